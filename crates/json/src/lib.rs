@@ -1,0 +1,1 @@
+//! JSON values and their one canonical text.

@@ -1,0 +1,1 @@
+//! The selector language: text ↔ syntax tree.
