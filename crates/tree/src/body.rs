@@ -1,0 +1,102 @@
+//! What a node says: its content and its attributes.
+
+use std::sync::OnceLock;
+
+use contextree_json::{Object, Value};
+
+/// The content of a node.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub enum Content {
+    /// No `content` at all. It hashes and renders like an empty text, and is exported as it is: absent.
+    #[default]
+    Absent,
+    /// Text.
+    Text(Box<str>),
+    /// Any other JSON value, `null` included.
+    Json(Box<Value>),
+}
+
+impl Content {
+    /// Returns the text, if it is text.
+    #[must_use]
+    pub fn as_text(&self) -> Option<&str> {
+        match self {
+            Content::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Returns the content as a JSON value; nothing if it is absent.
+    #[must_use]
+    pub fn to_value(&self) -> Option<Value> {
+        match self {
+            Content::Absent => None,
+            Content::Text(text) => Some(Value::String(text.clone())),
+            Content::Json(value) => Some((**value).clone()),
+        }
+    }
+
+    /// Returns the size of the content in bytes: UTF-8 for text, canonical JSON for anything else.
+    #[must_use]
+    pub fn byte_len(&self) -> usize {
+        match self {
+            Content::Absent => 0,
+            Content::Text(text) => text.len(),
+            Content::Json(value) => value.to_canonical().len(),
+        }
+    }
+}
+
+impl From<Value> for Content {
+    fn from(value: Value) -> Self {
+        match value {
+            Value::String(text) => Content::Text(text),
+            other => Content::Json(Box::new(other)),
+        }
+    }
+}
+
+impl From<&str> for Content {
+    fn from(text: &str) -> Self {
+        Content::Text(text.into())
+    }
+}
+
+/// Content and attributes of one version of a node, shared by all versions that have the same.
+#[derive(Clone, Debug, Default)]
+pub struct Body {
+    /// The content.
+    pub content: Content,
+    /// Everything that is exported and has no column of its own: `key`, `tags`, `provenance`, custom and unknown
+    /// attributes; and, on imported nodes, headers whose text differs from what the columns would print.
+    pub attributes: Object,
+    /// The content hash, once somebody asked for it. Filled by the canon; it covers role and kind too, which
+    /// never change for a node.
+    hash: OnceLock<[u8; 32]>,
+}
+
+impl Body {
+    /// Returns a body with this content and these attributes.
+    #[must_use]
+    pub fn new(content: Content, attributes: Object) -> Self {
+        Body { content, attributes, hash: OnceLock::new() }
+    }
+
+    /// Where the content hash is kept once it is computed.
+    #[must_use]
+    pub fn hash_cell(&self) -> &OnceLock<[u8; 32]> {
+        &self.hash
+    }
+
+    /// True if there is nothing in it.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.content == Content::Absent && self.attributes.is_empty()
+    }
+}
+
+/// True for the attributes that are hashed with the content.
+#[must_use]
+pub fn is_hashed_attribute(name: &str) -> bool {
+    (name.starts_with("content_") || name.starts_with("data_")) && name != "content_hash"
+}

@@ -1,0 +1,93 @@
+//! The nodes that two trees may differ in.
+
+use std::collections::BTreeSet;
+
+use crate::node::NodeRef;
+use crate::row::NO_ROW;
+use crate::view::TreeRef;
+
+/// A node of one tree, or of both.
+#[derive(Clone, Copy, Debug)]
+pub enum Pair<'a> {
+    /// Only the newer tree has it.
+    Added(NodeRef<'a>),
+    /// Only the older tree has it.
+    Removed(NodeRef<'a>),
+    /// Both have it: older, newer. They may be equal all the same.
+    Both(NodeRef<'a>, NodeRef<'a>),
+}
+
+/// Returns every node that differs, and possibly some that do not: added and common ones in the order of the newer tree, then the removed ones by
+/// id. The cost follows what was written between the two trees, not their size.
+#[must_use]
+pub fn pairs<'a>(older: TreeRef<'a>, newer: TreeRef<'a>) -> Vec<Pair<'a>> {
+    let (mut present, mut removed) = if older.space.same_names(newer.space) {
+        related(older, newer)
+    } else {
+        unrelated(older, newer)
+    };
+    removed.sort_by(|left, right| left.id().cmp(right.id()));
+    present.extend(removed.into_iter().map(Pair::Removed));
+    present
+}
+
+fn related<'a>(older: TreeRef<'a>, newer: TreeRef<'a>) -> (Vec<Pair<'a>>, Vec<NodeRef<'a>>) {
+    let common = older.space.common_rows(older.rows, newer.space, newer.rows);
+    let mut nodes = BTreeSet::new();
+    for tree in [older, newer] {
+        for number in common..tree.rows + tree.overlay_len() {
+            let row = tree.row(number);
+            if row.node != NO_ROW {
+                nodes.insert(row.node);
+            }
+        }
+        nodes.extend(tree.overlay_removed());
+    }
+    if older.next_cycle != newer.next_cycle {
+        newer.mortal_nodes(&mut |row| {
+            nodes.insert(newer.row(row).node);
+        });
+    }
+    let mut placed = Vec::new();
+    let mut removed = Vec::new();
+    for node in nodes {
+        let before = older.find_row(node).map(|row| older.node_at(row));
+        let after = newer.find_row(node).map(|row| newer.node_at(row));
+        match (before, after) {
+            (None, None) => {}
+            (Some(before), None) => removed.push(before),
+            (None, Some(after)) => placed.push((after.place(), Pair::Added(after))),
+            (Some(before), Some(after)) => placed.push((after.place(), Pair::Both(before, after))),
+        }
+    }
+    placed.sort_by(|(left, _), (right, _)| left.cmp(right));
+    (placed.into_iter().map(|(_, pair)| pair).collect(), removed)
+}
+
+fn unrelated<'a>(older: TreeRef<'a>, newer: TreeRef<'a>) -> (Vec<Pair<'a>>, Vec<NodeRef<'a>>) {
+    let present = newer
+        .nodes()
+        .map(|(_, after)| match older.get(after.id()) {
+            Some(before) => Pair::Both(before, after),
+            None => Pair::Added(after),
+        })
+        .collect();
+    let removed = older
+        .nodes()
+        .map(|(_, before)| before)
+        .filter(|before| newer.get(before.id()).is_none())
+        .collect();
+    (present, removed)
+}
+
+impl<'a> TreeRef<'a> {
+    /// Rows that are not in the log yet.
+    fn overlay_len(self) -> u32 {
+        self.overlay.map_or(0, |overlay| overlay.len())
+    }
+
+    /// Nodes that were removed since the last snapshot.
+    fn overlay_removed(self) -> impl Iterator<Item = u32> + use<'a> {
+        self.overlay.into_iter().flat_map(|overlay| overlay.removed())
+    }
+}

@@ -1,0 +1,145 @@
+//! Building a whole tree at once: a new context, or an import.
+
+use std::sync::Arc;
+
+use super::{Draft, NodeData};
+use crate::class::Region;
+use crate::list::{Children, Entries, Summary};
+use crate::row::{NO_ROW, Row};
+use crate::store::Space;
+use crate::tree::Tree;
+use crate::view::Fixed;
+
+/// Collects nodes, parents before children, and puts them in order at the end.
+///
+/// One by one, each insertion would look for its place and tell all its ancestors; together they are sorted once.
+#[derive(Debug)]
+pub struct Builder {
+    space: Arc<Space>,
+    rows: Vec<Row>,
+    /// By row: its parent's row.
+    parents: Vec<u32>,
+}
+
+impl Builder {
+    /// Begins a tree with its root and its three regions.
+    #[must_use]
+    pub fn new(root: NodeData, regions: [NodeData; 3]) -> Option<Builder> {
+        let mut builder =
+            Builder { space: Arc::new(Space::new()), rows: Vec::new(), parents: Vec::new() };
+        let root = builder.push_under(NO_ROW, root)?;
+        for region in regions {
+            builder.push_under(root, region)?;
+        }
+        Some(builder)
+    }
+
+    /// Returns the handle of a region, to push nodes under.
+    #[must_use]
+    pub fn region(&self, region: Region) -> u32 {
+        1 + region as u32
+    }
+
+    /// Adds a node under one that was added before; returns its handle, or nothing if the id is taken.
+    pub fn push(&mut self, parent: u32, data: NodeData) -> Option<u32> {
+        self.push_under(parent, data)
+    }
+
+    fn push_under(&mut self, parent: u32, data: NodeData) -> Option<u32> {
+        let number = u32::try_from(self.rows.len()).expect("row numbers are 32 bits");
+        let mut row = data.into_row(&self.space);
+        // Ids are numbered as they arrive, so a known number is a second node with the same id.
+        if row.node != number {
+            return None;
+        }
+        row.parent = self.rows.get(parent as usize).map_or(NO_ROW, |row| row.node);
+        self.rows.push(row);
+        self.parents.push(parent);
+        Some(number)
+    }
+
+    /// Returns how many nodes there are, root and regions included.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// True if there is nothing but the root and the regions.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.rows.len() <= 4
+    }
+
+    /// Puts everything in order. The tree is what commit `next_cycle − 1` left behind.
+    #[must_use]
+    pub fn finish(mut self, next_cycle: u32) -> Tree {
+        let fixed = Fixed { root: 0, regions: [1, 2, 3] };
+        let mut regions = [Children::EMPTY, Children::EMPTY, Children::EMPTY];
+        for (number, children) in self.sorted_children().into_iter().enumerate().rev() {
+            let entries = Rows { rows: &self.rows, space: &self.space };
+            let list = Children::from_rows(&children, &entries);
+            let below = list.summary(&entries);
+            // Children have higher numbers than their parents, so their summaries are ready by now.
+            match number {
+                0 => {}
+                1..=3 => regions[number - 1] = list,
+                _ => {
+                    self.rows[number].children = list;
+                    self.rows[number].summarize(below);
+                }
+            }
+        }
+        let own = self.space.own();
+        let mut count = 0;
+        for row in self.rows {
+            let node = row.node;
+            own.append(count, row);
+            own.publish(node, count);
+            count += 1;
+        }
+        Tree::new(self.space, fixed, regions, count, next_cycle)
+    }
+
+    /// As [`Builder::finish`], for a tree that is not committed yet: commit `next_cycle` is to come.
+    #[must_use]
+    pub fn finish_draft(self, next_cycle: u32) -> Draft {
+        self.finish(next_cycle).continue_branch()
+    }
+
+    /// By row: its children in canonical order.
+    fn sorted_children(&self) -> Vec<Vec<u32>> {
+        let mut children: Vec<Vec<u32>> = vec![Vec::new(); self.rows.len()];
+        for (number, parent) in self.parents.iter().enumerate().skip(4) {
+            children[*parent as usize].push(number as u32);
+        }
+        let tree = Rows { rows: &self.rows, space: &self.space };
+        for siblings in &mut children {
+            if !siblings.is_sorted_by(|left, right| tree.order(*left, *right).is_lt()) {
+                siblings.sort_by(|left, right| tree.order(*left, *right));
+            }
+        }
+        children
+    }
+}
+
+/// The rows of a tree that is being built.
+struct Rows<'a> {
+    rows: &'a [Row],
+    space: &'a Space,
+}
+
+impl Rows<'_> {
+    fn order(&self, left: u32, right: u32) -> std::cmp::Ordering {
+        crate::view::order(self.space, &self.rows[left as usize], &self.rows[right as usize])
+    }
+}
+
+impl Entries for Rows<'_> {
+    fn summary(&self, row: u32) -> Summary {
+        self.rows[row as usize].summary
+    }
+
+    fn boundary(&self, row: u32) -> u32 {
+        crate::view::boundary_of(self.space, &self.rows[row as usize])
+    }
+}

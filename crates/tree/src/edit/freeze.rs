@@ -1,0 +1,50 @@
+//! Turning the working state into a snapshot.
+
+use super::{Draft, Overlay};
+use crate::class::Class;
+use crate::row::{Row, flag};
+use crate::tree::Tree;
+
+impl Draft {
+    /// Appends everything that changed to the log and returns the tree as it is now.
+    ///
+    /// The draft goes on from that tree, and the next commit has the next number. The cost is that of the change: every
+    /// row that is written is one that differs, so that the rows between two trees of a branch are exactly what
+    /// changed between them.
+    pub fn freeze(&mut self) -> Tree {
+        self.undo = None;
+        let overlay = std::mem::take(&mut self.overlay);
+        let Overlay { rows, index, .. } = overlay;
+        let own = self.space.own();
+        let mut next = self.rows;
+        for row in rows {
+            own.append(next, row);
+            next += 1;
+        }
+        let mut tombstones = Vec::new();
+        for (node, entry) in &index {
+            match entry {
+                Some(number) => own.publish(*node, *number),
+                None => tombstones.push(*node),
+            }
+        }
+        for node in tombstones {
+            let Some(before) = self.space.find_version(node, self.rows) else { continue };
+            let mut row = Row::new(node, 0, Class::Block);
+            self.follow(&mut row, before);
+            row.set(flag::DEAD, true);
+            own.append(next, row);
+            own.publish(node, next);
+            next += 1;
+        }
+        self.rows = next;
+        self.next_cycle += 1;
+        Tree::new(
+            std::sync::Arc::clone(&self.space),
+            self.fixed,
+            self.regions.clone(),
+            self.rows,
+            self.next_cycle,
+        )
+    }
+}

@@ -1,0 +1,170 @@
+//! The changes a draft can make.
+
+use std::sync::Arc;
+
+use super::{Draft, NodeData, NodeKey};
+use crate::body::Body;
+use crate::class::Class;
+use crate::row::{NEVER, NO_ROW, Row, flag};
+use crate::scalar::Scalar;
+use crate::store::Names;
+
+impl Draft {
+    /// Puts a node into a parent, at the place that canonical order gives it. Its id must be free.
+    pub fn insert(&mut self, parent: NodeKey, data: NodeData) -> NodeKey {
+        let mut row = data.into_row(&self.space);
+        row.parent = parent.0;
+        let node = row.node;
+        // An id that comes back continues the line of versions of the node that had it.
+        if let Some(before) = self.space.find_version(node, self.rows) {
+            self.follow(&mut row, before);
+        }
+        let below = row.children.summary(&self.view());
+        row.summarize(below);
+        let number = self.rows + self.push(row);
+        self.link(parent.0, number);
+        self.refresh(parent.0);
+        NodeKey(node)
+    }
+
+    /// Removes a node and everything below it; returns the keys of all that went, in document order.
+    pub fn remove(&mut self, node: NodeKey) -> Vec<NodeKey> {
+        let number = self.view().find_row(node.0).expect("only nodes of the tree are removed");
+        let parent = self.view().row(number).parent;
+        let gone: Vec<(u32, u32)> = self
+            .view()
+            .node_at(number)
+            .subtree()
+            .map(|(_, node)| (node.row.node, node.number))
+            .collect();
+        self.unlink(parent, number);
+        for (node, number) in &gone {
+            self.bury(*node, *number);
+        }
+        self.refresh(parent);
+        gone.into_iter().map(|(node, _)| NodeKey(node)).collect()
+    }
+
+    /// Moves a node, with everything below it, to another parent or offset, keeping id and stamps.
+    pub fn relocate(&mut self, node: NodeKey, parent: NodeKey, offset: Scalar) {
+        self.reposition(node, |row| {
+            row.parent = parent.0;
+            row.set_offset(offset);
+        });
+    }
+
+    /// Gives a node other creation stamps.
+    pub fn restamp(&mut self, node: NodeKey, created_at_ns: i64, creation_index: u32) {
+        self.reposition(node, |row| {
+            row.created_at_ns = created_at_ns;
+            row.creation_index = creation_index;
+        });
+    }
+
+    /// Changes what decides a node's place: it leaves its list first and then enters where it belongs.
+    fn reposition(&mut self, node: NodeKey, change: impl FnOnce(&mut Row)) {
+        let index = self.touch(node.0);
+        let number = self.rows + index;
+        let before = self.view().row(number).parent;
+        self.unlink(before, number);
+        let row = self.row_mut(index);
+        change(row);
+        let after = row.parent;
+        self.link(after, number);
+        self.refresh(node.0);
+        if before != after {
+            self.refresh(before);
+        }
+    }
+
+    /// Replaces content and attributes.
+    pub fn set_body(&mut self, node: NodeKey, body: Body) {
+        self.change(node, |row| {
+            row.set(flag::REFERS, body.attributes.contains_key("data_refs"));
+            row.body = (!body.is_empty()).then(|| Arc::new(body));
+        });
+    }
+
+    /// Sets the priority.
+    pub fn set_priority(&mut self, node: NodeKey, priority: Scalar) {
+        self.change(node, |row| row.set_priority(priority));
+    }
+
+    /// Pins or unpins.
+    pub fn set_pinned(&mut self, node: NodeKey, pinned: bool) {
+        self.change(node, |row| row.set(flag::PINNED, pinned));
+    }
+
+    /// Sets the commit at which the node expires.
+    pub fn set_expires(&mut self, node: NodeKey, expires: Option<u32>) {
+        self.change(node, |row| row.expires = expires.unwrap_or(NEVER));
+    }
+
+    fn change(&mut self, node: NodeKey, change: impl FnOnce(&mut Row)) {
+        let index = self.touch(node.0);
+        change(self.row_mut(index));
+        self.refresh(node.0);
+    }
+
+    /// Puts a row into its parent's list.
+    fn link(&mut self, parent: u32, number: u32) {
+        self.with_children(parent, |children, view| {
+            let position = view.search(children, view.row(number)).unwrap_or_else(|at| at);
+            children.insert(position, number, &view);
+        });
+    }
+
+    /// Takes a row (in whatever version the list has it) out of its parent's list.
+    fn unlink(&mut self, parent: u32, number: u32) {
+        self.with_children(parent, |children, view| {
+            let position = view
+                .search(children, view.row(number))
+                .expect("a node stands in its parent's list");
+            children.remove(position, &view);
+        });
+    }
+
+    /// Notes that a node is gone. One that was never committed leaves no trace.
+    fn bury(&mut self, node: u32, number: u32) {
+        if self.space.find(node, self.rows).is_some() {
+            self.set_index(node, None);
+        } else {
+            self.forget_index(node);
+        }
+        if let Some(index) = number.checked_sub(self.rows) {
+            let mut void = Row::new(NO_ROW, 0, Class::Block);
+            void.set(flag::DEAD, true);
+            *self.row_mut(index) = void;
+            self.overlay.free.push(index);
+        }
+    }
+
+    /// Takes over all children of one container into another, with their ids and stamps; returns how many.
+    pub fn adopt(&mut self, from: NodeKey, to: NodeKey) -> usize {
+        let rows = self.with_children(from.0, |children, _| {
+            std::mem::replace(children, crate::list::Children::EMPTY)
+        });
+        let nodes: Vec<u32> = rows.iter().map(|row| self.view().row(row).node).collect();
+        let numbers: Vec<u32> = nodes
+            .iter()
+            .map(|node| {
+                let index = self.touch(*node);
+                self.row_mut(index).parent = to.0;
+                self.row_mut(index).digest = std::sync::OnceLock::new();
+                self.rows + index
+            })
+            .collect();
+        self.with_children(to.0, |children, view| {
+            *children = crate::list::Children::from_rows(&numbers, &view);
+        });
+        self.refresh(from.0);
+        self.refresh(to.0);
+        numbers.len()
+    }
+
+    /// Returns the key of an id that some tree of this context has or had.
+    #[must_use]
+    pub fn key(&self, id: &str) -> Option<NodeKey> {
+        Names::find(&self.space.ids, id).map(NodeKey)
+    }
+}

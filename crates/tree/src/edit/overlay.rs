@@ -1,0 +1,41 @@
+//! Rows that are not in the log yet.
+
+use std::collections::BTreeMap;
+
+use crate::row::Row;
+
+/// What was changed since the last snapshot.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Overlay {
+    /// New versions of rows.
+    pub(super) rows: Vec<Row>,
+    /// By node: its new row, or nothing if it was removed.
+    pub(super) index: BTreeMap<u32, Option<u32>>,
+    /// Rows of nodes that were created and removed again: free to be used.
+    pub(super) free: Vec<u32>,
+}
+
+impl Overlay {
+    pub(crate) fn row(&self, index: u32) -> &Row {
+        &self.rows[index as usize]
+    }
+
+    /// The outer option: whether the overlay knows the node; the inner: whether it is there.
+    pub(crate) fn find(&self, node: u32) -> Option<Option<u32>> {
+        self.index.get(&node).copied()
+    }
+
+    /// How many rows there are, free ones included.
+    pub(crate) fn len(&self) -> u32 {
+        u32::try_from(self.rows.len()).expect("row numbers are 32 bits")
+    }
+
+    /// The nodes that were removed.
+    pub(crate) fn removed(&self) -> impl Iterator<Item = u32> + '_ {
+        self.index.iter().filter(|(_, entry)| entry.is_none()).map(|(node, _)| *node)
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.index.is_empty()
+    }
+}

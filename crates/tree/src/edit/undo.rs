@@ -1,0 +1,81 @@
+//! Taking back everything since a checkpoint.
+
+use std::collections::BTreeMap;
+
+use super::Draft;
+use crate::list::Children;
+use crate::row::Row;
+
+/// What is needed to take changes back.
+#[derive(Debug)]
+pub(super) struct Undo {
+    rows: usize,
+    /// Rows that stood before the checkpoint and were changed since.
+    changed: BTreeMap<u32, Row>,
+    /// Earlier entries of the index, newest last.
+    index: Vec<(u32, Option<Option<u32>>)>,
+    free: Vec<u32>,
+    regions: [Children; 3],
+}
+
+impl Draft {
+    /// Begins to remember, so that [`Draft::roll_back`] can take back what follows.
+    ///
+    /// Checkpoints do not nest: the engine has one open at most, for a batch or for a commit.
+    pub fn checkpoint(&mut self) {
+        self.undo = Some(Box::new(Undo {
+            rows: self.overlay.rows.len(),
+            changed: BTreeMap::new(),
+            index: Vec::new(),
+            free: self.overlay.free.clone(),
+            regions: self.regions.clone(),
+        }));
+    }
+
+    /// Keeps what was done since the checkpoint.
+    pub fn keep(&mut self) {
+        self.undo = None;
+    }
+
+    /// Takes back what was done since the checkpoint.
+    pub fn roll_back(&mut self) {
+        let Some(undo) = self.undo.take() else { return };
+        for (node, entry) in undo.index.into_iter().rev() {
+            match entry {
+                Some(entry) => drop(self.overlay.index.insert(node, entry)),
+                None => drop(self.overlay.index.remove(&node)),
+            }
+        }
+        self.overlay.rows.truncate(undo.rows);
+        for (index, row) in undo.changed {
+            self.overlay.rows[index as usize] = row;
+        }
+        self.overlay.free = undo.free;
+        self.regions = undo.regions;
+    }
+
+    /// The row at an index of the overlay, to be changed.
+    pub(super) fn row_mut(&mut self, index: u32) -> &mut Row {
+        let row = &mut self.overlay.rows[index as usize];
+        if let Some(undo) = &mut self.undo
+            && (index as usize) < undo.rows
+        {
+            undo.changed.entry(index).or_insert_with(|| row.clone());
+        }
+        row
+    }
+
+    pub(super) fn set_index(&mut self, node: u32, entry: Option<u32>) {
+        let before = self.overlay.index.insert(node, entry);
+        if let Some(undo) = &mut self.undo {
+            undo.index.push((node, before));
+        }
+    }
+
+    pub(super) fn forget_index(&mut self, node: u32) {
+        let before = self.overlay.index.remove(&node);
+        if let Some(undo) = &mut self.undo {
+            undo.index.push((node, before));
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! Persistent, ordered, versioned trees: the foundation of Contextree.
+//!
+//! A context is a tree with three regions that changes in commits. This crate holds such trees so that every version
+//! stays readable and a new one costs what changed:
+//!
+//! 1. every version of every node is a *row* in an append-only log ([`Tree`] knows how long the log was when it was made);
+//! 2. the children of a node are a list of rows whose shape depends on its entries alone;
+//! 3. a [`Draft`] is a mutable view over a tree: it copies the rows it changes, and their ancestors;
+//! 4. [`Draft::freeze`] appends these rows to the log: the rows between two trees are what changed between them, which is
+//!    also how [`diff`](diff::diff) finds it without looking at anything else.
+//!
+//! The crate does no IO and knows no clock. It keeps structure sound; what may be changed when is decided above it.
+//!
+//! ```
+//! use contextree_tree::{Builder, NodeData, Region};
+//!
+//! let node = |id: &str, node_type: &str| NodeData::new(id, node_type);
+//! let regions = [node("sys", "^sys"), node("seq", "^seq"), node("ah", "^ah")];
+//! let mut draft = Builder::new(node("root", "^root"), regions).expect("four ids").finish_draft(1);
+//! let head = draft.view().region(Region::Head).key_of();
+//! draft.insert(head, node("hello", "block"));
+//! let first = draft.freeze();
+//! draft.remove(draft.key("hello").expect("it was just added"));
+//! let second = draft.freeze();
+//! assert!(first.view().get("hello").is_some(), "a snapshot never changes");
+//! assert!(second.view().get("hello").is_none());
+//! ```
+
+mod body;
+mod class;
+pub mod diff;
+mod edit;
+mod list;
+mod marked;
+mod merkle;
+mod node;
+mod row;
+mod scalar;
+mod store;
+pub mod time;
+mod tree;
+mod view;
+mod walk;
+
+pub use body::{Body, Content, is_hashed_attribute};
+pub use class::{Class, Region, Vocabulary};
+pub use edit::{Builder, Draft, NodeData, NodeKey};
+pub use merkle::{MerkleHasher, root_digest};
+pub use node::{NodeChildren, NodeRef};
+pub use row::Header;
+pub use scalar::Scalar;
+pub use tree::Tree;
+pub use view::TreeRef;
+pub use walk::{Ancestors, Preorder};

@@ -1,0 +1,102 @@
+//! Walking a child list, forwards and backwards.
+
+use std::slice;
+use std::sync::Arc;
+
+use super::{Children, Items, Run};
+
+/// The rows of a list in canonical order.
+#[derive(Clone, Debug)]
+pub(crate) struct ChildIter<'a> {
+    rows: slice::Iter<'a, u32>,
+    /// Runs still to be walked, the next one last.
+    pending: Vec<slice::Iter<'a, Arc<Run>>>,
+    /// Unfinished runs still to be walked, the next one last.
+    levels: slice::Iter<'a, Arc<Run>>,
+}
+
+impl<'a> ChildIter<'a> {
+    pub(super) fn new(children: &'a Children) -> Self {
+        let (rows, levels) = match children {
+            Children::Few { len, rows } => (&rows[..usize::from(*len)], &[][..]),
+            Children::Many(list) => (&[][..], &list.levels[..]),
+        };
+        ChildIter { rows: rows.iter(), pending: Vec::new(), levels: levels.iter() }
+    }
+
+    #[cold]
+    fn next_run(&mut self) -> Option<u32> {
+        loop {
+            let run = loop {
+                match self.pending.last_mut() {
+                    Some(runs) => match runs.next() {
+                        Some(run) => break run,
+                        None => drop(self.pending.pop()),
+                    },
+                    None => break self.levels.next_back()?,
+                }
+            };
+            match &run.items {
+                Items::Rows(rows) => {
+                    self.rows = rows.iter();
+                    if let Some(row) = self.rows.next() {
+                        return Some(*row);
+                    }
+                }
+                Items::Runs(runs) => self.pending.push(runs.iter()),
+            }
+        }
+    }
+}
+
+impl Iterator for ChildIter<'_> {
+    type Item = u32;
+
+    #[inline]
+    fn next(&mut self) -> Option<u32> {
+        match self.rows.next() {
+            Some(row) => Some(*row),
+            None => self.next_run(),
+        }
+    }
+}
+
+/// The rows of a list, last one first.
+#[derive(Clone, Debug)]
+pub(crate) struct ReverseIter<'a> {
+    rows: slice::Iter<'a, u32>,
+    pending: Vec<slice::Iter<'a, Arc<Run>>>,
+    levels: slice::Iter<'a, Arc<Run>>,
+}
+
+impl<'a> ReverseIter<'a> {
+    pub(super) fn new(children: &'a Children) -> Self {
+        let ChildIter { rows, pending, levels } = ChildIter::new(children);
+        ReverseIter { rows, pending, levels }
+    }
+}
+
+impl Iterator for ReverseIter<'_> {
+    type Item = u32;
+
+    fn next(&mut self) -> Option<u32> {
+        loop {
+            if let Some(row) = self.rows.next_back() {
+                return Some(*row);
+            }
+            let run = loop {
+                match self.pending.last_mut() {
+                    Some(runs) => match runs.next_back() {
+                        Some(run) => break run,
+                        None => drop(self.pending.pop()),
+                    },
+                    None => break self.levels.next()?,
+                }
+            };
+            match &run.items {
+                Items::Rows(rows) => self.rows = rows.iter(),
+                Items::Runs(runs) => self.pending.push(runs.iter()),
+            }
+        }
+    }
+}

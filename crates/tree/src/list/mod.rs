@@ -1,0 +1,128 @@
+//! Ordered, persistent child lists whose shape depends on nothing but their entries.
+//!
+//! A list is cut into runs, and runs into runs of runs. Where a run ends is decided by the entries themselves: an
+//! entry whose id hashes to one value in 32 ends a run, one in 16 of those ends a run of runs, and so on. The
+//! same entries therefore always give the same shape, however they got there; an edit changes the runs around it and
+//! shares the rest; and the digest of each run can be kept with it. (A balanced tree would do the first two of
+//! these, but its shape remembers the order of the edits, and so would its digest.)
+
+mod edit;
+mod iter;
+mod node;
+mod search;
+
+pub(crate) use iter::{ChildIter, ReverseIter};
+pub(crate) use node::{Items, Run};
+
+use std::sync::Arc;
+
+/// What a list must know about its entries.
+pub(crate) trait Entries {
+    /// What stands at and below the row.
+    fn summary(&self, row: u32) -> Summary;
+    /// How many levels of runs the row ends.
+    fn boundary(&self, row: u32) -> u32;
+}
+
+/// Returns how many levels of runs an entry ends, given the hash of its id.
+pub(crate) fn boundary(hash: u64) -> u32 {
+    if hash & 31 == 0 { 1 + (hash >> 5).trailing_zeros() / 4 } else { 0 }
+}
+
+/// What can be said of a subtree without walking it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Summary {
+    /// The earliest commit at which something in it expires.
+    pub(crate) expires: u32,
+    /// What occurs in it, as bits.
+    pub(crate) marks: u32,
+}
+
+impl Summary {
+    pub(crate) const EMPTY: Summary = Summary { expires: u32::MAX, marks: 0 };
+    /// A node with `data_refs`.
+    pub(crate) const REFERS: u32 = 1;
+    /// A removable container without children.
+    pub(crate) const EMPTY_REMOVABLE: u32 = 1 << 1;
+
+    pub(crate) fn and(self, other: Summary) -> Summary {
+        Summary { expires: self.expires.min(other.expires), marks: self.marks | other.marks }
+    }
+}
+
+/// How many rows fit without an allocation.
+const FEW: usize = 3;
+
+/// The children of one node, as rows in canonical order.
+#[derive(Clone, Debug)]
+pub(crate) enum Children {
+    /// Up to three.
+    Few {
+        /// How many of `rows` count.
+        len: u8,
+        rows: [u32; FEW],
+    },
+    /// Four or more.
+    Many(Arc<List>),
+}
+
+/// Four rows or more, in runs.
+#[derive(Clone, Debug)]
+pub(crate) struct List {
+    /// The unfinished run of each level. Level 0 holds rows, level `n` finished runs of level `n − 1`; the
+    /// entries of a higher level all stand before those of a lower one.
+    pub(crate) levels: Vec<Arc<Run>>,
+}
+
+impl Children {
+    pub(crate) const EMPTY: Children = Children::Few { len: 0, rows: [0; FEW] };
+
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Children::Few { len, .. } => usize::from(*len),
+            Children::Many(list) => list.len(),
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// What stands in the list.
+    pub(crate) fn summary(&self, entries: &impl Entries) -> Summary {
+        match self {
+            Children::Few { len, rows } => rows[..usize::from(*len)]
+                .iter()
+                .fold(Summary::EMPTY, |all, row| all.and(entries.summary(*row))),
+            Children::Many(list) => {
+                list.levels.iter().fold(Summary::EMPTY, |all, run| all.and(run.summary))
+            }
+        }
+    }
+
+    /// Returns the row at a position.
+    pub(crate) fn get(&self, index: usize) -> Option<u32> {
+        match self {
+            Children::Few { len, rows } => rows[..usize::from(*len)].get(index).copied(),
+            Children::Many(list) => list.get(index),
+        }
+    }
+
+    pub(crate) fn last(&self) -> Option<u32> {
+        match self {
+            Children::Few { len, rows } => rows[..usize::from(*len)].last().copied(),
+            Children::Many(list) => list.levels.iter().find_map(|run| run.last()),
+        }
+    }
+
+    pub(crate) fn iter(&self) -> ChildIter<'_> {
+        ChildIter::new(self)
+    }
+
+    pub(crate) fn rev(&self) -> ReverseIter<'_> {
+        ReverseIter::new(self)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,65 @@
+//! Finding a place in a child list by canonical order.
+
+use std::cmp::Ordering;
+
+use super::{Children, Items, Run};
+
+impl Children {
+    /// Binary search, as of a slice: the position of the row for which `order` says equal, or where it would stand.
+    ///
+    /// `order` tells how a row of the list compares with what is sought.
+    pub(crate) fn search(&self, mut order: impl FnMut(u32) -> Ordering) -> Result<usize, usize> {
+        match self {
+            Children::Few { len, rows } => {
+                rows[..usize::from(*len)].binary_search_by(|row| order(*row))
+            }
+            Children::Many(list) => {
+                // Most searches are for the newest row, or for the place after it.
+                if let Some(last) = self.last() {
+                    match order(last) {
+                        Ordering::Less => return Err(list.len()),
+                        Ordering::Equal => return Ok(list.len() - 1),
+                        Ordering::Greater => {}
+                    }
+                }
+                let mut before = 0;
+                for run in list.levels.iter().rev() {
+                    match run.last() {
+                        Some(last) if order(last) != Ordering::Less => {
+                            return search_run(run, before, &mut order);
+                        }
+                        _ => before += run.count as usize,
+                    }
+                }
+                Err(before)
+            }
+        }
+    }
+}
+
+fn search_run(
+    mut run: &Run,
+    mut before: usize,
+    order: &mut impl FnMut(u32) -> Ordering,
+) -> Result<usize, usize> {
+    loop {
+        match &run.items {
+            Items::Rows(rows) => {
+                return rows
+                    .binary_search_by(|row| order(*row))
+                    .map(|at| before + at)
+                    .map_err(|at| before + at);
+            }
+            Items::Runs(runs) => {
+                let at = runs.partition_point(|run| {
+                    run.last().is_some_and(|last| order(last) == Ordering::Less)
+                });
+                before += runs[..at].iter().map(|run| run.count as usize).sum::<usize>();
+                match runs.get(at) {
+                    Some(next) => run = next,
+                    None => return Err(before),
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! The list against a plain vector, and the promise that shape follows from entries alone.
+
+use super::*;
+use crate::store::hash;
+
+struct Plain;
+
+impl Entries for Plain {
+    fn summary(&self, row: u32) -> Summary {
+        Summary { expires: row, marks: 1 << (row % 7) }
+    }
+    fn boundary(&self, row: u32) -> u32 {
+        boundary(hash(&row.to_string()))
+    }
+}
+
+/// Describes the shape: runs in brackets, levels from the highest down.
+fn shape(children: &Children) -> String {
+    fn run(run: &Run, out: &mut String) {
+        out.push('[');
+        match &run.items {
+            Items::Rows(rows) => rows.iter().for_each(|row| out.push_str(&format!("{row} "))),
+            Items::Runs(runs) => runs.iter().for_each(|child| self::run(child, out)),
+        }
+        out.push(']');
+    }
+    let mut out = String::new();
+    match children {
+        Children::Few { .. } => out.push_str(&format!("{:?}", children.iter().collect::<Vec<_>>())),
+        Children::Many(list) => {
+            // Trailing empty levels at the top do not exist in either form.
+            list.levels.iter().rev().for_each(|level| run(level, &mut out));
+        }
+    }
+    out
+}
+
+fn check(children: &Children, expected: &[u32]) {
+    assert_eq!(children.iter().collect::<Vec<_>>(), expected, "forwards");
+    assert_eq!(
+        children.rev().collect::<Vec<_>>(),
+        expected.iter().rev().copied().collect::<Vec<_>>()
+    );
+    assert_eq!(children.len(), expected.len());
+    assert_eq!(children.last(), expected.last().copied());
+    let fresh = Children::from_rows(expected, &Plain);
+    assert_eq!(shape(children), shape(&fresh), "the shape must not remember the edits");
+    assert_eq!(children.summary(&Plain), fresh.summary(&Plain));
+    for (index, row) in expected.iter().enumerate() {
+        assert_eq!(children.get(index), Some(*row));
+        assert_eq!(children.search(|other| other.cmp(row)), Ok(index));
+        assert_eq!(children.search(|other| (other * 2).cmp(&(row * 2 + 1))), Err(index + 1));
+    }
+}
+
+#[test]
+fn random_edits_agree_with_a_vector() {
+    let mut state = 42_u64;
+    let mut random = |below: usize| {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % below.max(1)
+    };
+    for round in 0..30 {
+        let mut vector: Vec<u32> = Vec::new();
+        let mut children = Children::EMPTY;
+        for _ in 0..300 + round * 40 {
+            let row = random(1 << 16) as u32;
+            match vector.binary_search(&row) {
+                Ok(index) => {
+                    vector.remove(index);
+                    children.remove(index, &Plain);
+                }
+                Err(index) => {
+                    vector.insert(index, row);
+                    children.insert(index, row, &Plain);
+                }
+            }
+            if !vector.is_empty() && random(3) == 0 {
+                let index = random(vector.len());
+                children.replace(index, vector[index], &Plain);
+            }
+            if random(12) == 0 && !vector.is_empty() {
+                let index = random(vector.len());
+                vector.remove(index);
+                children.remove(index, &Plain);
+            }
+        }
+        check(&children, &vector);
+    }
+}
+
+#[test]
+fn appending_many_and_removing_from_the_front() {
+    let mut children = Children::EMPTY;
+    for row in 0..20_000 {
+        children.insert(row as usize, row, &Plain);
+    }
+    check(&children, &(0..20_000).collect::<Vec<_>>());
+    for _ in 0..19_990 {
+        children.remove(0, &Plain);
+    }
+    check(&children, &(19_990..20_000).collect::<Vec<_>>());
+}

@@ -1,0 +1,113 @@
+//! Finding the few nodes that matter without walking the many that do not, by the summaries of lists and rows.
+
+use crate::list::{Children, Items, Run, Summary};
+use crate::node::NodeRef;
+use crate::row::NEVER;
+use crate::view::TreeRef;
+
+impl<'a> TreeRef<'a> {
+    /// Returns the nodes whose ttl has run out: those that expire at the commit to come, in document order.
+    #[must_use]
+    pub fn due(self) -> Vec<NodeRef<'a>> {
+        let mut due = Vec::new();
+        self.due_nodes(self.next_cycle, &mut |row| due.push(self.node_at(row)));
+        due
+    }
+
+    /// Returns the nodes that carry `data_refs`, in document order.
+    #[must_use]
+    pub fn referring(self) -> Vec<NodeRef<'a>> {
+        self.with_mark(Summary::REFERS, |node| node.attribute("data_refs").is_some())
+    }
+
+    /// Returns the removable containers that have no children, in document order.
+    #[must_use]
+    pub fn empty_removable(self) -> Vec<NodeRef<'a>> {
+        self.with_mark(Summary::EMPTY_REMOVABLE, |node| {
+            node.is_removable()
+                && node.class() == crate::Class::Container
+                && node.child_count() == 0
+        })
+    }
+
+    fn with_mark(self, mark: u32, is_meant: impl Fn(NodeRef<'a>) -> bool) -> Vec<NodeRef<'a>> {
+        let mut found = Vec::new();
+        self.marked(&|summary| summary.marks & mark != 0, &mut |row| {
+            let node = self.node_at(row);
+            if is_meant(node) {
+                found.push(node);
+            }
+        });
+        found
+    }
+
+    /// Calls for every node that has a ttl, skipping all subtrees that have none.
+    pub(crate) fn mortal_nodes(self, visit: &mut impl FnMut(u32)) {
+        self.due_nodes(NEVER - 1, visit);
+    }
+
+    /// Calls for every node that expires at or before a commit, in document order, looking only where there is one.
+    pub(crate) fn due_nodes(self, commit: u32, visit: &mut impl FnMut(u32)) {
+        self.marked(&|summary| summary.expires <= commit, &mut |number| {
+            if self.row(number).expires <= commit {
+                visit(number);
+            }
+        });
+    }
+
+    /// Walks the subtrees whose summary is wanted, in document order, and calls for every node in them whose own summary is.
+    pub(crate) fn marked(self, wanted: &impl Fn(Summary) -> bool, visit: &mut impl FnMut(u32)) {
+        for children in self.regions {
+            self.marked_in_list(children, wanted, visit);
+        }
+    }
+
+    fn marked_in_list(
+        self,
+        children: &'a Children,
+        wanted: &impl Fn(Summary) -> bool,
+        visit: &mut impl FnMut(u32),
+    ) {
+        match children {
+            Children::Few { .. } => {
+                children.iter().for_each(|row| self.marked_in_row(row, wanted, visit));
+            }
+            Children::Many(list) => {
+                list.levels.iter().rev().for_each(|run| self.marked_in_run(run, wanted, visit));
+            }
+        }
+    }
+
+    fn marked_in_run(
+        self,
+        run: &'a Run,
+        wanted: &impl Fn(Summary) -> bool,
+        visit: &mut impl FnMut(u32),
+    ) {
+        if !wanted(run.summary) {
+            return;
+        }
+        match &run.items {
+            Items::Rows(rows) => {
+                rows.iter().for_each(|row| self.marked_in_row(*row, wanted, visit));
+            }
+            Items::Runs(runs) => {
+                runs.iter().for_each(|run| self.marked_in_run(run, wanted, visit));
+            }
+        }
+    }
+
+    /// As deep as the tree, whose depth is limited.
+    fn marked_in_row(
+        self,
+        number: u32,
+        wanted: &impl Fn(Summary) -> bool,
+        visit: &mut impl FnMut(u32),
+    ) {
+        let row = self.row(number);
+        if wanted(row.summary) {
+            visit(number);
+            self.marked_in_list(&row.children, wanted, visit);
+        }
+    }
+}

@@ -1,0 +1,335 @@
+//! One node of a tree, to be read.
+
+use std::fmt;
+
+use contextree_json::{Number, Value};
+
+use crate::body::{Body, Content};
+use crate::class::{Class, Region};
+use crate::list::Children;
+use crate::row::{Header, NEVER, NO_ROW, NO_SYMBOL, Row, flag};
+use crate::scalar::Scalar;
+use crate::time;
+use crate::view::TreeRef;
+use crate::walk::{Ancestors, Preorder, Siblings};
+
+/// A node of a tree. Copied freely; it borrows the tree.
+#[derive(Clone, Copy)]
+pub struct NodeRef<'a> {
+    pub(crate) tree: TreeRef<'a>,
+    pub(crate) number: u32,
+    pub(crate) row: &'a Row,
+}
+
+impl fmt::Debug for NodeRef<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}[{}]", self.node_type(), self.id())
+    }
+}
+
+impl PartialEq for NodeRef<'_> {
+    /// The same version of the same node.
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self.row, other.row)
+    }
+}
+
+impl<'a> NodeRef<'a> {
+    /// Returns the tree that the node stands in.
+    #[must_use]
+    pub fn tree(self) -> TreeRef<'a> {
+        self.tree
+    }
+
+    /// Returns the id.
+    #[must_use]
+    pub fn id(self) -> &'a str {
+        self.tree.space.ids.name(self.row.node)
+    }
+
+    /// Returns the `nodeType` as it is stored.
+    #[must_use]
+    pub fn node_type(self) -> &'a str {
+        self.tree.space.symbols.name(self.row.node_type)
+    }
+
+    /// Returns the class that the `nodeType` falls into.
+    #[must_use]
+    #[inline]
+    pub fn class(self) -> Class {
+        self.row.class()
+    }
+
+    /// Returns which region this is, if it is one.
+    #[must_use]
+    pub fn as_region(self) -> Option<Region> {
+        let index = self.tree.fixed.regions.iter().position(|fixed| *fixed == self.number)?;
+        Some(Region::ALL[index])
+    }
+
+    /// Returns the region that the node stands in; nothing for the root and the regions.
+    #[must_use]
+    pub fn region(self) -> Option<Region> {
+        self.tree.region_of(self.row)
+    }
+
+    /// Returns the offset.
+    #[must_use]
+    #[inline]
+    pub fn offset(self) -> Scalar {
+        self.row.offset()
+    }
+
+    /// Returns the remaining time to live in commits; nothing for a persistent node.
+    #[must_use]
+    #[inline]
+    pub fn ttl(self) -> Option<u32> {
+        (self.row.expires != NEVER).then(|| self.row.expires.saturating_sub(self.tree.next_cycle))
+    }
+
+    /// Returns the number of the commit at which the node expires.
+    #[must_use]
+    pub fn expires(self) -> Option<u32> {
+        (self.row.expires != NEVER).then_some(self.row.expires)
+    }
+
+    /// Returns the priority.
+    #[must_use]
+    pub fn priority(self) -> Scalar {
+        self.row.priority()
+    }
+
+    /// Returns the number of the commit that first contains the node.
+    #[must_use]
+    #[inline]
+    pub fn cycle(self) -> u32 {
+        self.row.cycle
+    }
+
+    /// Returns the creation stamp.
+    #[must_use]
+    pub fn created_at_ns(self) -> i64 {
+        self.row.created_at_ns
+    }
+
+    /// Returns the creation stamp as text; an imported node may have brought a text of its own.
+    #[must_use]
+    pub fn created_at_iso(self) -> String {
+        match self.attribute(Header::CreatedAtIso.name()) {
+            Some(Value::String(text)) => text.to_string(),
+            _ => time::iso(self.row.created_at_ns),
+        }
+    }
+
+    /// Returns the creation index.
+    #[must_use]
+    pub fn creation_index(self) -> u32 {
+        self.row.creation_index
+    }
+
+    /// Returns the stored role.
+    #[must_use]
+    #[inline]
+    pub fn role(self) -> Option<&'a str> {
+        self.symbol(self.row.role)
+    }
+
+    /// Returns the stored kind.
+    #[must_use]
+    pub fn kind(self) -> Option<&'a str> {
+        self.symbol(self.row.kind)
+    }
+
+    fn symbol(self, symbol: u32) -> Option<&'a str> {
+        (symbol != NO_SYMBOL).then(|| self.tree.space.symbols.name(symbol))
+    }
+
+    /// Returns the content.
+    #[must_use]
+    pub fn content(self) -> &'a Content {
+        static ABSENT: Content = Content::Absent;
+        self.row.body.as_ref().map_or(&ABSENT, |body| &body.content)
+    }
+
+    /// Returns content and attributes together, if there are any.
+    #[must_use]
+    pub fn body(self) -> Option<&'a Body> {
+        self.row.body.as_deref()
+    }
+
+    /// Returns an attribute that has no column of its own: `key`, `tags`, custom ones and so on.
+    #[must_use]
+    pub fn attribute(self, name: &str) -> Option<&'a Value> {
+        self.row.body.as_ref()?.attributes.get(name)
+    }
+
+    /// Returns the key.
+    #[must_use]
+    pub fn key(self) -> Option<&'a str> {
+        self.attribute("key")?.as_str()
+    }
+
+    /// True if the container goes when it is empty.
+    #[must_use]
+    pub fn is_removable(self) -> bool {
+        self.row.has(flag::REMOVABLE)
+    }
+
+    /// True if the node is protected from pruning.
+    #[must_use]
+    pub fn is_pinned(self) -> bool {
+        self.row.has(flag::PINNED)
+    }
+
+    /// True if the document that the node came from had this header. Always true for nodes of the engine.
+    #[must_use]
+    pub fn has_header(self, header: Header) -> bool {
+        self.row.has(header.bit())
+    }
+
+    /// True if this container is the core of a turn or of the head.
+    #[must_use]
+    pub fn is_core(self) -> bool {
+        self.class() == Class::Container
+            && self.offset().signum() == 0
+            && !self.node_type().contains(':')
+            && self.parent().is_some_and(NodeRef::is_zoned)
+    }
+
+    /// True for turns and the head: children are pre-context, core or post-context by offset.
+    #[must_use]
+    pub fn is_zoned(self) -> bool {
+        self.class() == Class::Turn || self.as_region() == Some(Region::Head)
+    }
+
+    /// Returns the parent; nothing for the root.
+    #[must_use]
+    pub fn parent(self) -> Option<NodeRef<'a>> {
+        self.ancestors().next()
+    }
+
+    /// Returns the parent's id; nothing for the root.
+    #[must_use]
+    pub fn parent_id(self) -> Option<&'a str> {
+        (self.row.parent != NO_ROW).then(|| self.tree.space.ids.name(self.row.parent))
+    }
+
+    /// Returns the ancestors, nearest first.
+    #[must_use]
+    pub fn ancestors(self) -> Ancestors<'a> {
+        self.tree.ancestors(self.row)
+    }
+
+    /// Returns the children in canonical order.
+    #[must_use]
+    pub fn children(self) -> NodeChildren<'a> {
+        NodeChildren { tree: self.tree, siblings: Siblings::of(self.tree, self.number, self.row) }
+    }
+
+    /// Returns how many children there are.
+    #[must_use]
+    pub fn child_count(self) -> usize {
+        match self.class() {
+            Class::Root => Region::ALL.len(),
+            _ => self.list().len(),
+        }
+    }
+
+    /// Returns the child at a position in canonical order; regions have theirs counted too.
+    #[must_use]
+    pub fn child(self, index: usize) -> Option<NodeRef<'a>> {
+        match self.class() {
+            Class::Root => self.tree.fixed.regions.get(index).map(|row| self.tree.node_at(*row)),
+            _ => self.list().get(index).map(|row| self.tree.node_at(row)),
+        }
+    }
+
+    pub(crate) fn list(self) -> &'a Children {
+        self.tree.children_of(self.number, self.row)
+    }
+
+    /// Returns the children, last one first.
+    pub fn children_rev(self) -> impl Iterator<Item = NodeRef<'a>> {
+        let tree = self.tree;
+        self.list().rev().map(move |row| tree.node_at(row))
+    }
+
+    /// Returns the node's position among its siblings, from 0.
+    #[must_use]
+    pub fn position(self) -> usize {
+        if let Some(region) = self.as_region() {
+            return region.index();
+        }
+        match self.parent() {
+            Some(parent) => self
+                .tree
+                .search(parent.list(), self.row)
+                .expect("a node stands in its parent's list, in canonical order"),
+            None => 0,
+        }
+    }
+
+    /// Returns the node and everything below it, parents before children.
+    #[must_use]
+    pub fn subtree(self) -> Preorder<'a> {
+        Preorder::new(self)
+    }
+
+    /// Returns the positions from the root down to the node: comparing them compares places in the document.
+    #[must_use]
+    pub fn place(self) -> Vec<usize> {
+        let mut place: Vec<usize> =
+            std::iter::once(self).chain(self.ancestors()).map(NodeRef::position).collect();
+        place.reverse();
+        place
+    }
+
+    /// A number that changes whenever the node or anything below it changes, and only then.
+    ///
+    /// It holds within one context and its forks. The rendering of a turn can be kept under it.
+    #[must_use]
+    pub fn version(self) -> u32 {
+        self.number
+    }
+
+    /// Returns the value of any header or attribute by its name in documents, derived ones excluded.
+    #[must_use]
+    pub fn header(self, name: &str) -> Option<Value> {
+        if let Some(value) = self.attribute(name) {
+            return Some(value.clone());
+        }
+        let integer = |value: i64| Some(Value::Number(Number::from_i64(value)));
+        match name {
+            "id" => Some(Value::from(self.id())),
+            "nodeType" => Some(Value::from(self.node_type())),
+            "offset" => Some(Value::Number(self.offset().to_number())),
+            "ttl" => Some(self.ttl().map_or(Value::Null, |ttl| Value::from(i64::from(ttl)))),
+            "priority" => Some(Value::Number(self.priority().to_number())),
+            "cycle" => integer(i64::from(self.cycle())),
+            "created_at_ns" => integer(self.created_at_ns()),
+            "created_at_iso" => Some(Value::from(self.created_at_iso().as_str())),
+            "creation_index" => integer(i64::from(self.creation_index())),
+            "role" => self.role().map(Value::from),
+            "kind" => self.kind().map(Value::from),
+            "removable" => self.is_removable().then_some(Value::Bool(true)),
+            "pinned" => self.is_pinned().then_some(Value::Bool(true)),
+            _ => None,
+        }
+    }
+}
+
+/// The children of a node in canonical order.
+#[derive(Clone, Debug)]
+pub struct NodeChildren<'a> {
+    tree: TreeRef<'a>,
+    siblings: Siblings<'a>,
+}
+
+impl<'a> Iterator for NodeChildren<'a> {
+    type Item = NodeRef<'a>;
+
+    fn next(&mut self) -> Option<NodeRef<'a>> {
+        let number = self.siblings.next(self.tree)?;
+        Some(self.tree.node_at(number))
+    }
+}

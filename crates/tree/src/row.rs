@@ -1,0 +1,231 @@
+//! One version of one node.
+
+use std::sync::{Arc, OnceLock};
+
+use crate::body::Body;
+use crate::class::Class;
+use crate::list::{Children, Summary};
+use crate::scalar::Scalar;
+
+/// "No row", "no previous version".
+pub(crate) const NO_ROW: u32 = u32::MAX;
+/// "Never expires".
+pub(crate) const NEVER: u32 = u32::MAX;
+/// "No symbol": role or kind is absent.
+pub(crate) const NO_SYMBOL: u32 = 0;
+
+/// Bits of [`Row::flags`].
+pub(crate) mod flag {
+    /// A tombstone: the node is gone from this version on.
+    pub(crate) const DEAD: u32 = 1;
+    /// `removable` is true.
+    pub(crate) const REMOVABLE: u32 = 1 << 1;
+    /// `pinned` is true.
+    pub(crate) const PINNED: u32 = 1 << 2;
+    /// The offset column holds the bits of a float.
+    pub(crate) const OFFSET_FLOAT: u32 = 1 << 3;
+    /// The priority column holds the bits of a float.
+    pub(crate) const PRIORITY_FLOAT: u32 = 1 << 4;
+    /// The class, three bits.
+    pub(crate) const CLASS_SHIFT: u32 = 5;
+    /// The node carries `data_refs`.
+    pub(crate) const REFERS: u32 = 1 << 8;
+    /// The document had this header: ten bits from here on, see `Header`.
+    pub(crate) const PRESENT_SHIFT: u32 = 16;
+}
+
+/// Headers (and `children`) that a lenient import may find missing. Nodes made by the engine have them all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Header {
+    /// `id`.
+    Id,
+    /// `nodeType`.
+    NodeType,
+    /// `offset`.
+    Offset,
+    /// `ttl`.
+    Ttl,
+    /// `priority`.
+    Priority,
+    /// `cycle`.
+    Cycle,
+    /// `created_at_ns`.
+    CreatedAtNs,
+    /// `created_at_iso`.
+    CreatedAtIso,
+    /// `creation_index`.
+    CreationIndex,
+    /// `children`: present on every container that the engine makes and on no block.
+    Children,
+}
+
+impl Header {
+    /// The nine required headers, in the order of the specification.
+    pub const REQUIRED: [Header; 9] = [
+        Header::Id,
+        Header::NodeType,
+        Header::Offset,
+        Header::Ttl,
+        Header::Priority,
+        Header::Cycle,
+        Header::CreatedAtNs,
+        Header::CreatedAtIso,
+        Header::CreationIndex,
+    ];
+
+    /// Returns the header's name in documents.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Header::Id => "id",
+            Header::NodeType => "nodeType",
+            Header::Offset => "offset",
+            Header::Ttl => "ttl",
+            Header::Priority => "priority",
+            Header::Cycle => "cycle",
+            Header::CreatedAtNs => "created_at_ns",
+            Header::CreatedAtIso => "created_at_iso",
+            Header::CreationIndex => "creation_index",
+            Header::Children => "children",
+        }
+    }
+
+    pub(crate) fn bit(self) -> u32 {
+        1 << (flag::PRESENT_SHIFT + self as u32)
+    }
+}
+
+/// All nine required headers are there.
+pub(crate) const ALL_REQUIRED: u32 = 0x1ff << flag::PRESENT_SHIFT;
+
+/// One version of one node. Rows are immutable once they are in the log.
+#[derive(Clone, Debug)]
+pub(crate) struct Row {
+    /// The node's number; its id is `ids.name(node)`.
+    pub(crate) node: u32,
+    /// The parent's node number.
+    pub(crate) parent: u32,
+    pub(crate) node_type: u32,
+    pub(crate) role: u32,
+    pub(crate) kind: u32,
+    pub(crate) flags: u32,
+    offset: i64,
+    priority: i64,
+    pub(crate) created_at_ns: i64,
+    pub(crate) cycle: u32,
+    pub(crate) creation_index: u32,
+    /// The commit at which the node expires; [`NEVER`] for ttl null. Stored absolutely, so that a commit
+    /// touches no node whose ttl merely goes down.
+    pub(crate) expires: u32,
+    /// The row of the version before, in an earlier commit.
+    pub(crate) previous: u32,
+    /// A version further back: the one with the lowest set bit of `version` cleared.
+    pub(crate) jump: u32,
+    /// Counts the versions of the node, from 0.
+    pub(crate) version: u32,
+    /// What stands below, itself included.
+    pub(crate) summary: Summary,
+    pub(crate) children: Children,
+    pub(crate) body: Option<Arc<Body>>,
+    /// The Merkle digest of the node and all below it, once computed.
+    pub(crate) digest: OnceLock<[u8; 32]>,
+}
+
+impl Row {
+    /// A bare row of a node; everything else is a default.
+    pub(crate) fn new(node: u32, node_type: u32, class: Class) -> Self {
+        Row {
+            node,
+            parent: NO_ROW,
+            node_type,
+            role: NO_SYMBOL,
+            kind: NO_SYMBOL,
+            flags: (class as u32) << flag::CLASS_SHIFT,
+            offset: 0,
+            priority: 0,
+            created_at_ns: 0,
+            cycle: 0,
+            creation_index: 0,
+            expires: NEVER,
+            previous: NO_ROW,
+            jump: NO_ROW,
+            version: 0,
+            summary: Summary::EMPTY,
+            children: Children::EMPTY,
+            body: None,
+            digest: OnceLock::new(),
+        }
+    }
+
+    pub(crate) fn is_dead(&self) -> bool {
+        self.has(flag::DEAD)
+    }
+
+    pub(crate) fn has(&self, bit: u32) -> bool {
+        self.flags & bit != 0
+    }
+
+    pub(crate) fn set(&mut self, bit: u32, on: bool) {
+        if on {
+            self.flags |= bit;
+        } else {
+            self.flags &= !bit;
+        }
+    }
+
+    pub(crate) fn class(&self) -> Class {
+        match self.flags >> flag::CLASS_SHIFT & 0b111 {
+            0 => Class::Root,
+            1 => Class::Region,
+            2 => Class::Turn,
+            3 => Class::Container,
+            _ => Class::Block,
+        }
+    }
+
+    pub(crate) fn offset(&self) -> Scalar {
+        scalar(self.offset, self.has(flag::OFFSET_FLOAT))
+    }
+
+    pub(crate) fn set_offset(&mut self, offset: Scalar) {
+        self.offset = bits(offset);
+        self.set(flag::OFFSET_FLOAT, matches!(offset, Scalar::Float(_)));
+    }
+
+    pub(crate) fn priority(&self) -> Scalar {
+        scalar(self.priority, self.has(flag::PRIORITY_FLOAT))
+    }
+
+    pub(crate) fn set_priority(&mut self, priority: Scalar) {
+        self.priority = bits(priority);
+        self.set(flag::PRIORITY_FLOAT, matches!(priority, Scalar::Float(_)));
+    }
+
+    /// Works out the summary anew, from the row itself and the summary of its children.
+    pub(crate) fn summarize(&mut self, below: Summary) {
+        let mut own = Summary { expires: self.expires, marks: 0 };
+        if self.has(flag::REFERS) {
+            own.marks |= Summary::REFERS;
+        }
+        if self.has(flag::REMOVABLE) && self.class() == Class::Container && self.children.is_empty()
+        {
+            own.marks |= Summary::EMPTY_REMOVABLE;
+        }
+        self.summary = own.and(below);
+    }
+}
+
+fn scalar(column: i64, is_float: bool) -> Scalar {
+    if is_float {
+        Scalar::Float(f64::from_bits(column.cast_unsigned()))
+    } else {
+        Scalar::Int(column)
+    }
+}
+
+fn bits(scalar: Scalar) -> i64 {
+    match scalar {
+        Scalar::Int(value) => value,
+        Scalar::Float(value) => value.to_bits().cast_signed(),
+    }
+}

@@ -1,0 +1,11 @@
+//! Where rows and names live: append-only, shared by all snapshots, read without locks.
+
+mod names;
+mod paged;
+mod segment;
+mod space;
+
+pub(crate) use names::{Names, hash};
+pub(crate) use paged::Paged;
+pub(crate) use segment::Segment;
+pub(crate) use space::Space;

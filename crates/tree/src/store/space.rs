@@ -1,0 +1,111 @@
+//! The row log of a branch: segments of its ancestors, then its own.
+
+use std::sync::Arc;
+
+use super::{Names, Segment};
+use crate::row::{NO_ROW, Row};
+
+/// All rows and names that a branch of a context can see.
+///
+/// A fork shares the segments of its parent and appends to a new one; the parent goes on appending to its
+/// own. Which rows of a shared segment belong to a branch is decided by number alone: those below the start of
+/// the branch's next segment.
+#[derive(Clone, Debug)]
+pub(crate) struct Space {
+    /// Ids of nodes.
+    pub(crate) ids: Arc<Names>,
+    /// Node types, roles, kinds.
+    pub(crate) symbols: Arc<Names>,
+    segments: Vec<Arc<Segment>>,
+}
+
+impl Space {
+    pub(crate) fn new() -> Self {
+        let symbols = Names::default();
+        // Number 0 stands for "no symbol".
+        symbols.intern("");
+        Space {
+            ids: Arc::default(),
+            symbols: Arc::new(symbols),
+            segments: vec![Arc::new(Segment::new(0))],
+        }
+    }
+
+    /// Returns a space that sees this one's rows below `rows` and appends on its own.
+    pub(crate) fn fork(&self, rows: u32) -> Self {
+        let mut fork = self.clone();
+        fork.segments.retain(|segment| segment.start < rows || segment.start == 0);
+        fork.segments.push(Arc::new(Segment::new(rows)));
+        fork
+    }
+
+    /// The segment that this branch appends to.
+    pub(crate) fn own(&self) -> &Segment {
+        self.segments.last().expect("a space has at least one segment")
+    }
+
+    /// Returns the row with this number.
+    #[inline]
+    pub(crate) fn row(&self, number: u32) -> &Row {
+        let own = self.own();
+        if number >= own.start {
+            return own.row(number);
+        }
+        let after = self.segments.partition_point(|segment| segment.start <= number);
+        self.segments[after - 1].row(number)
+    }
+
+    /// Returns the row of a node as of the state that has `rows` rows, or nothing if it is not there.
+    pub(crate) fn find(&self, node: u32, rows: u32) -> Option<u32> {
+        self.find_version(node, rows).filter(|number| !self.row(*number).is_dead())
+    }
+
+    /// As [`Space::find`], but returns a tombstone too.
+    pub(crate) fn find_version(&self, node: u32, rows: u32) -> Option<u32> {
+        let mut bound = rows;
+        for segment in self.segments.iter().rev() {
+            if let Some(newest) = segment.newest(node) {
+                // Rows at or above the bound were appended later, or by another branch: they are read
+                // from the segment itself, not through this space's numbering.
+                let row = |number| {
+                    if number >= segment.start { segment.row(number) } else { self.row(number) }
+                };
+                let mut number = newest;
+                while number != NO_ROW && number >= bound {
+                    let &Row { previous, jump, .. } = row(number);
+                    // The jump skips versions; taken only if what it lands on is still too new.
+                    number = if jump != NO_ROW && jump >= bound { jump } else { previous };
+                }
+                if number != NO_ROW {
+                    return Some(number);
+                }
+            }
+            bound = bound.min(segment.start);
+        }
+        None
+    }
+
+    /// How many rows two branches have in common, given how many rows each of their states has.
+    pub(crate) fn common_rows(&self, rows: u32, other: &Space, other_rows: u32) -> u32 {
+        let mut common = 0;
+        for index in 0..self.segments.len().min(other.segments.len()) {
+            if !Arc::ptr_eq(&self.segments[index], &other.segments[index]) {
+                break;
+            }
+            let end = |space: &Space, rows: u32| {
+                space.segments.get(index + 1).map_or(rows, |next| next.start.min(rows))
+            };
+            let (here, there) = (end(self, rows), end(other, other_rows));
+            common = here.min(there);
+            if here != there {
+                break;
+            }
+        }
+        common
+    }
+
+    /// True if the two spaces share their names, so that numbers can be compared.
+    pub(crate) fn same_names(&self, other: &Space) -> bool {
+        Arc::ptr_eq(&self.ids, &other.ids)
+    }
+}

@@ -1,0 +1,170 @@
+//! Reading a tree: one view for snapshots and for the working state.
+
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+use crate::class::{Class, Region};
+use crate::edit::Overlay;
+use crate::list::{Children, Entries, Summary, boundary};
+use crate::node::NodeRef;
+use crate::row::Row;
+use crate::store::{Space, hash};
+use crate::walk::{Ancestors, Preorder};
+
+/// The fixed part of a tree: the rows of the root and the regions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Fixed {
+    pub(crate) root: u32,
+    pub(crate) regions: [u32; 3],
+}
+
+/// A borrowed tree. Cheap to copy; everything that reads a tree takes one.
+#[derive(Clone, Copy, Debug)]
+pub struct TreeRef<'a> {
+    pub(crate) space: &'a Arc<Space>,
+    pub(crate) fixed: Fixed,
+    /// The children of the three regions. They are kept here and not in rows, because `^seq` changes with every
+    /// commit and its headers never do.
+    pub(crate) regions: &'a [Children; 3],
+    /// Rows of the log that belong to this tree; what is above is in `overlay`.
+    pub(crate) rows: u32,
+    pub(crate) overlay: Option<&'a Overlay>,
+    /// The number of the commit to come: a node with `expires` of this number shows ttl 0.
+    pub(crate) next_cycle: u32,
+}
+
+impl<'a> TreeRef<'a> {
+    #[inline]
+    pub(crate) fn row(self, number: u32) -> &'a Row {
+        match self.overlay {
+            Some(overlay) if number >= self.rows => overlay.row(number - self.rows),
+            _ => self.space.row(number),
+        }
+    }
+
+    /// Returns the row of a node in this tree.
+    pub(crate) fn find_row(self, node: u32) -> Option<u32> {
+        if let Some(found) = self.overlay.and_then(|overlay| overlay.find(node)) {
+            return found;
+        }
+        self.space.find(node, self.rows)
+    }
+
+    pub(crate) fn node_at(self, number: u32) -> NodeRef<'a> {
+        NodeRef { tree: self, number, row: self.row(number) }
+    }
+
+    /// Returns the number of the commit to come after this state.
+    #[must_use]
+    pub fn next_cycle(self) -> u32 {
+        self.next_cycle
+    }
+
+    /// Returns the root.
+    #[must_use]
+    pub fn root(self) -> NodeRef<'a> {
+        self.node_at(self.fixed.root)
+    }
+
+    /// Returns a region's container.
+    #[must_use]
+    pub fn region(self, region: Region) -> NodeRef<'a> {
+        self.node_at(self.fixed.regions[region.index()])
+    }
+
+    /// Returns the node with this id, or nothing.
+    #[must_use]
+    pub fn get(self, id: &str) -> Option<NodeRef<'a>> {
+        let node = self.space.ids.find(id)?;
+        Some(self.node_at(self.find_row(node)?))
+    }
+
+    /// Returns the node with this id; the words `^root`, `^sys`, `^seq` and `^ah` name the fixed containers too.
+    #[must_use]
+    pub fn resolve(self, name: &str) -> Option<NodeRef<'a>> {
+        match name {
+            "^root" => Some(self.root()),
+            _ => match Region::from_word(name) {
+                Some(region) => Some(self.region(region)),
+                None => self.get(name),
+            },
+        }
+    }
+
+    /// Returns all nodes, parents before children, siblings in canonical order.
+    #[must_use]
+    pub fn nodes(self) -> Preorder<'a> {
+        Preorder::new(self.root())
+    }
+
+    /// Returns how many turns are sealed.
+    #[must_use]
+    pub fn turn_count(self) -> usize {
+        self.regions[Region::Seq.index()].len()
+    }
+
+    /// Returns the child list of a row. The root's children are the regions, not a list.
+    pub(crate) fn children_of(self, number: u32, row: &'a Row) -> &'a Children {
+        match self.fixed.regions.iter().position(|fixed| *fixed == number) {
+            Some(region) => &self.regions[region],
+            None => &row.children,
+        }
+    }
+
+    pub(crate) fn order(self, left: &Row, right: &Row) -> Ordering {
+        order(self.space, left, right)
+    }
+
+    /// Finds a row among children: its position, or where it would stand.
+    pub(crate) fn search(self, children: &Children, sought: &Row) -> Result<usize, usize> {
+        children.search(|number| self.order(self.row(number), sought))
+    }
+
+    /// The node's ancestors, nearest first.
+    pub(crate) fn ancestors(self, row: &'a Row) -> Ancestors<'a> {
+        Ancestors::new(self, row)
+    }
+
+    /// The region that a row stands in; nothing for the root and the regions themselves.
+    pub(crate) fn region_of(self, row: &'a Row) -> Option<Region> {
+        if matches!(row.class(), Class::Root | Class::Region) {
+            return None;
+        }
+        let container = self.ancestors(row).find(|above| above.row.class() == Class::Region)?;
+        let index = self.fixed.regions.iter().position(|fixed| *fixed == container.number)?;
+        Some(Region::ALL[index])
+    }
+}
+
+impl Entries for TreeRef<'_> {
+    fn summary(&self, row: u32) -> Summary {
+        self.row(row).summary
+    }
+
+    fn boundary(&self, row: u32) -> u32 {
+        boundary_of(self.space, self.row(row))
+    }
+}
+
+/// The order of siblings; the only definition there is.
+///
+/// Offset, creation stamp, creation index, then id by code point.
+pub(crate) fn order(space: &Space, left: &Row, right: &Row) -> Ordering {
+    left.offset()
+        .cmp(&right.offset())
+        .then_with(|| left.created_at_ns.cmp(&right.created_at_ns))
+        .then_with(|| left.creation_index.cmp(&right.creation_index))
+        .then_with(|| {
+            if left.node == right.node {
+                Ordering::Equal
+            } else {
+                // UTF-8 bytes compare like code points.
+                space.ids.name(left.node).cmp(space.ids.name(right.node))
+            }
+        })
+}
+
+/// How many levels of runs a row ends in a child list.
+pub(crate) fn boundary_of(space: &Space, row: &Row) -> u32 {
+    boundary(hash(space.ids.name(row.node)))
+}
