@@ -16,11 +16,11 @@ impl Entries for Plain {
 
 /// Describes the shape: runs in brackets, levels from the highest down.
 fn shape(children: &Children) -> String {
-    fn run(run: &Run, out: &mut String) {
+    fn describe(run: &Run, out: &mut String) {
         out.push('[');
         match &run.items {
             Items::Rows(rows) => rows.iter().for_each(|row| out.push_str(&format!("{row} "))),
-            Items::Runs(runs) => runs.iter().for_each(|child| self::run(child, out)),
+            Items::Runs(runs) => runs.iter().for_each(|child| describe(child, out)),
         }
         out.push(']');
     }
@@ -29,7 +29,7 @@ fn shape(children: &Children) -> String {
         Children::Few { .. } => out.push_str(&format!("{:?}", children.iter().collect::<Vec<_>>())),
         Children::Many(list) => {
             // Trailing empty levels at the top do not exist in either form.
-            list.levels.iter().rev().for_each(|level| run(level, &mut out));
+            list.levels.iter().rev().for_each(|level| describe(level, &mut out));
         }
     }
     out
