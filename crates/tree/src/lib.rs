@@ -44,11 +44,12 @@ mod walk;
 
 pub use body::{Body, Content, is_hashed_attribute};
 pub use class::{Class, Region, Vocabulary};
-pub use edit::{Builder, Draft, NodeData, NodeKey};
+pub use edit::{Builder, Draft, DuplicateId, NodeData, NodeKey};
 pub use merkle::{MerkleHasher, root_digest};
 pub use node::{NodeChildren, NodeRef};
 pub use row::Header;
 pub use scalar::Scalar;
+pub use store::Log;
 pub use tree::Tree;
 pub use view::TreeRef;
 pub use walk::{Ancestors, Preorder};

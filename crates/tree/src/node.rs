@@ -286,7 +286,7 @@ impl<'a> NodeRef<'a> {
 
     /// A number that changes whenever the node or anything below it changes, and only then.
     ///
-    /// It holds within one context and its forks. The rendering of a turn can be kept under it.
+    /// It holds within one branch; between branches, below [`TreeRef::common_versions`]. The rendering of a turn can be kept under it.
     #[must_use]
     pub fn version(self) -> u32 {
         self.number

@@ -9,12 +9,33 @@ const DAY: i64 = 86_400;
 /// every 64-bit stamp must have a text.
 #[must_use]
 pub fn iso(nanoseconds: i64) -> String {
+    let mut out = Vec::with_capacity(30);
+    write_iso(&mut out, nanoseconds);
+    out.into_iter().map(char::from).collect()
+}
+
+/// As [`iso`], appended to a buffer.
+pub fn write_iso(out: &mut Vec<u8>, nanoseconds: i64) {
     let seconds = nanoseconds.div_euclid(NANOS);
     let fraction = nanoseconds.rem_euclid(NANOS);
     let (days, of_day) = (seconds.div_euclid(DAY), seconds.rem_euclid(DAY));
     let (year, month, day) = civil(days);
-    let (hour, minute, second) = (of_day / 3600, of_day / 60 % 60, of_day % 60);
-    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{fraction:09}Z")
+    // Years of 64-bit nanoseconds have four digits: 1677 to 2262.
+    digits(out, year, 4, b'-');
+    digits(out, month, 2, b'-');
+    digits(out, day, 2, b'T');
+    digits(out, of_day / 3600, 2, b':');
+    digits(out, of_day / 60 % 60, 2, b':');
+    digits(out, of_day % 60, 2, b'.');
+    digits(out, fraction, 9, b'Z');
+}
+
+fn digits(out: &mut Vec<u8>, value: i64, width: u32, after: u8) {
+    for place in (0..width).rev() {
+        let digit = u8::try_from(value / 10_i64.pow(place) % 10).expect("a decimal digit");
+        out.push(b'0' + digit);
+    }
+    out.push(after);
 }
 
 /// Year, month and day of a day counted from 1970-01-01, in the proleptic Gregorian calendar.

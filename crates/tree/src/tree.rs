@@ -21,6 +21,7 @@ struct Inner {
     regions: [Children; 3],
     rows: u32,
     next_cycle: u32,
+    count: usize,
     digest: OnceLock<[u8; 32]>,
 }
 
@@ -31,8 +32,10 @@ impl Tree {
         regions: [Children; 3],
         rows: u32,
         next_cycle: u32,
+        count: usize,
     ) -> Self {
-        Tree(Arc::new(Inner { space, fixed, regions, rows, next_cycle, digest: OnceLock::new() }))
+        let digest = OnceLock::new();
+        Tree(Arc::new(Inner { space, fixed, regions, rows, next_cycle, count, digest }))
     }
 
     /// Returns the tree to be read.
@@ -46,6 +49,7 @@ impl Tree {
             rows: self.0.rows,
             overlay: None,
             next_cycle: self.0.next_cycle,
+            count: self.0.count,
         }
     }
 
@@ -65,7 +69,8 @@ impl Tree {
     }
 
     fn draft_in(&self, space: Arc<Space>) -> Draft {
-        Draft::new(space, self.0.fixed, self.0.regions.clone(), self.0.rows, self.0.next_cycle)
+        let Inner { fixed, regions, rows, next_cycle, count, .. } = &*self.0;
+        Draft::new(space, *fixed, regions.clone(), *rows, *next_cycle, *count)
     }
 
     /// Where the digest of the whole tree is kept once it is computed.

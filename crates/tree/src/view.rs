@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 
 use crate::class::{Class, Region};
-use crate::edit::Overlay;
+use crate::edit::{NodeKey, Overlay};
 use crate::list::{Children, Entries, Summary, boundary};
 use crate::node::NodeRef;
 use crate::row::Row;
@@ -31,6 +31,7 @@ pub struct TreeRef<'a> {
     pub(crate) overlay: Option<&'a Overlay>,
     /// The number of the commit to come: a node with `expires` of this number shows ttl 0.
     pub(crate) next_cycle: u32,
+    pub(crate) count: usize,
 }
 
 impl<'a> TreeRef<'a> {
@@ -58,6 +59,12 @@ impl<'a> TreeRef<'a> {
     #[must_use]
     pub fn next_cycle(self) -> u32 {
         self.next_cycle
+    }
+
+    /// Returns how many nodes there are, the root and the regions included.
+    #[must_use]
+    pub fn node_count(self) -> usize {
+        self.count
     }
 
     /// Returns the root.
@@ -101,6 +108,24 @@ impl<'a> TreeRef<'a> {
     #[must_use]
     pub fn turn_count(self) -> usize {
         self.regions[Region::Seq.index()].len()
+    }
+
+    /// True if a node stands in this tree.
+    #[must_use]
+    pub fn contains(self, key: NodeKey) -> bool {
+        self.find_row(key.0).is_some()
+    }
+
+    /// Returns the node with a key of this context.
+    #[must_use]
+    pub fn at(self, key: NodeKey) -> Option<NodeRef<'a>> {
+        Some(self.node_at(self.find_row(key.0)?))
+    }
+
+    /// Returns the number below which versions of nodes mean the same in both trees; 0 if they have nothing in common.
+    #[must_use]
+    pub fn common_versions(self, other: TreeRef<'_>) -> u32 {
+        self.space.common_rows(self.rows, other.space, other.rows)
     }
 
     /// Returns the child list of a row. The root's children are the regions, not a list.

@@ -4,6 +4,8 @@
 //! except nodes with a ttl, which changes without being written. Trees that have no history in common are compared node by
 //! node.
 
+use contextree_json::write;
+
 mod changes;
 mod fields;
 mod moved;
@@ -35,6 +37,39 @@ pub struct Changed {
 }
 
 impl Diff {
+    /// Returns the diff as canonical JSON: an object with exactly the keys `added`, `changed` and `removed`.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        let mut out = Vec::new();
+        let list = |out: &mut Vec<u8>, texts: &[String]| {
+            out.push(b'[');
+            for (index, text) in texts.iter().enumerate() {
+                if index > 0 {
+                    out.push(b',');
+                }
+                write::string(out, text);
+            }
+            out.push(b']');
+        };
+        out.extend_from_slice(b"{\"added\":");
+        list(&mut out, &self.added);
+        out.extend_from_slice(b",\"changed\":[");
+        for (index, changed) in self.changed.iter().enumerate() {
+            if index > 0 {
+                out.push(b',');
+            }
+            out.extend_from_slice(b"{\"fields\":");
+            list(&mut out, &changed.fields);
+            out.extend_from_slice(b",\"id\":");
+            write::string(&mut out, &changed.id);
+            out.push(b'}');
+        }
+        out.extend_from_slice(b"],\"removed\":");
+        list(&mut out, &self.removed);
+        out.push(b'}');
+        out.into_iter().map(char::from).collect()
+    }
+
     /// True if nothing changed.
     #[must_use]
     pub fn is_empty(&self) -> bool {

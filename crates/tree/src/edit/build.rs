@@ -10,6 +10,10 @@ use crate::store::Space;
 use crate::tree::Tree;
 use crate::view::Fixed;
 
+/// Two nodes of one tree have this id.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DuplicateId(pub Box<str>);
+
 /// Collects nodes, parents before children, and puts them in order at the end.
 ///
 /// One by one, each insertion would look for its place and tell all its ancestors; together they are sorted once.
@@ -23,15 +27,18 @@ pub struct Builder {
 
 impl Builder {
     /// Begins a tree with its root and its three regions.
-    #[must_use]
-    pub fn new(root: NodeData, regions: [NodeData; 3]) -> Option<Builder> {
+    ///
+    /// # Errors
+    ///
+    /// Two of them have the same id.
+    pub fn new(root: NodeData, regions: [NodeData; 3]) -> Result<Builder, DuplicateId> {
         let mut builder =
             Builder { space: Arc::new(Space::new()), rows: Vec::new(), parents: Vec::new() };
         let root = builder.push_under(NO_ROW, root)?;
         for region in regions {
             builder.push_under(root, region)?;
         }
-        Some(builder)
+        Ok(builder)
     }
 
     /// Returns the handle of a region, to push nodes under.
@@ -40,22 +47,26 @@ impl Builder {
         1 + region as u32
     }
 
-    /// Adds a node under one that was added before; returns its handle, or nothing if the id is taken.
-    pub fn push(&mut self, parent: u32, data: NodeData) -> Option<u32> {
+    /// Adds a node under one that was added before; returns its handle.
+    ///
+    /// # Errors
+    ///
+    /// The id is taken.
+    pub fn push(&mut self, parent: u32, data: NodeData) -> Result<u32, DuplicateId> {
         self.push_under(parent, data)
     }
 
-    fn push_under(&mut self, parent: u32, data: NodeData) -> Option<u32> {
+    fn push_under(&mut self, parent: u32, data: NodeData) -> Result<u32, DuplicateId> {
         let number = u32::try_from(self.rows.len()).expect("row numbers are 32 bits");
         let mut row = data.into_row(&self.space);
         // Ids are numbered as they arrive, so a known number is a second node with the same id.
         if row.node != number {
-            return None;
+            return Err(DuplicateId(self.space.ids.name(row.node).into()));
         }
         row.parent = self.rows.get(parent as usize).map_or(NO_ROW, |row| row.node);
         self.rows.push(row);
         self.parents.push(parent);
-        Some(number)
+        Ok(number)
     }
 
     /// Returns how many nodes there are, root and regions included.
@@ -97,7 +108,7 @@ impl Builder {
             own.publish(node, count);
             count += 1;
         }
-        Tree::new(self.space, fixed, regions, count, next_cycle)
+        Tree::new(self.space, fixed, regions, count, next_cycle, count as usize)
     }
 
     /// As [`Builder::finish`], for a tree that is not committed yet: commit `next_cycle` is to come.

@@ -45,6 +45,7 @@ impl Draft {
             self.regions.clone(),
             self.rows,
             self.next_cycle,
+            self.count,
         )
     }
 }

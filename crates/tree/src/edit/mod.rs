@@ -8,7 +8,7 @@ mod overlay;
 mod touch;
 mod undo;
 
-pub use build::Builder;
+pub use build::{Builder, DuplicateId};
 pub use data::{NodeData, NodeKey};
 pub(crate) use overlay::Overlay;
 
@@ -33,6 +33,7 @@ pub struct Draft {
     rows: u32,
     overlay: Overlay,
     next_cycle: u32,
+    count: usize,
     undo: Option<Box<Undo>>,
 }
 
@@ -43,8 +44,10 @@ impl Draft {
         regions: [Children; 3],
         rows: u32,
         next_cycle: u32,
+        count: usize,
     ) -> Self {
-        Draft { space, fixed, regions, rows, overlay: Overlay::default(), next_cycle, undo: None }
+        let overlay = Overlay::default();
+        Draft { space, fixed, regions, rows, overlay, next_cycle, count, undo: None }
     }
 
     /// Returns the working tree to be read.
@@ -57,6 +60,7 @@ impl Draft {
             rows: self.rows,
             overlay: Some(&self.overlay),
             next_cycle: self.next_cycle,
+            count: self.count,
         }
     }
 
@@ -70,6 +74,7 @@ impl Draft {
             rows: self.rows,
             overlay: self.overlay.clone(),
             next_cycle: self.next_cycle,
+            count: self.count,
             undo: None,
         }
     }

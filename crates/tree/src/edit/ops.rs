@@ -24,6 +24,7 @@ impl Draft {
         let number = self.rows + self.push(row);
         self.link(parent.0, number);
         self.refresh(parent.0);
+        self.count += 1;
         NodeKey(node)
     }
 
@@ -42,6 +43,7 @@ impl Draft {
             self.bury(*node, *number);
         }
         self.refresh(parent);
+        self.count -= gone.len();
         gone.into_iter().map(|(node, _)| NodeKey(node)).collect()
     }
 
@@ -58,6 +60,21 @@ impl Draft {
         self.reposition(node, |row| {
             row.created_at_ns = created_at_ns;
             row.creation_index = creation_index;
+        });
+    }
+
+    /// Makes a node what the data says, under this parent; its children stay. The id of the data is the node's own.
+    pub fn overwrite(&mut self, node: NodeKey, parent: NodeKey, data: NodeData) {
+        let new = data.into_row(&self.space);
+        self.reposition(node, |row| {
+            *row = Row {
+                parent: parent.0,
+                previous: row.previous,
+                jump: row.jump,
+                version: row.version,
+                children: row.children.clone(),
+                ..new
+            };
         });
     }
 

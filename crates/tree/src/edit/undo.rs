@@ -16,6 +16,7 @@ pub(super) struct Undo {
     index: Vec<(u32, Option<Option<u32>>)>,
     free: Vec<u32>,
     regions: [Children; 3],
+    count: usize,
 }
 
 impl Draft {
@@ -29,6 +30,7 @@ impl Draft {
             index: Vec::new(),
             free: self.overlay.free.clone(),
             regions: self.regions.clone(),
+            count: self.count,
         }));
     }
 
@@ -52,6 +54,7 @@ impl Draft {
         }
         self.overlay.free = undo.free;
         self.regions = undo.regions;
+        self.count = undo.count;
     }
 
     /// The row at an index of the overlay, to be changed.

@@ -1,10 +1,12 @@
 //! Where rows and names live: append-only, shared by all snapshots, read without locks.
 
+mod log;
 mod names;
 mod paged;
 mod segment;
 mod space;
 
+pub use log::Log;
 pub(crate) use names::{Names, hash};
 pub(crate) use paged::Paged;
 pub(crate) use segment::Segment;

@@ -1,0 +1,193 @@
+//! The content hash of a node.
+
+use std::fmt;
+
+use contextree_json::{Object, Value, write};
+use contextree_tree::{Content, NodeRef, is_hashed_attribute};
+use sha2::{Digest as _, Sha256};
+
+/// A SHA-256 hash. Prints as 64 lower-case hexadecimal digits.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Hash(pub [u8; 32]);
+
+impl fmt::Display for Hash {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(formatter, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for Hash {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, formatter)
+    }
+}
+
+impl std::str::FromStr for Hash {
+    type Err = NotAHash;
+
+    fn from_str(text: &str) -> Result<Self, NotAHash> {
+        let mut hash = [0; 32];
+        if text.len() != 64 || !text.is_ascii() {
+            return Err(NotAHash);
+        }
+        for (index, byte) in hash.iter_mut().enumerate() {
+            let digits = &text[index * 2..index * 2 + 2];
+            *byte = u8::from_str_radix(digits, 16).map_err(|_| NotAHash)?;
+        }
+        Ok(Hash(hash))
+    }
+}
+
+/// A text that is not 64 hexadecimal digits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NotAHash;
+
+impl fmt::Display for NotAHash {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("expected 64 hexadecimal digits")
+    }
+}
+
+impl std::error::Error for NotAHash {}
+
+impl Hash {
+    /// The hash of no bytes at all: what content that is not JSON hashes to.
+    ///
+    /// It cannot arise inside the engine, where every content is text or JSON; it is for doors that take values of other
+    /// languages (NaN, cyclic objects).
+    #[must_use]
+    pub fn of_invalid_content() -> Hash {
+        Hash::of(b"")
+    }
+
+    /// Returns the SHA-256 of some bytes.
+    #[must_use]
+    pub fn of(bytes: &[u8]) -> Hash {
+        Hash(Sha256::digest(bytes).into())
+    }
+}
+
+/// Returns the content hash of a node: SHA-256 over the canonical JSON of content, kind, role and every `content_*` and `data_*` attribute.
+///
+/// It does not change when the node moves, ages or is pinned. Computed once per version of the content.
+#[must_use]
+pub fn content_hash(node: NodeRef<'_>) -> Hash {
+    match node.body() {
+        Some(body) => Hash(*body.hash_cell().get_or_init(|| hash(&Hashed::of_node(node)))),
+        None => Hash(hash(&Hashed::of_node(node))),
+    }
+}
+
+/// Returns the content hash of a node that is given as a document.
+#[must_use]
+pub fn content_hash_of_document(node: &Object) -> Hash {
+    Hash(hash(&Hashed::of_document(node)))
+}
+
+/// Returns the exact text that [`content_hash_of_document`] hashes.
+#[must_use]
+pub fn hashed_text(node: &Object) -> String {
+    let mut text = Vec::new();
+    Hashed::of_document(node).write(&mut |bytes| text.extend_from_slice(bytes));
+    String::from_utf8(text).expect("canonical JSON is ASCII")
+}
+
+/// What goes into a content hash.
+struct Hashed<'a> {
+    content: Part<'a>,
+    kind: Part<'a>,
+    role: Part<'a>,
+    attributes: Option<&'a Object>,
+}
+
+#[derive(Clone, Copy)]
+enum Part<'a> {
+    Text(&'a str),
+    Json(&'a Value),
+}
+
+impl<'a> Hashed<'a> {
+    fn of_document(node: &'a Object) -> Self {
+        let part = |name| match node.get(name) {
+            None => Part::Text(""),
+            Some(Value::String(text)) => Part::Text(text),
+            Some(other) => Part::Json(other),
+        };
+        Hashed {
+            content: part("content"),
+            kind: part("kind"),
+            role: part("role"),
+            attributes: Some(node),
+        }
+    }
+
+    fn of_node(node: NodeRef<'a>) -> Self {
+        // An imported `null` is kept as an attribute and hashed as it was.
+        let symbol = |name, value: Option<&'a str>| match (value, node.attribute(name)) {
+            (Some(text), _) => Part::Text(text),
+            (None, Some(other)) => Part::Json(other),
+            (None, None) => Part::Text(""),
+        };
+        Hashed {
+            content: match node.content() {
+                Content::Absent => Part::Text(""),
+                Content::Text(text) => Part::Text(text),
+                Content::Json(value) => Part::Json(value),
+            },
+            kind: symbol("kind", node.kind()),
+            role: symbol("role", node.role()),
+            attributes: node.body().map(|body| &body.attributes),
+        }
+    }
+
+    /// Gives the canonical text piece by piece. The names sort as they stand here: `content`, `content_…`, `data_…`, `kind`, `role`.
+    fn write(&self, take: &mut impl FnMut(&[u8])) {
+        let mut buffer = Vec::with_capacity(CHUNK + CHUNK / 2);
+        buffer.extend_from_slice(b"{\"content\":");
+        part(&mut buffer, self.content, take);
+        let hashed = self.attributes.into_iter().flat_map(Object::iter);
+        for (name, value) in hashed.filter(|(name, _)| is_hashed_attribute(name)) {
+            buffer.push(b',');
+            write::string(&mut buffer, name);
+            buffer.push(b':');
+            write::value(&mut buffer, value);
+        }
+        buffer.extend_from_slice(b",\"kind\":");
+        part(&mut buffer, self.kind, take);
+        buffer.extend_from_slice(b",\"role\":");
+        part(&mut buffer, self.role, take);
+        buffer.push(b'}');
+        take(&buffer);
+    }
+}
+
+/// Long texts are escaped and hashed in pieces that stay in the cache.
+const CHUNK: usize = 4096;
+
+fn part(buffer: &mut Vec<u8>, part: Part<'_>, take: &mut impl FnMut(&[u8])) {
+    match part {
+        Part::Json(value) => write::value(buffer, value),
+        Part::Text(text) if text.len() <= CHUNK => write::string(buffer, text),
+        Part::Text(text) => {
+            buffer.push(b'"');
+            let mut rest = text;
+            while !rest.is_empty() {
+                let (piece, after) = rest.split_at(rest.floor_char_boundary(CHUNK));
+                rest = after;
+                take(buffer);
+                buffer.clear();
+                write::string(buffer, piece);
+                // The quotes of a piece are not those of the text.
+                take(&buffer[1..buffer.len() - 1]);
+                buffer.clear();
+            }
+            buffer.push(b'"');
+        }
+    }
+}
+
+fn hash(hashed: &Hashed<'_>) -> [u8; 32] {
+    let mut hasher = Sha256::new();
+    hashed.write(&mut |bytes| hasher.update(bytes));
+    hasher.finalize().into()
+}

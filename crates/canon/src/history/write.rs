@@ -1,0 +1,60 @@
+//! Snapshots → lines.
+
+use contextree_json::write;
+use contextree_tree::Tree;
+use contextree_tree::diff::{Pair, changed_fields, pairs};
+
+use crate::digest::snapshot_digest;
+use crate::write::{SPEC_VERSION, export_to, flat_node};
+
+fn cycle(tree: &Tree) -> u32 {
+    tree.view().next_cycle().saturating_sub(1)
+}
+
+/// Appends the first line of a history: the whole snapshot. The line ends with `\n`.
+pub fn write_first(out: &mut Vec<u8>, tree: &Tree) {
+    export_to(out, tree.view(), cycle(tree));
+    out.push(b'\n');
+}
+
+/// Appends the line of the commit that turned one tree into the next. The line ends with `\n`; it costs what changed.
+pub fn write_delta(out: &mut Vec<u8>, before: &Tree, after: &Tree) {
+    out.extend_from_slice(b"{\"cycle\":");
+    write::unsigned(out, u64::from(cycle(after)));
+    out.extend_from_slice(b",\"digest\":");
+    write::string(out, &snapshot_digest(after).to_string());
+    let mut removed = Vec::new();
+    out.extend_from_slice(b",\"nodes\":[");
+    let mut first = true;
+    for pair in pairs(before.view(), after.view()) {
+        let node = match pair {
+            Pair::Removed(node) => {
+                removed.push(node.id());
+                continue;
+            }
+            Pair::Added(node) => node,
+            Pair::Both(old, new) => {
+                let aged_only = changed_fields(old, new).iter().all(|field| field == "ttl");
+                // A ttl that merely went down keeps its commit of expiry.
+                if aged_only && old.expires() == new.expires() {
+                    continue;
+                }
+                new
+            }
+        };
+        if !std::mem::take(&mut first) {
+            out.push(b',');
+        }
+        flat_node(out, node);
+    }
+    out.extend_from_slice(b"],\"removed\":[");
+    for (index, id) in removed.into_iter().enumerate() {
+        if index > 0 {
+            out.push(b',');
+        }
+        write::string(out, id);
+    }
+    out.extend_from_slice(b"],\"spec_version\":");
+    write::string(out, SPEC_VERSION);
+    out.extend_from_slice(b"}\n");
+}

@@ -1,0 +1,146 @@
+//! Rules that a document must keep.
+
+use std::collections::BTreeMap;
+
+use contextree_tree::{Class, Header, Region, Scalar};
+
+use super::read::Document;
+use super::{DocNode, Issues, Profile};
+use crate::error::{DocumentError, codes};
+
+/// The class of a node in a document: without a type, a block; the root is the root.
+pub(super) fn class_of(node: &DocNode) -> Class {
+    match (&node.node_type, node.parent) {
+        (Some(node_type), _) => Class::of(node_type),
+        (None, None) => Class::Root,
+        (None, Some(_)) => Class::Block,
+    }
+}
+
+pub(super) fn check(document: &Document, profile: Profile) -> Result<(), DocumentError> {
+    let mut issues = Issues::default();
+    regions(document, profile, &mut issues);
+    for (index, node) in document.nodes.iter().enumerate() {
+        if profile == Profile::Strict {
+            strict(document, index, node, &mut issues);
+        } else if node.id.is_none() && node.parent.is_some() {
+            missing(node, Header::Id, &mut issues);
+        }
+    }
+    if profile == Profile::Strict {
+        cores(document, &mut issues);
+    }
+    issues.into_result()
+}
+
+fn missing(node: &DocNode, header: Header, issues: &mut Issues) {
+    let message = format!("the header `{}` is missing", header.name());
+    issues.add(node, codes::DOCUMENT, "missing_header", message);
+}
+
+fn regions(document: &Document, profile: Profile, issues: &mut Issues) {
+    let mut found = [false; 3];
+    for node in &document.nodes {
+        let region = node.node_type.as_deref().and_then(Region::from_word);
+        match (node.parent, region) {
+            (Some(0), Some(region)) => {
+                if std::mem::replace(&mut found[region as usize], true) {
+                    let message = format!("there is a second `{}`", region.word());
+                    issues.add(node, codes::PLACEMENT, "duplicate_region", message);
+                }
+            }
+            (Some(0), None) => {
+                let message = "only `^sys`, `^seq` and `^ah` stand under the root".to_owned();
+                issues.add(node, codes::PLACEMENT, "extra_region", message);
+            }
+            (Some(_), Some(region)) => {
+                let message = format!("`{}` stands only under the root", region.word());
+                issues.add(node, codes::PLACEMENT, "extra_region", message);
+            }
+            (Some(_), None) if class_of(node) == Class::Root => {
+                let message = "there is one root only".to_owned();
+                issues.add(node, codes::PLACEMENT, "extra_region", message);
+            }
+            _ => {}
+        }
+    }
+    if profile == Profile::Strict {
+        for region in Region::ALL.into_iter().filter(|region| !found[*region as usize]) {
+            let message = format!("the region `{}` is missing", region.word());
+            issues.add(&document.nodes[0], codes::PLACEMENT, "missing_region", message);
+        }
+    }
+}
+
+fn strict(document: &Document, index: usize, node: &DocNode, issues: &mut Issues) {
+    for header in Header::REQUIRED {
+        if !node.has(header) {
+            missing(node, header, issues);
+        }
+    }
+    let class = class_of(node);
+    if index == 0 && class != Class::Root {
+        let message = "the root has another type than `^root`".to_owned();
+        issues.add(node, codes::PLACEMENT, "extra_region", message);
+    }
+    let Some(parent) = node.parent.map(|parent| &document.nodes[parent]) else { return };
+    let parent_class = class_of(parent);
+    let in_sequence = parent.node_type.as_deref() == Some("^seq");
+    let mut refuse = |reason, message: &str| {
+        issues.add(node, codes::PLACEMENT, reason, message.to_owned());
+    };
+    match class {
+        Class::Turn if !in_sequence => {
+            refuse("turn_outside_sequence", "a turn stands only under `^seq`");
+        }
+        Class::Container | Class::Block if in_sequence => {
+            refuse("not_a_turn", "only turns stand under `^seq`");
+        }
+        _ => {}
+    }
+    if parent_class == Class::Block {
+        refuse("children_under_block", "a block has no children");
+    }
+    if class == Class::Block && node.removable {
+        refuse("removable_block", "only containers are removable");
+    }
+}
+
+/// Every turn has exactly one core, and a head at most one; no block stands beside it at offset 0.
+fn cores(document: &Document, issues: &mut Issues) {
+    let mut at_zero: BTreeMap<usize, (usize, bool)> = BTreeMap::new();
+    for node in &document.nodes {
+        let Some(parent) = node.parent else { continue };
+        let zoned = class_of(&document.nodes[parent]) == Class::Turn
+            || document.nodes[parent].node_type.as_deref() == Some("^ah");
+        if !zoned || node.offset.unwrap_or(Scalar::ZERO).signum() != 0 {
+            continue;
+        }
+        let (cores, blocks) = at_zero.entry(parent).or_default();
+        match class_of(node) {
+            Class::Container => {
+                *cores += 1;
+                if *cores == 2 {
+                    let message = "the turn has a second core at offset 0".to_owned();
+                    issues.add(node, codes::PLACEMENT, "second_core", message);
+                }
+                if node.removable || node.ttl.flatten().is_some() {
+                    let message = "a core has neither a ttl nor `removable`".to_owned();
+                    issues.add(node, codes::PLACEMENT, "core_lifecycle", message);
+                }
+            }
+            _ => *blocks = true,
+        }
+        if *cores > 0 && *blocks {
+            let message = "a block stands at offset 0 beside the core".to_owned();
+            issues.add(node, codes::PLACEMENT, "block_beside_core", message);
+        }
+    }
+    for (index, node) in document.nodes.iter().enumerate() {
+        let has_core = at_zero.get(&index).is_some_and(|(cores, _)| *cores > 0);
+        if class_of(node) == Class::Turn && !has_core {
+            let message = "the turn has no core at offset 0".to_owned();
+            issues.add(node, codes::PLACEMENT, "missing_core", message);
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! Reading documents: parse → check → build.
+
+mod build;
+mod check;
+mod fields;
+mod read;
+
+use contextree_tree::{Draft, Tree};
+
+use crate::error::{DocumentError, Issue, codes};
+use crate::limits::Limits;
+pub(crate) use build::node_data;
+pub(crate) use fields::DocNode;
+pub(crate) use read::read_flat_node;
+use read::{Document, read_document};
+
+/// How much a document must say of itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Profile {
+    /// Every required header on every node, three regions, and all rules of placement.
+    #[default]
+    Strict,
+    /// Foreign data: missing headers are read as their defaults, missing regions as empty, and nothing is written
+    /// back: an export shows the nodes as they came.
+    Lenient,
+}
+
+/// A snapshot that was read.
+#[derive(Clone, Debug)]
+pub struct Imported {
+    /// The tree.
+    pub tree: Tree,
+    /// The cycle of the snapshot; 0 if the document does not say.
+    pub cycle: u32,
+}
+
+/// Reads a snapshot document.
+///
+/// # Errors
+///
+/// Whatever is wrong with it, with the place; see [`DocumentError`].
+pub fn import(text: &[u8], profile: Profile, limits: &Limits) -> Result<Imported, DocumentError> {
+    let document = read(text, profile, limits)?;
+    let cycle = document.cycle.unwrap_or(0);
+    let next = next_cycle(cycle)?;
+    Ok(Imported { tree: build::builder(document, limits, next)?.finish(next), cycle })
+}
+
+/// Reads a document as a working state whose coming commit has this number.
+///
+/// # Errors
+///
+/// As [`import`].
+pub fn import_working(
+    text: &[u8],
+    profile: Profile,
+    limits: &Limits,
+    next_cycle: u32,
+) -> Result<Draft, DocumentError> {
+    let document = read(text, profile, limits)?;
+    Ok(build::builder(document, limits, next_cycle)?.finish_draft(next_cycle))
+}
+
+fn read(text: &[u8], profile: Profile, limits: &Limits) -> Result<Document, DocumentError> {
+    let document = read_document(text, profile, limits)?;
+    if let Some(version) = &document.spec_version
+        && !version.starts_with("PACT/0.")
+    {
+        let message = format!("the document is of version `{version}`, known are `PACT/0.*`");
+        return Err(DocumentError::one(codes::VERSION, "unknown_version", message));
+    }
+    check::check(&document, profile)?;
+    Ok(document)
+}
+
+/// Returns the number after a cycle.
+pub(crate) fn next_cycle(cycle: u32) -> Result<u32, DocumentError> {
+    // The highest numbers are kept for "never".
+    if cycle >= u32::MAX - 2 {
+        let message = format!("cycle {cycle} is beyond what can be counted");
+        return Err(DocumentError::one(codes::LIMIT, "number_out_of_range", message));
+    }
+    Ok(cycle + 1)
+}
+
+/// Collects problems up to a hundred.
+#[derive(Debug, Default)]
+pub(crate) struct Issues(Vec<Issue>);
+
+impl Issues {
+    const MOST: usize = 100;
+
+    pub(crate) fn add(
+        &mut self,
+        node: &DocNode,
+        code: &'static str,
+        reason: &'static str,
+        message: String,
+    ) {
+        if self.0.len() < Self::MOST {
+            let id = node.id.as_deref().unwrap_or("(no id)").to_owned();
+            self.0.push(Issue { code, reason, message, node: id, offset: node.offset_in_text });
+        }
+    }
+
+    pub(crate) fn into_result(self) -> Result<(), DocumentError> {
+        if self.0.is_empty() { Ok(()) } else { Err(DocumentError::Invalid(self.0)) }
+    }
+}

@@ -1,0 +1,164 @@
+//! Text → nodes, without recursion.
+
+#![deny(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use contextree_json::{Event, ParseErrorKind, Reader};
+
+use super::{DocNode, Issues, Profile};
+use crate::error::{DocumentError, codes};
+use crate::limits::Limits;
+
+/// An envelope and its nodes: parents before children, in the order of the text.
+#[derive(Debug, Default)]
+pub(super) struct Document {
+    pub(super) spec_version: Option<String>,
+    pub(super) cycle: Option<u32>,
+    pub(super) nodes: Vec<DocNode>,
+}
+
+pub(super) fn json_limits(limits: &Limits) -> contextree_json::Limits {
+    contextree_json::Limits {
+        // Two brackets for each level of nodes, the rest for what is inside contents.
+        max_depth: limits.max_depth.min(Limits::DEEPEST) * 2 + 256,
+        max_bytes: limits.max_document_bytes,
+        ..contextree_json::Limits::default()
+    }
+}
+
+pub(super) fn read_document(
+    text: &[u8],
+    profile: Profile,
+    limits: &Limits,
+) -> Result<Document, DocumentError> {
+    let mut reader = Reader::with_limits(text, &json_limits(limits));
+    let mut document = Document::default();
+    let mut issues = Issues::default();
+    let mut seen = Vec::new();
+    reader.begin_object()?;
+    while let Some(key) = reader.next_key()? {
+        if seen.iter().any(|name| *name == key) {
+            return Err(reader.error(ParseErrorKind::DuplicateKey(key.into())).into());
+        }
+        match &*key {
+            "root" => {
+                read_nodes(&mut reader, &mut document.nodes, profile, limits, &mut issues)?;
+            }
+            "cycle" => {
+                let cycle = reader.read_u64()?;
+                document.cycle = u32::try_from(cycle).ok();
+                if document.cycle.is_none() {
+                    let message = format!("cycle {cycle} is beyond what can be counted");
+                    return Err(DocumentError::one(codes::LIMIT, "number_out_of_range", message));
+                }
+            }
+            "spec_version" => document.spec_version = Some(reader.read_string()?.into_owned()),
+            // Foreign envelopes may say more; it is not part of the tree.
+            _ => drop(reader.read_value()?),
+        }
+        seen.push(key);
+    }
+    reader.expect_end()?;
+    issues.into_result()?;
+    if document.nodes.is_empty() {
+        let message = "the document has no `root`".to_owned();
+        return Err(DocumentError::one(codes::DOCUMENT, "missing_root", message));
+    }
+    Ok(document)
+}
+
+/// Reads one flat record: a node with the id of its parent, and children that must be empty.
+pub(crate) fn read_flat_node(
+    reader: &mut Reader<'_>,
+    profile: Profile,
+    issues: &mut Issues,
+) -> Result<DocNode, DocumentError> {
+    let mut node = DocNode::default();
+    reader.begin_object()?;
+    node.offset_in_text = reader.offset();
+    while let Some(key) = reader.next_key()? {
+        if !node.first_time(&key) || (key == "parent" && node.parent_id.is_some()) {
+            return Err(reader.error(ParseErrorKind::DuplicateKey(key.into())).into());
+        }
+        match &*key {
+            "parent" => node.parent_id = Some(reader.read_string()?.into()),
+            "children" => {
+                reader.begin_array()?;
+                if reader.next_element()? {
+                    let message = "a flat record cannot hold children".to_owned();
+                    return Err(DocumentError::one(codes::DOCUMENT, "nested_record", message));
+                }
+                node.has_children = true;
+            }
+            _ => node.read(&key, reader, profile, issues)?,
+        }
+    }
+    Ok(node)
+}
+
+fn read_nodes(
+    reader: &mut Reader<'_>,
+    nodes: &mut Vec<DocNode>,
+    profile: Profile,
+    limits: &Limits,
+    issues: &mut Issues,
+) -> Result<(), DocumentError> {
+    reader.begin_object()?;
+    let mut open = vec![start(reader, nodes, None, 1)];
+    while let Some(current) = open.last().copied() {
+        match reader.next_key()? {
+            Some(key) => {
+                let node = &mut nodes[current];
+                if !node.first_time(&key) {
+                    return Err(reader.error(ParseErrorKind::DuplicateKey(key.into())).into());
+                }
+                if key != "children" {
+                    node.read(&key, reader, profile, issues)?;
+                    continue;
+                }
+                node.has_children = true;
+                reader.begin_array()?;
+            }
+            // The node is complete; what follows belongs to its parent's list, if it has one.
+            None => {
+                open.pop();
+                if open.is_empty() {
+                    break;
+                }
+            }
+        }
+        // Inside a list of children: another one, or the end of the list.
+        if let Some(parent) = open.last().copied()
+            && reader.next_element()?
+        {
+            match reader.next()? {
+                Event::ObjectStart => {}
+                _ => {
+                    return Err(reader
+                        .error(ParseErrorKind::UnexpectedType { expected: "an object" })
+                        .into());
+                }
+            }
+            let depth = nodes[parent].depth + 1;
+            if depth > limits.max_depth.min(Limits::DEEPEST) {
+                let message = format!("the tree is deeper than {} levels", limits.max_depth);
+                return Err(DocumentError::one(codes::LIMIT, "too_deep", message));
+            }
+            if nodes.len() >= limits.max_nodes {
+                let message = format!("the tree has more than {} nodes", limits.max_nodes);
+                return Err(DocumentError::one(codes::LIMIT, "too_many_nodes", message));
+            }
+            open.push(start(reader, nodes, Some(parent), depth));
+        }
+    }
+    Ok(())
+}
+
+fn start(
+    reader: &Reader<'_>,
+    nodes: &mut Vec<DocNode>,
+    parent: Option<usize>,
+    depth: usize,
+) -> usize {
+    nodes.push(DocNode { parent, depth, offset_in_text: reader.offset(), ..DocNode::default() });
+    nodes.len() - 1
+}

@@ -1,0 +1,28 @@
+//! Canonical bytes and hashes: the only home of Contextree's formats.
+//!
+//! | what | function |
+//! |---|---|
+//! | what a node says, as a hash | [`content_hash`] |
+//! | a node, a turn, a snapshot, a history, as a digest | [`node_digest`], [`snapshot_digest`], [`history_digest`] |
+//! | a snapshot as a document, and back | [`export`], [`import`] |
+//! | a history as lines, and back | [`history`] |
+//! | the bytes of the specification's own serializer | [`reference_bytes`], [`reference_bytes_of_document`] |
+//!
+//! All of them are pure functions of a tree. The layouts are described in `docs/format.md`.
+
+mod digest;
+mod error;
+mod hash;
+pub mod history;
+mod import;
+mod limits;
+mod reference;
+mod write;
+
+pub use digest::{history_digest, node_digest, snapshot_digest};
+pub use error::{DocumentError, Issue};
+pub use hash::{Hash, NotAHash, content_hash, content_hash_of_document, hashed_text};
+pub use import::{Imported, Profile, import, import_working};
+pub use limits::Limits;
+pub use reference::{order_siblings, reference_bytes_of_document};
+pub use write::{SPEC_VERSION, export, export_to, reference_bytes};

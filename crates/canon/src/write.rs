@@ -1,0 +1,337 @@
+//! Nodes as canonical JSON: the export, and the reference bytes of the specification.
+
+use std::iter::{Flatten, Peekable};
+use std::option;
+
+use contextree_json::write;
+use contextree_tree::{Class, Content, Header, NodeChildren, NodeRef, Scalar, TreeRef, time};
+
+/// The version that is written into every export.
+pub const SPEC_VERSION: &str = "PACT/0.1.0";
+
+/// Returns the export of a tree: an envelope with every node, every header and every attribute, children in canonical order.
+///
+/// The same tree always gives the same bytes, and importing them gives the same tree.
+#[must_use]
+pub fn export(tree: TreeRef<'_>, cycle: u32) -> Vec<u8> {
+    let mut out = Vec::new();
+    export_to(&mut out, tree, cycle);
+    out
+}
+
+/// As [`export`], appended to a buffer.
+pub fn export_to(out: &mut Vec<u8>, tree: TreeRef<'_>, cycle: u32) {
+    out.extend_from_slice(b"{\"cycle\":");
+    write::unsigned(out, u64::from(cycle));
+    out.extend_from_slice(b",\"root\":");
+    nodes(out, tree.root(), Style::Export);
+    out.extend_from_slice(b",\"spec_version\":");
+    write::string(out, SPEC_VERSION);
+    out.push(b'}');
+}
+
+/// Returns the bytes of the specification's reference serializer for a node and all below it.
+///
+/// It leaves out `creation_index` and all attributes, so it cannot be imported without loss; use [`export`] for that.
+#[must_use]
+pub fn reference_bytes(node: NodeRef<'_>) -> Vec<u8> {
+    let mut out = Vec::new();
+    nodes(&mut out, node, Style::Reference);
+    out
+}
+
+/// Appends a node alone, with the id of its parent and, if it shows children at all, an empty list of them.
+pub(crate) fn flat_node(out: &mut Vec<u8>, node: NodeRef<'_>) {
+    let mut writer = Columns::new(node, Style::Flat);
+    writer.before_children(out);
+    if node.has_header(Header::Children) {
+        writer.key(out, "children");
+        out.extend_from_slice(b"[]");
+    }
+    writer.after_children(out);
+}
+
+/// A header that is written from a column of the tree. In the order of their names.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Column {
+    Content,
+    CreatedAtIso,
+    CreatedAtNs,
+    CreationIndex,
+    Cycle,
+    Id,
+    Kind,
+    NodeType,
+    Offset,
+    Parent,
+    Pinned,
+    Priority,
+    Removable,
+    Role,
+    Ttl,
+}
+
+impl Column {
+    /// What sorts before `children` can only be an attribute; everything here sorts behind it.
+    const ALL: [Column; 15] = [
+        Column::Content,
+        Column::CreatedAtIso,
+        Column::CreatedAtNs,
+        Column::CreationIndex,
+        Column::Cycle,
+        Column::Id,
+        Column::Kind,
+        Column::NodeType,
+        Column::Offset,
+        Column::Parent,
+        Column::Pinned,
+        Column::Priority,
+        Column::Removable,
+        Column::Role,
+        Column::Ttl,
+    ];
+
+    fn name(self) -> &'static str {
+        match self {
+            Column::Content => "content",
+            Column::CreatedAtIso => "created_at_iso",
+            Column::CreatedAtNs => "created_at_ns",
+            Column::CreationIndex => "creation_index",
+            Column::Cycle => "cycle",
+            Column::Id => "id",
+            Column::Kind => "kind",
+            Column::NodeType => "nodeType",
+            Column::Offset => "offset",
+            Column::Parent => "parent",
+            Column::Pinned => "pinned",
+            Column::Priority => "priority",
+            Column::Removable => "removable",
+            Column::Role => "role",
+            Column::Ttl => "ttl",
+        }
+    }
+}
+
+/// Which parts of a node are written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Style {
+    /// Everything.
+    Export,
+    /// Everything, and the id of the parent.
+    Flat,
+    /// What the reference serializer has: no `creation_index`, no attributes, and the root's children in the order of their
+    /// headers instead of that of the regions.
+    Reference,
+}
+
+impl Style {
+    fn has(self, column: Column) -> bool {
+        match column {
+            Column::Parent => self == Style::Flat,
+            Column::CreationIndex | Column::Pinned | Column::Removable => self != Style::Reference,
+            _ => true,
+        }
+    }
+}
+
+/// Writes a node and everything below it, without recursion.
+fn nodes<'a>(out: &mut Vec<u8>, start: NodeRef<'a>, style: Style) {
+    let mut open: Vec<(Columns<'a>, Kids<'a>, bool)> = Vec::new();
+    let mut next = Some(start);
+    loop {
+        if let Some(node) = next.take() {
+            let mut writer = Columns::new(node, style);
+            writer.before_children(out);
+            if node.has_header(Header::Children) || node.child_count() > 0 {
+                writer.key(out, "children");
+                out.push(b'[');
+                open.push((writer, Kids::of(node, style), true));
+            } else {
+                writer.after_children(out);
+            }
+        }
+        let Some((writer, kids, first)) = open.last_mut() else { return };
+        match kids.next() {
+            Some(child) => {
+                if !std::mem::take(first) {
+                    out.push(b',');
+                }
+                next = Some(child);
+            }
+            None => {
+                out.push(b']');
+                writer.after_children(out);
+                open.pop();
+            }
+        }
+    }
+}
+
+enum Kids<'a> {
+    Canonical(NodeChildren<'a>),
+    Literal(std::vec::IntoIter<NodeRef<'a>>),
+}
+
+impl<'a> Kids<'a> {
+    fn of(node: NodeRef<'a>, style: Style) -> Self {
+        if node.class() != Class::Root || style != Style::Reference {
+            return Kids::Canonical(node.children());
+        }
+        let mut regions: Vec<_> = node.children().collect();
+        regions.sort_by(|left, right| {
+            let key =
+                |node: &NodeRef<'a>| (node.offset(), node.created_at_ns(), node.creation_index());
+            key(left).cmp(&key(right)).then_with(|| left.id().cmp(right.id()))
+        });
+        Kids::Literal(regions.into_iter())
+    }
+
+    fn next(&mut self) -> Option<NodeRef<'a>> {
+        match self {
+            Kids::Canonical(children) => children.next(),
+            Kids::Literal(nodes) => nodes.next(),
+        }
+    }
+}
+
+/// Writes the headers of one node, merging columns and attributes by name.
+struct Columns<'a> {
+    node: NodeRef<'a>,
+    style: Style,
+    attributes: Peekable<Flatten<option::IntoIter<contextree_json::Iter<'a>>>>,
+    first: bool,
+}
+
+impl<'a> Columns<'a> {
+    fn new(node: NodeRef<'a>, style: Style) -> Self {
+        let attributes = node.body().map(|body| body.attributes.iter());
+        Columns {
+            node,
+            style,
+            attributes: attributes.into_iter().flatten().peekable(),
+            first: true,
+        }
+    }
+
+    fn key(&mut self, out: &mut Vec<u8>, name: &str) {
+        out.push(if std::mem::take(&mut self.first) { b'{' } else { b',' });
+        // Names of columns need no escapes.
+        out.push(b'"');
+        out.extend_from_slice(name.as_bytes());
+        out.extend_from_slice(b"\":");
+    }
+
+    fn before_children(&mut self, out: &mut Vec<u8>) {
+        self.attributes_before(out, Some("children"));
+    }
+
+    fn after_children(&mut self, out: &mut Vec<u8>) {
+        for column in Column::ALL {
+            self.attributes_before(out, Some(column.name()));
+            // An attribute with the name of a column is what an import brought instead of it.
+            match self.attributes.next_if(|(attribute, _)| *attribute == column.name()) {
+                Some((_, value)) if self.style.has(column) => {
+                    self.key(out, column.name());
+                    write::value(out, value);
+                }
+                None if self.style.has(column) => self.column(out, column),
+                _ => {}
+            }
+        }
+        self.attributes_before(out, None);
+        if self.first {
+            out.push(b'{');
+        }
+        out.push(b'}');
+    }
+
+    /// Writes (or, where the style has none, passes over) the attributes that sort before a name.
+    fn attributes_before(&mut self, out: &mut Vec<u8>, name: Option<&str>) {
+        while let Some((attribute, value)) =
+            self.attributes.next_if(|(attribute, _)| name.is_none_or(|name| *attribute < name))
+        {
+            if self.style != Style::Reference {
+                out.push(if std::mem::take(&mut self.first) { b'{' } else { b',' });
+                write::string(out, attribute);
+                out.push(b':');
+                write::value(out, value);
+            }
+        }
+    }
+
+    fn column(&mut self, out: &mut Vec<u8>, column: Column) {
+        let node = self.node;
+        let has = |header| node.has_header(header);
+        match column {
+            Column::Content => match node.content() {
+                Content::Absent => {}
+                Content::Text(text) => self.text(out, column, Some(text)),
+                Content::Json(value) => {
+                    self.key(out, column.name());
+                    write::value(out, value);
+                }
+            },
+            Column::CreatedAtIso if has(Header::CreatedAtIso) => {
+                self.key(out, column.name());
+                out.push(b'"');
+                time::write_iso(out, node.created_at_ns());
+                out.push(b'"');
+            }
+            Column::CreatedAtNs if has(Header::CreatedAtNs) => {
+                self.integer(out, column, node.created_at_ns());
+            }
+            Column::CreationIndex if has(Header::CreationIndex) => {
+                self.integer(out, column, i64::from(node.creation_index()));
+            }
+            Column::Cycle if has(Header::Cycle) => {
+                self.integer(out, column, i64::from(node.cycle()));
+            }
+            Column::Id if has(Header::Id) => self.text(out, column, Some(node.id())),
+            Column::Kind => self.text(out, column, node.kind()),
+            Column::NodeType if has(Header::NodeType) => {
+                self.text(out, column, Some(node.node_type()));
+            }
+            Column::Offset if has(Header::Offset) => self.scalar(out, column, node.offset()),
+            Column::Parent => self.text(out, column, node.parent_id()),
+            Column::Pinned => self.truth(out, column, node.is_pinned()),
+            Column::Priority if has(Header::Priority) => self.scalar(out, column, node.priority()),
+            Column::Removable => self.truth(out, column, node.is_removable()),
+            Column::Role => self.text(out, column, node.role()),
+            Column::Ttl if has(Header::Ttl) => match node.ttl() {
+                Some(ttl) => self.integer(out, column, i64::from(ttl)),
+                None => {
+                    self.key(out, column.name());
+                    out.extend_from_slice(b"null");
+                }
+            },
+            _ => {}
+        }
+    }
+
+    fn text(&mut self, out: &mut Vec<u8>, column: Column, text: Option<&str>) {
+        if let Some(text) = text {
+            self.key(out, column.name());
+            write::string(out, text);
+        }
+    }
+
+    fn integer(&mut self, out: &mut Vec<u8>, column: Column, value: i64) {
+        self.key(out, column.name());
+        write::integer(out, value);
+    }
+
+    fn scalar(&mut self, out: &mut Vec<u8>, column: Column, value: Scalar) {
+        self.key(out, column.name());
+        match value {
+            Scalar::Int(value) => write::integer(out, value),
+            Scalar::Float(value) => write::float(out, value),
+        }
+    }
+
+    fn truth(&mut self, out: &mut Vec<u8>, column: Column, value: bool) {
+        if value {
+            self.key(out, column.name());
+            out.extend_from_slice(b"true");
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! Time and ids, as the engine asks for them.
+
+use contextree_tree::{Class, Vocabulary};
+
+/// Where creation stamps come from.
+///
+/// The engine never goes back: a stamp is the clock's answer or one more than the last stamp, whichever is
+/// later.
+pub trait Clock: Send + Sync {
+    /// Returns nanoseconds since 1970.
+    fn now_ns(&self) -> i64;
+}
+
+/// The default clock: it always answers 0, so that stamps count 1, 2, 3 … and the same session gives the same bytes.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LogicalClock;
+
+impl Clock for LogicalClock {
+    fn now_ns(&self) -> i64 {
+        0
+    }
+}
+
+/// Where ids come from that the caller does not give.
+///
+/// Ids are a function of what is asked for. If one is taken, the engine appends `~2`, `~3`, ….
+pub trait IdSource: Send + Sync {
+    /// Returns an id for a node that is created.
+    fn id(&self, request: IdRequest) -> String;
+}
+
+/// What an id is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IdRequest {
+    /// What the node is.
+    pub role: IdRole,
+    /// The number of the coming commit.
+    pub cycle: u32,
+    /// The node's creation index.
+    pub index: u32,
+    /// The context's words.
+    pub vocabulary: Vocabulary,
+}
+
+/// What a new node is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IdRole {
+    /// The turn that a commit seals.
+    Turn,
+    /// The core of the head.
+    Core,
+    /// Any other container.
+    Group,
+    /// A block.
+    Block,
+}
+
+impl IdRole {
+    pub(crate) fn of(class: Class, is_core: bool) -> Self {
+        match class {
+            Class::Turn => IdRole::Turn,
+            Class::Container if is_core => IdRole::Core,
+            Class::Container => IdRole::Group,
+            _ => IdRole::Block,
+        }
+    }
+}
+
+/// The default ids: `seg:12`, `cont:12`, `cont:12.4`, `block:12.3`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ReadableIds;
+
+impl IdSource for ReadableIds {
+    fn id(&self, request: IdRequest) -> String {
+        let IdRequest { role, cycle, index, vocabulary } = request;
+        match role {
+            IdRole::Turn => format!("{}:{cycle}", vocabulary.turn()),
+            IdRole::Core => format!("{}:{cycle}", vocabulary.container()),
+            IdRole::Group => format!("{}:{cycle}.{index}", vocabulary.container()),
+            IdRole::Block => format!("{}:{cycle}.{index}", vocabulary.block()),
+        }
+    }
+}

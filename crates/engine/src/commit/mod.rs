@@ -1,0 +1,111 @@
+//! The commit: expire → cascade → prune → cascade → seal → snapshot.
+
+mod cascade;
+mod expire;
+mod prune;
+mod seal;
+
+pub use prune::prune_order;
+
+use contextree_canon::{Hash, snapshot_digest};
+use contextree_tree::{Tree, TreeRef};
+
+use crate::error::{BatchError, CommitError};
+use crate::op::Op;
+use crate::policy::{Measures, Policy};
+use crate::refs::Handles;
+use crate::report::{CommitReport, Deferred, Pruned, Unmet};
+use crate::work::Work;
+
+/// What a commit may be told.
+#[derive(Default)]
+pub struct CommitOptions<'a> {
+    /// What to prune; nothing by default.
+    pub policy: Option<&'a Policy>,
+    /// Runs after expiry and before pruning: returns operations that make the tree smaller, such as replacing old turns' post-context by
+    /// a summary. They are checked like any other; if one is refused, the commit fails and nothing has changed.
+    pub compaction: Option<&'a dyn Fn(TreeRef<'_>) -> Vec<Op>>,
+}
+
+/// What happened so far.
+#[derive(Debug, Default)]
+pub(crate) struct Progress {
+    expired: Vec<String>,
+    along: Vec<String>,
+    deferred: Vec<Deferred>,
+    cascaded: Vec<String>,
+    pruned: Vec<Pruned>,
+    unmet: Vec<Unmet>,
+}
+
+/// What the steps of a commit need besides the draft.
+pub(crate) struct Surroundings<'a> {
+    pub(crate) handles: &'a Handles,
+    pub(crate) measures: &'a Measures,
+}
+
+impl Work<'_> {
+    /// Carries out a commit. On an error the draft is as it was; the caller restores the counters.
+    pub(crate) fn commit(
+        &mut self,
+        options: &CommitOptions<'_>,
+        around: &Surroundings<'_>,
+    ) -> Result<(CommitReport, Tree), CommitError> {
+        if self.cycle() >= u32::MAX - 2 {
+            return Err(CommitError::TooManyCommits);
+        }
+        self.draft.checkpoint();
+        match self.commit_steps(options, around) {
+            Ok(done) => Ok(done),
+            Err(error) => {
+                self.draft.roll_back();
+                Err(error)
+            }
+        }
+    }
+
+    fn commit_steps(
+        &mut self,
+        options: &CommitOptions<'_>,
+        around: &Surroundings<'_>,
+    ) -> Result<(CommitReport, Tree), CommitError> {
+        let cycle = self.cycle();
+        let mut progress = Progress::default();
+        self.expire(around, &mut progress);
+        self.cascade(around, &mut progress);
+        if let Some(compaction) = options.compaction {
+            let operations = compaction(self.draft.view());
+            for (index, op) in operations.into_iter().enumerate() {
+                self.apply(op)
+                    .map_err(|error| CommitError::Compaction(BatchError { index, error }))?;
+            }
+        }
+        if let Some(policy) = options.policy {
+            self.prune(policy, around, &mut progress)?;
+        }
+        if options.policy.is_some() || options.compaction.is_some() {
+            self.cascade(around, &mut progress);
+        }
+        let (sealed, core) = self.seal();
+        let tree = self.draft.freeze();
+        let report = CommitReport {
+            cycle,
+            digest: digest_of(&tree),
+            expired: progress.expired,
+            along: progress.along,
+            deferred: progress.deferred,
+            cascaded: progress.cascaded,
+            pruned: progress.pruned,
+            unmet: progress.unmet,
+            sealed,
+            core,
+            operations: std::mem::take(&mut self.counters.operations),
+        };
+        self.counters.next_index = 0;
+        Ok((report, tree))
+    }
+}
+
+fn digest_of(tree: &Tree) -> Hash {
+    snapshot_digest(tree)
+}

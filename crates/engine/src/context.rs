@@ -1,0 +1,526 @@
+//! A context: the working tree, its history, and the one who writes them.
+
+use std::sync::Arc;
+
+use contextree_canon::{Hash, Limits};
+use contextree_tree::diff::{self, Diff};
+use contextree_tree::{Draft, Log, NodeData, NodeRef, Region, Tree, TreeRef, Vocabulary};
+
+use crate::attempt::{Attempt, AttemptError, AttemptStart, AttemptStatus, Attempts};
+use crate::clock::{Clock, IdSource, LogicalClock, ReadableIds};
+use crate::commit::{CommitOptions, Surroundings};
+use crate::error::{BatchError, CommitError, OpError};
+use crate::op::{Edit, NewNode, Op, Outcome, Place};
+use crate::policy::{Measure, Measures};
+use crate::refs::{Handles, LivenessProbe, Reference};
+use crate::report::CommitReport;
+use crate::snapshot::{Snapshot, SnapshotAddress, SnapshotError};
+use crate::work::{Counters, Settings, Work};
+
+/// How a context is opened. The defaults are deterministic.
+#[derive(Default)]
+pub struct ContextOptions {
+    /// The words for nodes that the engine makes.
+    pub vocabulary: Vocabulary,
+    /// How large trees may grow.
+    pub limits: Limits,
+    /// Where stamps come from; a logical clock by default.
+    pub clock: Option<Box<dyn Clock>>,
+    /// Where ids come from; readable ones by default.
+    pub ids: Option<Box<dyn IdSource>>,
+}
+
+/// A context. One writer at a time has it mutably; snapshots are read from anywhere.
+///
+/// ```
+/// use contextree_engine::{Context, NewNode, Place};
+///
+/// let mut context = Context::new();
+/// context.add(Place::system(), NewNode::text("You are helpful.").role("system"))?;
+/// context.add(Place::head(), NewNode::text("Hello").role("user"))?;
+/// let report = context.commit()?;
+/// assert_eq!(report.sealed, "seg:1");
+/// assert_eq!(context.head().expect("one commit").view().turn_count(), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Context {
+    draft: Draft,
+    counters: Counters,
+    settings: Arc<Settings>,
+    history: Log<Snapshot>,
+    handles: Handles,
+    measures: Measures,
+    attempts: Attempts,
+    /// Counts changes of the working state, so that a preview can tell whether it is still true.
+    revision: u64,
+}
+
+/// What a commit would do. It can be made real as long as nothing else happens.
+#[derive(Debug)]
+#[must_use]
+pub struct Preview {
+    /// The report that the commit will give.
+    pub report: CommitReport,
+    /// The snapshot that the commit will make.
+    pub snapshot: Snapshot,
+    now: i64,
+    revision: u64,
+}
+
+impl Default for Context {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl std::fmt::Debug for Context {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("Context")
+            .field("next_cycle", &self.next_cycle())
+            .field("snapshots", &self.history.len())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Context {
+    /// Returns an empty context with the default options.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::with_options(ContextOptions::default())
+    }
+
+    /// Returns an empty context.
+    #[must_use]
+    pub fn with_options(options: ContextOptions) -> Self {
+        let region = |region: Region| {
+            let mut data = NodeData::new(region.word().trim_start_matches('^'), region.word());
+            data.creation_index = region as u32;
+            data
+        };
+        let regions = Region::ALL.map(region);
+        let draft = contextree_tree::Builder::new(NodeData::new("root", "^root"), regions)
+            .expect("the four ids differ")
+            .finish_draft(1);
+        Self::from_parts(draft, Log::default(), options)
+    }
+
+    /// Puts a context together from a draft and the snapshots before it.
+    pub(crate) fn from_parts(
+        draft: Draft,
+        history: Log<Snapshot>,
+        options: ContextOptions,
+    ) -> Self {
+        let settings = Settings {
+            vocabulary: options.vocabulary,
+            limits: options.limits,
+            clock: options.clock.unwrap_or_else(|| Box::new(LogicalClock)),
+            ids: options.ids.unwrap_or_else(|| Box::new(ReadableIds)),
+        };
+        let mut counters = counters_of(draft.view());
+        counters.last_ns = history.last().map_or(0, |last| last.last_ns).max(counters.last_ns);
+        Context {
+            draft,
+            counters,
+            settings: Arc::new(settings),
+            history,
+            handles: Handles::default(),
+            measures: Measures::default(),
+            attempts: Attempts::default(),
+            revision: 0,
+        }
+    }
+
+    fn work(&mut self) -> Work<'_> {
+        Work {
+            draft: &mut self.draft,
+            counters: &mut self.counters,
+            settings: &self.settings,
+            last: self.history.last().map(Snapshot::tree),
+            now: None,
+        }
+    }
+
+    /// Carries out one operation.
+    ///
+    /// # Errors
+    ///
+    /// The operation is not allowed; nothing has changed.
+    pub fn apply(&mut self, op: Op) -> Result<Outcome, OpError> {
+        let outcome = self.work().apply(op)?;
+        self.revision += 1;
+        Ok(outcome)
+    }
+
+    /// Carries out all of these operations, or none.
+    ///
+    /// # Errors
+    ///
+    /// The first operation that is not allowed; nothing has changed.
+    pub fn batch(&mut self, ops: Vec<Op>) -> Result<Vec<Outcome>, BatchError> {
+        let counters = self.counters.clone();
+        self.draft.checkpoint();
+        let mut work = self.work();
+        let outcomes: Result<Vec<_>, _> = ops
+            .into_iter()
+            .enumerate()
+            .map(|(index, op)| work.apply(op).map_err(|error| BatchError { index, error }))
+            .collect();
+        match outcomes {
+            Ok(outcomes) => {
+                self.draft.keep();
+                self.revision += 1;
+                Ok(outcomes)
+            }
+            Err(error) => {
+                self.draft.roll_back();
+                self.counters = counters;
+                Err(error)
+            }
+        }
+    }
+
+    /// Adds a node; returns its id.
+    ///
+    /// # Errors
+    ///
+    /// See [`Context::apply`].
+    pub fn add(&mut self, place: Place, node: NewNode) -> Result<String, OpError> {
+        match self.apply(Op::Add { place, node })? {
+            Outcome::Added { id, .. } => Ok(id),
+            _ => unreachable!("adding a node has an id as its outcome"),
+        }
+    }
+
+    /// Changes a node of the active turn.
+    ///
+    /// # Errors
+    ///
+    /// See [`Context::apply`].
+    pub fn edit(&mut self, node: &str, edit: Edit) -> Result<(), OpError> {
+        self.apply(Op::Edit { node: node.to_owned(), edit }).map(drop)
+    }
+
+    /// Removes a node and everything below it.
+    ///
+    /// # Errors
+    ///
+    /// See [`Context::apply`].
+    pub fn remove(&mut self, node: &str) -> Result<(), OpError> {
+        self.apply(Op::Remove { node: node.to_owned() }).map(drop)
+    }
+
+    /// Commits, without pruning.
+    ///
+    /// # Errors
+    ///
+    /// See [`Context::commit_with`].
+    pub fn commit(&mut self) -> Result<CommitReport, CommitError> {
+        self.commit_with(&CommitOptions::default())
+    }
+
+    /// Commits: expire, cascade, compact and prune as told, seal, snapshot.
+    ///
+    /// # Errors
+    ///
+    /// Nothing has changed, and the next try has the same number.
+    pub fn commit_with(
+        &mut self,
+        options: &CommitOptions<'_>,
+    ) -> Result<CommitReport, CommitError> {
+        self.commit_at(options, None)
+    }
+
+    fn commit_at(
+        &mut self,
+        options: &CommitOptions<'_>,
+        now: Option<i64>,
+    ) -> Result<CommitReport, CommitError> {
+        let counters = self.counters.clone();
+        let mut work = Work {
+            draft: &mut self.draft,
+            counters: &mut self.counters,
+            settings: &self.settings,
+            last: self.history.last().map(Snapshot::tree),
+            now: Some(now.unwrap_or_else(|| self.settings.clock.now_ns())),
+        };
+        let around = Surroundings { handles: &self.handles, measures: &self.measures };
+        match work.commit(options, &around) {
+            Ok((report, tree)) => {
+                self.history.push(Snapshot::after(
+                    self.history.last(),
+                    tree,
+                    self.counters.last_ns,
+                ));
+                self.revision += 1;
+                Ok(report)
+            }
+            Err(error) => {
+                self.counters = counters;
+                Err(error)
+            }
+        }
+    }
+
+    /// Returns what a commit would do, without doing it: the same report and the same bytes.
+    ///
+    /// # Errors
+    ///
+    /// As the commit would fail.
+    pub fn preview(&self, options: &CommitOptions<'_>) -> Result<Preview, CommitError> {
+        let now = self.settings.clock.now_ns();
+        let mut draft = self.draft.fork();
+        let mut counters = self.counters.clone();
+        let mut work = Work {
+            draft: &mut draft,
+            counters: &mut counters,
+            settings: &self.settings,
+            last: self.history.last().map(Snapshot::tree),
+            now: Some(now),
+        };
+        let around = Surroundings { handles: &self.handles, measures: &self.measures };
+        let (report, tree) = work.commit(options, &around)?;
+        let snapshot = Snapshot::after(self.history.last(), tree, counters.last_ns);
+        Ok(Preview { report, snapshot, now, revision: self.revision })
+    }
+
+    /// Commits exactly what was previewed, its stamps included. The options must be those of the preview.
+    ///
+    /// # Errors
+    ///
+    /// [`CommitError::StalePreview`] if the context was changed since.
+    pub fn accept(
+        &mut self,
+        preview: &Preview,
+        options: &CommitOptions<'_>,
+    ) -> Result<CommitReport, CommitError> {
+        if preview.revision != self.revision {
+            return Err(CommitError::StalePreview);
+        }
+        self.commit_at(options, Some(preview.now))
+    }
+
+    /// Returns a context of its own that begins with the snapshot at an address. Costs the same for any history.
+    ///
+    /// It has the snapshots up to that one; handles and attempts stay behind.
+    ///
+    /// # Errors
+    ///
+    /// There is no such snapshot.
+    pub fn fork(&self, address: SnapshotAddress) -> Result<Context, SnapshotError> {
+        let index = self.index_of(address)?;
+        let snapshot = self.snapshot(address)?;
+        // Stamps go on from that snapshot, whatever the other branch has given since.
+        let counters = Counters { last_ns: snapshot.last_ns, ..Counters::default() };
+        Ok(self.fork_with(snapshot.tree().fork(), index + 1, counters))
+    }
+
+    /// Returns a context of its own that begins with the present working state, uncommitted changes included.
+    #[must_use]
+    pub fn fork_working(&self) -> Context {
+        self.fork_with(self.draft.fork(), self.history.len(), self.counters.clone())
+    }
+
+    fn fork_with(&self, draft: Draft, snapshots: usize, counters: Counters) -> Context {
+        Context {
+            draft,
+            counters,
+            settings: Arc::clone(&self.settings),
+            history: self.history.fork(snapshots),
+            handles: self.handles.fork(),
+            measures: self.measures.clone(),
+            attempts: Attempts::default(),
+            revision: 0,
+        }
+    }
+
+    /// Returns the working tree, to be read.
+    #[must_use]
+    pub fn working(&self) -> TreeRef<'_> {
+        self.draft.view()
+    }
+
+    /// Returns the number of the coming commit.
+    #[must_use]
+    pub fn next_cycle(&self) -> u32 {
+        self.draft.view().next_cycle()
+    }
+
+    /// Returns the newest snapshot, `@t0`; nothing before the first commit.
+    #[must_use]
+    pub fn head(&self) -> Option<&Snapshot> {
+        self.history.last()
+    }
+
+    /// Returns the snapshots, oldest first.
+    #[must_use]
+    pub fn history(&self) -> &Log<Snapshot> {
+        &self.history
+    }
+
+    /// Returns the snapshot at an address.
+    ///
+    /// # Errors
+    ///
+    /// There is none. The present is never returned in place of the past.
+    pub fn snapshot(&self, address: SnapshotAddress) -> Result<&Snapshot, SnapshotError> {
+        let index = self.index_of(address)?;
+        Ok(self.history.get(index).expect("the index was just found"))
+    }
+
+    fn index_of(&self, address: SnapshotAddress) -> Result<usize, SnapshotError> {
+        let found = match address {
+            SnapshotAddress::Back(back) => usize::try_from(back)
+                .ok()
+                .and_then(|back| self.history.len().checked_sub(1)?.checked_sub(back)),
+            SnapshotAddress::Cycle(cycle) => self.find_cycle(cycle),
+        };
+        found.ok_or_else(|| SnapshotError::NotFound {
+            address: address.to_string(),
+            oldest: self.history.get(0).map(Snapshot::cycle),
+            newest: self.history.last().map(Snapshot::cycle),
+        })
+    }
+
+    /// Finds the snapshot of a commit. Numbers go up by one, except where foreign snapshots were imported.
+    fn find_cycle(&self, cycle: u64) -> Option<usize> {
+        let (mut low, mut high) = (0, self.history.len());
+        while low < high {
+            let middle = low.midpoint(high);
+            match u64::from(self.history.get(middle)?.cycle()).cmp(&cycle) {
+                std::cmp::Ordering::Equal => return Some(middle),
+                std::cmp::Ordering::Less => low = middle + 1,
+                std::cmp::Ordering::Greater => high = middle,
+            }
+        }
+        None
+    }
+
+    /// Returns the digest of the whole history: equal exactly for equal histories.
+    #[must_use]
+    pub fn history_digest(&self) -> Hash {
+        self.head().map_or(Hash([0; 32]), Snapshot::history_digest)
+    }
+
+    /// Returns what changed between two snapshots, from the older to the newer one, whichever is named first.
+    ///
+    /// # Errors
+    ///
+    /// One of them does not exist.
+    pub fn diff(
+        &self,
+        left: SnapshotAddress,
+        right: SnapshotAddress,
+    ) -> Result<Diff, SnapshotError> {
+        let (older, newer) = self.in_order(left, right)?;
+        Ok(diff::diff(older.view(), newer.view()))
+    }
+
+    /// As [`Context::diff`], with values, parents and children.
+    ///
+    /// # Errors
+    ///
+    /// One of them does not exist.
+    pub fn changes(
+        &self,
+        left: SnapshotAddress,
+        right: SnapshotAddress,
+    ) -> Result<diff::Changes, SnapshotError> {
+        let (older, newer) = self.in_order(left, right)?;
+        Ok(diff::changes(older.view(), newer.view()))
+    }
+
+    fn in_order(
+        &self,
+        left: SnapshotAddress,
+        right: SnapshotAddress,
+    ) -> Result<(&Snapshot, &Snapshot), SnapshotError> {
+        let (left, right) = (self.snapshot(left)?, self.snapshot(right)?);
+        Ok(if left.cycle() <= right.cycle() { (left, right) } else { (right, left) })
+    }
+
+    /// Returns what changed in the working tree since the last snapshot; nothing before the first.
+    #[must_use]
+    pub fn pending(&self) -> Option<Diff> {
+        Some(diff::diff(self.head()?.view(), self.working()))
+    }
+
+    /// Takes a handle on a node of the working tree: it neither expires nor is pruned while the handle exists.
+    ///
+    /// # Errors
+    ///
+    /// There is no such node.
+    pub fn retain(&self, node: &str) -> Result<Reference, OpError> {
+        match self.working().resolve(node).map(NodeRef::id) {
+            Some(id) => Ok(self.handles.retain(id)),
+            None => Err(OpError::NodeNotFound { node: node.to_owned() }),
+        }
+    }
+
+    pub(crate) fn gave_out(&self, reference: &Reference) -> bool {
+        self.handles.gave_out(reference)
+    }
+
+    /// Has somebody asked at commit whether nodes that would go are still needed.
+    pub fn set_liveness_probe(&mut self, probe: Arc<dyn LivenessProbe>) {
+        self.handles.probe = Some(probe);
+    }
+
+    /// Teaches the context a measure that policies can count in.
+    pub fn set_measure(&mut self, name: impl Into<String>, measure: Arc<dyn Measure>) {
+        self.measures.0.insert(name.into(), measure);
+    }
+
+    /// Starts an attempt.
+    pub fn start_attempt(&mut self, start: AttemptStart<'_>) -> &Attempt {
+        let (cycle, now) = (self.next_cycle(), self.settings.clock.now_ns());
+        self.attempts.start(start, cycle, now)
+    }
+
+    /// Ends a running attempt.
+    ///
+    /// # Errors
+    ///
+    /// There is no such attempt, or it has ended already.
+    pub fn end_attempt(
+        &mut self,
+        attempt: &str,
+        status: AttemptStatus,
+        tokens: Option<(u64, u64)>,
+    ) -> Result<&Attempt, AttemptError> {
+        let now = self.settings.clock.now_ns();
+        self.attempts.end(attempt, status, tokens, now)
+    }
+
+    /// Returns all attempts, oldest first. They stay after the commit.
+    #[must_use]
+    pub fn attempts(&self) -> &[Attempt] {
+        self.attempts.list()
+    }
+
+    /// Returns the context's words.
+    #[must_use]
+    pub fn vocabulary(&self) -> Vocabulary {
+        self.settings.vocabulary
+    }
+
+    /// Returns the newest tree, or nothing before the first commit.
+    #[must_use]
+    pub fn head_tree(&self) -> Option<&Tree> {
+        self.head().map(Snapshot::tree)
+    }
+}
+
+/// Counters that continue a tree: stamps beyond its latest, indices beyond those of the cycle in progress.
+pub(crate) fn counters_of(tree: TreeRef<'_>) -> Counters {
+    let mut counters = Counters::default();
+    if tree.node_count() > 4 {
+        for (_, node) in tree.nodes() {
+            counters.last_ns = counters.last_ns.max(node.created_at_ns());
+            if node.cycle() == tree.next_cycle() {
+                counters.next_index = counters.next_index.max(node.creation_index() + 1);
+            }
+        }
+    }
+    counters
+}

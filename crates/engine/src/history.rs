@@ -1,0 +1,135 @@
+//! Documents in and out: snapshots, working states, whole histories.
+
+use contextree_canon::history::{HistoryReader, write_delta, write_first};
+use contextree_canon::{DocumentError, Profile, export, import, import_working};
+
+use contextree_tree::diff::{Pair, pairs};
+use contextree_tree::{Log, Tree};
+
+use crate::context::{Context, ContextOptions, counters_of};
+use crate::snapshot::Snapshot;
+
+impl Context {
+    /// Returns a context that goes on from a snapshot document: the document is its only snapshot, the next commit has the number after it.
+    ///
+    /// # Errors
+    ///
+    /// Whatever is wrong with the document.
+    pub fn import_snapshot(
+        text: &[u8],
+        profile: Profile,
+        options: ContextOptions,
+    ) -> Result<Context, DocumentError> {
+        let imported = import(text, profile, &options.limits)?;
+        let draft = imported.tree.continue_branch();
+        let mut history = Log::default();
+        history.push(Snapshot::after(None, imported.tree, counters_of(draft.view()).last_ns));
+        Ok(Context::from_parts(draft, history, options))
+    }
+
+    /// Returns a context whose working state is a document; the coming commit has this number.
+    ///
+    /// # Errors
+    ///
+    /// Whatever is wrong with the document.
+    pub fn import_working(
+        text: &[u8],
+        profile: Profile,
+        next_cycle: u32,
+        options: ContextOptions,
+    ) -> Result<Context, DocumentError> {
+        let draft = import_working(text, profile, &options.limits, next_cycle)?;
+        Ok(Context::from_parts(draft, Log::default(), options))
+    }
+
+    /// Returns the working state as a document, with the number of the coming commit as its cycle.
+    #[must_use]
+    pub fn export_working(&self) -> Vec<u8> {
+        export(self.working(), self.next_cycle())
+    }
+
+    /// Returns the whole history as JSON Lines, oldest first: a snapshot, then what each commit changed. Its size follows what was
+    /// said, not its square.
+    #[must_use]
+    pub fn export_history(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        let mut before: Option<&Snapshot> = None;
+        for snapshot in self.history().iter() {
+            match before {
+                None => write_first(&mut out, snapshot.tree()),
+                Some(before) => write_delta(&mut out, before.tree(), snapshot.tree()),
+            }
+            before = Some(snapshot);
+        }
+        out
+    }
+
+    /// Returns a context with the history of a JSON Lines document. Lines may be whole snapshots or changes.
+    ///
+    /// # Errors
+    ///
+    /// The first line that is wrong, from 1, and why. An empty document is an error at line 1.
+    pub fn import_history(
+        text: &[u8],
+        profile: Profile,
+        options: ContextOptions,
+    ) -> Result<Context, HistoryError> {
+        let mut reader = HistoryReader::new(profile, options.limits);
+        let mut history = Log::default();
+        let mut last_ns = 0;
+        for (index, line) in text.split(|byte| *byte == b'\n').enumerate() {
+            if line.iter().all(u8::is_ascii_whitespace) {
+                continue;
+            }
+            let tree =
+                reader.line(line).map_err(|error| HistoryError { line: index + 1, error })?;
+            last_ns = latest_stamp(history.last(), &tree, last_ns);
+            history.push(Snapshot::after(history.last(), tree, last_ns));
+        }
+        let Some(draft) = reader.into_draft() else {
+            let error = import(b"", profile, &options.limits).map(drop).err();
+            return Err(HistoryError {
+                line: 1,
+                error: error.expect("an empty text is no document"),
+            });
+        };
+        Ok(Context::from_parts(draft, history, options))
+    }
+}
+
+/// The latest creation stamp up to a tree, found by looking at what is new in it.
+fn latest_stamp(before: Option<&Snapshot>, tree: &Tree, latest: i64) -> i64 {
+    let Some(before) = before else { return latest.max(counters_of(tree.view()).last_ns) };
+    pairs(before.view(), tree.view())
+        .into_iter()
+        .filter_map(|pair| match pair {
+            Pair::Added(node) | Pair::Both(_, node) => Some(node.created_at_ns()),
+            Pair::Removed(_) => None,
+        })
+        .fold(latest, i64::max)
+}
+
+/// A line of a history that cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HistoryError {
+    /// The line, from 1.
+    pub line: usize,
+    /// What is wrong with it.
+    pub error: DocumentError,
+}
+
+impl HistoryError {
+    /// Returns the stable code.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        self.error.code()
+    }
+}
+
+impl std::fmt::Display for HistoryError {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "line {}: {}", self.line, self.error)
+    }
+}
+
+impl std::error::Error for HistoryError {}

@@ -1,0 +1,40 @@
+//! The engine of Contextree: the one who writes.
+//!
+//! A [`Context`] is a working tree and the history of its snapshots. Operations ([`Op`]) change the working tree, each checked
+//! completely before anything happens; a commit expires, prunes, seals and makes one immutable snapshot; everything else only
+//! reads.
+//!
+//! ```text
+//! Op ─check→ working tree ─commit→ Snapshot ─export · thread · diff→ bytes
+//! ```
+//!
+//! Time, ids and randomness come in as arguments ([`Clock`], [`IdSource`]); the defaults are deterministic. The engine does no IO. The
+//! rules are written down in `docs/operations.md`.
+
+mod attempt;
+mod clock;
+mod commit;
+mod context;
+mod error;
+mod flat_log;
+mod history;
+mod op;
+mod place;
+mod policy;
+mod refs;
+mod report;
+mod snapshot;
+mod work;
+
+pub use attempt::{Attempt, AttemptError, AttemptStart, AttemptStatus};
+pub use clock::{Clock, IdRequest, IdRole, IdSource, LogicalClock, ReadableIds};
+pub use commit::{CommitOptions, prune_order};
+pub use context::{Context, ContextOptions, Preview};
+pub use error::{BatchError, CommitError, OpError, Reason};
+pub use flat_log::FlatLogError;
+pub use history::HistoryError;
+pub use op::{Cue, Edit, NewNode, Op, Outcome, Place, Zone};
+pub use policy::{Limit, Measure, MeasureName, Policy, PolicyError};
+pub use refs::{Liveness, LivenessProbe, Reference};
+pub use report::{CommitReport, Deferred, Holder, Operation, Pruned, Unmet};
+pub use snapshot::{Snapshot, SnapshotAddress, SnapshotError};

@@ -1,0 +1,176 @@
+//! Adding a node.
+
+use contextree_json::{Object, Value};
+use contextree_tree::{Body, Class, Content, NodeData, NodeKey, NodeRef, Scalar};
+
+use super::names::{check_namespace, check_type, is_reserved};
+use super::{NewNode, Outcome, Place};
+use crate::clock::IdRole;
+use crate::error::{OpError, Reason};
+use crate::place::{Parent, Subject, Target, resolve};
+use crate::work::Work;
+
+impl Work<'_> {
+    pub(crate) fn add(&mut self, place: &Place, node: NewNode) -> Result<Outcome, OpError> {
+        let default_type = self.settings.vocabulary.block();
+        let node_type = node.node_type.as_deref().unwrap_or(default_type).to_owned();
+        let class = check_type(&node_type)?;
+        check_new(&node, class)?;
+        let subject = Subject {
+            class,
+            namespaced: node_type.contains(':'),
+            name: node.id.as_deref().unwrap_or(&node_type),
+            moving: None,
+        };
+        let target = resolve(self.draft.view(), place, subject)?;
+        if target.becomes_core && (node.removable || node.ttl.is_some()) {
+            return Err(OpError::placement(Reason::CoreLifecycle, subject.name));
+        }
+        if let Some(id) = &node.id {
+            // The core that is made on the way may want the same id, and it comes first.
+            let made = (target.parent == Parent::NewCore).then(|| self.core_id(self.next_index()));
+            if self.is_taken(id) || made.as_ref() == Some(id) {
+                return Err(OpError::placement(Reason::DuplicateId, id));
+            }
+        }
+        self.check_limits(&node, &node_type, &target)?;
+        let (parent, core) = self.parent_of(&target);
+        let stamp = self.stamp();
+        let role = IdRole::of(class, target.becomes_core);
+        let id = match node.id.clone() {
+            Some(id) => id,
+            None => self.make_id(role, stamp.index),
+        };
+        let mut data = NodeData::new(&id, &node_type);
+        data.offset = target.offset;
+        data.expires = node.ttl.and_then(|ttl| self.expiry(ttl));
+        data.priority = Scalar::Int(node.priority);
+        stamp.put(&mut data, self.cycle());
+        data.role = node.role.as_deref().map(Into::into);
+        data.kind = node.kind.as_deref().map(Into::into);
+        data.removable = node.removable;
+        data.pinned = node.pinned;
+        data.body = body(node);
+        let key = self.draft.insert(parent, data);
+        self.rotate(key, stamp, &target.rotate);
+        self.note("add", &id, "");
+        Ok(Outcome::Added { id, core })
+    }
+
+    /// Returns the parent of a target, creating the head's core if it is needed, and the id of that core.
+    pub(crate) fn parent_of(&mut self, target: &Target) -> (NodeKey, Option<String>) {
+        match target.parent {
+            Parent::Node(key) => (key, None),
+            Parent::NewCore => {
+                let (key, id) = self.create_core();
+                (key, Some(id))
+            }
+        }
+    }
+
+    fn check_limits(
+        &self,
+        node: &NewNode,
+        node_type: &str,
+        target: &Target,
+    ) -> Result<(), OpError> {
+        let limits = &self.settings.limits;
+        let name = node.id.as_deref().unwrap_or(node_type);
+        let limit = |limit, value: usize| OpError::Limit {
+            limit,
+            value: value as u64,
+            at: name.chars().take(80).collect(),
+        };
+        let names = [&node.id, &node.node_type, &node.role, &node.kind, &node.key];
+        let attributes = node.attributes.iter().map(|(name, _)| name.len());
+        let longest = names.into_iter().flatten().map(String::len).chain(attributes).max();
+        if longest.is_some_and(|longest| longest > limits.max_name_bytes) {
+            return Err(limit("max_name_bytes", limits.max_name_bytes));
+        }
+        if node.attributes.len() > limits.max_attributes {
+            return Err(limit("max_attributes", limits.max_attributes));
+        }
+        if node.content.byte_len() > limits.max_content_bytes {
+            return Err(limit("max_content_bytes", limits.max_content_bytes));
+        }
+        if self.node_count() >= limits.max_nodes {
+            return Err(limit("max_nodes", limits.max_nodes));
+        }
+        let depth = match target.parent {
+            Parent::NewCore => 4,
+            Parent::Node(key) => {
+                let parent = self.draft.view().at(key);
+                parent.map_or(0, |parent| parent.ancestors().count() + 2)
+            }
+        };
+        if depth > limits.max_depth {
+            return Err(limit("max_depth", limits.max_depth));
+        }
+        Ok(())
+    }
+
+    /// True if an id belongs to a node of the working tree or of the last snapshot, or to none ever.
+    pub(crate) fn is_taken(&self, id: &str) -> bool {
+        matches!(id, "" | "^root" | "^sys" | "^seq" | "^ah")
+            || self.draft.view().get(id).is_some()
+            || self.last.is_some_and(|last| last.view().get(id).is_some())
+    }
+
+    /// Gives a node that was put before others, and these others, their stamps in the order in which they stand.
+    pub(crate) fn rotate(&mut self, key: NodeKey, own: crate::work::Stamp, behind: &[NodeKey]) {
+        if behind.is_empty() {
+            return;
+        }
+        let view = self.draft.view();
+        let mut stamps: Vec<(i64, u32)> = behind
+            .iter()
+            .filter_map(|key| view.at(*key))
+            .map(|node: NodeRef<'_>| (node.created_at_ns(), node.creation_index()))
+            .collect();
+        stamps.push((own.nanoseconds, own.index));
+        stamps.sort_unstable();
+        for (key, (nanoseconds, index)) in std::iter::once(&key).chain(behind).zip(stamps) {
+            self.draft.restamp(*key, nanoseconds, index);
+        }
+    }
+}
+
+/// Checks everything about a new node that does not depend on its place.
+fn check_new(node: &NewNode, class: Class) -> Result<(), OpError> {
+    let name = node.id.as_deref().unwrap_or_default();
+    if node.ttl.is_some_and(i64::is_negative) {
+        return Err(OpError::placement(Reason::NegativeTtl, name));
+    }
+    if let Some((attribute, _)) = node.attributes.iter().find(|(name, _)| is_reserved(name)) {
+        return Err(OpError::placement(Reason::ReservedName, attribute));
+    }
+    node.attributes.iter().try_for_each(|(name, _)| check_namespace(name))?;
+    if class.is_container() && node.content != Content::Absent {
+        return Err(OpError::placement(Reason::ContentOnContainer, name));
+    }
+    if !class.is_container() && node.removable {
+        return Err(OpError::placement(Reason::RemovableBlock, name));
+    }
+    Ok(())
+}
+
+/// Content and attributes of a new node.
+fn body(node: NewNode) -> Body {
+    let mut attributes: Object = node.attributes.into_iter().collect();
+    let texts = [
+        ("key", node.key),
+        ("provenance", node.provenance),
+        ("mime", node.mime),
+        ("encoding", node.encoding),
+    ];
+    for (name, text) in texts {
+        if let Some(text) = text {
+            attributes.insert(name, Value::from(text));
+        }
+    }
+    if !node.tags.is_empty() {
+        let tags = node.tags.into_iter().map(Value::from).collect();
+        attributes.insert("tags", Value::Array(tags));
+    }
+    Body::new(node.content, attributes)
+}

@@ -1,0 +1,187 @@
+//! Positions among children, and the offsets and stamps that lead to them.
+
+use std::cmp::Ordering;
+
+use contextree_tree::{Class, NodeRef, Scalar};
+
+use super::{Parent, Subject, Target, check_parent, is_sealed};
+use crate::error::{OpError, Reason};
+use crate::op::Cue;
+
+/// The neighbours at a position.
+struct Gap<'a> {
+    siblings: Vec<NodeRef<'a>>,
+    /// How many siblings stand before it.
+    at: usize,
+    /// 0 is not a possible offset: the parent is a turn or the head.
+    zoned: bool,
+}
+
+pub(super) fn resolve(
+    parent: NodeRef<'_>,
+    cue: Cue,
+    subject: Subject<'_>,
+) -> Result<Target, OpError> {
+    check_parent(parent)?;
+    let own = subject.moving.map(NodeRef::key_of);
+    let siblings: Vec<_> = parent.children().filter(|child| Some(child.key_of()) != own).collect();
+    let count = siblings.len();
+    let out_of_range = || OpError::placement(Reason::PositionOutOfRange, parent.id());
+    let child = |number: u32| {
+        let number = number as usize;
+        if (1..=count).contains(&number) { Ok(number) } else { Err(out_of_range()) }
+    };
+    let at = match cue {
+        Cue::Start => 0,
+        Cue::End => count,
+        Cue::After(number) => child(number)?,
+        Cue::Before(number) => child(number)? - 1,
+    };
+    let gap = Gap { siblings, at, zoned: parent.is_zoned() };
+    let sealed_turn = parent.class() == Class::Turn;
+    let not_expressible = || OpError::placement(Reason::PositionNotExpressible, parent.id());
+    let (offset, rotate) = match subject.moving.filter(|node| is_sealed(*node)) {
+        // Across regions it is created again, so it has new stamps like any new node.
+        Some(node) if node.region() == region_of(parent) => {
+            (gap.for_stamps_of(node).ok_or_else(not_expressible)?, Vec::new())
+        }
+        _ if sealed_turn => (gap.by_offset().ok_or_else(not_expressible)?, Vec::new()),
+        _ => {
+            let offset = gap.beside_neighbour();
+            let behind: Vec<_> =
+                gap.after().iter().filter(|node| node.offset() == offset).copied().collect();
+            if behind.iter().any(|node| is_sealed(*node)) {
+                (gap.by_free_offset().ok_or_else(not_expressible)?, Vec::new())
+            } else {
+                (offset, behind.iter().map(|node| node.key_of()).collect())
+            }
+        }
+    };
+    Ok(Target {
+        parent: Parent::Node(parent.key_of()),
+        offset,
+        rotate,
+        by_cue: true,
+        becomes_core: false,
+    })
+}
+
+fn region_of(parent: NodeRef<'_>) -> Option<contextree_tree::Region> {
+    parent.as_region().or_else(|| parent.region())
+}
+
+impl<'a> Gap<'a> {
+    fn before(&self) -> Option<NodeRef<'a>> {
+        self.at.checked_sub(1).map(|index| self.siblings[index])
+    }
+
+    fn after(&self) -> &[NodeRef<'a>] {
+        &self.siblings[self.at..]
+    }
+
+    fn is_possible(&self, offset: Scalar) -> bool {
+        !self.zoned || offset.signum() != 0
+    }
+
+    /// The offset of a neighbour if there is one to share; stamps do the rest.
+    fn beside_neighbour(&self) -> Scalar {
+        let shared = [self.before(), self.after().first().copied()]
+            .into_iter()
+            .flatten()
+            .map(NodeRef::offset)
+            .find(|offset| self.is_possible(*offset));
+        shared.unwrap_or(match (self.before(), self.after().first(), self.zoned) {
+            (Some(_), _, _) => Scalar::Int(1),
+            (None, Some(_), _) => Scalar::Int(-1),
+            (None, None, true) => Scalar::Int(1),
+            (None, None, false) => Scalar::ZERO,
+        })
+    }
+
+    /// An offset for a new node, which comes last among equals, where no sibling's stamps can change.
+    fn by_offset(&self) -> Option<Scalar> {
+        match (self.before(), self.after().first()) {
+            (_, None) => Some(Scalar::Int(self.beyond_last()?)),
+            (None, Some(_)) => Some(Scalar::Int(self.before_first()?)),
+            (Some(before), Some(after)) => {
+                let (low, high) = (before.offset(), after.offset());
+                if self.is_possible(low) && low < high {
+                    return Some(low);
+                }
+                self.between(low, high)
+            }
+        }
+    }
+
+    /// As [`Gap::by_offset`], for parents that are not turns of the past: the free side of an end is next to the neighbour.
+    fn by_free_offset(&self) -> Option<Scalar> {
+        let step = |offset: Scalar, by: i64| {
+            let next = whole(offset, by)?.checked_add(by)?;
+            Some(Scalar::Int(if next == 0 && self.zoned { by } else { next }))
+        };
+        match (self.before(), self.after().first()) {
+            (Some(before), None) => step(before.offset(), 1),
+            (None, Some(after)) => step(after.offset(), -1),
+            (Some(_), Some(_)) => self.by_offset(),
+            (None, None) => Some(self.beside_neighbour()),
+        }
+    }
+
+    /// An offset with which a node's own stamps put it into the gap.
+    fn for_stamps_of(&self, node: NodeRef<'_>) -> Option<Scalar> {
+        let stamps = |node: NodeRef<'_>| (node.created_at_ns(), node.creation_index());
+        let order = |left: NodeRef<'_>, right: NodeRef<'_>| {
+            stamps(left).cmp(&stamps(right)).then_with(|| left.id().cmp(right.id()))
+        };
+        match (self.before(), self.after().first().copied()) {
+            (None, None) if !self.zoned => Some(Scalar::ZERO),
+            (_, None) => Some(Scalar::Int(self.beyond_last()?)),
+            (None, Some(_)) => Some(Scalar::Int(self.before_first()?)),
+            (Some(before), Some(after)) => {
+                let (low, high) = (before.offset(), after.offset());
+                let behind = order(before, node) == Ordering::Less;
+                let ahead = order(node, after) == Ordering::Less;
+                if low == high {
+                    return (self.is_possible(low) && behind && ahead).then_some(low);
+                }
+                if self.is_possible(low) && behind {
+                    return Some(low);
+                }
+                self.between(low, high)
+                    .or_else(|| (self.is_possible(high) && ahead).then_some(high))
+            }
+        }
+    }
+
+    fn beyond_last(&self) -> Option<i64> {
+        let last = self.siblings.last().map_or(Scalar::ZERO, |node| node.offset());
+        whole(last.max(Scalar::ZERO), 1)?.checked_add(1)
+    }
+
+    fn before_first(&self) -> Option<i64> {
+        let first = self.siblings.first().map_or(Scalar::ZERO, |node| node.offset());
+        whole(first.min(Scalar::ZERO), -1)?.checked_sub(1)
+    }
+
+    /// The whole number nearest to the lower offset and strictly between the two.
+    fn between(&self, low: Scalar, high: Scalar) -> Option<Scalar> {
+        let mut next = whole(low, 1)?.checked_add(1)?;
+        if next == 0 && self.zoned {
+            next = 1;
+        }
+        (Scalar::Int(next) < high).then_some(Scalar::Int(next))
+    }
+}
+
+/// The offset as a whole number; an imported fraction is rounded against the direction of the next step, so that the step
+/// passes it.
+fn whole(offset: Scalar, direction: i64) -> Option<i64> {
+    match offset {
+        Scalar::Int(value) => Some(value),
+        Scalar::Float(value) => {
+            let rounded = if direction > 0 { value.floor() } else { value.ceil() };
+            #[expect(clippy::cast_possible_truncation, reason = "checked to be in range")]
+            (rounded.abs() < 9e15).then_some(rounded as i64)
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! References: what keeps a node from expiring and from being pruned.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use contextree_json::Value;
+use contextree_tree::{NodeRef, TreeRef};
+
+use crate::context::Context;
+use crate::report::Holder;
+
+/// Says whether somebody outside still needs a node.
+///
+/// Asked at commit, only for nodes that would go. [`Liveness::Unknown`] keeps the node: what cannot be decided is not lost.
+pub trait LivenessProbe: Send + Sync {
+    /// Returns whether the node is needed.
+    fn liveness(&self, node: &str) -> Liveness;
+}
+
+/// Whether a node is needed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Liveness {
+    /// Nobody needs it.
+    Free,
+    /// Somebody needs it.
+    Held,
+    /// It cannot be told.
+    Unknown,
+}
+
+type Counts = Mutex<BTreeMap<String, usize>>;
+
+/// The handles that are out.
+#[derive(Clone, Default)]
+pub(crate) struct Handles {
+    counts: Arc<Counts>,
+    pub(crate) probe: Option<Arc<dyn LivenessProbe>>,
+}
+
+impl fmt::Debug for Handles {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Handles").field("counts", &self.counts).finish_non_exhaustive()
+    }
+}
+
+impl Handles {
+    /// Returns the handles of a fork: none, and the same probe.
+    pub(crate) fn fork(&self) -> Handles {
+        Handles { counts: Arc::default(), probe: self.probe.clone() }
+    }
+
+    pub(crate) fn retain(&self, id: &str) -> Reference {
+        let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        *counts.entry(id.to_owned()).or_default() += 1;
+        Reference { id: id.to_owned(), counts: Arc::downgrade(&self.counts) }
+    }
+
+    /// Returns what holds a node from outside of the tree.
+    fn holder(&self, id: &str) -> Option<Holder> {
+        let counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        if counts.contains_key(id) {
+            return Some(Holder::Handle);
+        }
+        match self.probe.as_ref().map(|probe| probe.liveness(id)) {
+            Some(Liveness::Held) => Some(Holder::Handle),
+            Some(Liveness::Unknown) => Some(Holder::Unknown),
+            Some(Liveness::Free) | None => None,
+        }
+    }
+}
+
+/// A handle on a node: as long as it exists, the node neither expires nor is pruned.
+#[derive(Debug)]
+#[must_use = "the node is only held as long as the reference exists"]
+pub struct Reference {
+    id: String,
+    counts: Weak<Counts>,
+}
+
+impl Reference {
+    /// Returns the id of the node.
+    #[must_use]
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// Returns the node in the working tree of its context; nothing if it was removed, or if it is not of that context.
+    #[must_use]
+    pub fn resolve<'a>(&self, context: &'a Context) -> Option<NodeRef<'a>> {
+        if context.gave_out(self) { context.working().get(&self.id) } else { None }
+    }
+}
+
+impl Drop for Reference {
+    fn drop(&mut self) {
+        // A context that is gone holds nothing any more.
+        let Some(counts) = self.counts.upgrade() else { return };
+        let mut counts = counts.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(count) = counts.get_mut(&self.id) {
+            *count -= 1;
+            if *count == 0 {
+                counts.remove(&self.id);
+            }
+        }
+    }
+}
+
+impl Handles {
+    /// True if a handle was given out here.
+    pub(crate) fn gave_out(&self, reference: &Reference) -> bool {
+        reference.counts.ptr_eq(&Arc::downgrade(&self.counts))
+    }
+}
+
+/// Who refers to whom, in one state of the tree.
+#[derive(Debug)]
+pub(crate) struct References<'a> {
+    handles: &'a Handles,
+    /// By the id that is referred to: the ids that refer.
+    referrers: BTreeMap<String, BTreeSet<String>>,
+}
+
+impl<'a> References<'a> {
+    pub(crate) fn of(tree: TreeRef<'_>, handles: &'a Handles) -> Self {
+        let mut referrers: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        for node in tree.referring() {
+            let mut note = |value: &Value| {
+                if let Some(target) = value.as_str() {
+                    referrers.entry(target.into()).or_default().insert(node.id().into());
+                }
+            };
+            match node.attribute("data_refs") {
+                Some(Value::Array(targets)) => targets.iter().for_each(&mut note),
+                Some(value) => note(value),
+                None => {}
+            }
+        }
+        References { handles, referrers }
+    }
+
+    /// Returns what holds a node, if references of nodes that go do not count.
+    pub(crate) fn holder(&self, id: &str, goes: impl Fn(&str) -> bool) -> Option<Holder> {
+        self.handles.holder(id).or_else(|| {
+            let referrers = self.referrers.get(id)?;
+            let holder = referrers.iter().find(|referrer| !goes(referrer))?;
+            Some(Holder::Node(holder.clone()))
+        })
+    }
+}

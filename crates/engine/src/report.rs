@@ -1,0 +1,86 @@
+//! What a commit did: every change between two snapshots has a cause, and it is named here.
+
+use contextree_canon::Hash;
+
+/// The account of one commit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CommitReport {
+    /// The number of the commit.
+    pub cycle: u32,
+    /// The digest of the snapshot.
+    pub digest: Hash,
+    /// Nodes whose ttl ran out, in document order.
+    pub expired: Vec<String>,
+    /// Nodes that went because they stood below one that expired, in document order.
+    pub along: Vec<String>,
+    /// Nodes whose ttl ran out but that something still refers to, in document order.
+    pub deferred: Vec<Deferred>,
+    /// Removable containers that had become empty, in the order in which they went.
+    pub cascaded: Vec<String>,
+    /// Nodes that a pruning policy took, in the order in which it took them.
+    pub pruned: Vec<Pruned>,
+    /// Limits of the policy that could not be kept, because everything left is protected.
+    pub unmet: Vec<Unmet>,
+    /// The turn that was sealed.
+    pub sealed: String,
+    /// The core that had to be created because the head had none.
+    pub core: Option<String>,
+    /// What was done to the working tree since the last commit, compaction included.
+    pub operations: Vec<Operation>,
+}
+
+/// A node that outlived its ttl.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Deferred {
+    /// The node.
+    pub id: String,
+    /// The node of its subtree that is held.
+    pub held: String,
+    /// By what.
+    pub by: Holder,
+}
+
+/// What keeps a node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Holder {
+    /// A handle that somebody has.
+    Handle,
+    /// The attribute `data_refs` of this node.
+    Node(
+        /// Its id.
+        String,
+    ),
+    /// Nobody could say that it is free.
+    Unknown,
+}
+
+/// A node that was pruned.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pruned {
+    /// The node.
+    pub id: String,
+    /// The limit, by its position in the policy.
+    pub limit: usize,
+}
+
+/// A limit that was not reached.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unmet {
+    /// The limit, by its position in the policy.
+    pub limit: usize,
+    /// What it counted: a turn's id, a region's word, or empty for the whole tree.
+    pub scope: String,
+    /// What is left.
+    pub left: u64,
+}
+
+/// Something that was done to the working tree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Operation {
+    /// `add`, `edit`, `remove`, `move`, `set_priority`, `pin`, `unpin`.
+    pub operation: &'static str,
+    /// The node.
+    pub node: String,
+    /// The policy on whose behalf it was done, if it was.
+    pub on_behalf_of: String,
+}

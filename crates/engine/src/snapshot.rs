@@ -1,0 +1,180 @@
+//! Snapshots and how they are addressed.
+
+use std::fmt;
+use std::str::FromStr;
+
+use contextree_canon::{Hash, export, history_digest, reference_bytes, snapshot_digest};
+use contextree_render::thread;
+use contextree_tree::{Tree, TreeRef};
+
+/// What one commit left behind. Immutable; cloning it clones a pointer.
+#[derive(Clone, Debug)]
+pub struct Snapshot {
+    tree: Tree,
+    /// The latest creation stamp that was given by then.
+    pub(crate) last_ns: i64,
+    history_digest: Hash,
+}
+
+impl Snapshot {
+    /// Puts a snapshot behind the one before it.
+    pub(crate) fn after(before: Option<&Snapshot>, tree: Tree, last_ns: i64) -> Self {
+        let before = before.map_or(Hash([0; 32]), Snapshot::history_digest);
+        let history_digest = history_digest(before, snapshot_digest(&tree));
+        Snapshot { tree, last_ns, history_digest }
+    }
+
+    /// Returns the digest of the history that ends with this snapshot: equal exactly for equal histories.
+    #[must_use]
+    pub fn history_digest(&self) -> Hash {
+        self.history_digest
+    }
+
+    /// Returns the number of the commit.
+    #[must_use]
+    pub fn cycle(&self) -> u32 {
+        self.tree.view().next_cycle().saturating_sub(1)
+    }
+
+    /// Returns the tree, to be read.
+    #[must_use]
+    pub fn view(&self) -> TreeRef<'_> {
+        self.tree.view()
+    }
+
+    /// Returns the tree, to be kept.
+    #[must_use]
+    pub fn tree(&self) -> &Tree {
+        &self.tree
+    }
+
+    /// Returns the digest: two snapshots are equal exactly if their digests are.
+    #[must_use]
+    pub fn digest(&self) -> Hash {
+        snapshot_digest(&self.tree)
+    }
+
+    /// Returns the snapshot as a document that can be imported again.
+    #[must_use]
+    pub fn export(&self) -> Vec<u8> {
+        export(self.view(), self.cycle())
+    }
+
+    /// Returns the provider-neutral thread.
+    #[must_use]
+    pub fn thread(&self) -> Vec<u8> {
+        thread(self.view())
+    }
+
+    /// Returns the bytes of the specification's reference serializer.
+    #[must_use]
+    pub fn reference_bytes(&self) -> Vec<u8> {
+        reference_bytes(self.view().root())
+    }
+}
+
+/// The address of a snapshot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum SnapshotAddress {
+    /// `@t0` is the newest, `@t-1` the one before it: so many back.
+    Back(
+        /// How many.
+        u64,
+    ),
+    /// `@c12`: the snapshot of a commit.
+    Cycle(
+        /// Its number.
+        u64,
+    ),
+}
+
+impl fmt::Display for SnapshotAddress {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SnapshotAddress::Back(0) => formatter.write_str("@t0"),
+            SnapshotAddress::Back(back) => write!(formatter, "@t-{back}"),
+            SnapshotAddress::Cycle(cycle) => write!(formatter, "@c{cycle}"),
+        }
+    }
+}
+
+impl FromStr for SnapshotAddress {
+    type Err = SnapshotError;
+
+    fn from_str(text: &str) -> Result<Self, SnapshotError> {
+        let invalid = || SnapshotError::Invalid { text: text.to_owned() };
+        let number = |digits: &str| {
+            let plain = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+            if plain { digits.parse::<u64>().map_err(|_| invalid()) } else { Err(invalid()) }
+        };
+        if let Some(cycle) = text.strip_prefix("@c") {
+            return Ok(SnapshotAddress::Cycle(number(cycle)?));
+        }
+        match text.strip_prefix("@t") {
+            Some(back) if back.starts_with('-') => Ok(SnapshotAddress::Back(number(&back[1..])?)),
+            Some("0") => Ok(SnapshotAddress::Back(0)),
+            // `@t5` would be in the future.
+            Some(future) => {
+                number(future)?;
+                Err(SnapshotError::NotFound {
+                    address: text.to_owned(),
+                    oldest: None,
+                    newest: None,
+                })
+            }
+            None => Err(invalid()),
+        }
+    }
+}
+
+/// Why there is no snapshot at an address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SnapshotError {
+    /// The address is well formed, but nothing is there. The present is never returned instead of the past.
+    NotFound {
+        /// The address.
+        address: String,
+        /// The oldest snapshot there is.
+        oldest: Option<u32>,
+        /// The newest snapshot there is.
+        newest: Option<u32>,
+    },
+    /// It is not an address.
+    Invalid {
+        /// The text.
+        text: String,
+    },
+}
+
+impl SnapshotError {
+    /// Returns the stable code.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            SnapshotError::NotFound { .. } => "E_SNAPSHOT_NOT_FOUND",
+            SnapshotError::Invalid { .. } => "E_SELECTOR_INVALID",
+        }
+    }
+}
+
+impl fmt::Display for SnapshotError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SnapshotError::NotFound { address, oldest: Some(oldest), newest: Some(newest) } => {
+                write!(
+                    formatter,
+                    "there is no snapshot `{address}`: there are @c{oldest} to @c{newest}"
+                )
+            }
+            SnapshotError::NotFound { address, .. } => {
+                write!(formatter, "there is no snapshot `{address}`")
+            }
+            SnapshotError::Invalid { text } => {
+                write!(formatter, "`{text}` is not an address: write `@t0`, `@t-3` or `@c12`")
+            }
+        }
+    }
+}
+
+impl std::error::Error for SnapshotError {}

@@ -1,0 +1,123 @@
+//! The working state and everything that an operation or a commit needs of its context.
+
+use contextree_canon::Limits;
+use contextree_tree::{Draft, NodeData, NodeKey, Region, Tree, Vocabulary};
+
+use crate::clock::{Clock, IdRequest, IdRole, IdSource};
+use crate::place::core_of;
+use crate::report::Operation;
+
+/// What a context counts.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Counters {
+    /// The latest creation stamp that was ever given.
+    pub(crate) last_ns: i64,
+    /// The creation index that the next node gets.
+    pub(crate) next_index: u32,
+    /// What was done since the last commit.
+    pub(crate) operations: Vec<Operation>,
+}
+
+/// What a context was opened with.
+pub(crate) struct Settings {
+    pub(crate) vocabulary: Vocabulary,
+    pub(crate) limits: Limits,
+    pub(crate) clock: Box<dyn Clock>,
+    pub(crate) ids: Box<dyn IdSource>,
+}
+
+/// A draft, on which one operation or one commit is carried out.
+pub(crate) struct Work<'a> {
+    pub(crate) draft: &'a mut Draft,
+    pub(crate) counters: &'a mut Counters,
+    pub(crate) settings: &'a Settings,
+    pub(crate) last: Option<&'a Tree>,
+    /// The clock's answer, where it was asked once for all.
+    pub(crate) now: Option<i64>,
+}
+
+/// When a node was created.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stamp {
+    pub(crate) nanoseconds: i64,
+    pub(crate) index: u32,
+}
+
+impl Stamp {
+    pub(crate) fn put(self, data: &mut NodeData, cycle: u32) {
+        data.cycle = cycle;
+        data.created_at_ns = self.nanoseconds;
+        data.creation_index = self.index;
+    }
+}
+
+impl Work<'_> {
+    /// The number of the coming commit.
+    pub(crate) fn cycle(&self) -> u32 {
+        self.draft.view().next_cycle()
+    }
+
+    pub(crate) fn next_index(&self) -> u32 {
+        self.counters.next_index
+    }
+
+    pub(crate) fn node_count(&self) -> usize {
+        self.draft.view().node_count()
+    }
+
+    /// Returns the stamp of the next node.
+    pub(crate) fn stamp(&mut self) -> Stamp {
+        let now = self.now.unwrap_or_else(|| self.settings.clock.now_ns());
+        let nanoseconds = now.max(self.counters.last_ns.saturating_add(1));
+        let index = self.counters.next_index;
+        self.counters.last_ns = nanoseconds;
+        self.counters.next_index += 1;
+        Stamp { nanoseconds, index }
+    }
+
+    /// The commit at which a node that is created now expires.
+    pub(crate) fn expiry(&self, ttl: i64) -> Option<u32> {
+        let ttl = u32::try_from(ttl).unwrap_or(u32::MAX);
+        // A ttl beyond what can be counted is as good as the longest that can.
+        Some(self.cycle().saturating_add(ttl).min(u32::MAX - 1))
+    }
+
+    /// Makes an id that is free.
+    pub(crate) fn make_id(&self, role: IdRole, index: u32) -> String {
+        let id = self.wanted_id(role, index);
+        std::iter::once(id.clone())
+            .chain((2_u32..).map(|count| format!("{id}~{count}")))
+            .find(|id| !self.is_taken(id))
+            .expect("one of endlessly many ids is free")
+    }
+
+    fn wanted_id(&self, role: IdRole, index: u32) -> String {
+        let vocabulary = self.settings.vocabulary;
+        self.settings.ids.id(IdRequest { role, cycle: self.cycle(), index, vocabulary })
+    }
+
+    /// The id that the head's core would get now.
+    pub(crate) fn core_id(&self, index: u32) -> String {
+        self.make_id(IdRole::Core, index)
+    }
+
+    /// Creates the core of the head.
+    pub(crate) fn create_core(&mut self) -> (NodeKey, String) {
+        let stamp = self.stamp();
+        let id = self.core_id(stamp.index);
+        let mut data = NodeData::new(&id, self.settings.vocabulary.container());
+        stamp.put(&mut data, self.cycle());
+        let head = self.draft.view().region(Region::Head).key_of();
+        debug_assert!(core_of(self.draft.view().region(Region::Head)).is_none());
+        (self.draft.insert(head, data), id)
+    }
+
+    /// Remembers what was done, for the report of the commit.
+    pub(crate) fn note(&mut self, operation: &'static str, node: &str, on_behalf_of: &str) {
+        self.counters.operations.push(Operation {
+            operation,
+            node: node.to_owned(),
+            on_behalf_of: on_behalf_of.to_owned(),
+        });
+    }
+}

@@ -1,0 +1,154 @@
+//! From events to values. Open containers live on stacks of their own, so a value is built without
+//! recursion and each array or object is allocated once, at its final size.
+
+#![deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+
+use std::collections::BTreeSet;
+
+use super::grammar::Token;
+use super::{Limits, MAX_VALUE_DEPTH, ParseError, ParseErrorKind, Reader};
+use crate::key::Key;
+use crate::{Event, Object, Value};
+
+/// Reads a text that is exactly one JSON value, with the default [`Limits`].
+///
+/// # Errors
+///
+/// Any [`ParseErrorKind`] that the text deserves.
+pub fn parse(text: &[u8]) -> Result<Value, ParseError> {
+    parse_with(text, &Limits::default())
+}
+
+/// Reads a text that is exactly one JSON value.
+///
+/// # Errors
+///
+/// Any [`ParseErrorKind`] that the text deserves.
+pub fn parse_with(text: &[u8], limits: &Limits) -> Result<Value, ParseError> {
+    let mut reader = Reader::with_limits(text, limits);
+    let value = reader.read_value()?;
+    reader.expect_end()?;
+    Ok(value)
+}
+
+/// The containers that are open; kept between values to keep its memory.
+#[derive(Debug, Default)]
+pub(super) struct Builder {
+    open: Vec<Open>,
+    /// The elements of all open arrays, outermost first.
+    elements: Vec<Value>,
+    /// The entries of all open objects, outermost first; the last one may still wait for its value.
+    entries: Vec<(Key, Value)>,
+}
+
+#[derive(Debug)]
+enum Open {
+    /// Where its elements begin.
+    Array(usize),
+    /// Where its entries begin, and the offset of its bracket.
+    Object(usize, usize),
+}
+
+/// Takes the items from `first` on, at their final size.
+fn take_from<T>(items: &mut Vec<T>, first: usize) -> Vec<T> {
+    // A long list that is alone on its stack is not worth a copy; a short one leaves the memory.
+    const LONG: usize = 256;
+    if first > 0 || items.len() < LONG {
+        return items.split_off(first);
+    }
+    let mut items = std::mem::take(items);
+    items.shrink_to_fit();
+    items
+}
+
+impl Reader<'_> {
+    /// Reads the next complete value, for instance after a key.
+    ///
+    /// # Errors
+    ///
+    /// Any [`ParseErrorKind`] that the text deserves, among them `DuplicateKey`, and `TooDeep` beyond
+    /// [`MAX_VALUE_DEPTH`]; `UnexpectedType` if a closing bracket, a key or the end comes next.
+    pub fn read_value(&mut self) -> Result<Value, ParseError> {
+        let mut builder = std::mem::take(&mut self.builder);
+        let value = self.build(&mut builder)?;
+        self.builder = builder;
+        Ok(value)
+    }
+
+    fn build(&mut self, builder: &mut Builder) -> Result<Value, ParseError> {
+        let Builder { open, elements, entries } = builder;
+        loop {
+            let value = match self.advance()? {
+                Token::Null => Value::Null,
+                Token::Bool(truth) => Value::Bool(truth),
+                Token::Number(number) => Value::Number(number),
+                Token::String(text) => Value::String(self.borrowed(&text).into()),
+                Token::Key(text) if !open.is_empty() => {
+                    entries.push((Key::from(self.borrowed(&text)), Value::Null));
+                    continue;
+                }
+                Token::ArrayStart => {
+                    self.check_depth(open.len())?;
+                    open.push(Open::Array(elements.len()));
+                    continue;
+                }
+                Token::ObjectStart => {
+                    self.check_depth(open.len())?;
+                    open.push(Open::Object(entries.len(), self.start));
+                    continue;
+                }
+                Token::ArrayEnd | Token::ObjectEnd | Token::Key(_) | Token::End => {
+                    match open.pop() {
+                        Some(Open::Array(first)) => Value::Array(take_from(elements, first)),
+                        Some(Open::Object(first, offset)) => {
+                            match Object::from_entries(take_from(entries, first)) {
+                                Some(object) => Value::Object(object),
+                                None => return Err(self.duplicate_key(offset)),
+                            }
+                        }
+                        None => return Err(self.wrong_type("a value")),
+                    }
+                }
+            };
+            match open.last() {
+                None => return Ok(value),
+                Some(Open::Array(_)) => elements.push(value),
+                Some(Open::Object(..)) => {
+                    if let Some((_, waiting)) = entries.last_mut() {
+                        *waiting = value;
+                    }
+                }
+            }
+        }
+    }
+
+    fn check_depth(&mut self, depth: usize) -> Result<(), ParseError> {
+        if depth < MAX_VALUE_DEPTH {
+            return Ok(());
+        }
+        Err(self.fail(ParseErrorKind::TooDeep { limit: MAX_VALUE_DEPTH }, self.start))
+    }
+
+    /// Returns the error for the first repeated key of the object that opens at `offset`, by reading
+    /// the object again: the good path keeps no places.
+    #[cold]
+    fn duplicate_key(&mut self, offset: usize) -> ParseError {
+        let text = self.text.get(offset..).unwrap_or_default();
+        let mut again = Reader::with_limits(text.as_bytes(), &self.limits);
+        let mut keys = BTreeSet::new();
+        loop {
+            match again.next() {
+                Ok(Event::Key(key)) if again.depth() == 1 => {
+                    if let Some(key) = keys.replace(key) {
+                        let kind = ParseErrorKind::DuplicateKey(key.into());
+                        return self.fail(kind, offset + again.offset());
+                    }
+                }
+                Ok(Event::End) | Err(_) => break,
+                Ok(_) => {}
+            }
+        }
+        // Not reached: the object was read before and has a repeated key.
+        self.fail(ParseErrorKind::DuplicateKey("".into()), offset)
+    }
+}

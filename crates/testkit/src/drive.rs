@@ -1,0 +1,187 @@
+//! Feeding a session to the real engine.
+
+use contextree::json::Value;
+use contextree::{
+    CommitOptions, CommitReport, Content, Context, Edit, NewNode, Op, OpError, Outcome, Reference,
+};
+
+use crate::script::{Cue, Limit, Measure, NodeSpec, Place, Policy, Refusal, Step, Zone};
+
+/// The engine, with the handles that a session took.
+#[derive(Debug, Default)]
+pub struct Driver {
+    /// The context.
+    pub context: Context,
+    handles: Vec<(String, Reference)>,
+}
+
+/// What a step did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Did {
+    /// A node was added.
+    Added(String),
+    /// A node was moved; ids that became others.
+    Moved(Vec<(String, String)>),
+    /// Something else.
+    Done,
+    /// A commit.
+    Committed(Box<CommitReport>),
+}
+
+impl Driver {
+    /// Returns a driver of an empty context.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Carries out a step.
+    ///
+    /// # Errors
+    ///
+    /// The engine refused it.
+    pub fn step(&mut self, step: &Step) -> Result<Did, Refusal> {
+        match step {
+            Step::Retain { node } => {
+                let handle = self.context.retain(node).map_err(|error| refusal(&error))?;
+                self.handles.push((node.clone(), handle));
+                Ok(Did::Done)
+            }
+            Step::Release { node } => {
+                if let Some(index) = self.handles.iter().position(|(id, _)| id == node) {
+                    drop(self.handles.remove(index));
+                }
+                Ok(Did::Done)
+            }
+            Step::Batch(steps) => {
+                let ops = steps.iter().map(op).collect();
+                match self.context.batch(ops) {
+                    Ok(_) => Ok(Did::Done),
+                    Err(batch) => Err(refusal(&batch.error)),
+                }
+            }
+            Step::Commit { policy: wanted } => {
+                let wanted = wanted.as_ref().map(policy);
+                let options = CommitOptions { policy: wanted.as_ref(), ..CommitOptions::default() };
+                match self.context.commit_with(&options) {
+                    Ok(report) => Ok(Did::Committed(Box::new(report))),
+                    Err(error) => {
+                        Err(Refusal { code: error.code().into(), reason: error.to_string() })
+                    }
+                }
+            }
+            other => match self.context.apply(op(other)) {
+                Ok(Outcome::Added { id, .. }) => Ok(Did::Added(id)),
+                Ok(Outcome::Moved { renamed, .. }) => Ok(Did::Moved(renamed)),
+                Ok(_) => Ok(Did::Done),
+                Err(error) => Err(refusal(&error)),
+            },
+        }
+    }
+}
+
+fn refusal(error: &OpError) -> Refusal {
+    Refusal { code: error.code().into(), reason: error.reason().into() }
+}
+
+/// Turns a step into an operation of the engine.
+///
+/// # Panics
+///
+/// The step is none: handles, batches and commits are not.
+#[must_use]
+pub fn op(step: &Step) -> Op {
+    match step {
+        Step::Add { place: at, node } => Op::Add { place: place(at), node: new_node(node) },
+        Step::Edit { node, content, set, unset } => Op::Edit {
+            node: node.clone(),
+            edit: Edit {
+                content: content.clone().map(Content::from),
+                set: set.clone(),
+                unset: unset.clone(),
+            },
+        },
+        Step::Remove { node } => Op::Remove { node: node.clone() },
+        Step::Move { node, place: to } => Op::Move { node: node.clone(), place: place(to) },
+        Step::SetPriority { node, priority, policy } => {
+            Op::SetPriority { node: node.clone(), priority: *priority, policy: policy.clone() }
+        }
+        Step::Pin { node } => Op::Pin { node: node.clone() },
+        Step::Unpin { node } => Op::Unpin { node: node.clone() },
+        Step::Retain { .. } | Step::Release { .. } | Step::Batch(_) | Step::Commit { .. } => {
+            panic!("{step:?} is not a single operation")
+        }
+    }
+}
+
+fn place(place: &Place) -> contextree::Place {
+    match place {
+        Place::Into { parent, offset } => {
+            contextree::Place::Into { parent: parent.clone(), offset: *offset }
+        }
+        Place::Zone { turn, zone } => {
+            let zone = match zone {
+                Zone::Pre => contextree::Zone::Pre,
+                Zone::Core => contextree::Zone::Core,
+                Zone::Post => contextree::Zone::Post,
+            };
+            contextree::Place::Zone { turn: turn.clone(), zone }
+        }
+        Place::Cue { parent, cue } => {
+            let cue = match *cue {
+                Cue::Start => contextree::Cue::Start,
+                Cue::End => contextree::Cue::End,
+                Cue::After(number) => contextree::Cue::After(number),
+                Cue::Before(number) => contextree::Cue::Before(number),
+            };
+            contextree::Place::Cue { parent: parent.clone(), cue }
+        }
+    }
+}
+
+fn new_node(spec: &NodeSpec) -> NewNode {
+    NewNode {
+        id: spec.id.clone(),
+        node_type: spec.node_type.clone(),
+        ttl: spec.ttl,
+        priority: spec.priority,
+        role: spec.role.clone(),
+        kind: spec.kind.clone(),
+        key: spec.key.clone(),
+        tags: spec.tags.clone(),
+        provenance: spec.provenance.clone(),
+        mime: None,
+        encoding: None,
+        content: spec.content.clone().map_or(Content::Absent, |content: Value| content.into()),
+        removable: spec.removable,
+        pinned: spec.pinned,
+        attributes: spec.attributes.clone(),
+    }
+}
+
+fn policy(policy: &Policy) -> contextree::Policy {
+    let measure = |measure: &Measure| match measure {
+        Measure::Nodes => contextree::MeasureName::Nodes,
+        Measure::Bytes => contextree::MeasureName::Bytes,
+    };
+    let limits = policy
+        .limits
+        .iter()
+        .map(|limit| match limit {
+            Limit::Remove(count) => contextree::Limit::Remove(*count),
+            Limit::Total(counted, max) => {
+                contextree::Limit::Total { measure: measure(counted), max: *max }
+            }
+            Limit::Region(word, counted, max) => contextree::Limit::Region {
+                region: contextree::Region::from_word(word).expect("scripts name known regions"),
+                measure: measure(counted),
+                max: *max,
+            },
+            Limit::Turn(counted, max) => {
+                contextree::Limit::Turn { measure: measure(counted), max: *max }
+            }
+            Limit::Depth(max) => contextree::Limit::Depth(*max),
+        })
+        .collect();
+    contextree::Policy { protect_turns: policy.protect_turns, limits }
+}

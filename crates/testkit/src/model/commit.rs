@@ -1,0 +1,131 @@
+//! The commit: expire, cascade, prune, cascade again, seal.
+
+use std::collections::BTreeSet;
+
+use super::state::State;
+use super::tree::{Class, Node, Tree};
+use crate::script::Policy;
+
+/// What a commit did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// The number of the commit.
+    pub cycle: u64,
+    /// Due nodes that went, in document order.
+    pub expired: Vec<String>,
+    /// Due nodes that were held, in document order.
+    pub deferred: Vec<String>,
+    /// Nodes that were not due but stood below one that went, in document order.
+    pub along: Vec<String>,
+    /// Removable containers that were empty, in the order they went.
+    pub cascaded: Vec<String>,
+    /// Pruned blocks and turns, in the order they went.
+    pub pruned: Vec<String>,
+    /// The id of the new turn.
+    pub sealed: String,
+    /// The id of the core, if sealing had to create one.
+    pub core_created: Option<String>,
+}
+
+impl State {
+    /// Runs the whole sequence; the caller keeps a copy of the tree as the snapshot.
+    pub(crate) fn commit(&mut self, policy: Option<&Policy>) -> Report {
+        let mut report = Report { cycle: self.cycle, ..Report::default() };
+        self.expire(&mut report);
+        self.cascade(&mut report);
+        if let Some(policy) = policy {
+            self.prune(policy, &mut report);
+            self.cascade(&mut report);
+        }
+        self.seal(&mut report);
+        self.committed_ids = self.tree.nodes.keys().cloned().collect();
+        self.cycle += 1;
+        self.next_index = 0;
+        report
+    }
+
+    /// Returns whether a node is held by a handle, or by a node that is not one of `going`.
+    pub(crate) fn is_held(&self, id: &str, going: &BTreeSet<String>) -> bool {
+        self.handles.contains_key(id)
+            || self.tree.nodes.values().any(|carrier| {
+                !going.contains(&carrier.id) && Tree::references(carrier).contains(&id)
+            })
+    }
+
+    fn expire(&mut self, report: &mut Report) {
+        let document: Vec<Node> = self.tree.document().into_iter().cloned().collect();
+        let due: BTreeSet<String> = document
+            .iter()
+            .filter(|node| node.ttl == Some(0))
+            .map(|node| node.id.clone())
+            .collect();
+        let mut leaving = due.clone();
+        let mut gone;
+        loop {
+            gone = self.union_of_subtrees(&leaving);
+            let held: Vec<String> = leaving
+                .iter()
+                .filter(|id| {
+                    self.tree.subtree(id).into_iter().any(|node| self.is_held(&node.id, &gone))
+                })
+                .cloned()
+                .collect();
+            if held.is_empty() {
+                break;
+            }
+            for id in held {
+                leaving.remove(&id);
+            }
+        }
+
+        for node in &document {
+            if leaving.contains(&node.id) {
+                report.expired.push(node.id.clone());
+            } else if due.contains(&node.id) {
+                report.deferred.push(node.id.clone());
+            } else if gone.contains(&node.id) {
+                report.along.push(node.id.clone());
+            }
+        }
+        self.tree.nodes.retain(|id, _| !gone.contains(id));
+        for node in self.tree.nodes.values_mut() {
+            node.ttl = node.ttl.map(|ttl| if ttl == 0 { 0 } else { ttl - 1 });
+        }
+    }
+
+    fn union_of_subtrees(&self, tops: &BTreeSet<String>) -> BTreeSet<String> {
+        tops.iter().flat_map(|top| self.tree.subtree_ids(top)).collect()
+    }
+
+    /// Always the first empty removable container in document order that is not held, until there
+    /// is none; what a container refers to itself does not keep it.
+    fn cascade(&mut self, report: &mut Report) {
+        loop {
+            let next = self.tree.document().into_iter().find(|node| {
+                node.class() == Class::Container
+                    && node.removable
+                    && self.tree.children(&node.id).is_empty()
+                    && !self.is_held(&node.id, &BTreeSet::from([node.id.clone()]))
+            });
+            let Some(id) = next.map(|node| node.id.clone()) else { return };
+            self.tree.remove_subtree(&id);
+            report.cascaded.push(id);
+        }
+    }
+
+    fn seal(&mut self, report: &mut Report) {
+        if self.tree.children("ah").into_iter().all(|node| node.offset != 0) {
+            report.core_created = Some(self.create_core());
+        }
+        let mut turn = Node::bare("", "seg", Some("seq"));
+        self.stamp(&mut turn);
+        turn.id = self.made_id(Class::Turn, false, turn.creation_index);
+        for node in self.tree.nodes.values_mut() {
+            if node.parent.as_deref() == Some("ah") {
+                node.parent = Some(turn.id.clone());
+            }
+        }
+        report.sealed = turn.id.clone();
+        self.tree.nodes.insert(turn.id.clone(), turn);
+    }
+}

@@ -1,0 +1,131 @@
+//! Pruning: which unit of blocks, or which turn, goes next. Asked anew after everything that went.
+
+use std::collections::BTreeSet;
+
+use contextree_json::Value;
+
+use super::commit::Report;
+use super::state::State;
+use super::tree::{Class, Node};
+use crate::script::{Limit, Measure, Policy};
+
+impl State {
+    /// Applies the limits of a policy in the order given.
+    pub(crate) fn prune(&mut self, policy: &Policy, report: &mut Report) {
+        for limit in &policy.limits {
+            match limit {
+                Limit::Remove(count) => {
+                    let mut gone = 0;
+                    while gone < *count {
+                        let Some(unit) = self.next_unit(policy, "root") else { break };
+                        gone += unit.len() as u64;
+                        self.prune_unit(unit, report);
+                    }
+                }
+                Limit::Total(measure, limit) => {
+                    self.prune_scope("root", *measure, *limit, policy, report);
+                }
+                Limit::Region(region, measure, limit) => {
+                    let scope = self.tree.resolve(region).expect("a region word");
+                    self.prune_scope(&scope, *measure, *limit, policy, report);
+                }
+                Limit::Turn(measure, limit) => {
+                    let mut scopes: Vec<String> =
+                        self.tree.turns().into_iter().map(|turn| turn.id.clone()).collect();
+                    scopes.push("ah".to_owned());
+                    for scope in scopes {
+                        self.prune_scope(&scope, *measure, *limit, policy, report);
+                    }
+                }
+                Limit::Depth(depth) => self.prune_turns(*depth, policy, report),
+            }
+        }
+    }
+
+    fn prune_scope(
+        &mut self,
+        scope: &str,
+        measure: Measure,
+        limit: u64,
+        policy: &Policy,
+        report: &mut Report,
+    ) {
+        while self.measured(scope, measure) > limit {
+            let Some(unit) = self.next_unit(policy, scope) else { return };
+            self.prune_unit(unit, report);
+        }
+    }
+
+    fn prune_turns(&mut self, depth: u64, policy: &Policy, report: &mut Report) {
+        // The head that is about to be sealed counts as a turn, too.
+        while self.tree.turns().len() as u64 + 1 > depth {
+            let next = self.tree.turns().into_iter().find(|turn| {
+                let going: BTreeSet<String> = self.tree.subtree_ids(&turn.id).into_iter().collect();
+                let nodes = self.tree.subtree(&turn.id);
+                !self.is_protected(turn, policy)
+                    && !nodes.iter().any(|node| node.pinned || self.is_held(&node.id, &going))
+            });
+            let Some(id) = next.map(|turn| turn.id.clone()) else { return };
+            self.tree.remove_subtree(&id);
+            report.pruned.push(id);
+        }
+    }
+
+    fn prune_unit(&mut self, unit: Vec<String>, report: &mut Report) {
+        for id in unit {
+            self.tree.nodes.remove(&id);
+            report.pruned.push(id);
+        }
+    }
+
+    /// Returns the first unit, in pruning order, that may go and has a member in the scope.
+    fn next_unit(&self, policy: &Policy, scope: &str) -> Option<Vec<String>> {
+        let in_scope: BTreeSet<String> = self.tree.subtree_ids(scope).into_iter().collect();
+        let mut blocks: Vec<&Node> =
+            self.tree.nodes.values().filter(|node| node.class() == Class::Block).collect();
+        blocks.sort_by(|left, right| left.pruning_order().cmp(&right.pruning_order()));
+        // A later member of a unit finds the same unit again, so the first one decides the order.
+        blocks.iter().find_map(|block| {
+            let unit: Vec<&Node> =
+                blocks.iter().copied().filter(|other| same_unit(block, other)).collect();
+            let ids: BTreeSet<String> = unit.iter().map(|node| node.id.clone()).collect();
+            let goes = unit.iter().any(|node| in_scope.contains(&node.id))
+                && unit.iter().all(|node| {
+                    !node.pinned
+                        && !self.is_protected(node, policy)
+                        && !self.is_held(&node.id, &ids)
+                });
+            goes.then(|| unit.into_iter().map(|node| node.id.clone()).collect())
+        })
+    }
+
+    /// Returns whether a node is, or stands in, one of the newest turns, the head being the newest.
+    fn is_protected(&self, node: &Node, policy: &Policy) -> bool {
+        let mut newest = vec!["ah"];
+        newest.extend(self.tree.turns().into_iter().rev().map(|turn| turn.id.as_str()));
+        newest.truncate(usize::try_from(policy.protect_turns).unwrap_or(usize::MAX));
+        self.tree.lineage(&node.id).iter().any(|above| newest.contains(&above.id.as_str()))
+    }
+
+    fn measured(&self, scope: &str, measure: Measure) -> u64 {
+        let nodes = self.tree.subtree(scope);
+        let blocks = nodes.into_iter().filter(|node| node.class() == Class::Block);
+        blocks
+            .map(|block| match (measure, &block.content) {
+                (Measure::Nodes, _) => 1,
+                (Measure::Bytes, None) => 0,
+                (Measure::Bytes, Some(Value::String(text))) => text.len() as u64,
+                (Measure::Bytes, Some(value)) => value.to_canonical().len() as u64,
+            })
+            .sum()
+    }
+}
+
+/// Returns whether two blocks go together: they are one, or carry the same call id.
+fn same_unit(left: &Node, right: &Node) -> bool {
+    let call_id = |node: &Node| match node.attributes.get("data_call_id") {
+        Some(id @ (Value::String(_) | Value::Number(_))) => Some(id.clone()),
+        _ => None,
+    };
+    left.id == right.id || (call_id(left).is_some() && call_id(left) == call_id(right))
+}

@@ -1,0 +1,194 @@
+//! The model and its working state: stamps, ids, and how one step is applied or refused.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::commit::Report;
+use super::tree::{Class, FIXED, Node, Tree};
+use crate::script::{Refusal, Step};
+
+/// A context that keeps everything in full copies.
+#[derive(Clone, Debug)]
+pub struct Model {
+    pub(crate) state: State,
+    pub(crate) snapshots: Vec<Snapshot>,
+}
+
+/// What a step that was not refused did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// A node was added; its id.
+    Added(String),
+    /// A node was moved; old and new ids of the nodes that were created again, in document order.
+    Moved(Vec<(String, String)>),
+    /// Anything else; also the outcome of a batch.
+    Done,
+    /// A commit was made.
+    Committed(Report),
+}
+
+/// The tree as a commit left it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Snapshot {
+    pub(crate) cycle: u64,
+    pub(crate) tree: Tree,
+}
+
+/// Everything that a step can change.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct State {
+    pub(crate) tree: Tree,
+    /// The number of the coming commit.
+    pub(crate) cycle: u64,
+    /// The largest stamp that any node ever had.
+    pub(crate) last_stamp: u64,
+    /// The index of the next node of this cycle.
+    pub(crate) next_index: u64,
+    /// The ids of the last snapshot: they stay taken until the next one.
+    pub(crate) committed_ids: BTreeSet<String>,
+    /// How many handles there are on an id.
+    pub(crate) handles: BTreeMap<String, u64>,
+}
+
+impl Model {
+    /// Returns a new context: edition 0.3 vocabulary, a clock that always answers 0, made ids.
+    #[expect(clippy::new_without_default, reason = "the engine is not made by default either")]
+    pub fn new() -> Model {
+        let state = State {
+            tree: Tree::new(),
+            cycle: 1,
+            last_stamp: 0,
+            next_index: 0,
+            committed_ids: BTreeSet::new(),
+            handles: BTreeMap::new(),
+        };
+        Model { state, snapshots: Vec::new() }
+    }
+
+    /// Applies one step.
+    ///
+    /// # Errors
+    ///
+    /// A refused step changes nothing; a batch is refused for the first of its steps that is.
+    pub fn apply(&mut self, step: &Step) -> Result<Outcome, Refusal> {
+        let before = self.state.clone();
+        match self.state.apply(step) {
+            Ok(outcome) => {
+                if let Outcome::Committed(report) = &outcome {
+                    let tree = self.state.tree.clone();
+                    self.snapshots.push(Snapshot { cycle: report.cycle, tree });
+                }
+                Ok(outcome)
+            }
+            Err(refusal) => {
+                self.state = before;
+                Err(refusal)
+            }
+        }
+    }
+
+    /// Returns the ids of the working tree in document order, with the root and the regions.
+    pub fn working_ids(&self) -> Vec<String> {
+        self.state.tree.subtree_ids("root")
+    }
+
+    /// Returns how many snapshots there are.
+    pub fn snapshot_count(&self) -> usize {
+        self.snapshots.len()
+    }
+
+    /// Returns a copy without history, to try steps on; ids of the last snapshot stay taken.
+    pub(crate) fn draft(&self) -> Model {
+        Model { state: self.state.clone(), snapshots: Vec::new() }
+    }
+}
+
+impl State {
+    /// Applies a step; what is left behind after a refusal is thrown away by the caller.
+    fn apply(&mut self, step: &Step) -> Result<Outcome, Refusal> {
+        match step {
+            Step::Add { place, node } => self.add(place, node),
+            Step::Edit { node, content, set, unset } => {
+                self.edit(node, content.as_ref(), set, unset)
+            }
+            Step::Remove { node } => self.remove(node),
+            Step::Move { node, place } => self.relocate(node, place),
+            Step::SetPriority { node, priority, policy } => {
+                self.set_priority(node, *priority, policy)
+            }
+            Step::Pin { node } => self.set_pinned(node, true),
+            Step::Unpin { node } => self.set_pinned(node, false),
+            Step::Retain { node } => self.retain(node),
+            Step::Release { node } => self.release(node),
+            Step::Batch(steps) => {
+                for step in steps {
+                    self.apply(step)?;
+                }
+                Ok(Outcome::Done)
+            }
+            Step::Commit { policy } => Ok(Outcome::Committed(self.commit(policy.as_ref()))),
+        }
+    }
+
+    /// Returns whether a node was there before this cycle.
+    pub(crate) fn is_sealed(&self, node: &Node) -> bool {
+        node.cycle != self.cycle
+    }
+
+    /// Returns whether nobody else may have this id; the four words name nodes, so they are taken.
+    pub(crate) fn is_taken(&self, id: &str) -> bool {
+        self.tree.nodes.contains_key(id)
+            || self.committed_ids.contains(id)
+            || FIXED.iter().any(|(_, word)| *word == id)
+    }
+
+    /// Returns the stamp that the next node gets, without using it up.
+    pub(crate) fn coming_stamp(&self) -> (u64, u64) {
+        (self.last_stamp + 1, self.next_index)
+    }
+
+    /// Makes a node one that is created now.
+    pub(crate) fn stamp(&mut self, node: &mut Node) {
+        (node.created_at_ns, node.creation_index) = self.coming_stamp();
+        node.cycle = self.cycle;
+        self.last_stamp += 1;
+        self.next_index += 1;
+    }
+
+    /// Returns a free id for a node of this class and index.
+    pub(crate) fn made_id(&self, class: Class, is_core: bool, index: u64) -> String {
+        let cycle = self.cycle;
+        let wanted = match class {
+            Class::Turn => format!("seg:{cycle}"),
+            Class::Container if is_core => format!("cont:{cycle}"),
+            Class::Container => format!("cont:{cycle}.{index}"),
+            Class::Block | Class::Fixed => format!("block:{cycle}.{index}"),
+        };
+        let mut id = wanted.clone();
+        let mut number = 2;
+        while self.is_taken(&id) {
+            id = format!("{wanted}~{number}");
+            number += 1;
+        }
+        id
+    }
+
+    /// Creates the core of the head and returns its id.
+    pub(crate) fn create_core(&mut self) -> String {
+        let mut core = Node::bare("", "cont", Some("ah"));
+        self.stamp(&mut core);
+        core.id = self.made_id(Class::Container, true, core.creation_index);
+        let id = core.id.clone();
+        self.tree.nodes.insert(id.clone(), core);
+        id
+    }
+}
+
+/// Returns the refusal of something that cannot stand where it should.
+pub(crate) fn invalid(reason: &str) -> Refusal {
+    Refusal { code: "E_INVALID_PLACEMENT".to_owned(), reason: reason.to_owned() }
+}
+
+/// Returns the refusal whose code says it all.
+pub(crate) fn refusal(code: &str) -> Refusal {
+    Refusal { code: code.to_owned(), reason: String::new() }
+}

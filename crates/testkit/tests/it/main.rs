@@ -1,0 +1,3 @@
+//! Tests that need the whole engine.
+
+mod model;
