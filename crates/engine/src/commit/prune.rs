@@ -233,9 +233,11 @@ impl<'a> Pruner<'a> {
 
     fn take(&mut self, unit: usize) {
         for block in &self.units[unit] {
-            self.gone.insert(block.node.id());
-            self.removals.push(block.node.key_of());
-            self.pruned.push(Pruned { id: block.node.id().to_owned(), limit: self.limit });
+            // Some of it may have gone with its turn a moment ago.
+            if self.gone.insert(block.node.id()) {
+                self.removals.push(block.node.key_of());
+                self.pruned.push(Pruned { id: block.node.id().to_owned(), limit: self.limit });
+            }
         }
     }
 
@@ -270,9 +272,7 @@ impl<'a> Pruner<'a> {
             self.gone.extend(turn.subtree().map(|(_, node)| node.id()));
             self.removals.push(turn.key_of());
             self.pruned.push(Pruned { id: turn.id().to_owned(), limit: self.limit });
-            for unit in companions {
-                self.take(unit);
-            }
+            companions.into_iter().for_each(|unit| self.take(unit));
         }
     }
 

@@ -59,16 +59,42 @@ impl State {
     fn prune_turns(&mut self, depth: u64, policy: &Policy, report: &mut Report) {
         // The head that is about to be sealed counts as a turn, too.
         while self.tree.turns().len() as u64 + 1 > depth {
-            let next = self.tree.turns().into_iter().find(|turn| {
-                let going: BTreeSet<String> = self.tree.subtree_ids(&turn.id).into_iter().collect();
-                let nodes = self.tree.subtree(&turn.id);
-                !self.is_protected(turn, policy)
-                    && !nodes.iter().any(|node| node.pinned || self.is_held(&node.id, &going))
+            let next = self.tree.turns().into_iter().find_map(|turn| {
+                let outside = self.companions(&turn.id);
+                let mut going: BTreeSet<String> =
+                    self.tree.subtree_ids(&turn.id).into_iter().collect();
+                going.extend(outside.iter().cloned());
+                let stays = going.iter().any(|id| {
+                    let node = &self.tree.nodes[id];
+                    node.pinned || self.is_protected(node, policy) || self.is_held(id, &going)
+                });
+                (!stays).then(|| (turn.id.clone(), outside))
             });
-            let Some(id) = next.map(|turn| turn.id.clone()) else { return };
-            self.tree.remove_subtree(&id);
-            report.pruned.push(id);
+            let Some((turn, outside)) = next else { return };
+            self.tree.remove_subtree(&turn);
+            report.pruned.push(turn);
+            self.prune_unit(outside, report);
         }
+    }
+
+    /// Returns the blocks outside of a turn that form a unit with one inside, unit by unit.
+    fn companions(&self, turn: &str) -> Vec<String> {
+        let inside = self.tree.subtree(turn);
+        let mut blocks: Vec<&Node> =
+            self.tree.nodes.values().filter(|node| node.class() == Class::Block).collect();
+        blocks.sort_by(|left, right| left.pruning_order().cmp(&right.pruning_order()));
+        let mut found: Vec<String> = Vec::new();
+        for block in &blocks {
+            let unit = blocks.iter().filter(|other| same_unit(block, other));
+            let (within, without): (Vec<&Node>, Vec<&Node>) =
+                unit.partition(|node| inside.iter().any(|other| other.id == node.id));
+            if !within.is_empty()
+                && !found.iter().any(|id| without.iter().any(|node| node.id == *id))
+            {
+                found.extend(without.into_iter().map(|node| node.id.clone()));
+            }
+        }
+        found
     }
 
     fn prune_unit(&mut self, unit: Vec<String>, report: &mut Report) {

@@ -1,0 +1,96 @@
+//! Trees of cases as documents of the engine, and nodes of the engine as JSON.
+
+use contextree::{Context, ContextOptions, NodeRef, Profile};
+use contextree_json::{Object, Value, parse};
+
+use super::case::Edition;
+
+/// Returns the options of a context of an edition.
+pub(super) fn options(edition: Edition) -> ContextOptions {
+    ContextOptions { vocabulary: edition.vocabulary(), ..ContextOptions::default() }
+}
+
+/// Returns a context whose only snapshot is a tree of a case.
+pub(super) fn snapshot(tree: &Value, edition: Edition) -> Result<Context, String> {
+    Context::import_snapshot(&tree.to_canonical(), Profile::Lenient, options(edition))
+        .map_err(|error| format!("import: {error}"))
+}
+
+/// Returns a context whose working state is a tree of a case.
+pub(super) fn working(
+    tree: &Value,
+    next_cycle: u32,
+    options: ContextOptions,
+) -> Result<Context, String> {
+    Context::import_working(&tree.to_canonical(), Profile::Lenient, next_cycle, options)
+        .map_err(|error| format!("import: {error}"))
+}
+
+/// Returns an empty context whose coming commit has this number.
+pub(super) fn empty(next_cycle: u32, edition: Edition) -> Result<Context, String> {
+    working(&object([("root", object([("id", "root".into())]))]), next_cycle, options(edition))
+}
+
+/// Returns a document with these nodes in its head.
+pub(super) fn head_with(nodes: Vec<Value>) -> Value {
+    let head = object([
+        ("id", "ah".into()),
+        ("nodeType", "^ah".into()),
+        ("children", Value::Array(nodes)),
+    ]);
+    let root = object([("id", "root".into()), ("children", Value::Array(vec![head]))]);
+    object([("root", root)])
+}
+
+pub(super) fn object<const N: usize>(entries: [(&str, Value); N]) -> Value {
+    Value::Object(Object::from_iter(entries))
+}
+
+pub(super) fn texts<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> Value {
+    Value::Array(texts.into_iter().map(|text| Value::from(text.as_ref())).collect())
+}
+
+pub(super) fn ids<'a>(nodes: impl IntoIterator<Item = NodeRef<'a>>) -> Value {
+    texts(nodes.into_iter().map(NodeRef::id))
+}
+
+/// Returns the texts of a list; an absent list is empty.
+pub(super) fn strings(value: &Value) -> Result<Vec<String>, String> {
+    match value {
+        Value::Null => Ok(Vec::new()),
+        Value::Array(items) => items
+            .iter()
+            .map(|item| item.as_str().map(str::to_owned))
+            .collect::<Option<_>>()
+            .ok_or_else(|| "not a list of texts".to_owned()),
+        _ => Err("not a list".to_owned()),
+    }
+}
+
+pub(super) fn number(value: &Value, name: &str) -> Result<u32, String> {
+    value
+        .as_u64()
+        .and_then(|number| u32::try_from(number).ok())
+        .ok_or_else(|| format!("`{name}` is not a small whole number"))
+}
+
+/// Returns the thread as a value, with one more key for its ids.
+pub(super) fn thread_value(bytes: &[u8]) -> Result<(Value, Value), String> {
+    let thread = parse(bytes).map_err(|error| format!("the thread is no JSON: {error}"))?;
+    let blocks = thread.as_array().ok_or("the thread is no list")?;
+    let ids = blocks
+        .iter()
+        .map(|block| block.get("id").cloned().ok_or("a block of the thread has no id"))
+        .collect::<Result<Vec<_>, _>>()?;
+    Ok((thread.clone(), Value::Array(ids)))
+}
+
+/// Returns a header of a node as an expectation can name it: also `content` and `parent`, null if there is none.
+pub(super) fn header(node: NodeRef<'_>, name: &str) -> Value {
+    match name {
+        "content" => node.content().to_value().unwrap_or(Value::Null),
+        "parent" => node.parent_id().map_or(Value::Null, Value::from),
+        "children" => ids(node.children()),
+        _ => node.header(name).unwrap_or(Value::Null),
+    }
+}

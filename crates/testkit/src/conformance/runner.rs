@@ -1,0 +1,79 @@
+//! The table of checks by kind.
+
+use std::collections::BTreeMap;
+
+use super::case::{Case, Edition};
+use super::kinds::{self, Check, DiffSelector};
+use super::verdict::Verdict;
+
+/// Runs a case with the checks of the engine alone.
+#[must_use]
+pub fn run(case: &Case, edition: Edition) -> Verdict {
+    Runner::engine().run(case, edition)
+}
+
+/// Checks by kind.
+pub struct Runner {
+    checks: BTreeMap<String, Box<dyn Check>>,
+}
+
+impl std::fmt::Debug for Runner {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_list().entries(self.checks.keys()).finish()
+    }
+}
+
+impl Runner {
+    /// Returns the runner with every check that needs no selector.
+    #[must_use]
+    pub fn engine() -> Runner {
+        Runner { checks: kinds::engine() }
+    }
+
+    /// Adds the check of a kind, or replaces it.
+    #[must_use]
+    pub fn with(mut self, kind: &str, check: impl Check + 'static) -> Runner {
+        self.checks.insert(kind.to_owned(), Box::new(check));
+        self
+    }
+
+    /// Lets cases of the kind `diff` restrict what is compared by a selector.
+    #[must_use]
+    pub fn with_diff_selector(self, selector: impl DiffSelector + 'static) -> Runner {
+        self.with("diff", kinds::diff(Some(Box::new(selector))))
+    }
+
+    /// Runs a case. It also runs the case that it must agree with, if there is one.
+    #[must_use]
+    pub fn run(&self, case: &Case, edition: Edition) -> Verdict {
+        let verdict = self.run_alone(case, edition);
+        match &case.same_as {
+            Some(twin) if verdict.is_pass() => self.compare_twins(case, twin, edition),
+            _ => verdict,
+        }
+    }
+
+    fn run_alone(&self, case: &Case, edition: Edition) -> Verdict {
+        let Some(check) = self.checks.get(&case.kind) else {
+            return Verdict::Unsupported(case.kind.clone());
+        };
+        if let Some(missing) = check.misses(case) {
+            return Verdict::Unsupported(missing);
+        }
+        match check.check(case, edition) {
+            Ok(got) => Verdict::of(case, &got),
+            Err(why) => Verdict::broken(case, &why),
+        }
+    }
+
+    /// Both results must be one, key by key of what the case expects.
+    fn compare_twins(&self, case: &Case, twin: &Case, edition: Edition) -> Verdict {
+        let Some(check) = self.checks.get(&twin.kind) else {
+            return Verdict::Unsupported(twin.kind.clone());
+        };
+        match check.check(twin, edition) {
+            Ok(got) => Verdict::of(case, &got),
+            Err(why) => Verdict::broken(case, &format!("{}: {why}", twin.id)),
+        }
+    }
+}
