@@ -176,6 +176,10 @@ fn part(buffer: &mut Vec<u8>, part: Part<'_>, take: &mut impl FnMut(&[u8])) {
                 rest = after;
                 take(buffer);
                 buffer.clear();
+                if is_plain(piece) {
+                    take(piece.as_bytes());
+                    continue;
+                }
                 write::string(buffer, piece);
                 // The quotes of a piece are not those of the text.
                 take(&buffer[1..buffer.len() - 1]);
@@ -184,6 +188,13 @@ fn part(buffer: &mut Vec<u8>, part: Part<'_>, take: &mut impl FnMut(&[u8])) {
             buffer.push(b'"');
         }
     }
+}
+
+/// True if a text has nothing to escape: its canonical form is itself, and need not be copied to be hashed.
+fn is_plain(text: &str) -> bool {
+    text.bytes().fold(true, |plain, byte| {
+        plain & (byte >= b' ') & (byte < 0x7f) & (byte != b'"') & (byte != b'\\')
+    })
 }
 
 fn hash(hashed: &Hashed<'_>) -> [u8; 32] {

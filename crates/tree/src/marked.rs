@@ -73,7 +73,8 @@ impl<'a> TreeRef<'a> {
                 children.iter().for_each(|row| self.marked_in_row(row, wanted, visit));
             }
             Children::Many(list) => {
-                list.levels.iter().rev().for_each(|run| self.marked_in_run(run, wanted, visit));
+                let levels = list.levels.iter().rev().filter(|run| wanted(run.summary));
+                levels.for_each(|run| self.marked_in_run(run, wanted, visit));
             }
         }
     }
@@ -84,16 +85,16 @@ impl<'a> TreeRef<'a> {
         wanted: &impl Fn(Summary) -> bool,
         visit: &mut impl FnMut(u32),
     ) {
-        if !wanted(run.summary) {
-            return;
-        }
         match &run.items {
-            Items::Rows(rows) => {
-                rows.iter().for_each(|row| self.marked_in_row(*row, wanted, visit));
-            }
-            Items::Runs(runs) => {
-                runs.iter().for_each(|run| self.marked_in_run(run, wanted, visit));
-            }
+            // The run's marks with the entry's own expiry are an upper bound for the row that need not be fetched.
+            Items::Rows(rows) => rows
+                .iter()
+                .filter(|entry| wanted(Summary { expires: entry.expires, ..run.summary }))
+                .for_each(|entry| self.marked_in_row(entry.row, wanted, visit)),
+            Items::Runs(runs) => runs
+                .iter()
+                .filter(|child| wanted(child.summary))
+                .for_each(|child| self.marked_in_run(&child.run, wanted, visit)),
         }
     }
 

@@ -62,10 +62,10 @@ fn list_digest(
 fn run_digest(tree: TreeRef<'_>, run: &Run, hasher: &impl MerkleHasher) -> [u8; 32] {
     *run.digest.get_or_init(|| match &run.items {
         Items::Rows(rows) => {
-            hasher.join(0, &mut rows.iter().map(|row| tree.node_at(*row).digest(hasher)))
+            hasher.join(0, &mut rows.iter().map(|entry| tree.node_at(entry.row).digest(hasher)))
         }
         Items::Runs(runs) => {
-            hasher.join(1, &mut runs.iter().map(|run| run_digest(tree, run, hasher)))
+            hasher.join(1, &mut runs.iter().map(|child| run_digest(tree, &child.run, hasher)))
         }
     })
 }

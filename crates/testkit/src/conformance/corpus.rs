@@ -43,10 +43,8 @@ impl Corpus {
     /// to a case or fixture that does not exist.
     pub fn load(directory: impl AsRef<Path>) -> Result<Corpus, LoadError> {
         let directory = directory.as_ref();
-        let fail = |file: &Path, message: String| LoadError {
-            file: file.display().to_string(),
-            message,
-        };
+        let fail =
+            |file: &Path, message: String| LoadError { file: file.display().to_string(), message };
         let entries =
             std::fs::read_dir(directory).map_err(|error| fail(directory, error.to_string()))?;
         let mut files = Vec::new();

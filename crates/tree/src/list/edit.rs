@@ -1,8 +1,9 @@
 //! Changing a child list: append, insert, remove, replace.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use super::{Children, Entries, FEW, Items, List, Run, Summary};
+use super::node::{Entry, locate};
+use super::{Child, Children, Entries, FEW, Items, List, Run};
 
 impl Children {
     /// Returns the list of these rows, which are in canonical order.
@@ -37,8 +38,20 @@ impl Children {
                 *self = Children::from_rows(&all, entries);
             }
             Children::Many(list) => {
-                if index == list.len() {
+                let len = list.len();
+                if index == len {
                     Arc::make_mut(list).push_row(row, entries);
+                } else if entries.boundary(row) == 0 {
+                    // No run ends here that did not end before.
+                    let summary = entries.summary(row);
+                    Arc::make_mut(list).edit_leaf(
+                        index,
+                        &mut |rows, at| {
+                            rows.insert(at, Entry { row, expires: summary.expires });
+                            Change { count: 1, gains: summary.marks, loses: 0 }
+                        },
+                        entries,
+                    );
                 } else {
                     *list = Arc::new(list.spliced(index, 0, Some(row), entries));
                 }
@@ -59,7 +72,22 @@ impl Children {
                 let kept: Vec<u32> = [&rows[..index], &rows[index + 1..]].concat();
                 *self = Children::from_rows(&kept, entries);
             }
-            Children::Many(list) => *list = Arc::new(list.spliced(index, 1, None, entries)),
+            Children::Many(list) => {
+                let row = list.get(index).expect("the index lies in the list");
+                if entries.boundary(row) == 0 {
+                    let loses = entries.summary(row).marks;
+                    Arc::make_mut(list).edit_leaf(
+                        index,
+                        &mut |rows, at| {
+                            rows.remove(at);
+                            Change { count: -1, gains: 0, loses }
+                        },
+                        entries,
+                    );
+                } else {
+                    *list = Arc::new(list.spliced(index, 1, None, entries));
+                }
+            }
         }
     }
 
@@ -68,46 +96,82 @@ impl Children {
         match self {
             Children::Few { rows, .. } => rows[index] = row,
             Children::Many(list) => {
-                let mut left = index;
-                for run in Arc::make_mut(list).levels.iter_mut().rev() {
-                    let count = run.count as usize;
-                    if left < count {
-                        replace_in_run(run, left, row, entries);
-                        return;
-                    }
-                    left -= count;
-                }
+                let summary = entries.summary(row);
+                Arc::make_mut(list).edit_leaf(
+                    index,
+                    &mut |rows, at| {
+                        let before = rows[at].row;
+                        rows[at] = Entry { row, expires: summary.expires };
+                        // A row that changed in place does not tell what it was before: it may have lost any mark.
+                        let loses =
+                            if before == row { u32::MAX } else { entries.summary(before).marks };
+                        Change { count: 0, gains: summary.marks, loses: loses & !summary.marks }
+                    },
+                    entries,
+                );
             }
         }
     }
 }
 
-/// Replaces within a run; the id is the same, so no boundary moves. Depth is that of the runs, not of user input.
-fn replace_in_run(run: &mut Arc<Run>, mut index: usize, row: u32, entries: &impl Entries) {
+/// What an edit of a run of rows changed.
+struct Change {
+    count: i32,
+    /// Marks that it may have brought.
+    gains: u32,
+    /// Marks that it may have taken away.
+    loses: u32,
+}
+
+/// Edits the rows of a run in place, or of the run below that holds the index. No run may begin or end to exist by it. As deep as the
+/// runs are, not as user input.
+fn edit_run(
+    run: &mut Arc<Run>,
+    mut index: usize,
+    edit: &mut dyn FnMut(&mut Vec<Entry>, usize) -> Change,
+    entries: &impl Entries,
+) -> Change {
     let run = Arc::make_mut(run);
-    run.digest = std::sync::OnceLock::new();
-    match &mut run.items {
-        Items::Rows(rows) => {
-            rows[index] = row;
-            run.summary =
-                rows.iter().fold(Summary::EMPTY, |all, row| all.and(entries.summary(*row)));
-        }
+    run.digest = OnceLock::new();
+    let change = match &mut run.items {
+        Items::Rows(rows) => edit(rows, index),
         Items::Runs(runs) => {
-            for child in runs.iter_mut() {
-                let count = child.count as usize;
-                if index < count {
-                    replace_in_run(child, index, row, entries);
-                    break;
-                }
-                index -= count;
-            }
-            run.summary = runs.iter().fold(Summary::EMPTY, |all, run| all.and(run.summary));
+            let at = locate(runs, &mut index).expect("the index lies in this run");
+            let child = &mut runs[at];
+            let change = edit_run(&mut child.run, index, edit, entries);
+            *child = Child::new(Arc::clone(&child.run));
+            change
         }
+    };
+    run.count = run.count.saturating_add_signed(change.count);
+    if run.summary.marks & change.loses == 0 {
+        run.refresh_expiry();
+        run.summary.marks |= change.gains;
+    } else {
+        run.summarize(entries);
     }
+    change
 }
 
 impl List {
     pub(super) const EMPTY: List = List { levels: Vec::new() };
+
+    /// Edits the run of rows that holds an index.
+    fn edit_leaf(
+        &mut self,
+        mut index: usize,
+        edit: &mut dyn FnMut(&mut Vec<Entry>, usize) -> Change,
+        entries: &impl Entries,
+    ) {
+        for run in self.levels.iter_mut().rev() {
+            let count = run.count as usize;
+            if index < count {
+                edit_run(run, index, edit, entries);
+                return;
+            }
+            index -= count;
+        }
+    }
 
     /// The unfinished run of a level, to be changed.
     fn open(&mut self, level: usize) -> &mut Run {
@@ -121,7 +185,7 @@ impl List {
     fn finish(&mut self, from: usize, ended: u32) {
         for level in from..ended as usize {
             let run = std::mem::replace(&mut self.levels[level], Arc::new(Run::empty(level)));
-            self.open(level + 1).push_run(run);
+            self.open(level + 1).push_run(Child::new(run));
         }
     }
 
@@ -132,19 +196,19 @@ impl List {
     }
 
     /// Appends a finished run of a level: whole where it fits, else piece by piece until it does.
-    fn push_run(&mut self, level: usize, run: &Arc<Run>, entries: &impl Entries) {
+    fn push_run(&mut self, level: usize, child: &Child, entries: &impl Entries) {
         if self.levels.iter().take(level + 1).all(|open| open.is_empty()) {
-            let ended = run.last().map_or(0, |row| entries.boundary(row));
-            self.open(level + 1).push_run(Arc::clone(run));
+            let ended = entries.boundary(child.last);
+            self.open(level + 1).push_run(child.clone());
             self.finish(level + 1, ended);
             return;
         }
-        self.push_items(level, run, entries);
+        self.push_items(level, &child.run, entries);
     }
 
     fn push_items(&mut self, level: usize, run: &Run, entries: &impl Entries) {
         match &run.items {
-            Items::Rows(rows) => rows.iter().for_each(|row| self.push_row(*row, entries)),
+            Items::Rows(rows) => rows.iter().for_each(|entry| self.push_row(entry.row, entries)),
             Items::Runs(runs) => {
                 runs.iter().for_each(|run| self.push_run(level - 1, run, entries));
             }
@@ -198,25 +262,16 @@ impl List {
     ) {
         match &run.items {
             Items::Rows(rows) => {
-                *self.open(0) = Run::of_rows(&rows[..index], entries);
+                *self.open(0) = Run::of(Items::Rows(rows[..index].to_vec()), entries);
                 row.iter().for_each(|row| self.push_row(*row, entries));
-                rows[index + removed..].iter().for_each(|row| self.push_row(*row, entries));
+                rows[index + removed..].iter().for_each(|entry| self.push_row(entry.row, entries));
             }
             Items::Runs(runs) => {
                 let mut left = index;
-                let at = runs
-                    .iter()
-                    .position(|run| {
-                        let here = left < run.count as usize;
-                        if !here {
-                            left -= run.count as usize;
-                        }
-                        here
-                    })
-                    .expect("the index lies in this run");
+                let at = locate(runs, &mut left).expect("the index lies in this run");
                 self.open(level);
-                self.levels[level] = Arc::new(Run::of_runs(&runs[..at]));
-                self.splice_run(level - 1, &runs[at], left, removed, row, entries);
+                self.levels[level] = Arc::new(Run::of(Items::Runs(runs[..at].to_vec()), entries));
+                self.splice_run(level - 1, &runs[at].run, left, removed, row, entries);
                 runs[at + 1..].iter().for_each(|run| self.push_run(level - 1, run, entries));
             }
         }

@@ -3,14 +3,39 @@
 use std::slice;
 use std::sync::Arc;
 
-use super::{Children, Items, Run};
+use super::node::Entry;
+use super::{Child, Children, Items, Run};
+
+/// Rows still to be visited, in either form.
+#[derive(Clone, Debug)]
+enum Rows<'a> {
+    Plain(slice::Iter<'a, u32>),
+    Entries(slice::Iter<'a, Entry>),
+}
+
+impl Rows<'_> {
+    #[inline]
+    fn next(&mut self) -> Option<u32> {
+        match self {
+            Rows::Plain(rows) => rows.next().copied(),
+            Rows::Entries(rows) => rows.next().map(|entry| entry.row),
+        }
+    }
+
+    fn next_back(&mut self) -> Option<u32> {
+        match self {
+            Rows::Plain(rows) => rows.next_back().copied(),
+            Rows::Entries(rows) => rows.next_back().map(|entry| entry.row),
+        }
+    }
+}
 
 /// The rows of a list in canonical order.
 #[derive(Clone, Debug)]
 pub(crate) struct ChildIter<'a> {
-    rows: slice::Iter<'a, u32>,
+    rows: Rows<'a>,
     /// Runs still to be walked, the next one last.
-    pending: Vec<slice::Iter<'a, Arc<Run>>>,
+    pending: Vec<slice::Iter<'a, Child>>,
     /// Unfinished runs still to be walked, the next one last.
     levels: slice::Iter<'a, Arc<Run>>,
 }
@@ -21,16 +46,16 @@ impl<'a> ChildIter<'a> {
             Children::Few { len, rows } => (&rows[..usize::from(*len)], &[][..]),
             Children::Many(list) => (&[][..], &list.levels[..]),
         };
-        ChildIter { rows: rows.iter(), pending: Vec::new(), levels: levels.iter() }
+        ChildIter { rows: Rows::Plain(rows.iter()), pending: Vec::new(), levels: levels.iter() }
     }
 
     #[cold]
     fn next_run(&mut self) -> Option<u32> {
         loop {
-            let run = loop {
+            let run: &'a Run = loop {
                 match self.pending.last_mut() {
                     Some(runs) => match runs.next() {
-                        Some(run) => break run,
+                        Some(child) => break &child.run,
                         None => drop(self.pending.pop()),
                     },
                     None => break self.levels.next_back()?,
@@ -38,9 +63,9 @@ impl<'a> ChildIter<'a> {
             };
             match &run.items {
                 Items::Rows(rows) => {
-                    self.rows = rows.iter();
+                    self.rows = Rows::Entries(rows.iter());
                     if let Some(row) = self.rows.next() {
-                        return Some(*row);
+                        return Some(row);
                     }
                 }
                 Items::Runs(runs) => self.pending.push(runs.iter()),
@@ -55,7 +80,7 @@ impl Iterator for ChildIter<'_> {
     #[inline]
     fn next(&mut self) -> Option<u32> {
         match self.rows.next() {
-            Some(row) => Some(*row),
+            Some(row) => Some(row),
             None => self.next_run(),
         }
     }
@@ -64,8 +89,8 @@ impl Iterator for ChildIter<'_> {
 /// The rows of a list, last one first.
 #[derive(Clone, Debug)]
 pub(crate) struct ReverseIter<'a> {
-    rows: slice::Iter<'a, u32>,
-    pending: Vec<slice::Iter<'a, Arc<Run>>>,
+    rows: Rows<'a>,
+    pending: Vec<slice::Iter<'a, Child>>,
     levels: slice::Iter<'a, Arc<Run>>,
 }
 
@@ -76,25 +101,25 @@ impl<'a> ReverseIter<'a> {
     }
 }
 
-impl Iterator for ReverseIter<'_> {
+impl<'a> Iterator for ReverseIter<'a> {
     type Item = u32;
 
     fn next(&mut self) -> Option<u32> {
         loop {
             if let Some(row) = self.rows.next_back() {
-                return Some(*row);
+                return Some(row);
             }
-            let run = loop {
+            let run: &'a Run = loop {
                 match self.pending.last_mut() {
                     Some(runs) => match runs.next_back() {
-                        Some(run) => break run,
+                        Some(child) => break &child.run,
                         None => drop(self.pending.pop()),
                     },
                     None => break self.levels.next()?,
                 }
             };
             match &run.items {
-                Items::Rows(rows) => self.rows = rows.iter(),
+                Items::Rows(rows) => self.rows = Rows::Entries(rows.iter()),
                 Items::Runs(runs) => self.pending.push(runs.iter()),
             }
         }

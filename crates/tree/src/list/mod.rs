@@ -1,7 +1,7 @@
 //! Ordered, persistent child lists whose shape depends on nothing but their entries.
 //!
 //! A list is cut into runs, and runs into runs of runs. Where a run ends is decided by the entries themselves: an
-//! entry whose id hashes to one value in 32 ends a run, one in 16 of those ends a run of runs, and so on. The
+//! entry whose id hashes to one value in 8 ends a run, one in 8 of those ends a run of runs, and so on. The
 //! same entries therefore always give the same shape, however they got there; an edit changes the runs around it and
 //! shares the rest; and the digest of each run can be kept with it. (A balanced tree would do the first two of
 //! these, but its shape remembers the order of the edits, and so would its digest.)
@@ -12,7 +12,7 @@ mod node;
 mod search;
 
 pub(crate) use iter::{ChildIter, ReverseIter};
-pub(crate) use node::{Items, Run};
+pub(crate) use node::{Child, Items, Run};
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ pub(crate) trait Entries {
 
 /// Returns how many levels of runs an entry ends, given the hash of its id.
 pub(crate) fn boundary(hash: u64) -> u32 {
-    if hash & 31 == 0 { 1 + (hash >> 5).trailing_zeros() / 4 } else { 0 }
+    hash.trailing_zeros() / 3
 }
 
 /// What can be said of a subtree without walking it.

@@ -4,13 +4,38 @@ use std::sync::{Arc, OnceLock};
 
 use super::{Entries, List, Summary};
 
+/// A row in a run. What is looked at in every walk stands beside it, so that the row itself need not be fetched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Entry {
+    pub(crate) row: u32,
+    /// The earliest expiry in the row's subtree.
+    pub(crate) expires: u32,
+}
+
+/// A finished run in a run of the level above, with what is looked at in every walk.
+#[derive(Clone, Debug)]
+pub(crate) struct Child {
+    pub(crate) run: Arc<Run>,
+    pub(crate) summary: Summary,
+    pub(crate) count: u32,
+    /// Its last row.
+    pub(crate) last: u32,
+}
+
+impl Child {
+    pub(super) fn new(run: Arc<Run>) -> Self {
+        let last = run.last().expect("a finished run is not empty");
+        Child { summary: run.summary, count: run.count, last, run }
+    }
+}
+
 /// What a run holds.
 #[derive(Clone, Debug)]
 pub(crate) enum Items {
     /// Rows.
-    Rows(Vec<u32>),
+    Rows(Vec<Entry>),
     /// Finished runs of the level below.
-    Runs(Vec<Arc<Run>>),
+    Runs(Vec<Child>),
 }
 
 /// A piece of a list at one level.
@@ -41,71 +66,96 @@ impl Clone for Run {
 
 impl Run {
     /// An empty unfinished run of a level.
-    pub(crate) fn empty(level: usize) -> Self {
+    pub(super) fn empty(level: usize) -> Self {
         let items = if level == 0 { Items::Rows(Vec::new()) } else { Items::Runs(Vec::new()) };
         Run { items, count: 0, summary: Summary::EMPTY, digest: OnceLock::new() }
     }
 
-    pub(crate) fn of_rows(rows: &[u32], entries: &impl Entries) -> Self {
-        let mut run = Run::empty(0);
-        run.items = Items::Rows(rows.to_vec());
-        run.count = u32::try_from(rows.len()).expect("row numbers are 32 bits, so are counts");
-        run.summary = rows.iter().fold(Summary::EMPTY, |all, row| all.and(entries.summary(*row)));
+    /// A run of these items.
+    pub(super) fn of(items: Items, entries: &impl Entries) -> Self {
+        let mut run = Run { items, count: 0, summary: Summary::EMPTY, digest: OnceLock::new() };
+        run.count = match &run.items {
+            Items::Rows(rows) => u32::try_from(rows.len()).expect("rows are counted in 32 bits"),
+            Items::Runs(runs) => runs.iter().map(|child| child.count).sum(),
+        };
+        run.summarize(entries);
         run
     }
 
-    pub(crate) fn of_runs(runs: &[Arc<Run>]) -> Self {
-        let mut run = Run::empty(1);
-        run.count = runs.iter().map(|run| run.count).sum();
-        run.summary = runs.iter().fold(Summary::EMPTY, |all, run| all.and(run.summary));
-        run.items = Items::Runs(runs.to_vec());
-        run
+    /// Works out the summary from the items.
+    pub(super) fn summarize(&mut self, entries: &impl Entries) {
+        self.summary = match &self.items {
+            Items::Rows(rows) => {
+                rows.iter().fold(Summary::EMPTY, |all, entry| all.and(entries.summary(entry.row)))
+            }
+            Items::Runs(runs) => {
+                runs.iter().fold(Summary::EMPTY, |all, child| all.and(child.summary))
+            }
+        };
+    }
+
+    /// Works out the earliest expiry from the items; the marks stay, because they were not touched.
+    pub(super) fn refresh_expiry(&mut self) {
+        self.summary.expires = match &self.items {
+            Items::Rows(rows) => rows.iter().map(|entry| entry.expires).min(),
+            Items::Runs(runs) => runs.iter().map(|child| child.summary.expires).min(),
+        }
+        .unwrap_or(u32::MAX);
     }
 
     pub(crate) fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    pub(crate) fn push_row(&mut self, row: u32, summary: Summary) {
+    pub(super) fn push_row(&mut self, row: u32, summary: Summary) {
         self.digest = OnceLock::new();
         self.count += 1;
         self.summary = self.summary.and(summary);
         if let Items::Rows(rows) = &mut self.items {
-            rows.push(row);
+            rows.push(Entry { row, expires: summary.expires });
         }
     }
 
-    pub(crate) fn push_run(&mut self, run: Arc<Run>) {
+    pub(super) fn push_run(&mut self, child: Child) {
         self.digest = OnceLock::new();
-        self.count += run.count;
-        self.summary = self.summary.and(run.summary);
+        self.count += child.count;
+        self.summary = self.summary.and(child.summary);
         if let Items::Runs(runs) = &mut self.items {
-            runs.push(run);
+            runs.push(child);
         }
     }
 
     pub(crate) fn last(&self) -> Option<u32> {
         match &self.items {
-            Items::Rows(rows) => rows.last().copied(),
-            Items::Runs(runs) => runs.last()?.last(),
+            Items::Rows(rows) => rows.last().map(|entry| entry.row),
+            Items::Runs(runs) => runs.last().map(|child| child.last),
         }
     }
 
     fn get(&self, mut index: usize) -> Option<u32> {
-        match &self.items {
-            Items::Rows(rows) => rows.get(index).copied(),
-            Items::Runs(runs) => {
-                for run in runs {
-                    let count = run.count as usize;
-                    if index < count {
-                        return run.get(index);
-                    }
-                    index -= count;
+        let mut run = self;
+        loop {
+            match &run.items {
+                Items::Rows(rows) => return rows.get(index).map(|entry| entry.row),
+                Items::Runs(runs) => {
+                    let at = locate(runs, &mut index)?;
+                    run = &runs[at].run;
                 }
-                None
             }
         }
     }
+}
+
+/// Finds the child that holds an index, and makes the index one within that child.
+pub(super) fn locate(runs: &[Child], index: &mut usize) -> Option<usize> {
+    runs.iter().position(|child| {
+        let count = child.count as usize;
+        let here = *index < count;
+        if !here {
+            *index -= count;
+        }
+        here
+    })
 }
 
 impl List {

@@ -46,17 +46,15 @@ fn search_run(
         match &run.items {
             Items::Rows(rows) => {
                 return rows
-                    .binary_search_by(|row| order(*row))
+                    .binary_search_by(|entry| order(entry.row))
                     .map(|at| before + at)
                     .map_err(|at| before + at);
             }
             Items::Runs(runs) => {
-                let at = runs.partition_point(|run| {
-                    run.last().is_some_and(|last| order(last) == Ordering::Less)
-                });
-                before += runs[..at].iter().map(|run| run.count as usize).sum::<usize>();
+                let at = runs.partition_point(|child| order(child.last) == Ordering::Less);
+                before += runs[..at].iter().map(|child| child.count as usize).sum::<usize>();
                 match runs.get(at) {
-                    Some(next) => run = next,
+                    Some(next) => run = &next.run,
                     None => return Err(before),
                 }
             }

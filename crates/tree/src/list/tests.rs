@@ -19,8 +19,10 @@ fn shape(children: &Children) -> String {
     fn describe(run: &Run, out: &mut String) {
         out.push('[');
         match &run.items {
-            Items::Rows(rows) => rows.iter().for_each(|row| out.push_str(&format!("{row} "))),
-            Items::Runs(runs) => runs.iter().for_each(|child| describe(child, out)),
+            Items::Rows(rows) => {
+                rows.iter().for_each(|entry| out.push_str(&format!("{} ", entry.row)));
+            }
+            Items::Runs(runs) => runs.iter().for_each(|child| describe(&child.run, out)),
         }
         out.push(']');
     }

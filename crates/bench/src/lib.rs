@@ -1,0 +1,12 @@
+//! Benchmarks of Contextree.
+//!
+//! Machines are noisy, so nothing here is an absolute time: every row compares two pieces of work that take turns in one process, and
+//! the median of the rounds' ratios is what counts.
+
+pub mod growth;
+pub mod heap;
+pub mod measure;
+pub mod plot;
+pub mod rows;
+pub mod table;
+pub mod work;

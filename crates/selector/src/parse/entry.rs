@@ -1,0 +1,106 @@
+//! The ways in: a selector, the position of a write, a node to create.
+
+use super::Parser;
+use crate::ast::{Insertion, NodeSpec, Selector};
+use crate::error::{ErrorKind, SelectorError, SelectorErrors};
+use crate::scan::Scanner;
+use crate::{Edition, Limits, Span, check};
+
+/// Reads a selector with the default [`Limits`].
+///
+/// # Errors
+///
+/// All errors of the text. See [`ErrorKind`] for texts that cause them.
+pub fn parse(text: &str, edition: Edition) -> Result<Selector, SelectorErrors> {
+    parse_with(text, edition, &Limits::default())
+}
+
+/// Reads a selector, see [`parse`].
+///
+/// # Errors
+///
+/// All errors of the text, up to `limits.errors`.
+pub fn parse_with(
+    text: &str,
+    edition: Edition,
+    limits: &Limits,
+) -> Result<Selector, SelectorErrors> {
+    run(text, edition, limits, |parser| {
+        let selector = parser.selector();
+        if parser.errors.is_empty() {
+            check::selector(&selector, &mut parser.errors);
+        }
+        selector
+    })
+}
+
+/// Reads the position of a write: `(d0, cont[offset=0], end)`. Only here are insertion cues legal: a
+/// trailing comma, `end`, `+N`, `-N`. Writes address the working state, so there is no snapshot.
+///
+/// ```
+/// use contextree_selector::{Cue, Edition, parse_position};
+///
+/// let insertion = parse_position("(d0, cont[offset=0], +2)", Edition::V0_3)?;
+/// assert_eq!(insertion.cue, Some(Cue::After(2)));
+/// # Ok::<(), contextree_selector::SelectorErrors>(())
+/// ```
+///
+/// # Errors
+///
+/// All errors of the text, such as a snapshot prefix, a facet or a position without hops.
+pub fn parse_position(text: &str, edition: Edition) -> Result<Insertion, SelectorErrors> {
+    run(text, edition, &Limits::default(), |parser| {
+        let insertion = parser.insertion();
+        if parser.errors.is_empty() {
+            check::insertion(&insertion, edition, &mut parser.errors);
+        }
+        insertion
+    })
+}
+
+/// Reads the specification of a node to create: `block:text { key='hero' }`.
+///
+/// ```
+/// use contextree_selector::{Edition, parse_node_spec};
+///
+/// let spec = parse_node_spec("block:text { key='hero' }", Edition::V0_3)?;
+/// assert_eq!((&*spec.node_type, spec.kind.as_deref()), ("block", Some("text")));
+/// # Ok::<(), contextree_selector::SelectorErrors>(())
+/// ```
+///
+/// # Errors
+///
+/// All errors of the text, such as a property that is given twice.
+pub fn parse_node_spec(text: &str, edition: Edition) -> Result<NodeSpec, SelectorErrors> {
+    run(text, edition, &Limits::default(), |parser| parser.node_spec())
+}
+
+#[inline]
+fn run<T>(
+    text: &str,
+    edition: Edition,
+    limits: &Limits,
+    parse: impl FnOnce(&mut Parser<'_>) -> T,
+) -> Result<T, SelectorErrors> {
+    let longest = limits.text_bytes.min(u32::MAX as usize);
+    if text.len() > longest {
+        let found = format!("a text of {} bytes", text.len());
+        let expected = format!("{longest} bytes");
+        let error = SelectorError::new(ErrorKind::TooLong, Span::NONE, found, expected);
+        return Err(SelectorErrors::new(error, []));
+    }
+    let mut parser = Parser {
+        scan: Scanner::new(text),
+        edition,
+        nodes_left: limits.nodes,
+        errors_left: limits.errors.max(1),
+        errors: Vec::new(),
+    };
+    let tree = parse(&mut parser);
+    // The check after parsing does not count its errors.
+    let mut errors = parser.errors.into_iter().take(limits.errors.max(1));
+    match errors.next() {
+        None => Ok(tree),
+        Some(first) => Err(SelectorErrors::new(first, errors)),
+    }
+}

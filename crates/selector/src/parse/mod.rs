@@ -1,0 +1,52 @@
+//! Text → syntax tree, one function per construct, one file per family.
+//!
+//! A function that cannot go on has reported why and returns [`Failed`]; its caller skips to a place
+//! where the text makes sense again. So one selector gives all its errors, and a tree is only handed
+//! out when there was none. Constructs of a later edition are reported and then read as if they were
+//! allowed.
+//!
+//! No function here calls itself, directly or through others: the grammar nests four levels deep and no
+//! deeper.
+
+#![deny(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    clippy::panic
+)]
+
+mod body;
+mod chain;
+mod compound;
+mod control;
+mod depth;
+mod entry;
+mod filter;
+mod hop;
+mod node_spec;
+mod position;
+mod pseudo;
+mod report;
+mod time;
+mod value;
+
+pub use entry::{parse, parse_node_spec, parse_position, parse_with};
+
+use crate::Edition;
+use crate::error::SelectorError;
+use crate::scan::Scanner;
+
+/// The state of one parse.
+struct Parser<'t> {
+    scan: Scanner<'t>,
+    edition: Edition,
+    nodes_left: usize,
+    errors_left: usize,
+    errors: Vec<SelectorError>,
+}
+
+/// The construct could not be read; the reason has been reported.
+struct Failed;
+
+type Parsed<T> = Result<T, Failed>;

@@ -1,0 +1,44 @@
+//! Prints filters and values.
+
+use std::fmt::{self, Display, Formatter, Write as _};
+
+use super::List;
+use crate::ast::{Filter, Test, Value};
+
+impl Display for Filter {
+    /// Writes the condition without brackets: `role='user'`.
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name.as_str())?;
+        match &self.test {
+            Test::Present => Ok(()),
+            Test::Compare(operator, value) => write!(f, "{}{value}", operator.as_str()),
+            Test::OneOf(values) => write!(f, "=[{}]", List(values, ", ")),
+        }
+    }
+}
+
+impl Display for Value {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Null => f.write_str("null"),
+            Self::Number(number) => number.fmt(f),
+            Self::Text(text) => Quoted(text).fmt(f),
+        }
+    }
+}
+
+/// Writes a text in single quotes, escaping only what must be.
+pub(super) struct Quoted<'t>(pub(super) &'t str);
+
+impl Display for Quoted<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_char('\'')?;
+        for piece in self.0.split_inclusive(['\'', '\\']) {
+            match piece.strip_suffix(['\'', '\\']) {
+                Some(plain) => write!(f, "{plain}\\{}", &piece[plain.len()..])?,
+                None => f.write_str(piece)?,
+            }
+        }
+        f.write_char('\'')
+    }
+}

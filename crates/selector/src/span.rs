@@ -1,0 +1,71 @@
+//! Where in the text a piece of syntax stood.
+
+use std::fmt;
+use std::ops::Range;
+
+/// A half-open range of byte offsets into the selector's text.
+///
+/// Spans made by this crate always lie on character boundaries of the parsed text. A tree built by
+/// hand may use [`Span::NONE`] everywhere; nothing but error messages looks at spans.
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Span {
+    /// Offset of the first byte.
+    pub start: u32,
+    /// Offset just behind the last byte.
+    pub end: u32,
+}
+
+impl Span {
+    /// The empty span at the beginning, for syntax that was never written.
+    pub const NONE: Self = Self { start: 0, end: 0 };
+
+    /// Returns the span from `start` to `end`. Offsets beyond `u32::MAX` are cut to it; the parser
+    /// refuses texts that long.
+    pub fn new(start: usize, end: usize) -> Self {
+        let cut = |offset: usize| u32::try_from(offset).unwrap_or(u32::MAX);
+        Self { start: cut(start), end: cut(end.max(start)) }
+    }
+
+    /// Returns the span as a range of `usize`, for slicing.
+    pub fn range(self) -> Range<usize> {
+        self.start as usize..self.end as usize
+    }
+
+    /// Returns true if the span covers no byte, as at the end of the text.
+    pub fn is_empty(self) -> bool {
+        self.start == self.end
+    }
+
+    /// Returns the part of `text` under the span, empty if the span does not fit `text`.
+    pub fn of(self, text: &str) -> &str {
+        text.get(self.range()).unwrap_or("")
+    }
+
+    /// Returns the smallest span that covers both.
+    #[must_use]
+    pub fn to(self, other: Self) -> Self {
+        Self { start: self.start.min(other.start), end: self.end.max(other.end) }
+    }
+}
+
+impl fmt::Debug for Span {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "⟨{}..{}⟩", self.start, self.end)
+    }
+}
+
+/// A value together with the place it was written at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Spanned<T> {
+    /// The value.
+    pub value: T,
+    /// Its place in the text.
+    pub span: Span,
+}
+
+impl<T> Spanned<T> {
+    /// Returns `value` at `span`.
+    pub fn new(value: T, span: Span) -> Self {
+        Self { value, span }
+    }
+}

@@ -1,0 +1,94 @@
+//! The conformance vectors: every query parses, or fails with the code its vector expects.
+//! (SYN-001 to SYN-051, SEM-020, ERC-001, ERC-002, ERC-004, ER-059)
+
+use contextree_selector::{Edition, parse, parse_node_spec, parse_position};
+
+use crate::support::{self, check_errors, check_insertion_round_trip, check_round_trip};
+
+/// Errors a parser can know; the others belong to evaluation.
+const SYNTACTIC: [&str; 3] =
+    ["E_SELECTOR_INVALID", "E_SNAPSHOT_RANGE_KIND_MISMATCH", "E_SNAPSHOT_RANGE_WILDCARD"];
+
+#[test]
+fn every_query_of_the_corpus_parses_or_fails_as_expected() {
+    let (mut parsed, mut failed) = (0, 0);
+    for case in support::queries() {
+        let expected = case.expect["error"].as_str().filter(|code| SYNTACTIC.contains(code));
+        match (parse(&case.query, case.edition), expected) {
+            (Ok(selector), None) => {
+                let is_range = match case.kind.as_str() {
+                    "range" | "content_diff" => true,
+                    "parse" => case.expect["result"] == "range",
+                    _ => false,
+                };
+                assert_eq!(selector.is_range(), is_range, "{case:?}");
+                check_round_trip(&selector);
+                parsed += 1;
+            }
+            (Err(errors), Some(code)) => {
+                assert_eq!(errors.code().as_str(), code, "{case:?}");
+                check_errors(&case.query, &errors);
+                failed += 1;
+            }
+            (Ok(selector), Some(code)) => panic!("{case:?} must fail with {code}: {selector:?}"),
+            (Err(errors), None) => panic!("{case:?} must parse\n{}", errors.draw(&case.query)),
+        }
+    }
+    // The corpus grows; it must not silently shrink or fail to load.
+    assert!(parsed >= 480 && failed >= 75, "{parsed} parsed, {failed} failed");
+}
+
+#[test]
+fn every_query_in_every_edition_prints_as_it_reads_or_fails_well() {
+    for case in support::queries() {
+        for edition in Edition::ALL {
+            match parse(&case.query, edition) {
+                Ok(selector) => check_round_trip(&selector),
+                Err(errors) => check_errors(&case.query, &errors),
+            }
+        }
+    }
+}
+
+#[test]
+fn every_truncation_of_every_query_gives_a_tree_or_errors() {
+    for case in support::queries() {
+        let ends = case.query.char_indices().map(|(end, _)| end);
+        for text in ends.map(|end| &case.query[..end]) {
+            for edition in Edition::ALL {
+                match parse(text, edition) {
+                    Ok(selector) => check_round_trip(&selector),
+                    Err(errors) => check_errors(text, &errors),
+                }
+                drop(parse_position(text, edition));
+                drop(parse_node_spec(text, edition));
+            }
+        }
+    }
+}
+
+/// SYN-038, SYN-039: `E_INVALID_PLACEMENT` and `E_SEALED` need a tree, so all of these parse.
+#[test]
+fn every_insertion_of_the_corpus_parses_with_its_cue() {
+    let cases = support::insertions();
+    assert!(cases.len() >= 19, "{}", cases.len());
+    for (edition, case) in cases {
+        let position = case["position"].as_str().unwrap();
+        let insertion = parse_position(position, edition)
+            .unwrap_or_else(|errors| panic!("{case}\n{}", errors.draw(position)));
+        let cue = insertion.cue.unwrap();
+        let written = match cue.to_string().as_str() {
+            "" => "start".to_owned(),
+            cue => cue.to_owned(),
+        };
+        assert_eq!(written, case["cue"].as_str().unwrap(), "{case}");
+        check_insertion_round_trip(&insertion, edition);
+        let read = parse(position, edition).map(|selector| selector.to_string());
+        // A signed number is an offset in edition 0.3 (ER-061); every other cue is refused.
+        let is_offset = edition == Edition::V0_3 && written.starts_with(['+', '-']);
+        assert_eq!(read.is_ok(), is_offset, "cues are for writes: {case}");
+        for end in 0..position.len() {
+            drop(parse_position(&position[..end], edition));
+        }
+    }
+}

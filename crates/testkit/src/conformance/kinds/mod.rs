@@ -1,0 +1,82 @@
+//! One check per kind of case.
+
+mod adoption;
+mod commit;
+mod insert;
+mod session;
+mod step;
+mod trees;
+mod ttl;
+mod values;
+
+use std::collections::BTreeMap;
+
+use contextree::Snapshot;
+use contextree::diff::Diff;
+use contextree_json::Object;
+
+use super::case::{Case, Edition};
+
+pub(super) use trees::diff;
+
+/// What a check got, by the keys of `expect`.
+pub type Got = Object;
+
+/// Runs the cases of one kind.
+pub trait Check {
+    /// Returns what was got for every key of the case's `expect`. A key that is left out fails the case.
+    ///
+    /// # Errors
+    ///
+    /// The case could not be run at all: why.
+    fn check(&self, case: &Case, edition: Edition) -> Result<Got, String>;
+
+    /// Returns what is missing to run the case, if something is: the name of the part that nobody has plugged in.
+    fn misses(&self, case: &Case) -> Option<String> {
+        let _ = case;
+        None
+    }
+}
+
+impl<F: Fn(&Case, Edition) -> Result<Got, String>> Check for F {
+    fn check(&self, case: &Case, edition: Edition) -> Result<Got, String> {
+        self(case, edition)
+    }
+}
+
+/// Compares two snapshots as far as a selector reaches. Plugged in by whoever has a selector language.
+pub trait DiffSelector {
+    /// Returns the diff.
+    ///
+    /// # Errors
+    ///
+    /// The selector is not one.
+    fn diff(
+        &self,
+        older: &Snapshot,
+        newer: &Snapshot,
+        selector: &str,
+        edition: Edition,
+    ) -> Result<Diff, String>;
+}
+
+/// Returns the checks that need no selector.
+pub(super) fn engine() -> BTreeMap<String, Box<dyn Check>> {
+    let entry = |kind: &str, check: Box<dyn Check>| (kind.to_owned(), check);
+    BTreeMap::from([
+        entry("content_hash", Box::new(values::content_hash)),
+        entry("order", Box::new(values::order)),
+        entry("serialize_snapshot", Box::new(values::serialize_snapshot)),
+        entry("prune_order", Box::new(values::prune_order)),
+        entry("thread", Box::new(trees::thread)),
+        entry("diff", Box::new(diff(None))),
+        entry("ttl", Box::new(ttl::ttl)),
+        entry("rag_insert", Box::new(ttl::rag_insert)),
+        entry("commit", Box::new(commit::commit)),
+        entry("seal_neutral", Box::new(commit::seal_neutral)),
+        entry("insert", Box::new(insert::insert)),
+        entry("flat_log", Box::new(adoption::flat_log)),
+        entry("flat_log_commit", Box::new(adoption::flat_log_commit)),
+        entry("session", Box::new(session::session)),
+    ])
+}
