@@ -8,8 +8,12 @@ use crate::measure::Row;
 #[must_use]
 pub fn line(row: &Row) -> String {
     let Row { name, ratio, spread, bar, .. } = row;
-    let verdict = if row.holds() { "holds" } else { "**missed**" };
-    format!("| {name} | {ratio:.2}× | {:.2}–{:.2} | ≤ {bar}× | {verdict} |", spread.0, spread.1)
+    let (limit, verdict) = match (bar.is_finite(), row.holds()) {
+        (false, _) => (String::new(), ""),
+        (true, true) => (format!("≤ {bar}×"), "holds"),
+        (true, false) => (format!("≤ {bar}×"), "**missed**"),
+    };
+    format!("| {name} | {ratio:.2}× | {:.2}–{:.2} | {limit} | {verdict} |", spread.0, spread.1)
 }
 
 /// Returns the whole table in Markdown.
@@ -34,7 +38,7 @@ pub fn json(rows: &[Row]) -> String {
                 row.ratio,
                 row.spread.0,
                 row.spread.1,
-                row.bar,
+                if row.bar.is_finite() { row.bar.to_string() } else { "null".to_owned() },
                 row.holds(),
                 row.nanoseconds.0,
                 row.nanoseconds.1

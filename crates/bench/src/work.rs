@@ -34,36 +34,49 @@ pub fn chat(turns: usize, length: usize) -> Context {
     context
 }
 
+/// Where the nodes of [`mortal`] stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layout {
+    /// In many turns; the ten that expire together stand together, like the documents that were found for one question.
+    Together,
+    /// In many turns; the ten that expire together are spread over all of them.
+    Scattered,
+    /// In one long list in `^sys`; the ten that expire together stand together.
+    OneList,
+}
+
 /// Returns a context of about so many nodes in which ten expire at each of the next `commits` commits.
-///
-/// `in_system` puts all of them into one long list instead of many turns.
 ///
 /// # Panics
 ///
 /// The engine refused, which would be a bug.
 #[must_use]
-pub fn mortal(nodes: usize, commits: usize, in_system: bool) -> Context {
+pub fn mortal(nodes: usize, commits: usize, layout: Layout) -> Context {
+    const PER_TURN: usize = 20;
     let mut context = Context::new();
-    let per_turn = 20;
-    let turns = if in_system { 1 } else { nodes / per_turn };
-    let blocks = if in_system { nodes } else { per_turn };
-    let mut number = 0;
-    let total = turns * blocks;
-    // The mortal ones are spread over the whole tree.
-    let mortal = commits * 10;
-    let every = (total / mortal).max(1);
-    for turn in 0..turns {
-        for _ in 0..blocks {
-            let mut node = NewNode::text(text(number, 40)).role("user");
-            if number % every == 0 && number / every < mortal {
-                let left = turns - turn - 1;
-                node = node.ttl(i64::try_from(left + 1 + number / every % commits).unwrap_or(0));
-            }
-            number += 1;
-            let place = if in_system { Place::system() } else { Place::head() };
-            context.add(place, node).expect("a block fits");
+    let one_list = layout == Layout::OneList;
+    let (turns, blocks) = if one_list { (1, nodes) } else { (nodes / PER_TURN, PER_TURN) };
+    let every = (nodes / (commits * 10)).max(1);
+    for number in 0..turns * blocks {
+        // Which commit takes the node, if one does.
+        let commit = match layout {
+            Layout::Scattered => (number % every == 0).then_some(number / every % commits),
+            _ => (number % (every * 10) < 10).then_some(number / (every * 10)),
+        };
+        let wanted = match layout {
+            Layout::Scattered => number / every < commits * 10,
+            _ => number / (every * 10) < commits,
+        };
+        let mut node = NewNode::text(text(number, 40)).role("user");
+        if let Some(commit) = commit.filter(|_| wanted) {
+            let left = turns - number / blocks;
+            node = node.ttl(i64::try_from(left + commit).unwrap_or(0));
         }
-        context.commit().expect("a commit without a policy cannot fail");
+        let place = if one_list { Place::system() } else { Place::head() };
+        context.add(place, node).expect("a block fits");
+        if (number + 1) % blocks == 0 {
+            context.commit().expect("a commit without a policy cannot fail");
+        }
     }
     context
 }

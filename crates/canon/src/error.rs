@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use contextree_json::ParseError;
+use contextree_json::{ParseError, ParseErrorKind};
 
 /// One thing that is wrong with a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,6 +41,7 @@ impl DocumentError {
     #[must_use]
     pub fn code(&self) -> &'static str {
         match self {
+            DocumentError::Json(error) if is_wrong_type(error) => codes::DOCUMENT,
             DocumentError::Json(error) => error.code(),
             DocumentError::Invalid(issues) => {
                 issues.first().map_or(codes::DOCUMENT, |issue| issue.code)
@@ -52,6 +53,7 @@ impl DocumentError {
     #[must_use]
     pub fn reason(&self) -> &'static str {
         match self {
+            DocumentError::Json(error) if is_wrong_type(error) => "wrong_type",
             DocumentError::Json(_) => "not_json",
             DocumentError::Invalid(issues) => issues.first().map_or("", |issue| issue.reason),
         }
@@ -66,6 +68,11 @@ impl DocumentError {
             offset: 0,
         }])
     }
+}
+
+/// JSON it is, but not the value that belongs there.
+fn is_wrong_type(error: &ParseError) -> bool {
+    matches!(error.kind(), ParseErrorKind::UnexpectedType { .. })
 }
 
 impl fmt::Display for DocumentError {

@@ -172,7 +172,7 @@ fn part(buffer: &mut Vec<u8>, part: Part<'_>, take: &mut impl FnMut(&[u8])) {
             buffer.push(b'"');
             let mut rest = text;
             while !rest.is_empty() {
-                let (piece, after) = rest.split_at(rest.floor_char_boundary(CHUNK));
+                let (piece, after) = rest.split_at(boundary_before(rest, CHUNK));
                 rest = after;
                 take(buffer);
                 buffer.clear();
@@ -190,10 +190,19 @@ fn part(buffer: &mut Vec<u8>, part: Part<'_>, take: &mut impl FnMut(&[u8])) {
     }
 }
 
+/// The last place at or before an index where a character begins.
+fn boundary_before(text: &str, index: usize) -> usize {
+    let mut at = index.min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}
+
 /// True if a text has nothing to escape: its canonical form is itself, and need not be copied to be hashed.
 fn is_plain(text: &str) -> bool {
     text.bytes().fold(true, |plain, byte| {
-        plain & (byte >= b' ') & (byte < 0x7f) & (byte != b'"') & (byte != b'\\')
+        plain & matches!(byte, b' '..=b'~') & (byte != b'"') & (byte != b'\\')
     })
 }
 

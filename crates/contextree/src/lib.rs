@@ -33,11 +33,11 @@ pub use contextree_canon::{
 };
 pub use contextree_engine::{
     Attempt, AttemptError, AttemptStart, AttemptStatus, BatchError, Clock, CommitError,
-    CommitOptions, CommitReport, Context, ContextOptions, Cue, Deferred, Edit, FlatLogError,
-    HistoryError, Holder, IdRequest, IdRole, IdSource, Limit, Liveness, LivenessProbe,
-    LogicalClock, Measure, MeasureName, NewNode, Op, OpError, Operation, Outcome, Place, Policy,
-    PolicyError, Preview, Pruned, ReadableIds, Reason, Reference, Snapshot, SnapshotAddress,
-    SnapshotError, Unmet, Zone, prune_order,
+    CommitOptions, CommitReport, Compaction, Context, ContextOptions, Cue, Deferred, Edit,
+    FlatLogError, HistoryError, Holder, IdRequest, IdRole, IdSource, Limit, Liveness,
+    LivenessProbe, LogicalClock, Measure, MeasureName, NewNode, Op, OpError, Operation, Outcome,
+    Place, Policy, PolicyError, Preview, Pruned, ReadableIds, Reason, Reference, Snapshot,
+    SnapshotAddress, SnapshotError, Unmet, Warning, Zone, prune_order,
 };
 pub use contextree_json as json;
 pub use contextree_render::{

@@ -28,7 +28,7 @@ mod work;
 
 pub use attempt::{Attempt, AttemptError, AttemptStart, AttemptStatus};
 pub use clock::{Clock, IdRequest, IdRole, IdSource, LogicalClock, ReadableIds};
-pub use commit::{CommitOptions, prune_order};
+pub use commit::{CommitOptions, Compaction, prune_order};
 pub use context::{Context, ContextOptions, Preview};
 pub use error::{BatchError, CommitError, OpError, Reason};
 pub use flat_log::FlatLogError;
@@ -36,5 +36,5 @@ pub use history::HistoryError;
 pub use op::{Cue, Edit, NewNode, Op, Outcome, Place, Zone};
 pub use policy::{Limit, Measure, MeasureName, Policy, PolicyError};
 pub use refs::{Liveness, LivenessProbe, Reference};
-pub use report::{CommitReport, Deferred, Holder, Operation, Pruned, Unmet};
+pub use report::{CommitReport, Deferred, Holder, Operation, Pruned, Unmet, Warning};
 pub use snapshot::{Snapshot, SnapshotAddress, SnapshotError};

@@ -1,5 +1,7 @@
 //! What a commit did: every change between two snapshots has a cause, and it is named here.
 
+use std::fmt;
+
 use contextree_canon::Hash;
 
 /// The account of one commit.
@@ -27,6 +29,46 @@ pub struct CommitReport {
     pub core: Option<String>,
     /// What was done to the working tree since the last commit, compaction included.
     pub operations: Vec<Operation>,
+    /// What is allowed but should not have been done.
+    pub warnings: Vec<Warning>,
+}
+
+/// Something that is allowed, and that a careful caller would want to know.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Warning {
+    /// A custom attribute got a value of another type; it should keep one type for life.
+    AttributeType {
+        /// The node.
+        node: String,
+        /// The attribute.
+        attribute: String,
+        /// Its type before.
+        from: &'static str,
+        /// Its type now.
+        to: &'static str,
+    },
+    /// A role that is none of the usual ones and has no namespace.
+    Role {
+        /// The node.
+        node: String,
+        /// The role.
+        role: String,
+    },
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Warning::AttributeType { node, attribute, from, to } => {
+                write!(formatter, "`{attribute}` of `{node}` was a {from} and is a {to} now")
+            }
+            Warning::Role { node, role } => write!(
+                formatter,
+                "`{node}` has the role `{role}`; roles of one's own should have a namespace"
+            ),
+        }
+    }
 }
 
 /// A node that outlived its ttl.
@@ -61,6 +103,8 @@ pub struct Pruned {
     pub id: String,
     /// The limit, by its position in the policy.
     pub limit: usize,
+    /// What went because it stood below, in document order: the nodes of a turn.
+    pub along: Vec<String>,
 }
 
 /// A limit that was not reached.

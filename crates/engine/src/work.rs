@@ -5,7 +5,7 @@ use contextree_tree::{Draft, NodeData, NodeKey, Region, Tree, Vocabulary};
 
 use crate::clock::{Clock, IdRequest, IdRole, IdSource};
 use crate::place::core_of;
-use crate::report::Operation;
+use crate::report::{Operation, Warning};
 
 /// What a context counts.
 #[derive(Clone, Debug, Default)]
@@ -16,6 +16,7 @@ pub(crate) struct Counters {
     pub(crate) next_index: u32,
     /// What was done since the last commit.
     pub(crate) operations: Vec<Operation>,
+    pub(crate) warnings: Vec<Warning>,
 }
 
 /// What a context was opened with.

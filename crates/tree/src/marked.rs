@@ -10,7 +10,7 @@ impl<'a> TreeRef<'a> {
     #[must_use]
     pub fn due(self) -> Vec<NodeRef<'a>> {
         let mut due = Vec::new();
-        self.due_nodes(self.next_cycle, &mut |row| due.push(self.node_at(row)));
+        self.due_nodes(self.base.next_cycle, &mut |row| due.push(self.node_at(row)));
         due
     }
 
@@ -57,7 +57,7 @@ impl<'a> TreeRef<'a> {
 
     /// Walks the subtrees whose summary is wanted, in document order, and calls for every node in them whose own summary is.
     pub(crate) fn marked(self, wanted: &impl Fn(Summary) -> bool, visit: &mut impl FnMut(u32)) {
-        for children in self.regions {
+        for children in &self.base.regions {
             self.marked_in_list(children, wanted, visit);
         }
     }

@@ -22,7 +22,7 @@ pub fn root_digest(tree: TreeRef<'_>, hasher: &impl MerkleHasher) -> [u8; 32] {
     let mut regions = Region::ALL.into_iter().map(|region| {
         let node = tree.region(region);
         // The list of a region is not in its row, so neither can be the digest.
-        hasher.node(node, list_digest(tree, &tree.regions[region.index()], hasher))
+        hasher.node(node, list_digest(tree, &tree.base.regions[region.index()], hasher))
     });
     let children = hasher.join(3, &mut regions);
     hasher.node(tree.root(), Some(children))

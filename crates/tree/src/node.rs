@@ -44,13 +44,13 @@ impl<'a> NodeRef<'a> {
     /// Returns the id.
     #[must_use]
     pub fn id(self) -> &'a str {
-        self.tree.space.ids.name(self.row.node)
+        self.tree.base.space.ids.name(self.row.node)
     }
 
     /// Returns the `nodeType` as it is stored.
     #[must_use]
     pub fn node_type(self) -> &'a str {
-        self.tree.space.symbols.name(self.row.node_type)
+        self.tree.base.space.symbols.name(self.row.node_type)
     }
 
     /// Returns the class that the `nodeType` falls into.
@@ -63,7 +63,7 @@ impl<'a> NodeRef<'a> {
     /// Returns which region this is, if it is one.
     #[must_use]
     pub fn as_region(self) -> Option<Region> {
-        let index = self.tree.fixed.regions.iter().position(|fixed| *fixed == self.number)?;
+        let index = self.tree.base.fixed.regions.iter().position(|fixed| *fixed == self.number)?;
         Some(Region::ALL[index])
     }
 
@@ -84,7 +84,8 @@ impl<'a> NodeRef<'a> {
     #[must_use]
     #[inline]
     pub fn ttl(self) -> Option<u32> {
-        (self.row.expires != NEVER).then(|| self.row.expires.saturating_sub(self.tree.next_cycle))
+        (self.row.expires != NEVER)
+            .then(|| self.row.expires.saturating_sub(self.tree.base.next_cycle))
     }
 
     /// Returns the number of the commit at which the node expires.
@@ -141,7 +142,7 @@ impl<'a> NodeRef<'a> {
     }
 
     fn symbol(self, symbol: u32) -> Option<&'a str> {
-        (symbol != NO_SYMBOL).then(|| self.tree.space.symbols.name(symbol))
+        (symbol != NO_SYMBOL).then(|| self.tree.base.space.symbols.name(symbol))
     }
 
     /// Returns the content.
@@ -211,7 +212,7 @@ impl<'a> NodeRef<'a> {
     /// Returns the parent's id; nothing for the root.
     #[must_use]
     pub fn parent_id(self) -> Option<&'a str> {
-        (self.row.parent != NO_ROW).then(|| self.tree.space.ids.name(self.row.parent))
+        (self.row.parent != NO_ROW).then(|| self.tree.base.space.ids.name(self.row.parent))
     }
 
     /// Returns the ancestors, nearest first.
@@ -239,7 +240,9 @@ impl<'a> NodeRef<'a> {
     #[must_use]
     pub fn child(self, index: usize) -> Option<NodeRef<'a>> {
         match self.class() {
-            Class::Root => self.tree.fixed.regions.get(index).map(|row| self.tree.node_at(*row)),
+            Class::Root => {
+                self.tree.base.fixed.regions.get(index).map(|row| self.tree.node_at(*row))
+            }
             _ => self.list().get(index).map(|row| self.tree.node_at(row)),
         }
     }

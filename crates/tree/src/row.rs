@@ -157,6 +157,13 @@ impl Row {
         }
     }
 
+    /// A row of no node: a place in the log that was not needed in the end.
+    pub(crate) fn void() -> Self {
+        let mut row = Row::new(NO_ROW, 0, Class::Block);
+        row.set(flag::DEAD, true);
+        row
+    }
+
     pub(crate) fn is_dead(&self) -> bool {
         self.has(flag::DEAD)
     }

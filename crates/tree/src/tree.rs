@@ -3,9 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use crate::edit::Draft;
-use crate::list::Children;
-use crate::store::Space;
-use crate::view::{Fixed, TreeRef};
+use crate::view::{Base, TreeRef};
 
 /// An immutable tree. Cloning it clones a few pointers.
 ///
@@ -16,41 +14,20 @@ pub struct Tree(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
-    space: Arc<Space>,
-    fixed: Fixed,
-    regions: [Children; 3],
-    rows: u32,
-    next_cycle: u32,
-    count: usize,
+    base: Base,
     digest: OnceLock<[u8; 32]>,
 }
 
 impl Tree {
-    pub(crate) fn new(
-        space: Arc<Space>,
-        fixed: Fixed,
-        regions: [Children; 3],
-        rows: u32,
-        next_cycle: u32,
-        count: usize,
-    ) -> Self {
-        let digest = OnceLock::new();
-        Tree(Arc::new(Inner { space, fixed, regions, rows, next_cycle, count, digest }))
+    pub(crate) fn new(base: Base) -> Self {
+        Tree(Arc::new(Inner { base, digest: OnceLock::new() }))
     }
 
     /// Returns the tree to be read.
     #[must_use]
     #[inline]
     pub fn view(&self) -> TreeRef<'_> {
-        TreeRef {
-            space: &self.0.space,
-            fixed: self.0.fixed,
-            regions: &self.0.regions,
-            rows: self.0.rows,
-            overlay: None,
-            next_cycle: self.0.next_cycle,
-            count: self.0.count,
-        }
+        TreeRef { base: &self.0.base, overlay: None }
     }
 
     /// Returns a working copy that continues this tree's own branch.
@@ -59,18 +36,15 @@ impl Tree {
     /// every other purpose.
     #[must_use]
     pub fn continue_branch(&self) -> Draft {
-        self.draft_in(Arc::clone(&self.0.space))
+        Draft::new(self.0.base.clone())
     }
 
     /// Returns a working copy on a branch of its own. Costs the same whatever the size of the tree.
     #[must_use]
     pub fn fork(&self) -> Draft {
-        self.draft_in(Arc::new(self.0.space.fork(self.0.rows)))
-    }
-
-    fn draft_in(&self, space: Arc<Space>) -> Draft {
-        let Inner { fixed, regions, rows, next_cycle, count, .. } = &*self.0;
-        Draft::new(space, *fixed, regions.clone(), *rows, *next_cycle, *count)
+        let base = self.0.base.clone();
+        let space = Arc::new(base.space.fork(base.rows));
+        Draft::new(Base { space, ..base })
     }
 
     /// Where the digest of the whole tree is kept once it is computed.

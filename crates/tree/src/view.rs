@@ -18,28 +18,35 @@ pub(crate) struct Fixed {
     pub(crate) regions: [u32; 3],
 }
 
-/// A borrowed tree. Cheap to copy; everything that reads a tree takes one.
-#[derive(Clone, Copy, Debug)]
-pub struct TreeRef<'a> {
-    pub(crate) space: &'a Arc<Space>,
+/// What a snapshot and a working state have in common.
+#[derive(Clone, Debug)]
+pub(crate) struct Base {
+    pub(crate) space: Arc<Space>,
     pub(crate) fixed: Fixed,
     /// The children of the three regions. They are kept here and not in rows, because `^seq` changes with every
     /// commit and its headers never do.
-    pub(crate) regions: &'a [Children; 3],
-    /// Rows of the log that belong to this tree; what is above is in `overlay`.
+    pub(crate) regions: [Children; 3],
+    /// Rows of the log that belong to the tree; what is above is in the overlay.
     pub(crate) rows: u32,
-    pub(crate) overlay: Option<&'a Overlay>,
     /// The number of the commit to come: a node with `expires` of this number shows ttl 0.
     pub(crate) next_cycle: u32,
+    /// Nodes in the tree.
     pub(crate) count: usize,
+}
+
+/// A borrowed tree. Cheap to copy; everything that reads a tree takes one.
+#[derive(Clone, Copy, Debug)]
+pub struct TreeRef<'a> {
+    pub(crate) base: &'a Base,
+    pub(crate) overlay: Option<&'a Overlay>,
 }
 
 impl<'a> TreeRef<'a> {
     #[inline]
     pub(crate) fn row(self, number: u32) -> &'a Row {
         match self.overlay {
-            Some(overlay) if number >= self.rows => overlay.row(number - self.rows),
-            _ => self.space.row(number),
+            Some(overlay) if number >= self.base.rows => overlay.row(number - self.base.rows),
+            _ => self.base.space.row(number),
         }
     }
 
@@ -48,7 +55,7 @@ impl<'a> TreeRef<'a> {
         if let Some(found) = self.overlay.and_then(|overlay| overlay.find(node)) {
             return found;
         }
-        self.space.find(node, self.rows)
+        self.base.space.find(node, self.base.rows)
     }
 
     pub(crate) fn node_at(self, number: u32) -> NodeRef<'a> {
@@ -58,31 +65,36 @@ impl<'a> TreeRef<'a> {
     /// Returns the number of the commit to come after this state.
     #[must_use]
     pub fn next_cycle(self) -> u32 {
-        self.next_cycle
+        self.base.next_cycle
     }
 
     /// Returns how many nodes there are, the root and the regions included.
     #[must_use]
     pub fn node_count(self) -> usize {
-        self.count
+        self.base.count
+    }
+
+    /// The rows of the three regions, in order.
+    pub(crate) fn fixed_regions(self) -> std::slice::Iter<'a, u32> {
+        self.base.fixed.regions.iter()
     }
 
     /// Returns the root.
     #[must_use]
     pub fn root(self) -> NodeRef<'a> {
-        self.node_at(self.fixed.root)
+        self.node_at(self.base.fixed.root)
     }
 
     /// Returns a region's container.
     #[must_use]
     pub fn region(self, region: Region) -> NodeRef<'a> {
-        self.node_at(self.fixed.regions[region.index()])
+        self.node_at(self.base.fixed.regions[region.index()])
     }
 
     /// Returns the node with this id, or nothing.
     #[must_use]
     pub fn get(self, id: &str) -> Option<NodeRef<'a>> {
-        let node = self.space.ids.find(id)?;
+        let node = self.base.space.ids.find(id)?;
         Some(self.node_at(self.find_row(node)?))
     }
 
@@ -107,7 +119,7 @@ impl<'a> TreeRef<'a> {
     /// Returns how many turns are sealed.
     #[must_use]
     pub fn turn_count(self) -> usize {
-        self.regions[Region::Seq.index()].len()
+        self.base.regions[Region::Seq.index()].len()
     }
 
     /// True if a node stands in this tree.
@@ -125,19 +137,19 @@ impl<'a> TreeRef<'a> {
     /// Returns the number below which versions of nodes mean the same in both trees; 0 if they have nothing in common.
     #[must_use]
     pub fn common_versions(self, other: TreeRef<'_>) -> u32 {
-        self.space.common_rows(self.rows, other.space, other.rows)
+        self.base.space.common_rows(self.base.rows, &other.base.space, other.base.rows)
     }
 
     /// Returns the child list of a row. The root's children are the regions, not a list.
     pub(crate) fn children_of(self, number: u32, row: &'a Row) -> &'a Children {
-        match self.fixed.regions.iter().position(|fixed| *fixed == number) {
-            Some(region) => &self.regions[region],
+        match self.base.fixed.regions.iter().position(|fixed| *fixed == number) {
+            Some(region) => &self.base.regions[region],
             None => &row.children,
         }
     }
 
     pub(crate) fn order(self, left: &Row, right: &Row) -> Ordering {
-        order(self.space, left, right)
+        order(&self.base.space, left, right)
     }
 
     /// Finds a row among children: its position, or where it would stand.
@@ -156,7 +168,7 @@ impl<'a> TreeRef<'a> {
             return None;
         }
         let container = self.ancestors(row).find(|above| above.row.class() == Class::Region)?;
-        let index = self.fixed.regions.iter().position(|fixed| *fixed == container.number)?;
+        let index = self.base.fixed.regions.iter().position(|fixed| *fixed == container.number)?;
         Some(Region::ALL[index])
     }
 }
@@ -167,7 +179,7 @@ impl Entries for TreeRef<'_> {
     }
 
     fn boundary(&self, row: u32) -> u32 {
-        boundary_of(self.space, self.row(row))
+        boundary_of(&self.base.space, self.row(row))
     }
 }
 

@@ -1,9 +1,13 @@
 //! Walks over a tree, without recursion.
 
+use std::sync::Arc;
+use std::{iter, slice};
+
 use crate::class::{Class, Region};
-use crate::list::{ChildIter, Children};
+use crate::list::{Child, ChildIter, Children, Entry, Items, Run};
 use crate::node::NodeRef;
 use crate::row::{NO_ROW, Row};
+use crate::store::Page;
 use crate::view::TreeRef;
 
 /// Depth first, parents before children, siblings in canonical order.
@@ -11,7 +15,119 @@ use crate::view::TreeRef;
 pub struct Preorder<'a> {
     start: Option<NodeRef<'a>>,
     tree: TreeRef<'a>,
-    stack: Vec<Siblings<'a>>,
+    /// What is still to be visited: siblings, and runs of siblings, of all levels that are open.
+    stack: Vec<Frame<'a>>,
+    /// Rows of one turn lie side by side: the page of the last one is kept at hand.
+    page: Page<'a>,
+}
+
+/// A part of a child list that is still to be visited, and how deep its nodes stand.
+#[derive(Clone, Debug)]
+struct Frame<'a> {
+    depth: u32,
+    rest: Rest<'a>,
+}
+
+#[derive(Clone, Debug)]
+enum Rest<'a> {
+    Regions(slice::Iter<'a, u32>),
+    Rows(slice::Iter<'a, u32>),
+    Entries(slice::Iter<'a, Entry>),
+    Runs(slice::Iter<'a, Child>),
+    Levels(iter::Rev<slice::Iter<'a, Arc<Run>>>),
+}
+
+impl<'a> Rest<'a> {
+    fn of_list(children: &'a Children) -> Self {
+        match children {
+            Children::Few { len, rows } => Rest::Rows(rows[..usize::from(*len)].iter()),
+            Children::Many(list) => Rest::Levels(list.levels.iter().rev()),
+        }
+    }
+
+    fn of_run(run: &'a Run) -> Self {
+        match &run.items {
+            Items::Rows(rows) => Rest::Entries(rows.iter()),
+            Items::Runs(runs) => Rest::Runs(runs.iter()),
+        }
+    }
+}
+
+impl<'a> Preorder<'a> {
+    pub(crate) fn new(start: NodeRef<'a>) -> Self {
+        Preorder { start: Some(start), tree: start.tree, stack: Vec::new(), page: Page::EMPTY }
+    }
+
+    /// Opens the children of a node that stands at a depth.
+    fn open(&mut self, number: u32, row: &'a Row, depth: u32) {
+        let rest = match row.class() {
+            Class::Root => Rest::Regions(self.tree.fixed_regions()),
+            // Blocks rarely have children, and an empty level costs more than this look.
+            Class::Region => Rest::of_list(self.tree.children_of(number, row)),
+            _ if row.children.is_empty() => return,
+            _ => Rest::of_list(&row.children),
+        };
+        self.stack.push(Frame { depth: depth + 1, rest });
+    }
+
+    #[inline]
+    fn row(&mut self, number: u32) -> &'a Row {
+        if let Some(row) = self.page.row(number)
+            && number < self.tree.base.rows
+        {
+            return row;
+        }
+        if number < self.tree.base.rows
+            && let Some(page) = self.tree.base.space.page(number)
+        {
+            self.page = page;
+        }
+        self.tree.row(number)
+    }
+}
+
+impl<'a> Iterator for Preorder<'a> {
+    /// The node, and how deep it stands below the start.
+    type Item = (usize, NodeRef<'a>);
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        if let Some(start) = self.start.take() {
+            self.open(start.number, start.row, 0);
+            return Some((0, start));
+        }
+        loop {
+            let frame = self.stack.last_mut()?;
+            let depth = frame.depth;
+            let number = match &mut frame.rest {
+                Rest::Rows(rows) | Rest::Regions(rows) => rows.next().copied(),
+                Rest::Entries(entries) => entries.next().map(|entry| entry.row),
+                Rest::Runs(runs) => match runs.next() {
+                    Some(child) => {
+                        let rest = Rest::of_run(&child.run);
+                        self.stack.push(Frame { depth, rest });
+                        continue;
+                    }
+                    None => None,
+                },
+                Rest::Levels(levels) => match levels.next() {
+                    Some(run) => {
+                        let rest = Rest::of_run(run);
+                        self.stack.push(Frame { depth, rest });
+                        continue;
+                    }
+                    None => None,
+                },
+            };
+            let Some(number) = number else {
+                self.stack.pop();
+                continue;
+            };
+            let row = self.row(number);
+            self.open(number, row, depth);
+            return Some((depth as usize, NodeRef { tree: self.tree, number, row }));
+        }
+    }
 }
 
 /// Children still to be visited.
@@ -38,45 +154,8 @@ impl<'a> Siblings<'a> {
             Siblings::Regions(next) => {
                 let region = Region::ALL.get(*next)?;
                 *next += 1;
-                Some(tree.fixed.regions[region.index()])
+                Some(tree.base.fixed.regions[region.index()])
             }
-        }
-    }
-}
-
-impl<'a> Preorder<'a> {
-    pub(crate) fn new(start: NodeRef<'a>) -> Self {
-        Preorder { start: Some(start), tree: start.tree, stack: Vec::new() }
-    }
-}
-
-impl<'a> Iterator for Preorder<'a> {
-    /// The node, and how deep it stands below the start.
-    type Item = (usize, NodeRef<'a>);
-
-    #[inline]
-    fn next(&mut self) -> Option<Self::Item> {
-        if let Some(start) = self.start.take() {
-            self.stack.push(Siblings::of(self.tree, start.number, start.row));
-            return Some((0, start));
-        }
-        loop {
-            let siblings = self.stack.last_mut()?;
-            let Some(number) = siblings.next(self.tree) else {
-                self.stack.pop();
-                continue;
-            };
-            let depth = self.stack.len();
-            let row = self.tree.row(number);
-            // Blocks rarely have children, and an empty level costs more than this look.
-            let has_children = match &row.children {
-                Children::Few { len: 0, .. } => row.class() == Class::Region,
-                _ => true,
-            };
-            if has_children {
-                self.stack.push(Siblings::of(self.tree, number, row));
-            }
-            return Some((depth, NodeRef { tree: self.tree, number, row }));
         }
     }
 }

@@ -43,12 +43,11 @@ fn regions(document: &Document, profile: Profile, issues: &mut Issues) {
     for node in &document.nodes {
         let region = node.node_type.as_deref().and_then(Region::from_word);
         match (node.parent, region) {
-            (Some(0), Some(region)) => {
-                if std::mem::replace(&mut found[region as usize], true) {
-                    let message = format!("there is a second `{}`", region.word());
-                    issues.add(node, codes::PLACEMENT, "duplicate_region", message);
-                }
+            (Some(0), Some(region)) if found[region as usize] => {
+                let message = format!("there is a second `{}`", region.word());
+                issues.add(node, codes::PLACEMENT, "duplicate_region", message);
             }
+            (Some(0), Some(region)) => found[region as usize] = true,
             (Some(0), None) => {
                 let message = "only `^sys`, `^seq` and `^ah` stand under the root".to_owned();
                 issues.add(node, codes::PLACEMENT, "extra_region", message);

@@ -36,7 +36,7 @@ pub(super) fn read_document(
     let mut seen = Vec::new();
     reader.begin_object()?;
     while let Some(key) = reader.next_key()? {
-        if seen.iter().any(|name| *name == key) {
+        if seen.contains(&key) {
             return Err(reader.error(ParseErrorKind::DuplicateKey(key.into())).into());
         }
         match &*key {

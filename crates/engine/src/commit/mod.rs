@@ -24,8 +24,11 @@ pub struct CommitOptions<'a> {
     pub policy: Option<&'a Policy>,
     /// Runs after expiry and before pruning: returns operations that make the tree smaller, such as replacing old turns' post-context by
     /// a summary. They are checked like any other; if one is refused, the commit fails and nothing has changed.
-    pub compaction: Option<&'a dyn Fn(TreeRef<'_>) -> Vec<Op>>,
+    pub compaction: Option<Compaction<'a>>,
 }
+
+/// Looks at the working tree and says what would make it smaller.
+pub type Compaction<'a> = &'a dyn Fn(TreeRef<'_>) -> Vec<Op>;
 
 /// What happened so far.
 #[derive(Debug, Default)]
@@ -100,6 +103,7 @@ impl Work<'_> {
             sealed,
             core,
             operations: std::mem::take(&mut self.counters.operations),
+            warnings: std::mem::take(&mut self.counters.warnings),
         };
         self.counters.next_index = 0;
         Ok((report, tree))

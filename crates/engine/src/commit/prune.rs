@@ -236,7 +236,11 @@ impl<'a> Pruner<'a> {
             // Some of it may have gone with its turn a moment ago.
             if self.gone.insert(block.node.id()) {
                 self.removals.push(block.node.key_of());
-                self.pruned.push(Pruned { id: block.node.id().to_owned(), limit: self.limit });
+                self.pruned.push(Pruned {
+                    id: block.node.id().to_owned(),
+                    limit: self.limit,
+                    along: Vec::new(),
+                });
             }
         }
     }
@@ -255,7 +259,7 @@ impl<'a> Pruner<'a> {
                 .children()
                 .filter(|turn| !self.gone_turns.contains(&turn.key_of()))
                 .collect();
-            if turns.len() as u64 + 1 <= max {
+            if (turns.len() as u64) < max {
                 return;
             }
             let found = turns
@@ -271,7 +275,11 @@ impl<'a> Pruner<'a> {
             self.gone_turns.insert(turn.key_of());
             self.gone.extend(turn.subtree().map(|(_, node)| node.id()));
             self.removals.push(turn.key_of());
-            self.pruned.push(Pruned { id: turn.id().to_owned(), limit: self.limit });
+            self.pruned.push(Pruned {
+                id: turn.id().to_owned(),
+                limit: self.limit,
+                along: turn.subtree().skip(1).map(|(_, node)| node.id().to_owned()).collect(),
+            });
             companions.into_iter().for_each(|unit| self.take(unit));
         }
     }

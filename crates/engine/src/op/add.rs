@@ -3,11 +3,12 @@
 use contextree_json::{Object, Value};
 use contextree_tree::{Body, Class, Content, NodeData, NodeKey, NodeRef, Scalar};
 
-use super::names::{check_namespace, check_type, is_reserved};
+use super::names::{check_namespace, check_type, is_reserved, is_usual_role};
 use super::{NewNode, Outcome, Place};
 use crate::clock::IdRole;
 use crate::error::{OpError, Reason};
 use crate::place::{Parent, Subject, Target, resolve};
+use crate::report::Warning;
 use crate::work::Work;
 
 impl Work<'_> {
@@ -50,9 +51,15 @@ impl Work<'_> {
         data.kind = node.kind.as_deref().map(Into::into);
         data.removable = node.removable;
         data.pinned = node.pinned;
+        let role_name = node.role.clone();
         data.body = body(node);
         let key = self.draft.insert(parent, data);
         self.rotate(key, stamp, &target.rotate);
+        if let Some(role) = role_name
+            && !is_usual_role(&role)
+        {
+            self.counters.warnings.push(Warning::Role { node: id.clone(), role });
+        }
         self.note("add", &id, "");
         Ok(Outcome::Added { id, core })
     }

@@ -7,6 +7,7 @@ use super::names::{check_header, check_namespace, is_editable, is_reserved};
 use super::{Edit, Outcome};
 use crate::error::{OpError, Reason};
 use crate::place::{in_sealed_core, is_sealed};
+use crate::report::Warning;
 use crate::work::Work;
 
 impl Work<'_> {
@@ -46,6 +47,7 @@ impl Work<'_> {
         let mut body = node.body().map_or_else(Body::default, |body| {
             Body::new(body.content.clone(), body.attributes.clone())
         });
+        let mut warnings = Vec::new();
         if let Some(content) = content {
             body.content = content;
         }
@@ -56,7 +58,17 @@ impl Work<'_> {
                     body.attributes.remove("tags");
                 }
                 _ => {
-                    body.attributes.insert(name, value);
+                    let to = value.type_name();
+                    if let Some(before) = body.attributes.insert(name.as_str(), value)
+                        && before.type_name() != to
+                    {
+                        warnings.push(Warning::AttributeType {
+                            node: node.id().to_owned(),
+                            attribute: name,
+                            from: before.type_name(),
+                            to,
+                        });
+                    }
                 }
             }
         }
@@ -82,6 +94,7 @@ impl Work<'_> {
             return limit("max_name_bytes", limits.max_name_bytes);
         }
         self.draft.set_body(key, body);
+        self.counters.warnings.extend(warnings);
         self.note("edit", name, "");
         Ok(Outcome::Changed)
     }

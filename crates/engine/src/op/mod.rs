@@ -222,6 +222,7 @@ pub struct Edit {
 /// An operation.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
+#[expect(clippy::large_enum_variant, reason = "most operations are additions")]
 pub enum Op {
     /// Add a node.
     Add {

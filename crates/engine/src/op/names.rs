@@ -39,6 +39,11 @@ const EDITABLE: [&str; 5] = ["key", "tags", "provenance", "mime", "encoding"];
 /// The six words of the two vocabularies.
 const WORDS: [&str; 6] = ["mt", "mc", "cb", "seg", "cont", "block"];
 
+/// True for the roles that everybody knows, and for those with a namespace.
+pub(super) fn is_usual_role(role: &str) -> bool {
+    matches!(role, "user" | "assistant" | "tool" | "system" | "other") || role.contains(':')
+}
+
 pub(super) fn is_reserved(name: &str) -> bool {
     RESERVED.contains(&name)
 }

@@ -29,8 +29,7 @@ fn offsets_part_a_turn_into_pre_context_core_and_post_context() {
     assert_eq!(zones, [("far", -1), ("pre", -1), ("cont:1", 0), ("post", 1)]);
     let visits: Vec<(usize, &str)> =
         turn.subtree().map(|(depth, node)| (depth, node.id())).collect();
-    let expected =
-        [(0, "seg:1"), (1, "far"), (1, "pre"), (1, "cont:1"), (2, "core"), (1, "post")];
+    let expected = [(0, "seg:1"), (1, "far"), (1, "pre"), (1, "cont:1"), (2, "core"), (1, "post")];
     assert_eq!(visits, expected, "depth first, the node before its children");
 }
 

@@ -163,13 +163,7 @@ fn regions_are_not_moved() {
     let mut context = turns(1);
     for name in ["^sys", "^seq", "^ah", "sys", "^root"] {
         for place in [Place::into("^ah"), Place::at("seg:1", 1), Place::into("^root")] {
-            refuse(
-                &mut context,
-                move_to(name, place),
-                "E_INVALID_PLACEMENT",
-                "fixed_node",
-                name,
-            );
+            refuse(&mut context, move_to(name, place), "E_INVALID_PLACEMENT", "fixed_node", name);
         }
     }
 }

@@ -59,7 +59,8 @@ fn iso(node: NodeRef<'_>) -> Option<String> {
     node.has_header(Header::CreatedAtIso).then(|| node.created_at_iso())
 }
 
-fn same_hash(before: NodeRef<'_>, after: NodeRef<'_>) -> bool {
+/// True if everything that a content hash covers is equal.
+pub(super) fn same_hash(before: NodeRef<'_>, after: NodeRef<'_>) -> bool {
     let same_symbols = before.role() == after.role() && before.kind() == after.kind();
     let same_raw = |name| before.attribute(name) == after.attribute(name);
     if !same_symbols || !same_raw("role") || !same_raw("kind") || !same_raw("content_hash") {
@@ -84,7 +85,7 @@ fn same_content(left: Option<&Body>, right: Option<&Body>) -> bool {
     }
 }
 
-fn hashed<'a>(body: Option<&'a Body>) -> impl Iterator<Item = (&'a str, &'a Value)> {
+fn hashed(body: Option<&Body>) -> impl Iterator<Item = (&str, &Value)> {
     body.into_iter()
         .flat_map(|body| body.attributes.iter())
         .filter(|(name, _)| is_hashed_attribute(name))

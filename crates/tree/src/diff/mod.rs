@@ -13,7 +13,7 @@ mod pairs;
 
 pub use changes::{Changes, FieldChange, ParentChange, changes};
 pub use fields::changed_fields;
-pub use moved::{Moved, moved};
+pub use moved::{Moved, Moves, moved};
 pub use pairs::{Pair, pairs};
 
 /// What changed, by id: exactly these three keys, in the order of the newer tree; removed ids by code point.

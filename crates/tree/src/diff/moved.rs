@@ -1,5 +1,8 @@
 //! Guessing moves: a node that went and one that came with the same content.
 
+use std::collections::BTreeMap;
+
+use super::fields::same_hash;
 use super::{Pair, pairs};
 use crate::node::NodeRef;
 use crate::view::TreeRef;
@@ -13,6 +16,16 @@ pub struct Moved {
     pub to: String,
 }
 
+/// What [`moved`] found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Moves {
+    /// Nodes that probably went on under another id, in the order of the newer tree.
+    pub moved: Vec<Moved>,
+    /// Nodes whose hashes are equal and whose contents are not: a collision of the hash, which should never be seen. Ids of the older
+    /// and of the newer tree.
+    pub collisions: Vec<(String, String)>,
+}
+
 /// Returns removed and added nodes that have the same content hash, where it is unique on both sides.
 ///
 /// `hash` is the canon's content hash. It is a guess, and no part of the diff.
@@ -20,28 +33,34 @@ pub fn moved(
     older: TreeRef<'_>,
     newer: TreeRef<'_>,
     hash: impl Fn(NodeRef<'_>) -> [u8; 32],
-) -> Vec<Moved> {
-    let mut added = Vec::new();
-    let mut removed = Vec::new();
+) -> Moves {
+    let mut added: BTreeMap<[u8; 32], Vec<NodeRef<'_>>> = BTreeMap::new();
+    let mut removed: BTreeMap<[u8; 32], Vec<NodeRef<'_>>> = BTreeMap::new();
+    let mut order = Vec::new();
     for pair in pairs(older, newer) {
         match pair {
-            Pair::Added(node) if node.body().is_some() => added.push((hash(node), node.id())),
-            Pair::Removed(node) if node.body().is_some() => removed.push((hash(node), node.id())),
+            Pair::Added(node) if node.body().is_some() => {
+                let hash = hash(node);
+                added.entry(hash).or_default().push(node);
+                order.push(hash);
+            }
+            Pair::Removed(node) if node.body().is_some() => {
+                removed.entry(hash(node)).or_default().push(node);
+            }
             _ => {}
         }
     }
-    let only = |list: &[([u8; 32], &str)], sought: &[u8; 32]| {
-        let mut found = list.iter().filter(|(hash, _)| hash == sought);
-        match (found.next(), found.next()) {
-            (Some((_, id)), None) => Some((*id).to_owned()),
-            _ => None,
+    let mut moves = Moves::default();
+    for hash in order {
+        if let (Some([to]), Some([from])) =
+            (added.get(&hash).map(Vec::as_slice), removed.get(&hash).map(Vec::as_slice))
+        {
+            if same_hash(*from, *to) {
+                moves.moved.push(Moved { from: from.id().into(), to: to.id().into() });
+            } else {
+                moves.collisions.push((from.id().into(), to.id().into()));
+            }
         }
-    };
-    added
-        .iter()
-        .filter_map(|(hash, id)| {
-            only(&added, hash)?;
-            Some(Moved { from: only(&removed, hash)?, to: (*id).to_owned() })
-        })
-        .collect()
+    }
+    moves
 }

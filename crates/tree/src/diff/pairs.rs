@@ -21,7 +21,7 @@ pub enum Pair<'a> {
 /// id. The cost follows what was written between the two trees, not their size.
 #[must_use]
 pub fn pairs<'a>(older: TreeRef<'a>, newer: TreeRef<'a>) -> Vec<Pair<'a>> {
-    let (mut present, mut removed) = if older.space.same_names(newer.space) {
+    let (mut present, mut removed) = if older.base.space.same_names(&newer.base.space) {
         related(older, newer)
     } else {
         unrelated(older, newer)
@@ -32,10 +32,10 @@ pub fn pairs<'a>(older: TreeRef<'a>, newer: TreeRef<'a>) -> Vec<Pair<'a>> {
 }
 
 fn related<'a>(older: TreeRef<'a>, newer: TreeRef<'a>) -> (Vec<Pair<'a>>, Vec<NodeRef<'a>>) {
-    let common = older.space.common_rows(older.rows, newer.space, newer.rows);
+    let common = older.base.space.common_rows(older.base.rows, &newer.base.space, newer.base.rows);
     let mut nodes = BTreeSet::new();
     for tree in [older, newer] {
-        for number in common..tree.rows + tree.overlay_len() {
+        for number in common..tree.base.rows + tree.overlay_len() {
             let row = tree.row(number);
             if row.node != NO_ROW {
                 nodes.insert(row.node);
@@ -43,7 +43,7 @@ fn related<'a>(older: TreeRef<'a>, newer: TreeRef<'a>) -> (Vec<Pair<'a>>, Vec<No
         }
         nodes.extend(tree.overlay_removed());
     }
-    if older.next_cycle != newer.next_cycle {
+    if older.base.next_cycle != newer.base.next_cycle {
         newer.mortal_nodes(&mut |row| {
             nodes.insert(newer.row(row).node);
         });

@@ -8,7 +8,7 @@ use crate::list::{Children, Entries, Summary};
 use crate::row::{NO_ROW, Row};
 use crate::store::Space;
 use crate::tree::Tree;
-use crate::view::Fixed;
+use crate::view::{Base, Fixed};
 
 /// Two nodes of one tree have this id.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -108,7 +108,14 @@ impl Builder {
             own.publish(node, count);
             count += 1;
         }
-        Tree::new(self.space, fixed, regions, count, next_cycle, count as usize)
+        Tree::new(Base {
+            space: self.space,
+            fixed,
+            regions,
+            rows: count,
+            next_cycle,
+            count: count as usize,
+        })
     }
 
     /// As [`Builder::finish`], for a tree that is not committed yet: commit `next_cycle` is to come.

@@ -15,8 +15,8 @@ impl Draft {
         self.undo = None;
         let overlay = std::mem::take(&mut self.overlay);
         let Overlay { rows, index, .. } = overlay;
-        let own = self.space.own();
-        let mut next = self.rows;
+        let own = self.base.space.own();
+        let mut next = self.base.rows;
         for row in rows {
             own.append(next, row);
             next += 1;
@@ -29,7 +29,7 @@ impl Draft {
             }
         }
         for node in tombstones {
-            let Some(before) = self.space.find_version(node, self.rows) else { continue };
+            let Some(before) = self.base.space.find_version(node, self.base.rows) else { continue };
             let mut row = Row::new(node, 0, Class::Block);
             self.follow(&mut row, before);
             row.set(flag::DEAD, true);
@@ -37,15 +37,8 @@ impl Draft {
             own.publish(node, next);
             next += 1;
         }
-        self.rows = next;
-        self.next_cycle += 1;
-        Tree::new(
-            std::sync::Arc::clone(&self.space),
-            self.fixed,
-            self.regions.clone(),
-            self.rows,
-            self.next_cycle,
-            self.count,
-        )
+        self.base.rows = next;
+        self.base.next_cycle += 1;
+        Tree::new(self.base.clone())
     }
 }

@@ -15,9 +15,7 @@ pub(crate) use overlay::Overlay;
 use std::sync::Arc;
 
 use crate::class::Region;
-use crate::list::Children;
-use crate::store::Space;
-use crate::view::{Fixed, TreeRef};
+use crate::view::{Base, TreeRef};
 use undo::Undo;
 
 /// A tree that can be changed.
@@ -26,57 +24,29 @@ use undo::Undo;
 /// engine to decide, before it makes it.
 #[derive(Debug)]
 pub struct Draft {
-    space: Arc<Space>,
-    fixed: Fixed,
-    regions: [Children; 3],
-    /// Rows in the log; those of the overlay are numbered from here on.
-    rows: u32,
+    /// The last snapshot with its lists as they are now; rows of the overlay are numbered from `base.rows` on.
+    base: Base,
     overlay: Overlay,
-    next_cycle: u32,
-    count: usize,
     undo: Option<Box<Undo>>,
 }
 
 impl Draft {
-    pub(crate) fn new(
-        space: Arc<Space>,
-        fixed: Fixed,
-        regions: [Children; 3],
-        rows: u32,
-        next_cycle: u32,
-        count: usize,
-    ) -> Self {
-        let overlay = Overlay::default();
-        Draft { space, fixed, regions, rows, overlay, next_cycle, count, undo: None }
+    pub(crate) fn new(base: Base) -> Self {
+        Draft { base, overlay: Overlay::default(), undo: None }
     }
 
     /// Returns the working tree to be read.
     #[must_use]
     pub fn view(&self) -> TreeRef<'_> {
-        TreeRef {
-            space: &self.space,
-            fixed: self.fixed,
-            regions: &self.regions,
-            rows: self.rows,
-            overlay: Some(&self.overlay),
-            next_cycle: self.next_cycle,
-            count: self.count,
-        }
+        TreeRef { base: &self.base, overlay: Some(&self.overlay) }
     }
 
     /// Returns a copy on a branch of its own; costs what was changed since the last snapshot.
     #[must_use]
     pub fn fork(&self) -> Draft {
-        Draft {
-            space: Arc::new(self.space.fork(self.rows)),
-            fixed: self.fixed,
-            regions: self.regions.clone(),
-            rows: self.rows,
-            overlay: self.overlay.clone(),
-            next_cycle: self.next_cycle,
-            count: self.count,
-            undo: None,
-        }
+        let space = Arc::new(self.base.space.fork(self.base.rows));
+        let base = Base { space, ..self.base.clone() };
+        Draft { base, overlay: self.overlay.clone(), undo: None }
     }
 
     /// True if nothing was changed since the last snapshot.
@@ -86,7 +56,7 @@ impl Draft {
     }
 
     fn region_of_row(&self, number: u32) -> Option<Region> {
-        let index = self.fixed.regions.iter().position(|fixed| *fixed == number)?;
+        let index = self.base.fixed.regions.iter().position(|fixed| *fixed == number)?;
         Some(Region::ALL[index])
     }
 }

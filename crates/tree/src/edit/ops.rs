@@ -4,27 +4,26 @@ use std::sync::Arc;
 
 use super::{Draft, NodeData, NodeKey};
 use crate::body::Body;
-use crate::class::Class;
-use crate::row::{NEVER, NO_ROW, Row, flag};
+use crate::row::{NEVER, Row, flag};
 use crate::scalar::Scalar;
 use crate::store::Names;
 
 impl Draft {
     /// Puts a node into a parent, at the place that canonical order gives it. Its id must be free.
     pub fn insert(&mut self, parent: NodeKey, data: NodeData) -> NodeKey {
-        let mut row = data.into_row(&self.space);
+        let mut row = data.into_row(&self.base.space);
         row.parent = parent.0;
         let node = row.node;
         // An id that comes back continues the line of versions of the node that had it.
-        if let Some(before) = self.space.find_version(node, self.rows) {
+        if let Some(before) = self.base.space.find_version(node, self.base.rows) {
             self.follow(&mut row, before);
         }
         let below = row.children.summary(&self.view());
         row.summarize(below);
-        let number = self.rows + self.push(row);
+        let number = self.base.rows + self.push(row);
         self.link(parent.0, number);
         self.refresh(parent.0);
-        self.count += 1;
+        self.base.count += 1;
         NodeKey(node)
     }
 
@@ -43,7 +42,7 @@ impl Draft {
             self.bury(*node, *number);
         }
         self.refresh(parent);
-        self.count -= gone.len();
+        self.base.count -= gone.len();
         gone.into_iter().map(|(node, _)| NodeKey(node)).collect()
     }
 
@@ -65,7 +64,7 @@ impl Draft {
 
     /// Makes a node what the data says, under this parent; its children stay. The id of the data is the node's own.
     pub fn overwrite(&mut self, node: NodeKey, parent: NodeKey, data: NodeData) {
-        let new = data.into_row(&self.space);
+        let new = data.into_row(&self.base.space);
         self.reposition(node, |row| {
             *row = Row {
                 parent: parent.0,
@@ -81,7 +80,7 @@ impl Draft {
     /// Changes what decides a node's place: it leaves its list first and then enters where it belongs.
     fn reposition(&mut self, node: NodeKey, change: impl FnOnce(&mut Row)) {
         let index = self.touch(node.0);
-        let number = self.rows + index;
+        let number = self.base.rows + index;
         let before = self.view().row(number).parent;
         self.unlink(before, number);
         let row = self.row_mut(index);
@@ -143,15 +142,13 @@ impl Draft {
 
     /// Notes that a node is gone. One that was never committed leaves no trace.
     fn bury(&mut self, node: u32, number: u32) {
-        if self.space.find(node, self.rows).is_some() {
+        if self.base.space.find(node, self.base.rows).is_some() {
             self.set_index(node, None);
         } else {
             self.forget_index(node);
         }
-        if let Some(index) = number.checked_sub(self.rows) {
-            let mut void = Row::new(NO_ROW, 0, Class::Block);
-            void.set(flag::DEAD, true);
-            *self.row_mut(index) = void;
+        if let Some(index) = number.checked_sub(self.base.rows) {
+            *self.row_mut(index) = Row::void();
             self.overlay.free.push(index);
         }
     }
@@ -168,7 +165,7 @@ impl Draft {
                 let index = self.touch(*node);
                 self.row_mut(index).parent = to.0;
                 self.row_mut(index).digest = std::sync::OnceLock::new();
-                self.rows + index
+                self.base.rows + index
             })
             .collect();
         self.with_children(to.0, |children, view| {
@@ -182,6 +179,6 @@ impl Draft {
     /// Returns the key of an id that some tree of this context has or had.
     #[must_use]
     pub fn key(&self, id: &str) -> Option<NodeKey> {
-        Names::find(&self.space.ids, id).map(NodeKey)
+        Names::find(&self.base.space.ids, id).map(NodeKey)
     }
 }

@@ -13,6 +13,8 @@ pub(crate) struct Overlay {
     pub(super) index: BTreeMap<u32, Option<u32>>,
     /// Rows of nodes that were created and removed again: free to be used.
     pub(super) free: Vec<u32>,
+    /// The first row, kept free for the turn that the commit will make: it is created last and read first.
+    pub(super) turn: Option<u32>,
 }
 
 impl Overlay {

@@ -3,6 +3,7 @@
 use std::sync::OnceLock;
 
 use super::Draft;
+use crate::class::Class;
 use crate::list::Children;
 use crate::row::{NO_ROW, Row};
 use crate::view::TreeRef;
@@ -13,10 +14,10 @@ impl Draft {
     /// The parent's list is told by the [`Draft::refresh`] that ends every change.
     pub(super) fn touch(&mut self, node: u32) -> u32 {
         let number = self.view().find_row(node).expect("only nodes of the tree are touched");
-        if number >= self.rows {
-            return number - self.rows;
+        if number >= self.base.rows {
+            return number - self.base.rows;
         }
-        let mut row = self.space.row(number).clone();
+        let mut row = self.base.space.row(number).clone();
         self.follow(&mut row, number);
         self.push(row)
     }
@@ -24,11 +25,11 @@ impl Draft {
     /// Links a row to the version before it.
     pub(super) fn follow(&self, row: &mut Row, before: u32) {
         row.previous = before;
-        row.version = self.space.row(before).version + 1;
+        row.version = self.base.space.row(before).version + 1;
         let target = row.version & (row.version - 1);
         let mut jump = before;
-        while self.space.row(jump).version > target {
-            jump = self.space.row(jump).jump;
+        while self.base.space.row(jump).version > target {
+            jump = self.base.space.row(jump).jump;
         }
         row.jump = jump;
         row.digest = OnceLock::new();
@@ -37,7 +38,13 @@ impl Draft {
     /// Adds a row to the overlay and to its index.
     pub(super) fn push(&mut self, row: Row) -> u32 {
         let node = row.node;
-        let index = match self.overlay.free.pop() {
+        if self.overlay.rows.is_empty() {
+            self.overlay.rows.push(Row::void());
+            self.overlay.turn = Some(0);
+        }
+        let is_new_turn = row.class() == Class::Turn && row.previous == NO_ROW;
+        let reserved = if is_new_turn { self.overlay.turn.take() } else { None };
+        let index = match reserved.or_else(|| self.overlay.free.pop()) {
             Some(index) => {
                 *self.row_mut(index) = row;
                 index
@@ -47,7 +54,7 @@ impl Draft {
                 u32::try_from(self.overlay.rows.len() - 1).expect("row numbers are 32 bits")
             }
         };
-        self.set_index(node, Some(self.rows + index));
+        self.set_index(node, Some(self.base.rows + index));
         index
     }
 
@@ -61,9 +68,9 @@ impl Draft {
         // The list is taken out while it changes: it is looked at through the view's rows only.
         if let Some(region) = self.region_of_row(number) {
             let slot = region.index();
-            let mut list = std::mem::replace(&mut self.regions[slot], Children::EMPTY);
+            let mut list = std::mem::replace(&mut self.base.regions[slot], Children::EMPTY);
             let result = change(&mut list, self.view());
-            self.regions[slot] = list;
+            self.base.regions[slot] = list;
             return result;
         }
         let index = self.touch(parent);
@@ -78,7 +85,7 @@ impl Draft {
         let mut node = node;
         loop {
             let number = self.view().find_row(node).expect("a changed node is in the tree");
-            if number < self.rows {
+            if number < self.base.rows {
                 // The root or a region: their rows never change.
                 return;
             }
@@ -86,7 +93,7 @@ impl Draft {
                 let view = self.view();
                 view.row(number).children.summary(&view)
             };
-            let row = self.row_mut(number - self.rows);
+            let row = self.row_mut(number - self.base.rows);
             row.summarize(below);
             row.digest = OnceLock::new();
             let parent = row.parent;

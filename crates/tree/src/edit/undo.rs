@@ -15,6 +15,7 @@ pub(super) struct Undo {
     /// Earlier entries of the index, newest last.
     index: Vec<(u32, Option<Option<u32>>)>,
     free: Vec<u32>,
+    turn: Option<u32>,
     regions: [Children; 3],
     count: usize,
 }
@@ -29,8 +30,9 @@ impl Draft {
             changed: BTreeMap::new(),
             index: Vec::new(),
             free: self.overlay.free.clone(),
-            regions: self.regions.clone(),
-            count: self.count,
+            turn: self.overlay.turn,
+            regions: self.base.regions.clone(),
+            count: self.base.count,
         }));
     }
 
@@ -53,8 +55,9 @@ impl Draft {
             self.overlay.rows[index as usize] = row;
         }
         self.overlay.free = undo.free;
-        self.regions = undo.regions;
-        self.count = undo.count;
+        self.overlay.turn = undo.turn;
+        self.base.regions = undo.regions;
+        self.base.count = undo.count;
     }
 
     /// The row at an index of the overlay, to be changed.

@@ -12,7 +12,7 @@ mod node;
 mod search;
 
 pub(crate) use iter::{ChildIter, ReverseIter};
-pub(crate) use node::{Child, Items, Run};
+pub(crate) use node::{Child, Entry, Items, Run};
 
 use std::sync::Arc;
 

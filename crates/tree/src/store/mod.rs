@@ -10,4 +10,4 @@ pub use log::Log;
 pub(crate) use names::{Names, hash};
 pub(crate) use paged::Paged;
 pub(crate) use segment::Segment;
-pub(crate) use space::Space;
+pub(crate) use space::{Page, Space};

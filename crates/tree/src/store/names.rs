@@ -147,9 +147,9 @@ mod tests {
         names.intern("early");
         std::thread::scope(|scope| {
             scope.spawn(|| {
-                (0..20_000).for_each(|index| {
+                for index in 0..20_000 {
                     names.intern(&index.to_string());
-                })
+                }
             });
             for _ in 0..20_000 {
                 assert_eq!(names.find("early"), Some(0));

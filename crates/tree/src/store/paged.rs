@@ -16,11 +16,12 @@ const FIRST_BITS: u32 = FIRST.trailing_zeros();
 const BUCKETS: usize = (u32::BITS - FIRST_BITS) as usize;
 
 type Page<S> = Box<[S]>;
+type Bucket<S> = Box<[OnceLock<Page<S>>]>;
 
 /// An array of `S` that grows page by page; new slots are `S::default()`.
 #[derive(Debug)]
 pub(crate) struct Paged<S> {
-    buckets: [OnceLock<Box<[OnceLock<Page<S>>]>>; BUCKETS],
+    buckets: [OnceLock<Bucket<S>>; BUCKETS],
 }
 
 impl<S> Default for Paged<S> {
@@ -43,6 +44,13 @@ impl<S: Default> Paged<S> {
     pub(crate) fn get(&self, index: u32) -> Option<&S> {
         let (bucket, page, slot) = locate(index);
         self.buckets.get(bucket)?.get()?.get(page)?.get()?.get(slot)
+    }
+
+    /// Returns the page that holds an index, and the index of its first slot.
+    pub(crate) fn page(&self, index: u32) -> Option<(u32, &[S])> {
+        let (bucket, page, slot) = locate(index);
+        let slots = self.buckets.get(bucket)?.get()?.get(page)?.get()?;
+        Some((index - u32::try_from(slot).ok()?, slots))
     }
 
     /// Returns the slot, allocating its page if needed.

@@ -30,6 +30,12 @@ impl Segment {
             .expect("row numbers are only handed out after the row was appended")
     }
 
+    /// Returns the page that holds a row, and the number of its first row.
+    pub(crate) fn page(&self, number: u32) -> Option<(u32, &[OnceLock<Row>])> {
+        let (start, slots) = self.rows.page(number - self.start)?;
+        Some((self.start + start, slots))
+    }
+
     /// Appends a row under its number. Only the branch that owns the segment calls this.
     pub(crate) fn append(&self, number: u32, row: Row) {
         let stored = self.rows.slot(number - self.start).set(row);

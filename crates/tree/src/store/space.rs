@@ -1,6 +1,6 @@
 //! The row log of a branch: segments of its ancestors, then its own.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::{Names, Segment};
 use crate::row::{NO_ROW, Row};
@@ -17,6 +17,27 @@ pub(crate) struct Space {
     /// Node types, roles, kinds.
     pub(crate) symbols: Arc<Names>,
     segments: Vec<Arc<Segment>>,
+}
+
+/// A piece of the log, kept at hand by a walk.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Page<'a> {
+    start: u32,
+    end: u32,
+    slots: &'a [OnceLock<Row>],
+}
+
+impl<'a> Page<'a> {
+    pub(crate) const EMPTY: Page<'static> = Page { start: 0, end: 0, slots: &[] };
+
+    /// Returns a row, if it is of this page.
+    #[inline]
+    pub(crate) fn row(&self, number: u32) -> Option<&'a Row> {
+        if number >= self.end {
+            return None;
+        }
+        self.slots.get(number.checked_sub(self.start)? as usize)?.get()
+    }
 }
 
 impl Space {
@@ -53,6 +74,15 @@ impl Space {
         }
         let after = self.segments.partition_point(|segment| segment.start <= number);
         self.segments[after - 1].row(number)
+    }
+
+    /// Returns the page that holds a row, and the number of its first row. Only numbers below the start of the next segment belong to
+    /// this space.
+    pub(crate) fn page(&self, number: u32) -> Option<Page<'_>> {
+        let after = self.segments.partition_point(|segment| segment.start <= number);
+        let (start, slots) = self.segments[after - 1].page(number)?;
+        let end = self.segments.get(after).map_or(u32::MAX, |next| next.start);
+        Some(Page { start, end, slots })
     }
 
     /// Returns the row of a node as of the state that has `rows` rows, or nothing if it is not there.

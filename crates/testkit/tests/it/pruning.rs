@@ -1,0 +1,203 @@
+//! PRU: budgets, order, protection.
+
+use std::sync::Arc;
+
+use contextree::json::Value;
+use contextree::{
+    CommitOptions, CommitReport, Context, Limit, NewNode, NodeRef, Place, Policy, Region,
+};
+use contextree_testkit::generate::Rng;
+
+use crate::support::{block, children, commit, group, head, thread_ids, turns};
+
+fn prune(context: &mut Context, protect_turns: u64, limits: Vec<Limit>) -> CommitReport {
+    let policy = Policy { protect_turns, limits };
+    let options = CommitOptions { policy: Some(&policy), ..CommitOptions::default() };
+    context.commit_with(&options).unwrap()
+}
+
+fn pruned(report: &CommitReport) -> Vec<&str> {
+    report.pruned.iter().map(|node| node.id.as_str()).collect()
+}
+
+// covers: PRU-001
+#[test]
+fn nothing_is_pruned_unless_a_policy_says_so() {
+    let mut context = turns(20);
+    assert!(commit(&mut context).pruned.is_empty());
+    assert!(pruned(&prune(&mut context, 1, vec![])).is_empty(), "nor by an empty one");
+    assert_eq!(Policy::default().limits, []);
+    assert_eq!(head(&context).view().turn_count(), 22);
+}
+
+// covers: PRU-003
+#[test]
+fn the_lowest_priority_goes_first_then_the_oldest_then_by_id() {
+    let mut context = turns(0);
+    context.remove("s").unwrap();
+    for (id, priority) in [("new-low", -1), ("b", 0), ("a", 0), ("high", 9)] {
+        context.add(Place::head(), block(id).priority(priority)).unwrap();
+    }
+    let report = prune(&mut context, 0, vec![Limit::Remove(3)]);
+    assert_eq!(pruned(&report), ["new-low", "b", "a"]);
+    assert_eq!(thread_ids(head(&context).view()), ["high"]);
+}
+
+// covers: PRU-004
+#[test]
+fn the_order_in_which_a_document_lists_nodes_does_not_matter_to_pruning() {
+    let mut nodes: Vec<String> = (0..30)
+        .map(|index| {
+            format!(
+                r#"{{"id":"n{index}","nodeType":"cb","priority":{},"created_at_ns":{},"content":"c{index}"}}"#,
+                index % 4,
+                index % 3
+            )
+        })
+        .collect();
+    let mut rng = Rng::new(7);
+    let mut digests = std::collections::BTreeSet::new();
+    for _ in 0..100 {
+        for index in (1..nodes.len()).rev() {
+            let other = usize::try_from(rng.below(index as u64 + 1)).unwrap();
+            nodes.swap(index, other);
+        }
+        let mut context = crate::support::lenient_working(&format!(
+            r#"{{"root":{{"id":"r","children":[{{"id":"s","nodeType":"^sys","children":[{}]}}]}}}}"#,
+            nodes.join(",")
+        ));
+        let report = prune(&mut context, 1, vec![Limit::Remove(11)]);
+        digests.insert((report.digest, head(&context).export(), report.pruned.len()));
+    }
+    assert_eq!(digests.len(), 1, "a hundred runs, one result");
+}
+
+// covers: PRU-005
+#[test]
+fn the_newest_turns_pinned_and_referenced_nodes_are_protected() {
+    let mut context = turns(4);
+    context.apply(contextree::Op::Pin { node: "u1".into() }).unwrap();
+    let handle = context.retain("a2").unwrap();
+    context.add(Place::system(), block("cites").pinned(true).attribute("data_refs", "p1")).unwrap();
+    let report = prune(&mut context, 3, vec![Limit::Remove(1_000)]);
+    // The head about to be sealed is the newest turn, so turns 4 and 3 are protected too.
+    assert_eq!(pruned(&report), ["s", "a1", "u2", "p2"]);
+    assert_eq!(report.unmet.len(), 1, "and that the limit was not reached is said");
+    drop(handle);
+}
+
+// covers: PRU-006
+#[test]
+fn a_measure_of_ones_own_counts_and_the_order_stays() {
+    let mut context = turns(0);
+    context.remove("s").unwrap();
+    for (id, text) in [("a", "one two three"), ("b", "four"), ("c", "five six")] {
+        context.add(Place::head(), NewNode::text(text).id(id)).unwrap();
+    }
+    let words = |block: NodeRef<'_>| {
+        block.content().as_text().map_or(0, |text| text.split(' ').count() as u64)
+    };
+    let total = |max| vec![Limit::Total { measure: "words".into(), max }];
+    let before = context.export_working();
+    let policy = Policy { protect_turns: 0, limits: total(3) };
+    let options = CommitOptions { policy: Some(&policy), ..CommitOptions::default() };
+    let error = context.commit_with(&options).unwrap_err();
+    assert_eq!(error.code(), "E_UNKNOWN_MEASURE");
+    assert_eq!(context.export_working(), before, "a failed commit changes nothing");
+    context.set_measure("words", Arc::new(words));
+    let report = prune(&mut context, 0, total(3));
+    assert_eq!(pruned(&report), ["a"], "the prefix of the canonical order that is enough");
+}
+
+// covers: PRU-009, LIF-012
+#[test]
+fn a_marked_container_that_pruning_empties_goes_too() {
+    let mut context = turns(0);
+    context.add(Place::at("^ah", 1), group("g").removable(true)).unwrap();
+    for id in ["x", "y"] {
+        context.add(Place::into("g"), block(id).priority(-1)).unwrap();
+    }
+    context.add(Place::at("^ah", 2), group("plain")).unwrap();
+    context.add(Place::into("plain"), block("z").priority(-1)).unwrap();
+    let report = prune(&mut context, 0, vec![Limit::Remove(3)]);
+    assert_eq!(pruned(&report), ["x", "y", "z"]);
+    assert_eq!(report.cascaded, ["g"]);
+    assert_eq!(children(head(&context).view(), "seg:1"), ["cont:1", "plain"]);
+}
+
+// covers: PRU-007
+#[test]
+fn budgets_hold_on_the_whole_on_regions_on_turns_and_on_depth() {
+    let count = |context: &Context, region: Region| {
+        contextree::blocks(head(context).view()).filter(|(place, _)| *place == region).count()
+    };
+    let nodes = |max| Limit::Region { region: Region::Seq, measure: "nodes".into(), max };
+    let mut context = turns(5);
+    prune(&mut context, 1, vec![nodes(4)]);
+    assert_eq!((count(&context, Region::Seq), count(&context, Region::Sys)), (4, 1));
+    let mut context = turns(5);
+    prune(&mut context, 1, vec![Limit::Turn { measure: "nodes".into(), max: 1 }]);
+    for turn in head(&context).view().region(Region::Seq).children() {
+        let blocks = turn.subtree().filter(|(_, node)| !node.class().is_container()).count();
+        assert!(blocks <= 1, "{turn:?} has {blocks} blocks");
+    }
+    let mut context = turns(5);
+    let report = prune(&mut context, 1, vec![Limit::Depth(2)]);
+    assert_eq!(children(head(&context).view(), "^seq"), ["seg:5", "seg:6"]);
+    assert_eq!(pruned(&report), ["seg:1", "seg:2", "seg:3", "seg:4"]);
+    let mut context = turns(5);
+    let total = |max| Limit::Total { measure: "bytes".into(), max };
+    let report = prune(&mut context, 1, vec![total(10)]);
+    let bytes: usize =
+        contextree::blocks(head(&context).view()).map(|(_, node)| node.content().byte_len()).sum();
+    assert!(bytes <= 10 && report.unmet.is_empty(), "{bytes} bytes are left");
+}
+
+#[test]
+fn a_call_and_its_results_go_or_stay_together() {
+    let mut context = turns(0);
+    context.remove("s").unwrap();
+    let part = |id: &str, call: Value, priority| {
+        block(id).priority(priority).attribute("data_call_id", call)
+    };
+    context.add(Place::head(), part("call1", "c1".into(), 5)).unwrap();
+    context.add(Place::head(), part("result1", "c1".into(), -5)).unwrap();
+    context.add(Place::head(), part("call2", 2.into(), 0)).unwrap();
+    context.add(Place::at("^ah", 1), part("result2", 2.into(), 0).pinned(true)).unwrap();
+    context.add(Place::head(), block("plain")).unwrap();
+    let report = prune(&mut context, 0, vec![Limit::Remove(1)]);
+    assert_eq!(pruned(&report), ["result1", "call1"], "the call went although it ranks high");
+    let report = prune(&mut context, 0, vec![Limit::Remove(100)]);
+    assert_eq!(pruned(&report), ["plain"], "a pinned result keeps its call");
+}
+
+#[test]
+fn a_policy_is_a_value_that_can_be_written_and_read() {
+    let limits = vec![
+        Limit::Remove(3),
+        Limit::Total { measure: "bytes".into(), max: 8_000 },
+        Limit::Region { region: Region::Sys, measure: "tokens".into(), max: 1 },
+        Limit::Turn { measure: "nodes".into(), max: u64::MAX },
+        Limit::Depth(7),
+    ];
+    let policy = Policy { protect_turns: 2, limits };
+    assert_eq!(Policy::from_value(&policy.to_value()).unwrap(), policy);
+    for (text, at) in [
+        (r#"[]"#, ""),
+        (r#"{"limit":[]}"#, "limit"),
+        (r#"{"protect_turns":-1}"#, "protect_turns"),
+        (r#"{"limits":{}}"#, "limits"),
+        (r#"{"limits":[{"limit":"depth","max":1},3]}"#, "limits[1]"),
+        (r#"{"limits":[{"limit":"deep","max":1}]}"#, "limits[0].limit"),
+        (r#"{"limits":[{"limit":"total","max":1}]}"#, "limits[0].measure"),
+        (
+            r#"{"limits":[{"limit":"region","region":"^x","measure":"nodes","max":1}]}"#,
+            "limits[0].region",
+        ),
+        (r#"{"limits":[{"limit":"remove","count":1,"max":1}]}"#, "limits[0].max"),
+    ] {
+        let error =
+            Policy::from_value(&contextree::json::parse(text.as_bytes()).unwrap()).unwrap_err();
+        assert_eq!((error.code(), error.at.as_str()), ("E_POLICY_INVALID", at), "{text}");
+    }
+}

@@ -1,0 +1,74 @@
+//! `docs/conformance.md`: every row of the requirements, the tests and cases that show it, and how it stands.
+//!
+//! Rows come from `corpus/requirements.json`. A test names the rows that it shows in a line directly above it
+//! (`// covers: STR-004, STR-007`); a case of the corpus covers the rows that it names in `covers`, and those whose acceptance
+//! test names it. Cases are run on the spot; tests are run by `cargo test`.
+
+mod acceptance;
+mod later;
+mod rows;
+mod sources;
+mod table;
+
+use std::path::Path;
+
+use rows::Row;
+use table::Standing;
+
+const FILE: &str = "docs/conformance.md";
+
+/// Writes the table.
+pub(crate) fn write(root: &Path) -> Result<String, String> {
+    let standings = standings(root)?;
+    let text = table::render(&standings);
+    std::fs::write(root.join(FILE), &text).map_err(|error| format!("{FILE}: {error}"))?;
+    Ok(format!("{FILE}: {}", table::summary(&standings)))
+}
+
+/// Fails if the table is out of date, or if a row that must have a test has none.
+pub(crate) fn check(root: &Path) -> Result<String, String> {
+    let standings = standings(root)?;
+    let mut problems: Vec<String> = standings
+        .iter()
+        .filter(|standing| standing.is_missing())
+        .map(|standing| format!("{}: no test covers this row", standing.row.id))
+        .collect();
+    problems.extend(standings.iter().flat_map(|standing| {
+        let failing = standing.cases.iter().filter(|case| case.failed);
+        failing.map(|case| format!("{}: the case {} fails", standing.row.id, case.id))
+    }));
+    let written = std::fs::read_to_string(root.join(FILE)).unwrap_or_default();
+    if written != table::render(&standings) {
+        problems.push(format!("{FILE} is out of date: run `cargo xtask conformance`"));
+    }
+    if problems.is_empty() {
+        Ok(format!("{FILE} is up to date: {}", table::summary(&standings)))
+    } else {
+        Err(problems.join("\n"))
+    }
+}
+
+fn standings(root: &Path) -> Result<Vec<Standing>, String> {
+    let rows = rows::read(&root.join("corpus/requirements.json"))?;
+    let tests = sources::scan(&root.join("crates"))?;
+    let is_known = |id: &str| id.starts_with("ER-") || rows.iter().any(|row| row.id == id);
+    let named = tests.iter().flat_map(|test| test.covers.iter().map(move |id| (id, &test.name)));
+    for (id, name) in named {
+        if !is_known(id) {
+            return Err(format!("{name} covers `{id}`, which is no row of the requirements"));
+        }
+    }
+    for (id, _) in later::LATER {
+        if !is_known(id) {
+            return Err(format!("`{id}` is to come later, but is no row of the requirements"));
+        }
+    }
+    let cases = acceptance::Cases::run(&root.join("corpus"))?;
+    let stand = |row: Row| {
+        let tests = tests.iter().filter(|test| test.covers.contains(&row.id));
+        let tests = tests.map(|test| test.name.clone()).collect();
+        let cases = cases.of(&row);
+        Standing { tests, cases, later: later::reason(&row), row }
+    };
+    Ok(rows.into_iter().map(stand).collect())
+}

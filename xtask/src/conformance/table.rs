@@ -1,0 +1,136 @@
+//! The table as Markdown.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use super::acceptance::Ran;
+use super::rows::Row;
+
+/// A row and what shows it.
+#[derive(Debug)]
+pub(super) struct Standing {
+    pub(super) row: Row,
+    pub(super) tests: Vec<String>,
+    pub(super) cases: Vec<Ran>,
+    /// Why it has to wait, if it has to.
+    pub(super) later: Option<&'static str>,
+}
+
+impl Standing {
+    fn is_shown(&self) -> bool {
+        !self.tests.is_empty() || self.cases.iter().any(|case| !case.waits && !case.failed)
+    }
+
+    /// True if the row binds, need not wait, and nothing shows it.
+    pub(super) fn is_missing(&self) -> bool {
+        self.row.binds() && self.later.is_none() && !self.is_shown()
+    }
+
+    fn status(&self) -> String {
+        if self.cases.iter().any(|case| case.failed) {
+            return "**fails**".to_owned();
+        }
+        match self.later {
+            Some(reason) => format!("open: {reason}"),
+            None if self.is_shown() => "pass".to_owned(),
+            None if self.row.binds() => "**missing**".to_owned(),
+            None => "–".to_owned(),
+        }
+    }
+}
+
+/// One line about the whole.
+pub(super) fn summary(standings: &[Standing]) -> String {
+    let count = |is: &dyn Fn(&&Standing) -> bool| standings.iter().filter(is).count();
+    format!(
+        "{} rows, {} shown, {} open, {} missing",
+        standings.len(),
+        count(&|standing| standing.status() == "pass"),
+        count(&|standing| standing.later.is_some()),
+        count(&|standing| standing.is_missing()),
+    )
+}
+
+pub(super) fn render(standings: &[Standing]) -> String {
+    let mut text = String::from(HEAD);
+    let mut areas: Vec<&str> = Vec::new();
+    for standing in standings {
+        if !areas.contains(&standing.row.area.as_str()) {
+            areas.push(&standing.row.area);
+        }
+    }
+    text.push_str(
+        "\n| area | rows | binding | pass | open | without a test |\n|---|--:|--:|--:|--:|--:|\n",
+    );
+    for area in &areas {
+        let rows: Vec<&Standing> =
+            standings.iter().filter(|standing| standing.row.area == *area).collect();
+        let count = |is: fn(&Standing) -> bool| rows.iter().filter(|row| is(row)).count();
+        let _ = writeln!(
+            text,
+            "| [{area}](#{}) | {} | {} | {} | {} | {} |",
+            area.to_lowercase(),
+            rows.len(),
+            count(|standing| standing.row.binds()),
+            count(|standing| standing.status() == "pass"),
+            count(|standing| standing.later.is_some()),
+            count(|standing| standing.later.is_none() && !standing.is_shown()),
+        );
+    }
+    for area in areas {
+        let _ = write!(
+            text,
+            "\n## {area}\n\n| row | strength | requirement | tests and cases | status |\n|---|---|---|---|---|\n"
+        );
+        for standing in standings.iter().filter(|standing| standing.row.area == area) {
+            let Row { id, strength, requirement, .. } = &standing.row;
+            let _ = writeln!(
+                text,
+                "| {id} | {strength} | {} | {} | {} |",
+                cell(requirement),
+                evidence(standing),
+                standing.status()
+            );
+        }
+    }
+    text
+}
+
+fn cell(text: &str) -> String {
+    text.replace('|', "\\|")
+}
+
+fn evidence(standing: &Standing) -> String {
+    let mut parts: Vec<String> =
+        standing.tests.iter().map(|name| format!("`{}`", short(name))).collect();
+    let mut files: BTreeMap<&str, Vec<&Ran>> = BTreeMap::new();
+    for case in &standing.cases {
+        files.entry(&case.file).or_default().push(case);
+    }
+    for (file, cases) in files {
+        let waiting = if cases.iter().all(|case| case.waits) { " (waiting)" } else { "" };
+        if cases.len() > 4 {
+            parts.push(format!("{} cases of {file}{waiting}", cases.len()));
+        } else {
+            parts.extend(cases.iter().map(|case| format!("{}{waiting}", case.id)));
+        }
+    }
+    parts.join("<br>")
+}
+
+/// `testkit/tests/it/order.rs::name` without what is the same everywhere.
+fn short(name: &str) -> String {
+    name.replace("/tests/it/", "/").replace(".rs::", "::")
+}
+
+const HEAD: &str = "\
+# Conformance
+
+Written by `cargo xtask conformance`; do not edit. `cargo xtask conformance --check` fails if this file is out of date, or if a
+binding row (MUST, MUST NOT, SHALL, DEF) has neither a test nor a passing case and is not on the list of rows that wait for
+the selector language.
+
+Rows are those of `corpus/requirements.json`. A test is named `crate/file::name` and stands in that crate's `tests/it/`; a name in capitals is a case of the
+corpus. *pass* means that all of them pass: cases were run when this file was written, tests are run by `cargo test`. *open* rows wait for the part that is
+named; what is tested already is listed all the same.
+";
