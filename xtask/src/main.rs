@@ -1,17 +1,27 @@
 //! The project's own chores: `cargo xtask <chore>`.
 
+mod bench;
 mod conformance;
+mod test;
+mod tidy;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-const USAGE: &str = "usage: cargo xtask conformance [--check]";
+const USAGE: &str = "usage: cargo xtask test              every check and every test
+       cargo xtask bench [--quick]   every bar, and the pictures
+       cargo xtask tidy              what the house style asks of files
+       cargo xtask conformance [--check]   the table docs/conformance.md";
 
 #[expect(clippy::print_stderr, reason = "a chore answers on the terminal")]
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let done = match arguments.as_slice() {
+        ["test"] => test::run(&root()),
+        ["bench"] => bench::run(&root(), false),
+        ["bench", "--quick"] => bench::run(&root(), true),
+        ["tidy"] => tidy::check(&root()),
         ["conformance"] => conformance::write(&root()),
         ["conformance", "--check"] => conformance::check(&root()),
         _ => Err(USAGE.to_owned()),

