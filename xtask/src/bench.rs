@@ -10,7 +10,8 @@ pub(crate) fn run(root: &Path, quick: bool) -> Result<String, String> {
     let size: &[&str] = if quick { &["--quick"] } else { &[] };
     let heap = [&program[..], &["contextree-heap", "--"], size].concat();
     cargo(root, "memory", &heap, &[])?;
-    let pictures: &[&str] = if quick { &[] } else { &["--svg", "docs/growth.svg"] };
+    let pictures: &[&str] =
+        if quick { &[] } else { &["--svg", "docs/growth.svg", "--page", "docs/performance.md"] };
     let rows = [&program[..], &["contextree-bench", "--"], size, pictures].concat();
     cargo(root, "time", &rows, &[])?;
     Ok("all bars hold".to_owned())

@@ -6,6 +6,7 @@
 pub mod growth;
 pub mod heap;
 pub mod measure;
+pub mod page;
 pub mod plot;
 pub mod rows;
 pub mod table;

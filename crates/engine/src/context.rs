@@ -268,7 +268,10 @@ impl Context {
     ///
     /// As the commit would fail.
     pub fn preview(&self, options: &CommitOptions<'_>) -> Result<Preview, CommitError> {
-        let now = self.settings.clock.now_ns();
+        self.preview_at(options, self.settings.clock.now_ns())
+    }
+
+    fn preview_at(&self, options: &CommitOptions<'_>, now: i64) -> Result<Preview, CommitError> {
         let mut draft = self.draft.fork();
         let mut counters = self.counters.clone();
         let mut work = Work {
@@ -288,13 +291,17 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// [`CommitError::StalePreview`] if the context was changed since.
+    /// [`CommitError::StalePreview`] if the commit would do anything else than what was previewed: the context was changed since, a handle
+    /// was taken or dropped, the options are others.
     pub fn accept(
         &mut self,
         preview: &Preview,
         options: &CommitOptions<'_>,
     ) -> Result<CommitReport, CommitError> {
-        if preview.revision != self.revision {
+        // Not only the tree decides what a commit does, but also handles, probes and measures. So it is tried again, and
+        // the reports, which carry the digest, are compared.
+        let unchanged = preview.revision == self.revision;
+        if !unchanged || self.preview_at(options, preview.now)?.report != preview.report {
             return Err(CommitError::StalePreview);
         }
         self.commit_at(options, Some(preview.now))

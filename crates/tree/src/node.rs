@@ -1,5 +1,6 @@
 //! One node of a tree, to be read.
 
+use std::cmp::Ordering;
 use std::fmt;
 
 use contextree_json::{Number, Value};
@@ -245,6 +246,19 @@ impl<'a> NodeRef<'a> {
             }
             _ => self.list().get(index).map(|row| self.tree.node_at(row)),
         }
+    }
+
+    /// Returns the children at one offset, in canonical order, without looking at the others.
+    pub fn children_at(self, offset: Scalar) -> impl Iterator<Item = NodeRef<'a>> {
+        let tree = self.tree;
+        let first = self.list().search(|number| match tree.row(number).offset() < offset {
+            true => Ordering::Less,
+            false => Ordering::Greater,
+        });
+        let first = first.unwrap_or_else(|at| at);
+        (first..self.list().len())
+            .map_while(move |index| self.child(index))
+            .take_while(move |child| child.offset() == offset)
     }
 
     pub(crate) fn list(self) -> &'a Children {

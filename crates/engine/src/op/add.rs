@@ -1,5 +1,6 @@
 //! Adding a node.
 
+use contextree_canon::Limits;
 use contextree_json::{Object, Value};
 use contextree_tree::{Body, Class, Content, NodeData, NodeKey, NodeRef, Scalar};
 
@@ -110,8 +111,9 @@ impl Work<'_> {
                 parent.map_or(0, |parent| parent.ancestors().count() + 2)
             }
         };
-        if depth > limits.max_depth {
-            return Err(limit("max_depth", limits.max_depth));
+        let max_depth = limits.max_depth.min(Limits::DEEPEST);
+        if depth > max_depth {
+            return Err(limit("max_depth", max_depth));
         }
         Ok(())
     }

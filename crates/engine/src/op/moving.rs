@@ -1,5 +1,6 @@
 //! Moving a node, within a region or across.
 
+use contextree_canon::Limits;
 use contextree_tree::{Body, Class, NodeData, NodeKey, NodeRef};
 
 use super::{Outcome, Place};
@@ -62,7 +63,7 @@ impl Work<'_> {
                 self.draft.view().at(key).map_or(0, |parent| parent.ancestors().count() + 1)
             }
         };
-        let limit = self.settings.limits.max_depth;
+        let limit = self.settings.limits.max_depth.min(Limits::DEEPEST);
         if above + 1 + height > limit {
             let at = node.id().to_owned();
             return Err(OpError::Limit { limit: "max_depth", value: limit as u64, at });

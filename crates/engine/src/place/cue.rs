@@ -8,10 +8,14 @@ use super::{Parent, Subject, Target, check_parent, is_sealed};
 use crate::error::{OpError, Reason};
 use crate::op::Cue;
 
-/// The neighbours at a position.
+/// A position among the children of a node.
 struct Gap<'a> {
-    siblings: Vec<NodeRef<'a>>,
-    /// How many siblings stand before it.
+    parent: NodeRef<'a>,
+    /// The position of the node that is being moved, which does not count.
+    skip: Option<usize>,
+    /// How many siblings there are.
+    count: usize,
+    /// How many of them stand before the position.
     at: usize,
     /// 0 is not a possible offset: the parent is a turn or the head.
     zoned: bool,
@@ -23,9 +27,9 @@ pub(super) fn resolve(
     subject: Subject<'_>,
 ) -> Result<Target, OpError> {
     check_parent(parent)?;
-    let own = subject.moving.map(NodeRef::key_of);
-    let siblings: Vec<_> = parent.children().filter(|child| Some(child.key_of()) != own).collect();
-    let count = siblings.len();
+    let skip =
+        subject.moving.filter(|node| node.parent_id() == Some(parent.id())).map(NodeRef::position);
+    let count = parent.child_count() - usize::from(skip.is_some());
     let out_of_range = || OpError::placement(Reason::PositionOutOfRange, parent.id());
     let child = |number: u32| {
         let number = number as usize;
@@ -37,7 +41,7 @@ pub(super) fn resolve(
         Cue::After(number) => child(number)?,
         Cue::Before(number) => child(number)? - 1,
     };
-    let gap = Gap { siblings, at, zoned: parent.is_zoned() };
+    let gap = Gap { parent, skip, count, at, zoned: parent.is_zoned() };
     let sealed_turn = parent.class() == Class::Turn;
     let not_expressible = || OpError::placement(Reason::PositionNotExpressible, parent.id());
     let (offset, rotate) = match subject.moving.filter(|node| is_sealed(*node)) {
@@ -48,8 +52,7 @@ pub(super) fn resolve(
         _ if sealed_turn => (gap.by_offset().ok_or_else(not_expressible)?, Vec::new()),
         _ => {
             let offset = gap.beside_neighbour();
-            let behind: Vec<_> =
-                gap.after().iter().filter(|node| node.offset() == offset).copied().collect();
+            let behind: Vec<_> = gap.behind().take_while(|node| node.offset() == offset).collect();
             if behind.iter().any(|node| is_sealed(*node)) {
                 (gap.by_free_offset().ok_or_else(not_expressible)?, Vec::new())
             } else {
@@ -71,12 +74,23 @@ fn region_of(parent: NodeRef<'_>) -> Option<contextree_tree::Region> {
 }
 
 impl<'a> Gap<'a> {
-    fn before(&self) -> Option<NodeRef<'a>> {
-        self.at.checked_sub(1).map(|index| self.siblings[index])
+    /// The sibling at a position, the one that is being moved not counted.
+    fn sibling(&self, index: usize) -> Option<NodeRef<'a>> {
+        let passed = self.skip.is_some_and(|skip| index >= skip);
+        if index < self.count { self.parent.child(index + usize::from(passed)) } else { None }
     }
 
-    fn after(&self) -> &[NodeRef<'a>] {
-        &self.siblings[self.at..]
+    fn before(&self) -> Option<NodeRef<'a>> {
+        self.sibling(self.at.checked_sub(1)?)
+    }
+
+    fn after(&self) -> Option<NodeRef<'a>> {
+        self.sibling(self.at)
+    }
+
+    /// The siblings at and after the position.
+    fn behind(&self) -> impl Iterator<Item = NodeRef<'a>> {
+        (self.at..self.count).map_while(|index| self.sibling(index))
     }
 
     fn is_possible(&self, offset: Scalar) -> bool {
@@ -85,12 +99,12 @@ impl<'a> Gap<'a> {
 
     /// The offset of a neighbour if there is one to share; stamps do the rest.
     fn beside_neighbour(&self) -> Scalar {
-        let shared = [self.before(), self.after().first().copied()]
+        let shared = [self.before(), self.after()]
             .into_iter()
             .flatten()
             .map(NodeRef::offset)
             .find(|offset| self.is_possible(*offset));
-        shared.unwrap_or(match (self.before(), self.after().first(), self.zoned) {
+        shared.unwrap_or(match (self.before(), self.after(), self.zoned) {
             (Some(_), _, _) => Scalar::Int(1),
             (None, Some(_), _) => Scalar::Int(-1),
             (None, None, true) => Scalar::Int(1),
@@ -100,7 +114,7 @@ impl<'a> Gap<'a> {
 
     /// An offset for a new node, which comes last among equals, where no sibling's stamps can change.
     fn by_offset(&self) -> Option<Scalar> {
-        match (self.before(), self.after().first()) {
+        match (self.before(), self.after()) {
             (_, None) => Some(Scalar::Int(self.beyond_last()?)),
             (None, Some(_)) => Some(Scalar::Int(self.before_first()?)),
             (Some(before), Some(after)) => {
@@ -119,7 +133,7 @@ impl<'a> Gap<'a> {
             let next = whole(offset, by)?.checked_add(by)?;
             Some(Scalar::Int(if next == 0 && self.zoned { by } else { next }))
         };
-        match (self.before(), self.after().first()) {
+        match (self.before(), self.after()) {
             (Some(before), None) => step(before.offset(), 1),
             (None, Some(after)) => step(after.offset(), -1),
             (Some(_), Some(_)) => self.by_offset(),
@@ -133,7 +147,7 @@ impl<'a> Gap<'a> {
         let order = |left: NodeRef<'_>, right: NodeRef<'_>| {
             stamps(left).cmp(&stamps(right)).then_with(|| left.id().cmp(right.id()))
         };
-        match (self.before(), self.after().first().copied()) {
+        match (self.before(), self.after()) {
             (None, None) if !self.zoned => Some(Scalar::ZERO),
             (_, None) => Some(Scalar::Int(self.beyond_last()?)),
             (None, Some(_)) => Some(Scalar::Int(self.before_first()?)),
@@ -154,12 +168,12 @@ impl<'a> Gap<'a> {
     }
 
     fn beyond_last(&self) -> Option<i64> {
-        let last = self.siblings.last().map_or(Scalar::ZERO, |node| node.offset());
+        let last = self.sibling(self.count.wrapping_sub(1)).map_or(Scalar::ZERO, NodeRef::offset);
         whole(last.max(Scalar::ZERO), 1)?.checked_add(1)
     }
 
     fn before_first(&self) -> Option<i64> {
-        let first = self.siblings.first().map_or(Scalar::ZERO, |node| node.offset());
+        let first = self.sibling(0).map_or(Scalar::ZERO, NodeRef::offset);
         whole(first.min(Scalar::ZERO), -1)?.checked_sub(1)
     }
 

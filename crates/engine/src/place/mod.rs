@@ -58,7 +58,7 @@ pub(crate) fn in_sealed_core(node: NodeRef<'_>) -> bool {
 
 /// Returns the core of a turn or of the head.
 pub(crate) fn core_of(turn: NodeRef<'_>) -> Option<NodeRef<'_>> {
-    turn.children().find(|child| child.is_core())
+    turn.children_at(Scalar::ZERO).find(|child| child.is_core())
 }
 
 /// Finds out where a place is, and whether a node may stand there.
@@ -149,5 +149,5 @@ fn into(parent: NodeRef<'_>, offset: Scalar, subject: Subject<'_>) -> Result<Tar
 
 /// True if blocks stand directly at offset 0, without a core around them.
 pub(crate) fn has_direct_core(turn: NodeRef<'_>) -> bool {
-    turn.children().any(|child| child.class() == Class::Block && child.offset().signum() == 0)
+    turn.children_at(Scalar::ZERO).any(|child| child.class() == Class::Block)
 }

@@ -145,6 +145,19 @@ fn equal_content_hashes_tell_a_move_where_they_are_unique() {
     assert_eq!(pairs[0].0, "p1");
 }
 
+// covers: ERC-009
+#[test]
+fn a_collision_of_hashes_is_reported_and_is_no_move() {
+    let mut context = turns(1);
+    context.remove("p1").unwrap();
+    context.add(Place::at("seg:1", 1), NewNode::text("something else").id("other")).unwrap();
+    commit(&mut context);
+    let older = context.snapshot(LAST.0).unwrap().view();
+    let found = moved(older, head(&context).view(), |_| [7; 32]);
+    assert_eq!(found.collisions, [("p1".to_owned(), "other".to_owned())]);
+    assert!(found.moved.is_empty());
+}
+
 // covers: DIF-013
 #[test]
 fn every_block_of_a_diff_is_found_in_the_threads() {

@@ -102,9 +102,10 @@ pub(crate) fn refuse(context: &mut Context, op: Op, code: &str, reason: &str, pl
     assert!(!error.to_string().is_empty() && !error.hint().is_empty(), "an error helps: {error}");
     assert_eq!(state_of(context), before, "{described} was refused and changed something");
     // As the second part of a batch it takes the first part with it.
-    let first = Op::Add { place: Place::system(), node: NewNode::text("first of a batch") };
+    let first = Op::Add { place: Place::system(), node: NewNode::text("first") };
     let batch = context.batch(vec![first, op]).expect_err("a part of the batch is refused");
-    assert_eq!(batch.index, 1);
+    // Where the tree is full already, the first part is too much.
+    assert!(batch.index == 1 || code == "E_LIMIT", "{batch}");
     assert_eq!(state_of(context), before, "a batch with {described} changed something");
 }
 
