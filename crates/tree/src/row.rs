@@ -30,6 +30,8 @@ pub(crate) mod flag {
     pub(crate) const CLASS_SHIFT: u32 = 5;
     /// The node carries `data_refs`.
     pub(crate) const REFERS: u32 = 1 << 8;
+    /// The node has a key.
+    pub(crate) const KEYED: u32 = 1 << 9;
     /// The document had this header: ten bits from here on, see `Header`.
     pub(crate) const PRESENT_SHIFT: u32 = 16;
 }
@@ -180,6 +182,12 @@ impl Row {
         }
     }
 
+    /// Sets the flags that tell of attributes.
+    pub(crate) fn note_attributes(&mut self, body: &Body) {
+        self.set(flag::REFERS, body.attributes.contains_key("data_refs"));
+        self.set(flag::KEYED, body.attributes.contains_key("key"));
+    }
+
     pub(crate) fn class(&self) -> Class {
         match self.flags >> flag::CLASS_SHIFT & 0b111 {
             0 => Class::Root,
@@ -217,6 +225,15 @@ impl Row {
         if self.has(flag::REMOVABLE) && self.class() == Class::Container && self.children.is_empty()
         {
             own.marks |= Summary::EMPTY_REMOVABLE;
+        }
+        own.marks |= Summary::of_symbol(self.node_type);
+        for symbol in [self.role, self.kind] {
+            if symbol != NO_SYMBOL {
+                own.marks |= Summary::of_symbol(symbol);
+            }
+        }
+        if self.has(flag::KEYED) {
+            own.marks |= Summary::KEY;
         }
         self.summary = own.and(below);
     }

@@ -4,10 +4,11 @@ use std::sync::Arc;
 use std::{iter, slice};
 
 use crate::class::{Class, Region};
-use crate::list::{Child, ChildIter, Children, Entry, Items, Run};
+use crate::list::{Child, ChildIter, Children, Entry, Items, Run, Summary};
 use crate::node::NodeRef;
 use crate::row::{NO_ROW, Row};
 use crate::store::Page;
+use crate::symbol::Hint;
 use crate::view::TreeRef;
 
 /// Depth first, parents before children, siblings in canonical order.
@@ -19,6 +20,7 @@ pub struct Preorder<'a> {
     stack: Vec<Frame<'a>>,
     /// Rows of one turn lie side by side: the page of the last one is kept at hand.
     page: Page<'a>,
+    hint: Hint,
 }
 
 /// A part of a child list that is still to be visited, and how deep its nodes stand.
@@ -55,7 +57,16 @@ impl<'a> Rest<'a> {
 
 impl<'a> Preorder<'a> {
     pub(crate) fn new(start: NodeRef<'a>) -> Self {
-        Preorder { start: Some(start), tree: start.tree, stack: Vec::new(), page: Page::EMPTY }
+        Preorder::with_hint(start, Hint::default())
+    }
+
+    pub(crate) fn with_hint(start: NodeRef<'a>, hint: Hint) -> Self {
+        let tree = start.tree;
+        Preorder { start: Some(start), tree, stack: Vec::new(), page: Page::EMPTY, hint }
+    }
+
+    fn wants(&self, summary: Summary) -> bool {
+        summary.may_have(self.hint.marks, self.hint.expires_by)
     }
 
     /// Opens the children of a node that stands at a depth.
@@ -104,6 +115,9 @@ impl<'a> Iterator for Preorder<'a> {
                 Rest::Entries(entries) => entries.next().map(|entry| entry.row),
                 Rest::Runs(runs) => match runs.next() {
                     Some(child) => {
+                        if !child.summary.may_have(self.hint.marks, self.hint.expires_by) {
+                            continue;
+                        }
                         let rest = Rest::of_run(&child.run);
                         self.stack.push(Frame { depth, rest });
                         continue;
@@ -112,6 +126,9 @@ impl<'a> Iterator for Preorder<'a> {
                 },
                 Rest::Levels(levels) => match levels.next() {
                     Some(run) => {
+                        if !run.summary.may_have(self.hint.marks, self.hint.expires_by) {
+                            continue;
+                        }
                         let rest = Rest::of_run(run);
                         self.stack.push(Frame { depth, rest });
                         continue;
@@ -124,6 +141,9 @@ impl<'a> Iterator for Preorder<'a> {
                 continue;
             };
             let row = self.row(number);
+            if !self.wants(row.summary) && row.class() != Class::Region {
+                continue;
+            }
             self.open(number, row, depth);
             return Some((depth as usize, NodeRef { tree: self.tree, number, row }));
         }

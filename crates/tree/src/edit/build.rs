@@ -104,6 +104,7 @@ impl Builder {
         let mut count = 0;
         for row in self.rows {
             let node = row.node;
+            self.space.note_key(&row);
             own.append(count, row);
             own.publish(node, count);
             count += 1;

@@ -100,7 +100,7 @@ impl NodeData {
         row.set(Header::Children.bit(), self.shows_children.unwrap_or(class.is_container()));
         row.set(flag::REMOVABLE, self.removable);
         row.set(flag::PINNED, self.pinned);
-        row.set(flag::REFERS, self.body.attributes.contains_key("data_refs"));
+        row.note_attributes(&self.body);
         row.body = (!self.body.is_empty()).then(|| Arc::new(self.body));
         row
     }

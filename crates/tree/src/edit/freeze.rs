@@ -18,6 +18,7 @@ impl Draft {
         let own = self.base.space.own();
         let mut next = self.base.rows;
         for row in rows {
+            self.base.space.note_key(&row);
             own.append(next, row);
             next += 1;
         }

@@ -96,7 +96,7 @@ impl Draft {
     /// Replaces content and attributes.
     pub fn set_body(&mut self, node: NodeKey, body: Body) {
         self.change(node, |row| {
-            row.set(flag::REFERS, body.attributes.contains_key("data_refs"));
+            row.note_attributes(&body);
             row.body = (!body.is_empty()).then(|| Arc::new(body));
         });
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::row::Row;
+use crate::row::{Row, flag};
 
 /// What was changed since the last snapshot.
 #[derive(Clone, Debug, Default)]
@@ -30,6 +30,11 @@ impl Overlay {
     /// How many rows there are, free ones included.
     pub(crate) fn len(&self) -> u32 {
         u32::try_from(self.rows.len()).expect("row numbers are 32 bits")
+    }
+
+    /// The nodes whose new rows have a key.
+    pub(crate) fn keyed(&self) -> impl Iterator<Item = u32> + '_ {
+        self.rows.iter().filter(|row| row.has(flag::KEYED) && !row.is_dead()).map(|row| row.node)
     }
 
     /// The nodes that were removed.

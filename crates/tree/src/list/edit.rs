@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use super::node::{Entry, locate};
-use super::{Child, Children, Entries, FEW, Items, List, Run};
+use super::{Child, Children, Entries, FEW, Items, List, Run, Summary};
 
 impl Children {
     /// Returns the list of these rows, which are in canonical order.
@@ -144,7 +144,7 @@ fn edit_run(
         }
     };
     run.count = run.count.saturating_add_signed(change.count);
-    if run.summary.marks & change.loses == 0 {
+    if run.summary.marks & change.loses & Summary::EXACT == 0 {
         run.refresh_expiry();
         run.summary.marks |= change.gains;
     } else {

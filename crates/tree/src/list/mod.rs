@@ -44,6 +44,22 @@ impl Summary {
     pub(crate) const REFERS: u32 = 1;
     /// A removable container without children.
     pub(crate) const EMPTY_REMOVABLE: u32 = 1 << 1;
+    /// A node with a key.
+    pub(crate) const KEY: u32 = 1 << 2;
+    /// Marks that are exact: a list from which the last such node has gone does not show them any more. All others may stay behind,
+    /// because they only tell where it is worth looking.
+    pub(crate) const EXACT: u32 = Self::REFERS | Self::EMPTY_REMOVABLE;
+
+    /// The mark of a role, a kind or a type. Several may share one.
+    pub(crate) fn of_symbol(symbol: u32) -> u32 {
+        1 << (4 + symbol % 28)
+    }
+
+    /// True if something in the subtree can have all of these marks and expire by this commit.
+    #[inline]
+    pub(crate) fn may_have(self, marks: u32, expires_by: u32) -> bool {
+        self.marks & marks == marks && self.expires <= expires_by
+    }
 
     pub(crate) fn and(self, other: Summary) -> Summary {
         Summary { expires: self.expires.min(other.expires), marks: self.marks | other.marks }

@@ -47,7 +47,10 @@ fn check(children: &Children, expected: &[u32]) {
     assert_eq!(children.last(), expected.last().copied());
     let fresh = Children::from_rows(expected, &Plain);
     assert_eq!(shape(children), shape(&fresh), "the shape must not remember the edits");
-    assert_eq!(children.summary(&Plain), fresh.summary(&Plain));
+    let (summary, exact) = (children.summary(&Plain), fresh.summary(&Plain));
+    assert_eq!(summary.expires, exact.expires);
+    assert_eq!(summary.marks & exact.marks, exact.marks, "no mark is ever missing");
+    assert_eq!(summary.marks & Summary::EXACT, exact.marks & Summary::EXACT);
     for (index, row) in expected.iter().enumerate() {
         assert_eq!(children.get(index), Some(*row));
         assert_eq!(children.search(|other| other.cmp(row)), Ok(index));

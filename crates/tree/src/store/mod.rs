@@ -1,5 +1,6 @@
 //! Where rows and names live: append-only, shared by all snapshots, read without locks.
 
+mod keys;
 mod log;
 mod names;
 mod paged;

@@ -4,6 +4,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::Paged;
+use super::keys::Keys;
 use crate::row::Row;
 
 /// The rows that one branch appended, numbered from `start`, and the newest row of each of its nodes.
@@ -14,11 +15,20 @@ pub(crate) struct Segment {
     rows: Paged<OnceLock<Row>>,
     /// By node number: the newest row of this segment, plus one; zero if there is none.
     newest: Paged<AtomicU32>,
+    keys: Keys,
+    /// How many entries `keys` has; only the owner counts.
+    key_count: AtomicU32,
 }
 
 impl Segment {
     pub(crate) fn new(start: u32) -> Self {
-        Segment { start, rows: Paged::default(), newest: Paged::default() }
+        Segment {
+            start,
+            rows: Paged::default(),
+            newest: Paged::default(),
+            keys: Keys::default(),
+            key_count: AtomicU32::new(0),
+        }
     }
 
     /// Returns the row with this number, which must be of this segment and already appended.
@@ -40,6 +50,17 @@ impl Segment {
     pub(crate) fn append(&self, number: u32, row: Row) {
         let stored = self.rows.slot(number - self.start).set(row);
         assert!(stored.is_ok(), "row {number} was appended twice");
+    }
+
+    /// Notes that a node has a key.
+    pub(crate) fn add_key(&self, key: u32, node: u32) {
+        let number = self.key_count.fetch_add(1, Ordering::Relaxed);
+        self.keys.add(number, key, node);
+    }
+
+    /// Calls for every node that ever got a key in this segment, newest first; possibly more than once.
+    pub(crate) fn each_keyed(&self, key: u32, visit: &mut impl FnMut(u32)) {
+        self.keys.each(key, visit);
     }
 
     /// Makes a row the newest of its node. The row must be appended already.

@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use super::{Names, Segment};
-use crate::row::{NO_ROW, Row};
+use crate::row::{NO_ROW, Row, flag};
 
 /// All rows and names that a branch of a context can see.
 ///
@@ -113,6 +113,23 @@ impl Space {
             bound = bound.min(segment.start);
         }
         None
+    }
+
+    /// Notes the key of a row that was just appended by this branch.
+    pub(crate) fn note_key(&self, row: &Row) {
+        if row.has(flag::KEYED)
+            && let Some(key) =
+                row.body.as_ref().and_then(|body| body.attributes.get("key")?.as_str())
+        {
+            self.own().add_key(self.symbols.intern(key), row.node);
+        }
+    }
+
+    /// Calls for every node that ever got a key, in any segment; possibly more than once.
+    pub(crate) fn each_keyed(&self, key: &str, visit: &mut impl FnMut(u32)) {
+        if let Some(key) = self.symbols.find(key) {
+            self.segments.iter().rev().for_each(|segment| segment.each_keyed(key, visit));
+        }
     }
 
     /// How many rows two branches have in common, given how many rows each of their states has.

@@ -1,0 +1,120 @@
+//! Types, roles and kinds as numbers: compared without looking at their text.
+
+use std::collections::BTreeSet;
+
+use crate::node::NodeRef;
+use crate::row::NO_SYMBOL;
+use crate::view::TreeRef;
+use crate::walk::Preorder;
+
+/// The number of a type, a role or a kind. It means the same in all trees of a context and its forks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Symbol(u32);
+
+/// Where a walk need not look: subtrees in which nothing can have what is sought.
+///
+/// It is a hint. A walk that follows it visits every node that fits, its ancestors, and some that do not fit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hint {
+    pub(crate) marks: u32,
+    pub(crate) expires_by: u32,
+}
+
+impl Default for Hint {
+    /// Look everywhere.
+    fn default() -> Self {
+        Hint { marks: 0, expires_by: u32::MAX }
+    }
+}
+
+impl Hint {
+    /// Only where a node has this type, role or kind.
+    #[must_use]
+    pub fn with_symbol(self, symbol: Symbol) -> Self {
+        Hint { marks: self.marks | crate::list::Summary::of_symbol(symbol.0), ..self }
+    }
+
+    /// Only where a node has a key.
+    #[must_use]
+    pub fn with_key(self) -> Self {
+        Hint { marks: self.marks | crate::list::Summary::KEY, ..self }
+    }
+
+    /// Only where a node has a ttl of at most this many commits in the tree that is walked.
+    #[must_use]
+    pub fn with_ttl_at_most(self, ttl: u32, tree: TreeRef<'_>) -> Self {
+        let last = tree.next_cycle().saturating_add(ttl).min(u32::MAX - 1);
+        Hint { expires_by: self.expires_by.min(last), ..self }
+    }
+}
+
+impl<'a> TreeRef<'a> {
+    /// Returns the number of a type, a role or a kind; nothing if no node of this context ever had it.
+    #[must_use]
+    pub fn symbol(self, text: &str) -> Option<Symbol> {
+        self.base.space.symbols.find(text).filter(|symbol| *symbol != NO_SYMBOL).map(Symbol)
+    }
+
+    /// Returns the text of a symbol.
+    #[must_use]
+    pub fn symbol_text(self, symbol: Symbol) -> &'a str {
+        self.base.space.symbols.name(symbol.0)
+    }
+
+    /// Returns all nodes that a hint does not exclude, parents before children, siblings in canonical order.
+    #[must_use]
+    pub fn nodes_with(self, hint: Hint) -> Preorder<'a> {
+        Preorder::with_hint(self.root(), hint)
+    }
+
+    /// Returns the nodes that have a key, in document order. Looked up, not searched for.
+    #[must_use]
+    pub fn with_key(self, key: &str) -> Vec<NodeRef<'a>> {
+        let mut nodes: BTreeSet<u32> = BTreeSet::new();
+        self.base.space.each_keyed(key, &mut |node| {
+            nodes.insert(node);
+        });
+        if let Some(overlay) = self.overlay {
+            nodes.extend(overlay.keyed());
+        }
+        let mut found: Vec<_> = nodes
+            .into_iter()
+            .filter_map(|node| self.find_row(node))
+            .map(|row| self.node_at(row))
+            .filter(|node| node.key() == Some(key))
+            .collect();
+        if found.len() > 1 {
+            found.sort_by_cached_key(|node| node.place());
+        }
+        found
+    }
+}
+
+impl<'a> NodeRef<'a> {
+    /// Returns the type as a number.
+    #[must_use]
+    #[inline]
+    pub fn type_symbol(self) -> Symbol {
+        Symbol(self.row.node_type)
+    }
+
+    /// Returns the role as a number.
+    #[must_use]
+    #[inline]
+    pub fn role_symbol(self) -> Option<Symbol> {
+        (self.row.role != NO_SYMBOL).then_some(Symbol(self.row.role))
+    }
+
+    /// Returns the kind as a number.
+    #[must_use]
+    #[inline]
+    pub fn kind_symbol(self) -> Option<Symbol> {
+        (self.row.kind != NO_SYMBOL).then_some(Symbol(self.row.kind))
+    }
+
+    /// Returns the node and everything below it that a hint does not exclude.
+    #[must_use]
+    pub fn subtree_with(self, hint: Hint) -> Preorder<'a> {
+        Preorder::with_hint(self, hint)
+    }
+}

@@ -1,0 +1,3 @@
+//! Tests of the tree through its public face.
+
+mod hints;
