@@ -18,7 +18,7 @@ pub(super) fn builder(
 ) -> Result<Builder, DocumentError> {
     let mut issues = Issues::default();
     for node in &document.nodes {
-        check_limits(node, limits, &mut issues);
+        check_limits(node, document.bytes, limits, &mut issues);
     }
     issues.into_result()?;
     let mut nodes: Vec<Option<DocNode>> = document.nodes.into_iter().map(Some).collect();
@@ -74,7 +74,7 @@ fn twice(DuplicateId(id): &DuplicateId, offset: usize) -> DocumentError {
     }])
 }
 
-fn check_limits(node: &DocNode, limits: &Limits, issues: &mut Issues) {
+fn check_limits(node: &DocNode, document: usize, limits: &Limits, issues: &mut Issues) {
     let names = [&node.id, &node.node_type, &node.role, &node.kind];
     let longest = names.into_iter().flatten().map(|name| name.len()).max().unwrap_or(0);
     let longest_attribute = node.attributes.keys().map(str::len).max().unwrap_or(0);
@@ -88,8 +88,11 @@ fn check_limits(node: &DocNode, limits: &Limits, issues: &mut Issues) {
     }
     let too_large = match &node.content {
         Content::Text(text) => text.len() > limits.max_content_bytes,
-        // No longer in memory than in the text, give or take escapes: only large ones are measured.
-        _ => node.content.byte_len() > limits.max_content_bytes,
+        // A byte of the text becomes six of canonical JSON at most, so that most documents need not be measured.
+        _ => {
+            document.saturating_mul(6) > limits.max_content_bytes
+                && node.content.byte_len() > limits.max_content_bytes
+        }
     };
     if too_large {
         let message = format!("the content is larger than {} bytes", limits.max_content_bytes);

@@ -11,6 +11,8 @@ use crate::limits::Limits;
 /// An envelope and its nodes: parents before children, in the order of the text.
 #[derive(Debug, Default)]
 pub(super) struct Document {
+    /// The length of the text.
+    pub(super) bytes: usize,
     pub(super) spec_version: Option<String>,
     pub(super) cycle: Option<u32>,
     pub(super) nodes: Vec<DocNode>,
@@ -31,7 +33,7 @@ pub(super) fn read_document(
     limits: &Limits,
 ) -> Result<Document, DocumentError> {
     let mut reader = Reader::with_limits(text, &json_limits(limits));
-    let mut document = Document::default();
+    let mut document = Document { bytes: text.len(), ..Document::default() };
     let mut issues = Issues::default();
     let mut seen = Vec::new();
     reader.begin_object()?;
