@@ -2,6 +2,7 @@
 
 mod bench;
 mod conformance;
+mod fuzz;
 mod test;
 mod tidy;
 
@@ -10,6 +11,7 @@ use std::process::ExitCode;
 
 const USAGE: &str = "usage: cargo xtask test              every check and every test
        cargo xtask bench [--quick]   every bar, and the pictures
+       cargo xtask fuzz [TARGET] [--seconds N]   fuzzing; ten minutes each by default
        cargo xtask tidy              what the house style asks of files
        cargo xtask conformance [--check]   the table docs/conformance.md";
 
@@ -21,6 +23,10 @@ fn main() -> ExitCode {
         ["test"] => test::run(&root()),
         ["bench"] => bench::run(&root(), false),
         ["bench", "--quick"] => bench::run(&root(), true),
+        ["fuzz"] => fuzz::run(&root(), None, "600"),
+        ["fuzz", "--seconds", seconds] => fuzz::run(&root(), None, seconds),
+        ["fuzz", target] => fuzz::run(&root(), Some(target), "600"),
+        ["fuzz", target, "--seconds", seconds] => fuzz::run(&root(), Some(target), seconds),
         ["tidy"] => tidy::check(&root()),
         ["conformance"] => conformance::write(&root()),
         ["conformance", "--check"] => conformance::check(&root()),

@@ -1,5 +1,6 @@
 //! Test kit: random sessions, a deliberately naive model, and the runner of the conformance corpus.
 
+pub mod compare;
 pub mod conformance;
 pub mod drive;
 pub mod generate;

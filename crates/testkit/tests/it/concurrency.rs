@@ -51,7 +51,7 @@ fn is_consistent(snapshot: &Snapshot) {
     let blocks = contextree::blocks(tree).count();
     assert_eq!(blocks, 1 + 3 * cycle as usize);
     assert_eq!(tree.nodes().count(), tree.node_count());
-    assert!(tree.get(&format!("b{}.2", cycle)).is_some());
+    assert!(tree.get(&format!("b{cycle}.2")).is_some());
     assert!(tree.get(&format!("b{}.0", cycle + 1)).is_none(), "nothing of the future");
 }
 

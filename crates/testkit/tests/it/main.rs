@@ -3,6 +3,8 @@
 //! A test that shows that a row of the requirements holds says so in a line directly above it, `// covers: STR-004, STR-007`;
 //! `cargo xtask conformance` makes `docs/conformance.md` of these lines.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail like tests")]
+
 mod adoption;
 mod attempts;
 mod concurrency;

@@ -1,0 +1,27 @@
+//! Arbitrary bytes as a snapshot: never a panic, and what is imported is exported and imported again as the same; and it can
+//! be worked with.
+#![no_main]
+
+use contextree::{Context, ContextOptions, NewNode, Place, Profile};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|data: &[u8]| {
+    for profile in [Profile::Lenient, Profile::Strict] {
+        let Ok(mut context) = Context::import_snapshot(data, profile, ContextOptions::default())
+        else {
+            continue;
+        };
+        let first = context.head().expect("the document is a snapshot").clone();
+        let export = first.export();
+        let again = Context::import_snapshot(&export, Profile::Lenient, ContextOptions::default())
+            .expect("an export can be imported");
+        let second = again.head().expect("the document is a snapshot");
+        assert_eq!(second.export(), export);
+        assert_eq!(second.digest(), first.digest());
+        assert_eq!(second.thread(), first.thread());
+        let _ = context.add(Place::head(), NewNode::text("more").role("user"));
+        if context.commit().is_ok() {
+            assert_eq!(first.export(), export, "a snapshot never changes");
+        }
+    }
+});
