@@ -3,6 +3,7 @@
 //! A program of its own, because it counts every allocation and would slow the other measurements down.
 
 use std::alloc::System;
+use std::process::ExitCode;
 
 use contextree_bench::heap::report;
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
@@ -11,12 +12,14 @@ use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 static GLOBAL: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
 #[expect(clippy::print_stdout, reason = "the program's output")]
-fn main() {
+fn main() -> ExitCode {
     let quick = std::env::args().any(|argument| argument == "--quick");
     let region = Region::new(GLOBAL);
     let allocated = || {
         let change = region.change();
         change.bytes_allocated as i64 - change.bytes_deallocated as i64
     };
-    print!("{}", report(if quick { 10_000 } else { 100_000 }, &allocated));
+    let report = report(if quick { 10_000 } else { 100_000 }, &allocated);
+    print!("{report}");
+    if report.ends_with("holds\n") { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

@@ -51,7 +51,9 @@ impl MerkleHasher for Sha {
             .filter(|(_, header)| !node.has_header(**header))
             .fold(0_u16, |bits, (index, _)| bits | 1 << index);
         record.extend_from_slice(&missing.to_le_bytes());
-        let shape = u8::from(node.has_header(Header::Children))
+        // As the export does: children that are there are shown, whatever the document did.
+        let shows_children = node.has_header(Header::Children) || node.child_count() > 0;
+        let shape = u8::from(shows_children)
             | u8::from(node.is_removable()) << 1
             | u8::from(node.is_pinned()) << 2;
         record.push(shape);

@@ -40,9 +40,9 @@ pub fn reference_bytes(node: NodeRef<'_>) -> Vec<u8> {
     out
 }
 
-/// Appends a node alone, with the id of its parent and, if it shows children at all, an empty list of them.
+/// Appends a node alone; if it shows children at all, with an empty list of them.
 pub(crate) fn flat_node(out: &mut Vec<u8>, node: NodeRef<'_>) {
-    let mut writer = Columns::new(node, Style::Flat);
+    let mut writer = Columns::new(node, Style::Export);
     writer.before_children(out);
     if node.has_header(Header::Children) {
         writer.key(out, "children");
@@ -63,7 +63,6 @@ enum Column {
     Kind,
     NodeType,
     Offset,
-    Parent,
     Pinned,
     Priority,
     Removable,
@@ -73,7 +72,7 @@ enum Column {
 
 impl Column {
     /// What sorts before `children` can only be an attribute; everything here sorts behind it.
-    const ALL: [Column; 15] = [
+    const ALL: [Column; 14] = [
         Column::Content,
         Column::CreatedAtIso,
         Column::CreatedAtNs,
@@ -83,7 +82,6 @@ impl Column {
         Column::Kind,
         Column::NodeType,
         Column::Offset,
-        Column::Parent,
         Column::Pinned,
         Column::Priority,
         Column::Removable,
@@ -102,7 +100,6 @@ impl Column {
             Column::Kind => "kind",
             Column::NodeType => "nodeType",
             Column::Offset => "offset",
-            Column::Parent => "parent",
             Column::Pinned => "pinned",
             Column::Priority => "priority",
             Column::Removable => "removable",
@@ -117,8 +114,6 @@ impl Column {
 enum Style {
     /// Everything.
     Export,
-    /// Everything, and the id of the parent.
-    Flat,
     /// What the reference serializer has: no `creation_index`, no attributes, and the root's children in the order of their
     /// headers instead of that of the regions.
     Reference,
@@ -127,7 +122,6 @@ enum Style {
 impl Style {
     fn has(self, column: Column) -> bool {
         match column {
-            Column::Parent => self == Style::Flat,
             Column::CreationIndex | Column::Pinned | Column::Removable => self != Style::Reference,
             _ => true,
         }
@@ -292,7 +286,6 @@ impl<'a> Columns<'a> {
                 self.text(out, column, Some(node.node_type()));
             }
             Column::Offset if has(Header::Offset) => self.scalar(out, column, node.offset()),
-            Column::Parent => self.text(out, column, node.parent_id()),
             Column::Pinned => self.truth(out, column, node.is_pinned()),
             Column::Priority if has(Header::Priority) => self.scalar(out, column, node.priority()),
             Column::Removable => self.truth(out, column, node.is_removable()),

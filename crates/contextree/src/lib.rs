@@ -6,7 +6,7 @@
 //! let mut context = Context::new();
 //! context.add(Place::system(), NewNode::text("You are a weather bot.").role("system"))?;
 //!
-//! // First turn: the question, and a document that is worth keeping for two commits.
+//! // First turn: the question, and a document that survives one commit.
 //! context.add(Place::head(), NewNode::text("Will it rain in Oslo?").role("user"))?;
 //! context.add(Place::at("^ah", 1), NewNode::text("Forecast: rain").role("tool").ttl(1))?;
 //! context.commit()?;
@@ -45,7 +45,7 @@ pub use contextree_render::{
 };
 pub use contextree_tree::diff;
 pub use contextree_tree::{
-    Class, Content, Header, NodeRef, Region, Scalar, Tree, TreeRef, Vocabulary,
+    Body, Class, Content, Header, Log, NodeKey, NodeRef, Region, Scalar, Tree, TreeRef, Vocabulary,
 };
 
 mod clock;

@@ -57,6 +57,13 @@ impl Context {
         for snapshot in self.history().iter() {
             match before {
                 None => write_first(&mut out, snapshot.tree()),
+                // Foreign snapshots that were imported one by one have nothing in common that could be left out.
+                Some(before)
+                    if before.cycle() + 1 != snapshot.cycle()
+                        || !before.shares_history(snapshot) =>
+                {
+                    write_first(&mut out, snapshot.tree());
+                }
                 Some(before) => write_delta(&mut out, before.tree(), snapshot.tree()),
             }
             before = Some(snapshot);

@@ -42,6 +42,11 @@ impl Snapshot {
         self.tree.view()
     }
 
+    /// True if both stand in one line of commits, or in forks of it.
+    pub(crate) fn shares_history(&self, other: &Snapshot) -> bool {
+        self.view().common_versions(other.view()) > 0
+    }
+
     /// Returns the tree, to be kept.
     #[must_use]
     pub fn tree(&self) -> &Tree {

@@ -27,6 +27,11 @@ pub(crate) struct Settings {
     pub(crate) ids: Box<dyn IdSource>,
 }
 
+/// The longest ttl that a node can be given; together with the highest cycle it can still be counted.
+pub(crate) const MAX_TTL: i64 = 1 << 30;
+/// The highest number of a commit.
+pub(crate) const MAX_CYCLE: u32 = 1 << 31;
+
 /// A draft, on which one operation or one commit is carried out.
 pub(crate) struct Work<'a> {
     pub(crate) draft: &'a mut Draft,
@@ -78,9 +83,7 @@ impl Work<'_> {
 
     /// The commit at which a node that is created now expires.
     pub(crate) fn expiry(&self, ttl: i64) -> Option<u32> {
-        let ttl = u32::try_from(ttl).unwrap_or(u32::MAX);
-        // A ttl beyond what can be counted is as good as the longest that can.
-        Some(self.cycle().saturating_add(ttl).min(u32::MAX - 1))
+        Some(self.cycle() + u32::try_from(ttl).ok()?)
     }
 
     /// Makes an id that is free.

@@ -19,20 +19,19 @@ pub trait MerkleHasher {
 
 /// Returns the digest of a whole tree. Costs what changed since the last tree that was digested.
 pub fn root_digest(tree: TreeRef<'_>, hasher: &impl MerkleHasher) -> [u8; 32] {
-    let mut regions = Region::ALL.into_iter().map(|region| {
-        let node = tree.region(region);
-        // The list of a region is not in its row, so neither can be the digest.
-        hasher.node(node, list_digest(tree, &tree.base.regions[region.index()], hasher))
-    });
+    let mut regions = Region::ALL.into_iter().map(|region| tree.region(region).digest(hasher));
     let children = hasher.join(3, &mut regions);
     hasher.node(tree.root(), Some(children))
 }
 
 impl NodeRef<'_> {
-    /// Returns the digest of the node and everything below it. Root and regions are only digested as parts of a tree.
+    /// Returns the digest of the node and everything below it.
     pub fn digest(self, hasher: &impl MerkleHasher) -> [u8; 32] {
-        if matches!(self.class(), Class::Root | Class::Region) {
-            return hasher.node(self, list_digest(self.tree, self.list(), hasher));
+        // The lists of the regions are not in their rows, so neither can be the digests.
+        match self.class() {
+            Class::Root => return root_digest(self.tree, hasher),
+            Class::Region => return hasher.node(self, list_digest(self.tree, self.list(), hasher)),
+            _ => {}
         }
         *self.row.digest.get_or_init(|| {
             // As deep as the tree, whose depth is limited.

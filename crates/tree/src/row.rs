@@ -12,7 +12,7 @@ pub(crate) const NO_ROW: u32 = u32::MAX;
 /// "Never expires".
 pub(crate) const NEVER: u32 = u32::MAX;
 /// "No symbol": role or kind is absent.
-pub(crate) const NO_SYMBOL: u32 = 0;
+pub(crate) const NO_SYMBOL: u32 = u32::MAX;
 
 /// Bits of [`Row::flags`].
 pub(crate) mod flag {
@@ -179,6 +179,23 @@ impl Row {
             self.flags |= bit;
         } else {
             self.flags &= !bit;
+        }
+    }
+
+    /// Makes a header one that the node has, as its column says; what an import kept in its place is dropped.
+    pub(crate) fn settle(&mut self, header: Header) {
+        self.set(header.bit(), true);
+        self.drop_attribute(header.name());
+    }
+
+    /// Takes an attribute away.
+    pub(crate) fn drop_attribute(&mut self, name: &str) {
+        if let Some(body) = &self.body
+            && body.attributes.contains_key(name)
+        {
+            let mut attributes = body.attributes.clone();
+            attributes.remove(name);
+            self.body = Some(Arc::new(Body::new(body.content.clone(), attributes)));
         }
     }
 

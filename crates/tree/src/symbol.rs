@@ -52,7 +52,7 @@ impl<'a> TreeRef<'a> {
     /// Returns the number of a type, a role or a kind; nothing if no node of this context ever had it.
     #[must_use]
     pub fn symbol(self, text: &str) -> Option<Symbol> {
-        self.base.space.symbols.find(text).filter(|symbol| *symbol != NO_SYMBOL).map(Symbol)
+        self.base.space.symbols.find(text).map(Symbol)
     }
 
     /// Returns the text of a symbol.

@@ -1,14 +1,18 @@
 //! Lines → snapshots.
 
+use std::collections::BTreeSet;
 use std::str::FromStr;
 
 use contextree_json::{ParseErrorKind, Reader};
-use contextree_tree::{Draft, NodeRef, Tree};
+use contextree_tree::{Class, Draft, Header, NodeRef, Region, Scalar, Tree};
 
 use crate::digest::snapshot_digest;
 use crate::error::{DocumentError, codes};
 use crate::hash::Hash;
-use crate::import::{DocNode, Issues, Profile, import, next_cycle, node_data, read_flat_node};
+use crate::import::{
+    DocNode, Issues, Profile, check_limits, check_version, class_of, import, json_limits,
+    next_cycle, node_data, read_flat_node,
+};
 use crate::limits::Limits;
 
 /// Reads a history line by line.
@@ -33,7 +37,7 @@ impl HistoryReader {
     ///
     /// Whatever is wrong with the line; a digest that does not fit is `E_DIGEST_MISMATCH`. The reader cannot be used further.
     pub fn line(&mut self, line: &[u8]) -> Result<Tree, DocumentError> {
-        let record = match Record::read(line, self.profile)? {
+        let record = match Record::read(line, self.profile, &self.limits)? {
             Some(record) => record,
             None => return self.snapshot(line),
         };
@@ -47,11 +51,12 @@ impl HistoryReader {
             return Err(DocumentError::one(codes::DOCUMENT, "cycle_gap", message));
         }
         next_cycle(record.cycle)?;
-        apply(&mut draft, &before, record.nodes, &record.removed)?;
+        let (cycle, digest) = (record.cycle, record.digest);
+        apply(&mut draft, &before, record, self.profile, &self.limits)?;
         let tree = draft.freeze();
         let found = snapshot_digest(&tree);
-        if record.digest.is_some_and(|digest| digest != found) {
-            let message = format!("the digest of cycle {} is not that of its nodes", record.cycle);
+        if digest.is_some_and(|digest| digest != found) {
+            let message = format!("the digest of cycle {cycle} is not that of its nodes");
             return Err(DocumentError::one(codes::DIGEST, "digest_mismatch", message));
         }
         self.draft = Some((draft, tree.clone()));
@@ -83,13 +88,25 @@ struct Record {
     digest: Option<Hash>,
     nodes: Vec<DocNode>,
     removed: Vec<String>,
+    /// The length of the line.
+    bytes: usize,
 }
 
 impl Record {
     /// Returns nothing if the line is a whole snapshot.
-    fn read(line: &[u8], profile: Profile) -> Result<Option<Record>, DocumentError> {
-        let mut record = Record { cycle: 0, digest: None, nodes: Vec::new(), removed: Vec::new() };
-        let mut reader = Reader::new(line);
+    fn read(
+        line: &[u8],
+        profile: Profile,
+        limits: &Limits,
+    ) -> Result<Option<Record>, DocumentError> {
+        let mut record = Record {
+            cycle: 0,
+            digest: None,
+            nodes: Vec::new(),
+            removed: Vec::new(),
+            bytes: line.len(),
+        };
+        let mut reader = Reader::with_limits(line, &json_limits(limits));
         let mut issues = Issues::default();
         let mut seen: Vec<String> = Vec::new();
         reader.begin_object()?;
@@ -122,6 +139,7 @@ impl Record {
                         record.removed.push(reader.read_string()?.into_owned());
                     }
                 }
+                "spec_version" => check_version(&reader.read_string()?)?,
                 _ => drop(reader.read_value()?),
             }
             seen.push(key.into_owned());
@@ -136,41 +154,165 @@ impl Record {
 fn apply(
     draft: &mut Draft,
     before: &Tree,
-    nodes: Vec<DocNode>,
-    removed: &[String],
+    record: Record,
+    profile: Profile,
+    limits: &Limits,
 ) -> Result<(), DocumentError> {
     // The ttl of a line is counted like that of its snapshot: from the commit after it.
     let next = draft.view().next_cycle() + 1;
-    let unknown = |id: &str| {
-        let message = format!("the node `{id}` is not in the tree");
-        DocumentError::one(codes::DOCUMENT, "unknown_node", message)
-    };
+    let mut seen = BTreeSet::new();
+    let mut touched = BTreeSet::new();
     // First what stays, so that nodes that moved have left their old parents when those are removed.
-    for node in nodes {
+    for node in record.nodes {
+        check_record(&node, record.bytes, profile, limits)?;
         let id = node.id.clone().unwrap_or_default();
-        let parent = node.parent_id.clone().unwrap_or_default();
-        let exists = before.view().get(&id).is_some();
-        let data = node_data(node, next);
-        let parent_key = draft.view().get(&parent).map(NodeRef::key_of);
-        let Some(parent_key) = parent_key else { return Err(unknown(&parent)) };
-        if exists {
-            let key = draft.view().get(&id).map(NodeRef::key_of).ok_or_else(|| unknown(&id))?;
-            draft.overwrite(key, parent_key, data);
-        } else if draft.view().get(&id).is_some() {
-            let message = format!("the node `{id}` stands in the line twice");
-            return Err(DocumentError::one(codes::PLACEMENT, "duplicate_id", message));
-        } else {
-            draft.insert(parent_key, data);
+        if !seen.insert(id.clone()) {
+            return Err(refuse(
+                "duplicate_id",
+                format!("the node `{id}` stands in the line twice"),
+            ));
+        }
+        let view = draft.view();
+        let parent_id = node.parent_id.clone().unwrap_or_default();
+        let parent = view.get(&parent_id).ok_or_else(|| unknown(&parent_id))?;
+        let present = view.get(&id);
+        check_place(&node, present, parent, profile, limits)?;
+        let parent = parent.key_of();
+        touched.extend(
+            [parent].into_iter().chain(present.and_then(NodeRef::parent).map(NodeRef::key_of)),
+        );
+        match present.map(NodeRef::key_of) {
+            Some(key) => {
+                draft.overwrite(key, parent, node_data(node, next));
+                touched.insert(key);
+            }
+            None => {
+                if view.node_count() >= limits.max_nodes {
+                    let message = format!("the tree has more than {} nodes", limits.max_nodes);
+                    return Err(DocumentError::one(codes::LIMIT, "too_many_nodes", message));
+                }
+                touched.insert(draft.insert(parent, node_data(node, next)));
+            }
         }
     }
-    for id in removed {
-        // It may have gone with its parent already.
-        if let Some(node) = draft.view().get(id) {
-            let key = node.key_of();
-            draft.remove(key);
-        } else if before.view().get(id).is_none() {
-            return Err(unknown(id));
+    for id in record.removed {
+        match draft.view().get(&id) {
+            Some(node) if is_fixed(node) => {
+                return Err(refuse("fixed_node", format!("`{id}` cannot be removed")));
+            }
+            Some(node) => {
+                let key = node.key_of();
+                touched.extend(node.parent().map(NodeRef::key_of));
+                draft.remove(key);
+            }
+            // It may have gone with its parent already.
+            None if before.view().get(&id).is_some() => {}
+            None => return Err(unknown(&id)),
         }
+    }
+    if profile == Profile::Strict {
+        let view = draft.view();
+        touched.into_iter().filter_map(|key| view.at(key)).try_for_each(check_core)?;
     }
     Ok(())
+}
+
+/// Checks a record on its own.
+fn check_record(
+    node: &DocNode,
+    bytes: usize,
+    profile: Profile,
+    limits: &Limits,
+) -> Result<(), DocumentError> {
+    let mut issues = Issues::default();
+    check_limits(node, bytes, limits, &mut issues);
+    for header in Header::REQUIRED {
+        // An id is needed always, the rest by the strict profile.
+        if !node.has(header) && (profile == Profile::Strict || header == Header::Id) {
+            let message = format!("the header `{}` is missing", header.name());
+            issues.add(node, codes::DOCUMENT, "missing_header", message);
+        }
+    }
+    issues.into_result()
+}
+
+/// Checks where a record puts its node.
+fn check_place(
+    node: &DocNode,
+    present: Option<NodeRef<'_>>,
+    parent: NodeRef<'_>,
+    profile: Profile,
+    limits: &Limits,
+) -> Result<(), DocumentError> {
+    let id = node.id.as_deref().unwrap_or_default();
+    let class = class_of(node);
+    if matches!(class, Class::Root | Class::Region) || present.is_some_and(is_fixed) {
+        return Err(refuse("fixed_node", format!("`{id}` cannot be changed by a commit")));
+    }
+    if parent.class() == Class::Root {
+        return Err(refuse("extra_region", format!("`{id}` cannot stand under the root")));
+    }
+    let own = present.map(NodeRef::key_of);
+    let above = || std::iter::once(parent).chain(parent.ancestors());
+    if above().any(|node| Some(node.key_of()) == own) {
+        return Err(refuse("cycle", format!("`{id}` cannot stand below itself")));
+    }
+    if profile == Profile::Strict {
+        let in_sequence = parent.as_region() == Some(Region::Seq);
+        if (class == Class::Turn) != in_sequence {
+            let reason = if in_sequence { "not_a_turn" } else { "turn_outside_sequence" };
+            return Err(refuse(
+                reason,
+                format!("turns, and only turns, stand under `^seq`: `{id}`"),
+            ));
+        }
+        if parent.class() == Class::Block {
+            return Err(refuse("children_under_block", format!("`{id}` stands below a block")));
+        }
+    }
+    let height =
+        present.map_or(0, |node| node.subtree().map(|(depth, _)| depth).max().unwrap_or(0));
+    if above().count() + 1 + height > limits.max_depth.min(Limits::DEEPEST) {
+        let message = format!("the tree is deeper than {} levels", limits.max_depth);
+        return Err(DocumentError::one(codes::LIMIT, "too_deep", message));
+    }
+    Ok(())
+}
+
+/// A turn has exactly one core at offset 0, the head at most one, and no block beside it.
+fn check_core(turn: NodeRef<'_>) -> Result<(), DocumentError> {
+    if !turn.is_zoned() {
+        return Ok(());
+    }
+    let (cores, others): (Vec<_>, Vec<_>) =
+        turn.children_at(Scalar::ZERO).partition(|child| child.class() == Class::Container);
+    let id = turn.id();
+    if cores.len() > 1 {
+        return Err(refuse("second_core", format!("`{id}` has a second core at offset 0")));
+    }
+    if cores.is_empty() && turn.class() == Class::Turn {
+        return Err(refuse("missing_core", format!("`{id}` has no core at offset 0")));
+    }
+    if !cores.is_empty() && !others.is_empty() {
+        let message = format!("in `{id}` a block stands at offset 0 beside the core");
+        return Err(refuse("block_beside_core", message));
+    }
+    if cores.iter().any(|core| core.is_removable() || core.ttl().is_some()) {
+        let message = format!("the core of `{id}` has a ttl or is removable");
+        return Err(refuse("core_lifecycle", message));
+    }
+    Ok(())
+}
+
+fn is_fixed(node: NodeRef<'_>) -> bool {
+    matches!(node.class(), Class::Root | Class::Region)
+}
+
+fn refuse(reason: &'static str, message: String) -> DocumentError {
+    DocumentError::one(codes::PLACEMENT, reason, message)
+}
+
+fn unknown(id: &str) -> DocumentError {
+    let message = format!("the node `{id}` is not in the tree");
+    DocumentError::one(codes::DOCUMENT, "unknown_node", message)
 }

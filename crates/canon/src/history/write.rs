@@ -45,7 +45,12 @@ pub fn write_delta(out: &mut Vec<u8>, before: &Tree, after: &Tree) {
         if !std::mem::take(&mut first) {
             out.push(b',');
         }
+        // A pair of the parent's id and the node, so that no attribute of the node can be in the way.
+        out.push(b'[');
+        write::string(out, node.parent_id().unwrap_or_default());
+        out.push(b',');
         flat_node(out, node);
+        out.push(b']');
     }
     out.extend_from_slice(b"],\"removed\":[");
     for (index, id) in removed.into_iter().enumerate() {

@@ -74,7 +74,7 @@ fn twice(DuplicateId(id): &DuplicateId, offset: usize) -> DocumentError {
     }])
 }
 
-fn check_limits(node: &DocNode, document: usize, limits: &Limits, issues: &mut Issues) {
+pub(crate) fn check_limits(node: &DocNode, document: usize, limits: &Limits, issues: &mut Issues) {
     let names = [&node.id, &node.node_type, &node.role, &node.kind];
     let longest = names.into_iter().flatten().map(|name| name.len()).max().unwrap_or(0);
     let longest_attribute = node.attributes.keys().map(str::len).max().unwrap_or(0);
@@ -100,7 +100,7 @@ fn check_limits(node: &DocNode, document: usize, limits: &Limits, issues: &mut I
     }
 }
 
-/// A region that a lenient document left out. It has no headers of its own to show.
+/// A region that a lenient document left out.
 fn implied(region: Region, taken: &[String]) -> NodeData {
     let word = region.word().trim_start_matches('^');
     let id = std::iter::once(word.to_owned())
@@ -125,7 +125,13 @@ pub(crate) fn node_data(mut node: DocNode, next_cycle: u32) -> NodeData {
     let mut data = NodeData::new(&id, node.node_type.as_deref().unwrap_or(default_type));
     data.offset = node.offset.unwrap_or(Scalar::ZERO);
     data.priority = node.priority.unwrap_or(Scalar::ZERO);
-    data.expires = node.ttl.flatten().map(|ttl| next_cycle.saturating_add(ttl).min(u32::MAX - 1));
+    match node.ttl.flatten() {
+        // The root and the regions never expire; what the document says is shown again.
+        Some(ttl) if matches!(class, Class::Root | Class::Region) => {
+            node.attributes.insert(Header::Ttl.name(), Value::from(ttl));
+        }
+        ttl => data.expires = ttl.map(|ttl| next_cycle.saturating_add(ttl)),
+    }
     data.cycle = node.cycle.unwrap_or(0);
     data.created_at_ns = node.created_at_ns.unwrap_or(0);
     data.creation_index = node.creation_index.unwrap_or(0);
@@ -138,7 +144,8 @@ pub(crate) fn node_data(mut node: DocNode, next_cycle: u32) -> NodeData {
     data.kind = node.kind;
     data.removable = node.removable;
     data.pinned = node.pinned;
-    data.shows_children = Some(node.has_children);
+    // The root always has its regions, also where the document left them out.
+    data.shows_children = Some(node.has_children || class == Class::Root);
     data.missing = missing;
     data.body = Body::new(node.content, node.attributes);
     data

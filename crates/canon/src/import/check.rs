@@ -9,20 +9,25 @@ use super::{DocNode, Issues, Profile};
 use crate::error::{DocumentError, codes};
 
 /// The class of a node in a document: without a type, a block; the root is the root.
-pub(super) fn class_of(node: &DocNode) -> Class {
-    match (&node.node_type, node.parent) {
-        (Some(node_type), _) => Class::of(node_type),
-        (None, None) => Class::Root,
-        (None, Some(_)) => Class::Block,
+pub(crate) fn class_of(node: &DocNode) -> Class {
+    let is_root = node.parent.is_none() && node.parent_id.is_none();
+    match &node.node_type {
+        Some(node_type) => Class::of(node_type),
+        None if is_root => Class::Root,
+        None => Class::Block,
     }
 }
 
 pub(super) fn check(document: &Document, profile: Profile) -> Result<(), DocumentError> {
     let mut issues = Issues::default();
+    if document.nodes.first().is_some_and(|root| class_of(root) != Class::Root) {
+        let message = "the root has another type than `^root`".to_owned();
+        issues.add(&document.nodes[0], codes::PLACEMENT, "extra_region", message);
+    }
     regions(document, profile, &mut issues);
-    for (index, node) in document.nodes.iter().enumerate() {
+    for node in &document.nodes {
         if profile == Profile::Strict {
-            strict(document, index, node, &mut issues);
+            strict(document, node, &mut issues);
         } else if node.id.is_none() && node.parent.is_some() {
             missing(node, Header::Id, &mut issues);
         }
@@ -71,17 +76,13 @@ fn regions(document: &Document, profile: Profile, issues: &mut Issues) {
     }
 }
 
-fn strict(document: &Document, index: usize, node: &DocNode, issues: &mut Issues) {
+fn strict(document: &Document, node: &DocNode, issues: &mut Issues) {
     for header in Header::REQUIRED {
         if !node.has(header) {
             missing(node, header, issues);
         }
     }
     let class = class_of(node);
-    if index == 0 && class != Class::Root {
-        let message = "the root has another type than `^root`".to_owned();
-        issues.add(node, codes::PLACEMENT, "extra_region", message);
-    }
     let Some(parent) = node.parent.map(|parent| &document.nodes[parent]) else { return };
     let parent_class = class_of(parent);
     let in_sequence = parent.node_type.as_deref() == Some("^seq");

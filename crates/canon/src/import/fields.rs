@@ -39,6 +39,12 @@ pub(crate) struct DocNode {
     pub(super) seen: u32,
 }
 
+/// Beyond these, later nodes could not be given an index or a stamp that is larger.
+const MAX_INDEX: u32 = 1 << 31;
+const MAX_STAMP: i64 = 1 << 62;
+/// The longest ttl; together with the highest cycle it can still be counted.
+const MAX_TTL: i64 = 1 << 30;
+
 /// Names with a field of their own, in the order of their bits.
 const NAMES: [&str; 15] = [
     "id",
@@ -110,11 +116,15 @@ impl DocNode {
             }
             ("creation_index", Value::Number(number)) => {
                 let value = self.whole(name, &number, lenient);
-                self.creation_index = value.and_then(|value| u32::try_from(value).ok());
+                self.creation_index = value
+                    .and_then(|value| u32::try_from(value).ok())
+                    .filter(|index| *index <= MAX_INDEX);
                 self.creation_index.is_some()
             }
             ("created_at_ns", Value::Number(number)) => {
-                self.created_at_ns = self.whole(name, &number, lenient);
+                self.created_at_ns = self
+                    .whole(name, &number, lenient)
+                    .filter(|stamp| (-MAX_STAMP..=MAX_STAMP).contains(stamp));
                 self.created_at_ns.is_some()
             }
             ("removable", Value::Bool(true)) => {
@@ -142,7 +152,7 @@ impl DocNode {
                 let message = format!("`ttl` is {value}, but cannot be negative");
                 issues.add(self, codes::PLACEMENT, "negative_ttl", message);
             }
-            Some(value) if value < i64::from(u32::MAX) => {
+            Some(value) if value <= MAX_TTL => {
                 self.ttl = Some(u32::try_from(value).ok());
             }
             _ => {

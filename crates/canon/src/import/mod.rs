@@ -9,10 +9,11 @@ use contextree_tree::{Draft, Tree};
 
 use crate::error::{DocumentError, Issue, codes};
 use crate::limits::Limits;
-pub(crate) use build::node_data;
+pub(crate) use build::{check_limits, node_data};
+pub(crate) use check::class_of;
 pub(crate) use fields::DocNode;
-pub(crate) use read::read_flat_node;
 use read::{Document, read_document};
+pub(crate) use read::{json_limits, read_flat_node};
 
 /// How much a document must say of itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -63,20 +64,26 @@ pub fn import_working(
 
 fn read(text: &[u8], profile: Profile, limits: &Limits) -> Result<Document, DocumentError> {
     let document = read_document(text, profile, limits)?;
-    if let Some(version) = &document.spec_version
-        && !version.starts_with("PACT/0.")
-    {
-        let message = format!("the document is of version `{version}`, known are `PACT/0.*`");
-        return Err(DocumentError::one(codes::VERSION, "unknown_version", message));
+    if let Some(version) = &document.spec_version {
+        check_version(version)?;
     }
     check::check(&document, profile)?;
     Ok(document)
 }
 
+/// Refuses documents of versions that are not known.
+pub(crate) fn check_version(version: &str) -> Result<(), DocumentError> {
+    if version.starts_with("PACT/0.") {
+        return Ok(());
+    }
+    let message = format!("the document is of version `{version}`, known are `PACT/0.*`");
+    Err(DocumentError::one(codes::VERSION, "unknown_version", message))
+}
+
 /// Returns the number after a cycle.
 pub(crate) fn next_cycle(cycle: u32) -> Result<u32, DocumentError> {
-    // The highest numbers are kept for "never".
-    if cycle >= u32::MAX - 2 {
+    // Any ttl can be counted from here on.
+    if cycle > 1 << 31 {
         let message = format!("cycle {cycle} is beyond what can be counted");
         return Err(DocumentError::one(codes::LIMIT, "number_out_of_range", message));
     }

@@ -18,7 +18,7 @@ pub(super) struct Document {
     pub(super) nodes: Vec<DocNode>,
 }
 
-pub(super) fn json_limits(limits: &Limits) -> contextree_json::Limits {
+pub(crate) fn json_limits(limits: &Limits) -> contextree_json::Limits {
     contextree_json::Limits {
         // Two brackets for each level of nodes, the rest for what is inside contents.
         max_depth: limits.max_depth.min(Limits::DEEPEST) * 2 + 256,
@@ -68,21 +68,31 @@ pub(super) fn read_document(
     Ok(document)
 }
 
-/// Reads one flat record: a node with the id of its parent, and children that must be empty.
+/// Reads one flat record: a pair of the parent's id and a node, whose children must be empty.
 pub(crate) fn read_flat_node(
     reader: &mut Reader<'_>,
     profile: Profile,
     issues: &mut Issues,
 ) -> Result<DocNode, DocumentError> {
-    let mut node = DocNode::default();
+    reader.begin_array()?;
+    if !reader.next_element()? {
+        return Err(missing_node());
+    }
+    let parent_id = reader.read_string()?.into();
+    if !reader.next_element()? {
+        return Err(missing_node());
+    }
     reader.begin_object()?;
-    node.offset_in_text = reader.offset();
+    let mut node = DocNode {
+        parent_id: Some(parent_id),
+        offset_in_text: reader.offset(),
+        ..DocNode::default()
+    };
     while let Some(key) = reader.next_key()? {
-        if !node.first_time(&key) || (key == "parent" && node.parent_id.is_some()) {
+        if !node.first_time(&key) {
             return Err(reader.error(ParseErrorKind::DuplicateKey(key.into())).into());
         }
         match &*key {
-            "parent" => node.parent_id = Some(reader.read_string()?.into()),
             "children" => {
                 reader.begin_array()?;
                 if reader.next_element()? {
@@ -94,7 +104,15 @@ pub(crate) fn read_flat_node(
             _ => node.read(&key, reader, profile, issues)?,
         }
     }
+    if reader.next_element()? {
+        return Err(missing_node());
+    }
     Ok(node)
+}
+
+fn missing_node() -> DocumentError {
+    let message = "a record is a pair of the parent's id and a node".to_owned();
+    DocumentError::one(codes::DOCUMENT, "wrong_type", message)
 }
 
 fn read_nodes(

@@ -1,4 +1,4 @@
-//! The commit: expire → cascade → prune → cascade → seal → snapshot.
+//! The commit: expire → cascade → compact, if told → prune, if told → cascade → seal → snapshot.
 
 mod cascade;
 mod expire;
@@ -15,7 +15,7 @@ use crate::op::Op;
 use crate::policy::{Measures, Policy};
 use crate::refs::Handles;
 use crate::report::{CommitReport, Deferred, Pruned, Unmet};
-use crate::work::Work;
+use crate::work::{MAX_CYCLE, Work};
 
 /// What a commit may be told.
 #[derive(Default)]
@@ -54,7 +54,7 @@ impl Work<'_> {
         options: &CommitOptions<'_>,
         around: &Surroundings<'_>,
     ) -> Result<(CommitReport, Tree), CommitError> {
-        if self.cycle() >= u32::MAX - 2 {
+        if self.cycle() > MAX_CYCLE {
             return Err(CommitError::TooManyCommits);
         }
         self.draft.checkpoint();

@@ -10,7 +10,7 @@ use crate::clock::IdRole;
 use crate::error::{OpError, Reason};
 use crate::place::{Parent, Subject, Target, resolve};
 use crate::report::Warning;
-use crate::work::Work;
+use crate::work::{MAX_TTL, Work};
 
 impl Work<'_> {
     pub(crate) fn add(&mut self, place: &Place, node: NewNode) -> Result<Outcome, OpError> {
@@ -97,6 +97,9 @@ impl Work<'_> {
         }
         if node.attributes.len() > limits.max_attributes {
             return Err(limit("max_attributes", limits.max_attributes));
+        }
+        if node.ttl.is_some_and(|ttl| ttl > MAX_TTL) {
+            return Err(OpError::Limit { limit: "max_ttl", value: 1 << 30, at: name.to_owned() });
         }
         if node.content.byte_len() > limits.max_content_bytes {
             return Err(limit("max_content_bytes", limits.max_content_bytes));

@@ -1,7 +1,7 @@
 //! Moving a node, within a region or across.
 
 use contextree_canon::Limits;
-use contextree_tree::{Body, Class, NodeData, NodeKey, NodeRef};
+use contextree_tree::{Body, Class, Header, NodeData, NodeKey, NodeRef};
 
 use super::{Outcome, Place};
 use crate::clock::IdRole;
@@ -147,7 +147,12 @@ fn copy_of(node: NodeRef<'_>) -> NodeData {
     data.removable = node.is_removable();
     data.pinned = node.is_pinned();
     if let Some(body) = node.body() {
-        data.body = Body::new(body.content.clone(), body.attributes.clone());
+        let mut attributes = body.attributes.clone();
+        // What an import kept in place of a header belongs to the old node.
+        for header in Header::REQUIRED {
+            attributes.remove(header.name());
+        }
+        data.body = Body::new(body.content.clone(), attributes);
     }
     data
 }

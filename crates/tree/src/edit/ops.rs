@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{Draft, NodeData, NodeKey};
 use crate::body::Body;
-use crate::row::{NEVER, Row, flag};
+use crate::row::{Header, NEVER, Row, flag};
 use crate::scalar::Scalar;
 use crate::store::Names;
 
@@ -50,6 +50,9 @@ impl Draft {
     pub fn relocate(&mut self, node: NodeKey, parent: NodeKey, offset: Scalar) {
         self.reposition(node, |row| {
             row.parent = parent.0;
+            if row.offset() != offset || !row.has(Header::Offset.bit()) {
+                row.settle(Header::Offset);
+            }
             row.set_offset(offset);
         });
     }
@@ -59,6 +62,9 @@ impl Draft {
         self.reposition(node, |row| {
             row.created_at_ns = created_at_ns;
             row.creation_index = creation_index;
+            for header in [Header::CreatedAtNs, Header::CreatedAtIso, Header::CreationIndex] {
+                row.settle(header);
+            }
         });
     }
 
@@ -103,12 +109,18 @@ impl Draft {
 
     /// Sets the priority.
     pub fn set_priority(&mut self, node: NodeKey, priority: Scalar) {
-        self.change(node, |row| row.set_priority(priority));
+        self.change(node, |row| {
+            row.set_priority(priority);
+            row.settle(Header::Priority);
+        });
     }
 
     /// Pins or unpins.
     pub fn set_pinned(&mut self, node: NodeKey, pinned: bool) {
-        self.change(node, |row| row.set(flag::PINNED, pinned));
+        self.change(node, |row| {
+            row.set(flag::PINNED, pinned);
+            row.drop_attribute("pinned");
+        });
     }
 
     /// Sets the commit at which the node expires.

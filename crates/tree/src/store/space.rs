@@ -42,12 +42,9 @@ impl<'a> Page<'a> {
 
 impl Space {
     pub(crate) fn new() -> Self {
-        let symbols = Names::default();
-        // Number 0 stands for "no symbol".
-        symbols.intern("");
         Space {
             ids: Arc::default(),
-            symbols: Arc::new(symbols),
+            symbols: Arc::default(),
             segments: vec![Arc::new(Segment::new(0))],
         }
     }
