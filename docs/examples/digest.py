@@ -158,8 +158,7 @@ class Tree:
 
     def apply(self, line):
         self.cycle = line["cycle"]
-        for node in line["nodes"]:
-            parent = node.pop("parent")
+        for parent, node in line["nodes"]:
             self.put(node, parent)
         for id in line["removed"]:
             del self.nodes[id], self.parents[id], self.expires[id]

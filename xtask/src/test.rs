@@ -20,6 +20,8 @@ pub(crate) fn run(root: &Path) -> Result<String, String> {
     // The golden digests of the sessions are the same file for both builds, so both give the same bytes.
     let release = ["test", "--release", "--quiet", "--package", "contextree-testkit"];
     cargo(root, "tests of the whole engine, release build", &release, &[])?;
+    say("digests by a reader in another language");
+    crate::format::check(root)?;
     let bench = ["run", "--release", "--quiet", "--package", "contextree-bench", "--bin"];
     let heap = [&bench[..], &["contextree-heap", "--", "--quick"]].concat();
     cargo(root, "heap of a snapshot", &heap, &[])?;

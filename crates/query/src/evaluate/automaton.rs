@@ -1,0 +1,182 @@
+//! Chains as an automaton that is fed the path from the root to a node, one spot at a time.
+//!
+//! A state says which steps may match next: below the spot, or directly below it. One pass over a tree in document order
+//! decides every node; the path to a single node decides that node.
+
+use contextree_tree::NodeRef;
+
+use super::condition::Env;
+use super::spot::{Spot, has_elided_core, is_zoned, lies_in_core};
+use crate::depth::Axis;
+use crate::resolve::{Chain, Relation, Step};
+
+/// Which steps may match next, one bit each.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct State {
+    /// Anywhere below the spot.
+    pub(crate) below: u64,
+    /// Directly below it.
+    pub(crate) child: u64,
+}
+
+impl State {
+    fn and(self, other: State) -> State {
+        State { below: self.below | other.below, child: self.child | other.child }
+    }
+
+    pub(crate) fn is_dead(self) -> bool {
+        self.below | self.child == 0
+    }
+}
+
+/// Steps of chains without picks, at most 64 altogether.
+#[derive(Debug)]
+pub(crate) struct Automaton<'q> {
+    steps: Vec<&'q Step>,
+    /// The first step of each chain.
+    starts: u64,
+    /// The last step of each chain.
+    lasts: u64,
+    /// Steps that name a part of a turn.
+    zones: u64,
+    /// Steps that an elided core can match.
+    cores: u64,
+    /// Steps whose successor stands directly below them.
+    parents: u64,
+}
+
+impl<'q> Automaton<'q> {
+    /// Returns the automaton of some chains, from the step `from` of each on; nothing if they are too long or have picks.
+    pub(crate) fn new(chains: &'q [Chain], from: usize) -> Option<Self> {
+        let mut automaton =
+            Automaton { steps: Vec::new(), starts: 0, lasts: 0, zones: 0, cores: 0, parents: 0 };
+        for chain in chains {
+            let steps = chain.steps.get(from..)?;
+            if automaton.steps.len() + steps.len() > 64 {
+                return None;
+            }
+            for (index, step) in steps.iter().enumerate() {
+                let bit = 1 << automaton.steps.len();
+                if step.compound.has_picks() {
+                    return None;
+                }
+                automaton.starts |= if index == 0 { bit } else { 0 };
+                automaton.zones |= if step.is_zone { bit } else { 0 };
+                match steps.get(index + 1) {
+                    None => automaton.lasts |= bit,
+                    Some(next) => {
+                        automaton.parents |= if next.relation == Relation::Child { bit } else { 0 };
+                        automaton.cores |= if step.compound.accepts_core() { bit } else { 0 };
+                    }
+                }
+                automaton.steps.push(step);
+            }
+        }
+        Some(automaton)
+    }
+
+    /// The state above the root: every chain may begin anywhere.
+    pub(crate) fn start(&self) -> State {
+        State { below: self.starts, child: 0 }
+    }
+
+    /// The state of a spot that the step before the first one has matched.
+    pub(crate) fn start_below(&self, relation: Relation) -> State {
+        match relation {
+            Relation::Descendant => State { below: self.starts, child: 0 },
+            Relation::Child => State { below: 0, child: self.starts },
+        }
+    }
+
+    /// True if zones or elided cores have to be looked for.
+    pub(crate) fn has_zones_or_cores(&self) -> bool {
+        self.zones | self.cores != 0
+    }
+
+    /// Moves on to a spot; returns its state and whether it matches a last step.
+    #[inline]
+    pub(crate) fn enter(
+        &self,
+        from: State,
+        spot: &Spot<'_>,
+        parent_is_zoned: bool,
+        env: &Env,
+    ) -> (State, bool) {
+        let mut open = from.below | from.child;
+        let mut tried = 0;
+        let mut state = State { below: from.below, child: 0 };
+        let mut is_match = false;
+        // A zone opens its successor for the same spot, which has a higher bit and is still to come.
+        while open & !tried != 0 {
+            let index = (open & !tried).trailing_zeros();
+            let bit = 1_u64 << index;
+            tried |= bit;
+            let Some(step) = self.steps.get(index as usize) else { break };
+            if self.zones & bit != 0 {
+                if parent_is_zoned && step.compound.holds(spot, env) {
+                    open |= bit << 1;
+                    state.below |= bit << 1;
+                }
+            } else if (!spot.is_core || self.cores & bit != 0) && step.compound.holds(spot, env) {
+                if self.lasts & bit != 0 {
+                    is_match = true;
+                } else if self.parents & bit != 0 {
+                    state.child |= bit << 1;
+                } else {
+                    state.below |= bit << 1;
+                }
+            }
+        }
+        (state, is_match)
+    }
+
+    /// Returns what the children of a spot are met with.
+    pub(crate) fn descend(&self, spot: &Spot<'_>, state: State, env: &Env) -> Descent {
+        let mut descent = Descent { state, core: None, is_zoned: false };
+        if self.has_zones_or_cores() {
+            descent.is_zoned = is_zoned(spot.node);
+            let may_meet_core = (state.below | state.child) & (self.cores | self.zones) != 0;
+            if descent.is_zoned && may_meet_core && has_elided_core(spot.node) {
+                descent.core = Some(self.enter(state, &spot.core(), true, env).0);
+            }
+        }
+        descent
+    }
+
+    /// True if a node matches. Only the path from the root is looked at.
+    pub(crate) fn matches<'t>(&self, node: NodeRef<'t>, axis: &Axis<'t>, env: &Env) -> bool {
+        let mut descent = Descent { state: self.start(), core: None, is_zoned: false };
+        let mut is_match = false;
+        for spot in Spot::path_to(node, axis) {
+            let from = descent.state_for(spot.node);
+            let (state, matched) = self.enter(from, &spot, descent.is_zoned, env);
+            is_match = matched;
+            descent = self.descend(&spot, state, env);
+        }
+        is_match
+    }
+}
+
+/// What the children of a spot are met with.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Descent {
+    state: State,
+    core: Option<State>,
+    pub(crate) is_zoned: bool,
+}
+
+impl Descent {
+    /// The state for one child: blocks in an elided core are below the core and the turn.
+    #[inline]
+    pub(crate) fn state_for(&self, child: NodeRef<'_>) -> State {
+        match self.core {
+            Some(core) if lies_in_core(child) => self.state.and(core),
+            _ => self.state,
+        }
+    }
+
+    /// True if nothing below can match.
+    pub(crate) fn is_dead(&self) -> bool {
+        self.state.is_dead() && self.core.is_none_or(State::is_dead)
+    }
+}

@@ -1,0 +1,184 @@
+//! Deciding one condition on one spot.
+
+use std::borrow::Cow;
+
+use contextree_canon::content_hash;
+use contextree_json::Value;
+use contextree_selector::{Flag, Root};
+use contextree_tree::{Class, Content, Header, NodeRef, Region};
+
+use super::spot::Spot;
+use crate::compare::{Datum, any_holds, holds};
+use crate::resolve::{Attr, Column, Compound, Condition, DepthOf, word_of};
+
+/// What conditions may ask beside the node.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Env {
+    /// The cycle of the snapshot; nothing in the working state.
+    pub(crate) cycle: Option<u32>,
+}
+
+impl Compound {
+    /// True if a spot satisfies all conditions; picks are somebody else's business.
+    #[inline]
+    pub(crate) fn holds(&self, spot: &Spot<'_>, env: &Env) -> bool {
+        self.conditions().all(|condition| condition.holds(spot, env))
+    }
+}
+
+impl Condition {
+    /// True if a spot satisfies the condition.
+    #[inline]
+    pub(crate) fn holds(&self, spot: &Spot<'_>, env: &Env) -> bool {
+        if spot.is_core {
+            return self.holds_for_core(spot);
+        }
+        let node = spot.node;
+        match self {
+            Self::Any => true,
+            Self::Class(class) => node.class() == *class,
+            Self::Symbol(column, text) => symbol(node, *column) == Some(text),
+            Self::Id(id) => node.id() == &**id,
+            Self::Key(key) => node.key() == Some(key),
+            Self::Side(sign) => node.offset().signum() == *sign,
+            Self::Fixed(root) => is_fixed(node, *root),
+            Self::TurnLike => node.class() == Class::Turn || spot.is_on_axis(),
+            Self::Depth(depth_of, set) => {
+                let on_axis = match depth_of {
+                    DepthOf::SealedTurn => node.class() == Class::Turn && spot.is_on_axis(),
+                    DepthOf::Container => spot.is_on_axis(),
+                    DepthOf::Containing => true,
+                };
+                on_axis && spot.depth.is_some_and(|depth| set.contains(depth))
+            }
+            Self::Attr(Attr::Tags, test) => any_holds(&tags(node), test),
+            Self::Attr(attr, test) => holds(attr.typing(), &value(attr, spot, env), test),
+            Self::Tag(tag) => tags(node).any(|carried| carried == &**tag),
+            Self::Flag(flag) => has_flag(node, *flag),
+        }
+    }
+
+    /// An elided core is a container at offset 0 with the defaults of the required headers and nothing else.
+    fn holds_for_core(&self, spot: &Spot<'_>) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Class(class) => *class == Class::Container,
+            Self::Side(sign) => *sign == 0,
+            Self::Depth(DepthOf::Containing, set) => {
+                spot.depth.is_some_and(|depth| set.contains(depth))
+            }
+            Self::Attr(Attr::Tags, test) => any_holds(&std::iter::empty(), test),
+            Self::Attr(attr, test) => {
+                let value = match attr {
+                    Attr::Offset | Attr::Priority | Attr::CreatedAtNs | Attr::CreationIndex => {
+                        Datum::Int(0)
+                    }
+                    Attr::Depth => spot.depth.map_or(Datum::Null, Datum::Int),
+                    Attr::Sdepth => Datum::Int(spot.level as i64),
+                    Attr::ClassWord(vocabulary) => {
+                        Datum::from_text(word_of(Class::Container, *vocabulary))
+                    }
+                    _ => Datum::Null,
+                };
+                holds(attr.typing(), &value, test)
+            }
+            _ => false,
+        }
+    }
+}
+
+/// The one place where the hot loop compares names. A tree that tells its symbols can compare numbers here.
+#[inline]
+fn symbol<'t>(node: NodeRef<'t>, column: Column) -> Option<&'t str> {
+    match column {
+        Column::NodeType => Some(node.node_type()),
+        Column::Role => node.role(),
+        Column::Kind => node.kind(),
+    }
+}
+
+fn is_fixed(node: NodeRef<'_>, root: Root) -> bool {
+    match root {
+        Root::Root => node.class() == Class::Root,
+        Root::Sys => node.as_region() == Some(Region::Sys),
+        Root::Seq => node.as_region() == Some(Region::Seq),
+        Root::Ah => node.as_region() == Some(Region::Head),
+    }
+}
+
+/// Returns the value of an attribute. Headers that a document left out are null, except those with a default (ER-013).
+fn value<'t>(attr: &Attr, spot: &Spot<'t>, env: &Env) -> Datum<'t> {
+    let node = spot.node;
+    match attr {
+        Attr::Id => Datum::from_text(Some(node.id())),
+        Attr::NodeType => Datum::from_text(Some(node.node_type())),
+        Attr::Role => Datum::from_text(node.role()),
+        Attr::Kind => Datum::from_text(node.kind()),
+        Attr::Offset => Datum::from_scalar(node.offset()),
+        Attr::Ttl => node.ttl().map_or(Datum::Null, |ttl| Datum::Int(ttl.into())),
+        Attr::Priority => Datum::from_scalar(node.priority()),
+        Attr::Cycle => born(node).map_or(Datum::Null, Datum::Int),
+        Attr::CreatedAtNs => Datum::Int(node.created_at_ns()),
+        Attr::CreatedAtIso if node.has_header(Header::CreatedAtIso) => {
+            Datum::Text(Cow::Owned(node.created_at_iso()))
+        }
+        Attr::CreatedAtIso => Datum::Null,
+        Attr::CreationIndex => Datum::Int(node.creation_index().into()),
+        Attr::Key => Datum::from_text(node.key()),
+        Attr::Tags => Datum::Null,
+        Attr::ClassWord(vocabulary) => {
+            Datum::from_text(word_of(node.class(), *vocabulary).or(Some(node.node_type())))
+        }
+        Attr::Age => match (env.cycle, born(node)) {
+            (Some(now), Some(born)) => Datum::Int(i64::from(now) - born),
+            _ => Datum::Null,
+        },
+        Attr::Depth => spot.depth.map_or(Datum::Null, Datum::Int),
+        Attr::Sdepth => Datum::Int(spot.level as i64),
+        Attr::Header(name) => header(node, name),
+    }
+}
+
+fn born(node: NodeRef<'_>) -> Option<i64> {
+    node.has_header(Header::Cycle).then(|| node.cycle().into())
+}
+
+fn header<'t>(node: NodeRef<'t>, name: &str) -> Datum<'t> {
+    if let Some(value) = node.attribute(name) {
+        return Datum::from_json(value);
+    }
+    match name {
+        "content" => match node.content() {
+            Content::Absent => Datum::Null,
+            Content::Text(text) => Datum::from_text(Some(text)),
+            Content::Json(value) => Datum::from_json(value),
+        },
+        "content_hash" => Datum::Text(Cow::Owned(content_hash(node).to_string())),
+        "parent" => Datum::from_text(node.parent_id()),
+        "removable" if node.is_removable() => Datum::Bool(true),
+        "pinned" if node.is_pinned() => Datum::Bool(true),
+        _ => Datum::Null,
+    }
+}
+
+/// Returns the tags: the header `tags`, and `tag` as documents may have it; each a text or a list of texts.
+fn tags(node: NodeRef<'_>) -> impl Iterator<Item = &str> + Clone {
+    let values = ["tags", "tag"].into_iter().filter_map(move |name| node.attribute(name));
+    values.flat_map(|value| {
+        let elements = match value {
+            Value::Array(elements) => elements.as_slice(),
+            other => std::slice::from_ref(other),
+        };
+        elements.iter().filter_map(Value::as_str)
+    })
+}
+
+/// A header of the flag's name decides; without one, whether the node has a ttl.
+fn has_flag(node: NodeRef<'_>, flag: Flag) -> bool {
+    match node.attribute(flag.as_str()) {
+        None | Some(Value::Null) => node.ttl().is_some() == (flag == Flag::Ephemeral),
+        Some(Value::Bool(truth)) => *truth,
+        Some(Value::String(text)) => &**text == "true",
+        Some(_) => true,
+    }
+}

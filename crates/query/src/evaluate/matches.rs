@@ -1,0 +1,418 @@
+//! Finding the matches of a plan, in document order.
+
+use contextree_tree::{Class, NodeKey, NodeRef};
+
+use super::automaton::Automaton;
+use super::condition::Env;
+use super::order::newer_first;
+use super::path;
+use super::scan::Scan;
+use super::spot::Spot;
+use super::table::Table;
+use super::walk::{Scope, Walk};
+use crate::depth::Axis;
+use crate::plan::{Plan, Rest, Route, asks_place, relation_of_rest};
+use crate::resolve::{Body, Chain, Compound, Condition, DepthOf, Hop, Part, Pick, Relation, Step};
+
+/// Returns the matches of a plan in document order, before anything is done to them; at most `enough` if that is given.
+pub(crate) fn find<'t>(
+    plan: &Plan,
+    axis: &Axis<'t>,
+    env: &Env,
+    enough: Option<usize>,
+) -> Vec<NodeRef<'t>> {
+    let mut finder = Finder {
+        keep: &plan.query.keep,
+        axis,
+        env,
+        enough: enough.unwrap_or(usize::MAX),
+        found: Vec::new(),
+    };
+    if finder.enough > 0 {
+        finder.run(plan);
+    }
+    finder.found
+}
+
+struct Finder<'f, 't> {
+    keep: &'f [Condition],
+    axis: &'f Axis<'t>,
+    env: &'f Env,
+    enough: usize,
+    found: Vec<NodeRef<'t>>,
+}
+
+impl<'t> Finder<'_, 't> {
+    fn run(&mut self, plan: &Plan) {
+        match (&plan.query.body, &plan.route) {
+            (Body::Chains(chains), route) => self.chains(chains, route),
+            (Body::Path(hops), _) => {
+                let stages: Vec<&[Hop]> = hops.iter().map(std::slice::from_ref).collect();
+                for spot in path::follow(&stages, self.axis, self.env, false) {
+                    if !self.take_spot(&spot) {
+                        break;
+                    }
+                }
+            }
+            (Body::Regions, _) => {
+                for region in self.axis.tree().root().children() {
+                    if !self.take(region) {
+                        break;
+                    }
+                }
+            }
+            (Body::Tree, route @ (Route::ById(_) | Route::ByKey(_))) => {
+                for node in self.look_up(route) {
+                    if !self.take(node) {
+                        break;
+                    }
+                }
+            }
+            (Body::Tree, _) => {
+                let root = self.axis.tree().root();
+                if self.take(root) {
+                    self.below(&self.spot(root), &[]);
+                }
+            }
+            (Body::Below(stages), route) => self.search(stages, route),
+        }
+    }
+
+    fn search(&mut self, stages: &[Vec<Hop>], route: &Route) {
+        let root = self.spot(self.axis.tree().root());
+        if stages.is_empty() {
+            match route {
+                Route::ById(_) | Route::ByKey(_) => {
+                    let below_root = |node: &NodeRef<'t>| node.class() != Class::Root;
+                    for node in self.look_up(route).into_iter().filter(below_root) {
+                        if !self.take(node) {
+                            return;
+                        }
+                    }
+                }
+                _ => {
+                    self.below(&root, &[]);
+                }
+            }
+            return;
+        }
+        let slices: Vec<&[Hop]> = stages.iter().map(Vec::as_slice).collect();
+        let scopes = path::follow(&slices, self.axis, self.env, true);
+        if let Route::ById(_) | Route::ByKey(_) = route {
+            let in_scope = |node: &NodeRef<'t>| scopes.iter().any(|scope| is_below(*node, scope));
+            for node in self.look_up(route).into_iter().filter(in_scope) {
+                if !self.take(node) {
+                    return;
+                }
+            }
+            return;
+        }
+        // Scopes can lie in each other only where a core is elided; there the order is put right afterwards.
+        let has_cores = scopes.iter().any(|scope| scope.is_core);
+        let enough = self.enough;
+        if has_cores {
+            self.enough = usize::MAX;
+        }
+        for scope in &scopes {
+            if !self.below(scope, &[]) {
+                return;
+            }
+        }
+        if has_cores {
+            sort_in_document_order(&mut self.found);
+            self.found.truncate(enough);
+        }
+    }
+
+    fn chains(&mut self, chains: &[Chain], route: &Route) {
+        match (route, chains) {
+            (Route::ById(_) | Route::ByKey(_), chains) => {
+                let Some(automaton) = Automaton::new(chains, 0) else { return };
+                for node in self.look_up(route) {
+                    if automaton.matches(node, self.axis, self.env) && !self.take(node) {
+                        return;
+                    }
+                }
+            }
+            (Route::PickOfKey(key), [chain]) => self.pick_of_key(chain, key),
+            (Route::Anchored { anchors, rest }, [chain]) => self.anchored(chain, *anchors, rest),
+            (Route::Pass(scope), chains) => match chains {
+                [chain] if is_plain(chain) && *scope == Scope::ALL => {
+                    let root = self.axis.tree().root();
+                    let conditions: Vec<&Condition> =
+                        chain.steps[0].compound.conditions().collect();
+                    let spot = self.spot(root);
+                    let is_match = conditions.iter().all(|each| each.holds(&spot, self.env));
+                    if !is_match || self.take(root) {
+                        self.below(&spot, &conditions);
+                    }
+                }
+                chains => self.pass(chains, scope),
+            },
+            (_, chains) => {
+                let table = Table::new(self.axis);
+                for chain in chains {
+                    let matches = table.matches(chain, self.env);
+                    let kept: Vec<_> =
+                        matches.into_iter().filter(|node| self.keeps(*node)).collect();
+                    self.found.extend(kept);
+                }
+                if chains.len() > 1 {
+                    sort_in_document_order(&mut self.found);
+                }
+                self.found.truncate(self.enough);
+            }
+        }
+    }
+
+    /// The nodes that an id or a key names, in document order.
+    fn look_up(&self, route: &Route) -> Vec<NodeRef<'t>> {
+        let tree = self.axis.tree();
+        match route {
+            Route::ById(id) => tree.get(id).into_iter().collect(),
+            Route::ByKey(key) => tree.with_key(key),
+            _ => Vec::new(),
+        }
+    }
+
+    /// `… #K:first`: the nodes of the key are looked up, the way to them is checked, then the last compound narrows them.
+    fn pick_of_key(&mut self, chain: &Chain, key: &str) {
+        let Some((last, before)) = chain.steps.split_last() else { return };
+        let any = Compound { parts: vec![Part::Test(Condition::Any)], key: None };
+        let mut way = Chain { steps: before.to_vec() };
+        way.steps.push(Step { compound: any, ..last.clone() });
+        let chains = [way];
+        let Some(automaton) = Automaton::new(&chains, 0) else { return };
+        let nodes = self.axis.tree().with_key(key).into_iter();
+        let mut set: Vec<Spot<'t>> = nodes
+            .filter(|node| automaton.matches(*node, self.axis, self.env))
+            .map(|node| Spot::of(node, self.axis))
+            .collect();
+        for part in &last.compound.parts {
+            match part {
+                Part::Test(condition) => set.retain(|spot| condition.holds(spot, self.env)),
+                Part::Pick(pick) => {
+                    let mut newest = set.clone();
+                    newest.sort_by(newer_first);
+                    let chosen = match pick {
+                        Pick::First => newest.first(),
+                        Pick::Last => newest.last(),
+                        Pick::Nth(number) => usize::try_from(*number)
+                            .ok()
+                            .and_then(|number| newest.get(number.checked_sub(1)?)),
+                    };
+                    set = chosen.copied().into_iter().collect();
+                }
+            }
+        }
+        for spot in &set {
+            if !self.take_spot(spot) {
+                return;
+            }
+        }
+    }
+
+    fn pass(&mut self, chains: &[Chain], scope: &Scope) {
+        let Some(automaton) = Automaton::new(chains, 0) else { return };
+        let walk = Walk { automaton: &automaton, axis: self.axis, env: self.env, scope };
+        walk.tree(&mut |node| self.take(node));
+    }
+
+    fn anchored(&mut self, chain: &Chain, anchors: usize, rest: &Rest) {
+        let mut contexts: Vec<Spot<'t>> = Vec::new();
+        for (index, step) in chain.steps.iter().take(anchors).enumerate() {
+            let mut above: Vec<NodeKey> = contexts.iter().map(|spot| spot.node.key_of()).collect();
+            above.sort_unstable();
+            contexts = look_up(&step.compound, self.axis)
+                .into_iter()
+                .filter(|spot| step.compound.holds(spot, self.env))
+                .filter(|spot| index == 0 || is_related(spot, step.relation, &above))
+                .collect();
+        }
+        match rest {
+            Rest::Nothing => {
+                for spot in &contexts {
+                    if !self.take_spot(spot) {
+                        return;
+                    }
+                }
+            }
+            Rest::Scan => {
+                let Some(step) = chain.steps.get(anchors) else { return };
+                let conditions: Vec<&Condition> = step.compound.conditions().collect();
+                for spot in &contexts {
+                    let goes_on = match step.relation {
+                        Relation::Descendant => self.below(spot, &conditions),
+                        Relation::Child => self.children(spot, &conditions),
+                    };
+                    if !goes_on {
+                        return;
+                    }
+                }
+            }
+            Rest::Pass => {
+                let chains = std::slice::from_ref(chain);
+                let Some(automaton) = Automaton::new(chains, anchors) else { return };
+                let walk = Walk {
+                    automaton: &automaton,
+                    axis: self.axis,
+                    env: self.env,
+                    scope: &Scope::ALL,
+                };
+                let state = automaton.start_below(relation_of_rest(chain, anchors));
+                for spot in &contexts {
+                    if !walk.below(spot, state, &mut |node| self.take(node)) {
+                        return;
+                    }
+                }
+            }
+        }
+    }
+
+    fn children(&mut self, top: &Spot<'t>, conditions: &[&Condition]) -> bool {
+        for spot in path::children(top, self.axis) {
+            let is_match = conditions.iter().all(|each| each.holds(&spot, self.env));
+            if is_match && !self.take_spot(&spot) {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Takes everything below a spot that satisfies the conditions; false when there is enough.
+    fn below(&mut self, top: &Spot<'t>, conditions: &[&Condition]) -> bool {
+        let asks =
+            conditions.iter().any(|each| asks_place(each)) || self.keep.iter().any(asks_place);
+        if asks || top.is_core {
+            return self.below_with_places(top, conditions);
+        }
+        // The hot loop: nothing is known of a node but itself, and nothing is needed.
+        let all = conditions.iter().copied().chain(self.keep);
+        let Some(scan) = Scan::new(all, self.axis.tree()) else { return true };
+        for (_, node) in top.node.subtree_with(scan.hint()).skip(1) {
+            if scan.holds(node, self.env) {
+                self.found.push(node);
+                if self.found.len() >= self.enough {
+                    return false;
+                }
+            }
+        }
+        true
+    }
+
+    /// As [`Finder::below`], keeping track of depth and level.
+    fn below_with_places(&mut self, top: &Spot<'t>, conditions: &[&Condition]) -> bool {
+        let mut stack = vec![path::children(top, self.axis).into_iter()];
+        while let Some(children) = stack.last_mut() {
+            let Some(spot) = children.next() else {
+                stack.pop();
+                continue;
+            };
+            let is_match = conditions.iter().all(|each| each.holds(&spot, self.env));
+            if is_match && !self.take_spot(&spot) {
+                return false;
+            }
+            if spot.node.child_count() > 0 {
+                stack.push(path::children(&spot, self.axis).into_iter());
+            }
+        }
+        true
+    }
+
+    fn spot(&self, node: NodeRef<'t>) -> Spot<'t> {
+        match node.class() {
+            Class::Root => Spot { node, depth: None, level: 0, is_core: false },
+            _ => Spot::of(node, self.axis),
+        }
+    }
+
+    fn keeps(&self, node: NodeRef<'t>) -> bool {
+        self.keep.is_empty() || {
+            let spot = self.spot(node);
+            self.keep.iter().all(|each| each.holds(&spot, self.env))
+        }
+    }
+
+    /// Takes a node if it is to be kept; false when there is enough.
+    fn take(&mut self, node: NodeRef<'t>) -> bool {
+        if self.keeps(node) {
+            self.found.push(node);
+        }
+        self.found.len() < self.enough
+    }
+
+    fn take_spot(&mut self, spot: &Spot<'t>) -> bool {
+        if self.keep.iter().all(|each| each.holds(spot, self.env)) {
+            self.found.push(spot.node);
+        }
+        self.found.len() < self.enough
+    }
+}
+
+/// True if a chain is one step that every node can be asked on its own.
+fn is_plain(chain: &Chain) -> bool {
+    matches!(chain.steps.as_slice(), [step] if !step.is_zone)
+}
+
+/// Returns the nodes that a compound with a looked-up part can match, in document order.
+fn look_up<'t>(compound: &Compound, axis: &Axis<'t>) -> Vec<Spot<'t>> {
+    let tree = axis.tree();
+    let mut sets = Vec::new();
+    for condition in compound.conditions() {
+        match condition {
+            Condition::Id(id) => {
+                return tree.get(id).map(|node| Spot::of(node, axis)).into_iter().collect();
+            }
+            Condition::Fixed(root) => {
+                return tree
+                    .resolve(root.as_str())
+                    .map(|node| Spot::of(node, axis))
+                    .into_iter()
+                    .collect();
+            }
+            Condition::Depth(DepthOf::SealedTurn | DepthOf::Container, set) => sets.push(set),
+            _ => {}
+        }
+    }
+    let region = |depth: i64| {
+        let wanted = sets.iter().all(|set| set.contains(depth));
+        let node = axis.container(depth).filter(|_| wanted);
+        node.map(|node| Spot { node, depth: Some(depth), level: 1, is_core: false })
+    };
+    let turns = axis.turns_in(&sets).into_iter().map(|(depth, node)| Spot {
+        node,
+        depth: Some(depth),
+        level: 2,
+        is_core: false,
+    });
+    region(-1).into_iter().chain(turns).chain(region(0)).collect()
+}
+
+/// `above` is sorted.
+fn is_related(spot: &Spot<'_>, relation: Relation, above: &[NodeKey]) -> bool {
+    let is_context = |node: NodeRef<'_>| above.binary_search(&node.key_of()).is_ok();
+    match relation {
+        Relation::Child => spot.node.parent().is_some_and(is_context),
+        Relation::Descendant => spot.node.ancestors().any(is_context),
+    }
+}
+
+fn is_below(node: NodeRef<'_>, scope: &Spot<'_>) -> bool {
+    let top = scope.node.key_of();
+    let mut below = node;
+    for above in node.ancestors() {
+        if above.key_of() == top {
+            return !scope.is_core || super::spot::lies_in_core(below);
+        }
+        below = above;
+    }
+    false
+}
+
+/// Puts nodes in document order, each once.
+pub(crate) fn sort_in_document_order(nodes: &mut Vec<NodeRef<'_>>) {
+    let mut keyed: Vec<_> = nodes.iter().map(|node| (node.place(), *node)).collect();
+    keyed.sort_by(|(left, _), (right, _)| left.cmp(right));
+    keyed.dedup_by(|(left, _), (right, _)| left == right);
+    *nodes = keyed.into_iter().map(|(_, node)| node).collect();
+}

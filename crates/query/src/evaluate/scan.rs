@@ -1,0 +1,101 @@
+//! The hot loop's conditions, made ready for one tree: names as symbols, and a hint where not to look.
+
+use contextree_selector::Op;
+use contextree_tree::{Class, Hint, NodeRef, Symbol, TreeRef};
+
+use super::condition::Env;
+use super::spot::Spot;
+use crate::compare::{Exact, Literal, Test};
+use crate::resolve::{Attr, Column, Condition};
+
+/// Conditions on nodes of one tree, none of which asks where a node stands.
+pub(crate) struct Scan<'c> {
+    class: Option<Class>,
+    node_type: Option<Symbol>,
+    role: Option<Symbol>,
+    kind: Option<Symbol>,
+    others: Vec<&'c Condition>,
+    hint: Hint,
+}
+
+impl<'c> Scan<'c> {
+    /// Returns the conditions made ready; nothing if no node can satisfy them.
+    pub(crate) fn new(
+        conditions: impl Iterator<Item = &'c Condition>,
+        tree: TreeRef<'_>,
+    ) -> Option<Self> {
+        let mut scan = Scan {
+            class: None,
+            node_type: None,
+            role: None,
+            kind: None,
+            others: Vec::new(),
+            hint: Hint::default(),
+        };
+        for condition in conditions {
+            match condition {
+                Condition::Any => {}
+                Condition::Class(class) if scan.class.is_none() => scan.class = Some(*class),
+                Condition::Symbol(column, text) => {
+                    // The empty text has no symbol: it is left to the slow comparison.
+                    let symbol = match tree.symbol(text) {
+                        None if text.is_empty() => {
+                            scan.others.push(condition);
+                            continue;
+                        }
+                        found => found?,
+                    };
+                    scan.hint = scan.hint.with_symbol(symbol);
+                    let slot = match column {
+                        Column::NodeType => &mut scan.node_type,
+                        Column::Role => &mut scan.role,
+                        Column::Kind => &mut scan.kind,
+                    };
+                    if slot.replace(symbol).is_some_and(|before| before != symbol) {
+                        return None;
+                    }
+                }
+                Condition::Key(_) => {
+                    scan.hint = scan.hint.with_key();
+                    scan.others.push(condition);
+                }
+                Condition::Attr(Attr::Ttl, test) => {
+                    if let Some(most) = most_ttl(test) {
+                        scan.hint = scan.hint.with_ttl_at_most(most, tree);
+                    }
+                    scan.others.push(condition);
+                }
+                _ => scan.others.push(condition),
+            }
+        }
+        Some(scan)
+    }
+
+    /// Where a walk need not look.
+    pub(crate) fn hint(&self) -> Hint {
+        self.hint
+    }
+
+    /// True if a node satisfies the conditions.
+    #[inline]
+    pub(crate) fn holds(&self, node: NodeRef<'_>, env: &Env) -> bool {
+        self.class.is_none_or(|class| node.class() == class)
+            && (self.role.is_none() || node.role_symbol() == self.role)
+            && (self.kind.is_none() || node.kind_symbol() == self.kind)
+            && self.node_type.is_none_or(|symbol| node.type_symbol() == symbol)
+            && (self.others.is_empty() || {
+                let spot = Spot { node, depth: None, level: 0, is_core: false };
+                self.others.iter().all(|condition| condition.holds(&spot, env))
+            })
+    }
+}
+
+/// The largest ttl that satisfies a test, where there is one.
+fn most_ttl(test: &Test) -> Option<u32> {
+    match test {
+        Test::Compare(Op::Eq | Op::Le | Op::Lt, Literal::Number(Exact::Int(most), _)) => {
+            Some(u32::try_from((*most).max(0)).unwrap_or(u32::MAX))
+        }
+        _ => None,
+    }
+}

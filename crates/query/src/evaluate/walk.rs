@@ -1,0 +1,143 @@
+//! One pass over the tree, or over the parts of it that can match, in document order.
+
+use std::vec;
+
+use contextree_selector::DepthSet;
+use contextree_tree::{Class, NodeChildren, NodeRef, Region};
+
+use super::automaton::{Automaton, Descent, State};
+use super::condition::Env;
+use super::spot::Spot;
+use crate::depth::{Axis, Turns};
+
+/// The parts of a tree that matches can stand in. The root and the regions themselves are always looked at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Scope {
+    /// Whether the system region is entered.
+    pub(crate) sys: bool,
+    /// Whether the head is entered.
+    pub(crate) head: bool,
+    /// Which turns are entered: those whose depth is in all sets of one of the lists; nothing means all of them.
+    pub(crate) turns: Option<Vec<Vec<DepthSet>>>,
+}
+
+impl Scope {
+    /// The whole tree.
+    pub(crate) const ALL: Scope = Scope { sys: true, head: true, turns: None };
+
+    /// Returns the turns in scope with their depths, in document order.
+    fn turns_of<'t>(&self, axis: &Axis<'t>) -> Source<'t> {
+        match self.turns.as_deref() {
+            None => Source::Turns(axis.turns()),
+            Some([sets]) => {
+                let sets: Vec<&DepthSet> = sets.iter().collect();
+                Source::List(axis.turns_in(&sets).into_iter())
+            }
+            Some([]) => Source::List(Vec::new().into_iter()),
+            Some(lists) => {
+                let wanted = |depth: i64| {
+                    lists.iter().any(|sets| sets.iter().all(|set| set.contains(depth)))
+                };
+                let turns: Vec<_> = axis.turns().filter(|(depth, _)| wanted(*depth)).collect();
+                Source::List(turns.into_iter())
+            }
+        }
+    }
+
+    fn has(&self, region: Region) -> bool {
+        match region {
+            Region::Sys => self.sys,
+            Region::Head => self.head,
+            Region::Seq => self.turns.as_ref().is_none_or(|lists| !lists.is_empty()),
+        }
+    }
+}
+
+/// Children still to be visited, with their depth where it is not that of their parent.
+enum Source<'t> {
+    Children(NodeChildren<'t>),
+    Turns(Turns<'t>),
+    List(vec::IntoIter<(i64, NodeRef<'t>)>),
+}
+
+struct Level<'t> {
+    source: Source<'t>,
+    descent: Descent,
+    depth: Option<i64>,
+}
+
+/// A pass over a tree that calls for every match until it is told to stop.
+pub(crate) struct Walk<'w, 't> {
+    pub(crate) automaton: &'w Automaton<'w>,
+    pub(crate) axis: &'w Axis<'t>,
+    pub(crate) env: &'w Env,
+    pub(crate) scope: &'w Scope,
+}
+
+impl<'t> Walk<'_, 't> {
+    /// Walks the whole tree, as far as it is in scope.
+    pub(crate) fn tree(&self, found: &mut impl FnMut(NodeRef<'t>) -> bool) {
+        let root = Spot { node: self.axis.tree().root(), depth: None, level: 0, is_core: false };
+        let (state, is_match) =
+            self.automaton.enter(self.automaton.start(), &root, false, self.env);
+        if is_match && !found(root.node) {
+            return;
+        }
+        self.below(&root, state, found);
+    }
+
+    /// Walks what stands below a spot with this state; returns false if it was told to stop.
+    pub(crate) fn below(
+        &self,
+        top: &Spot<'t>,
+        state: State,
+        found: &mut impl FnMut(NodeRef<'t>) -> bool,
+    ) -> bool {
+        let mut stack: Vec<Level<'t>> = Vec::new();
+        stack.extend(self.level(top, state));
+        let base = top.level + 1;
+        while let Some(level) = stack.last_mut() {
+            let next = match &mut level.source {
+                Source::Children(children) => children.next().map(|node| (level.depth, node)),
+                Source::Turns(turns) => turns.next().map(|(depth, node)| (Some(depth), node)),
+                Source::List(list) => list.next().map(|(depth, node)| (Some(depth), node)),
+            };
+            let descent = level.descent;
+            let Some((depth, node)) = next else {
+                stack.pop();
+                continue;
+            };
+            let region = if node.class() == Class::Region { node.as_region() } else { None };
+            let depth = match region {
+                Some(region) => Axis::region_depth(region),
+                None => depth,
+            };
+            let spot = Spot { node, depth, level: base + stack.len() - 1, is_core: false };
+            let from = descent.state_for(node);
+            let (state, is_match) = self.automaton.enter(from, &spot, descent.is_zoned, self.env);
+            if is_match && !found(node) {
+                return false;
+            }
+            stack.extend(self.level(&spot, state));
+        }
+        true
+    }
+
+    /// The children of a spot, unless nothing can match there.
+    fn level(&self, spot: &Spot<'t>, state: State) -> Option<Level<'t>> {
+        let node = spot.node;
+        if state.is_dead() || (node.class() == Class::Block && node.child_count() == 0) {
+            return None;
+        }
+        let descent = self.automaton.descend(spot, state, self.env);
+        if descent.is_dead() {
+            return None;
+        }
+        let source = match if node.class() == Class::Region { node.as_region() } else { None } {
+            Some(region) if !self.scope.has(region) => return None,
+            Some(Region::Seq) => self.scope.turns_of(self.axis),
+            _ => Source::Children(node.children()),
+        };
+        Some(Level { source, descent, depth: spot.depth })
+    }
+}

@@ -1,0 +1,50 @@
+//! Windows over a final list: skip, limit, where (ER-092).
+
+use contextree_tree::{NodeKey, NodeRef, TreeRef};
+
+use super::evaluate;
+use crate::plan::Plan;
+
+/// What part of the results is wanted, applied after the selector's own controls: where, then skip, then limit.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Window {
+    /// How many results to leave out.
+    pub(crate) skip: usize,
+    /// How many to give at most.
+    pub(crate) limit: Option<usize>,
+    /// Only results that this finds in the same tree, or that stand below something it finds.
+    pub(crate) filter: Option<Plan>,
+}
+
+impl Window {
+    /// Returns how many results are enough, if nothing else is left out on the way.
+    pub(crate) fn enough(&self) -> Option<usize> {
+        match self.filter {
+            Some(_) => None,
+            None => self.limit.map(|limit| limit.saturating_add(self.skip)),
+        }
+    }
+
+    /// Keeps what the filter lets through.
+    pub(crate) fn filtered<'t>(
+        &self,
+        nodes: Vec<NodeRef<'t>>,
+        tree: TreeRef<'t>,
+        cycle: Option<u32>,
+    ) -> Vec<NodeRef<'t>> {
+        let Some(filter) = &self.filter else { return nodes };
+        let mut keys: Vec<NodeKey> =
+            evaluate(filter, tree, cycle).into_iter().map(NodeRef::key_of).collect();
+        keys.sort_unstable();
+        let is_found = |node: NodeRef<'_>| keys.binary_search(&node.key_of()).is_ok();
+        nodes.into_iter().filter(|node| is_found(*node) || node.ancestors().any(is_found)).collect()
+    }
+
+    /// Cuts the list.
+    pub(crate) fn cut<T>(&self, items: Vec<T>) -> Vec<T> {
+        if self.skip == 0 && self.limit.is_none() {
+            return items;
+        }
+        items.into_iter().skip(self.skip).take(self.limit.unwrap_or(usize::MAX)).collect()
+    }
+}

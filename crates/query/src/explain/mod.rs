@@ -1,0 +1,154 @@
+//! Explaining a selector: what was read, what it means, how it is found, and how much each step matched.
+
+mod steps;
+mod syntax;
+
+pub use syntax::SyntaxNode;
+
+use std::fmt::Write as _;
+
+use contextree_json::{Object, Value};
+use contextree_selector::{Edition, parse};
+
+use crate::error::QueryError;
+use crate::plan::plan;
+use crate::range::{Locality, locality};
+use crate::resolve::{At, resolve};
+use crate::timeline::Timeline;
+
+/// How a selector is understood and carried out on a timeline.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Explanation {
+    /// The selector as it was written.
+    pub query: String,
+    /// The edition it was read in.
+    pub edition: Edition,
+    /// The same selector in canonical text.
+    pub canonical: String,
+    /// The syntax tree.
+    pub syntax: SyntaxNode,
+    /// Which trees are read, `the snapshot of cycle 12`.
+    pub reads: String,
+    /// What is done, in order.
+    pub steps: Vec<ExplainedStep>,
+    /// For a range: how snapshots are compared.
+    pub comparison: Option<String>,
+}
+
+/// One step of a plan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExplainedStep {
+    /// What is done.
+    pub action: String,
+    /// How many nodes are left after it; for a range, in its newest snapshot.
+    pub matched: Option<usize>,
+}
+
+impl ExplainedStep {
+    fn new(action: impl Into<String>, matched: impl Into<Option<usize>>) -> Self {
+        Self { action: action.into(), matched: matched.into() }
+    }
+}
+
+/// Explains a selector on a timeline. Costs an evaluation per step.
+///
+/// # Errors
+///
+/// The text is no selector, or addresses a snapshot that does not exist.
+pub fn explain<T: Timeline + ?Sized>(
+    text: &str,
+    edition: Edition,
+    timeline: &T,
+) -> Result<Explanation, QueryError> {
+    let selector = parse(text, edition)?;
+    let resolved = resolve(&selector, timeline)?;
+    let cycle = |position: usize| timeline.snapshot(position).map(|moment| moment.cycle);
+    let (reads, position) = match &resolved.at {
+        At::Working => ("the working state".to_owned(), None),
+        At::Snapshot(position) => {
+            (format!("the snapshot of cycle {}", cycle(*position).unwrap_or(0)), Some(*position))
+        }
+        At::Every(positions) => {
+            (format!("{} snapshots, newest first", positions.len()), positions.first().copied())
+        }
+        At::Range(range) => {
+            let clipped = if range.clipped { ", clipped" } else { "" };
+            let text =
+                format!("a range of {} snapshots, newest first{clipped}", range.positions.len());
+            (text, range.positions.first().copied())
+        }
+    };
+    let comparison = matches!(resolved.at, At::Range(_)).then(|| match locality(&resolved.query) {
+        Locality::Local => "what was written between neighbours".to_owned(),
+        Locality::PerSnapshot(reason) => format!("an evaluation per snapshot, because {reason}"),
+    });
+    let (tree, cycle) = match (&resolved.at, position.and_then(|at| timeline.snapshot(at))) {
+        (At::Working, _) => (timeline.working(), None),
+        (_, Some(moment)) => (Some(moment.tree), Some(moment.cycle)),
+        (_, None) => (None, None),
+    };
+    let plan = plan(resolved.query);
+    Ok(Explanation {
+        query: text.to_owned(),
+        edition,
+        canonical: resolved.canonical,
+        syntax: SyntaxNode::of(&selector),
+        reads,
+        steps: steps::of(&plan, &selector, tree, cycle),
+        comparison,
+    })
+}
+
+impl Explanation {
+    /// Returns the explanation as text for people.
+    #[must_use]
+    pub fn to_text(&self) -> String {
+        let mut text = format!("canonical  {}\n", self.canonical);
+        let put = |text: &mut String, label: &str, line: &str| {
+            // Writing to a `String` cannot fail.
+            let _ = writeln!(text, "{label:<10} {line}");
+        };
+        put(&mut text, "edition", self.edition.as_str());
+        put(&mut text, "reads", &self.reads);
+        if let Some(comparison) = &self.comparison {
+            put(&mut text, "compares", comparison);
+        }
+        for (index, (depth, node)) in self.syntax.lines().into_iter().enumerate() {
+            let line = format!("{}{} {}", "  ".repeat(depth), node.kind, node.text);
+            put(&mut text, if index == 0 { "syntax" } else { "" }, line.trim_end());
+        }
+        for (index, step) in self.steps.iter().enumerate() {
+            let count = step.matched.map(|count| format!("  → {count}")).unwrap_or_default();
+            put(
+                &mut text,
+                if index == 0 { "plan" } else { "" },
+                &format!("{}{count}", step.action),
+            );
+        }
+        text
+    }
+
+    /// Returns the explanation as JSON for programs.
+    #[must_use]
+    pub fn to_value(&self) -> Value {
+        let mut object = Object::new();
+        object.insert("query", self.query.as_str().into());
+        object.insert("edition", self.edition.as_str().into());
+        object.insert("canonical", self.canonical.as_str().into());
+        object.insert("syntax", self.syntax.to_value());
+        object.insert("reads", self.reads.as_str().into());
+        let step = |step: &ExplainedStep| {
+            let mut object = Object::new();
+            object.insert("action", step.action.as_str().into());
+            if let Some(matched) = step.matched {
+                object.insert("matched", (matched as u64).into());
+            }
+            Value::from(object)
+        };
+        object.insert("steps", Value::Array(self.steps.iter().map(step).collect()));
+        if let Some(comparison) = &self.comparison {
+            object.insert("comparison", comparison.as_str().into());
+        }
+        object.into()
+    }
+}

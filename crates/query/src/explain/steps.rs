@@ -1,0 +1,138 @@
+//! What a plan does, with the number of nodes after each step.
+
+use contextree_selector as ast;
+use contextree_selector::Selector;
+use contextree_tree::TreeRef;
+
+use super::ExplainedStep;
+use super::syntax::behavior_text;
+use crate::depth::Axis;
+use crate::evaluate::{Env, evaluate, find};
+use crate::plan::{Plan, Rest, Route, plan};
+use crate::resolve::{Arrangement, Body, Chain, Query};
+
+pub(super) fn of(
+    whole: &Plan,
+    selector: &Selector,
+    tree: Option<TreeRef<'_>>,
+    cycle: Option<u32>,
+) -> Vec<ExplainedStep> {
+    let query = &whole.query;
+    let count = |query: &Query| tree.map(|tree| evaluate(&plan(query.clone()), tree, cycle).len());
+    let bare = Query {
+        keep: Vec::new(),
+        arrangement: Arrangement::Document,
+        unique: false,
+        page: None,
+        first: false,
+        ..query.clone()
+    };
+    let mut steps = vec![ExplainedStep::new(source(&whole.route), None)];
+    if let (Body::Chains(chains), ast::Body::Chains(texts)) = (&query.body, &selector.body) {
+        for (chain, text) in chains.iter().zip(texts.iter()) {
+            for (index, (step, written)) in chain.steps.iter().zip(&text.steps).enumerate() {
+                let prefix = Chain { steps: chain.steps[..=index].to_vec() };
+                let prefix = Query { body: Body::Chains(vec![prefix]), ..bare.clone() };
+                let matched = if step.is_zone { None } else { count(&prefix) };
+                let zone = if step.is_zone { ", a part of a turn" } else { "" };
+                steps.push(ExplainedStep::new(format!("`{}`{zone}", written.compound), matched));
+            }
+        }
+        if chains.len() > 1 {
+            steps.push(ExplainedStep::new("the union, in document order", count(&bare)));
+        }
+    } else {
+        steps.push(ExplainedStep::new("all of them", count(&bare)));
+    }
+    let filters = selector.filters.iter().map(ToString::to_string);
+    let tags = selector.tags.iter().map(|tag| format!("+{}", tag.name));
+    let behavior = selector.behavior.iter().map(behavior_text);
+    for (index, text) in filters.chain(tags).chain(behavior).enumerate() {
+        let kept =
+            Query { keep: query.keep.iter().take(index + 1).cloned().collect(), ..bare.clone() };
+        steps.push(ExplainedStep::new(format!("keep `{text}`"), count(&kept)));
+    }
+    steps.extend(after(whole, tree, cycle));
+    steps
+}
+
+/// Order, unique, page.
+fn after(whole: &Plan, tree: Option<TreeRef<'_>>, cycle: Option<u32>) -> Vec<ExplainedStep> {
+    let query = &whole.query;
+    let mut steps = Vec::new();
+    match query.arrangement {
+        Arrangement::Document => {}
+        Arrangement::SameKey => {
+            steps.push(ExplainedStep::new("order: newest first within the key", None));
+        }
+        Arrangement::Ordered(order) => {
+            steps.push(ExplainedStep::new(format!("order: `{}`", order.as_str()), None));
+        }
+    }
+    if query.unique {
+        let unique = Query { page: None, first: false, ..query.clone() };
+        let count = tree.map(|tree| evaluate(&plan(unique), tree, cycle).len());
+        steps.push(ExplainedStep::new("keep the first of each key", count));
+    }
+    if let Some((skip, take)) = query.page {
+        let paged = Query { first: false, ..query.clone() };
+        let count = tree.map(|tree| evaluate(&plan(paged), tree, cycle).len());
+        steps.push(ExplainedStep::new(format!("skip {skip}, take {take}"), count));
+    }
+    if query.first {
+        steps.push(ExplainedStep::new("take the first", None));
+    }
+    let enough = whole.enough(None);
+    if let Some(enough) = enough {
+        steps.push(ExplainedStep::new(format!("stop after {enough} in document order"), None));
+    }
+    let results = tree.map(|tree| {
+        let axis = Axis::new(tree, query.recency);
+        match enough {
+            Some(_) => evaluate(whole, tree, cycle).len(),
+            None if query.unique || query.page.is_some() => evaluate(whole, tree, cycle).len(),
+            None => find(whole, &axis, &Env { cycle }, None).len(),
+        }
+    });
+    steps.push(ExplainedStep::new("result", results));
+    steps
+}
+
+fn source(route: &Route) -> String {
+    match route {
+        Route::ById(id) => format!("look up the id `{id}` and check the way to it"),
+        Route::ByKey(key) => format!("look up the key `{key}` and check the way to its nodes"),
+        Route::PickOfKey(key) => {
+            format!("look up the key `{key}`, check the way, pick newest first")
+        }
+        Route::Anchored { anchors, rest } => {
+            let steps = if *anchors == 1 { "the first step" } else { "the first steps" };
+            let rest = match rest {
+                Rest::Nothing => "",
+                Rest::Scan => ", scan below for the last",
+                Rest::Pass => ", one pass below for the others",
+            };
+            format!("look up {steps} ({anchors}){rest}")
+        }
+        Route::Pass(scope) => {
+            let mut parts = Vec::new();
+            if scope.sys {
+                parts.push("the system region");
+            }
+            match &scope.turns {
+                None => parts.push("all turns"),
+                Some(lists) if lists.is_empty() => {}
+                Some(_) => parts.push("the turns at these depths"),
+            }
+            if scope.head {
+                parts.push("the head");
+            }
+            format!("one pass over {}", parts.join(", "))
+        }
+        Route::Table => "a table of the whole tree, one pass per step".to_owned(),
+        Route::Path => "follow the hops".to_owned(),
+        Route::Below => "scan below the scope".to_owned(),
+        Route::Regions => "the regions".to_owned(),
+        Route::Tree => "scan the whole tree".to_owned(),
+    }
+}

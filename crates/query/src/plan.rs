@@ -1,0 +1,225 @@
+//! Planning: what is looked up, what is scanned, and in which order.
+//!
+//! | part of a selector | how it is found |
+//! |---|---|
+//! | `^root`, `^sys`, `^seq`, `^ah` | looked up |
+//! | `depth(…)`, `:depth(…)`, `dN` | looked up from the back of `^seq` |
+//! | `#id`, `[id='…']`, `{ id='…' }`, `#key`, `[key='…']` | looked up, then the way to the root is checked |
+//! | `#key:first` and other picks of a key | the same, then the key's nodes are counted newest first |
+//! | `role`, `kind` and `nodeType` by equality, `[ttl<=n]` | a scan that skips subtrees which cannot have them |
+//! | everything else | one pass in document order below what was looked up, which stops when enough is found |
+//! | `:first`, `:last`, `:nth` | a table of the tree, one pass per step |
+//!
+//! A plan is an optimisation: the naive evaluator gives the same nodes in the same order.
+
+use contextree_selector::{DepthSet, Order, Root};
+
+use crate::evaluate::Scope;
+use crate::resolve::{Arrangement, Attr, Body, Chain, Condition, DepthOf, Query, Relation};
+
+/// How a query is carried out.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    pub(crate) query: Query,
+    pub(crate) route: Route,
+}
+
+/// Where matches come from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Route {
+    /// The node with an id, if its place is right.
+    ById(Box<str>),
+    /// The nodes with a key whose place is right.
+    ByKey(Box<str>),
+    /// A choice among the nodes with a key whose place is right.
+    PickOfKey(Box<str>),
+    /// One chain: its first steps are looked up, the rest is found below them.
+    Anchored {
+        /// How many steps are looked up.
+        anchors: usize,
+        /// How the rest is found.
+        rest: Rest,
+    },
+    /// Chains in one pass over a part of the tree.
+    Pass(Scope),
+    /// Chains over a table of the tree.
+    Table,
+    /// Hops.
+    Path,
+    /// Everything below what the stages lead to.
+    Below,
+    /// The regions.
+    Regions,
+    /// Every node.
+    Tree,
+}
+
+/// How the steps behind the anchors are found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Rest {
+    /// There are none: the anchors are the matches.
+    Nothing,
+    /// One step, a plain scan.
+    Scan,
+    /// Several steps, with an automaton.
+    Pass,
+}
+
+/// Returns the plan for a query.
+#[must_use]
+pub fn plan(query: Query) -> Plan {
+    let route = route(&query);
+    Plan { query, route }
+}
+
+impl Plan {
+    /// Returns the query.
+    #[must_use]
+    pub fn query(&self) -> &Query {
+        &self.query
+    }
+
+    /// Returns how many matches in document order are enough; nothing if all are needed.
+    pub(crate) fn enough(&self, window: Option<usize>) -> Option<usize> {
+        let in_order = matches!(
+            self.query.arrangement,
+            Arrangement::Document | Arrangement::Ordered(Order::Pre | Order::Path)
+        );
+        if !in_order || self.query.unique {
+            return None;
+        }
+        let of_page = match self.query.page {
+            Some((skip, take)) => {
+                let take = if self.query.first { take.min(1) } else { take };
+                Some((skip, take))
+            }
+            None if self.query.first => Some((0, 1)),
+            None => None,
+        };
+        match (of_page, window) {
+            (Some((skip, take)), Some(window)) => Some(skip.saturating_add(take.min(window))),
+            (Some((skip, take)), None) => Some(skip.saturating_add(take)),
+            (None, window) => window,
+        }
+    }
+}
+
+fn route(query: &Query) -> Route {
+    match &query.body {
+        Body::Chains(chains) => match chains.as_slice() {
+            [chain] => route_of_chain(chain),
+            chains => route_of_chains(chains),
+        },
+        Body::Path(_) => Route::Path,
+        Body::Regions => Route::Regions,
+        Body::Below(_) => named(&query.keep.iter()).unwrap_or(Route::Below),
+        Body::Tree => named(&query.keep.iter()).unwrap_or(Route::Tree),
+    }
+}
+
+fn route_of_chain(chain: &Chain) -> Route {
+    let steps = &chain.steps;
+    let Some((last, before)) = steps.split_last() else { return Route::Table };
+    if steps.len() > 64 || before.iter().any(|step| step.compound.has_picks()) {
+        return Route::Table;
+    }
+    if last.compound.has_picks() {
+        return last.compound.key.clone().map_or(Route::Table, Route::PickOfKey);
+    }
+    if let Some(route) = named(&last.compound.conditions()) {
+        return route;
+    }
+    let anchors = steps.iter().take_while(|step| is_anchor(&step.compound)).count();
+    let rest = match steps.get(anchors..) {
+        None | Some([]) => Rest::Nothing,
+        Some([_]) => Rest::Scan,
+        Some(_) => Rest::Pass,
+    };
+    if anchors == 0 { Route::Pass(scope(chain)) } else { Route::Anchored { anchors, rest } }
+}
+
+fn route_of_chains(chains: &[Chain]) -> Route {
+    let steps: usize = chains.iter().map(|chain| chain.steps.len()).sum();
+    let has_picks =
+        chains.iter().flat_map(|chain| &chain.steps).any(|step| step.compound.has_picks());
+    if steps > 64 || has_picks {
+        return Route::Table;
+    }
+    let mut union = Scope { sys: false, head: false, turns: Some(Vec::new()) };
+    for scope in chains.iter().map(scope) {
+        union.sys |= scope.sys;
+        union.head |= scope.head;
+        union.turns = match (union.turns, scope.turns) {
+            (Some(mut lists), Some(more)) => {
+                lists.extend(more);
+                Some(lists)
+            }
+            _ => None,
+        };
+    }
+    Route::Pass(union)
+}
+
+/// Every step of a chain stands on the way to its match, so each one narrows where matches can be.
+fn scope(chain: &Chain) -> Scope {
+    let mut scope = Scope::ALL;
+    let mut sets: Vec<DepthSet> = Vec::new();
+    let mut has_turns = true;
+    for condition in chain.steps.iter().flat_map(|step| step.compound.conditions()) {
+        match condition {
+            Condition::Fixed(Root::Sys) => (scope.head, has_turns) = (false, false),
+            Condition::Fixed(Root::Ah) => (scope.sys, has_turns) = (false, false),
+            Condition::Fixed(Root::Seq) => (scope.sys, scope.head) = (false, false),
+            Condition::Depth(depth_of, set) => {
+                let has_regions = *depth_of != DepthOf::SealedTurn;
+                scope.sys &= has_regions && set.contains(-1);
+                scope.head &= has_regions && set.contains(0);
+                sets.push(set.clone());
+            }
+            _ => {}
+        }
+    }
+    scope.turns = match (has_turns, sets.is_empty()) {
+        (false, _) => Some(Vec::new()),
+        (true, true) => None,
+        (true, false) => Some(vec![sets]),
+    };
+    scope
+}
+
+/// True if the nodes of a compound are looked up.
+fn is_anchor(compound: &crate::resolve::Compound) -> bool {
+    compound.conditions().any(|condition| match condition {
+        Condition::Fixed(_) | Condition::Id(_) => true,
+        Condition::Depth(depth_of, _) => *depth_of != DepthOf::Containing,
+        _ => false,
+    })
+}
+
+/// Ids and keys are looked up.
+fn named<'c>(conditions: &(impl Iterator<Item = &'c Condition> + Clone)) -> Option<Route> {
+    let by_id = conditions.clone().find_map(|condition| match condition {
+        Condition::Id(id) => Some(Route::ById(id.clone())),
+        _ => None,
+    });
+    by_id.or_else(|| {
+        conditions.clone().find_map(|condition| match condition {
+            Condition::Key(key) => Some(Route::ByKey(key.clone())),
+            _ => None,
+        })
+    })
+}
+
+/// True if a condition asks where a node stands, which a plain scan does not know.
+pub(crate) fn asks_place(condition: &Condition) -> bool {
+    match condition {
+        Condition::Depth(..) | Condition::TurnLike => true,
+        Condition::Attr(attr, _) => matches!(attr, Attr::Depth | Attr::Sdepth),
+        _ => false,
+    }
+}
+
+/// Returns the relation of the first step behind the anchors.
+pub(crate) fn relation_of_rest(chain: &Chain, anchors: usize) -> Relation {
+    chain.steps.get(anchors).map_or(Relation::Descendant, |step| step.relation)
+}

@@ -1,0 +1,38 @@
+//! The diff of two trees, bounded by a selector: `ctx.diff(A, B, selector)`.
+
+use std::collections::BTreeMap;
+
+use contextree_tree::diff::{Changed, Diff, changed_fields};
+use contextree_tree::{NodeRef, TreeRef};
+
+use super::compare::compare_sets;
+use crate::evaluate::evaluate;
+use crate::plan::Plan;
+
+/// Returns what changed from the older tree to the newer one among the nodes that a plan matches: matched in both and different,
+/// or matched in one only (ER-042).
+#[must_use]
+pub fn diff_selected<'t>(
+    plan: &Plan,
+    older: (TreeRef<'t>, Option<u32>),
+    newer: (TreeRef<'t>, Option<u32>),
+) -> Diff {
+    let matches = |(tree, cycle): (TreeRef<'t>, Option<u32>)| -> BTreeMap<&'t str, NodeRef<'t>> {
+        evaluate(plan, tree, cycle).into_iter().map(|node| (node.id(), node)).collect()
+    };
+    let mut matched = compare_sets(&matches(older), &matches(newer));
+    matched.order(newer.0);
+    let ids = |nodes: &[NodeRef<'_>]| nodes.iter().map(|node| node.id().to_owned()).collect();
+    Diff {
+        added: ids(&matched.added),
+        removed: ids(&matched.removed),
+        changed: matched
+            .changed
+            .iter()
+            .map(|(new, old)| Changed {
+                id: new.id().to_owned(),
+                fields: changed_fields(*old, *new).into_iter().map(Into::into).collect(),
+            })
+            .collect(),
+    }
+}

@@ -1,0 +1,42 @@
+//! Resolving: a parsed selector and a timeline give a selector without relative time, aliases or editions.
+
+mod lower;
+mod time;
+mod types;
+
+pub use lower::lower;
+pub(crate) use lower::word_of;
+pub use types::{
+    Arrangement, At, Attr, Body, Chain, Column, Compound, Condition, DepthOf, Hop, HopKind, Part,
+    Pick, Query, Recency, Relation, ResolvedRange, ResolvedSelector, Step,
+};
+
+use contextree_selector::Selector;
+
+use crate::error::{ResolveError, ResolveErrorKind};
+use crate::timeline::Timeline;
+
+/// Resolves a selector against a timeline.
+///
+/// # Errors
+///
+/// The selector names a snapshot that does not exist, or the working state where there is none.
+pub fn resolve<T: Timeline + ?Sized>(
+    selector: &Selector,
+    timeline: &T,
+) -> Result<ResolvedSelector, ResolveError> {
+    let at = time::resolve(selector, timeline)?;
+    Ok(ResolvedSelector { canonical: selector.to_string(), at, query: lower(selector) })
+}
+
+/// Resolves a selector that is to be evaluated on a given tree, so that it must not say when.
+///
+/// # Errors
+///
+/// It has a time prefix.
+pub fn resolve_on_tree(selector: &Selector) -> Result<Query, ResolveError> {
+    match &selector.time {
+        Some(time) => Err(ResolveError::new(ResolveErrorKind::TimeNotAllowed, time.span)),
+        None => Ok(lower(selector)),
+    }
+}

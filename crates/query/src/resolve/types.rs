@@ -1,0 +1,313 @@
+//! The resolved selector: no relative time, no alias, no name that an edition would have to explain.
+
+use contextree_selector::{DepthSet, Flag, Mode, Order, Root, Span};
+use contextree_tree::{Class, Vocabulary};
+
+use crate::compare::{Test, Typing};
+
+/// A selector whose time is a list of snapshots that exist and whose words mean one thing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ResolvedSelector {
+    /// The canonical text of the selector.
+    pub canonical: String,
+    /// Which trees are read.
+    pub at: At,
+    /// What is looked for in each of them.
+    pub query: Query,
+}
+
+/// The trees that a selector reads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum At {
+    /// The working state.
+    Working,
+    /// The snapshot at this position of the timeline.
+    Snapshot(usize),
+    /// Every snapshot, newest first.
+    Every(Vec<usize>),
+    /// A range of snapshots, to be compared pairwise.
+    Range(ResolvedRange),
+}
+
+/// A range of snapshots that exist.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ResolvedRange {
+    /// Their positions, newest first.
+    pub positions: Vec<usize>,
+    /// Whether the labels count back from the present or name cycles.
+    pub by_cycle: bool,
+    /// True if the text reached beyond what there is.
+    pub clipped: bool,
+}
+
+/// What is looked for in one tree, and what happens to the matches.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Query {
+    /// Where matches come from.
+    pub body: Body,
+    /// What each match must also satisfy.
+    pub keep: Vec<Condition>,
+    /// The order of the matches.
+    pub arrangement: Arrangement,
+    /// Only the first match of each key (id for nodes without one).
+    pub unique: bool,
+    /// Only this page: how many to skip and how many to take.
+    pub page: Option<(usize, usize)>,
+    /// Only the first.
+    pub first: bool,
+    /// What a range reports.
+    pub mode: Mode,
+    /// Which of two turns with the same stamps is the newer one.
+    pub recency: Recency,
+    /// Type words that are no class, with their places: worth a warning if the tree has no such type.
+    pub literal_types: Vec<(Box<str>, Span)>,
+}
+
+/// The order of matches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arrangement {
+    /// Parents before children, siblings in canonical order.
+    Document,
+    /// Newest first, for the nodes of one key (ER-088).
+    SameKey,
+    /// As `@order` says.
+    Ordered(Order),
+}
+
+/// How turns that tie on all stamps are ordered by age (switch S6).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Recency {
+    /// The larger id is newer: depth is the reverse of document order.
+    LargerId,
+    /// The smaller id is newer.
+    SmallerId,
+}
+
+/// Where matches come from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Body {
+    /// The union of chains.
+    Chains(Vec<Chain>),
+    /// The end of a path.
+    Path(Vec<Hop>),
+    /// The regions.
+    Regions,
+    /// Everything below the places that the stages lead to; below the root without stages.
+    Below(Vec<Vec<Hop>>),
+    /// Every node, the root included.
+    Tree,
+}
+
+/// Steps from ancestors to descendants; the nodes of the last one are the matches. Never empty.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Chain {
+    /// The steps.
+    pub steps: Vec<Step>,
+}
+
+/// One step of a chain.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// Where its nodes lie, seen from those of the step before.
+    pub relation: Relation,
+    /// True for a part of a turn instead of nodes on the way: `:pre` in `^ah :pre .cb` (ER-082).
+    pub is_zone: bool,
+    /// What its nodes are.
+    pub compound: Compound,
+}
+
+/// Where the nodes of a step lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Relation {
+    /// Anywhere below; behind a zone also the zone's own child.
+    Descendant,
+    /// Directly below.
+    Child,
+}
+
+/// Conditions on one node, from left to right.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Compound {
+    /// The parts.
+    pub parts: Vec<Part>,
+    /// The key whose nodes picks count through, instead of counting siblings.
+    pub key: Option<Box<str>>,
+}
+
+impl Compound {
+    /// Returns the conditions, without picks.
+    pub fn conditions(&self) -> impl Iterator<Item = &Condition> + Clone {
+        self.parts.iter().filter_map(|part| match part {
+            Part::Test(condition) => Some(condition),
+            Part::Pick(_) => None,
+        })
+    }
+
+    /// True if whether a node satisfies the compound depends on other nodes.
+    pub fn has_picks(&self) -> bool {
+        self.parts.iter().any(|part| matches!(part, Part::Pick(_)))
+    }
+
+    /// True if the core that a turn does without can stand for a node of this compound (ER-001).
+    pub fn accepts_core(&self) -> bool {
+        self.conditions().any(|condition| *condition == Condition::Class(Class::Container))
+    }
+}
+
+/// One part of a compound.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// A condition on the node.
+    Test(Condition),
+    /// A choice among the nodes that satisfy what stands to the left.
+    Pick(Pick),
+}
+
+/// Which node of a group is meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pick {
+    /// The first.
+    First,
+    /// The last.
+    Last,
+    /// The n-th, from 1.
+    Nth(u64),
+}
+
+/// One hop of a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hop {
+    /// Where it goes.
+    pub kind: HopKind,
+    /// What the nodes reached must satisfy.
+    pub tests: Vec<Condition>,
+}
+
+/// Where a hop goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HopKind {
+    /// To the container at a depth.
+    Depth(i64),
+    /// Nowhere: what was reached must be a turn, the head or the system region.
+    Turn,
+    /// To children, of this class and at this offset when given.
+    Child(Option<Class>, Option<i64>),
+}
+
+/// A condition on one node, its ancestors and the snapshot.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Condition {
+    /// Any node.
+    Any,
+    /// One of the fixed containers.
+    Fixed(Root),
+    /// A node of this class.
+    Class(Class),
+    /// A turn, or the head or system region, which count as turns where depth is asked for (ER-085).
+    TurnLike,
+    /// A text column equals this text. The hot loop's own condition: it can compare symbols instead.
+    Symbol(Column, Box<str>),
+    /// The node with this id.
+    Id(Box<str>),
+    /// Nodes with this key.
+    Key(Box<str>),
+    /// The sign of the offset: `:pre`, `:core`, `:post`.
+    Side(i64),
+    /// The depth is in the set.
+    Depth(DepthOf, DepthSet),
+    /// An attribute satisfies a test.
+    Attr(Attr, Test),
+    /// The node carries the tag.
+    Tag(Box<str>),
+    /// A flag of the behavior bracket.
+    Flag(Flag),
+}
+
+/// A text column of nodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Column {
+    /// `nodeType`.
+    NodeType,
+    /// `role`.
+    Role,
+    /// `kind`.
+    Kind,
+}
+
+/// Whose depth is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DepthOf {
+    /// Sealed turns only (edition 0.1).
+    SealedTurn,
+    /// The containers on the depth axis: turns, the head (0), the system region (−1).
+    Container,
+    /// Any node, by the container it is or stands in.
+    Containing,
+}
+
+/// An attribute, sorted by how its value is found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Attr {
+    /// `id`.
+    Id,
+    /// `nodeType`.
+    NodeType,
+    /// `role`.
+    Role,
+    /// `kind`.
+    Kind,
+    /// `offset`.
+    Offset,
+    /// `ttl`.
+    Ttl,
+    /// `priority`.
+    Priority,
+    /// `cycle`, and the facet `born_turn`.
+    Cycle,
+    /// `created_at_ns`.
+    CreatedAtNs,
+    /// `created_at_iso`.
+    CreatedAtIso,
+    /// `creation_index`.
+    CreationIndex,
+    /// `key`.
+    Key,
+    /// The tags.
+    Tags,
+    /// The class word, in one of the vocabularies.
+    ClassWord(Vocabulary),
+    /// The facet `age`.
+    Age,
+    /// The facet `depth`.
+    Depth,
+    /// The facet `sdepth`.
+    Sdepth,
+    /// Any other header.
+    Header(Box<str>),
+}
+
+impl Attr {
+    /// Returns how its values are compared.
+    pub fn typing(&self) -> Typing {
+        match self {
+            Self::Offset
+            | Self::Ttl
+            | Self::Priority
+            | Self::Cycle
+            | Self::CreatedAtNs
+            | Self::CreationIndex
+            | Self::Age
+            | Self::Depth
+            | Self::Sdepth => Typing::Number,
+            Self::Id
+            | Self::NodeType
+            | Self::Role
+            | Self::Kind
+            | Self::CreatedAtIso
+            | Self::Key
+            | Self::Tags
+            | Self::ClassWord(_) => Typing::Text,
+            Self::Header(_) => Typing::Free,
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! The whole way: text → selector → resolved → plan → result.
+
+use std::collections::BTreeSet;
+
+use contextree_selector::{Edition, Selector, parse};
+use contextree_tree::{NodeRef, TreeRef};
+
+use crate::depth::Axis;
+use crate::error::{QueryError, ResolveError};
+use crate::evaluate::Env;
+use crate::evaluate::{Window, arrange, cut, evaluate_some, find, unique};
+use crate::plan::{Plan, plan};
+use crate::range::{RangeDiff, RangeOptions, range_diff};
+use crate::resolve::{At, resolve, resolve_on_tree};
+use crate::selection::{Selection, unknown_types};
+use crate::timeline::Timeline;
+
+/// What a caller may ask for beside the selector.
+#[derive(Clone, Debug, Default)]
+pub struct SelectOptions {
+    /// How many results to leave out. Not for ranges, like the two below.
+    pub skip: usize,
+    /// How many results to give at most.
+    pub limit: Option<usize>,
+    /// Only results that this selector matches, or that stand below something it matches. It must not say when.
+    pub filter: Option<Selector>,
+    /// How differences are reported; without a range they are ignored.
+    pub range: RangeOptions,
+    /// Edition 0.1's `select_range_returns_diff=false`: a range gives the nodes of its snapshots, like `@*`. Ignored by the
+    /// other editions.
+    pub range_as_nodes: bool,
+}
+
+/// What a selector answers with.
+#[derive(Clone, Debug)]
+pub enum Answer<'t> {
+    /// Nodes.
+    Nodes(Selection<'t>),
+    /// Differences, for a selector with a range.
+    Range(RangeDiff),
+}
+
+impl<'t> Answer<'t> {
+    /// Returns the nodes, if the answer is nodes.
+    #[must_use]
+    pub fn nodes(self) -> Option<Selection<'t>> {
+        match self {
+            Self::Nodes(selection) => Some(selection),
+            Self::Range(_) => None,
+        }
+    }
+
+    /// Returns the differences, if the answer is differences.
+    #[must_use]
+    pub fn range(self) -> Option<RangeDiff> {
+        match self {
+            Self::Nodes(_) => None,
+            Self::Range(range) => Some(range),
+        }
+    }
+}
+
+/// Parses a selector and answers it.
+///
+/// # Errors
+///
+/// The text is no selector of the edition, or addresses a snapshot that does not exist.
+pub fn select<'t, T: Timeline + ?Sized>(
+    text: &str,
+    edition: Edition,
+    timeline: &'t T,
+    options: &SelectOptions,
+) -> Result<Answer<'t>, QueryError> {
+    let selector = parse(text, edition)?;
+    Ok(select_parsed(&selector, text, timeline, options)?)
+}
+
+/// Answers a parsed selector. `text` is what it was parsed from; ranges report it.
+///
+/// # Errors
+///
+/// It addresses a snapshot that does not exist.
+pub fn select_parsed<'t, T: Timeline + ?Sized>(
+    selector: &Selector,
+    text: &str,
+    timeline: &'t T,
+    options: &SelectOptions,
+) -> Result<Answer<'t>, ResolveError> {
+    let resolved = resolve(selector, timeline)?;
+    let plan = plan(resolved.query);
+    let window = Window {
+        skip: options.skip,
+        limit: options.limit,
+        filter: options
+            .filter
+            .as_ref()
+            .map(|filter| resolve_on_tree(filter).map(crate::plan::plan))
+            .transpose()?,
+    };
+    let as_nodes = options.range_as_nodes && selector.edition == Edition::V0_1;
+    let nodes = match resolved.at {
+        At::Working => on_one(&plan, timeline.working(), None, &window),
+        At::Snapshot(position) => {
+            let moment = timeline.snapshot(position);
+            on_one(
+                &plan,
+                moment.map(|moment| moment.tree),
+                moment.map(|moment| moment.cycle),
+                &window,
+            )
+        }
+        At::Every(positions) => on_every(&plan, timeline, &positions, &window),
+        At::Range(range) if as_nodes => on_every(&plan, timeline, &range.positions, &window),
+        At::Range(range) => {
+            return Ok(Answer::Range(range_diff(&plan, &range, text, timeline, &options.range)));
+        }
+    };
+    Ok(Answer::Nodes(nodes))
+}
+
+fn on_one<'t>(
+    plan: &Plan,
+    tree: Option<TreeRef<'t>>,
+    cycle: Option<u32>,
+    window: &Window,
+) -> Selection<'t> {
+    let Some(tree) = tree else { return Selection { nodes: Vec::new(), warnings: Vec::new() } };
+    let nodes = evaluate_some(plan, tree, cycle, window.enough());
+    let nodes = window.cut(window.filtered(nodes, tree, cycle));
+    let warnings = if nodes.is_empty() { unknown_types(&plan.query, &[tree]) } else { Vec::new() };
+    Selection { nodes, warnings }
+}
+
+/// Each id once, at its first occurrence from the newest snapshot to the oldest (ER-026). Order is a matter of one snapshot;
+/// `@unique`, the page and the window are matters of the whole list.
+fn on_every<'t, T: Timeline + ?Sized>(
+    plan: &Plan,
+    timeline: &'t T,
+    positions: &[usize],
+    window: &Window,
+) -> Selection<'t> {
+    let mut seen: BTreeSet<&'t str> = BTreeSet::new();
+    let mut nodes: Vec<NodeRef<'t>> = Vec::new();
+    let mut trees = Vec::new();
+    for moment in positions.iter().filter_map(|position| timeline.snapshot(*position)) {
+        let axis = Axis::new(moment.tree, plan.query.recency);
+        let found = find(plan, &axis, &Env { cycle: Some(moment.cycle) }, None);
+        let found = arrange(found, plan.query.arrangement, &axis);
+        let found = window.filtered(found, moment.tree, Some(moment.cycle));
+        nodes.extend(found.into_iter().filter(|node| seen.insert(node.id())));
+        trees.push(moment.tree);
+    }
+    if plan.query.unique {
+        nodes = unique(nodes);
+    }
+    let nodes = window.cut(cut(plan, nodes));
+    let warnings = if nodes.is_empty() { unknown_types(&plan.query, &trees) } else { Vec::new() };
+    Selection { nodes, warnings }
+}

@@ -1,0 +1,316 @@
+//! Ranges: incremental = evaluated per snapshot, patches that apply, options that are honoured.
+
+use std::collections::BTreeMap;
+
+use contextree_json::Value;
+use contextree_query::resolved::lower;
+use contextree_query::{
+    ContentMode, Locality, Materialize, RangeDiff, RangeOptions, SelectOptions, json_patch,
+    locality, naive, select,
+};
+use contextree_selector::{Edition, parse};
+use contextree_tree::diff::changed_fields;
+use contextree_tree::{Body, Content, Draft, NodeRef, Region, Scalar};
+
+use crate::differential::draw;
+use crate::generate::{self, Ids};
+use crate::support::{History, Random};
+
+/// A history of a few snapshots in which nodes come, go, move and change.
+fn history(random: &mut Random) -> History {
+    let first = generate::tree(random, 0);
+    let mut draft = first.continue_branch();
+    let mut ids = Ids { next: 1000 };
+    let mut snapshots = vec![(0, first)];
+    for cycle in 1..2 + random.below(4) as u32 {
+        for _ in 0..random.below(5) {
+            change(&mut draft, random, &mut ids);
+        }
+        snapshots.push((cycle, draft.freeze()));
+    }
+    History { snapshots, working: Some(draft) }
+}
+
+fn change(draft: &mut Draft, random: &mut Random, ids: &mut Ids) {
+    let head = draft.view().region(Region::Head).key_of();
+    let sequence = draft.view().region(Region::Seq).key_of();
+    let is_fixed = |node: NodeRef<'_>| node.as_region().is_some() || node.parent_id().is_none();
+    let free: Vec<_> = draft
+        .view()
+        .nodes()
+        .filter(|(_, node)| !is_fixed(*node))
+        .map(|(_, node)| node.key_of())
+        .collect();
+    let any = if free.is_empty() { None } else { Some(free[random.below(free.len())]) };
+    match (random.below(8), any) {
+        (0, _) | (_, None) => {
+            draft.insert(head, generate::leaf(ids, random));
+        }
+        (1, _) => {
+            let turn = draft.insert(sequence, ids.node(random, "mt"));
+            draft.insert(turn, generate::leaf(ids, random));
+        }
+        (2, Some(any)) => {
+            draft.insert(any, generate::leaf(ids, random));
+        }
+        (3, Some(any)) => {
+            draft.remove(any);
+        }
+        (4, Some(any)) => draft.set_priority(any, Scalar::Int(random.below(3) as i64)),
+        (5, Some(any)) => {
+            draft.set_expires(any, random.one_in(2).then(|| 6 + random.below(3) as u32))
+        }
+        (6, Some(any)) => {
+            let attributes = generate::leaf(ids, random).body.attributes;
+            draft.set_body(any, Body::new(Content::from("changed"), attributes));
+        }
+        (_, Some(any)) => draft.relocate(any, head, Scalar::Int(random.below(3) as i64 - 1)),
+    }
+}
+
+/// What the range must say, worked out snapshot by snapshot with the naive evaluator.
+fn expected(
+    text: &str,
+    edition: Edition,
+    history: &History,
+) -> Vec<(Vec<String>, Vec<String>, Vec<(String, Vec<String>)>)> {
+    let selector = parse(text, edition).unwrap();
+    let matches: Vec<BTreeMap<&str, NodeRef<'_>>> = history
+        .snapshots
+        .iter()
+        .rev()
+        .map(|(cycle, tree)| {
+            naive::select(&selector, tree.view(), Some(*cycle))
+                .into_iter()
+                .map(|node| (node.id(), node))
+                .collect()
+        })
+        .collect();
+    let trees: Vec<_> = history.snapshots.iter().rev().map(|(_, tree)| tree.view()).collect();
+    (1..matches.len())
+        .map(|older| {
+            let (before, after, tree) = (&matches[older], &matches[older - 1], trees[older - 1]);
+            let place =
+                |id: &str| tree.nodes().position(|(_, node)| node.id() == id).unwrap_or(usize::MAX);
+            let mut added: Vec<String> = after
+                .keys()
+                .filter(|id| !before.contains_key(*id))
+                .map(|id| (*id).to_owned())
+                .collect();
+            added.sort_by_key(|id| place(id));
+            let mut removed: Vec<String> = before
+                .keys()
+                .filter(|id| !after.contains_key(*id))
+                .map(|id| (*id).to_owned())
+                .collect();
+            removed.sort_by_key(|id| (place(id), id.clone()));
+            let mut changed: Vec<(String, Vec<String>)> = after
+                .iter()
+                .filter_map(|(id, new)| {
+                    let fields = changed_fields(*before.get(id)?, *new);
+                    (!fields.is_empty())
+                        .then(|| ((*id).to_owned(), fields.into_iter().map(Into::into).collect()))
+                })
+                .collect();
+            changed.sort_by_key(|(id, _)| place(id));
+            (added, removed, changed)
+        })
+        .collect()
+}
+
+#[test]
+fn a_range_says_what_evaluating_every_snapshot_says() {
+    let rounds = if cfg!(debug_assertions) { 250 } else { 3000 };
+    let (mut local, mut all) = (0, 0);
+    for seed in 0..rounds {
+        let mut random = Random(seed * 7 + 1);
+        let history = history(&mut random);
+        for _ in 0..12 {
+            let edition = Edition::ALL[random.below(3)];
+            let single = generate::selector(&mut random, edition);
+            let text = single.replacen("@t0 ", "@t-9..@t0 ", 1);
+            let Ok(selector) = parse(&text, edition) else { continue };
+            all += 1;
+            local += usize::from(locality(&lower(&selector)) == Locality::Local);
+            let found = range(&text, edition, &history, &RangeOptions::default());
+            let found: Vec<_> = found
+                .diffs
+                .into_iter()
+                .map(|block| {
+                    let changed =
+                        block.changed.into_iter().map(|node| (node.id, node.fields)).collect();
+                    (block.added, block.removed, changed)
+                })
+                .collect();
+            let trees: Vec<String> =
+                history.snapshots.iter().map(|(_, tree)| draw(tree.view())).collect();
+            assert_eq!(
+                found,
+                expected(&text, edition, &history),
+                "`{text}` in {edition}, seed {seed}\n{}",
+                trees.join("--\n")
+            );
+        }
+    }
+    println!("{all} ranges, {local} of them local");
+    assert!(local * 5 > all && local < all, "both ways must be tried: {local} of {all}");
+}
+
+fn range(text: &str, edition: Edition, history: &History, options: &RangeOptions) -> RangeDiff {
+    let options = SelectOptions { range: options.clone(), ..SelectOptions::default() };
+    select(text, edition, history, &options).unwrap().range().unwrap()
+}
+
+fn document(content: &str) -> Value {
+    let text = format!(
+        r#"{{"root":{{"id":"root","nodeType":"^root","children":[
+        {{"id":"ah","nodeType":"^ah","children":[{{"id":"b","nodeType":"block","content":{content}}}]}}]}}}}"#
+    );
+    contextree_json::parse(text.as_bytes()).unwrap()
+}
+
+fn two(before: &str, after: &str) -> History {
+    let mut store = contextree_json::Object::new();
+    let mut snapshots = vec![document(before), document(after)];
+    for (cycle, snapshot) in snapshots.iter_mut().enumerate() {
+        if let Value::Object(object) = snapshot {
+            object.insert("cycle", Value::from(cycle as u64));
+        }
+    }
+    store.insert("snapshots", Value::Array(snapshots));
+    History::load(&store.into())
+}
+
+#[test]
+fn a_json_patch_turns_the_older_content_into_the_newer_one() {
+    let mut random = Random(5);
+    for _ in 0..2000 {
+        let (before, after) = (json(&mut random, 0), json(&mut random, 0));
+        let ops: Vec<Value> = json_patch(&before, &after).iter().map(|op| op.to_value()).collect();
+        let text = |value: &Value| String::from_utf8(value.to_canonical()).unwrap();
+        let patch: json_patch::Patch = serde_json::from_str(&text(&Value::Array(ops))).unwrap();
+        let mut document: serde_json::Value = serde_json::from_str(&text(&before)).unwrap();
+        json_patch::patch(&mut document, &patch).unwrap();
+        let sought: serde_json::Value = serde_json::from_str(&text(&after)).unwrap();
+        assert_eq!(document, sought, "{before:?} → {after:?}: {patch}");
+    }
+}
+
+fn json(random: &mut Random, depth: usize) -> Value {
+    match random.below(if depth < 3 { 7 } else { 4 }) {
+        0 => Value::Null,
+        1 => Value::from(random.below(3) as i64),
+        2 => Value::from(random.pick(&["a", "b/c", "~x"])),
+        3 => Value::Bool(random.one_in(2)),
+        4 => Value::Array((0..random.below(5)).map(|_| json(random, depth + 1)).collect()),
+        _ => {
+            let mut object = contextree_json::Object::new();
+            for key in ["a", "b/c", "d~e", ""] {
+                if random.one_in(2) {
+                    object.insert(key, json(random, depth + 1));
+                }
+            }
+            object.into()
+        }
+    }
+}
+
+#[test]
+fn content_modes_and_context_lines_are_honoured() {
+    let lines: Vec<String> = (0..20).map(|line| format!("line {line}")).collect();
+    let before = lines.join("\n");
+    let after = before.replace("line 10", "line ten");
+    let quoted = |text: &str| format!("\"{}\"", text.replace('\n', "\\n"));
+    let history = two(&quoted(&before), &quoted(&after));
+    let body = |options: &RangeOptions| {
+        let range = range("@t-1..@t0 ^ah *", Edition::V0_3, &history, options);
+        let value = range.to_value();
+        let changed = value.get("diffs").unwrap().as_array().unwrap()[0]
+            .get("changed")
+            .unwrap()
+            .as_array()
+            .unwrap()[0]
+            .clone();
+        changed
+    };
+    let with = |context_lines| RangeOptions {
+        include_content: true,
+        context_lines,
+        ..RangeOptions::default()
+    };
+    for (context, shown) in [(0, 1), (3, 7), (10, 20)] {
+        let changed = body(&with(context));
+        let diff =
+            changed.get("content_diff").unwrap().get("diff").unwrap().as_str().unwrap().to_owned();
+        assert!(diff.starts_with("--- older(@t-1)/b\n+++ newer(@t0)/b\n@@ -"), "{diff}");
+        let kept = diff.lines().filter(|line| line.starts_with(' ')).count();
+        assert_eq!(kept + 1, shown, "{diff}");
+    }
+    let tokens = RangeOptions { content_mode: ContentMode::Tokens, ..with(3) };
+    let hunks =
+        body(&tokens).get("content_diff").unwrap().get("hunks").unwrap().as_array().unwrap().len();
+    assert_eq!(hunks, 4, "keep, delete, insert, keep");
+    let materialize =
+        RangeOptions { materialize: Materialize::ALL.to_vec(), ..RangeOptions::default() };
+    let changed = body(&materialize);
+    let newer = changed.get("materialized").unwrap().get("newer").unwrap();
+    assert_eq!(newer.get("content").unwrap().as_str(), Some(&*after));
+    assert!(newer.get("content_hash").is_some() && changed.get("content_diff").is_none());
+}
+
+#[test]
+fn structured_content_is_patched_inside() {
+    let history = two(r#"{"a":[1,2,3],"b":"x"}"#, r#"{"a":[1,3],"b":"x","c":null}"#);
+    let options = RangeOptions {
+        include_content: true,
+        content_mode: ContentMode::JsonPatch,
+        ..RangeOptions::default()
+    };
+    let range = range("@c0..@c1 .block", Edition::V0_3, &history, &options);
+    let text = String::from_utf8(range.to_value().to_canonical()).unwrap();
+    assert!(
+        text.contains(
+            r#""patch":[{"op":"remove","path":"/a/1"},{"op":"add","path":"/c","value":null}]"#
+        ),
+        "{text}"
+    );
+    assert!(text.contains(r#""kind":"c","label":"@c1","value":1"#), "{text}");
+}
+
+#[test]
+fn modes_change_what_is_compared_and_never_the_shape() {
+    let history = two("\"x\"", "\"y\"");
+    for (mode, blocks) in [("union", 1), ("latest", 1), ("reduce", 1)] {
+        let text = format!("@history .block @mode={mode}");
+        let range = range(&text, Edition::V0_3, &history, &RangeOptions::default());
+        assert_eq!((range.snapshots.len(), range.diffs.len()), (2, blocks), "{mode}");
+        assert_eq!(range.to_value().get("mode").unwrap().as_str(), Some("pairwise"));
+    }
+}
+
+#[test]
+fn a_range_as_nodes_is_for_edition_one_only() {
+    let history = two("\"x\"", "\"y\"");
+    let options = SelectOptions { range_as_nodes: true, ..SelectOptions::default() };
+    let nodes = select("@t-1..@t0 .block", Edition::V0_1, &history, &options).unwrap().nodes();
+    assert_eq!(nodes.unwrap().ids(), ["b"]);
+    assert!(
+        select("@t-1..@t0 .block", Edition::V0_2, &history, &options).unwrap().range().is_some()
+    );
+}
+
+#[test]
+fn a_future_end_is_an_error_and_a_past_one_is_clipped() {
+    let history = two("\"x\"", "\"y\"");
+    let options = SelectOptions::default();
+    let error = select("@t-5..1 .block", Edition::V0_2, &history, &options).unwrap_err();
+    assert_eq!(error.code(), "E_SNAPSHOT_NOT_FOUND");
+    assert_eq!(
+        error.draw("@t-5..1 .block"),
+        "error[E_SNAPSHOT_NOT_FOUND]: there is no snapshot `@t+1`\n  |\n1 | @t-5..1 .block\n  | ^^^^^^^\n  = help: there are `@t-1` to `@t0`, that is `@c0` to `@c1`"
+    );
+    let clipped = range("@c1..@c9 .block", Edition::V0_2, &history, &RangeOptions::default());
+    assert_eq!((clipped.snapshots.len(), clipped.warnings.len()), (1, 1));
+    let empty = range("@c7..@c9 .block", Edition::V0_2, &history, &RangeOptions::default());
+    assert_eq!((empty.snapshots.len(), empty.diffs.len(), empty.warnings.len()), (0, 0, 1));
+}
