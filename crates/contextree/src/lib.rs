@@ -33,16 +33,19 @@ pub use contextree_canon::{
 };
 pub use contextree_engine::{
     Attempt, AttemptError, AttemptStart, AttemptStatus, BatchError, Clock, CommitError,
-    CommitOptions, CommitReport, Compaction, Context, ContextOptions, Cue, Deferred, Edit,
-    FlatLogError, HistoryError, Holder, IdRequest, IdRole, IdSource, Limit, Liveness,
+    CommitOptions, CommitReport, Compaction, Context, ContextOptions, Cue, Deferred, DiffError,
+    Edit, FlatLogError, HistoryError, Holder, IdRequest, IdRole, IdSource, Limit, Liveness,
     LivenessProbe, LogicalClock, Measure, MeasureName, NewNode, Op, OpError, Operation, Outcome,
     Place, Policy, PolicyError, Preview, Pruned, ReadableIds, Reason, Reference, Snapshot,
     SnapshotAddress, SnapshotError, Unmet, Warning, Zone, prune_order,
 };
 pub use contextree_json as json;
+pub use contextree_query as query;
+pub use contextree_query::{Answer, Explanation, QueryError, RangeDiff, SelectOptions, Selection};
 pub use contextree_render::{
     ThreadRenderer, blocks, default_role, thread, thread_of_turn, thread_positions,
 };
+pub use contextree_selector::Edition;
 pub use contextree_tree::diff;
 pub use contextree_tree::{
     Body, Class, Content, Header, Log, NodeKey, NodeRef, Region, Scalar, Tree, TreeRef, Vocabulary,

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use contextree_canon::{Hash, Limits};
+use contextree_selector::Edition;
 use contextree_tree::diff::{self, Diff};
 use contextree_tree::{Draft, Log, NodeData, NodeRef, Region, Tree, TreeRef, Vocabulary};
 
@@ -20,7 +21,10 @@ use crate::work::{Counters, Settings, Work};
 /// How a context is opened. The defaults are deterministic.
 #[derive(Default)]
 pub struct ContextOptions {
-    /// The words for nodes that the engine makes.
+    /// The edition of selectors that do not say another; 0.3 by default.
+    pub edition: Edition,
+    /// The words for nodes that the engine makes. Editions 0.1 and 0.2 speak of `mt`, `mc`, `cb`, edition 0.3 of `seg`, `cont`, `block`;
+    /// selectors of every edition understand both.
     pub vocabulary: Vocabulary,
     /// How large trees may grow.
     pub limits: Limits,
@@ -112,6 +116,7 @@ impl Context {
         options: ContextOptions,
     ) -> Self {
         let settings = Settings {
+            edition: options.edition,
             vocabulary: options.vocabulary,
             limits: options.limits,
             clock: options.clock.unwrap_or_else(|| Box::new(LogicalClock)),
@@ -437,7 +442,7 @@ impl Context {
         Ok(diff::changes(older.view(), newer.view()))
     }
 
-    fn in_order(
+    pub(crate) fn in_order(
         &self,
         left: SnapshotAddress,
         right: SnapshotAddress,
@@ -503,6 +508,12 @@ impl Context {
     #[must_use]
     pub fn attempts(&self) -> &[Attempt] {
         self.attempts.list()
+    }
+
+    /// Returns the edition of selectors that do not say another.
+    #[must_use]
+    pub fn edition(&self) -> Edition {
+        self.settings.edition
     }
 
     /// Returns the context's words.

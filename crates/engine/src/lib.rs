@@ -23,6 +23,7 @@ mod place;
 mod policy;
 mod refs;
 mod report;
+mod select;
 mod snapshot;
 mod work;
 
@@ -37,4 +38,5 @@ pub use op::{Cue, Edit, NewNode, Op, Outcome, Place, Zone};
 pub use policy::{Limit, Measure, MeasureName, Policy, PolicyError};
 pub use refs::{Liveness, LivenessProbe, Reference};
 pub use report::{CommitReport, Deferred, Holder, Operation, Pruned, Unmet, Warning};
+pub use select::DiffError;
 pub use snapshot::{Snapshot, SnapshotAddress, SnapshotError};

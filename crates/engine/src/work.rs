@@ -1,6 +1,7 @@
 //! The working state and everything that an operation or a commit needs of its context.
 
 use contextree_canon::Limits;
+use contextree_selector::Edition;
 use contextree_tree::{Draft, NodeData, NodeKey, Region, Tree, Vocabulary};
 
 use crate::clock::{Clock, IdRequest, IdRole, IdSource};
@@ -21,6 +22,7 @@ pub(crate) struct Counters {
 
 /// What a context was opened with.
 pub(crate) struct Settings {
+    pub(crate) edition: Edition,
     pub(crate) vocabulary: Vocabulary,
     pub(crate) limits: Limits,
     pub(crate) clock: Box<dyn Clock>,

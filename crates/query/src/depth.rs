@@ -77,19 +77,25 @@ impl<'t> Axis<'t> {
         let Some(narrowest) = sets.iter().min_by_key(|set| narrow(set)) else {
             return self.turns().collect();
         };
-        if narrow(narrowest) > last / 4 + 8 || self.has_ties_near_the_end() {
+        if narrow(narrowest) > last / 4 + 1 || self.has_ties_near_the_end() {
             return self.turns().filter(|(depth, _)| wanted(*depth)).collect();
         }
-        let depths =
-            intervals(narrowest, last).into_iter().rev().flat_map(|(low, high)| (low..=high).rev());
-        depths
+        let intervals = intervals(narrowest, last).into_iter().rev();
+        let depths = intervals.flat_map(|(low, high)| (low..=high).rev());
+        let mut found: Vec<(i64, NodeRef<'t>)> = depths
             .filter(|depth| wanted(*depth))
             .filter_map(|depth| Some((depth, self.container(depth)?)))
-            .collect()
+            .collect();
+        // Older is earlier in the document, except among turns that tie.
+        let upset = |pair: &[(i64, NodeRef<'t>)]| matches!(pair, [one, two] if ties(one.1, two.1));
+        if self.recency == Recency::SmallerId && found.windows(2).any(upset) {
+            found.sort_by_cached_key(|(_, turn)| turn.position());
+        }
+        found
     }
 
-    /// Ties are a property of documents without headers, where the newest turns tie like all others; looking at them
-    /// decides whether depths can be looked up in order. A tie further back is still read correctly by `container`.
+    /// Ties are a property of documents without headers, where the newest turns tie like all others. There a lookup would
+    /// walk along the whole run of ties, so that all depths are worked out in one go instead.
     fn has_ties_near_the_end(&self) -> bool {
         self.recency == Recency::SmallerId && {
             let mut newest = self.sequence.children_rev().take(2);

@@ -24,7 +24,7 @@ pub(super) struct Cases(Vec<Ran>);
 impl Cases {
     pub(super) fn run(directory: &Path) -> Result<Cases, String> {
         let corpus = Corpus::load(directory).map_err(|error| error.to_string())?;
-        let runner = Runner::engine();
+        let runner = Runner::all();
         let run = corpus.cases.into_iter().map(|case| {
             let verdicts: Vec<Verdict> =
                 case.editions.iter().map(|edition| runner.run(&case, *edition)).collect();

@@ -17,7 +17,8 @@ pub(super) struct Standing {
 }
 
 impl Standing {
-    fn is_shown(&self) -> bool {
+    /// True if a test or a passing case shows the row.
+    pub(super) fn is_shown(&self) -> bool {
         !self.tests.is_empty() || self.cases.iter().any(|case| !case.waits && !case.failed)
     }
 

@@ -3,11 +3,13 @@
 //! A state says which steps may match next: below the spot, or directly below it. One pass over a tree in document order
 //! decides every node; the path to a single node decides that node.
 
-use contextree_tree::NodeRef;
+use contextree_tree::{Hint, NodeRef, TreeRef};
 
 use super::condition::Env;
+use super::scan::Scan;
 use super::spot::{Spot, has_elided_core, is_zoned, lies_in_core};
 use crate::depth::Axis;
+use crate::plan::asks_place;
 use crate::resolve::{Chain, Relation, Step};
 
 /// Which steps may match next, one bit each.
@@ -33,6 +35,8 @@ impl State {
 #[derive(Debug)]
 pub(crate) struct Automaton<'q> {
     steps: Vec<&'q Step>,
+    /// The steps' conditions, made ready for one tree; nothing where no node of it can satisfy them.
+    scans: Vec<Option<Scan<'q>>>,
     /// The first step of each chain.
     starts: u64,
     /// The last step of each chain.
@@ -43,13 +47,24 @@ pub(crate) struct Automaton<'q> {
     cores: u64,
     /// Steps whose successor stands directly below them.
     parents: u64,
+    /// True if a step asks where a node stands.
+    asks_place: bool,
 }
 
 impl<'q> Automaton<'q> {
-    /// Returns the automaton of some chains, from the step `from` of each on; nothing if they are too long or have picks.
-    pub(crate) fn new(chains: &'q [Chain], from: usize) -> Option<Self> {
-        let mut automaton =
-            Automaton { steps: Vec::new(), starts: 0, lasts: 0, zones: 0, cores: 0, parents: 0 };
+    /// Returns the automaton of some chains, from the step `from` of each on, for nodes of one tree; nothing if they are
+    /// too long or have picks.
+    pub(crate) fn new(chains: &'q [Chain], from: usize, tree: TreeRef<'_>) -> Option<Self> {
+        let mut automaton = Automaton {
+            steps: Vec::new(),
+            scans: Vec::new(),
+            starts: 0,
+            lasts: 0,
+            zones: 0,
+            cores: 0,
+            parents: 0,
+            asks_place: false,
+        };
         for chain in chains {
             let steps = chain.steps.get(from..)?;
             if automaton.steps.len() + steps.len() > 64 {
@@ -69,7 +84,9 @@ impl<'q> Automaton<'q> {
                         automaton.cores |= if step.compound.accepts_core() { bit } else { 0 };
                     }
                 }
+                automaton.asks_place |= step.compound.conditions().any(asks_place);
                 automaton.steps.push(step);
+                automaton.scans.push(Scan::new(step.compound.conditions(), tree));
             }
         }
         Some(automaton)
@@ -111,13 +128,13 @@ impl<'q> Automaton<'q> {
             let index = (open & !tried).trailing_zeros();
             let bit = 1_u64 << index;
             tried |= bit;
-            let Some(step) = self.steps.get(index as usize) else { break };
+            let index = index as usize;
             if self.zones & bit != 0 {
-                if parent_is_zoned && step.compound.holds(spot, env) {
+                if parent_is_zoned && self.holds(index, spot, env) {
                     open |= bit << 1;
                     state.below |= bit << 1;
                 }
-            } else if (!spot.is_core || self.cores & bit != 0) && step.compound.holds(spot, env) {
+            } else if (!spot.is_core || self.cores & bit != 0) && self.holds(index, spot, env) {
                 if self.lasts & bit != 0 {
                     is_match = true;
                 } else if self.parents & bit != 0 {
@@ -128,6 +145,28 @@ impl<'q> Automaton<'q> {
             }
         }
         (state, is_match)
+    }
+
+    #[inline]
+    fn holds(&self, index: usize, spot: &Spot<'_>, env: &Env) -> bool {
+        if spot.is_core {
+            return self.steps[index].compound.holds(spot, env);
+        }
+        self.scans[index].as_ref().is_some_and(|scan| scan.holds(spot, env))
+    }
+
+    /// Where matches cannot be; nothing at all if there can be none.
+    pub(crate) fn hint(&self) -> Option<Hint> {
+        let mut lasts = (0..self.steps.len()).filter(|index| self.lasts & 1 << index != 0);
+        match (lasts.next(), lasts.next()) {
+            (Some(last), None) => self.scans[last].as_ref().map(Scan::hint),
+            _ => Some(Hint::default()),
+        }
+    }
+
+    /// True if a step asks where a node stands.
+    pub(crate) fn asks_place(&self) -> bool {
+        self.asks_place
     }
 
     /// Returns what the children of a spot are met with.
@@ -147,7 +186,7 @@ impl<'q> Automaton<'q> {
     pub(crate) fn matches<'t>(&self, node: NodeRef<'t>, axis: &Axis<'t>, env: &Env) -> bool {
         let mut descent = Descent { state: self.start(), core: None, is_zoned: false };
         let mut is_match = false;
-        for spot in Spot::path_to(node, axis) {
+        for spot in Spot::path_to(node, axis, self.asks_place) {
             let from = descent.state_for(spot.node);
             let (state, matched) = self.enter(from, &spot, descent.is_zoned, env);
             is_match = matched;
@@ -166,6 +205,10 @@ pub(crate) struct Descent {
 }
 
 impl Descent {
+    /// Nothing can match.
+    pub(crate) const DEAD: Descent =
+        Descent { state: State { below: 0, child: 0 }, core: None, is_zoned: false };
+
     /// The state for one child: blocks in an elided core are below the core and the turn.
     #[inline]
     pub(crate) fn state_for(&self, child: NodeRef<'_>) -> State {

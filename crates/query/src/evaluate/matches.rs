@@ -127,7 +127,20 @@ impl<'t> Finder<'_, 't> {
     fn chains(&mut self, chains: &[Chain], route: &Route) {
         match (route, chains) {
             (Route::ById(_) | Route::ByKey(_), chains) => {
-                let Some(automaton) = Automaton::new(chains, 0) else { return };
+                if let [chain] = chains
+                    && let [Step { compound, .. }] = chain.steps.as_slice()
+                    && !compound.conditions().any(asks_place)
+                {
+                    // The way to the node does not matter.
+                    for node in self.look_up(route) {
+                        let holds = compound.holds(&Spot::anywhere(node), self.env);
+                        if holds && !self.take(node) {
+                            return;
+                        }
+                    }
+                    return;
+                }
+                let Some(automaton) = Automaton::new(chains, 0, self.axis.tree()) else { return };
                 for node in self.look_up(route) {
                     if automaton.matches(node, self.axis, self.env) && !self.take(node) {
                         return;
@@ -182,7 +195,7 @@ impl<'t> Finder<'_, 't> {
         let mut way = Chain { steps: before.to_vec() };
         way.steps.push(Step { compound: any, ..last.clone() });
         let chains = [way];
-        let Some(automaton) = Automaton::new(&chains, 0) else { return };
+        let Some(automaton) = Automaton::new(&chains, 0, self.axis.tree()) else { return };
         let nodes = self.axis.tree().with_key(key).into_iter();
         let mut set: Vec<Spot<'t>> = nodes
             .filter(|node| automaton.matches(*node, self.axis, self.env))
@@ -213,7 +226,7 @@ impl<'t> Finder<'_, 't> {
     }
 
     fn pass(&mut self, chains: &[Chain], scope: &Scope) {
-        let Some(automaton) = Automaton::new(chains, 0) else { return };
+        let Some(automaton) = Automaton::new(chains, 0, self.axis.tree()) else { return };
         let walk = Walk { automaton: &automaton, axis: self.axis, env: self.env, scope };
         walk.tree(&mut |node| self.take(node));
     }
@@ -252,7 +265,9 @@ impl<'t> Finder<'_, 't> {
             }
             Rest::Pass => {
                 let chains = std::slice::from_ref(chain);
-                let Some(automaton) = Automaton::new(chains, anchors) else { return };
+                let Some(automaton) = Automaton::new(chains, anchors, self.axis.tree()) else {
+                    return;
+                };
                 let walk = Walk {
                     automaton: &automaton,
                     axis: self.axis,
@@ -290,7 +305,7 @@ impl<'t> Finder<'_, 't> {
         let all = conditions.iter().copied().chain(self.keep);
         let Some(scan) = Scan::new(all, self.axis.tree()) else { return true };
         for (_, node) in top.node.subtree_with(scan.hint()).skip(1) {
-            if scan.holds(node, self.env) {
+            if scan.holds_anywhere(node, self.env) {
                 self.found.push(node);
                 if self.found.len() >= self.enough {
                     return false;
@@ -328,7 +343,8 @@ impl<'t> Finder<'_, 't> {
 
     fn keeps(&self, node: NodeRef<'t>) -> bool {
         self.keep.is_empty() || {
-            let spot = self.spot(node);
+            let asks = self.keep.iter().any(asks_place);
+            let spot = if asks { self.spot(node) } else { Spot::anywhere(node) };
             self.keep.iter().all(|each| each.holds(&spot, self.env))
         }
     }

@@ -8,7 +8,8 @@ use super::spot::Spot;
 use crate::compare::{Exact, Literal, Test};
 use crate::resolve::{Attr, Column, Condition};
 
-/// Conditions on nodes of one tree, none of which asks where a node stands.
+/// Conditions on nodes of one tree.
+#[derive(Debug)]
 pub(crate) struct Scan<'c> {
     class: Option<Class>,
     node_type: Option<Symbol>,
@@ -76,17 +77,29 @@ impl<'c> Scan<'c> {
         self.hint
     }
 
-    /// True if a node satisfies the conditions.
+    /// True if a node satisfies the conditions, none of which asks where it stands.
     #[inline]
-    pub(crate) fn holds(&self, node: NodeRef<'_>, env: &Env) -> bool {
+    pub(crate) fn holds_anywhere(&self, node: NodeRef<'_>, env: &Env) -> bool {
+        self.columns_hold(node)
+            && (self.others.is_empty() || {
+                let spot = Spot::anywhere(node);
+                self.others.iter().all(|condition| condition.holds(&spot, env))
+            })
+    }
+
+    /// True if a node satisfies the conditions; not for elided cores.
+    #[inline]
+    pub(crate) fn holds(&self, spot: &Spot<'_>, env: &Env) -> bool {
+        self.columns_hold(spot.node)
+            && self.others.iter().all(|condition| condition.holds(spot, env))
+    }
+
+    #[inline]
+    fn columns_hold(&self, node: NodeRef<'_>) -> bool {
         self.class.is_none_or(|class| node.class() == class)
             && (self.role.is_none() || node.role_symbol() == self.role)
             && (self.kind.is_none() || node.kind_symbol() == self.kind)
             && self.node_type.is_none_or(|symbol| node.type_symbol() == symbol)
-            && (self.others.is_empty() || {
-                let spot = Spot { node, depth: None, level: 0, is_core: false };
-                self.others.iter().all(|condition| condition.holds(&spot, env))
-            })
     }
 }
 

@@ -18,10 +18,18 @@ pub(crate) struct Spot<'t> {
 }
 
 impl<'t> Spot<'t> {
-    /// Returns the spots from the root down to a node.
-    pub(crate) fn path_to(node: NodeRef<'t>, axis: &Axis<'t>) -> Vec<Spot<'t>> {
+    /// Returns a node as a spot for conditions that do not ask where it stands.
+    pub(crate) fn anywhere(node: NodeRef<'t>) -> Spot<'t> {
+        Spot { node, depth: None, level: 0, is_core: false }
+    }
+
+    /// Returns the spots from the root down to a node; depth and level are known only if they are asked for.
+    pub(crate) fn path_to(node: NodeRef<'t>, axis: &Axis<'t>, asks_place: bool) -> Vec<Spot<'t>> {
         let mut nodes: Vec<NodeRef<'t>> = std::iter::once(node).chain(node.ancestors()).collect();
         nodes.reverse();
+        if !asks_place {
+            return nodes.into_iter().map(Spot::anywhere).collect();
+        }
         let depth = nodes.get(1).and_then(|region| match Axis::region_depth(region.as_region()?) {
             Some(depth) => Some(depth),
             None => Some(axis.depth_at(nodes.get(2)?.position())),
@@ -38,8 +46,7 @@ impl<'t> Spot<'t> {
 
     /// Returns the spot of one node.
     pub(crate) fn of(node: NodeRef<'t>, axis: &Axis<'t>) -> Spot<'t> {
-        let root = Spot { node, depth: None, level: 0, is_core: false };
-        Self::path_to(node, axis).pop().unwrap_or(root)
+        Self::path_to(node, axis, true).pop().unwrap_or(Spot::anywhere(node))
     }
 
     /// True for turns under `^seq`, the head and the system region.

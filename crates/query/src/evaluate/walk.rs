@@ -93,6 +93,47 @@ impl<'t> Walk<'_, 't> {
         state: State,
         found: &mut impl FnMut(NodeRef<'t>) -> bool,
     ) -> bool {
+        if *self.scope == Scope::ALL && !self.automaton.asks_place() {
+            self.below_by_hint(top, state, found)
+        } else {
+            self.below_with_places(top, state, found)
+        }
+    }
+
+    /// The tree's own walk, which skips what its summaries exclude.
+    fn below_by_hint(
+        &self,
+        top: &Spot<'t>,
+        state: State,
+        found: &mut impl FnMut(NodeRef<'t>) -> bool,
+    ) -> bool {
+        let Some(hint) = self.automaton.hint() else { return true };
+        let mut way: Vec<Descent> = vec![self.automaton.descend(top, state, self.env)];
+        for (level, node) in top.node.subtree_with(hint).skip(1) {
+            way.truncate(level);
+            let above = way.last().copied().unwrap_or(Descent::DEAD);
+            if above.is_dead() {
+                way.push(Descent::DEAD);
+                continue;
+            }
+            let spot = Spot { node, depth: None, level, is_core: false };
+            let from = above.state_for(node);
+            let (state, is_match) = self.automaton.enter(from, &spot, above.is_zoned, self.env);
+            if is_match && !found(node) {
+                return false;
+            }
+            way.push(self.automaton.descend(&spot, state, self.env));
+        }
+        true
+    }
+
+    /// A walk that keeps track of depth and level, and enters only what is in scope.
+    fn below_with_places(
+        &self,
+        top: &Spot<'t>,
+        state: State,
+        found: &mut impl FnMut(NodeRef<'t>) -> bool,
+    ) -> bool {
         let mut stack: Vec<Level<'t>> = Vec::new();
         stack.extend(self.level(top, state));
         let base = top.level + 1;

@@ -15,10 +15,9 @@ use super::result::{
     ChangedNode, DiffBlock, FieldDelta, Limits, RangeDiff, RangeError, SnapshotKind, SnapshotRef,
     Stats,
 };
-use crate::depth::Axis;
 use crate::evaluate::{evaluate, has_elided_core, is_zoned};
 use crate::plan::Plan;
-use crate::resolve::{Recency, ResolvedRange};
+use crate::resolve::ResolvedRange;
 use crate::timeline::{Moment, Timeline};
 
 /// Compares what a plan matches over a range.
@@ -109,10 +108,14 @@ impl Matched<'_> {
         self.added.len() + self.removed.len() + self.changed.len()
     }
 
-    /// ER-033: by position in the newer tree; what it does not have comes last, by id.
-    pub(super) fn order(&mut self, newer: TreeRef<'_>) {
+    /// ER-033: what the newer tree has by its position there.
+    fn order_present(&mut self) {
         self.added.sort_by_cached_key(|node| node.place());
         self.changed.sort_by_cached_key(|(node, _)| node.place());
+    }
+
+    /// ER-033: the same, and what the newer tree does not have comes last, by id.
+    pub(super) fn order_removed(&mut self, newer: TreeRef<'_>) {
         self.removed.sort_by_cached_key(|node| {
             let place = newer.get(node.id()).map(NodeRef::place);
             (place.is_none(), place, node.id())
@@ -142,11 +145,11 @@ impl<'c, 't> Compare<'c, 't> {
 
     fn pair(&mut self, newer: usize, older: usize) -> Matched<'t> {
         let (new, old) = (self.moments[newer], self.moments[older]);
-        let local = self.local.as_ref().and_then(LocalQuery::matcher);
         let recency = self.plan.query.recency;
-        let mut matched = match &local {
-            Some(matcher) => compare_locally(matcher, old, new, recency),
-            None => {
+        let matcher = |moment| self.local.as_ref()?.matcher(moment, recency);
+        let mut matched = match (matcher(old), matcher(new)) {
+            (Some(before), Some(after)) => compare_locally((old, &before), (new, &after)),
+            _ => {
                 let before = self.matches(older);
                 let after = match self.known.take() {
                     Some((position, known)) if position == newer => known,
@@ -159,12 +162,9 @@ impl<'c, 't> Compare<'c, 't> {
         };
         if self.plan.query.mode == Mode::Latest {
             let head = self.moments[0];
-            let axis = Axis::new(head.tree, recency);
+            let local = self.local.as_ref().and_then(|local| local.matcher(head, recency));
             let is_latest = |id: &str| match (&local, &self.latest) {
-                (Some(matcher), _) => {
-                    let node = head.tree.get(id);
-                    node.is_some_and(|node| matcher.matches(node, &axis, head.cycle))
-                }
+                (Some(matcher), _) => head.tree.get(id).is_some_and(|node| matcher.matches(node)),
                 (None, Some(latest)) => latest.contains_key(id),
                 (None, None) => true,
             };
@@ -172,7 +172,7 @@ impl<'c, 't> Compare<'c, 't> {
             matched.removed.retain(|node| is_latest(node.id()));
             matched.changed.retain(|(node, _)| is_latest(node.id()));
         }
-        matched.order(new.tree);
+        matched.order_removed(new.tree);
         matched
     }
 
@@ -197,21 +197,19 @@ pub(super) fn compare_sets<'t>(
     }
     let gone = before.iter().filter(|(id, _)| !after.contains_key(*id));
     matched.removed = gone.map(|(_, node)| *node).collect();
+    matched.order_present();
     matched
 }
 
 /// Compares the matches of a local query by looking at what was written between two snapshots.
 fn compare_locally<'t>(
-    matcher: &Matcher<'_>,
-    older: Moment<'t>,
-    newer: Moment<'t>,
-    recency: Recency,
+    (older, old_matcher): (Moment<'t>, &Matcher<'_, 't>),
+    (newer, new_matcher): (Moment<'t>, &Matcher<'_, 't>),
 ) -> Matched<'t> {
-    let (old_axis, new_axis) = (Axis::new(older.tree, recency), Axis::new(newer.tree, recency));
     let mut matched = Matched::default();
     let mut decide = |before: Option<NodeRef<'t>>, after: Option<NodeRef<'t>>| {
-        let before = before.filter(|node| matcher.matches(*node, &old_axis, older.cycle));
-        let after = after.filter(|node| matcher.matches(*node, &new_axis, newer.cycle));
+        let before = before.filter(|node| old_matcher.matches(*node));
+        let after = after.filter(|node| new_matcher.matches(*node));
         match (before, after) {
             (None, None) => {}
             (None, Some(after)) => matched.added.push(after),
@@ -252,8 +250,13 @@ fn compare_locally<'t>(
     }
     visited.sort_unstable();
     visited.dedup();
+    let has_visited = !visited.is_empty();
     for node in visited.into_iter().filter_map(|key| newer.tree.at(key)) {
         decide(older.tree.get(node.id()), Some(node));
+    }
+    // What was written comes in document order already.
+    if has_visited {
+        matched.order_present();
     }
     matched
 }

@@ -18,8 +18,10 @@ use crate::compare::{Exact, Literal, Test};
 use crate::depth::Axis;
 use crate::evaluate::{Automaton, Env, Spot};
 use crate::resolve::{
-    Attr, Body, Chain, Compound, Condition, DepthOf, Hop, HopKind, Part, Query, Relation, Step,
+    Attr, Body, Chain, Compound, Condition, DepthOf, Hop, HopKind, Part, Query, Recency, Relation,
+    Step,
 };
+use crate::timeline::Moment;
 
 /// Whether a range can be compared by what was written between snapshots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -173,26 +175,36 @@ impl LocalQuery {
         }
     }
 
-    /// Returns something that decides nodes.
-    pub(super) fn matcher(&self) -> Option<Matcher<'_>> {
-        Some(Matcher { automaton: Automaton::new(&self.chains, 0)?, keep: &self.keep })
+    /// Returns something that decides the nodes of one snapshot.
+    pub(super) fn matcher<'t>(
+        &self,
+        moment: Moment<'t>,
+        recency: Recency,
+    ) -> Option<Matcher<'_, 't>> {
+        Some(Matcher {
+            automaton: Automaton::new(&self.chains, 0, moment.tree)?,
+            keep: &self.keep,
+            axis: Axis::new(moment.tree, recency),
+            env: Env { cycle: Some(moment.cycle) },
+        })
     }
 }
 
-/// Decides single nodes of a local query.
-pub(super) struct Matcher<'q> {
+/// Decides single nodes of one snapshot.
+pub(super) struct Matcher<'q, 't> {
     automaton: Automaton<'q>,
     keep: &'q [Condition],
+    axis: Axis<'t>,
+    env: Env,
 }
 
-impl Matcher<'_> {
+impl<'t> Matcher<'_, 't> {
     /// True if a node matches.
-    pub(super) fn matches<'t>(&self, node: NodeRef<'t>, axis: &Axis<'t>, cycle: u32) -> bool {
-        let env = Env { cycle: Some(cycle) };
-        self.automaton.matches(node, axis, &env)
+    pub(super) fn matches(&self, node: NodeRef<'t>) -> bool {
+        self.automaton.matches(node, &self.axis, &self.env)
             && (self.keep.is_empty() || {
-                let spot = Spot::of(node, axis);
-                self.keep.iter().all(|condition| condition.holds(&spot, &env))
+                let spot = Spot::of(node, &self.axis);
+                self.keep.iter().all(|condition| condition.holds(&spot, &self.env))
             })
     }
 }

@@ -21,7 +21,7 @@ pub fn diff_selected<'t>(
         evaluate(plan, tree, cycle).into_iter().map(|node| (node.id(), node)).collect()
     };
     let mut matched = compare_sets(&matches(older), &matches(newer));
-    matched.order(newer.0);
+    matched.order_removed(newer.0);
     let ids = |nodes: &[NodeRef<'_>]| nodes.iter().map(|node| node.id().to_owned()).collect();
     Diff {
         added: ids(&matched.added),

@@ -147,10 +147,10 @@ fn check_content_diff(case: &Case, edition: Edition) {
     let found = run(case, edition, &history).unwrap();
     let expect = case.field("expect");
     let blocks = found.get("diffs").unwrap().as_array().unwrap();
-    let changed = blocks.iter().flat_map(|block| block.get("changed").unwrap().as_array().unwrap());
+    let mut changed =
+        blocks.iter().flat_map(|block| block.get("changed").unwrap().as_array().unwrap());
     let node = changed
-        .filter(|node| node.get("id") == expect.get("changed_id"))
-        .next()
+        .find(|node| node.get("id") == expect.get("changed_id"))
         .unwrap_or_else(|| panic!("{}: the node is not among the changed", case.id));
     match (expect.get("content_diff").unwrap(), node.get("content_diff")) {
         (Value::Null, None) => {}

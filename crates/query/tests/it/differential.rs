@@ -3,10 +3,10 @@
 use contextree_query::resolved::lower;
 use contextree_query::{evaluate, naive, plan};
 use contextree_selector::{Edition, parse};
-use contextree_tree::{NodeRef, TreeRef};
+use contextree_tree::{Builder, NodeData, NodeRef, Region, TreeRef};
 
 use crate::generate;
-use crate::support::Random;
+use crate::support::{self, History, Random};
 
 /// Triples of tree, selector and edition; many in release builds, enough for every run otherwise.
 const TRIPLES: usize = if cfg!(debug_assertions) { 12_000 } else { 150_000 };
@@ -72,4 +72,88 @@ fn the_planned_evaluator_agrees_with_the_naive_one() {
     println!("{done} triples, {matched} with matches, {refused} texts refused by the parser");
     assert!(matched * 5 > done, "most selectors should match something: {matched} of {done}");
     assert!(refused * 4 < done, "most texts should be selectors: {refused} refused");
+}
+
+/// Every query of the corpus, in every edition, on every fixture of its file.
+#[test]
+fn both_evaluators_agree_on_the_corpus_everywhere() {
+    let mut done = 0;
+    for file in [
+        "selectors-golden-e3.json",
+        "selectors-examples.json",
+        "selectors-attributes.json",
+        "selectors-editions.json",
+    ] {
+        let cases = support::cases(file);
+        let mut histories: Vec<History> = Vec::new();
+        let mut seen: Vec<String> = Vec::new();
+        for case in &cases {
+            let name = case.text("fixture").to_owned();
+            if !seen.contains(&name) {
+                histories.push(History::load(case.fixture.as_ref().unwrap()));
+                seen.push(name);
+            }
+        }
+        for text in cases.iter().map(|case| case.text("query")) {
+            for edition in Edition::ALL {
+                for (cycle, tree) in histories.iter().flat_map(|history| &history.snapshots) {
+                    done += usize::from(check(text, edition, tree.view(), *cycle, 0) != usize::MAX);
+                }
+            }
+        }
+    }
+    assert!(done > 1000, "{done}");
+}
+
+/// More turns than a scan would look at, with runs of equal stamps among them: depths are looked up.
+#[test]
+fn depths_are_looked_up_in_document_order_whatever_ties() {
+    for seed in 0..60 {
+        let mut random = Random(seed);
+        let node = |id: &str, word: &str| NodeData::new(id, word);
+        let regions = [node("sys", "^sys"), node("seq", "^seq"), node("ah", "^ah")];
+        let mut builder = Builder::new(node("root", "^root"), regions).unwrap();
+        let sequence = builder.region(Region::Seq);
+        for number in 0..60 {
+            let mut turn = node(&format!("t{}", (number * 37) % 60), "mt");
+            turn.created_at_ns = (number / (1 + random.below(4))) as i64;
+            builder.push(sequence, turn).unwrap();
+        }
+        let tree = builder.finish(1);
+        for edition in Edition::ALL {
+            for text in [
+                "@t0 .mt:depth(1-3)",
+                "@t0 .mt:depth(4,9)",
+                "@t0 .mt:depth(7-12)",
+                "@t0 .mt:depth(60)",
+                "@t0 .mt:depth(40-70)",
+            ] {
+                check(text, edition, tree.view(), 0, seed);
+            }
+            check("@t0 (d5)", edition, tree.view(), 0, seed);
+            check("@t0 .mt:depth(2-6):depth(3-9)", edition, tree.view(), 0, seed);
+        }
+    }
+}
+
+/// Long selectors end, and end in the same result.
+#[test]
+fn long_selectors_are_answered() {
+    let mut random = Random(3);
+    let tree = generate::tree(&mut random, 2);
+    let many = |piece: &str, glue: &str, count: usize| vec![piece; count].join(glue);
+    for text in [
+        format!("@t0 {}", many("*", " ", 65)),
+        format!("@t0 {}", many("*", " ", 3000)),
+        format!("@t0 {} .cb", many(".mt", " > ", 500)),
+        format!("@t0 {}", many(".cb[role=user]", ", ", 2000)),
+        format!("@t0 *{}", many("[role!=x]", "", 3000)),
+        format!("@t0 .cb{}", many(":first", "", 500)),
+        format!("@t0 ^seq .mt:depth({})", many("1-3", ",", 4000)),
+        format!("@t0 .mt:depth(1-{}) .cb", i64::MAX),
+    ] {
+        for edition in [Edition::V0_1, Edition::V0_3] {
+            assert!(check(&text, edition, tree.view(), 2, 0) != usize::MAX, "{}", &text[..40]);
+        }
+    }
 }

@@ -7,6 +7,7 @@ mod differential;
 mod explain;
 mod generate;
 mod ranges;
+mod reference;
 mod support;
 
 /// Every file of this directory must be a module, or its tests would silently not run.

@@ -58,7 +58,7 @@ fn change(draft: &mut Draft, random: &mut Random, ids: &mut Ids) {
         }
         (4, Some(any)) => draft.set_priority(any, Scalar::Int(random.below(3) as i64)),
         (5, Some(any)) => {
-            draft.set_expires(any, random.one_in(2).then(|| 6 + random.below(3) as u32))
+            draft.set_expires(any, random.one_in(2).then(|| 6 + random.below(3) as u32));
         }
         (6, Some(any)) => {
             let attributes = generate::leaf(ids, random).body.attributes;
@@ -68,12 +68,11 @@ fn change(draft: &mut Draft, random: &mut Random, ids: &mut Ids) {
     }
 }
 
+/// Added, removed, changed with fields.
+type Block = (Vec<String>, Vec<String>, Vec<(String, Vec<String>)>);
+
 /// What the range must say, worked out snapshot by snapshot with the naive evaluator.
-fn expected(
-    text: &str,
-    edition: Edition,
-    history: &History,
-) -> Vec<(Vec<String>, Vec<String>, Vec<(String, Vec<String>)>)> {
+fn expected(text: &str, edition: Edition, history: &History) -> Vec<Block> {
     let selector = parse(text, edition).unwrap();
     let matches: Vec<BTreeMap<&str, NodeRef<'_>>> = history
         .snapshots
@@ -225,13 +224,12 @@ fn content_modes_and_context_lines_are_honoured() {
     let body = |options: &RangeOptions| {
         let range = range("@t-1..@t0 ^ah *", Edition::V0_3, &history, options);
         let value = range.to_value();
-        let changed = value.get("diffs").unwrap().as_array().unwrap()[0]
+        value.get("diffs").unwrap().as_array().unwrap()[0]
             .get("changed")
             .unwrap()
             .as_array()
             .unwrap()[0]
-            .clone();
-        changed
+            .clone()
     };
     let with = |context_lines| RangeOptions {
         include_content: true,

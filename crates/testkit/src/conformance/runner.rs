@@ -6,10 +6,10 @@ use super::case::{Case, Edition};
 use super::kinds::{self, Check, DiffSelector};
 use super::verdict::Verdict;
 
-/// Runs a case with the checks of the engine alone.
+/// Runs a case with every check there is.
 #[must_use]
 pub fn run(case: &Case, edition: Edition) -> Verdict {
-    Runner::engine().run(case, edition)
+    Runner::all().run(case, edition)
 }
 
 /// Checks by kind.
@@ -28,6 +28,14 @@ impl Runner {
     #[must_use]
     pub fn engine() -> Runner {
         Runner { checks: kinds::engine() }
+    }
+
+    /// Returns the runner with every check there is.
+    #[must_use]
+    pub fn all() -> Runner {
+        let mut checks = kinds::engine();
+        checks.extend(kinds::selectors());
+        Runner { checks }
     }
 
     /// Adds the check of a kind, or replaces it.

@@ -19,6 +19,7 @@ mod pruning;
 mod reference;
 mod refusals;
 mod sealing;
+mod selectors;
 mod sessions;
 mod snapshots;
 mod structure;

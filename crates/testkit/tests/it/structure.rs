@@ -382,7 +382,14 @@ fn the_core_depends_on_no_provider_and_each_layer_can_be_used_alone() {
         ("render", &["contextree-json", "contextree-tree"][..]),
         (
             "engine",
-            &["contextree-json", "contextree-tree", "contextree-canon", "contextree-render"][..],
+            &[
+                "contextree-json",
+                "contextree-tree",
+                "contextree-canon",
+                "contextree-render",
+                "contextree-selector",
+                "contextree-query",
+            ][..],
         ),
     ] {
         let manifest = std::fs::read_to_string(crates.join(name).join("Cargo.toml")).unwrap();

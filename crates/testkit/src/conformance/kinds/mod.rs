@@ -3,6 +3,7 @@
 mod adoption;
 mod commit;
 mod insert;
+mod selectors;
 mod session;
 mod step;
 mod trees;
@@ -17,6 +18,7 @@ use contextree_json::Object;
 
 use super::case::{Case, Edition};
 
+pub(super) use selectors::BySelector;
 pub(super) use trees::diff;
 
 /// What a check got, by the keys of `expect`.
@@ -58,6 +60,18 @@ pub trait DiffSelector {
         selector: &str,
         edition: Edition,
     ) -> Result<Diff, String>;
+}
+
+/// Returns the checks of the selector language.
+pub(super) fn selectors() -> BTreeMap<String, Box<dyn Check>> {
+    let entry = |kind: &str, check: Box<dyn Check>| (kind.to_owned(), check);
+    BTreeMap::from([
+        entry("select", Box::new(selectors::select_nodes)),
+        entry("parse", Box::new(selectors::parse)),
+        entry("range", Box::new(selectors::range)),
+        entry("content_diff", Box::new(selectors::content_diff)),
+        entry("diff", Box::new(diff(Some(Box::new(BySelector))))),
+    ])
 }
 
 /// Returns the checks that need no selector.

@@ -1,0 +1,154 @@
+//! The reference document: every example of `docs/selectors.md` does what it says, and every form is mentioned.
+
+use contextree_canon::{Limits, Profile, import_working};
+use contextree_json::{Value, parse as json};
+use contextree_query::{Answer, SelectOptions, select};
+use contextree_selector::Edition;
+
+use crate::support::History;
+
+fn document() -> String {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/selectors.md");
+    std::fs::read_to_string(path).unwrap()
+}
+
+/// The context that the document draws in its last section.
+fn history() -> History {
+    let system = r#"{"id":"r-sys","nodeType":"^sys","children":[
+        {"id":"b-policy","nodeType":"block","role":"system","cycle":1,"created_at_ns":1,"key":"policy banner"},
+        {"id":"b-hint","nodeType":"block","role":"system","cycle":1,"created_at_ns":2,"ttl":TTL}]}"#;
+    let first = r#"{"id":"t-1","nodeType":"seg","cycle":1,"created_at_ns":10,"children":[
+        {"id":"c-1","nodeType":"cont","cycle":1,"created_at_ns":3,"children":[
+            {"id":"b-u1","nodeType":"block","role":"user","cycle":1,"created_at_ns":3}]},
+        {"id":"b-s1","nodeType":"block","offset":1,"kind":"summary","cycle":1,"created_at_ns":4,"key":"K",
+            "tags":["featured","summary"],"content":"Sum 1"},
+        {"id":"b-x1","nodeType":"custom:note","offset":1,"kind":"note","cycle":1,"created_at_ns":5}]}"#;
+    let second = r#"{"id":"t-2","nodeType":"seg","cycle":2,"created_at_ns":20,"children":[
+        {"id":"b-u2","nodeType":"block","role":"user","cycle":2,"created_at_ns":11}]}"#;
+    let committed = r#"
+        {"id":"z-p3","nodeType":"block","offset":-1,"cycle":1,"created_at_ns":21},
+        {"id":"b-u3","nodeType":"block","role":"user","cycle":2,"created_at_ns":22},
+        {"id":"b-n3","nodeType":"block","offset":1,"cycle":2,"created_at_ns":23}"#;
+    let live = r#"
+        {"id":"z-p4","nodeType":"block","offset":-2,"role":"system","ttl":3,"cycle":3,"created_at_ns":31},
+        {"id":"c-4","nodeType":"cont","cycle":3,"created_at_ns":32,"children":[
+            {"id":"b-u4","nodeType":"block","role":"user","cycle":3,"created_at_ns":32,"key":"K","tags":["featured"]}]},
+        {"id":"b-n4","nodeType":"block","offset":1,"cycle":3,"created_at_ns":33,"data_flag":true,"data_label":"7"}"#;
+    let tree = |cycle: u32, turns: &[&str], head: &str, ttl: u32| {
+        let system = system.replace("TTL", &ttl.to_string());
+        format!(
+            r#"{{"cycle":{cycle},"root":{{"id":"r-root","nodeType":"^root","children":[{system},
+            {{"id":"r-seq","nodeType":"^seq","children":[{}]}},{{"id":"r-ah","nodeType":"^ah","children":[{head}]}}]}}}}"#,
+            turns.join(",")
+        )
+    };
+    let mut store = contextree_json::Object::new();
+    let snapshots = [tree(1, &[first], "", 3), tree(2, &[first, second], committed, 2)];
+    let snapshots = snapshots.iter().map(|text| json(text.as_bytes()).unwrap()).collect();
+    store.insert("snapshots", Value::Array(snapshots));
+    let mut history = History::load(&store.into());
+    let working = tree(3, &[first, second], live, 1);
+    let draft = import_working(working.as_bytes(), Profile::Lenient, &Limits::default(), 3);
+    history.working = Some(draft.unwrap());
+    history
+}
+
+#[test]
+fn every_example_of_the_reference_runs() {
+    let text = document();
+    let history = history();
+    let mut examples = 0;
+    let mut is_example = false;
+    for line in text.lines() {
+        if line.starts_with("```") {
+            is_example = line == "```selectors";
+            continue;
+        }
+        if !is_example {
+            continue;
+        }
+        let mut parts = line.splitn(3, " | ");
+        let (Some(edition), Some(rest)) = (parts.next(), parts.next()) else { panic!("{line}") };
+        let (selector, expected) = match parts.next() {
+            Some(expected) => (rest, expected),
+            None => (rest.trim_end().trim_end_matches('|'), ""),
+        };
+        let edition: Edition = edition.trim().parse().unwrap();
+        let found = match select(selector.trim(), edition, &history, &SelectOptions::default()) {
+            Ok(Answer::Nodes(selection)) => selection.ids().join(" "),
+            Ok(Answer::Range(_)) => "range".to_owned(),
+            Err(error) => error.code().to_owned(),
+        };
+        assert_eq!(found, expected.trim(), "{line}");
+        examples += 1;
+    }
+    assert!(examples > 120, "{examples}");
+}
+
+#[test]
+fn the_reference_mentions_every_form_and_code() {
+    let text = document();
+    let forms = [
+        "@t0",
+        "@c42",
+        "@*",
+        "@history",
+        "@t-*",
+        "^sys",
+        "^seq",
+        "^ah",
+        "^root",
+        ".mt",
+        ".mc",
+        ".cb",
+        ".seg",
+        ".cont",
+        ".block",
+        ":pre",
+        ":core",
+        ":post",
+        ":first",
+        ":last",
+        ":nth",
+        ":depth",
+        "depth(0)",
+        "within",
+        "??",
+        "+tag",
+        "ephemeral",
+        "sticky",
+        "@mode",
+        "@order",
+        "@unique",
+        "@limit",
+        "@p",
+        "@first",
+        "turn:asc,pre",
+        "turn:desc,pre",
+        "bfs",
+        "born_turn",
+        "age",
+        "sdepth",
+        "includeContent",
+        "contentMode",
+        "contextLines",
+        "materialize",
+        "maxSnapshots",
+        "maxChangesPerSnapshot",
+        "E_SELECTOR_INVALID",
+        "E_SNAPSHOT_RANGE_KIND_MISMATCH",
+        "E_SNAPSHOT_RANGE_WILDCARD",
+        "E_SNAPSHOT_NOT_FOUND",
+        "E_SNAPSHOT_RANGE_LIMIT",
+        "E_LIMIT",
+        "union",
+        "latest",
+        "reduce",
+        "unified",
+        "jsonpatch",
+        "tokens",
+    ];
+    for form in forms {
+        assert!(text.contains(form), "`{form}` is not in the reference");
+    }
+}
