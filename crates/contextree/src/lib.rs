@@ -54,3 +54,8 @@ pub use contextree_tree::{
 mod clock;
 
 pub use clock::SystemClock;
+
+/// The examples of the README run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

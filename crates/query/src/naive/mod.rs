@@ -171,9 +171,9 @@ fn has_key_equality(selector: &Selector) -> bool {
 fn rank(order: Order, spots: &Spots<'_>, at: usize) -> i64 {
     let place: &Place<'_> = &spots.places[at];
     let turn = match (place.depth, place.level) {
-        (None, 0) => i64::MIN,
-        (Some(-1), _) => i64::MIN + 1,
-        (None, _) => i64::MIN + 2,
+        (None, 0) => -1_000_002,
+        (Some(-1), _) => -1_000_001,
+        (None, _) => -1_000_000,
         (Some(depth), _) => -depth,
     };
     match order {
@@ -188,6 +188,6 @@ fn rank(order: Order, spots: &Spots<'_>, at: usize) -> i64 {
         }
         Order::Bfs => place.level as i64,
         Order::TurnAsc => turn,
-        Order::TurnDesc => turn.checked_neg().unwrap_or(i64::MAX),
+        Order::TurnDesc => -turn,
     }
 }

@@ -6,7 +6,7 @@ use contextree_canon::content_hash;
 use contextree_json::{Object, Value};
 use contextree_selector::Mode;
 use contextree_tree::diff::{Pair, changed_fields, pairs};
-use contextree_tree::{NodeKey, NodeRef, TreeRef};
+use contextree_tree::{NodeKey, NodeRef, Region, TreeRef};
 
 use super::content_diff::ContentDiff;
 use super::local::{LocalQuery, Matcher};
@@ -239,6 +239,11 @@ fn compare_locally<'t>(
                 }
             }
         }
+    }
+    // The children of regions are no part of their rows, so the head is not among what was written.
+    let heads = [older.tree, newer.tree].map(|tree| tree.region(Region::Head));
+    if has_elided_core(heads[0]) != has_elided_core(heads[1]) {
+        tops.push(heads[1]);
     }
     // What stands below a node that changed may match differently without having been written itself.
     seen.sort_unstable();

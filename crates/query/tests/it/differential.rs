@@ -9,7 +9,7 @@ use crate::generate;
 use crate::support::{self, History, Random};
 
 /// Triples of tree, selector and edition; many in release builds, enough for every run otherwise.
-const TRIPLES: usize = if cfg!(debug_assertions) { 12_000 } else { 150_000 };
+const TRIPLES: usize = if cfg!(debug_assertions) { 18_000 } else { 150_000 };
 const SELECTORS_PER_TREE: usize = 30;
 
 fn check(text: &str, edition: Edition, tree: TreeRef<'_>, cycle: u32, seed: u64) -> usize {

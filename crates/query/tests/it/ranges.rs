@@ -121,7 +121,8 @@ fn expected(text: &str, edition: Edition, history: &History) -> Vec<Block> {
 fn a_range_says_what_evaluating_every_snapshot_says() {
     let rounds = if cfg!(debug_assertions) { 250 } else { 3000 };
     let (mut local, mut all) = (0, 0);
-    for seed in 0..rounds {
+    // The last one once hid that the children of regions are no part of their rows.
+    for seed in (0..rounds).chain([2598]) {
         let mut random = Random(seed * 7 + 1);
         let history = history(&mut random);
         for _ in 0..12 {
