@@ -37,7 +37,7 @@ pub use contextree_engine::{
     Edit, FlatLogError, HistoryError, Holder, IdRequest, IdRole, IdSource, Limit, Liveness,
     LivenessProbe, LogicalClock, Measure, MeasureName, NewNode, Op, OpError, Operation, Outcome,
     Place, Policy, PolicyError, Preview, Pruned, ReadableIds, Reason, Reference, Snapshot,
-    SnapshotAddress, SnapshotError, Unmet, Warning, Zone, prune_order,
+    SnapshotAddress, SnapshotError, Unmet, Warning, WriteError, Zone, prune_order,
 };
 pub use contextree_json as json;
 pub use contextree_query as query;

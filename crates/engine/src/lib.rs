@@ -26,6 +26,7 @@ mod report;
 mod select;
 mod snapshot;
 mod work;
+mod write;
 
 pub use attempt::{Attempt, AttemptError, AttemptStart, AttemptStatus};
 pub use clock::{Clock, IdRequest, IdRole, IdSource, LogicalClock, ReadableIds};
@@ -40,3 +41,4 @@ pub use refs::{Liveness, LivenessProbe, Reference};
 pub use report::{CommitReport, Deferred, Holder, Operation, Pruned, Unmet, Warning};
 pub use select::DiffError;
 pub use snapshot::{Snapshot, SnapshotAddress, SnapshotError};
+pub use write::WriteError;

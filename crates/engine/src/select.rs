@@ -1,12 +1,12 @@
 //! Asking a context: selectors over the working tree and over its history.
 
 use contextree_query::{
-    Answer, Explanation, Moment, Plan, QueryError, SelectOptions, Timeline, diff_selected, explain,
-    plan, resolve_on_tree, select,
+    Answer, Explanation, Moment, Plan, QueryError, SelectOptions, Timeline, diff_selected,
+    evaluate, explain, plan, resolve_on_tree, select,
 };
 use contextree_selector::{Edition, parse};
-use contextree_tree::TreeRef;
 use contextree_tree::diff::Diff;
+use contextree_tree::{NodeRef, TreeRef};
 
 use crate::context::Context;
 use crate::snapshot::{Snapshot, SnapshotAddress, SnapshotError};
@@ -106,6 +106,11 @@ impl Context {
         let at = |snapshot: &Snapshot| Some(snapshot.cycle());
         let plan = self.plan_of(selector).map_err(DiffError::Query)?;
         Ok(diff_selected(&plan, (older.view(), at(older)), (newer.view(), at(newer))))
+    }
+
+    /// Answers a selector that does not say when on the working state, in every edition.
+    pub(crate) fn select_working(&self, selector: &str) -> Result<Vec<NodeRef<'_>>, QueryError> {
+        Ok(evaluate(&self.plan_of(selector)?, Context::working(self), None))
     }
 
     /// Reads a selector that does not say when.

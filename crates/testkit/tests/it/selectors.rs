@@ -148,3 +148,46 @@ fn a_range_beyond_its_cap_says_so_and_is_cut() {
     let code = value.get("errors").unwrap().as_array().unwrap()[0].get("code").unwrap().clone();
     assert_eq!(code.as_str(), Some("E_SNAPSHOT_RANGE_LIMIT"));
 }
+
+// covers: SYN-038, SYN-039, SEM-043
+#[test]
+fn nodes_are_added_changed_moved_and_removed_by_selector() {
+    let mut context = context(ContextOptions::default());
+    context.add(Place::head(), block("first").id("c1")).unwrap();
+    context.add(Place::head(), block("second").id("c2")).unwrap();
+    let spec = "block:text { key='hero', priority=2, tags=[a,b] }";
+    let id = context.add_at("(d0, cont[offset=0], +1)", spec, "new".into()).unwrap();
+    assert_eq!(ids(&context, "^ah .cont > .block"), ["c1", id.as_str(), "c2"]);
+    let node = context.working().get(&id).unwrap();
+    assert_eq!((node.kind(), node.key()), (Some("text"), Some("hero")));
+    assert_eq!(ids(&context, "+a +b"), [id.as_str()]);
+    let edit = contextree::Edit { content: Some("newer".into()), ..Default::default() };
+    assert_eq!(context.edit_selected("#hero", &edit).unwrap(), [id.as_str()]);
+    assert_eq!(context.working().get(&id).unwrap().content().as_text(), Some("newer"));
+    context.move_selected("#hero", "(d0, cont[offset=0], end)").unwrap();
+    assert_eq!(ids(&context, "^ah .cont > .block"), ["c1", "c2", id.as_str()]);
+    // Post-context of an older turn.
+    let note = context.add_at("(d2, end)", "custom:note", "later".into()).unwrap();
+    assert_eq!(ids(&context, ".seg:depth(2) > .block"), [note.as_str()]);
+    assert_eq!(context.remove_selected(".cont .block[id='c1'], #hero").unwrap().len(), 2);
+    assert_eq!(ids(&context, "^ah .block"), ["c2"]);
+}
+
+#[test]
+fn a_write_that_misses_says_so_and_changes_nothing() {
+    let mut context = context(ContextOptions::default());
+    let before = context.export_working();
+    let add = |context: &mut Context, position: &str| {
+        context.add_at(position, "block", "x".into()).unwrap_err().code()
+    };
+    assert_eq!(add(&mut context, "(d9, end)"), "E_NO_MATCH");
+    assert_eq!(add(&mut context, "(d1, *:block, end)"), "E_INVALID_PLACEMENT");
+    assert_eq!(add(&mut context, "(d1, cont[offset=0], end)"), "E_SEALED");
+    assert_eq!(add(&mut context, "(d1, ,"), "E_SELECTOR_INVALID");
+    assert_eq!(context.remove_selected("@t0 .block").unwrap_err().code(), "E_SELECTOR_INVALID");
+    assert_eq!(context.remove_selected(".block[role='nobody']").unwrap_err().code(), "E_NO_MATCH");
+    assert_eq!(context.remove_selected(".block").unwrap_err().code(), "E_SEALED");
+    let error = context.move_selected(".block", "(d0, end)").unwrap_err();
+    assert_eq!(error.code(), "E_AMBIGUOUS");
+    assert_eq!(context.export_working(), before);
+}
