@@ -28,11 +28,13 @@ pub struct Draft {
     base: Base,
     overlay: Overlay,
     undo: Option<Box<Undo>>,
+    /// Where the last node was taken out: a list, by its node, and a position in it. Only a guess where the next one stands.
+    hint: Option<(u32, usize)>,
 }
 
 impl Draft {
     pub(crate) fn new(base: Base) -> Self {
-        Draft { base, overlay: Overlay::default(), undo: None }
+        Draft { base, overlay: Overlay::default(), undo: None, hint: None }
     }
 
     /// Returns the working tree to be read.
@@ -46,7 +48,7 @@ impl Draft {
     pub fn fork(&self) -> Draft {
         let space = Arc::new(self.base.space.fork(self.base.rows));
         let base = Base { space, ..self.base.clone() };
-        Draft { base, overlay: self.overlay.clone(), undo: None }
+        Draft { base, overlay: self.overlay.clone(), undo: None, hint: None }
     }
 
     /// True if nothing was changed since the last snapshot.

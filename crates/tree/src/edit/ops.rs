@@ -144,12 +144,21 @@ impl Draft {
 
     /// Takes a row (in whatever version the list has it) out of its parent's list.
     fn unlink(&mut self, parent: u32, number: u32) {
-        self.with_children(parent, |children, view| {
-            let position = view
-                .search(children, view.row(number))
+        // Nodes that expire together mostly stand together: the next one is where the last one was.
+        let hint = self.hint.filter(|(list, _)| *list == parent).map(|(_, position)| position);
+        let position = self.with_children(parent, |children, view| {
+            let row = view.row(number);
+            let is_there = |position: &usize| {
+                children.get(*position).is_some_and(|found| view.row(found).node == row.node)
+            };
+            let position = hint
+                .filter(is_there)
+                .or_else(|| view.search(children, row).ok())
                 .expect("a node stands in its parent's list");
             children.remove(position, &view);
+            position
         });
+        self.hint = Some((parent, position));
     }
 
     /// Notes that a node is gone. One that was never committed leaves no trace.
