@@ -25,11 +25,9 @@ pub(crate) fn check(root: &Path) -> Result<String, String> {
         if lines > LONGEST {
             wrong.push(format!("{name}: {lines} lines; split it by stage or noun"));
         }
-        let unfinished = ["todo!(", "unimplemented!(", "#[ignore"];
-        if let Some(word) = unfinished.iter().find(|word| text.contains(&***word))
-            && !name.to_string().ends_with("tidy.rs")
-        {
-            wrong.push(format!("{name}: `{word}` is left in it"));
+        // Written in two parts, so that this file does not find itself. Unfinished code is found by the lints.
+        if text.contains(&["#[", "ignore"].concat()) {
+            wrong.push(format!("{name}: a test that does not run"));
         }
     }
     if wrong.is_empty() {
