@@ -13,16 +13,37 @@ use crate::snapshot::{Snapshot, SnapshotAddress, SnapshotError};
 
 impl Timeline for Context {
     fn snapshot_count(&self) -> usize {
-        self.history().len()
+        self.skipped + self.history().len()
     }
 
     fn snapshot(&self, position: usize) -> Option<Moment<'_>> {
-        let snapshot = self.history().get(position)?;
+        let Some(index) = position.checked_sub(self.skipped) else {
+            self.missed.note_back((self.skipped - position) as u64);
+            return None;
+        };
+        let snapshot = self.history().get(index)?;
         Some(Moment { cycle: snapshot.cycle(), tree: snapshot.view() })
     }
 
     fn working(&self) -> Option<TreeRef<'_>> {
         Some(Context::working(self))
+    }
+
+    fn position_of_cycle(&self, cycle: i64) -> usize {
+        let history = self.history();
+        let cycle_at = |index| history.get(index).map(|snapshot| i64::from(snapshot.cycle()));
+        let (mut low, mut high) = (0, history.len());
+        while low < high {
+            let middle = low.midpoint(high);
+            match cycle_at(middle) {
+                Some(found) if found < cycle => low = middle + 1,
+                _ => high = middle,
+            }
+        }
+        if self.skipped > 0 && low == 0 && cycle_at(0) != Some(cycle) {
+            self.missed.note_cycle(u64::try_from(cycle).unwrap_or(0));
+        }
+        self.skipped + low
     }
 }
 
@@ -79,7 +100,9 @@ impl Context {
         edition: Edition,
         options: &SelectOptions,
     ) -> Result<Answer<'_>, QueryError> {
-        select(selector, edition, self, options)
+        let answer = select(selector, edition, self, options);
+        // Whatever came out: without the snapshots that were missed it is not the answer.
+        if self.missed.is_noted() { Err(QueryError::NotLoaded) } else { answer }
     }
 
     /// Tells how a selector is read and answered: its syntax tree, its canonical text, the plan, and what each step matched.
@@ -88,7 +111,8 @@ impl Context {
     ///
     /// The text is no selector, or addresses a snapshot that does not exist.
     pub fn explain(&self, selector: &str) -> Result<Explanation, QueryError> {
-        explain(selector, self.edition(), self)
+        let explanation = explain(selector, self.edition(), self);
+        if self.missed.is_noted() { Err(QueryError::NotLoaded) } else { explanation }
     }
 
     /// As [`Context::diff`], of the nodes that a selector matches: one that matches in only one of the two came or went.
