@@ -402,13 +402,6 @@ impl Context {
         self.skipped
     }
 
-    /// Returns which snapshots were asked for since the last call that exist and are not loaded: how many before the oldest loaded one, and
-    /// the lowest cycle that was named. A store loads them, and asks again.
-    #[must_use]
-    pub fn take_missed(&self) -> Option<(u64, Option<u64>)> {
-        self.missed.take()
-    }
-
     /// Counts the changes of the working state; equal exactly if nothing was done.
     #[must_use]
     pub fn revision(&self) -> u64 {
@@ -432,7 +425,7 @@ impl Context {
                 .and_then(|back| self.history.len().checked_sub(1)?.checked_sub(back)),
             SnapshotAddress::Cycle(cycle) => self.find_cycle(cycle),
         };
-        if found.is_none() && self.note_missed(address) {
+        if found.is_none() && self.is_before_loaded(address) {
             return Err(SnapshotError::NotLoaded { address: address.to_string() });
         }
         found.ok_or_else(|| SnapshotError::NotFound {
@@ -443,19 +436,12 @@ impl Context {
     }
 
     /// True if an address is before the snapshots that are loaded, so that only the store can tell.
-    fn note_missed(&self, address: SnapshotAddress) -> bool {
+    fn is_before_loaded(&self, address: SnapshotAddress) -> bool {
         let (loaded, skipped) = (self.history.len() as u64, self.skipped as u64);
         let oldest = self.history.get(0).map_or(u64::MAX, |oldest| u64::from(oldest.cycle()));
         match address {
-            SnapshotAddress::Back(back) if back >= loaded && back - loaded < skipped => {
-                self.missed.note_back(back - loaded + 1);
-                true
-            }
-            SnapshotAddress::Cycle(cycle) if skipped > 0 && cycle < oldest => {
-                self.missed.note_cycle(cycle);
-                true
-            }
-            _ => false,
+            SnapshotAddress::Back(back) => back >= loaded && back - loaded < skipped,
+            SnapshotAddress::Cycle(cycle) => skipped > 0 && cycle < oldest,
         }
     }
 

@@ -18,7 +18,7 @@ impl Timeline for Context {
 
     fn snapshot(&self, position: usize) -> Option<Moment<'_>> {
         let Some(index) = position.checked_sub(self.skipped) else {
-            self.missed.note_back((self.skipped - position) as u64);
+            self.missed.note();
             return None;
         };
         let snapshot = self.history().get(index)?;
@@ -41,7 +41,7 @@ impl Timeline for Context {
             }
         }
         if self.skipped > 0 && low == 0 && cycle_at(0) != Some(cycle) {
-            self.missed.note_cycle(u64::try_from(cycle).unwrap_or(0));
+            self.missed.note();
         }
         self.skipped + low
     }
@@ -102,7 +102,7 @@ impl Context {
     ) -> Result<Answer<'_>, QueryError> {
         let answer = select(selector, edition, self, options);
         // Whatever came out: without the snapshots that were missed it is not the answer.
-        if self.missed.is_noted() { Err(QueryError::NotLoaded) } else { answer }
+        if self.missed.take() { Err(QueryError::NotLoaded) } else { answer }
     }
 
     /// Tells how a selector is read and answered: its syntax tree, its canonical text, the plan, and what each step matched.
@@ -112,7 +112,7 @@ impl Context {
     /// The text is no selector, or addresses a snapshot that does not exist.
     pub fn explain(&self, selector: &str) -> Result<Explanation, QueryError> {
         let explanation = explain(selector, self.edition(), self);
-        if self.missed.is_noted() { Err(QueryError::NotLoaded) } else { explanation }
+        if self.missed.take() { Err(QueryError::NotLoaded) } else { explanation }
     }
 
     /// As [`Context::diff`], of the nodes that a selector matches: one that matches in only one of the two came or went.

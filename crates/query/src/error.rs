@@ -43,8 +43,9 @@ impl fmt::Display for QueryError {
         match self {
             Self::Selector(errors) => errors.fmt(formatter),
             Self::Resolve(error) => error.fmt(formatter),
-            Self::NotLoaded => formatter
-                .write_str("a snapshot that the selector addresses is in the store and was not loaded"),
+            Self::NotLoaded => formatter.write_str(
+                "a snapshot that the selector addresses is in the store and was not loaded",
+            ),
         }
     }
 }

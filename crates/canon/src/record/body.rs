@@ -80,6 +80,38 @@ fn json_content(bytes: &[u8]) -> Result<Content, &'static str> {
     parse(bytes).map(|value| Content::Json(Box::new(value))).map_err(|_| "is not JSON")
 }
 
+/// Returns the bodies of a record without those that are not wanted any more. The others keep their indices; no bytes if none is left.
+///
+/// # Errors
+///
+/// The record is damaged.
+pub fn retain_bodies(frame: &[u8], keep: &dyn Fn(u32) -> bool) -> Result<Vec<u8>, RecordError> {
+    let bodies = read_bodies(frame)?;
+    let wanted: Vec<bool> = (0..bodies.len() as u32).map(keep).collect();
+    if !wanted.contains(&true) {
+        return Ok(Vec::new());
+    }
+    let mut frame = open_frame();
+    let mut words = WordWriter::default();
+    varint(&mut frame, bodies.len() as u64);
+    for (body, wanted) in bodies.iter().zip(wanted) {
+        match &body.content {
+            _ if !wanted => frame.push(ABSENT),
+            StoredContent::Shared { hash, is_text } => {
+                frame.push(if *is_text { SHARED_TEXT } else { SHARED_JSON });
+                frame.extend_from_slice(&hash.0);
+            }
+            // It was short enough to stand here, and still is.
+            StoredContent::Here(content) => self::content(&mut frame, &mut Vec::new(), content),
+        }
+        match wanted {
+            true => attributes(&mut frame, &mut words, &body.attributes),
+            false => varint(&mut frame, 0),
+        }
+    }
+    Ok(close_frame(frame))
+}
+
 /// The bodies of a record, while it is written.
 #[derive(Debug, Default)]
 pub(super) struct Bodies<'a> {
@@ -102,28 +134,32 @@ impl<'a> Bodies<'a> {
         let mut shared = Vec::new();
         varint(&mut frame, self.list.len() as u64);
         for body in self.list {
-            match &body.content {
-                Content::Absent => frame.push(ABSENT),
-                Content::Text(text) => {
-                    content(&mut frame, &mut shared, text.as_bytes(), TEXT, SHARED_TEXT);
-                }
-                Content::Json(value) => {
-                    content(&mut frame, &mut shared, &value.to_canonical(), JSON, SHARED_JSON);
-                }
-            }
-            varint(&mut frame, body.attributes.len() as u64);
-            for (name, value) in body.attributes.iter() {
-                words.write(&mut frame, name);
-                let mut text = Vec::new();
-                json::value(&mut text, value);
-                bytes(&mut frame, &text);
-            }
+            content(&mut frame, &mut shared, &body.content);
+            attributes(&mut frame, &mut words, &body.attributes);
         }
         (close_frame(frame), shared)
     }
 }
 
-fn content(
+fn attributes<'a>(frame: &mut Vec<u8>, words: &mut WordWriter<'a>, attributes: &'a Object) {
+    varint(frame, attributes.len() as u64);
+    for (name, value) in attributes.iter() {
+        words.write(frame, name);
+        let mut text = Vec::new();
+        json::value(&mut text, value);
+        bytes(frame, &text);
+    }
+}
+
+fn content(frame: &mut Vec<u8>, shared: &mut Vec<SharedContent>, content: &Content) {
+    match content {
+        Content::Absent => frame.push(ABSENT),
+        Content::Text(text) => said(frame, shared, text.as_bytes(), TEXT, SHARED_TEXT),
+        Content::Json(value) => said(frame, shared, &value.to_canonical(), JSON, SHARED_JSON),
+    }
+}
+
+fn said(
     frame: &mut Vec<u8>,
     shared: &mut Vec<SharedContent>,
     content: &[u8],

@@ -21,7 +21,7 @@ mod words;
 mod write;
 
 pub use apply::{FindBody, apply, build};
-pub use body::{SHARED_FROM, SharedContent, StoredBody, read_bodies};
+pub use body::{SHARED_FROM, SharedContent, StoredBody, read_bodies, retain_bodies};
 pub use bytes::RecordError;
 pub use put::{BodyPlace, Put};
 pub use read::{Effects, Subject, read_effects};
