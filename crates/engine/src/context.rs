@@ -10,7 +10,7 @@ use contextree_tree::{Draft, Log, NodeData, NodeRef, Region, Tree, TreeRef, Voca
 use crate::attempt::{Attempt, AttemptError, AttemptStart, AttemptStatus, Attempts};
 use crate::clock::{Clock, IdSource, LogicalClock, ReadableIds};
 use crate::commit::{CommitOptions, Surroundings};
-use crate::durable::{Missed, Recorder};
+use crate::durable::Recorder;
 use crate::error::{BatchError, CommitError, OpError};
 use crate::op::{Edit, NewNode, Op, Outcome, Place};
 use crate::policy::{Measure, Measures};
@@ -56,7 +56,6 @@ pub struct Context {
     pub(crate) history: Log<Snapshot>,
     /// How many snapshots come before them and are in a store only.
     pub(crate) skipped: usize,
-    pub(crate) missed: Missed,
     handles: Handles,
     measures: Measures,
     pub(crate) attempts: Attempts,
@@ -147,7 +146,6 @@ impl Context {
             settings: Arc::new(settings),
             history,
             skipped: 0,
-            missed: Missed::default(),
             handles: Handles::default(),
             measures: Measures::default(),
             attempts: Attempts::default(),
@@ -363,7 +361,6 @@ impl Context {
             settings: Arc::clone(&self.settings),
             history: self.history.fork(snapshots),
             skipped: self.skipped,
-            missed: Missed::default(),
             handles: self.handles.fork(),
             measures: self.measures.clone(),
             attempts: Attempts::default(),

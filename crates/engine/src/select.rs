@@ -1,8 +1,9 @@
 //! Asking a context: selectors over the working tree and over its history.
 
+use contextree_query::resolved::At;
 use contextree_query::{
     Answer, Explanation, Moment, Plan, QueryError, SelectOptions, Timeline, diff_selected,
-    evaluate, explain, plan, resolve_on_tree, select,
+    evaluate, explain, plan, resolve, resolve_on_tree, select,
 };
 use contextree_selector::{Edition, parse};
 use contextree_tree::diff::Diff;
@@ -17,11 +18,7 @@ impl Timeline for Context {
     }
 
     fn snapshot(&self, position: usize) -> Option<Moment<'_>> {
-        let Some(index) = position.checked_sub(self.skipped) else {
-            self.missed.note();
-            return None;
-        };
-        let snapshot = self.history().get(index)?;
+        let snapshot = self.history().get(position.checked_sub(self.skipped)?)?;
         Some(Moment { cycle: snapshot.cycle(), tree: snapshot.view() })
     }
 
@@ -40,10 +37,9 @@ impl Timeline for Context {
                 _ => high = middle,
             }
         }
-        if self.skipped > 0 && low == 0 && cycle_at(0) != Some(cycle) {
-            self.missed.note();
-        }
-        self.skipped + low
+        // Before what is loaded: nobody here knows where, but certainly not at the oldest that is.
+        let is_before = low == 0 && cycle_at(0) != Some(cycle);
+        if is_before { self.skipped.saturating_sub(1) } else { self.skipped + low }
     }
 }
 
@@ -100,9 +96,26 @@ impl Context {
         edition: Edition,
         options: &SelectOptions,
     ) -> Result<Answer<'_>, QueryError> {
-        let answer = select(selector, edition, self, options);
-        // Whatever came out: without the snapshots that were missed it is not the answer.
-        if self.missed.take() { Err(QueryError::NotLoaded) } else { answer }
+        self.check_loaded(selector, edition)?;
+        select(selector, edition, self, options)
+    }
+
+    /// Fails if a selector addresses snapshots that are not loaded.
+    fn check_loaded(&self, selector: &str, edition: Edition) -> Result<(), QueryError> {
+        if self.skipped == 0 {
+            return Ok(());
+        }
+        let is_loaded = |position: &usize| *position >= self.skipped;
+        let all_loaded = match resolve(&parse(selector, edition)?, self).map(|found| found.at) {
+            Ok(At::Working) => true,
+            Ok(At::Snapshot(position)) => is_loaded(&position),
+            Ok(At::Every(positions)) => positions.iter().all(is_loaded),
+            Ok(At::Range(range)) => range.positions.iter().all(is_loaded),
+            // It may be in the store.
+            Err(error) if error.code() == "E_SNAPSHOT_NOT_FOUND" => false,
+            Err(error) => return Err(error.into()),
+        };
+        if all_loaded { Ok(()) } else { Err(QueryError::NotLoaded) }
     }
 
     /// Tells how a selector is read and answered: its syntax tree, its canonical text, the plan, and what each step matched.
@@ -111,8 +124,8 @@ impl Context {
     ///
     /// The text is no selector, or addresses a snapshot that does not exist.
     pub fn explain(&self, selector: &str) -> Result<Explanation, QueryError> {
-        let explanation = explain(selector, self.edition(), self);
-        if self.missed.take() { Err(QueryError::NotLoaded) } else { explanation }
+        self.check_loaded(selector, self.edition())?;
+        explain(selector, self.edition(), self)
     }
 
     /// As [`Context::diff`], of the nodes that a selector matches: one that matches in only one of the two came or went.

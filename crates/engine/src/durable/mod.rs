@@ -5,11 +5,9 @@
 //! store, and an address before it is answered with `E_NOT_LOADED`, never with another snapshot.
 
 mod account;
-mod missed;
 mod recording;
 mod restore;
 
-pub(crate) use missed::Missed;
 pub(crate) use recording::Recorder;
 pub use recording::{CommitRecord, Records};
 pub use restore::{Restore, report_of};
