@@ -8,7 +8,7 @@ use crate::rows::Head;
 pub type Result<T, E = StoreError> = std::result::Result<T, E>;
 
 /// Why a store could not do what it was asked. Nothing has changed, except where a variant says otherwise.
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StoreError {
     /// Somebody else wrote to the context since it was read. Nothing of the step is stored.
@@ -17,7 +17,7 @@ pub enum StoreError {
         context: String,
         /// The revision that the writer knew.
         expected: u64,
-        /// The revision that there is.
+        /// The revision that there is. The same one if it was not the context that changed, but who needs its snapshots: a fork, a pin.
         found: u64,
         /// The newest snapshot now.
         head: Option<Head>,
@@ -133,6 +133,9 @@ impl StoreError {
 impl fmt::Display for StoreError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            StoreError::Conflict { context, expected, found, .. } if expected == found => {
+                write!(formatter, "a snapshot of `{context}` was forked or pinned meanwhile")
+            }
             StoreError::Conflict { context, expected, found, head } => {
                 write!(
                     formatter,

@@ -9,10 +9,14 @@
 
 mod backend;
 mod error;
+mod memory;
 mod rows;
+#[cfg(feature = "suite")]
+pub mod suite;
 
 pub use backend::Backend;
 pub use error::{Result, StoreError};
+pub use memory::Memory;
 pub use rows::{
     AttemptRow, Checkpoint, Commit, ContentRow, ContextRow, Head, NewContext, Pin, Rewrite, Step,
     Stretch,

@@ -45,7 +45,7 @@ pub struct ContextRow {
     pub settings: String,
     /// When it was made, in nanoseconds since 1970.
     pub created_ns: i64,
-    /// When it was last written to.
+    /// When it was last written to: the time of the last step.
     pub updated_ns: i64,
 }
 
@@ -112,17 +112,17 @@ pub struct Pin {
 pub struct Step {
     /// When, in nanoseconds since 1970.
     pub now_ns: i64,
-    /// Names this step, so that a retry after a lost answer does not land twice.
+    /// Names this step, so that a retry after a lost answer does not land twice. All zeros: it has no name.
     pub key: [u8; 16],
     /// Commits, oldest first. If there are any, the journal before them is emptied.
     pub commits: Vec<Commit>,
-    /// The newest snapshot after this step, if there are commits.
+    /// The newest snapshot after this step, if there are commits. Nothing leaves it as it is.
     pub head: Option<Head>,
     /// What was done to the working state, behind what the journal has.
     pub journal: Option<Vec<u8>>,
     /// Contents that the blobs refer to; those that the store has already are only noted as used.
     pub contents: Vec<ContentRow>,
-    /// Attempts that were started or ended.
+    /// Attempts that were started or ended. One that is there already gets this record and keeps its place.
     pub attempts: Vec<AttemptRow>,
     /// New settings.
     pub settings: Option<String>,
@@ -131,11 +131,15 @@ pub struct Step {
 /// A change of what is kept of a branch. No snapshot that stays is changed by it.
 #[derive(Clone, Debug, Default)]
 pub struct Rewrite {
-    /// Commits whose rows become these.
+    /// The branches that begin within this one, as the caller knew them. If there are others now, nothing is changed.
+    pub children: Vec<Stretch>,
+    /// The cycles that are pinned, as the caller knew them. If there are others now, nothing is changed.
+    pub pinned: Vec<u32>,
+    /// Commits whose rows become these, after the others went.
     pub commits: Vec<Commit>,
     /// Commits whose rows go.
     pub dropped_commits: Vec<u32>,
-    /// Checkpoints to be added.
+    /// Checkpoints to be added, after the others went. One that is there already is replaced.
     pub checkpoints: Vec<Checkpoint>,
     /// Checkpoints that go.
     pub dropped_checkpoints: Vec<u32>,
