@@ -6,6 +6,7 @@
 //! | a node, a turn, a snapshot, a history, as a digest | [`node_digest`], [`snapshot_digest`], [`history_digest`] |
 //! | a snapshot as a document, and back | [`export`], [`import`] |
 //! | a history as lines, and back | [`history`] |
+//! | what happened, as a store keeps it | [`record`] |
 //! | the bytes of the specification's own serializer | [`reference_bytes`], [`reference_bytes_of_document`] |
 //!
 //! All of them are pure functions of a tree. The layouts are described in `docs/format.md`.
@@ -16,6 +17,7 @@ mod hash;
 pub mod history;
 mod import;
 mod limits;
+pub mod record;
 mod reference;
 mod write;
 

@@ -1,8 +1,9 @@
 //! Asking a context: selectors over the working tree and over its history.
 
+use contextree_query::resolved::At;
 use contextree_query::{
     Answer, Explanation, Moment, Plan, QueryError, SelectOptions, Timeline, diff_selected,
-    evaluate, explain, plan, resolve_on_tree, select,
+    evaluate, explain, plan, resolve, resolve_on_tree, select,
 };
 use contextree_selector::{Edition, parse};
 use contextree_tree::diff::Diff;
@@ -13,16 +14,32 @@ use crate::snapshot::{Snapshot, SnapshotAddress, SnapshotError};
 
 impl Timeline for Context {
     fn snapshot_count(&self) -> usize {
-        self.history().len()
+        self.skipped + self.history().len()
     }
 
     fn snapshot(&self, position: usize) -> Option<Moment<'_>> {
-        let snapshot = self.history().get(position)?;
+        let snapshot = self.history().get(position.checked_sub(self.skipped)?)?;
         Some(Moment { cycle: snapshot.cycle(), tree: snapshot.view() })
     }
 
     fn working(&self) -> Option<TreeRef<'_>> {
         Some(Context::working(self))
+    }
+
+    fn position_of_cycle(&self, cycle: i64) -> usize {
+        let history = self.history();
+        let cycle_at = |index| history.get(index).map(|snapshot| i64::from(snapshot.cycle()));
+        let (mut low, mut high) = (0, history.len());
+        while low < high {
+            let middle = low.midpoint(high);
+            match cycle_at(middle) {
+                Some(found) if found < cycle => low = middle + 1,
+                _ => high = middle,
+            }
+        }
+        // Before what is loaded: nobody here knows where, but certainly not at the oldest that is.
+        let is_before = low == 0 && cycle_at(0) != Some(cycle);
+        if is_before { self.skipped.saturating_sub(1) } else { self.skipped + low }
     }
 }
 
@@ -79,7 +96,26 @@ impl Context {
         edition: Edition,
         options: &SelectOptions,
     ) -> Result<Answer<'_>, QueryError> {
+        self.check_loaded(selector, edition)?;
         select(selector, edition, self, options)
+    }
+
+    /// Fails if a selector addresses snapshots that are not loaded.
+    fn check_loaded(&self, selector: &str, edition: Edition) -> Result<(), QueryError> {
+        if self.skipped == 0 {
+            return Ok(());
+        }
+        let is_loaded = |position: &usize| *position >= self.skipped;
+        let all_loaded = match resolve(&parse(selector, edition)?, self).map(|found| found.at) {
+            Ok(At::Working) => true,
+            Ok(At::Snapshot(position)) => is_loaded(&position),
+            Ok(At::Every(positions)) => positions.iter().all(is_loaded),
+            Ok(At::Range(range)) => range.positions.iter().all(is_loaded),
+            // It may be in the store.
+            Err(error) if error.code() == "E_SNAPSHOT_NOT_FOUND" => false,
+            Err(error) => return Err(error.into()),
+        };
+        if all_loaded { Ok(()) } else { Err(QueryError::NotLoaded) }
     }
 
     /// Tells how a selector is read and answered: its syntax tree, its canonical text, the plan, and what each step matched.
@@ -88,6 +124,7 @@ impl Context {
     ///
     /// The text is no selector, or addresses a snapshot that does not exist.
     pub fn explain(&self, selector: &str) -> Result<Explanation, QueryError> {
+        self.check_loaded(selector, self.edition())?;
         explain(selector, self.edition(), self)
     }
 

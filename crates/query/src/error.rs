@@ -12,6 +12,8 @@ pub enum QueryError {
     Selector(SelectorErrors),
     /// It is one, but addresses something that is not there: `@t-99 ^root`.
     Resolve(ResolveError),
+    /// It addresses a part of the history that is only in a store. Whoever has the store loads it and asks again.
+    NotLoaded,
 }
 
 impl QueryError {
@@ -21,6 +23,7 @@ impl QueryError {
         match self {
             Self::Selector(errors) => errors.code().as_str(),
             Self::Resolve(error) => error.code(),
+            Self::NotLoaded => "E_NOT_LOADED",
         }
     }
 
@@ -30,6 +33,7 @@ impl QueryError {
         match self {
             Self::Selector(errors) => errors.draw(text),
             Self::Resolve(error) => error.draw(text),
+            Self::NotLoaded => self.to_string(),
         }
     }
 }
@@ -39,6 +43,9 @@ impl fmt::Display for QueryError {
         match self {
             Self::Selector(errors) => errors.fmt(formatter),
             Self::Resolve(error) => error.fmt(formatter),
+            Self::NotLoaded => formatter.write_str(
+                "a snapshot that the selector addresses is in the store and was not loaded",
+            ),
         }
     }
 }

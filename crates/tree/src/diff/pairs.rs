@@ -21,8 +21,19 @@ pub enum Pair<'a> {
 /// id. The cost follows what was written between the two trees, not their size.
 #[must_use]
 pub fn pairs<'a>(older: TreeRef<'a>, newer: TreeRef<'a>) -> Vec<Pair<'a>> {
+    pairs_of(older, newer, true)
+}
+
+/// As [`pairs`], without the nodes that merely aged: those whose ttl went down because a commit passed, and nothing else. The cost does not
+/// depend on how many nodes have a ttl.
+#[must_use]
+pub fn written<'a>(older: TreeRef<'a>, newer: TreeRef<'a>) -> Vec<Pair<'a>> {
+    pairs_of(older, newer, false)
+}
+
+fn pairs_of<'a>(older: TreeRef<'a>, newer: TreeRef<'a>, aged: bool) -> Vec<Pair<'a>> {
     let (mut present, mut removed) = if older.base.space.same_names(&newer.base.space) {
-        related(older, newer)
+        related(older, newer, aged)
     } else {
         unrelated(older, newer)
     };
@@ -31,7 +42,11 @@ pub fn pairs<'a>(older: TreeRef<'a>, newer: TreeRef<'a>) -> Vec<Pair<'a>> {
     present
 }
 
-fn related<'a>(older: TreeRef<'a>, newer: TreeRef<'a>) -> (Vec<Pair<'a>>, Vec<NodeRef<'a>>) {
+fn related<'a>(
+    older: TreeRef<'a>,
+    newer: TreeRef<'a>,
+    aged: bool,
+) -> (Vec<Pair<'a>>, Vec<NodeRef<'a>>) {
     let common = older.base.space.common_rows(older.base.rows, &newer.base.space, newer.base.rows);
     let mut nodes = BTreeSet::new();
     for tree in [older, newer] {
@@ -43,7 +58,7 @@ fn related<'a>(older: TreeRef<'a>, newer: TreeRef<'a>) -> (Vec<Pair<'a>>, Vec<No
         }
         nodes.extend(tree.overlay_removed());
     }
-    if older.base.next_cycle != newer.base.next_cycle {
+    if aged && older.base.next_cycle != newer.base.next_cycle {
         newer.mortal_nodes(&mut |row| {
             nodes.insert(newer.row(row).node);
         });

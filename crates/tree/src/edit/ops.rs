@@ -24,6 +24,7 @@ impl Draft {
         self.link(parent.0, number);
         self.refresh(parent.0);
         self.base.count += 1;
+        self.note_changed(node);
         NodeKey(node)
     }
 
@@ -83,6 +84,19 @@ impl Draft {
         });
     }
 
+    /// As [`Draft::overwrite`], with the content and attributes that the node has in the last snapshot; the data's own are passed over.
+    pub fn overwrite_headers(&mut self, node: NodeKey, parent: NodeKey, data: NodeData) {
+        self.overwrite(node, parent, data);
+        let committed = self.base.space.find(node.0, self.base.rows);
+        let body = committed.and_then(|number| self.base.space.row(number).body.clone());
+        self.change(node, |row| {
+            if let Some(body) = &body {
+                row.note_attributes(body);
+            }
+            row.body = body;
+        });
+    }
+
     /// Changes what decides a node's place: it leaves its list first and then enters where it belongs.
     fn reposition(&mut self, node: NodeKey, change: impl FnOnce(&mut Row)) {
         let index = self.touch(node.0);
@@ -94,6 +108,7 @@ impl Draft {
         let after = row.parent;
         self.link(after, number);
         self.refresh(node.0);
+        self.note_changed(node.0);
         if before != after {
             self.refresh(before);
         }
@@ -131,6 +146,7 @@ impl Draft {
     fn change(&mut self, node: NodeKey, change: impl FnOnce(&mut Row)) {
         let index = self.touch(node.0);
         change(self.row_mut(index));
+        self.note_changed(node.0);
         self.refresh(node.0);
     }
 
@@ -163,6 +179,7 @@ impl Draft {
 
     /// Notes that a node is gone. One that was never committed leaves no trace.
     fn bury(&mut self, node: u32, number: u32) {
+        self.note_changed(node);
         if self.base.space.find(node, self.base.rows).is_some() {
             self.set_index(node, None);
         } else {
@@ -186,6 +203,7 @@ impl Draft {
                 let index = self.touch(*node);
                 self.row_mut(index).parent = to.0;
                 self.row_mut(index).digest = std::sync::OnceLock::new();
+                self.note_changed(*node);
                 self.base.rows + index
             })
             .collect();
