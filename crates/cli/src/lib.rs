@@ -47,6 +47,9 @@ pub fn command() -> clap::Command {
 #[must_use]
 pub fn run(arguments: Vec<OsString>) -> u8 {
     let wants_json = arguments.iter().any(|word| word == "--json" || word == "--jsonl");
+    if arguments.len() < 2 {
+        return error::report_nothing();
+    }
     let matches = match command().try_get_matches_from(&arguments) {
         Ok(matches) => matches,
         Err(error) => return error::report_usage(&error, wants_json),

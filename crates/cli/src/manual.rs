@@ -57,7 +57,7 @@ fn section(out: &mut String, command: &Command, path: &str) {
     if let Some(examples) = command.get_after_help().map(ToString::to_string) {
         let lines: Vec<&str> =
             examples.lines().skip(1).map(|line| line.strip_prefix("  ").unwrap_or(line)).collect();
-        out.push_str(&format!("\n```console\n{}\n```\n", lines.join("\n")));
+        out.push_str(&format!("\n```sh\n{}\n```\n", lines.join("\n")));
     }
     for inner in command.get_subcommands() {
         section(out, inner, &format!("{path} {}", inner.get_name()));

@@ -27,7 +27,7 @@ pub(crate) fn root_template() -> String {
             text.push_str(&format!("  \u{1b}[1m{name:<13}\u{1b}[0m{about}\n"));
         }
     }
-    text.push_str("\n{options}\n\n");
+    text.push_str("\n\u{1b}[1m\u{1b}[4mOptions:\u{1b}[0m\n{options}\n\n");
     text.push_str("`ctx COMMAND --help` has an example of every command, `ctx help selectors` the language.\n");
     text
 }

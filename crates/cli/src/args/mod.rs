@@ -22,7 +22,6 @@ use crate::command;
     bin_name = "ctx",
     version,
     disable_help_subcommand = true,
-    arg_required_else_help = true,
     max_term_width = 100
 )]
 pub(crate) struct Cli {

@@ -43,11 +43,11 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
-    let source = Source::open(call.global)?;
-    let (left, right) = states(args, &source)?;
+    let mut source = Source::open(call.global)?;
+    let (left, right) = states(args, &mut source)?;
     let (older, newer) = in_order(left, right);
     let found = match &args.select {
-        None => diff::diff(older.tree, newer.tree),
+        None => diff::diff(older.tree(), newer.tree()),
         Some(text) => selected(text, &source, &older, &newer)?,
     };
     let exit = if found.is_empty() { Exit::Ok } else { Exit::No };
@@ -60,7 +60,7 @@ pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
             call.output.text(&text);
         }
         _ if args.values => {
-            let changes = diff::changes(older.tree, newer.tree);
+            let changes = diff::changes(older.tree(), newer.tree());
             call.output.value(&changes_value(&changes));
         }
         _ => call.output.value(&diff_value(&found)),
@@ -68,9 +68,9 @@ pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
     Ok(exit)
 }
 
-fn states<'s>(args: &Args, source: &'s Source) -> Result<(State<'s>, State<'s>), Failure> {
+fn states(args: &Args, source: &mut Source) -> Result<(State, State), Failure> {
     match (args.from, args.to) {
-        (None, _) => Ok((source.newest(), source.working())),
+        (None, _) => Ok((source.newest()?, source.working()?)),
         (Some(Range { from, to: None }), to) => {
             Ok((source.state(from)?, source.state(to.unwrap_or(Address::Working))?))
         }
@@ -81,21 +81,21 @@ fn states<'s>(args: &Args, source: &'s Source) -> Result<(State<'s>, State<'s>),
 }
 
 /// The older one first; the working state is the newest of all.
-fn in_order<'s>(left: State<'s>, right: State<'s>) -> (State<'s>, State<'s>) {
-    let age = |state: &State<'_>| state.cycle().unwrap_or(u32::MAX);
+fn in_order(left: State, right: State) -> (State, State) {
+    let age = |state: &State| state.cycle().unwrap_or(u32::MAX);
     if age(&left) <= age(&right) { (left, right) } else { (right, left) }
 }
 
 fn selected(
     text: &str,
     source: &Source,
-    older: &State<'_>,
-    newer: &State<'_>,
+    older: &State,
+    newer: &State,
 ) -> Result<diff::Diff, Failure> {
     let selector =
         parse(text, source.edition()).map_err(|errors| Failure::selector(&errors, text))?;
     let query = resolve_on_tree(&selector).map_err(|error| Failure::query(&error.into(), text))?;
-    Ok(diff_selected(&plan(query), (older.tree, older.cycle()), (newer.tree, newer.cycle())))
+    Ok(diff_selected(&plan(query), (older.tree(), older.cycle()), (newer.tree(), newer.cycle())))
 }
 
 fn diff_value(found: &diff::Diff) -> Value {

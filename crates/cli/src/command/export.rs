@@ -1,7 +1,5 @@
 //! `ctx export`: a state or the whole history, as a document that can be read again.
 
-use contextree::Context;
-
 use super::Call;
 use crate::args::parse_address;
 use crate::error::{Exit, Failure};
@@ -32,20 +30,13 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
-    let source = Source::open(call.global)?;
+    let mut source = Source::open(call.global)?;
     let bytes = if args.history {
-        match source.history() {
-            Some(context) => Context::export_history(context),
-            None => return Err(no_snapshot()),
-        }
+        source.export_history()?.ok_or_else(no_snapshot)?
     } else {
-        let state = match args.at {
-            Some(address) => source.state(address)?,
-            None => source.newest(),
-        };
-        match state.snapshot {
-            Some(snapshot) => snapshot.export(),
-            None => source.export_working(),
+        match args.at {
+            Some(address) => source.state(address)?.export(),
+            None => source.newest()?.export(),
         }
     };
     match &args.output {

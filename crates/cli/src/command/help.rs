@@ -4,7 +4,7 @@ use super::Call;
 use crate::error::{Exit, Failure};
 use crate::output::style::{self, paint};
 
-/// Print help: of a command, or of a topic (selectors, addresses, output, exit-codes, environment)
+/// Explain a command, or a topic: selectors, addresses, output, exit-codes, environment
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -48,8 +48,16 @@ pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
         call.output.text(&titles(text));
         return Ok(Exit::Ok);
     }
-    let mut command = super::man::find(&root, first)
-        .map_err(|failure| failure.hint("`ctx help` lists commands and topics"))?;
+    if root.find_subcommand(first).is_none() {
+        let names = root.get_subcommands().map(clap::Command::get_name);
+        let names: Vec<&str> = TOPICS.iter().map(|(name, _, _)| *name).chain(names).collect();
+        let failure = Failure::usage(format!("there is neither a command nor a topic `{first}`"));
+        return Err(match contextree_selector::closest(first, &names) {
+            Some(near) => failure.hint(format!("did you mean `ctx help {near}`?")),
+            None => failure.hint("`ctx help` lists commands and topics"),
+        });
+    }
+    let mut command = super::man::find(&root, first)?;
     for name in &args.topic[1..] {
         command = super::man::find(command, name)?;
     }

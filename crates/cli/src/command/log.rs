@@ -30,27 +30,34 @@ pub(crate) struct Args {
 }
 
 /// What is known of one commit.
-struct Entry<'s> {
-    snapshot: &'s Snapshot,
+struct Entry {
+    snapshot: Snapshot,
     /// How far back it is.
     back: usize,
-    /// What it did; nothing for the oldest snapshot of a history that begins later than commit 1.
-    diff: Option<diff::Diff>,
+    /// How many nodes came, went and changed; nothing for the oldest snapshot of a history that does not begin with the first commit.
+    changes: Option<[usize; 3]>,
 }
 
 pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
-    let source = Source::open(call.global)?;
+    let mut source = Source::open(call.global)?;
     let limit = args.limit.unwrap_or(usize::MAX);
-    let mut entries = Vec::new();
-    let mut snapshots = source.snapshots().enumerate().peekable();
-    while let Some((back, snapshot)) = snapshots.next() {
-        if entries.len() == limit {
-            break;
-        }
-        let before = snapshots.peek().map(|(_, before)| before.view());
-        let diff = before.map(|before| diff::diff(before, snapshot.view()));
-        entries.push(Entry { snapshot, back, diff });
-    }
+    // One more, to compare the last one with.
+    let snapshots = source.newest_snapshots(limit.saturating_add(1))?;
+    let mut entries: Vec<Entry> = (0..snapshots.len().min(limit))
+        .map(|back| {
+            let (snapshot, before) = (snapshots[back].clone(), snapshots.get(back + 1));
+            let changes = match before {
+                Some(before) => {
+                    let diff = diff::diff(before.view(), snapshot.view());
+                    Some([diff.added.len(), diff.removed.len(), diff.changed.len()])
+                }
+                // Before the first commit there were the root and three regions.
+                None if snapshot.cycle() == 1 => Some([snapshot.view().node_count() - 4, 0, 0]),
+                None => None,
+            };
+            Entry { snapshot, back, changes }
+        })
+        .collect();
     let left = source.snapshot_count() - entries.len();
     if args.reverse {
         entries.reverse();
@@ -64,11 +71,11 @@ pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
 }
 
 /// The turn that the commit sealed: the newest one.
-fn sealed<'s>(snapshot: &'s Snapshot) -> Option<contextree::NodeRef<'s>> {
+fn sealed(snapshot: &Snapshot) -> Option<contextree::NodeRef<'_>> {
     snapshot.view().region(Region::Seq).children_rev().next()
 }
 
-fn human(entries: &[Entry<'_>], left: usize, call: &mut Call<'_>) {
+fn human(entries: &[Entry], left: usize, call: &mut Call<'_>) {
     if entries.is_empty() {
         call.output.note("there is no snapshot yet: `ctx commit` makes the first");
         return;
@@ -76,9 +83,9 @@ fn human(entries: &[Entry<'_>], left: usize, call: &mut Call<'_>) {
     let titles = ["snapshot", "", "turn", "when", "came", "went", "changed", "nodes", "digest"];
     let mut table = Table::new(&titles).right(4).right(5).right(6).right(7);
     for entry in entries {
-        let turn = sealed(entry.snapshot);
-        let number = |style, pick: fn(&diff::Diff) -> usize, mark: char| match &entry.diff {
-            Some(diff) => paint(style, format!("{mark}{}", pick(diff))),
+        let turn = sealed(&entry.snapshot);
+        let number = |style, index: usize, mark: char| match &entry.changes {
+            Some(changes) => paint(style, format!("{mark}{}", changes[index])),
             None => String::new(),
         };
         let digest = entry.snapshot.digest().to_string();
@@ -87,9 +94,9 @@ fn human(entries: &[Entry<'_>], left: usize, call: &mut Call<'_>) {
             paint(style::DIM, back(entry.back)),
             turn.map_or_else(String::new, |turn| paint(style::ID, turn.id())),
             turn.map_or_else(String::new, |turn| ago(turn.created_at_ns(), call.environment.now)),
-            number(style::ADDED, |diff| diff.added.len(), '+'),
-            number(style::REMOVED, |diff| diff.removed.len(), '-'),
-            number(style::CHANGED, |diff| diff.changed.len(), '~'),
+            number(style::ADDED, 0, '+'),
+            number(style::REMOVED, 1, '-'),
+            number(style::CHANGED, 2, '~'),
             entry.snapshot.view().node_count().to_string(),
             digest.chars().take(12).collect(),
         ]);
@@ -105,8 +112,8 @@ fn back(back: usize) -> String {
     if back == 0 { "@t0".to_owned() } else { format!("@t-{back}") }
 }
 
-fn to_value(entry: &Entry<'_>) -> Value {
-    let snapshot = entry.snapshot;
+fn to_value(entry: &Entry) -> Value {
+    let snapshot = &entry.snapshot;
     let blocks = snapshot.view().nodes().filter(|(_, node)| node.class() == Class::Block);
     let (number, bytes) = blocks.fold((0_u64, 0_u64), |(number, bytes), (_, block)| {
         (number + 1, bytes + block.content().byte_len() as u64)
@@ -125,10 +132,10 @@ fn to_value(entry: &Entry<'_>) -> Value {
         object.insert("sealed_at_ns", turn.created_at_ns().into());
         object.insert("sealed_at_iso", turn.created_at_iso().into());
     }
-    if let Some(diff) = &entry.diff {
-        object.insert("added", (diff.added.len() as u64).into());
-        object.insert("removed", (diff.removed.len() as u64).into());
-        object.insert("changed", (diff.changed.len() as u64).into());
+    if let Some([added, removed, changed]) = entry.changes {
+        object.insert("added", (added as u64).into());
+        object.insert("removed", (removed as u64).into());
+        object.insert("changed", (changed as u64).into());
     }
     object.into()
 }

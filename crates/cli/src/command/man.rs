@@ -55,7 +55,12 @@ fn pages_of(root: &clap::Command) -> Result<Vec<(String, Vec<u8>)>, Failure> {
 fn page(command: clap::Command) -> Result<Vec<u8>, Failure> {
     let mut page = Vec::new();
     // The day of a page is left out: the same program prints the same page.
-    clap_mangen::Man::new(command).date("").render(&mut page)?;
+    let source = concat!("ctx ", env!("CARGO_PKG_VERSION"));
+    clap_mangen::Man::new(command)
+        .date("")
+        .source(source)
+        .manual("Contextree")
+        .render(&mut page)?;
     Ok(page)
 }
 

@@ -1,6 +1,6 @@
 //! `ctx select`: what a selector matches.
 
-use contextree::query::{ContentMode, Materialize, RangeDiff, RangeOptions};
+use contextree::query::{ContentMode, Materialize, RangeDiff, RangeOptions, resolve_on_tree};
 use contextree::{Answer, NodeRef, SelectOptions, Selection};
 use contextree_selector::parse;
 
@@ -85,10 +85,14 @@ fn materialize(text: &str) -> Result<Materialize, String> {
 }
 
 pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
-    let source = Source::open(call.global)?;
+    let mut source = Source::open(call.global)?;
     let filter = match &args.filter {
         Some(text) => {
-            Some(parse(text, source.edition()).map_err(|errors| Failure::selector(&errors, text))?)
+            let filter =
+                parse(text, source.edition()).map_err(|errors| Failure::selector(&errors, text))?;
+            // It is checked here, where its text is at hand.
+            resolve_on_tree(&filter).map_err(|error| Failure::query(&error.into(), text))?;
+            Some(filter)
         }
         None => None,
     };

@@ -21,17 +21,18 @@ Examples:
 pub(crate) struct Args {}
 
 pub(crate) fn run(_: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
-    let source = Source::open(call.global)?;
-    let (newest, working) = (source.newest(), source.working());
-    let pending = diff::diff(newest.tree, working.tree);
+    let mut source = Source::open(call.global)?;
+    let (newest, working) = (source.newest()?, source.working()?);
+    let next_cycle = working.tree().next_cycle();
+    let pending = diff::diff(newest.tree(), working.tree());
     let due: Vec<&str> = working
-        .tree
+        .tree()
         .nodes()
         .filter(|(_, node)| node.ttl() == Some(0))
         .map(|(_, node)| node.id())
         .collect();
     if call.output.format() != Format::Human {
-        let head = newest.snapshot.map_or(Value::Null, |snapshot| {
+        let head = newest.snapshot().map_or(Value::Null, |snapshot| {
             Value::Object(Object::from_iter([
                 ("cycle", Value::from(snapshot.cycle())),
                 ("digest", snapshot.digest().to_string().into()),
@@ -45,7 +46,7 @@ pub(crate) fn run(_: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
             ("changed", number(pending.changed.len())),
         ]);
         let regions = Region::ALL.map(|region| {
-            let (blocks, bytes) = contents(working.tree, region);
+            let (blocks, bytes) = contents(working.tree(), region);
             let counts = [("blocks", number(blocks)), ("bytes", Value::from(bytes))];
             (region.word(), Value::Object(Object::from_iter(counts)))
         });
@@ -53,9 +54,9 @@ pub(crate) fn run(_: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
             ("place", Value::from(source.place())),
             ("edition", source.edition().as_str().into()),
             ("head", head),
-            ("next_cycle", source.next_cycle().into()),
+            ("next_cycle", next_cycle.into()),
             ("snapshots", number(source.snapshot_count())),
-            ("turns", number(working.tree.turn_count())),
+            ("turns", number(working.tree().turn_count())),
             ("pending", pending.into()),
             ("regions", Value::Object(Object::from_iter(regions))),
             ("due", Value::Array(due.iter().map(|id| Value::from(*id)).collect())),
@@ -69,7 +70,7 @@ pub(crate) fn run(_: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
     line("from", one_line(source.place()));
     line(
         "newest",
-        match newest.snapshot {
+        match newest.snapshot() {
             Some(snapshot) => {
                 let digest: String = snapshot.digest().to_string().chars().take(12).collect();
                 let label = paint(style::TITLE, format!("@c{}", snapshot.cycle()));
@@ -79,27 +80,23 @@ pub(crate) fn run(_: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
         },
     );
     for region in Region::ALL {
-        let (blocks, bytes) = contents(working.tree, region);
+        let (blocks, bytes) = contents(working.tree(), region);
         let turns = match region {
-            Region::Seq => format!("{}, ", count(working.tree.turn_count(), "turn")),
+            Region::Seq => format!("{}, ", count(working.tree().turn_count(), "turn")),
             _ => String::new(),
         };
         line(region.word(), format!("{turns}{}, {}", count(blocks, "block"), size(bytes)));
     }
     line(
         "pending",
-        match newest.snapshot {
+        match newest.snapshot() {
             Some(_) => words(&pending),
-            None => count(working.tree.node_count() - 4, "node"),
+            None => count(working.tree().node_count() - 4, "node"),
         },
     );
     if !due.is_empty() {
-        let text = format!(
-            "{} with commit {}: {}",
-            count(due.len(), "node"),
-            source.next_cycle(),
-            due.join(", ")
-        );
+        let text =
+            format!("{} with commit {}: {}", count(due.len(), "node"), next_cycle, due.join(", "));
         line("expires", paint(style::DUE, text));
     }
     call.output.text(&out);

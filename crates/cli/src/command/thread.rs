@@ -21,11 +21,11 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
-    let source = Source::open(call.global)?;
+    let mut source = Source::open(call.global)?;
     let state = match args.at {
         Some(address) => source.state(address)?,
-        None => source.newest(),
+        None => source.newest()?,
     };
-    call.output.bytes(&contextree::thread(state.tree));
+    call.output.bytes(&contextree::thread(state.tree()));
     Ok(Exit::Ok)
 }

@@ -2,7 +2,7 @@
 
 mod convert;
 
-use std::io;
+use std::io::{self, Write as _};
 
 use contextree_json::{Object, Value};
 
@@ -57,10 +57,14 @@ impl Failure {
 
     /// A file or stream could not be read or written.
     pub(crate) fn io(place: &str, error: &io::Error) -> Self {
-        Failure {
-            broken_pipe: error.kind() == io::ErrorKind::BrokenPipe,
-            ..Failure::new("E_IO", format!("{place}: {error}")).detail("place", place)
-        }
+        let failure = Failure::new("E_IO", format!("{place}: {error}")).detail("place", place);
+        let failure = match error.kind() {
+            io::ErrorKind::NotFound => {
+                failure.hint("names begin in the working directory; `-` is standard input")
+            }
+            _ => failure,
+        };
+        Failure { broken_pipe: error.kind() == io::ErrorKind::BrokenPipe, ..failure }
     }
 
     /// Adds what to do next.
@@ -136,6 +140,14 @@ fn exit_of(code: &str) -> Exit {
     }
 }
 
+/// Says what can be said, if nothing was asked for. Returns the exit code.
+pub(crate) fn report_nothing() -> u8 {
+    let mut stream = anstream::stderr();
+    // Nothing can be said about a standard error that does not listen.
+    let _ = write!(stream, "{}", crate::command().render_help().ansi());
+    Exit::Usage as u8
+}
+
 /// Says what is wrong with the arguments, or prints the help that was asked for. Returns the exit code.
 pub(crate) fn report_usage(error: &clap::Error, as_json: bool) -> u8 {
     if !error.use_stderr() {
@@ -145,8 +157,17 @@ pub(crate) fn report_usage(error: &clap::Error, as_json: bool) -> u8 {
     }
     if as_json {
         let text = error.render().to_string();
-        let message = text.strip_prefix("error: ").unwrap_or(&text).trim().to_owned();
-        crate::output::print_error(&Failure::usage(message).to_value());
+        let mut parts = text.split("\n\n").map(str::trim);
+        let message = parts.next().unwrap_or_default();
+        let mut failure = Failure::usage(message.strip_prefix("error: ").unwrap_or(message));
+        for part in parts {
+            if let Some(usage) = part.strip_prefix("Usage: ") {
+                failure = failure.detail("usage", usage);
+            } else if let Some(tip) = part.strip_prefix("tip: ") {
+                failure = failure.hint(tip);
+            }
+        }
+        crate::output::print_error(&failure.to_value());
     } else {
         let _ = error.print();
     }

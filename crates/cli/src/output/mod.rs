@@ -33,6 +33,8 @@ pub(crate) struct Output {
     colour: ColorChoice,
     error_colour: ColorChoice,
     data: Vec<u8>,
+    /// What is said besides, once the data is out.
+    notes: Vec<String>,
     /// True if the data is text for people, which may be paged.
     paged: bool,
     environment: Environment,
@@ -56,6 +58,7 @@ impl Output {
             colour: choose(AutoStream::choice(&io::stdout())),
             error_colour: choose(AutoStream::choice(&io::stderr())),
             data: Vec::new(),
+            notes: Vec::new(),
             paged: false,
             environment: environment.clone(),
         }
@@ -115,7 +118,12 @@ impl Output {
     }
 
     /// Says something that is no data: what was done, what is suspicious, how to go on.
-    pub(crate) fn note(&self, text: &str) {
+    pub(crate) fn note(&mut self, text: &str) {
+        self.notes.push(text.to_owned());
+    }
+
+    /// Says it at once.
+    pub(crate) fn say(&self, text: &str) {
         let mut stream = AutoStream::new(io::stderr(), self.error_colour);
         // Nothing can be said about a standard error that does not listen.
         let _ = writeln!(stream, "{text}");
@@ -124,32 +132,35 @@ impl Output {
     /// Says that something is suspicious, and is carried out all the same.
     pub(crate) fn warning(&self, text: &str) {
         let style = style::WARNING;
-        self.note(&format!("{style}warning{style:#}: {text}"));
+        self.say(&format!("{style}warning{style:#}: {text}"));
     }
 
     /// Says why the command failed.
     pub(crate) fn failure(&self, failure: &Failure) {
         match self.format {
-            Format::Human => self.note(&style::paint_failure(&failure.to_text())),
+            Format::Human => self.say(&style::paint_failure(&failure.to_text())),
             _ => print_error(&failure.to_value()),
         }
     }
 
     /// Writes what was printed.
     pub(crate) fn finish(&mut self) -> io::Result<()> {
-        let data = std::mem::take(&mut self.data);
+        let (data, notes) = (std::mem::take(&mut self.data), std::mem::take(&mut self.notes));
         if self.paged && self.format == Format::Human {
             let lines = data.iter().filter(|byte| **byte == b'\n').count();
             let fits = self.environment.height.is_none_or(|height| lines < height);
-            if let (false, Some(pager)) = (fits, &self.environment.pager) {
-                if pager::page(pager, &data)? {
-                    return Ok(());
-                }
+            if let (false, Some(pager)) = (fits, &self.environment.pager)
+                && pager::page(pager, &data)?
+            {
+                notes.iter().for_each(|note| self.say(note));
+                return Ok(());
             }
         }
         let mut stdout = io::stdout().lock();
         stdout.write_all(&data)?;
-        stdout.flush()
+        stdout.flush()?;
+        notes.iter().for_each(|note| self.say(note));
+        Ok(())
     }
 }
 

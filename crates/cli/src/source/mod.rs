@@ -22,21 +22,57 @@ pub(crate) struct Source {
     edition: Edition,
 }
 
-/// One state of a context.
-#[derive(Clone, Debug)]
-pub(crate) struct State<'s> {
-    /// The tree.
-    pub(crate) tree: TreeRef<'s>,
-    /// The snapshot; nothing for the working state.
-    pub(crate) snapshot: Option<&'s Snapshot>,
+/// One state of a context. It is a few pointers, and keeps what it shows.
+#[derive(Debug)]
+pub(crate) struct State {
+    tree: Kept,
     /// How it is called: `@c12`, or `working state`.
     pub(crate) label: String,
 }
 
-impl State<'_> {
-    /// The number of the commit that left it; nothing for the working state.
+#[derive(Debug)]
+enum Kept {
+    Snapshot(Snapshot),
+    Working(Box<Context>),
+}
+
+impl State {
+    fn of_snapshot(snapshot: Snapshot) -> State {
+        State { label: format!("@c{}", snapshot.cycle()), tree: Kept::Snapshot(snapshot) }
+    }
+
+    fn of_working(context: &Context) -> State {
+        let fork = Box::new(context.fork_working());
+        State { tree: Kept::Working(fork), label: "working state".to_owned() }
+    }
+
+    /// Returns the tree.
+    pub(crate) fn tree(&self) -> TreeRef<'_> {
+        match &self.tree {
+            Kept::Snapshot(snapshot) => snapshot.view(),
+            Kept::Working(context) => context.working(),
+        }
+    }
+
+    /// Returns the snapshot; nothing for the working state.
+    pub(crate) fn snapshot(&self) -> Option<&Snapshot> {
+        match &self.tree {
+            Kept::Snapshot(snapshot) => Some(snapshot),
+            Kept::Working(_) => None,
+        }
+    }
+
+    /// Returns the number of the commit that left it; nothing for the working state.
     pub(crate) fn cycle(&self) -> Option<u32> {
-        self.snapshot.map(Snapshot::cycle)
+        self.snapshot().map(Snapshot::cycle)
+    }
+
+    /// Returns the state as a document.
+    pub(crate) fn export(&self) -> Vec<u8> {
+        match &self.tree {
+            Kept::Snapshot(snapshot) => snapshot.export(),
+            Kept::Working(context) => context.export_working(),
+        }
     }
 }
 
@@ -61,53 +97,48 @@ impl Source {
         self.edition
     }
 
-    /// Returns the context that has the history.
-    pub(crate) fn history(&self) -> Option<&Context> {
-        self.file.history.as_ref()
-    }
-
     /// Returns how many snapshots there are.
     pub(crate) fn snapshot_count(&self) -> usize {
         self.file.snapshot_count()
     }
 
-    /// Returns the snapshots, newest first.
-    pub(crate) fn snapshots(&self) -> impl Iterator<Item = &Snapshot> {
-        let history = self.history().map(Context::history);
-        (0..self.snapshot_count()).rev().filter_map(move |index| history?.get(index))
+    /// Returns the newest snapshots, newest first, at most so many.
+    pub(crate) fn newest_snapshots(&mut self, limit: usize) -> Result<Vec<Snapshot>, Failure> {
+        let count = self.snapshot_count();
+        let first = count.saturating_sub(limit);
+        let history = self.file.history.as_ref().map(Context::history);
+        Ok((first..count).rev().filter_map(|index| history?.get(index).cloned()).collect())
+    }
+
+    /// Returns the whole history as JSON Lines; nothing before the first commit.
+    pub(crate) fn export_history(&mut self) -> Result<Option<Vec<u8>>, Failure> {
+        Ok(self.file.history.as_ref().map(Context::export_history))
     }
 
     /// Returns the working state, uncommitted changes included.
-    pub(crate) fn working(&self) -> State<'_> {
-        let tree = Timeline::working(&self.file).expect("a source has a working state");
-        State { tree, snapshot: None, label: "working state".to_owned() }
-    }
-
-    /// Returns the number of the coming commit.
-    pub(crate) fn next_cycle(&self) -> u32 {
-        self.working().tree.next_cycle()
+    pub(crate) fn working(&mut self) -> Result<State, Failure> {
+        Ok(State::of_working(self.file.context()))
     }
 
     /// Returns a state.
-    pub(crate) fn state(&self, address: Address) -> Result<State<'_>, Failure> {
+    pub(crate) fn state(&mut self, address: Address) -> Result<State, Failure> {
         match address {
-            Address::Working => Ok(self.working()),
-            Address::Snapshot(address) => {
-                let snapshot = self.snapshot(address)?;
-                let label = format!("@c{}", snapshot.cycle());
-                Ok(State { tree: snapshot.view(), snapshot: Some(snapshot), label })
-            }
+            Address::Working => self.working(),
+            Address::Snapshot(address) => self.snapshot(address).map(State::of_snapshot),
         }
     }
 
     /// Returns the newest snapshot, or the working state if there is none yet.
-    pub(crate) fn newest(&self) -> State<'_> {
-        self.state(Address::Snapshot(SnapshotAddress::Back(0))).unwrap_or_else(|_| self.working())
+    pub(crate) fn newest(&mut self) -> Result<State, Failure> {
+        match self.snapshot_count() {
+            0 => self.working(),
+            _ => self.state(Address::Snapshot(SnapshotAddress::Back(0))),
+        }
     }
 
-    fn snapshot(&self, address: SnapshotAddress) -> Result<&Snapshot, Failure> {
-        match self.history() {
-            Some(context) => Ok(context.snapshot(address)?),
+    fn snapshot(&mut self, address: SnapshotAddress) -> Result<Snapshot, Failure> {
+        match &self.file.history {
+            Some(context) => Ok(context.snapshot(address)?.clone()),
             None => Err(SnapshotError::NotFound {
                 address: address.to_string(),
                 oldest: None,
@@ -117,14 +148,9 @@ impl Source {
         }
     }
 
-    /// Returns the working state as a document.
-    pub(crate) fn export_working(&self) -> Vec<u8> {
-        self.file.context().export_working()
-    }
-
     /// Answers a selector.
     pub(crate) fn select(
-        &self,
+        &mut self,
         selector: &str,
         options: &SelectOptions,
     ) -> Result<Answer<'_>, Failure> {
@@ -133,7 +159,7 @@ impl Source {
     }
 
     /// Tells how a selector is answered.
-    pub(crate) fn explain(&self, selector: &str) -> Result<Explanation, Failure> {
+    pub(crate) fn explain(&mut self, selector: &str) -> Result<Explanation, Failure> {
         explain(selector, self.edition, &self.file)
             .map_err(|error| Failure::query(&error, selector))
     }

@@ -11,12 +11,7 @@ use crate::output::text::{count, cut, one_line, size};
 use crate::source::State;
 
 /// Draws a diff: a line of sums, then what came, what went and what changed.
-pub(crate) fn draw(
-    diff: &Diff,
-    older: &State<'_>,
-    newer: &State<'_>,
-    width: Option<usize>,
-) -> String {
+pub(crate) fn draw(diff: &Diff, older: &State, newer: &State, width: Option<usize>) -> String {
     let mut out = sums(diff, older, newer);
     let mut line = |mark: &str, style, node: NodeRef<'_>, why: &str| {
         let mut text = format!("{} {}", paint(style, mark), paint(style::ID, one_line(node.id())));
@@ -40,14 +35,14 @@ pub(crate) fn draw(
         out.push_str(&text);
         out.push('\n');
     };
-    for node in diff.added.iter().filter_map(|id| newer.tree.get(id)) {
+    for node in diff.added.iter().filter_map(|id| newer.tree().get(id)) {
         line("+", style::ADDED, node, "");
     }
-    for node in diff.removed.iter().filter_map(|id| older.tree.get(id)) {
+    for node in diff.removed.iter().filter_map(|id| older.tree().get(id)) {
         line("-", style::REMOVED, node, reason(node, older, newer));
     }
     for changed in &diff.changed {
-        let sides = (older.tree.get(&changed.id), newer.tree.get(&changed.id));
+        let sides = (older.tree().get(&changed.id), newer.tree().get(&changed.id));
         if let (Some(before), Some(after)) = sides {
             out.push_str(&change(before, after, &changed.fields));
         }
@@ -56,12 +51,12 @@ pub(crate) fn draw(
 }
 
 /// `@c1 → @c2   +3 −1 ~1   content 120 B → 140 B`, and how much of the thread's beginning is as it was.
-fn sums(diff: &Diff, older: &State<'_>, newer: &State<'_>) -> String {
-    let bytes = |state: &State<'_>| -> u64 {
-        let blocks = state.tree.nodes().filter(|(_, node)| node.class() == Class::Block);
+fn sums(diff: &Diff, older: &State, newer: &State) -> String {
+    let bytes = |state: &State| -> u64 {
+        let blocks = state.tree().nodes().filter(|(_, node)| node.class() == Class::Block);
         blocks.map(|(_, block)| block.content().byte_len() as u64).sum()
     };
-    let (before, after) = (contextree::thread(older.tree), contextree::thread(newer.tree));
+    let (before, after) = (contextree::thread(older.tree()), contextree::thread(newer.tree()));
     let common = before.iter().zip(&after).take_while(|(left, right)| left == right).count();
     let percent = if before.is_empty() { 100 } else { common * 100 / before.len() };
     let part = |style, mark: char, number: usize| paint(style, format!("{mark}{number}"));
@@ -92,9 +87,9 @@ fn place(node: NodeRef<'_>) -> String {
 }
 
 /// Why a node went, as far as the two states tell.
-fn reason(node: NodeRef<'_>, older: &State<'_>, newer: &State<'_>) -> &'static str {
+fn reason(node: NodeRef<'_>, older: &State, newer: &State) -> &'static str {
     let next = older.cycle().is_some_and(|cycle| newer.cycle() == Some(cycle + 1));
-    if next && node.ttl() == Some(0) { "its ttl ran out" } else { "" }
+    if next && node.ttl() == Some(0) { "(its ttl ran out)" } else { "" }
 }
 
 fn change(before: NodeRef<'_>, after: NodeRef<'_>, fields: &[String]) -> String {

@@ -86,16 +86,9 @@ impl Drawing {
             _ => 0,
         };
         if skip > 0 {
-            let note = format!(
-                "{} {}",
-                paint(style::DIM, "├─"),
-                paint(
-                    style::DIM,
-                    format!("… {} (without --turns all are drawn)", count(skip, "older turn"))
-                )
-            );
             let mut cells = vec![String::new(); 9];
-            cells[0] = note;
+            cells[0] = paint(style::DIM, "├─ …");
+            cells[8] = format!("{}; without --turns all are drawn", count(skip, "older turn"));
             self.rows.push(Row { cells, below: Vec::new() });
         }
         for (index, child) in node.children().enumerate().skip(skip) {

@@ -48,7 +48,7 @@ pub(super) fn render(ran: &[Ran<'_>]) -> String {
     }
     let summary = match failing.len() {
         0 => paint(style::ADDED, format!("all {} pass", count(ran.len(), "case"))),
-        number => paint(style::REMOVED, format!("{number} of {} fail", count(ran.len(), "case"))),
+        number => paint(style::REMOVED, format!("{number} of {} failed", count(ran.len(), "case"))),
     };
     out.push_str(&format!("\n{summary}\n"));
     out
