@@ -45,12 +45,12 @@ pub fn command() -> clap::Command {
 
 /// Runs the program with these arguments, the program's name included. Returns the exit code.
 #[must_use]
-pub fn run(arguments: Vec<OsString>) -> u8 {
+pub fn run(arguments: &[OsString]) -> u8 {
     let wants_json = arguments.iter().any(|word| word == "--json" || word == "--jsonl");
     if arguments.len() < 2 {
         return error::report_nothing();
     }
-    let matches = match command().try_get_matches_from(&arguments) {
+    let matches = match command().try_get_matches_from(arguments) {
         Ok(matches) => matches,
         Err(error) => return error::report_usage(&error, wants_json),
     };

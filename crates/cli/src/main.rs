@@ -3,5 +3,6 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    ExitCode::from(contextree_cli::run(std::env::args_os().collect()))
+    let arguments: Vec<_> = std::env::args_os().collect();
+    ExitCode::from(contextree_cli::run(&arguments))
 }

@@ -25,7 +25,10 @@ pub(crate) enum Exit {
 
 /// Why a command failed.
 #[derive(Debug)]
-pub(crate) struct Failure {
+pub(crate) struct Failure(Box<Inner>);
+
+#[derive(Debug)]
+struct Inner {
     code: String,
     message: String,
     /// Code, message and a drawing of the place, where there is a text to point into.
@@ -40,14 +43,14 @@ pub(crate) struct Failure {
 impl Failure {
     /// Returns a failure with a code and a message.
     pub(crate) fn new(code: impl Into<String>, message: impl Into<String>) -> Self {
-        Failure {
+        Failure(Box::new(Inner {
             code: code.into(),
             message: message.into(),
             drawing: None,
             hints: Vec::new(),
             details: Object::new(),
             broken_pipe: false,
-        }
+        }))
     }
 
     /// The arguments are wrong.
@@ -58,52 +61,53 @@ impl Failure {
     /// A file or stream could not be read or written.
     pub(crate) fn io(place: &str, error: &io::Error) -> Self {
         let failure = Failure::new("E_IO", format!("{place}: {error}")).detail("place", place);
-        let failure = match error.kind() {
+        let mut failure = match error.kind() {
             io::ErrorKind::NotFound => {
                 failure.hint("names begin in the working directory; `-` is standard input")
             }
             _ => failure,
         };
-        Failure { broken_pipe: error.kind() == io::ErrorKind::BrokenPipe, ..failure }
+        failure.0.broken_pipe = error.kind() == io::ErrorKind::BrokenPipe;
+        failure
     }
 
     /// Adds what to do next.
     #[must_use]
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
-        self.hints.push(hint.into());
+        self.0.hints.push(hint.into());
         self
     }
 
     /// Adds something for programs.
     #[must_use]
     pub(crate) fn detail(mut self, name: &str, value: impl Into<Value>) -> Self {
-        self.details.insert(name, value.into());
+        self.0.details.insert(name, value.into());
         self
     }
 
     /// Shows the place; the drawing has code and message too.
     #[must_use]
     pub(crate) fn drawing(mut self, drawing: String) -> Self {
-        self.drawing = Some(drawing);
+        self.0.drawing = Some(drawing);
         self
     }
 
     /// Returns how the process ends.
     pub(crate) fn exit(&self) -> Exit {
-        exit_of(&self.code)
+        exit_of(&self.0.code)
     }
 
     pub(crate) fn is_broken_pipe(&self) -> bool {
-        self.broken_pipe
+        self.0.broken_pipe
     }
 
     /// Returns the failure for people, without colour.
     pub(crate) fn to_text(&self) -> String {
-        let mut text = match &self.drawing {
+        let mut text = match &self.0.drawing {
             Some(drawing) => drawing.clone(),
-            None => format!("error[{}]: {}", self.code, self.message),
+            None => format!("error[{}]: {}", self.0.code, self.0.message),
         };
-        for hint in &self.hints {
+        for hint in &self.0.hints {
             text.push_str("\nhint: ");
             text.push_str(hint);
         }
@@ -112,14 +116,14 @@ impl Failure {
 
     /// Returns the failure for programs.
     pub(crate) fn to_value(&self) -> Value {
-        let mut details = self.details.clone();
-        if !self.hints.is_empty() {
-            let hints = self.hints.iter().map(|hint| Value::from(hint.as_str())).collect();
+        let mut details = self.0.details.clone();
+        if !self.0.hints.is_empty() {
+            let hints = self.0.hints.iter().map(|hint| Value::from(hint.as_str())).collect();
             details.insert("hints", Value::Array(hints));
         }
         let mut error = Object::new();
-        error.insert("code", self.code.as_str().into());
-        error.insert("message", self.message.as_str().into());
+        error.insert("code", self.0.code.as_str().into());
+        error.insert("message", self.0.message.as_str().into());
         error.insert("details", details.into());
         Object::from_iter([("error", Value::Object(error))]).into()
     }

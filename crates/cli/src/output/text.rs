@@ -58,19 +58,6 @@ pub(crate) fn size(bytes: u64) -> String {
     format!("{}.{} {}", tenths / 10, tenths % 10, UNITS[unit])
 }
 
-/// Returns a number with a thin gap between thousands: `12 345`.
-pub(crate) fn number(number: u64) -> String {
-    let digits = number.to_string();
-    let mut out = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index) % 3 == 0 {
-            out.push('\u{202f}');
-        }
-        out.push(digit);
-    }
-    out
-}
-
 /// Returns `1 turn`, `2 turns`.
 pub(crate) fn count(number: usize, word: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
@@ -101,7 +88,7 @@ pub(crate) fn ago(stamp: i64, now: i64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{ago, columns, cut, number, one_line, size};
+    use super::{ago, columns, cut, one_line, size};
 
     #[test]
     fn what_is_cut_ends_with_an_ellipsis_and_fits() {
@@ -123,10 +110,9 @@ mod tests {
     }
 
     #[test]
-    fn sizes_and_numbers_are_short() {
+    fn sizes_are_short() {
         let sizes = [0, 1023, 1024, 1536, 1_048_576, 5 << 40].map(size);
         assert_eq!(sizes, ["0 B", "1023 B", "1.0 KiB", "1.5 KiB", "1.0 MiB", "5.0 TiB"]);
-        assert_eq!(number(1_234_567), "1\u{202f}234\u{202f}567");
     }
 
     #[test]
