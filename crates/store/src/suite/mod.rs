@@ -5,6 +5,7 @@
 
 pub mod contents;
 pub mod contexts;
+pub mod faulty;
 pub mod history;
 pub mod random;
 pub mod retention;

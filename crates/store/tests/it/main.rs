@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail like tests")]
 
+mod child;
+mod faulty;
 mod memory;
 mod sqlite;
 mod sqlite_copies;
