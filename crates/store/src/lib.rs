@@ -19,6 +19,8 @@ mod retention;
 mod rows;
 mod session;
 mod settings;
+#[cfg(feature = "sqlite")]
+mod sqlite;
 mod store;
 #[cfg(feature = "suite")]
 pub mod suite;
@@ -36,5 +38,7 @@ pub use rows::{
 };
 pub use session::{AsConflict, Session};
 pub use settings::ContextSettings;
+#[cfg(feature = "sqlite")]
+pub use sqlite::{Durability, Sqlite, SqliteOptions};
 pub use store::{Store, StoreOptions};
 pub use verify::{ContextCheck, Verification};
