@@ -6,7 +6,8 @@ use std::collections::BTreeSet;
 use contextree_selector::closest;
 
 use crate::error::{Warning, WarningKind};
-use crate::resolve::Query;
+use crate::resolve::{Query, Recency};
+use crate::view::NodeView;
 
 /// The nodes a selector found, in result order. It borrows the trees; nothing is copied.
 #[derive(Clone, Debug)]
@@ -15,6 +16,7 @@ pub struct Selection<'t> {
     pub nodes: Vec<NodeRef<'t>>,
     /// What is suspicious about the selector.
     pub warnings: Vec<Warning>,
+    pub(crate) recency: Recency,
 }
 
 impl<'t> Selection<'t> {
@@ -22,6 +24,11 @@ impl<'t> Selection<'t> {
     #[must_use]
     pub fn ids(&self) -> Vec<&'t str> {
         self.nodes.iter().map(|node| node.id()).collect()
+    }
+
+    /// Returns each node with its path and its coordinate, in result order.
+    pub fn views(&self) -> impl Iterator<Item = NodeView<'t>> {
+        self.nodes.iter().map(|node| NodeView::new(*node, self.recency))
     }
 }
 
