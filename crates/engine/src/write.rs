@@ -109,6 +109,69 @@ impl From<SelectorErrors> for WriteError {
 }
 
 impl Context {
+    /// Writes by selectors of another edition than the context's own.
+    pub fn in_edition(&mut self, edition: Edition) -> Writer<'_> {
+        Writer { context: self, edition }
+    }
+
+    /// Adds a node, see [`Writer::add_at`].
+    ///
+    /// # Errors
+    ///
+    /// The position matches nothing or more than one node, or the node may not stand there. Nothing lands somewhere else.
+    pub fn add_at(
+        &mut self,
+        position: &str,
+        node: &str,
+        content: Content,
+    ) -> Result<String, WriteError> {
+        self.in_edition(self.edition()).add_at(position, node, content)
+    }
+
+    /// Removes all nodes that a selector matches, or none. Returns the ids that it matched.
+    ///
+    /// # Errors
+    ///
+    /// It matches nothing, or one of them may not go.
+    pub fn remove_selected(&mut self, selector: &str) -> Result<Vec<String>, WriteError> {
+        self.in_edition(self.edition()).remove_selected(selector)
+    }
+
+    /// Makes the same change on all nodes that a selector matches, or on none. Returns their ids.
+    ///
+    /// # Errors
+    ///
+    /// It matches nothing, or one of them may not be changed.
+    pub fn edit_selected(
+        &mut self,
+        selector: &str,
+        edit: &Edit,
+    ) -> Result<Vec<String>, WriteError> {
+        self.in_edition(self.edition()).edit_selected(selector, edit)
+    }
+
+    /// Moves the one node that a selector matches to a position. Returns old and new ids of nodes that were created again.
+    ///
+    /// # Errors
+    ///
+    /// The selector or the position matches nothing or more than one node, or the node may not go there.
+    pub fn move_selected(
+        &mut self,
+        selector: &str,
+        position: &str,
+    ) -> Result<Vec<(String, String)>, WriteError> {
+        self.in_edition(self.edition()).move_selected(selector, position)
+    }
+}
+
+/// Writes to a context by selectors of one edition.
+#[derive(Debug)]
+pub struct Writer<'c> {
+    context: &'c mut Context,
+    edition: Edition,
+}
+
+impl Writer<'_> {
     /// Adds a node: `add_at("(d0, cont[offset=0], end)", "block:text { key='hero' }", "Hello".into())`. Returns its id.
     ///
     /// The position names the parent and, by a cue, the place among its children: a trailing comma is the start, then `end`, `+N` and `-N`.
@@ -125,7 +188,7 @@ impl Context {
     ) -> Result<String, WriteError> {
         let (place, mut node) = (self.place_of(position)?, self.node_of(node)?);
         node.content = content;
-        self.add(place, node).map_err(WriteError::Refused)
+        self.context.add(place, node).map_err(WriteError::Refused)
     }
 
     /// Removes all nodes that a selector matches, or none. Returns the ids that it matched.
@@ -137,7 +200,7 @@ impl Context {
         let ids = self.matches(selector)?;
         let all: BTreeSet<&str> = ids.iter().map(String::as_str).collect();
         let stands_below = |id: &str| {
-            let node = self.working().get(id);
+            let node = self.context.working().get(id);
             node.is_some_and(|node| node.ancestors().any(|above| all.contains(above.id())))
         };
         // One that stands below another goes with it.
@@ -175,32 +238,32 @@ impl Context {
     ) -> Result<Vec<(String, String)>, WriteError> {
         let node = only(selector, self.matches(selector)?)?;
         let place = self.place_of(position)?;
-        match self.apply(Op::Move { node, place }).map_err(WriteError::Refused)? {
+        match self.context.apply(Op::Move { node, place }).map_err(WriteError::Refused)? {
             Outcome::Moved { renamed, .. } => Ok(renamed),
             _ => Ok(Vec::new()),
         }
     }
 
     fn write_all(&mut self, ops: Vec<Op>) -> Result<(), WriteError> {
-        self.batch(ops).map(drop).map_err(|batch| WriteError::Refused(batch.error))
+        self.context.batch(ops).map(drop).map_err(|batch| WriteError::Refused(batch.error))
     }
 
     /// The ids of the nodes of the working state that a selector without a time matches; at least one.
     fn matches(&self, selector: &str) -> Result<Vec<String>, WriteError> {
-        let target = parse_target(selector, self.edition())?;
+        let target = parse_target(selector, self.edition)?;
         let ids = self.find(&target);
         if ids.is_empty() { Err(WriteError::NoMatch(selector.to_owned())) } else { Ok(ids) }
     }
 
     /// In edition 0.1 no time means the newest snapshot; writes go to the working state in every edition.
     fn find(&self, target: &Selector) -> Vec<String> {
-        let found = evaluate(&plan(lower(target)), Context::working(self), None);
+        let found = evaluate(&plan(lower(target)), self.context.working(), None);
         found.into_iter().map(|node| node.id().to_owned()).collect()
     }
 
     fn place_of(&self, text: &str) -> Result<Place, WriteError> {
-        let Insertion { position, cue, .. } = parse_position(text, self.edition())?;
-        let mut parents = self.find(&of_position(&position, self.edition()));
+        let Insertion { position, cue, .. } = parse_position(text, self.edition)?;
+        let mut parents = self.find(&of_position(&position, self.edition));
         if parents.is_empty() && self.is_missing_core(&position) {
             // The first node of a turn in progress brings the core with it.
             return match cue {
@@ -243,16 +306,16 @@ impl Context {
                 && filter.test == Test::Compare(ast::Op::Eq, ast::Value::Number(0.into()))
         };
         let way = Position { hops: way.to_vec(), span: position.span };
-        let head = self.working().region(Region::Head);
+        let head = self.context.working().region(Region::Head);
         is_core
             && core.filters.iter().all(is_offset_zero)
             && !way.hops.is_empty()
-            && self.find(&of_position(&way, self.edition())) == [head.id()]
+            && self.find(&of_position(&way, self.edition)) == [head.id()]
             && head.children_at(Scalar::ZERO).next().is_none()
     }
 
     fn node_of(&self, text: &str) -> Result<NewNode, WriteError> {
-        let spec = parse_node_spec(text, self.edition())?;
+        let spec = parse_node_spec(text, self.edition)?;
         let mut node = NewNode::container(&*spec.node_type);
         node.kind = spec.kind.map(Into::into);
         for property in spec.properties {

@@ -174,6 +174,19 @@ warning[unknown_type]: `.bloc` matches no type in this tree
         String::from_utf8(warning.to_value().to_canonical()).unwrap(),
         r#"{"end":9,"help":"did you mean `.block`?","kind":"unknown_type","message":"`.bloc` matches no type in this tree","start":4}"#
     );
+    let hint = |edition, text: &str| {
+        let answer = select(text, edition, &history, &options).unwrap().nodes().unwrap();
+        answer.warnings.first().and_then(contextree_query::Warning::help)
+    };
+    for edition in Edition::ALL {
+        assert_eq!(hint(edition, "@t0 .cb:frist").as_deref(), Some("did you mean `.cb:first`?"));
+        assert_eq!(hint(edition, "@t0 .banana"), None);
+    }
+    assert_eq!(
+        hint(Edition::V0_3, "@t0 ^sys .block:summary"),
+        None,
+        "there are summaries elsewhere"
+    );
     // A range has its warnings inside.
     let range = select("@history .bloc", Edition::V0_3, &history, &options).unwrap().range();
     assert_eq!(range.unwrap().warnings, [warning.to_string()]);

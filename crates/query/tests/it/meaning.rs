@@ -115,7 +115,7 @@ fn pseudos_filter_by_offset_and_pick_among_siblings() {
             ("@t0 ^seq .cb:first", "b-u1 b-s1 b-u2"),
         ],
     );
-    refused(&ALL, &["@t0 .cb:nth(0)", "@t0 .cb:nth()", "@t0 .cb:frist"]);
+    refused(&ALL, &["@t0 .cb:nth(0)", "@t0 .cb:nth()", "@t0 ^ah :frist"]);
 }
 
 // covers: SYN-016, SYN-018, SYN-051, SEM-011
@@ -220,7 +220,6 @@ fn a_group_behind_a_type_is_the_same_as_brackets() {
             ".cb(role='system' ttl<=1)",
             ".cb(role='system', ttl<=1)",
             ".cb(role='system')[ttl<=1]",
-            ".cb[ttl<=1](role='system')",
             ".cb[role='system'][ttl<=1]",
             ".cb(ttl <= 1 role = 'system')",
         ],
@@ -228,7 +227,7 @@ fn a_group_behind_a_type_is_the_same_as_brackets() {
     same(&E23, &[".block:summary(key=K)", ".block:summary[key=K]"]);
     same(&E23, &[".mt:depth(1)", ".mt(nodeType=seg):depth(1)"]);
     same(&E23, &["^seq .cb:nth(1)", "^seq .cb(type=cb):nth(1)"]);
-    refused(&E23, &[".cb()", ".cb(role='system'", "^sys(role='system')"]);
+    refused(&E23, &[".cb()", ".cb(role='system'", "^sys(role='system')", ".cb[ttl](role=user)"]);
     refused(&[E1], &[".cb(role='system')"]);
 }
 
@@ -411,8 +410,6 @@ fn a_number_is_compared_as_text_where_the_attribute_is_text() {
         ("@t0 [id=007]", "007"),
         ("@t0 [id='007']", "007"),
         ("@t0 [id=7]", "7"),
-        ("@t0 [key=1.50]", "007"),
-        ("@t0 [key=1.5]", "7"),
         ("@t0 [data_x=007]", "007"),
         ("@t0 [data_x=7.0]", "007"),
         ("@t0 [data_x>=007]", "007 7"),
@@ -421,6 +418,11 @@ fn a_number_is_compared_as_text_where_the_attribute_is_text() {
         for edition in ALL {
             assert_eq!(answer(&history, edition, text).as_deref(), Ok(expected), "`{text}`");
         }
+    }
+    for edition in E23 {
+        // In edition 0.1 a key is an attribute like any other, and a text is no number.
+        assert_eq!(answer(&history, edition, "@t0 [key=1.50]").as_deref(), Ok("007"));
+        assert_eq!(answer(&history, edition, "@t0 [key=1.5]").as_deref(), Ok("7"));
     }
     assert_eq!(answer(&history, E3, "@t0 [content~007]").as_deref(), Ok("007"));
     assert_eq!(answer(&history, E3, "@t0 [id=[007,8]]").as_deref(), Ok("007"));

@@ -2,7 +2,7 @@
 
 use contextree_canon::{Limits, Profile, import_working};
 use contextree_json::{Value, parse as json};
-use contextree_query::{Answer, SelectOptions, select};
+use contextree_query::{Answer, SelectOptions, explain, select};
 use contextree_selector::Edition;
 
 use crate::support::History;
@@ -105,6 +105,13 @@ fn every_example_of_the_reference_runs() {
 }
 
 #[test]
+fn the_explanation_of_the_reference_is_what_is_explained() {
+    let text = "@t0 .seg:depth(1-2) .block[role='user']";
+    let explanation = explain(text, Edition::V0_3, &history()).unwrap().to_text();
+    assert!(document().contains(&explanation), "{explanation}");
+}
+
+#[test]
 fn the_reference_mentions_every_form_and_code() {
     let text = document();
     let forms = [
@@ -160,6 +167,11 @@ fn the_reference_mentions_every_form_and_code() {
         "E_SNAPSHOT_NOT_FOUND",
         "E_SNAPSHOT_RANGE_LIMIT",
         "E_LIMIT",
+        "E_NO_MATCH",
+        "E_AMBIGUOUS",
+        "16,384",
+        "coordinate",
+        "range_diff_latest",
         "union",
         "latest",
         "reduce",
