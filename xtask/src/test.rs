@@ -3,7 +3,10 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::{conformance, tidy};
+use crate::{conformance, fuzz, tidy};
+
+/// How long each fuzz target of the selector language runs here; `cargo xtask fuzz` runs as long as one likes.
+const FUZZ_SECONDS: u32 = 25;
 
 /// Runs all steps; stops at the first that fails.
 pub(crate) fn run(root: &Path) -> Result<String, String> {
@@ -27,6 +30,8 @@ pub(crate) fn run(root: &Path) -> Result<String, String> {
     cargo(root, "heap of a snapshot", &heap, &[])?;
     let tour = ["run", "--release", "--quiet", "--package", "contextree", "--example", "tour"];
     cargo(root, "the guided tour", &tour, &[])?;
+    say(&format!("fuzz targets of the selector language, {FUZZ_SECONDS} s each"));
+    fuzz::smoke(root, FUZZ_SECONDS)?;
     Ok("everything passed".to_owned())
 }
 

@@ -43,4 +43,4 @@ pub use refs::{Liveness, LivenessProbe, Reference};
 pub use report::{CommitReport, Deferred, Holder, Operation, Pruned, Unmet, Warning};
 pub use select::DiffError;
 pub use snapshot::{Snapshot, SnapshotAddress, SnapshotError};
-pub use write::WriteError;
+pub use write::{WriteError, Writer};

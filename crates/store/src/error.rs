@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+use contextree_engine::SnapshotError;
+use contextree_query::QueryError;
+
 use crate::rows::Head;
 
 /// The result of everything that a store does.
@@ -181,3 +184,57 @@ impl fmt::Display for StoreError {
 }
 
 impl std::error::Error for StoreError {}
+
+/// Why something could not be read of a context.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ReadError {
+    /// The store could not do it.
+    Store(StoreError),
+    /// There is no such snapshot.
+    Snapshot(SnapshotError),
+    /// The selector is none, or addresses something that is not there.
+    Query(QueryError),
+}
+
+impl ReadError {
+    /// Returns the stable code.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            ReadError::Store(error) => error.code(),
+            ReadError::Snapshot(error) => error.code(),
+            ReadError::Query(error) => error.code(),
+        }
+    }
+}
+
+impl fmt::Display for ReadError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ReadError::Store(error) => error.fmt(formatter),
+            ReadError::Snapshot(error) => error.fmt(formatter),
+            ReadError::Query(error) => error.fmt(formatter),
+        }
+    }
+}
+
+impl std::error::Error for ReadError {}
+
+impl From<StoreError> for ReadError {
+    fn from(error: StoreError) -> Self {
+        ReadError::Store(error)
+    }
+}
+
+impl From<SnapshotError> for ReadError {
+    fn from(error: SnapshotError) -> Self {
+        ReadError::Snapshot(error)
+    }
+}
+
+impl From<QueryError> for ReadError {
+    fn from(error: QueryError) -> Self {
+        ReadError::Query(error)
+    }
+}

@@ -85,6 +85,14 @@ impl Context {
         self.recorder = Some(recorder);
     }
 
+    /// Has everything that was done since the last commit stand in the next record of work.
+    pub fn mark_work_changed(&mut self) {
+        self.draft.watch();
+        if let Some(recorder) = &mut self.recorder {
+            (recorder.operations, recorder.warnings) = (0, 0);
+        }
+    }
+
     /// Returns the tree that the history begins with, before its first commit: root and regions, and the number of the commit that
     /// comes next there.
     #[must_use]

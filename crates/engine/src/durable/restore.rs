@@ -31,15 +31,13 @@ fn fail(message: String) -> RecordError {
 }
 
 impl Restore {
-    /// Begins with a checkpoint. `skipped` snapshots of the history come before it and stay in the store. With `checks` every digest is
-    /// worked out again and compared with the record's.
+    /// Begins with a checkpoint. With `checks` every digest is worked out again and compared with the record's.
     ///
     /// # Errors
     ///
     /// The record is no checkpoint, or is damaged.
     pub fn begin(
         checkpoint: Effects,
-        skipped: usize,
         checks: bool,
         find_body: &mut FindBody<'_>,
     ) -> Result<Restore, RecordError> {
@@ -50,7 +48,7 @@ impl Restore {
         let mut restore = Restore {
             draft: tree.continue_branch(),
             history: Log::default(),
-            skipped,
+            skipped: 0,
             digest: heading.history,
             counters: WorkCounters { last_ns: heading.last_ns, next_index: 0 },
             operations: Vec::new(),
@@ -134,6 +132,29 @@ impl Restore {
         self.warnings.extend(warnings);
         self.counters = counters;
         Ok(())
+    }
+
+    /// Returns how many snapshots there are so far.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.history.len()
+    }
+
+    /// True if there is no snapshot yet.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.history.is_empty()
+    }
+
+    /// Says how many snapshots come before these and stay in the store.
+    pub fn set_skipped(&mut self, skipped: usize) {
+        self.skipped = skipped;
+    }
+
+    /// Returns the snapshots so far, oldest first.
+    #[must_use]
+    pub fn into_history(self) -> Log<Snapshot> {
+        self.history
     }
 
     /// Returns the newest snapshot so far.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::{Draft, NodeData, NodeKey};
 use crate::body::Body;
+use crate::node::NodeRef;
 use crate::row::{Header, NEVER, Row, flag};
 use crate::scalar::Scalar;
 use crate::store::Names;
@@ -114,40 +115,46 @@ impl Draft {
         }
     }
 
-    /// Replaces content and attributes.
-    pub fn set_body(&mut self, node: NodeKey, body: Body) {
+    /// Replaces content and attributes. Returns false, and changes nothing, for the root and the regions, like the three below.
+    pub fn set_body(&mut self, node: NodeKey, body: Body) -> bool {
         self.change(node, |row| {
             row.note_attributes(&body);
             row.body = (!body.is_empty()).then(|| Arc::new(body));
-        });
+        })
     }
 
     /// Sets the priority.
-    pub fn set_priority(&mut self, node: NodeKey, priority: Scalar) {
+    pub fn set_priority(&mut self, node: NodeKey, priority: Scalar) -> bool {
         self.change(node, |row| {
             row.set_priority(priority);
             row.settle(Header::Priority);
-        });
+        })
     }
 
     /// Pins or unpins.
-    pub fn set_pinned(&mut self, node: NodeKey, pinned: bool) {
+    pub fn set_pinned(&mut self, node: NodeKey, pinned: bool) -> bool {
         self.change(node, |row| {
             row.set(flag::PINNED, pinned);
             row.drop_attribute("pinned");
-        });
+        })
     }
 
     /// Sets the commit at which the node expires.
-    pub fn set_expires(&mut self, node: NodeKey, expires: Option<u32>) {
-        self.change(node, |row| row.expires = expires.unwrap_or(NEVER));
+    pub fn set_expires(&mut self, node: NodeKey, expires: Option<u32>) -> bool {
+        self.change(node, |row| row.expires = expires.unwrap_or(NEVER))
     }
 
-    fn change(&mut self, node: NodeKey, change: impl FnOnce(&mut Row)) {
+    fn change(&mut self, node: NodeKey, change: impl FnOnce(&mut Row)) -> bool {
+        // The root and the regions never get a new row: their lists are kept in the tree itself.
+        let is_fixed = |node: NodeRef<'_>| node.as_region().is_some() || node.parent().is_none();
+        if self.view().at(node).is_some_and(is_fixed) {
+            return false;
+        }
         let index = self.touch(node.0);
         change(self.row_mut(index));
         self.note_changed(node.0);
         self.refresh(node.0);
+        true
     }
 
     /// Puts a row into its parent's list.
