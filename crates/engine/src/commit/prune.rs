@@ -275,7 +275,12 @@ impl<'a> Pruner<'a> {
 
     /// Takes a unit. Returns from where on to look for the next one: behind it, unless something may go now because it went.
     fn take(&mut self, unit: usize) -> usize {
+        self.take_with(unit, None)
+    }
+
+    fn take_with(&mut self, unit: usize, turn: Option<&str>) -> usize {
         let mut next = unit + 1;
+        let first = self.units[unit].first().map(|block| block.node.id());
         for block in &self.units[unit] {
             if self.references.refers(block.node.id()) {
                 next = 0;
@@ -286,6 +291,9 @@ impl<'a> Pruner<'a> {
                 self.pruned.push(Pruned {
                     id: block.node.id().to_owned(),
                     limit: self.limit,
+                    with: turn
+                        .or(first.filter(|first| *first != block.node.id()))
+                        .map(str::to_owned),
                     along: Vec::new(),
                 });
             }
@@ -326,10 +334,11 @@ impl<'a> Pruner<'a> {
             self.pruned.push(Pruned {
                 id: turn.id().to_owned(),
                 limit: self.limit,
+                with: None,
                 along: turn.subtree().skip(1).map(|(_, node)| node.id().to_owned()).collect(),
             });
             for unit in companions {
-                self.take(unit);
+                self.take_with(unit, Some(turn.id()));
             }
         }
     }
