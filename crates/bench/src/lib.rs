@@ -10,4 +10,5 @@ pub mod page;
 pub mod plot;
 pub mod rows;
 pub mod table;
+pub mod tokens;
 pub mod work;

@@ -39,3 +39,8 @@ pub use prompt::Prompt;
 pub use rendered::{Rendered, Span, SpanError};
 pub use report::{Break, Extent, Report, Section, compare};
 pub use rules::CacheRules;
+
+/// The examples of the page run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/tokens.md")]
+struct Page;

@@ -80,6 +80,11 @@ impl Encoding {
         ranks
     }
 
+    /// Returns all ordinary tokens with their ranks, lowest rank first.
+    pub fn vocabulary(self) -> impl Iterator<Item = (u32, &'static [u8])> {
+        self.parts().0.tokens()
+    }
+
     fn parts(self) -> (&'static Vocabulary, Split) {
         match self {
             Encoding::O200kBase | Encoding::O200kHarmony => (&bpe::O200K, split::o200k),

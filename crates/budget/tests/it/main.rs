@@ -1,1 +1,4 @@
 //! The tests of this crate.
+
+mod files;
+mod keeping;

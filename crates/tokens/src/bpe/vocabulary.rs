@@ -24,29 +24,26 @@ pub(crate) struct Vocabulary {
     /// The others, sorted; a few thousand.
     long: Vec<(&'static [u8], u32)>,
     longest: usize,
+    file: &'static [u8],
+    below: usize,
 }
 
 impl Vocabulary {
     /// Reads a file of the build script; only the ranks below a number.
     fn new(file: &'static [u8], below: usize) -> Self {
-        let (count, rest) = file.split_first_chunk::<4>().expect("the file begins with a number");
-        let (lengths, mut bytes) = rest.split_at(u32::from_le_bytes(*count) as usize);
-        let tokens = lengths.iter().zip(0_u32..).take(below).filter_map(|(length, rank)| {
-            let (token, others) = bytes.split_at(*length as usize);
-            bytes = others;
-            (!token.is_empty()).then_some((token, rank))
-        });
-        let tokens: Vec<(&'static [u8], u32)> = tokens.collect();
+        let tokens: Vec<(u32, &'static [u8])> = tokens(file, below).collect();
         let count = |shortest: usize, longest: usize| {
-            tokens.iter().filter(|(token, _)| (shortest..=longest).contains(&token.len())).count()
+            tokens.iter().filter(|(_, token)| (shortest..=longest).contains(&token.len())).count()
         };
         let mut vocabulary = Vocabulary {
             short: Table::with_room(count(1, u64::LONGEST)),
             middle: Table::with_room(count(u64::LONGEST + 1, u128::LONGEST)),
             long: Vec::new(),
             longest: 0,
+            file,
+            below,
         };
-        for (token, rank) in tokens {
+        for (rank, token) in tokens {
             vocabulary.longest = vocabulary.longest.max(token.len());
             match token.len() {
                 ..=u64::LONGEST => vocabulary.short.insert(token, rank),
@@ -56,6 +53,11 @@ impl Vocabulary {
         }
         vocabulary.long.sort_unstable();
         vocabulary
+    }
+
+    /// Returns all tokens with their ranks, lowest rank first.
+    pub(crate) fn tokens(&self) -> impl Iterator<Item = (u32, &'static [u8])> {
+        tokens(self.file, self.below)
     }
 
     /// Returns the rank of a token; nothing if these bytes are none.
@@ -71,6 +73,17 @@ impl Vocabulary {
             }
         }
     }
+}
+
+/// Returns the tokens of a file of the build script with their ranks; only those below a number.
+fn tokens(file: &'static [u8], below: usize) -> impl Iterator<Item = (u32, &'static [u8])> {
+    let (count, rest) = file.split_first_chunk::<4>().expect("the file begins with a number");
+    let (lengths, mut bytes) = rest.split_at(u32::from_le_bytes(*count) as usize);
+    (0_u32..).zip(lengths).take(below).filter_map(move |(rank, length)| {
+        let (token, others) = bytes.split_at(*length as usize);
+        bytes = others;
+        (!token.is_empty()).then_some((rank, token))
+    })
 }
 
 #[cfg(test)]
