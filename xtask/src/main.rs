@@ -6,6 +6,7 @@ mod format;
 mod fuzz;
 mod test;
 mod tidy;
+mod tokens;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -14,6 +15,7 @@ const USAGE: &str = "usage: cargo xtask test              every check and every 
        cargo xtask bench [--quick]   every bar, and the pictures
        cargo xtask fuzz [TARGET] [--seconds N]   fuzzing; ten minutes each by default
        cargo xtask format            digests by a reader in another language
+       cargo xtask tokens            token counts by another library
        cargo xtask tidy              what the house style asks of files
        cargo xtask conformance [--check]   the table docs/conformance.md";
 
@@ -30,6 +32,7 @@ fn main() -> ExitCode {
         ["fuzz", target] => fuzz::run(&root(), Some(target), "600"),
         ["fuzz", target, "--seconds", seconds] => fuzz::run(&root(), Some(target), seconds),
         ["format"] => format::check(&root()),
+        ["tokens"] => tokens::check(&root()),
         ["tidy"] => tidy::check(&root()),
         ["conformance"] => conformance::write(&root()),
         ["conformance", "--check"] => conformance::check(&root()),
