@@ -65,11 +65,14 @@ fn complete(folder: &Path) -> bool {
 }
 
 fn install() -> Result<(), String> {
-    let advice = "install the package `postgresql`, or set CONTEXTREE_TEST_POSTGRES to the URL of a server";
+    let advice =
+        "install the package `postgresql`, or set CONTEXTREE_TEST_POSTGRES to the URL of a server";
     if !crate::server::is_root() || !Path::new("/etc/debian_version").exists() {
         return Err(format!("no server programs were found; {advice}"));
     }
-    for arguments in [&["update"][..], &["install", "--yes", "--no-install-recommends", "postgresql"]] {
+    for arguments in
+        [&["update"][..], &["install", "--yes", "--no-install-recommends", "postgresql"]]
+    {
         let output = Command::new("apt-get")
             .args(arguments)
             .env("DEBIAN_FRONTEND", "noninteractive")

@@ -140,7 +140,8 @@ impl Server {
     /// If it is not our own.
     pub fn kill(&self) -> Result<(), String> {
         let own = self.own.as_ref().ok_or("this server was not started here")?;
-        let mut process = own.process.lock().map_err(|_| "a test failed while it held the server")?;
+        let mut process =
+            own.process.lock().map_err(|_| "a test failed while it held the server")?;
         if let Some(mut child) = process.take() {
             child.kill().map_err(|error| error.to_string())?;
             child.wait().map_err(|error| error.to_string())?;

@@ -53,9 +53,9 @@ impl Link {
             .runtime(Runtime::Tokio1)
             .post_create(Hook::async_fn(move |client, _| {
                 let setup = setup.clone();
-                Box::pin(async move {
-                    client.batch_execute(&setup).await.map_err(HookError::Backend)
-                })
+                Box::pin(
+                    async move { client.batch_execute(&setup).await.map_err(HookError::Backend) },
+                )
             }))
             .build()
             .map_err(|error| StoreError::Backend { message: error.to_string() })?;

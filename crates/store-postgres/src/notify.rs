@@ -163,7 +163,12 @@ impl Hearer {
 
     /// Adds a listener; connects if it is the first. When this returns true, no later step is missed, short of a lost line: then the
     /// listener is told that anything may have changed.
-    pub(crate) async fn add(&self, runtime: &Handle, wire: &Wire, listener: Listener) -> Result<bool> {
+    pub(crate) async fn add(
+        &self,
+        runtime: &Handle,
+        wire: &Wire,
+        listener: Listener,
+    ) -> Result<bool> {
         let mut works = self.works.lock().await;
         if *works != Some(false) {
             lock(&self.listeners).push(listener);
@@ -186,7 +191,9 @@ impl Hearer {
             Err(error) => {
                 lock(&self.listeners).clear();
                 Err(match away(&error) {
-                    StoreError::Busy { message } => StoreError::Unavailable { message, unknown: false },
+                    StoreError::Busy { message } => {
+                        StoreError::Unavailable { message, unknown: false }
+                    }
                     error => error,
                 })
             }

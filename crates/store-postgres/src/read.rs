@@ -90,7 +90,9 @@ impl Reader<'_> {
         );
         let cycle = i64::from(cycle);
         let work = async |client: &mut _, _| {
-            let Some(row) = one(&*client, &text, &[&branch, &cycle]).await? else { return Ok(None) };
+            let Some(row) = one(&*client, &text, &[&branch, &cycle]).await? else {
+                return Ok(None);
+            };
             Ok(Some(Checkpoint {
                 cycle: cycle_from(row.try_get(0)?)?,
                 tree: row.try_get(1)?,
@@ -100,7 +102,11 @@ impl Reader<'_> {
         self.link.run(Kind::Read, work).await
     }
 
-    pub(crate) async fn checkpoint_bodies(&self, branch: i64, cycle: u32) -> Result<Option<Vec<u8>>> {
+    pub(crate) async fn checkpoint_bodies(
+        &self,
+        branch: i64,
+        cycle: u32,
+    ) -> Result<Option<Vec<u8>>> {
         let text = format!(
             "SELECT bodies FROM {}.checkpoint WHERE branch = $1 AND cycle = $2",
             self.schema

@@ -81,8 +81,8 @@ impl Remover<'_> {
         let held = format!("SELECT id FROM {schema}.branch WHERE id = $1 FOR UPDATE");
         let work = async |client: &mut deadpool_postgres::Object, before| {
             let transaction = client.transaction().await?;
-            let revision = sql::count_to(expected)?;
-            let dropped = sql::count_to(rewrite.dropped_snapshots)?;
+            let revision = sql::revision_to(expected);
+            let dropped = i64::try_from(rewrite.dropped_snapshots).unwrap_or(i64::MAX);
             let values: &[&(dyn tokio_postgres::types::ToSql + Sync)] =
                 &[&context, &revision, &&key[..], &dropped];
             let Some(row) = one(&transaction, &text, values).await? else {

@@ -136,7 +136,8 @@ async fn version(client: &Object, schema: &str) -> Result<Option<u32>, Fault> {
         return Err(foreign(schema, &format!("it belongs to `{application}`")).into());
     }
     let Some(format) = read("format").await? else { return Ok(None) };
-    let format = format.parse().map_err(|_| foreign(schema, &format!("its format is `{format}`")))?;
+    let format =
+        format.parse().map_err(|_| foreign(schema, &format!("its format is `{format}`")))?;
     Ok(Some(format))
 }
 
@@ -176,7 +177,8 @@ async fn migrate(client: &mut Object, schema: &str, engine: Engine) -> Result<()
     let transaction = client.transaction().await?;
     let text = format!("SELECT value FROM {schema}.meta WHERE key = 'format' FOR UPDATE");
     let value: String = transaction.query_one(&text, &[]).await?.try_get(0)?;
-    let found: u32 = value.parse().map_err(|_| foreign(schema, &format!("its format is `{value}`")))?;
+    let found: u32 =
+        value.parse().map_err(|_| foreign(schema, &format!("its format is `{value}`")))?;
     if found > FORMAT {
         return Err(too_new(found).into());
     }

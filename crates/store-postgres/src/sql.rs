@@ -11,8 +11,7 @@ use crate::error::Fault;
 pub(crate) const KEYS: usize = 8;
 
 /// The columns of a context, in the order that [`context`] reads.
-pub(crate) const CONTEXT: &str =
-    "id, name, branch, revision, head_cycle, head_digest, snapshots, settings, created_ns, updated_ns";
+pub(crate) const CONTEXT: &str = "id, name, branch, revision, head_cycle, head_digest, snapshots, settings, created_ns, updated_ns";
 
 /// Which parts a step has: each combination has a statement of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,7 +73,12 @@ pub(crate) fn append(schema: &str, shape: Shape) -> String {
         16 * KEYS
     );
     if shape.head {
-        let _ = write!(text, ", head_cycle = {}, head_digest = {}", parameters.next(), parameters.next());
+        let _ = write!(
+            text,
+            ", head_cycle = {}, head_digest = {}",
+            parameters.next(),
+            parameters.next()
+        );
     }
     if shape.commits != Number::None {
         let _ = write!(text, ", snapshots = snapshots + {}", parameters.next());
@@ -135,7 +139,10 @@ fn parts(
     }
     if shape.commits != Number::None {
         let (cycle, effects, bodies) = (parameters.next(), parameters.next(), parameters.next());
-        let _ = write!(text, ", added AS (INSERT INTO {schema}.commits (branch, cycle, effects, bodies, key) ");
+        let _ = write!(
+            text,
+            ", added AS (INSERT INTO {schema}.commits (branch, cycle, effects, bodies, key) "
+        );
         let _ = match shape.commits {
             Number::Many => write!(
                 text,
@@ -220,9 +227,9 @@ pub(crate) fn count_from(number: i64) -> Result<u64, Fault> {
     Ok(u64::try_from(number).map_err(|_| odd("a count", number))?)
 }
 
-/// Returns a count as the server has it.
-pub(crate) fn count_to(number: u64) -> Result<i64, Fault> {
-    Ok(i64::try_from(number).map_err(|_| odd("a count", number))?)
+/// Returns a revision as the server has it; one that no context has, if it is too high.
+pub(crate) fn revision_to(revision: u64) -> i64 {
+    i64::try_from(revision).unwrap_or(-1)
 }
 
 fn odd(what: &str, value: impl std::fmt::Display) -> StoreError {

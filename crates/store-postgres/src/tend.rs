@@ -10,12 +10,30 @@ use crate::write::{all, one};
 
 /// Returns rows that point to nothing. Each statement counts them; the name is what is told.
 const ORPHANS: [(&str, &str); 6] = [
-    ("contexts without a branch", "context WHERE NOT EXISTS (SELECT 1 FROM {s}.branch WHERE branch.id = context.branch)"),
-    ("commits without a branch", "commits WHERE NOT EXISTS (SELECT 1 FROM {s}.branch WHERE branch.id = commits.branch)"),
-    ("uses without a branch", "uses WHERE NOT EXISTS (SELECT 1 FROM {s}.branch WHERE branch.id = uses.branch)"),
-    ("contents that nobody uses", "content WHERE NOT EXISTS (SELECT 1 FROM {s}.uses WHERE uses.hash = content.hash)"),
-    ("journal records without a context", "journal WHERE NOT EXISTS (SELECT 1 FROM {s}.context WHERE context.id = journal.context)"),
-    ("attempts without a context", "attempt WHERE NOT EXISTS (SELECT 1 FROM {s}.context WHERE context.id = attempt.context)"),
+    (
+        "contexts without a branch",
+        "context WHERE NOT EXISTS (SELECT 1 FROM {s}.branch WHERE branch.id = context.branch)",
+    ),
+    (
+        "commits without a branch",
+        "commits WHERE NOT EXISTS (SELECT 1 FROM {s}.branch WHERE branch.id = commits.branch)",
+    ),
+    (
+        "uses without a branch",
+        "uses WHERE NOT EXISTS (SELECT 1 FROM {s}.branch WHERE branch.id = uses.branch)",
+    ),
+    (
+        "contents that nobody uses",
+        "content WHERE NOT EXISTS (SELECT 1 FROM {s}.uses WHERE uses.hash = content.hash)",
+    ),
+    (
+        "journal records without a context",
+        "journal WHERE NOT EXISTS (SELECT 1 FROM {s}.context WHERE context.id = journal.context)",
+    ),
+    (
+        "attempts without a context",
+        "attempt WHERE NOT EXISTS (SELECT 1 FROM {s}.context WHERE context.id = attempt.context)",
+    ),
 ];
 
 /// Frees the space of rows that are gone, without locking anybody out; returns the size of all tables.
@@ -69,7 +87,8 @@ async fn indexes(client: &Object, schema: &str, faults: &mut Vec<String>) -> Res
     let amcheck = "SELECT 1 FROM pg_extension WHERE extname = 'amcheck'";
     let deep = client.query_opt(amcheck, &[]).await?.is_some();
     for row in client.query(text, &[&schema]).await? {
-        let (oid, name, valid): (u32, String, bool) = (row.try_get(0)?, row.try_get(1)?, row.try_get(2)?);
+        let (oid, name, valid): (u32, String, bool) =
+            (row.try_get(0)?, row.try_get(1)?, row.try_get(2)?);
         if !valid {
             faults.push(format!("the index {name} is not valid"));
         }

@@ -56,7 +56,8 @@ fn verifier(options: &Options, provider: &Arc<CryptoProvider>) -> Result<Verifie
     let mut roots = RootCertStore::empty();
     match &options.authorities {
         Some(file) => {
-            let told = |error: &dyn std::fmt::Display| wrong(format!("sslrootcert `{file}`: {error}"));
+            let told =
+                |error: &dyn std::fmt::Display| wrong(format!("sslrootcert `{file}`: {error}"));
             for certificate in CertificateDer::pem_file_iter(file).map_err(|error| told(&error))? {
                 let certificate = certificate.map_err(|error| told(&error))?;
                 roots.add(certificate).map_err(|error| told(&error))?;

@@ -139,7 +139,7 @@ pub(crate) async fn append(
 ) -> Result<ContextRow> {
     let shape = Shape::of(step);
     let text = sql::append(schema, shape);
-    let revision = sql::count_to(expected).map_err(final_error)?;
+    let revision = sql::revision_to(expected);
     let head = step.head.map(|head| (i64::from(head.cycle), head.digest.to_vec()));
     let number = i64::try_from(step.commits.len()).unwrap_or(i64::MAX);
     link.run_after(Kind::Write, Before { lost: doubtful }, async |client, before| {
@@ -277,6 +277,10 @@ pub(crate) async fn create(
         parts.push(shape, true, &mut tail);
         let row = match new.from {
             Some(from) => {
+                // Of two reasons to refuse, the name comes first.
+                if is_taken(client, schema, &new.name).await? {
+                    return taken(client, schema, id, new).await;
+                }
                 let transaction = client.transaction().await?;
                 let snapshots = own + fork(&transaction, schema, from).await?;
                 let values = [&head[..], &[&snapshots], &tail[..]].concat();
@@ -294,8 +298,18 @@ pub(crate) async fn create(
     .await
 }
 
+async fn is_taken(client: &Object, schema: &str, name: &str) -> Result<bool, Fault> {
+    let text = format!("SELECT id FROM {schema}.context WHERE name = $1");
+    Ok(one(client, &text, &[&name]).await?.is_some())
+}
+
 /// Finds out why no context was made: an earlier attempt landed, or there is one of this name.
-async fn taken(client: &Object, schema: &str, id: i64, new: &NewContext) -> Result<ContextRow, Fault> {
+async fn taken(
+    client: &Object,
+    schema: &str,
+    id: i64,
+    new: &NewContext,
+) -> Result<ContextRow, Fault> {
     let text = format!("SELECT {CONTEXT}, keys FROM {schema}.context WHERE name = $1");
     // Deleted in between: the name is free now.
     let Some(row) = one(client, &text, &[&new.name]).await? else { return Err(Fault::Again) };
@@ -344,13 +358,4 @@ pub(crate) async fn is_visible(
         sql::line(schema)
     );
     Ok(!all(client, &text, &[&at.branch, &i64::from(at.upto)]).await?.is_empty())
-}
-
-/// Returns the error of something that went wrong before any attempt.
-pub(crate) fn final_error(fault: Fault) -> StoreError {
-    match fault {
-        Fault::Store(error) => error,
-        Fault::Client(error) => crate::error::told(&error),
-        Fault::Again => StoreError::Busy { message: "somebody else was faster".to_owned() },
-    }
 }

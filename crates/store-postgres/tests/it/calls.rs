@@ -31,7 +31,8 @@ fn a_store_may_be_called_from_threads_of_another_runtime() {
 
 #[test]
 fn a_visitor_may_ask_for_more_even_with_one_connection() {
-    let url = contextree_pgtest::shared().url_with(&format!("{}&pool_max=1", crate::support::schema()));
+    let url =
+        contextree_pgtest::shared().url_with(&format!("{}&pool_max=1", crate::support::schema()));
     let store = contextree_store_postgres::Postgres::open(&url).unwrap();
     let row = create(&store, "main");
     store.append(row.id, 1, &commit(1, "first")).unwrap();

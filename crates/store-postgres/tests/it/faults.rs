@@ -61,7 +61,8 @@ impl Load {
 
     fn check(&self, store: &dyn Backend) {
         let count = |writer: usize| self.acknowledged[writer].load(Ordering::SeqCst);
-        let all = |writer: usize| (0..count(writer)).map(move |number| format!("{writer}/{number}"));
+        let all =
+            |writer: usize| (0..count(writer)).map(move |number| format!("{writer}/{number}"));
         for writer in 0..WRITERS {
             let row = store.find(&Load::context(writer)).unwrap().unwrap();
             assert_eq!(history(store, &row), all(writer).collect::<Vec<_>>());
@@ -126,7 +127,8 @@ fn with_patience_writers_do_not_even_notice_a_restart() {
 
 #[test]
 fn connections_are_cut_under_load() {
-    let (store, url) = open_on(contextree_pgtest::shared(), "application_name=to_be_cut&pool_max=4");
+    let (store, url) =
+        open_on(contextree_pgtest::shared(), "application_name=to_be_cut&pool_max=4");
     let other = Postgres::open(&url.replace("to_be_cut", "cutter")).unwrap();
     let load = Load::new();
     let cut = AtomicUsize::new(0);

@@ -67,7 +67,8 @@ fn pump(mut from: TcpStream, mut to: TcpStream, mode: Option<&AtomicU8>) {
     let mut buffer = [0; 64 * 1024];
     while let Ok(count @ 1..) = from.read(&mut buffer) {
         if let Some(mode) = mode {
-            let swallowed = mode.compare_exchange(SWALLOW, PASS, Ordering::SeqCst, Ordering::SeqCst);
+            let swallowed =
+                mode.compare_exchange(SWALLOW, PASS, Ordering::SeqCst, Ordering::SeqCst);
             let closed = mode.compare_exchange(
                 SWALLOW_AND_CLOSE,
                 CLOSED,

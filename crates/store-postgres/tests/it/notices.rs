@@ -40,7 +40,8 @@ fn after_a_lost_line_anything_may_have_changed() {
     let reader = Postgres::open(&url.replace("=writes", "=listens")).unwrap();
     let heard = listen(&reader);
     let row = create(&writer, "main");
-    let cut = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'listens'";
+    let cut =
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'listens'";
     writer.with_connection(async |client| client.batch_execute(cut).await).unwrap();
     until("the listener is told", || heard.lock().unwrap().contains(&(-1, 0)));
     writer.append(row.id, 1, &commit(1, "first")).unwrap();

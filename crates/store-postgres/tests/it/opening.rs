@@ -71,8 +71,7 @@ fn names_are_listed_by_their_bytes_whatever_the_locale() {
 #[test]
 fn a_server_that_is_not_there_is_unavailable() {
     // The port is free: it was, a moment ago.
-    let port =
-        std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let url = format!("postgres://nobody@127.0.0.1:{port}/none?patience_ms=20");
     let error = Postgres::open(&url).unwrap_err();
     assert!(matches!(error, StoreError::Unavailable { unknown: false, .. }), "{error:?}");
@@ -112,8 +111,7 @@ fn when_all_connections_are_in_use_the_store_is_busy() {
 
 #[test]
 fn a_statement_that_takes_too_long_is_ended_by_the_server() {
-    let store =
-        Postgres::open(&shared(&format!("{}&statement_timeout_ms=50", schema()))).unwrap();
+    let store = Postgres::open(&shared(&format!("{}&statement_timeout_ms=50", schema()))).unwrap();
     let error = store
         .with_connection(async |client| client.batch_execute("SELECT pg_sleep(600)").await)
         .unwrap_err();
