@@ -11,6 +11,8 @@ mod backend;
 mod error;
 mod memory;
 mod rows;
+#[cfg(feature = "sqlite")]
+mod sqlite;
 #[cfg(feature = "suite")]
 pub mod suite;
 
@@ -21,3 +23,5 @@ pub use rows::{
     AttemptRow, Checkpoint, Commit, ContentRow, ContextRow, Head, NewContext, Pin, Rewrite, Step,
     Stretch,
 };
+#[cfg(feature = "sqlite")]
+pub use sqlite::{Durability, Sqlite, SqliteOptions};

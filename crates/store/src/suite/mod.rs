@@ -5,6 +5,7 @@
 
 pub mod contents;
 pub mod contexts;
+pub mod faulty;
 pub mod history;
 pub mod random;
 pub mod retention;
@@ -15,8 +16,8 @@ use crate::{
     StoreError, Stretch,
 };
 
-/// Makes a test of each case of the suite. The expression is evaluated for each of them, and must give a store without contexts: something
-/// that can be borrowed as a [`Backend`].
+/// Makes a test of each case of the suite. The expression is evaluated for each of them, and must give a store without contexts, in a box or
+/// in something else that is dereferenced to a [`Backend`].
 #[macro_export]
 macro_rules! conformance {
     ($store:expr) => {
@@ -57,7 +58,7 @@ macro_rules! conformance {
             #[test]
             fn $case() {
                 let store = $store;
-                $crate::suite::$file::$case(&store);
+                $crate::suite::$file::$case(&*store);
             }
         )*
     };

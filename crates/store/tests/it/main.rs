@@ -2,7 +2,15 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail like tests")]
 
+mod child;
+mod faulty;
 mod memory;
+mod sqlite;
+mod sqlite_copies;
+mod sqlite_faults;
+mod sqlite_files;
+mod sqlite_processes;
+mod support;
 
 #[test]
 fn no_file_is_forgotten() {
