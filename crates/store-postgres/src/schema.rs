@@ -26,7 +26,7 @@ const MIGRATIONS: [&[&str]; FORMAT as usize] = [&[
     "CREATE INDEX IF NOT EXISTS branch_parent ON {s}.branch (parent)",
     "CREATE TABLE IF NOT EXISTS {s}.context (
         id bigint PRIMARY KEY,
-        name text COLLATE \"C\" NOT NULL UNIQUE,
+        name text COLLATE \"C\" NOT NULL,
         branch bigint NOT NULL REFERENCES {s}.branch (id),
         revision bigint NOT NULL,
         head_cycle bigint,
@@ -36,6 +36,8 @@ const MIGRATIONS: [&[&str]; FORMAT as usize] = [&[
         created_ns bigint NOT NULL,
         updated_ns bigint NOT NULL,
         keys bytea NOT NULL)",
+    // Ascending, because some engines scatter an index unless it is said; contexts are listed by name.
+    "CREATE UNIQUE INDEX IF NOT EXISTS context_name ON {s}.context (name ASC)",
     "CREATE INDEX IF NOT EXISTS context_branch ON {s}.context (branch)",
     "CREATE TABLE IF NOT EXISTS {s}.commits (
         branch bigint NOT NULL,

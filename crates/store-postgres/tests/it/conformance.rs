@@ -4,7 +4,7 @@ use contextree_store::suite::random;
 
 use crate::support::open;
 
-contextree_store::conformance! { open() }
+contextree_store::conformance! { Box::new(open()) }
 
 #[test]
 fn random_work_has_the_same_results_as_in_memory() {
