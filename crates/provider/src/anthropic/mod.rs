@@ -1,20 +1,7 @@
-//! Stub.
-use contextree_engine::NewNode;
-use contextree_json::{Object, Value};
-use crate::import::{Fields, Incoming, Shape};
-use crate::parts::Part;
-use crate::render::{Message, Out, Preamble, Wire};
-use crate::requests::Request;
-pub(crate) struct Anthropic;
-impl Wire for Anthropic {
-    fn joins(&self, _: &Part<'_>, _: &Part<'_>, _: bool) -> bool { false }
-    fn answers_together(&self) -> bool { false }
-    fn begin(&self, _: &mut Out, _: &Preamble<'_>, _: &Object) {}
-    fn message(&self, _: &mut Out, _: &Message<'_>, _: &[Part<'_>], _: &[Part<'_>]) {}
-    fn missing(&self, _: &mut Out, _: &[Part<'_>]) {}
-}
-pub(crate) fn read_request(_: Fields) -> Result<Request, Shape> { Ok(Request::default()) }
-pub(crate) fn read_message(_: Value) -> Result<Incoming, Shape> { Err(Shape::new("nothing yet")) }
-pub(crate) fn read_content(_: Value) -> Result<Incoming, Shape> { Err(Shape::new("nothing yet")) }
-pub(crate) fn read_items(_: Vec<Value>, _: usize) -> Result<Vec<(usize, Incoming)>, Shape> { Err(Shape::new("nothing yet")) }
-pub(crate) fn read_part(v: Value) -> NewNode { NewNode::json(v) }
+//! Anthropic, Messages.
+
+mod read;
+mod write;
+
+pub(crate) use read::{read_message, read_part, read_request};
+pub(crate) use write::Anthropic;

@@ -176,6 +176,7 @@ impl Session {
     /// Returns the side that speaks, if messages of one side in a row have to be told apart by their numbers.
     fn side(&self, role: Role) -> Option<bool> {
         match (self.provider, role) {
+            (Provider::OpenAiResponses, _) => None,
             (_, Role::Assistant) => Some(true),
             (Provider::Anthropic | Provider::Gemini, Role::User | Role::Tool) => Some(false),
             _ => None,

@@ -3,5 +3,5 @@
 mod read;
 mod write;
 
-pub(crate) use read::{read_message, read_part, read_request, read_tool};
+pub(crate) use read::{read_message, read_part, read_request};
 pub(crate) use write::Chat;

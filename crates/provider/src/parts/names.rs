@@ -47,6 +47,10 @@ pub mod form {
     pub const CUSTOM: &str = "custom";
     /// A call, or a result, without an id.
     pub const ANONYMOUS: &str = "anonymous";
+    /// A part that goes on with the message of the block before it.
+    pub const JOINED: &str = "joined";
+    /// An entry of the conversation by itself, not a part of a message.
+    pub const ITEM: &str = "item";
     /// Encrypted reasoning without a text.
     pub const REDACTED: &str = "redacted";
 }
