@@ -24,18 +24,14 @@ impl Wire for Responses {
         if before.role != part.role {
             return false;
         }
-        // Reasoning is sent with what it led to.
-        if before.kind == Kind::Reasoning && part.role == Role::Assistant {
+        // What the model does in a row belongs together: reasoning and what it led to, calls before their results.
+        if part.role == Role::Assistant {
             return true;
         }
-        if !is_speech(before) || !is_speech(part) {
-            return false;
-        }
-        let marked = before.message().is_some() && before.message() == part.message();
-        match part.role {
-            Role::Assistant => part.view().form() == Some(form::JOINED),
-            _ => marked,
-        }
+        is_speech(before)
+            && is_speech(part)
+            && before.message().is_some()
+            && before.message() == part.message()
     }
 
     fn answers_together(&self) -> bool {
@@ -72,7 +68,11 @@ impl Wire for Responses {
                 reasoning(out, part, leads);
                 rest = further;
             } else if is_speech(part) {
-                let end = further.iter().position(|it| !is_speech(it)).unwrap_or(further.len());
+                let goes_on = |next: &Part<'_>| {
+                    let joined = next.view().form() == Some(form::JOINED);
+                    is_speech(next) && (joined || next.role != Role::Assistant)
+                };
+                let end = further.iter().position(|it| !goes_on(it)).unwrap_or(further.len());
                 speech(out, &rest[..=end]);
                 rest = &further[end..];
             } else {

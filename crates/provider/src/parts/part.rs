@@ -89,18 +89,18 @@ impl<'a> Part<'a> {
 
 /// Returns what a kind means; a kind that is not known is text, unless it is a provider's own.
 pub(crate) fn kind_of(kind: Option<&str>, content: &Content, provided: bool) -> Kind {
+    let own = provided && matches!(content, Content::Json(_));
     match kind {
         Some("call" | "tool_call" | "tool_use" | "function_call") => Kind::Call,
         Some("result" | "tool_result") => Kind::Result,
+        Some("reasoning" | "thinking") => Kind::Reasoning,
+        Some("tool") => Kind::Tool,
+        // Media and text that are no text are said in a way that only their provider has.
+        Some(_) if own => Kind::Opaque,
+        Some("refusal") => Kind::Refusal,
         Some("image") => Kind::Image,
         Some("document" | "file") => Kind::Document,
         Some("audio") => Kind::Audio,
-        Some("reasoning" | "thinking") => Kind::Reasoning,
-        Some("refusal") => Kind::Refusal,
-        Some("tool") => Kind::Tool,
-        Some(kind) if kind != "text" && provided && matches!(content, Content::Json(_)) => {
-            Kind::Opaque
-        }
         _ => Kind::Text,
     }
 }

@@ -48,14 +48,6 @@ impl<'a> View<'a> {
         }
     }
 
-    /// Returns the node, if there is one.
-    pub(crate) fn node(&self) -> Option<NodeRef<'a>> {
-        match self.source {
-            Source::Node(node) => Some(node),
-            Source::New(_) => None,
-        }
-    }
-
     pub(crate) fn attribute(&self, name: &str) -> Option<&'a Value> {
         match self.source {
             Source::Node(node) => node.attribute(name),

@@ -22,3 +22,18 @@ fn check(format: Format, provider: Provider) {
 fn requests_of_chat_completions_come_back() {
     check(Format::OpenAiChat, Provider::OpenAiChat);
 }
+
+#[test]
+fn requests_of_responses_come_back() {
+    check(Format::OpenAiResponses, Provider::OpenAiResponses);
+}
+
+#[test]
+fn requests_of_anthropic_come_back() {
+    check(Format::Anthropic, Provider::Anthropic);
+}
+
+#[test]
+fn requests_of_gemini_come_back() {
+    check(Format::Gemini, Provider::Gemini);
+}
