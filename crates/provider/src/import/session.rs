@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use contextree_engine::{Context, Edit, NewNode, Place};
+use contextree_engine::{CommitOptions, Context, Edit, Limit, NewNode, Place, Policy};
 use contextree_json::{Object, Value};
 
 use super::error::ImportErrorKind;
@@ -46,6 +46,8 @@ pub(crate) struct Session {
     last: Option<(Role, Vec<String>, bool)>,
     /// The turn in progress has an answer of the model.
     answered: bool,
+    /// The turn in progress takes the place of all before it.
+    replaces: bool,
     /// Nothing is in the head.
     blank: bool,
     /// The unit of every call, by its id.
@@ -69,6 +71,7 @@ impl Session {
             messages: 0,
             last: None,
             answered: false,
+            replaces: false,
             blank: true,
             units: BTreeMap::new(),
             taken: BTreeSet::new(),
@@ -261,12 +264,24 @@ impl Session {
         free.into_iter().find(|unit| !self.taken.contains(unit)).expect("numbers do not end")
     }
 
+    /// Ends a window: with the next commit, all turns before it go.
+    pub(crate) fn begin_window(&mut self) -> Result<(), ImportErrorKind> {
+        self.commit()?;
+        self.replaces = self.commits > 0;
+        self.last = None;
+        Ok(())
+    }
+
     /// Commits what stands in the head.
     pub(crate) fn commit(&mut self) -> Result<(), ImportErrorKind> {
         if self.blank {
             return Ok(());
         }
-        self.context.commit().map_err(|error| ImportErrorKind::Commit(Box::new(error)))?;
+        let policy = Policy { protect_turns: 1, limits: vec![Limit::Depth(1)] };
+        let policy = std::mem::take(&mut self.replaces).then_some(&policy);
+        let options = CommitOptions { policy, ..CommitOptions::default() };
+        let done = self.context.commit_with(&options);
+        done.map_err(|error| ImportErrorKind::Commit(Box::new(error)))?;
         self.commits += 1;
         self.answered = false;
         self.blank = true;

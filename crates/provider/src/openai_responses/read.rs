@@ -193,8 +193,11 @@ fn read_content(part: Value, role: Role) -> NewNode {
             if &*kind == usual {
                 fields.take("type");
             }
-            let node = text_node(fields.take_text("text").unwrap_or_default());
-            let mut node = node;
+            let mut node = text_node(fields.take_text("text").unwrap_or_default());
+            if role == Role::Assistant {
+                // It goes back as it came, with its annotations or without.
+                mark_provider(&mut node, ME);
+            }
             fields.keep(&mut node, names::EXTRA, ME);
             return node;
         }

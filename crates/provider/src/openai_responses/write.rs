@@ -385,7 +385,7 @@ fn text_part(out: &mut Out, view: &View<'_>, id: &str, role: Role, text: &str) -
                 write_own(out, view, names::EXTRA, id);
             }
             // What the model said cannot be sent back without it.
-            if kind == "output_text" {
+            if kind == "output_text" && !view.is_from(ME) {
                 out.raw(",\"annotations\":[]");
             }
         }

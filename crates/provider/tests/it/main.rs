@@ -2,6 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
+mod linting;
+mod logs;
+mod losses;
 mod round_trip;
 mod support;
 
