@@ -2,10 +2,12 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
+mod budgets;
 mod linting;
 mod logs;
 mod losses;
 mod round_trip;
+mod session;
 mod support;
 
 /// Every file of this directory must be a module, or its tests would silently not run.
