@@ -37,6 +37,13 @@ pub(crate) fn run(root: &Path) -> Result<String, String> {
     Ok("everything passed".to_owned())
 }
 
+/// Writes what is made from the program `ctx`: its reference, its pictures, the tutorial's output, the transcripts of its tests.
+pub(crate) fn write_cli(root: &Path) -> Result<String, String> {
+    let arguments = ["test", "--quiet", "--package", "contextree-cli", "--test", "it"];
+    cargo(root, "documents of the command line", &arguments, &[("CONTEXTREE_UPDATE", "1")])?;
+    Ok("docs/cli.md, docs/tutorial.md, docs/pictures and crates/cli/tests/cases are up to date; look at the changes".to_owned())
+}
+
 #[expect(clippy::print_stderr, reason = "progress of a chore")]
 fn say(step: &str) {
     eprintln!("xtask: {step}");
