@@ -97,7 +97,6 @@ impl Failure {
         match error {
             WriteError::Selector(errors) => Failure::selector(errors, text),
             WriteError::Refused(error) => Failure::refused(error),
-            WriteError::HasTime(_) => failure.hint("leave out the `@…` at the beginning"),
             WriteError::NoMatch(selector) => failure
                 .detail("selector", selector.as_str())
                 .hint(format!("`ctx explain \"{selector}\"` shows what each step matches")),

@@ -33,7 +33,8 @@ pub(super) fn lint(report: &mut Report, items: &[Value]) {
                 }
             }
             "reasoning" => {
-                let next = items[index + 1..].iter().find(|it| text(it, "type") != Some("reasoning"));
+                let next =
+                    items[index + 1..].iter().find(|it| text(it, "type") != Some("reasoning"));
                 if !next.is_some_and(is_of_model) {
                     let message = "the reasoning is not followed by what it led to";
                     report.error("reasoning_alone", at(index), message);

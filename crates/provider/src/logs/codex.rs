@@ -21,7 +21,12 @@ pub(crate) struct Codex {
 }
 
 impl Codex {
-    fn take(&mut self, items: Vec<Value>, entry: &Object, session: &mut Session) -> Result<(), ImportErrorKind> {
+    fn take(
+        &mut self,
+        items: Vec<Value>,
+        entry: &Object,
+        session: &mut Session,
+    ) -> Result<(), ImportErrorKind> {
         for (_, mut message) in read_items(items, 0)? {
             if !entry.is_empty()
                 && let Some(first) = message.parts.first_mut()

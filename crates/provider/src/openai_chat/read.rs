@@ -26,7 +26,10 @@ pub(crate) fn read_request(mut fields: Fields) -> Result<Request, Shape> {
 /// Reads the definition of a tool.
 fn read_tool(tool: Value) -> NewNode {
     let is_function = tool.get("type").and_then(Value::as_str) == Some("function")
-        && tool.get("function").and_then(|it| it.get("name")).is_some_and(|it| it.as_str().is_some());
+        && tool
+            .get("function")
+            .and_then(|it| it.get("name"))
+            .is_some_and(|it| it.as_str().is_some());
     let mut outer = match tool {
         Value::Object(object) if is_function => Fields(object),
         other => {

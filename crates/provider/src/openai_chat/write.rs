@@ -327,11 +327,14 @@ fn assistant(out: &mut Out, message: &Message<'_>) {
         }
     }
     out.raw("{\"role\":\"assistant\"");
-    let texts: Vec<&&Part<'_>> =
-        said.iter().filter(|part| part.kind != Kind::Reasoning).collect();
+    let texts: Vec<&&Part<'_>> = said.iter().filter(|part| part.kind != Kind::Reasoning).collect();
     for part in said.iter().filter(|part| part.kind == Kind::Reasoning) {
         let view = part.view();
-        out.loss(LossKind::Reasoning, part.node.id(), view.text_attribute(names::PROVIDER).unwrap_or(""));
+        out.loss(
+            LossKind::Reasoning,
+            part.node.id(),
+            view.text_attribute(names::PROVIDER).unwrap_or(""),
+        );
     }
     let mut content_written = false;
     match texts.as_slice() {
@@ -340,7 +343,10 @@ fn assistant(out: &mut Out, message: &Message<'_>) {
             Some(form::EMPTY) => {
                 out.text_field("content", "");
             }
-            _ if calls.is_empty() && field.is_none() && head.attribute(names::MESSAGE_EXTRA).is_none() => {
+            _ if calls.is_empty()
+                && field.is_none()
+                && head.attribute(names::MESSAGE_EXTRA).is_none() =>
+            {
                 // Only reasoning, which cannot be said here.
                 out.rendered.bytes.truncate(start);
                 return;
@@ -408,7 +414,8 @@ fn assistant(out: &mut Out, message: &Message<'_>) {
             call(out, part, index as u32);
         }
         out.raw("]");
-    } else if !content_written && field.is_none() && head.attribute(names::MESSAGE_EXTRA).is_none() {
+    } else if !content_written && field.is_none() && head.attribute(names::MESSAGE_EXTRA).is_none()
+    {
         out.rendered.bytes.truncate(start);
         return;
     }

@@ -143,7 +143,8 @@ fn tool(out: &mut Out, part: &Part<'_>, index: &mut u32) {
             } else if !own {
                 out.raw(",\"parameters\":null");
             }
-            let has_strict = view.own_fields(names::EXTRA, ME).is_some_and(|it| it.contains_key("strict"));
+            let has_strict =
+                view.own_fields(names::EXTRA, ME).is_some_and(|it| it.contains_key("strict"));
             if !has_strict && !own {
                 out.raw(",\"strict\":false");
             }
