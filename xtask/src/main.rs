@@ -6,6 +6,7 @@ mod format;
 mod fuzz;
 mod test;
 mod tidy;
+mod tokens;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -15,6 +16,7 @@ const USAGE: &str = "usage: cargo xtask test              every check and every 
        cargo xtask fuzz [TARGET] [--seconds N]   fuzzing; ten minutes each by default
        cargo xtask cli               the pages and pictures of the command line, from the program
        cargo xtask format            digests by a reader in another language
+       cargo xtask tokens            token counts by another library
        cargo xtask tidy              what the house style asks of files
        cargo xtask conformance [--check]   the table docs/conformance.md";
 
@@ -32,6 +34,7 @@ fn main() -> ExitCode {
         ["fuzz", target, "--seconds", seconds] => fuzz::run(&root(), Some(target), seconds),
         ["cli"] => test::write_cli(&root()),
         ["format"] => format::check(&root()),
+        ["tokens"] => tokens::check(&root()),
         ["tidy"] => tidy::check(&root()),
         ["conformance"] => conformance::write(&root()),
         ["conformance", "--check"] => conformance::check(&root()),

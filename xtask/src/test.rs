@@ -25,6 +25,8 @@ pub(crate) fn run(root: &Path) -> Result<String, String> {
     cargo(root, "tests of the whole engine, release build", &release, &[])?;
     say("digests by a reader in another language");
     crate::format::check(root)?;
+    say("tokens by another library");
+    crate::tokens::check(root)?;
     let bench = ["run", "--release", "--quiet", "--package", "contextree-bench", "--bin"];
     let heap = [&bench[..], &["contextree-heap", "--", "--quick"]].concat();
     cargo(root, "heap of a snapshot", &heap, &[])?;

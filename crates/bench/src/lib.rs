@@ -11,4 +11,5 @@ pub mod plot;
 pub mod rows;
 pub mod store;
 pub mod table;
+pub mod tokens;
 pub mod work;

@@ -51,6 +51,13 @@ pub use contextree_tree::{
     Body, Class, Content, Header, Log, NodeKey, NodeRef, Region, Scalar, Tree, TreeRef, Vocabulary,
 };
 
+#[cfg(feature = "tokens")]
+pub use contextree_budget as budget;
+#[cfg(feature = "tokens")]
+pub use contextree_cache as cache;
+#[cfg(feature = "tokens")]
+pub use contextree_tokens as tokens;
+
 mod clock;
 
 pub use clock::SystemClock;

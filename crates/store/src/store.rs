@@ -25,11 +25,20 @@ pub struct StoreOptions {
     pub tries: usize,
     /// Contexts that nobody uses stay open as long as all of them together take no more than about so many bytes. 0 closes them at once.
     pub idle_bytes: u64,
+    /// How a SQLite file is opened.
+    #[cfg(feature = "sqlite")]
+    pub sqlite: crate::sqlite::SqliteOptions,
 }
 
 impl Default for StoreOptions {
     fn default() -> Self {
-        StoreOptions { clock: Arc::new(LogicalClock), tries: 1_000, idle_bytes: 256 << 20 }
+        StoreOptions {
+            clock: Arc::new(LogicalClock),
+            tries: 1_000,
+            idle_bytes: 256 << 20,
+            #[cfg(feature = "sqlite")]
+            sqlite: crate::sqlite::SqliteOptions::default(),
+        }
     }
 }
 

@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use crate::error::{Result, StoreError};
 use crate::memory::Memory;
+#[cfg(feature = "sqlite")]
+use crate::sqlite::Sqlite;
 use crate::store::{Store, StoreOptions};
 
 impl Store {
@@ -29,6 +31,16 @@ impl Store {
         match url.split_once(':') {
             Some(("memory", "")) => Ok(Store::over(Arc::new(Memory::new()), options)),
             Some(("memory", _)) => Err(fail("nothing stands behind `memory:`")),
+            #[cfg(feature = "sqlite")]
+            Some(("sqlite", "")) => Err(fail("the path of the file is missing")),
+            #[cfg(feature = "sqlite")]
+            Some(("sqlite", path)) => {
+                let file = Sqlite::open(path, &options.sqlite)?;
+                Ok(Store::over(Arc::new(file), options))
+            }
+            Some(("postgres" | "postgresql", _)) => {
+                Err(fail("this program was built without PostgreSQL"))
+            }
             Some((scheme, _)) => Err(fail(&format!("`{scheme}:` is unknown"))),
             None => Err(fail("it has no scheme")),
         }

@@ -72,7 +72,8 @@ pub(crate) fn of_report(report: &CommitReport) -> Value {
         array([text(&deferred.id), text(&deferred.held), by])
     });
     add(&mut object, "pruned", &report.pruned, |pruned| {
-        array([text(&pruned.id), number(pruned.limit as u64), texts(&pruned.along)])
+        let with = pruned.with.as_deref().map_or(Value::Null, text);
+        array([text(&pruned.id), number(pruned.limit as u64), texts(&pruned.along), with])
     });
     add(&mut object, "unmet", &report.unmet, |unmet| {
         array([number(unmet.limit as u64), text(&unmet.scope), number(unmet.left)])
@@ -159,8 +160,9 @@ fn to_deferred(value: &Value) -> Option<Deferred> {
 }
 
 fn to_pruned(value: &Value) -> Option<Pruned> {
-    let [id, limit, along] = value.as_array()? else { return None };
+    let [id, limit, along, with] = value.as_array()? else { return None };
     Some(Pruned {
+        with: with.as_str().map(str::to_owned),
         id: id.as_str()?.to_owned(),
         limit: usize::try_from(limit.as_u64()?).ok()?,
         along: strings(along.as_array()?),
