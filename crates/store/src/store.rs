@@ -48,6 +48,9 @@ impl std::fmt::Debug for StoreOptions {
     }
 }
 
+/// How often a step whose answer was lost is given again.
+const RETRIES: usize = 5;
+
 /// What all sessions of a store have in common.
 pub(crate) struct Shared {
     pub(crate) backend: Arc<dyn Backend>,
@@ -78,6 +81,17 @@ impl Shared {
     /// Returns an empty step with a name of its own.
     pub(crate) fn step(&self) -> Step {
         Step { now_ns: self.clock.now_ns(), key: self.key(), ..Step::default() }
+    }
+
+    /// Does something that has a key, again if nobody can tell whether it was done: it is done once.
+    pub(crate) fn insist<T>(&self, act: impl Fn(&dyn Backend) -> Result<T>) -> Result<T> {
+        let mut tries = 0;
+        loop {
+            match act(&*self.backend) {
+                Err(StoreError::Unavailable { unknown: true, .. }) if tries < RETRIES => tries += 1,
+                result => return result,
+            }
+        }
     }
 
     /// A key that no other step has: the hasher's seed is random, and steps are counted. It is never seen by anybody.
@@ -191,7 +205,7 @@ impl Store {
             }),
             first,
         };
-        self.shared.backend.create(&new)?;
+        self.shared.insist(|backend| backend.create(&new))?;
         self.session(name)
     }
 
@@ -291,7 +305,7 @@ impl Store {
             base,
             first,
         };
-        self.shared.backend.create(&new)?;
+        self.shared.insist(|backend| backend.create(&new))?;
         Ok(self.session(new_name)?)
     }
 
