@@ -4,7 +4,9 @@ use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use contextree_engine::{Clock, Context, ContextOptions, LogicalClock, SnapshotAddress};
+use contextree_engine::{
+    Clock, Context, ContextOptions, IdSource, LogicalClock, SnapshotAddress,
+};
 
 use crate::attempts;
 use crate::backend::Backend;
@@ -21,6 +23,8 @@ use crate::settings::ContextSettings;
 pub struct StoreOptions {
     /// Where stamps come from: those of nodes, and those of the store's own rows. A logical clock by default.
     pub clock: Arc<dyn Clock>,
+    /// Where ids come from that callers do not give; readable ones by default.
+    pub ids: Option<Arc<dyn IdSource>>,
     /// How often [`Session::update`] tries again.
     pub tries: usize,
     /// Contexts that nobody uses stay open as long as all of them together take no more than about so many bytes. 0 closes them at once.
@@ -34,6 +38,7 @@ impl Default for StoreOptions {
     fn default() -> Self {
         StoreOptions {
             clock: Arc::new(LogicalClock),
+            ids: None,
             tries: 1_000,
             idle_bytes: 256 << 20,
             #[cfg(feature = "sqlite")]
@@ -55,27 +60,18 @@ const RETRIES: usize = 5;
 pub(crate) struct Shared {
     pub(crate) backend: Arc<dyn Backend>,
     clock: Arc<dyn Clock>,
+    ids: Option<Arc<dyn IdSource>>,
     pub(crate) tries: usize,
     pub(crate) pool: Pool,
     keys: RandomState,
     steps: AtomicU64,
 }
 
-/// A clock that many contexts ask.
-struct SharedClock(Arc<dyn Clock>);
-
-impl Clock for SharedClock {
-    fn now_ns(&self) -> i64 {
-        self.0.now_ns()
-    }
-}
-
 impl Shared {
     /// The options that a context of this store is opened with.
     pub(crate) fn options(&self, row: &ContextRow) -> Result<ContextOptions> {
-        let clock: Box<dyn Clock> = Box::new(SharedClock(Arc::clone(&self.clock)));
         let options = ContextSettings::from_json(&row.settings)?.options();
-        Ok(ContextOptions { clock: Some(clock), ..options })
+        Ok(ContextOptions { clock: Some(Arc::clone(&self.clock)), ids: self.ids.clone(), ..options })
     }
 
     /// Returns an empty step with a name of its own.
@@ -141,6 +137,7 @@ impl Store {
             shared: Arc::new(Shared {
                 backend,
                 clock: options.clock,
+                ids: options.ids,
                 tries: options.tries,
                 pool: Pool::new(options.idle_bytes),
                 keys: RandomState::new(),

@@ -31,6 +31,17 @@ fn columns(file: &rusqlite::Connection) -> Vec<(String, String)> {
     found
 }
 
+/// What names a row of a table, as one number.
+fn key_of(file: &rusqlite::Connection, table: &str) -> &'static str {
+    match file.prepare(&format!("SELECT rowid FROM {table}")) {
+        Ok(_) => "rowid",
+        // Tables of pairs: the numbers of this test are small.
+        Err(_) if table == "journal" => "(context * 1000 + revision)",
+        Err(_) if table == "pins" => "(context * 1000 + cycle)",
+        Err(_) => "(branch * 1000 + content)",
+    }
+}
+
 /// What every snapshot of a context says.
 fn answers(store: &Store, name: &str) -> Vec<Result<String, String>> {
     let mut session = match store.session(name) {
@@ -88,8 +99,9 @@ fn one_byte_flipped_anywhere_is_found_and_never_a_wrong_answer() {
     assert!(columns.len() >= 6, "{columns:?}");
     let mut random = Rng::new(7);
     for (table, column) in &columns {
+        let key = key_of(&file, table);
         let rows: Vec<i64> = file
-            .prepare(&format!("SELECT rowid FROM {table} WHERE length({column}) > 0"))
+            .prepare(&format!("SELECT {key} FROM {table} WHERE length({column}) > 0"))
             .unwrap()
             .query_map([], |row| row.get(0))
             .unwrap()
@@ -97,7 +109,7 @@ fn one_byte_flipped_anywhere_is_found_and_never_a_wrong_answer() {
             .collect();
         for _ in 0..(if rows.is_empty() { 0 } else { 25 }) {
             let row = rows[random.below(rows.len() as u64) as usize];
-            let read = format!("SELECT CAST({column} AS BLOB) FROM {table} WHERE rowid = ?");
+            let read = format!("SELECT CAST({column} AS BLOB) FROM {table} WHERE {key} = ?");
             let before: Vec<u8> = file.query_row(&read, [row], |row| row.get(0)).unwrap();
             let mut after = before.clone();
             let index = random.below(after.len() as u64) as usize;
@@ -106,13 +118,13 @@ fn one_byte_flipped_anywhere_is_found_and_never_a_wrong_answer() {
             let kind = if is_text { "TEXT" } else { "BLOB" };
             let declared = file
                 .query_row(
-                    &format!("SELECT typeof({column}) FROM {table} WHERE rowid = ?"),
+                    &format!("SELECT typeof({column}) FROM {table} WHERE {key} = ?"),
                     [row],
                     |row| row.get::<_, String>(0),
                 )
                 .unwrap();
             let kind = if declared == "blob" { "BLOB" } else { kind };
-            let write = format!("UPDATE {table} SET {column} = CAST(? AS {kind}) WHERE rowid = ?");
+            let write = format!("UPDATE {table} SET {column} = CAST(? AS {kind}) WHERE {key} = ?");
             file.execute_batch("PRAGMA foreign_keys = OFF").unwrap();
             if file.execute(&write, rusqlite::params![after, row]).is_err() {
                 // The table itself refuses what is no text, or a name that is taken.
@@ -138,7 +150,7 @@ fn one_byte_flipped_anywhere_is_found_and_never_a_wrong_answer() {
                 "{place}: not found"
             );
             let back = format!(
-                "UPDATE {table} SET {column} = CAST(? AS {}) WHERE rowid = ?",
+                "UPDATE {table} SET {column} = CAST(? AS {}) WHERE {key} = ?",
                 if declared == "blob" { "BLOB" } else { "TEXT" }
             );
             file.execute(&back, rusqlite::params![before, row]).unwrap();

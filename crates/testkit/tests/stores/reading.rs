@@ -94,7 +94,7 @@ fn forks_share_what_is_stored_and_go_on_alone() {
         let mut work = store.fork("main", None, "work").unwrap();
         assert!(work.context().unwrap().working().get("pending").is_some());
         for session in [&mut main, &mut early, &mut work] {
-            commit_stored(&mut session);
+            commit_stored(session);
         }
         let mut deep = store.fork("early", Some(SnapshotAddress::Cycle(5)), "deep").unwrap();
         assert_eq!(deep.context().unwrap().head().unwrap().cycle(), 5);

@@ -1,10 +1,11 @@
 //! The corpus, with every context of it going through a store first.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use contextree::Context;
-use contextree_store::{ContextSettings, Store};
+use contextree_store::{ContextSettings, Store, StoreOptions};
 use contextree_testkit::conformance::{Corpus, Runner, Verdict, set_detour};
 
 use crate::support::on_every_store;
@@ -17,6 +18,13 @@ fn through(store: &Store, context: Context) -> Result<Context, String> {
         vocabulary: context.vocabulary(),
         ..ContextSettings::default()
     };
+    // Cases may make ids of their own.
+    let options = StoreOptions {
+        ids: Some(Arc::clone(context.ids())),
+        idle_bytes: 0,
+        ..StoreOptions::default()
+    };
+    let store = Store::over(Arc::clone(store.backend()), options);
     let session = store.adopt(&name, context, &settings).map_err(|error| error.to_string())?;
     session.into_context().map_err(|error| error.to_string())
 }
