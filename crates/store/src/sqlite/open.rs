@@ -186,7 +186,7 @@ fn owner(connection: &Connection) -> Result<Owner> {
     })?;
     match header {
         // A few bytes of somebody else look like an empty file to SQLite.
-        (0, 0, 0) if length(connection) % 512 != 0 => Err(no_database()),
+        (0, 0, 0) if !length(connection).is_multiple_of(512) => Err(no_database()),
         (0, 0, 0) => Ok(Owner::Nobody),
         (APPLICATION_ID, version, _) => match u32::try_from(version) {
             Ok(format @ 1..=FORMAT) => Ok(Owner::Us { format }),
