@@ -46,7 +46,8 @@ fn the_assertion_panics_with_that_message() {
     let mut context = session(0);
     context.add(Place::head(), NewNode::text("it is 10:04").id("clock")).unwrap();
     let before = request(context.working(), "\"model\":\"m\"");
-    let edit = contextree_engine::Edit::new().content("it is 10:05");
+    let content = Some("it is 10:05".into());
+    let edit = contextree_engine::Edit { content, ..contextree_engine::Edit::default() };
     context.edit("clock", edit).unwrap();
     let after = request(context.working(), "\"model\":\"m\"");
     assert_stable_prefix(&before.rendered(), &after.rendered());
