@@ -14,7 +14,8 @@ pub(crate) fn check(root: &Path) -> Result<String, String> {
     let folder = root.join("target/tokens");
     fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let folder_name = folder.display().to_string();
-    let example = ["run", "--quiet", "--package", "contextree-tokens", "--example", "agreement", "--"];
+    let example =
+        ["run", "--quiet", "--package", "contextree-tokens", "--example", "agreement", "--"];
     cargo(root, "texts and their tokens", &[&example[..], &[&folder_name]].concat(), &[])?;
     let environment = folder.join("python");
     let python = environment.join("bin/python");
