@@ -64,7 +64,8 @@ fn measure(
 ) -> Result<(Row, String)> {
     let schema = format!("bench_{}", std::process::id());
     let insert = store.with_connection(async |client| {
-        let table = format!("CREATE TABLE {schema}.bare (id bigint PRIMARY KEY, data bytea NOT NULL)");
+        let table =
+            format!("CREATE TABLE {schema}.bare (id bigint PRIMARY KEY, data bytea NOT NULL)");
         client.batch_execute(&table).await?;
         client.prepare(&format!("INSERT INTO {schema}.bare (id, data) VALUES ($1, $2)")).await
     })?;
