@@ -261,7 +261,12 @@ impl Writer<'_> {
         found.into_iter().map(|node| node.id().to_owned()).collect()
     }
 
-    fn place_of(&self, text: &str) -> Result<Place, WriteError> {
+    /// Returns the place that a position names: `(d0, cont[offset=0], end)`. For operations that are put together by hand.
+    ///
+    /// # Errors
+    ///
+    /// It is no position, or its way leads nowhere or to more than one node.
+    pub fn place_of(&self, text: &str) -> Result<Place, WriteError> {
         let Insertion { position, cue, .. } = parse_position(text, self.edition)?;
         let parents = self.find(&of_position(&position, self.edition));
         if parents.is_empty() && self.is_missing_core(&position) {

@@ -5,9 +5,12 @@ use clap::CommandFactory as _;
 use super::Cli;
 
 /// Title and commands. A test holds that every command stands in one group.
-pub(crate) const GROUPS: [(&str, &[&str]); 4] = [
+pub(crate) const GROUPS: [(&str, &[&str]); 7] = [
+    ("Begin", &["quickstart", "new", "contexts", "fork", "delete"]),
+    ("Change", &["add", "edit", "remove", "move", "pin", "unpin", "commit", "attempt"]),
     ("Look", &["status", "show", "select", "diff", "log", "explain"]),
-    ("Take out", &["export", "thread"]),
+    ("In and out", &["import", "export", "thread"]),
+    ("Keep", &["backup", "restore", "verify", "gc"]),
     ("Check", &["conformance", "hash", "canon"]),
     ("Help", &["help", "completions", "man"]),
 ];

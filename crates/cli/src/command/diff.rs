@@ -10,7 +10,7 @@ use crate::args::parse_range;
 use crate::error::{Exit, Failure};
 use crate::output::Format;
 use crate::source::{Address, Range, Source, State};
-use crate::view::difference;
+use crate::view::{difference, report};
 
 /// Show what changed between two states; exits with 1 if something did
 ///
@@ -43,7 +43,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
-    let mut source = Source::open(call.global)?;
+    let mut source = Source::open(call)?;
     let (left, right) = states(args, &mut source)?;
     let (older, newer) = in_order(left, right);
     let found = match &args.select {
@@ -56,7 +56,10 @@ pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
             call.output.note(&format!("{} and {} are equal", older.label, newer.label));
         }
         Format::Human => {
-            let text = difference::draw(&found, &older, &newer, call.output.width());
+            let last = newer.cycle().or(older.cycle()).unwrap_or(0);
+            let reports = source.reports(older.cycle().unwrap_or(0), last)?;
+            let causes = report::causes_of(&reports);
+            let text = difference::draw(&found, (&older, &newer), &causes, call.output.width());
             call.output.text(&text);
         }
         _ if args.values => {

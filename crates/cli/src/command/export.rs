@@ -3,7 +3,7 @@
 use super::Call;
 use crate::args::parse_address;
 use crate::error::{Exit, Failure};
-use crate::source::{Address, Source};
+use crate::source::{Access, Address, Home, Source};
 
 /// Write a snapshot, the working state or the whole history as a document
 ///
@@ -24,21 +24,17 @@ pub(crate) struct Args {
     #[arg(long, conflicts_with = "at")]
     history: bool,
 
+    /// Every snapshot that is sound, of a context that is damaged, as a history
+    #[arg(long, conflicts_with_all = ["at", "history"])]
+    salvage: bool,
+
     /// Write to this file
     #[arg(long, short, value_name = "FILE")]
     output: Option<String>,
 }
 
 pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
-    let mut source = Source::open(call.global)?;
-    let bytes = if args.history {
-        source.export_history()?.ok_or_else(no_snapshot)?
-    } else {
-        match args.at {
-            Some(address) => source.state(address)?.export(),
-            None => source.newest()?.export(),
-        }
-    };
+    let bytes = if args.salvage { salvage(call)? } else { read(args, call)? };
     match &args.output {
         None => call.output.bytes(&bytes),
         Some(file) => {
@@ -50,6 +46,28 @@ pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
         }
     }
     Ok(Exit::Ok)
+}
+
+fn read(args: &Args, call: &Call<'_>) -> Result<Vec<u8>, Failure> {
+    let mut source = Source::open(call)?;
+    if args.history {
+        return source.export_history()?.ok_or_else(no_snapshot);
+    }
+    match args.at {
+        Some(address) => Ok(source.state(address)?.export()),
+        None => Ok(source.newest()?.export()),
+    }
+}
+
+fn salvage(call: &mut Call<'_>) -> Result<Vec<u8>, Failure> {
+    let home = Home::open(call.global, call.environment, Access::Read)?;
+    let mut bytes = Vec::new();
+    let written = home
+        .store
+        .salvage(&call.global.context, &mut bytes)
+        .map_err(|error| home.explain(error))?;
+    call.output.note(&format!("{written} snapshots are sound"));
+    Ok(bytes)
 }
 
 fn no_snapshot() -> Failure {

@@ -1,24 +1,45 @@
 //! One file per command: its options, and what it does.
 
+pub(crate) mod add;
+pub(crate) mod attempt;
+pub(crate) mod backup;
 pub(crate) mod canon;
+pub(crate) mod commit;
 pub(crate) mod completions;
 pub(crate) mod conformance;
+pub(crate) mod contexts;
+pub(crate) mod delete;
 pub(crate) mod diff;
+pub(crate) mod edit;
 pub(crate) mod explain;
 pub(crate) mod export;
+pub(crate) mod fork;
+pub(crate) mod gc;
 pub(crate) mod hash;
 pub(crate) mod help;
+pub(crate) mod import;
+mod input;
 pub(crate) mod log;
 pub(crate) mod man;
+pub(crate) mod move_;
+pub(crate) mod new;
+pub(crate) mod pin;
+pub(crate) mod quickstart;
+pub(crate) mod remove;
 pub(crate) mod select;
 pub(crate) mod show;
 pub(crate) mod status;
 pub(crate) mod thread;
+pub(crate) mod verify;
+
+use contextree_json::{Object, Value};
 
 use crate::args::{Cli, Command, Global};
 use crate::environment::Environment;
 use crate::error::{Exit, Failure};
-use crate::output::Output;
+use crate::output::text::count;
+use crate::output::{Format, Output};
+use crate::source::Change;
 
 /// What a command is given besides its own options.
 pub(crate) struct Call<'c> {
@@ -38,6 +59,24 @@ pub(crate) fn run(
 ) -> Result<Exit, Failure> {
     let mut call = Call { global: &cli.global, environment, output };
     match &cli.command {
+        Command::Quickstart(args) => quickstart::run(args, &mut call),
+        Command::New(args) => new::run(args, &mut call),
+        Command::Contexts(args) => contexts::run(args, &mut call),
+        Command::Fork(args) => fork::run(args, &mut call),
+        Command::Delete(args) => delete::run(args, &mut call),
+        Command::Add(args) => add::run(args, &mut call),
+        Command::Edit(args) => edit::run(args, &mut call),
+        Command::Remove(args) => remove::run(args, &mut call),
+        Command::Move(args) => move_::run(args, &mut call),
+        Command::Pin(args) => pin::run(args, &mut call),
+        Command::Unpin(args) => pin::run_unpin(args, &mut call),
+        Command::Commit(args) => commit::run(args, &mut call),
+        Command::Attempt(args) => attempt::run(args, &mut call),
+        Command::Import(args) => import::run(args, &mut call),
+        Command::Backup(args) => backup::run(args, &mut call),
+        Command::Restore(args) => backup::run_restore(args, &mut call),
+        Command::Verify(args) => verify::run(args, &mut call),
+        Command::Gc(args) => gc::run(args, &mut call),
         Command::Status(args) => status::run(args, &mut call),
         Command::Show(args) => show::run(args, &mut call),
         Command::Select(args) => select::run(args, &mut call),
@@ -53,4 +92,19 @@ pub(crate) fn run(
         Command::Man(args) => man::run(args, &mut call),
         Command::Help(args) => help::run(args, &mut call),
     }
+}
+
+/// Prints the ids that a change was about.
+fn output_ids(ids: &[String], change: &Change, word: &str, call: &mut Call<'_>) {
+    if call.output.format() == Format::Human {
+        let lines: String = ids.iter().map(|id| format!("{id}\n")).collect();
+        call.output.text(&lines);
+        if change.dry_run {
+            let text = format!("{} would be {word} (--dry-run)", count(ids.len(), "node"));
+            call.output.note(&text);
+        }
+        return;
+    }
+    let ids = Value::Array(ids.iter().map(|id| Value::from(id.as_str())).collect());
+    call.output.value(&Value::Object(Object::from_iter([(word, ids)])));
 }

@@ -5,7 +5,7 @@ use contextree::{Answer, NodeRef, SelectOptions, Selection};
 use super::Call;
 use crate::error::{Exit, Failure};
 use crate::output::Format;
-use crate::source::{Address, Range, Source, State};
+use crate::source::{Address, Range, Source, State, is_name};
 use crate::view::{node, tree};
 
 /// Draw the tree, with ttl, offsets and sizes
@@ -34,7 +34,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
-    let mut source = Source::open(call.global)?;
+    let mut source = Source::open(call)?;
     let found = find(&mut source, args.what.as_deref())?;
     let nodes = found.nodes(call);
     if call.output.format() != Format::Human {
@@ -108,11 +108,6 @@ fn find<'s>(source: &'s mut Source, what: Option<&str>) -> Result<Found<'s>, Fai
         .hint(format!("`ctx select \"@* {{ id='{what}' }}\"` looks for it in every snapshot"))),
         Err(failure) => Err(failure),
     }
-}
-
-/// True for a text that cannot be meant as a selector: selectors begin with a sign, or with a depth.
-fn is_name(text: &str) -> bool {
-    text.starts_with(|first: char| first.is_alphanumeric()) && !text.contains(char::is_whitespace)
 }
 
 /// Leaves out what stands below another one that is drawn.

@@ -6,6 +6,7 @@ use contextree::query::{QueryError, ResolveError, ResolveErrorKind};
 use contextree::{CommitError, DocumentError, HistoryError, OpError, SnapshotError, WriteError};
 use contextree_json::{Object, Value};
 use contextree_selector::{SelectorError, SelectorErrors};
+use contextree_store::{ReadError, StoreError};
 
 use super::Failure;
 
@@ -152,5 +153,45 @@ fn resolve(error: &ResolveError, text: &str) -> Failure {
             failure.hint("`ctx log` lists the snapshots there are")
         }
         _ => failure,
+    }
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        let failure = Failure::new(error.code(), error.to_string());
+        let failure = match error.hint() {
+            Some(hint) => failure.hint(hint),
+            None => failure,
+        };
+        match error {
+            StoreError::Conflict { context, expected, found, head } => failure
+                .detail("context", context)
+                .detail("expected", expected)
+                .detail("found", found)
+                .detail("head", head.map_or(Value::Null, |head| Value::from(head.cycle))),
+            StoreError::Exists { context } => failure
+                .hint(format!(
+                    "`ctx -c {context} status` looks at it; `ctx new NAME` makes another"
+                ))
+                .detail("context", context),
+            StoreError::NotFound { context } => {
+                failure.hint("`ctx contexts` lists those there are").detail("context", context)
+            }
+            StoreError::Corrupt { record, .. } => failure
+                .detail("record", record)
+                .hint("`ctx verify` finds all damage; `ctx export --salvage` writes what is sound"),
+            StoreError::Url { url, .. } => failure.detail("store", url),
+            _ => failure,
+        }
+    }
+}
+
+impl From<ReadError> for Failure {
+    fn from(error: ReadError) -> Self {
+        match error {
+            ReadError::Store(error) => error.into(),
+            ReadError::Snapshot(error) => error.into(),
+            other => Failure::new(other.code(), other.to_string()),
+        }
     }
 }

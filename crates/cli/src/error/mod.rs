@@ -92,6 +92,11 @@ impl Failure {
         self
     }
 
+    /// Returns the stable code.
+    pub(crate) fn code(&self) -> &str {
+        &self.0.code
+    }
+
     /// Returns how the process ends.
     pub(crate) fn exit(&self) -> Exit {
         exit_of(&self.0.code)
@@ -137,7 +142,8 @@ fn exit_of(code: &str) -> Exit {
         | "E_NODE_NOT_FOUND"
         | "E_NO_MATCH"
         | "E_ATTEMPT_NOT_FOUND"
-        | "E_CONTEXT_NOT_FOUND" => Exit::NotFound,
+        | "E_CONTEXT_NOT_FOUND"
+        | "E_STORE_NOT_FOUND" => Exit::NotFound,
         "E_IO" | "E_DIGEST_MISMATCH" | "E_CORRUPT" | "E_BUSY" | "E_DENIED" => Exit::Io,
         _ if code.starts_with("E_STORE") => Exit::Io,
         _ => Exit::Usage,

@@ -1,6 +1,7 @@
 //! What is printed: data to standard output, everything else to standard error; for people or for programs.
 
 mod pager;
+pub(crate) mod progress;
 pub(crate) mod style;
 pub(crate) mod table;
 pub(crate) mod text;
@@ -127,6 +128,13 @@ impl Output {
         let mut stream = AutoStream::new(io::stderr(), self.error_colour);
         // Nothing can be said about a standard error that does not listen.
         let _ = writeln!(stream, "{text}");
+    }
+
+    /// Prints a line of text for people at once, for commands that show others at work.
+    pub(crate) fn say_data(&self, text: &str) -> io::Result<()> {
+        let mut stream = AutoStream::new(io::stdout(), self.colour);
+        writeln!(stream, "{text}")?;
+        stream.flush()
     }
 
     /// Says that something is suspicious, and is carried out all the same.

@@ -23,9 +23,12 @@ pub(crate) struct FileSource {
 
 /// What a document is, told by its keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+pub(crate) enum Kind {
+    /// One snapshot.
     Snapshot,
+    /// Snapshots as lines.
     History,
+    /// Several snapshots and a working state.
     Fixture,
 }
 
@@ -45,7 +48,7 @@ impl FileSource {
     fn parse(place: &str, text: &[u8]) -> Result<FileSource, Failure> {
         let source = |history, working| FileSource { place: place.to_owned(), history, working };
         let options = ContextOptions::default;
-        match kind(place, text)? {
+        match Kind::of(place, text)? {
             Kind::Snapshot => Context::import_snapshot(text, Profile::Lenient, options())
                 .map(|history| source(Some(history), None))
                 .map_err(|error| Failure::document(place, &error)),
@@ -138,13 +141,14 @@ fn fixture_history(place: &str, fixture: &Value) -> Result<Option<Context>, Fail
     )
 }
 
-/// Tells what a document is by the keys of its first object.
-fn kind(place: &str, text: &[u8]) -> Result<Kind, Failure> {
-    let keys = first_keys(text).map_err(|error| not_json(place, &error))?;
-    match keys {
-        Some(Kind::Snapshot) => Ok(if is_lines(text) { Kind::History } else { Kind::Snapshot }),
-        Some(kind) => Ok(kind),
-        None => Err(unknown_shape(place)),
+impl Kind {
+    /// Tells what a document is by the keys of its first object.
+    pub(crate) fn of(place: &str, text: &[u8]) -> Result<Kind, Failure> {
+        match first_keys(text).map_err(|error| not_json(place, &error))? {
+            Some(Kind::Snapshot) if is_lines(text) => Ok(Kind::History),
+            Some(kind) => Ok(kind),
+            None => Err(unknown_shape(place)),
+        }
     }
 }
 

@@ -1,95 +1,61 @@
 //! Where trees are read from, and how a state is named.
 
 mod address;
+mod change;
 mod file;
+mod home;
+mod state;
+
+use std::collections::BTreeMap;
 
 use contextree::query::{Timeline, explain, select};
 use contextree::{
-    Answer, Context, Edition, Explanation, SelectOptions, Snapshot, SnapshotAddress, SnapshotError,
-    TreeRef,
+    Answer, CommitReport, Context, Edition, Explanation, SelectOptions, Snapshot, SnapshotAddress,
+    SnapshotError,
 };
+use contextree_store::{ReadError, Session};
 
 pub(crate) use address::{Address, Range};
-pub(crate) use file::{FileSource, objects, read_bytes};
+pub(crate) use change::{Change, is_name, place_of, targets};
+pub(crate) use file::{FileSource, Kind, objects, read_bytes};
+pub(crate) use home::{Access, Home, instant};
+pub(crate) use state::State;
 
-use crate::args::Global;
+use crate::command::Call;
 use crate::error::Failure;
 
 /// Something that can be read: a context of a store, or a file.
-#[derive(Debug)]
 pub(crate) struct Source {
-    file: FileSource,
+    from: From,
     edition: Edition,
+    /// Where it is read from, for people.
+    place: String,
 }
 
-/// One state of a context. It is a few pointers, and keeps what it shows.
-#[derive(Debug)]
-pub(crate) struct State {
-    tree: Kept,
-    /// How it is called: `@c12`, or `working state`.
-    pub(crate) label: String,
-}
-
-#[derive(Debug)]
-enum Kept {
-    Snapshot(Snapshot),
-    Working(Box<Context>),
-}
-
-impl State {
-    fn of_snapshot(snapshot: Snapshot) -> State {
-        State { label: format!("@c{}", snapshot.cycle()), tree: Kept::Snapshot(snapshot) }
-    }
-
-    fn of_working(context: &Context) -> State {
-        let fork = Box::new(context.fork_working());
-        State { tree: Kept::Working(fork), label: "working state".to_owned() }
-    }
-
-    /// Returns the tree.
-    pub(crate) fn tree(&self) -> TreeRef<'_> {
-        match &self.tree {
-            Kept::Snapshot(snapshot) => snapshot.view(),
-            Kept::Working(context) => context.working(),
-        }
-    }
-
-    /// Returns the snapshot; nothing for the working state.
-    pub(crate) fn snapshot(&self) -> Option<&Snapshot> {
-        match &self.tree {
-            Kept::Snapshot(snapshot) => Some(snapshot),
-            Kept::Working(_) => None,
-        }
-    }
-
-    /// Returns the number of the commit that left it; nothing for the working state.
-    pub(crate) fn cycle(&self) -> Option<u32> {
-        self.snapshot().map(Snapshot::cycle)
-    }
-
-    /// Returns the state as a document.
-    pub(crate) fn export(&self) -> Vec<u8> {
-        match &self.tree {
-            Kept::Snapshot(snapshot) => snapshot.export(),
-            Kept::Working(context) => context.export_working(),
-        }
-    }
+enum From {
+    File(FileSource),
+    Store(Box<Session>),
 }
 
 impl Source {
-    /// Opens what the options name.
-    pub(crate) fn open(global: &Global) -> Result<Source, Failure> {
-        let Some(file) = &global.file else {
-            return Err(Failure::usage("no store can be opened yet")
-                .hint("read a file: `ctx show -f snapshot.json`"));
-        };
-        let edition = global.edition.unwrap_or_default();
-        Ok(Source { file: FileSource::read(file)?, edition })
+    /// Opens what the options name, to be read.
+    pub(crate) fn open(call: &Call<'_>) -> Result<Source, Failure> {
+        let global = call.global;
+        if let Some(name) = &global.file {
+            let file = FileSource::read(name)?;
+            let edition = global.edition.unwrap_or_default();
+            return Ok(Source { place: file.place.clone(), from: From::File(file), edition });
+        }
+        let home = Home::open(global, call.environment, Access::Read)?;
+        let session = home.session(global)?;
+        let edition = global.edition.unwrap_or(session.settings().edition);
+        let place = format!("{} in {}", session.name(), global.store);
+        Ok(Source { from: From::Store(Box::new(session)), edition, place })
     }
 
     /// Returns where it is read from, for people.
     pub(crate) fn place(&self) -> &str {
-        &self.file.place
+        &self.place
     }
 
     /// Returns the edition of selectors.
@@ -97,27 +63,52 @@ impl Source {
         self.edition
     }
 
+    /// Returns the open context, if it is one of a store.
+    pub(crate) fn session(&mut self) -> Option<&mut Session> {
+        match &mut self.from {
+            From::File(_) => None,
+            From::Store(session) => Some(session),
+        }
+    }
+
     /// Returns how many snapshots there are.
     pub(crate) fn snapshot_count(&self) -> usize {
-        self.file.snapshot_count()
+        match &self.from {
+            From::File(file) => file.snapshot_count(),
+            From::Store(session) => usize::try_from(session.row().snapshots).unwrap_or(usize::MAX),
+        }
     }
 
     /// Returns the newest snapshots, newest first, at most so many.
     pub(crate) fn newest_snapshots(&mut self, limit: usize) -> Result<Vec<Snapshot>, Failure> {
-        let count = self.snapshot_count();
-        let first = count.saturating_sub(limit);
-        let history = self.file.history.as_ref().map(Context::history);
-        Ok((first..count).rev().filter_map(|index| history?.get(index).cloned()).collect())
+        let number = self.snapshot_count().min(limit);
+        if number > 1
+            && let From::Store(session) = &mut self.from
+        {
+            // Brings all of them into memory in one piece.
+            let oldest = SnapshotAddress::Back(number as u64 - 1);
+            session.diff(oldest, SnapshotAddress::Back(0))?;
+        }
+        (0..number).map(|back| self.snapshot(SnapshotAddress::Back(back as u64))).collect()
     }
 
     /// Returns the whole history as JSON Lines; nothing before the first commit.
     pub(crate) fn export_history(&mut self) -> Result<Option<Vec<u8>>, Failure> {
-        Ok(self.file.history.as_ref().map(Context::export_history))
+        if self.snapshot_count() == 0 {
+            return Ok(None);
+        }
+        match &mut self.from {
+            From::File(file) => Ok(file.history.as_ref().map(Context::export_history)),
+            From::Store(session) => Ok(Some(session.load_all()?.export_history())),
+        }
     }
 
     /// Returns the working state, uncommitted changes included.
     pub(crate) fn working(&mut self) -> Result<State, Failure> {
-        Ok(State::of_working(self.file.context()))
+        match &mut self.from {
+            From::File(file) => Ok(State::of_working(file.context())),
+            From::Store(session) => Ok(State::of_working(session.context()?)),
+        }
     }
 
     /// Returns a state.
@@ -137,14 +128,14 @@ impl Source {
     }
 
     fn snapshot(&mut self, address: SnapshotAddress) -> Result<Snapshot, Failure> {
-        match &self.file.history {
-            Some(context) => Ok(context.snapshot(address)?.clone()),
-            None => Err(SnapshotError::NotFound {
-                address: address.to_string(),
-                oldest: None,
-                newest: None,
+        let missing =
+            || SnapshotError::NotFound { address: address.to_string(), oldest: None, newest: None };
+        match &mut self.from {
+            From::File(FileSource { history: None, .. }) => Err(missing().into()),
+            From::File(FileSource { history: Some(context), .. }) => {
+                Ok(context.snapshot(address)?.clone())
             }
-            .into()),
+            From::Store(session) => Ok(session.snapshot(address)?.clone()),
         }
     }
 
@@ -154,13 +145,46 @@ impl Source {
         selector: &str,
         options: &SelectOptions,
     ) -> Result<Answer<'_>, Failure> {
-        select(selector, self.edition, &self.file, options)
-            .map_err(|error| Failure::query(&error, selector))
+        match &mut self.from {
+            From::File(file) => select(selector, self.edition, file, options)
+                .map_err(|error| Failure::query(&error, selector)),
+            From::Store(session) => session
+                .select_with(selector, self.edition, options)
+                .map_err(|error| read_failure(error, selector)),
+        }
     }
 
     /// Tells how a selector is answered.
     pub(crate) fn explain(&mut self, selector: &str) -> Result<Explanation, Failure> {
-        explain(selector, self.edition, &self.file)
-            .map_err(|error| Failure::query(&error, selector))
+        match &mut self.from {
+            From::File(file) => explain(selector, self.edition, file)
+                .map_err(|error| Failure::query(&error, selector)),
+            From::Store(session) => session
+                .explain(selector, self.edition)
+                .map_err(|error| read_failure(error, selector)),
+        }
+    }
+
+    /// Returns the reports of the commits behind one up to another, by cycle. Files have none.
+    pub(crate) fn reports(
+        &mut self,
+        after: u32,
+        last: u32,
+    ) -> Result<BTreeMap<u32, CommitReport>, Failure> {
+        let mut reports = BTreeMap::new();
+        if let From::Store(session) = &mut self.from {
+            session.reports(after.saturating_add(1), last, &mut |cycle, _, report| {
+                reports.extend(report.map(|report| (cycle, report)));
+                Ok(())
+            })?;
+        }
+        Ok(reports)
+    }
+}
+
+fn read_failure(error: ReadError, selector: &str) -> Failure {
+    match error {
+        ReadError::Query(error) => Failure::query(&error, selector),
+        other => other.into(),
     }
 }

@@ -1,5 +1,7 @@
 //! What changed between two states, drawn.
 
+use std::collections::BTreeMap;
+
 use contextree::diff::Diff;
 use contextree::{Class, NodeRef};
 use contextree_json::Value;
@@ -11,7 +13,12 @@ use crate::output::text::{count, cut, one_line, size};
 use crate::source::State;
 
 /// Draws a diff: a line of sums, then what came, what went and what changed.
-pub(crate) fn draw(diff: &Diff, older: &State, newer: &State, width: Option<usize>) -> String {
+pub(crate) fn draw(
+    diff: &Diff,
+    (older, newer): (&State, &State),
+    causes: &BTreeMap<String, String>,
+    width: Option<usize>,
+) -> String {
     let mut out = sums(diff, older, newer);
     let mut line = |mark: &str, style, node: NodeRef<'_>, why: &str| {
         let mut text = format!("{} {}", paint(style, mark), paint(style::ID, one_line(node.id())));
@@ -39,7 +46,8 @@ pub(crate) fn draw(diff: &Diff, older: &State, newer: &State, width: Option<usiz
         line("+", style::ADDED, node, "");
     }
     for node in diff.removed.iter().filter_map(|id| older.tree().get(id)) {
-        line("-", style::REMOVED, node, reason(node, older, newer));
+        let why = causes.get(node.id()).map(|cause| format!("({cause})"));
+        line("-", style::REMOVED, node, why.as_deref().unwrap_or(reason(node, older, newer)));
     }
     for changed in &diff.changed {
         let sides = (older.tree().get(&changed.id), newer.tree().get(&changed.id));

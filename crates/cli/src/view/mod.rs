@@ -2,4 +2,5 @@
 
 pub(crate) mod difference;
 pub(crate) mod node;
+pub(crate) mod report;
 pub(crate) mod tree;

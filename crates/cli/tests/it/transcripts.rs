@@ -21,7 +21,16 @@ macro_rules! cases {
 }
 
 // covers: DBG-001, DBG-002
-cases! { canon completions conformance diff explain export files hash help log man select show status thread usage }
+cases! {
+    add attempt backup canon commit completions conformance contexts delete diff edit explain export files fork gc hash help
+    import log man new pin quickstart remove restore select show status thread unpin usage verify
+}
+
+/// `move` is a word of the language that tests are written in.
+#[test]
+fn moving() {
+    play(&cases().join("move.md"));
+}
 
 #[test]
 fn no_case_is_forgotten_and_every_command_has_one() {
@@ -30,7 +39,8 @@ fn no_case_is_forgotten_and_every_command_has_one() {
         .map(|entry| entry.expect("an entry").path())
         .filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned()))
         .collect();
-    let names: BTreeSet<String> = NAMES.iter().map(|name| (*name).to_owned()).collect();
+    let names: BTreeSet<String> =
+        NAMES.iter().chain(&["move"]).map(|name| (*name).to_owned()).collect();
     assert_eq!(files, names, "files of tests/cases and the list in this file");
     for command in contextree_cli::command().get_subcommands() {
         assert!(names.contains(command.get_name()), "`{}` has no case", command.get_name());

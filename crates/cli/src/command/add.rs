@@ -1,0 +1,176 @@
+//! `ctx add`: a new node in the working state.
+
+use contextree::{Content, NewNode, Op, Outcome, Place, Zone};
+use contextree_json::{Object, Value};
+
+use super::Call;
+use super::input::{self, ContentOptions};
+use crate::error::{Exit, Failure};
+use crate::output::Format;
+use crate::source::{Change, place_of};
+
+/// Add a node to the working state; prints its id
+///
+/// Without a place it goes into the core of the turn in progress (`^ah`). `--offset -1` puts it before the core, `--offset 1`
+/// behind; `--into ^sys` into the system region; `--at` takes a position with a cue, such as `(d0, cont[offset=0], end)`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  ctx add --role user 'Will it rain in Oslo?'
+  ctx add --into ^sys --role system --pinned 'You are a travel assistant.'
+  ctx add --role tool --ttl 2 --offset 1 --key forecast --tag retrieved --content-file forecast.txt
+  ctx add --role tool --kind result --attr data_call_id=call-1 --content-json '{\"rain\":true}'
+  git diff | ctx add --role user --kind diff -
+  ctx add --at '(d1, end)' --role assistant --kind summary 'They agreed.'   behind the newest sealed turn")]
+pub(crate) struct Args {
+    #[command(flatten)]
+    content: ContentOptions,
+
+    /// The role: user, assistant, system, tool …
+    #[arg(long)]
+    role: Option<String>,
+
+    /// The kind: text, call, result, summary …
+    #[arg(long)]
+    kind: Option<String>,
+
+    /// A name that several nodes may share; `#KEY` selects them
+    #[arg(long)]
+    key: Option<String>,
+
+    /// A tag; may be given more than once
+    #[arg(long = "tag", value_name = "TAG")]
+    tags: Vec<String>,
+
+    /// How many commits it survives: 0 goes with the next one; never, if it is not given
+    #[arg(long, allow_negative_numbers = true)]
+    ttl: Option<i64>,
+
+    /// The lowest goes first when something must be pruned
+    #[arg(long, allow_negative_numbers = true, default_value_t = 0, hide_default_value = true)]
+    priority: i64,
+
+    /// The place among siblings: below 0 before the core of a turn, above 0 behind it
+    #[arg(long, allow_negative_numbers = true)]
+    offset: Option<i64>,
+
+    /// The id [default: one is made, such as block:3.1]
+    #[arg(long)]
+    id: Option<String>,
+
+    /// The type [default: block]; `cont:NAME` makes a group
+    #[arg(long = "type", value_name = "TYPE")]
+    node_type: Option<String>,
+
+    /// An attribute: data_…, content_… or namespace:name; may be given more than once
+    #[arg(long = "attr", value_name = "NAME=TEXT")]
+    attributes: Vec<String>,
+
+    /// An attribute whose value is JSON
+    #[arg(long = "attr-json", value_name = "NAME=JSON")]
+    json_attributes: Vec<String>,
+
+    /// The media type of the content
+    #[arg(long)]
+    mime: Option<String>,
+
+    /// The encoding of the content
+    #[arg(long)]
+    encoding: Option<String>,
+
+    /// Where it comes from
+    #[arg(long)]
+    provenance: Option<String>,
+
+    /// Never prune it
+    #[arg(long)]
+    pinned: bool,
+
+    /// A group that goes when it is empty
+    #[arg(long)]
+    removable: bool,
+
+    /// The parent: ^ah, ^sys, or an id [default: ^ah]
+    #[arg(long, value_name = "PARENT", conflicts_with = "at")]
+    into: Option<String>,
+
+    /// A position: hops to the parent, and a cue (`,` start, `end`, `+N`, `-N`)
+    #[arg(long, value_name = "POSITION", conflicts_with = "offset")]
+    at: Option<String>,
+
+    /// A zone of the turn in progress, or of the one named by --into: pre, core or post
+    #[arg(long, value_name = "ZONE", conflicts_with_all = ["at", "offset"], value_parser = zone)]
+    zone: Option<Zone>,
+
+    #[command(flatten)]
+    change: Change,
+}
+
+pub(super) fn zone(text: &str) -> Result<Zone, String> {
+    match text {
+        "pre" => Ok(Zone::Pre),
+        "core" => Ok(Zone::Core),
+        "post" => Ok(Zone::Post),
+        _ => Err(format!("`{text}` is none of `pre`, `core`, `post`")),
+    }
+}
+
+pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
+    let node = node(args)?;
+    let edition = call.global.edition;
+    let outcome = args.change.make(call, |context| {
+        let place = match &args.at {
+            Some(position) => place_of(context, position, edition)?,
+            None => place(args),
+        };
+        let op = Op::Add { place, node: node.clone() };
+        context.apply(op).map_err(|error| Failure::refused(&error))
+    })?;
+    let Outcome::Added { id, core } = outcome else {
+        return Err(Failure::new("E_INTERNAL", "adding a node did something else"));
+    };
+    if call.output.format() == Format::Human {
+        call.output.text(&format!("{id}\n"));
+        if args.change.dry_run {
+            call.output.note(&args.change.words("it could be added"));
+        }
+        return Ok(Exit::Ok);
+    }
+    let mut object = Object::from_iter([("id", Value::from(id))]);
+    if let Some(core) = core {
+        object.insert("core", core.into());
+    }
+    call.output.value(&object.into());
+    Ok(Exit::Ok)
+}
+
+fn place(args: &Args) -> Place {
+    let parent = args.into.clone().unwrap_or_else(|| "^ah".to_owned());
+    match args.zone {
+        Some(zone) => Place::Zone { turn: parent, zone },
+        None => Place::Into { parent, offset: args.offset },
+    }
+}
+
+fn node(args: &Args) -> Result<NewNode, Failure> {
+    let mut node = NewNode {
+        id: args.id.clone(),
+        node_type: args.node_type.clone(),
+        ttl: args.ttl,
+        priority: args.priority,
+        role: args.role.clone(),
+        kind: args.kind.clone(),
+        key: args.key.clone(),
+        tags: args.tags.clone(),
+        provenance: args.provenance.clone(),
+        mime: args.mime.clone(),
+        encoding: args.encoding.clone(),
+        content: args.content.read()?.unwrap_or(Content::Absent),
+        removable: args.removable,
+        pinned: args.pinned,
+        attributes: Vec::new(),
+    };
+    node.attributes.extend(input::texts(&args.attributes)?);
+    node.attributes.extend(input::values(&args.json_attributes)?);
+    Ok(node)
+}
