@@ -34,11 +34,16 @@ pub(crate) fn to_row(attempt: &Attempt) -> AttemptRow {
     AttemptRow { id: attempt.attempt_id.clone(), record: seal(object) }
 }
 
-pub(crate) fn from_json(text: &str) -> Result<Attempt> {
-    open(text).map(Value::Object).as_ref().and_then(read).ok_or_else(|| StoreError::Corrupt {
-        record: "the record of an attempt".to_owned(),
-        message: "it is not what was written".to_owned(),
-    })
+pub(crate) fn from_row(row: &AttemptRow) -> Result<Attempt> {
+    open(&row.record)
+        .map(Value::Object)
+        .as_ref()
+        .and_then(read)
+        .filter(|attempt| attempt.attempt_id == row.id)
+        .ok_or_else(|| StoreError::Corrupt {
+            record: format!("the record of the attempt {}", row.id),
+            message: "it is not what was written".to_owned(),
+        })
 }
 
 fn read(value: &Value) -> Option<Attempt> {

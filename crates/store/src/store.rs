@@ -4,9 +4,7 @@ use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use contextree_engine::{
-    Clock, Context, ContextOptions, IdSource, LogicalClock, SnapshotAddress,
-};
+use contextree_engine::{Clock, Context, ContextOptions, IdSource, LogicalClock, SnapshotAddress};
 
 use crate::attempts;
 use crate::backend::Backend;
@@ -71,7 +69,11 @@ impl Shared {
     /// The options that a context of this store is opened with.
     pub(crate) fn options(&self, row: &ContextRow) -> Result<ContextOptions> {
         let options = ContextSettings::from_json(&row.settings)?.options();
-        Ok(ContextOptions { clock: Some(Arc::clone(&self.clock)), ids: self.ids.clone(), ..options })
+        Ok(ContextOptions {
+            clock: Some(Arc::clone(&self.clock)),
+            ids: self.ids.clone(),
+            ..options
+        })
     }
 
     /// Returns an empty step with a name of its own.
