@@ -39,8 +39,12 @@ pub(crate) fn run(root: &Path, target: Option<&str>, seconds: &str) -> Result<St
     run_all(root, &names, seconds)
 }
 
-/// Runs the targets of the selector language for a short while, from the seeds alone.
+/// Runs the targets of the selector language for a short while. A machine without a C++ compiler cannot, and says so.
 pub(crate) fn smoke(root: &Path, seconds: u32) -> Result<String, String> {
+    let compiler = std::env::var_os("CXX").unwrap_or_else(|| "c++".into());
+    if Command::new(&compiler).arg("--version").output().is_err() {
+        return Ok("not run: libFuzzer needs a C++ compiler, and there is none".to_owned());
+    }
     run_all(root, &SELECTORS, seconds)
 }
 
@@ -57,7 +61,7 @@ fn run_all(root: &Path, names: &[&str], seconds: u32) -> Result<String, String> 
     // rest of the project is built into.
     let mut build = Command::new("cargo");
     build
-        .args(["build", "--release", "--quiet", "--locked", "--target", &host])
+        .args(["build", "--release", "--quiet", "--target", &host])
         .args(["--target-dir", "target"])
         .env("RUSTFLAGS", COVERAGE)
         .current_dir(&folder);

@@ -33,7 +33,7 @@ pub(crate) fn run(root: &Path) -> Result<String, String> {
     let tour = ["run", "--release", "--quiet", "--package", "contextree", "--example", "tour"];
     cargo(root, "the guided tour", &tour, &[])?;
     say(&format!("fuzz targets of the selector language, {FUZZ_SECONDS} s each"));
-    fuzz::smoke(root, FUZZ_SECONDS)?;
+    say(&fuzz::smoke(root, FUZZ_SECONDS)?);
     Ok("everything passed".to_owned())
 }
 

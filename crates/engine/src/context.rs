@@ -30,9 +30,9 @@ pub struct ContextOptions {
     /// How large trees may grow.
     pub limits: Limits,
     /// Where stamps come from; a logical clock by default.
-    pub clock: Option<Box<dyn Clock>>,
+    pub clock: Option<Arc<dyn Clock>>,
     /// Where ids come from; readable ones by default.
-    pub ids: Option<Box<dyn IdSource>>,
+    pub ids: Option<Arc<dyn IdSource>>,
 }
 
 /// A context. One writer at a time has it mutably; snapshots are read from anywhere.
@@ -137,8 +137,8 @@ impl Context {
             edition: options.edition,
             vocabulary: options.vocabulary,
             limits: options.limits,
-            clock: options.clock.unwrap_or_else(|| Box::new(LogicalClock)),
-            ids: options.ids.unwrap_or_else(|| Box::new(ReadableIds)),
+            clock: options.clock.unwrap_or_else(|| Arc::new(LogicalClock)),
+            ids: options.ids.unwrap_or_else(|| Arc::new(ReadableIds)),
         };
         Context {
             draft,
@@ -570,6 +570,12 @@ impl Context {
     #[must_use]
     pub fn edition(&self) -> Edition {
         self.settings.edition
+    }
+
+    /// Returns where ids come from.
+    #[must_use]
+    pub fn ids(&self) -> &Arc<dyn IdSource> {
+        &self.settings.ids
     }
 
     /// Returns the context's words.

@@ -1,5 +1,7 @@
 //! The working state and everything that an operation or a commit needs of its context.
 
+use std::sync::Arc;
+
 use contextree_canon::Limits;
 use contextree_selector::Edition;
 use contextree_tree::{Draft, NodeData, NodeKey, Region, Tree, Vocabulary};
@@ -25,8 +27,8 @@ pub(crate) struct Settings {
     pub(crate) edition: Edition,
     pub(crate) vocabulary: Vocabulary,
     pub(crate) limits: Limits,
-    pub(crate) clock: Box<dyn Clock>,
-    pub(crate) ids: Box<dyn IdSource>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) ids: Arc<dyn IdSource>,
 }
 
 /// The longest ttl that a node can be given; together with the highest cycle it can still be counted.

@@ -268,25 +268,21 @@ impl Writer<'_> {
     /// It is no position, or its way leads nowhere or to more than one node.
     pub fn place_of(&self, text: &str) -> Result<Place, WriteError> {
         let Insertion { position, cue, .. } = parse_position(text, self.edition)?;
-        let mut parents = self.find(&of_position(&position, self.edition));
+        let parents = self.find(&of_position(&position, self.edition));
         if parents.is_empty() && self.is_missing_core(&position) {
             // The first node of a turn in progress brings the core with it.
             return match cue {
-                None | Some(ast::Cue::Start | ast::Cue::End) => Ok(Place::head()),
+                None | Some(ast::Cue::Start | ast::Cue::End) => Ok(Place::at("^ah", 0)),
                 Some(ast::Cue::After(_) | ast::Cue::Before(_)) => {
                     let error = OpError::placement(Reason::PositionOutOfRange, "^ah");
                     Err(WriteError::Refused(error))
                 }
             };
         }
-        let parent = match (parents.pop(), parents.is_empty()) {
-            (Some(parent), true) => parent,
-            (None, _) => return Err(WriteError::NoMatch(text.to_owned())),
-            (last, _) => {
-                parents.extend(last);
-                return Err(WriteError::Ambiguous { selector: text.to_owned(), ids: parents });
-            }
-        };
+        if parents.is_empty() {
+            return Err(WriteError::NoMatch(text.to_owned()));
+        }
+        let parent = only(text, parents)?;
         let number = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
         Ok(match cue {
             None => Place::Into { parent, offset: None },

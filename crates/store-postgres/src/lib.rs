@@ -35,3 +35,21 @@ mod wait;
 mod write;
 
 pub use store::Postgres;
+
+use std::sync::Arc;
+
+use contextree_store::{Result, Store, StoreOptions};
+
+/// Opens the store at any address: `postgres://…` here, every other as [`Store::open_with`] does.
+///
+/// # Errors
+///
+/// The address is none, or the store cannot be opened.
+pub fn open(url: &str, options: StoreOptions) -> Result<Store> {
+    match url.split_once(':') {
+        Some(("postgres" | "postgresql", _)) => {
+            Ok(Store::over(Arc::new(Postgres::open(url)?), options))
+        }
+        _ => Store::open_with(url, options),
+    }
+}

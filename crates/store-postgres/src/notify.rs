@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::future::poll_fn;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use contextree_store::{Result, StoreError};
@@ -149,16 +149,19 @@ fn read(sender: &str, message: &str) -> Vec<(i64, u64)> {
         .collect()
 }
 
+type Listeners = Arc<Mutex<Vec<Listener>>>;
+type Notices = Vec<(i64, u64)>;
+
 /// Hears of other processes' steps.
 pub(crate) struct Hearer {
-    listeners: Arc<Mutex<Vec<Listener>>>,
+    listeners: Listeners,
     /// Some as soon as it is known whether the engine below has notices.
     works: tokio::sync::Mutex<Option<bool>>,
 }
 
 impl Hearer {
     pub(crate) fn new() -> Hearer {
-        Hearer { listeners: Arc::default(), works: tokio::sync::Mutex::new(None) }
+        Hearer { listeners: Listeners::default(), works: tokio::sync::Mutex::new(None) }
     }
 
     /// Adds a listener; connects if it is the first. When this returns true, no later step is missed, short of a lost line: then the
@@ -170,47 +173,47 @@ impl Hearer {
         listener: Listener,
     ) -> Result<bool> {
         let mut works = self.works.lock().await;
-        if *works != Some(false) {
+        let known = match *works {
+            Some(known) => known,
+            None => {
+                let (heard, notices) = std::sync::mpsc::channel();
+                match connect(wire.clone(), heard.clone()).await {
+                    Ok(line) => {
+                        announce(Arc::clone(&self.listeners), notices)?;
+                        runtime.spawn(stay(wire.clone(), line, heard));
+                        true
+                    }
+                    Err(error) if is_unsupported(&error) => false,
+                    Err(error) => return Err(away(&error)),
+                }
+            }
+        };
+        *works = Some(known);
+        if known {
             lock(&self.listeners).push(listener);
         }
-        if let Some(works) = *works {
-            return Ok(works);
-        }
-        let listeners = Arc::clone(&self.listeners);
-        match connect(wire.clone(), Arc::clone(&listeners)).await {
-            Ok(line) => {
-                runtime.spawn(stay(wire.clone(), line, listeners));
-                *works = Some(true);
-                Ok(true)
-            }
-            Err(error) if is_unsupported(&error) => {
-                lock(&self.listeners).clear();
-                *works = Some(false);
-                Ok(false)
-            }
-            Err(error) => {
-                lock(&self.listeners).clear();
-                Err(match away(&error) {
-                    StoreError::Busy { message } => {
-                        StoreError::Unavailable { message, unknown: false }
-                    }
-                    error => error,
-                })
-            }
-        }
+        Ok(known)
     }
 }
 
-fn lock(listeners: &Mutex<Vec<Listener>>) -> std::sync::MutexGuard<'_, Vec<Listener>> {
+fn lock(listeners: &Mutex<Vec<Listener>>) -> MutexGuard<'_, Vec<Listener>> {
     listeners.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn announce(listeners: &Mutex<Vec<Listener>>, notices: &[(i64, u64)]) {
-    for listener in lock(listeners).iter() {
-        for (context, revision) in notices {
-            listener(*context, *revision);
+/// Starts the thread on which listeners are called: they may do what they like there, even ask the store. It ends with the tasks that hear.
+fn announce(listeners: Listeners, notices: std::sync::mpsc::Receiver<Notices>) -> Result<()> {
+    let work = move || {
+        for (context, revision) in notices.into_iter().flatten() {
+            for listener in lock(&listeners).iter() {
+                listener(context, revision);
+            }
         }
-    }
+    };
+    std::thread::Builder::new()
+        .name("contextree-notices".to_owned())
+        .spawn(work)
+        .map(drop)
+        .map_err(|error| StoreError::Io { message: error.to_string() })
 }
 
 /// A connection that listens: the task that drives it ends with it.
@@ -220,7 +223,7 @@ struct Line {
     end: tokio::task::JoinHandle<()>,
 }
 
-async fn connect(wire: Wire, listeners: Arc<Mutex<Vec<Listener>>>) -> Result<Line, Error> {
+async fn connect(wire: Wire, heard: std::sync::mpsc::Sender<Notices>) -> Result<Line, Error> {
     let (client, mut connection) = wire.config.connect(wire.tls.clone()).await?;
     let command = format!("LISTEN {}", wire.channel());
     let channel = wire.channel();
@@ -229,7 +232,7 @@ async fn connect(wire: Wire, listeners: Arc<Mutex<Vec<Listener>>>) -> Result<Lin
             if let AsyncMessage::Notification(notice) = message
                 && notice.channel() == channel
             {
-                announce(&listeners, &read(&wire.sender, notice.payload()));
+                let _ = heard.send(read(&wire.sender, notice.payload()));
             }
         }
     });
@@ -238,17 +241,17 @@ async fn connect(wire: Wire, listeners: Arc<Mutex<Vec<Listener>>>) -> Result<Lin
 }
 
 /// Connects again whenever the line is lost.
-async fn stay(wire: Wire, mut line: Line, listeners: Arc<Mutex<Vec<Listener>>>) {
+async fn stay(wire: Wire, mut line: Line, heard: std::sync::mpsc::Sender<Notices>) {
     loop {
         let _ = line.end.await;
         line = loop {
-            match connect(wire.clone(), Arc::clone(&listeners)).await {
+            match connect(wire.clone(), heard.clone()).await {
                 Ok(line) => break line,
                 Err(_) => sleep(PAUSE).await,
             }
         };
         // Steps may have been taken while nobody listened.
-        announce(&listeners, &[(ANY, 0)]);
+        let _ = heard.send(vec![(ANY, 0)]);
     }
 }
 

@@ -99,7 +99,8 @@ pub(crate) enum Engine {
 
 /// Sees to it that the tables are there, in the version that this program knows.
 pub(crate) async fn prepare(link: &Link, schema: &str) -> Result<Engine> {
-    link.run(Kind::Read, async |client, _| {
+    // Tables may take longer to be made than a statement is allowed to, here or where the lock is held.
+    link.run_long(Kind::Read, async |client, _| {
         let engine = engine(client).await?;
         let found = match version(client, schema).await {
             Ok(found) => found,
@@ -177,6 +178,9 @@ fn is_race(error: &tokio_postgres::Error) -> bool {
 
 async fn migrate(client: &mut Object, schema: &str, engine: Engine) -> Result<(), Fault> {
     let transaction = client.transaction().await?;
+    transaction
+        .batch_execute("SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0")
+        .await?;
     let text = format!("SELECT value FROM {schema}.meta WHERE key = 'format' FOR UPDATE");
     let value: String = transaction.query_one(&text, &[]).await?.try_get(0)?;
     let found: u32 =

@@ -59,6 +59,11 @@ impl Postgres {
     pub fn open(url: &str) -> Result<Postgres> {
         let options = Options::parse(url)?;
         let tls = Tls::new(&options)?;
+        let link = Link::new(&options, tls.clone())?;
+        let sender = format!("{:016x}", draw(u64::from_le_bytes)?);
+        let schema = options.schema.clone();
+        let wire = Wire { config: options.config, tls, schema: schema.clone(), sender };
+        // From here on nothing fails before the store stands: a runtime alone may not be dropped on every thread.
         let runtime = Builder::new_multi_thread()
             .worker_threads(THREADS)
             .thread_name("contextree-postgres")
@@ -66,10 +71,6 @@ impl Postgres {
             .build()
             .map_err(|error| StoreError::Io { message: error.to_string() })?;
         let handle = runtime.handle().clone();
-        let link = Link::new(&options, tls.clone())?;
-        let sender = format!("{:016x}", draw::<u64>(u64::from_le_bytes)?);
-        let schema = options.schema.clone();
-        let wire = Wire { config: options.config, tls, schema: schema.clone(), sender };
         let teller = options.notify.then(|| Teller::start(&handle, wire.clone()));
         let mut store = Postgres {
             link,
@@ -91,6 +92,7 @@ impl Postgres {
     /// # Errors
     ///
     /// As any other work.
+    #[expect(clippy::needless_pass_by_value, reason = "a closure is given, not lent")]
     pub fn with_connection<T>(
         &self,
         work: impl AsyncFn(&tokio_postgres::Client) -> Result<T, tokio_postgres::Error>,

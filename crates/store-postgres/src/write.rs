@@ -338,9 +338,11 @@ async fn fork(client: &impl GenericClient, schema: &str, from: Stretch) -> Resul
     if upto > 0 && !is_visible(client, schema, from).await? {
         return Err(missing().into());
     }
-    let text = format!(
-        "{line} SELECT count(*) FROM line JOIN {schema}.commits ON commits.branch = line.id AND commits.cycle <= line.reach WHERE commits.effects IS NOT NULL"
+    // As in `count_commits`, indexes alone are read.
+    let count = format!(
+        "SELECT count(*) FROM line JOIN {schema}.commits ON commits.branch = line.id AND commits.cycle <= line.reach"
     );
+    let text = format!("{line} SELECT ({count}) - ({count} WHERE commits.effects IS NULL)");
     match one(client, &text, &[&from.branch, &upto]).await? {
         Some(row) => Ok(row.try_get(0)?),
         None => Ok(0),

@@ -2,10 +2,11 @@
 
 use contextree_canon::Hash;
 use contextree_engine::{Attempt, AttemptStatus};
-use contextree_json::{Number, Object, Value, parse};
+use contextree_json::{Number, Object, Value};
 
 use crate::error::{Result, StoreError};
 use crate::rows::AttemptRow;
+use crate::sealed::{open, seal};
 
 pub(crate) fn to_row(attempt: &Attempt) -> AttemptRow {
     let mut object = Object::new();
@@ -30,18 +31,19 @@ pub(crate) fn to_row(attempt: &Attempt) -> AttemptRow {
             object.insert(name, unsigned(tokens));
         }
     }
-    let record = Value::Object(object).to_canonical();
-    AttemptRow {
-        id: attempt.attempt_id.clone(),
-        record: String::from_utf8_lossy(&record).into_owned(),
-    }
+    AttemptRow { id: attempt.attempt_id.clone(), record: seal(object) }
 }
 
-pub(crate) fn from_json(text: &str) -> Result<Attempt> {
-    parse(text.as_bytes()).ok().as_ref().and_then(read).ok_or_else(|| StoreError::Corrupt {
-        record: "the record of an attempt".to_owned(),
-        message: "it is not what was written".to_owned(),
-    })
+pub(crate) fn from_row(row: &AttemptRow) -> Result<Attempt> {
+    open(&row.record)
+        .map(Value::Object)
+        .as_ref()
+        .and_then(read)
+        .filter(|attempt| attempt.attempt_id == row.id)
+        .ok_or_else(|| StoreError::Corrupt {
+            record: format!("the record of the attempt {}", row.id),
+            message: "it is not what was written".to_owned(),
+        })
 }
 
 fn read(value: &Value) -> Option<Attempt> {

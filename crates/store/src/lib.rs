@@ -17,6 +17,7 @@ mod packed;
 mod pool;
 mod retention;
 mod rows;
+mod sealed;
 mod session;
 mod settings;
 #[cfg(feature = "sqlite")]

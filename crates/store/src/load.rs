@@ -364,11 +364,8 @@ fn open_row(
         });
     }
     place.work(&mut window.restore, &journal)?;
-    let attempts: Result<Vec<Attempt>> = backend
-        .attempts(row.id)?
-        .into_iter()
-        .map(|attempt| crate::attempts::from_json(&attempt.record))
-        .collect();
+    let attempts: Result<Vec<Attempt>> =
+        backend.attempts(row.id)?.iter().map(crate::attempts::from_row).collect();
     let skipped = usize::try_from(row.snapshots).unwrap_or(usize::MAX);
     let loaded = window.restore.len();
     window.restore.set_skipped(skipped.saturating_sub(loaded));

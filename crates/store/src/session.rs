@@ -24,9 +24,6 @@ use crate::settings::ContextSettings;
 use crate::store::Shared;
 use crate::timeline::Loaded;
 
-/// How often a step whose answer was lost is given again.
-const RETRIES: usize = 5;
-
 /// An open context: read it, and change it in durable steps.
 ///
 /// What it shows is the context as it was when it was opened, last refreshed or last written to. Somebody else may have written since; then
@@ -228,14 +225,7 @@ impl Session {
     }
 
     fn append(&self, step: &Step) -> Result<ContextRow> {
-        let mut tries = 0;
-        loop {
-            match self.shared.backend.append(self.row.id, self.row.revision, step) {
-                // The step has a key: given again, it lands once.
-                Err(StoreError::Unavailable { unknown: true, .. }) if tries < RETRIES => tries += 1,
-                result => return result,
-            }
-        }
+        self.shared.insist(|backend| backend.append(self.row.id, self.row.revision, step))
     }
 
     /// Writes a checkpoint of the newest snapshot, so that opening it later reads no more than it. Done by itself from time to time.
@@ -459,6 +449,19 @@ impl Session {
             self.reload(Some(0))?;
         }
         self.context()
+    }
+
+    /// Returns the context with its whole history, to be used without the store. What is done to it is not stored.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be read.
+    pub fn into_context(mut self) -> Result<Context> {
+        self.load_all()?;
+        let loaded = self.loaded.take();
+        loaded.map(|loaded| loaded.context).ok_or_else(|| StoreError::Backend {
+            message: "the context could not be read".to_owned(),
+        })
     }
 
     /// Forgets everything but the newest part of the history.

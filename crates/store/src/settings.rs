@@ -2,11 +2,12 @@
 
 use contextree_canon::Limits;
 use contextree_engine::ContextOptions;
-use contextree_json::{Number, Object, Value, parse};
+use contextree_json::{Number, Object, Value};
 use contextree_selector::Edition;
 use contextree_tree::Vocabulary;
 
 use crate::error::{Result, StoreError};
+use crate::sealed::{open, seal};
 
 /// How a context is used. Kept with it, so that every process uses it alike.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -51,7 +52,7 @@ impl ContextSettings {
         if !limits.is_empty() {
             object.insert("limits", Value::Object(limits));
         }
-        String::from_utf8_lossy(&Value::Object(object).to_canonical()).into_owned()
+        seal(object)
     }
 
     /// Reads settings.
@@ -64,9 +65,7 @@ impl ContextSettings {
             record: "the settings of a context".to_owned(),
             message: message.to_owned(),
         };
-        let Ok(Value::Object(mut more)) = parse(text.as_bytes()) else {
-            return Err(fail("they are no JSON object"));
-        };
+        let mut more = open(text).ok_or_else(|| fail("they are not what was written"))?;
         let mut settings = ContextSettings::default();
         if let Some(edition) = more.remove("edition") {
             let edition = edition.as_str().and_then(|text| text.parse().ok());

@@ -4,7 +4,7 @@ use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use contextree_engine::{Clock, Context, ContextOptions, LogicalClock, SnapshotAddress};
+use contextree_engine::{Clock, Context, ContextOptions, IdSource, LogicalClock, SnapshotAddress};
 
 use crate::attempts;
 use crate::backend::Backend;
@@ -21,6 +21,8 @@ use crate::settings::ContextSettings;
 pub struct StoreOptions {
     /// Where stamps come from: those of nodes, and those of the store's own rows. A logical clock by default.
     pub clock: Arc<dyn Clock>,
+    /// Where ids come from that callers do not give; readable ones by default.
+    pub ids: Option<Arc<dyn IdSource>>,
     /// How often [`Session::update`] tries again.
     pub tries: usize,
     /// Contexts that nobody uses stay open as long as all of them together take no more than about so many bytes. 0 closes them at once.
@@ -34,6 +36,7 @@ impl Default for StoreOptions {
     fn default() -> Self {
         StoreOptions {
             clock: Arc::new(LogicalClock),
+            ids: None,
             tries: 1_000,
             idle_bytes: 256 << 20,
             #[cfg(feature = "sqlite")]
@@ -48,36 +51,45 @@ impl std::fmt::Debug for StoreOptions {
     }
 }
 
+/// How often a step whose answer was lost is given again.
+const RETRIES: usize = 5;
+
 /// What all sessions of a store have in common.
 pub(crate) struct Shared {
     pub(crate) backend: Arc<dyn Backend>,
     clock: Arc<dyn Clock>,
+    ids: Option<Arc<dyn IdSource>>,
     pub(crate) tries: usize,
     pub(crate) pool: Pool,
     keys: RandomState,
     steps: AtomicU64,
 }
 
-/// A clock that many contexts ask.
-struct SharedClock(Arc<dyn Clock>);
-
-impl Clock for SharedClock {
-    fn now_ns(&self) -> i64 {
-        self.0.now_ns()
-    }
-}
-
 impl Shared {
     /// The options that a context of this store is opened with.
     pub(crate) fn options(&self, row: &ContextRow) -> Result<ContextOptions> {
-        let clock: Box<dyn Clock> = Box::new(SharedClock(Arc::clone(&self.clock)));
         let options = ContextSettings::from_json(&row.settings)?.options();
-        Ok(ContextOptions { clock: Some(clock), ..options })
+        Ok(ContextOptions {
+            clock: Some(Arc::clone(&self.clock)),
+            ids: self.ids.clone(),
+            ..options
+        })
     }
 
     /// Returns an empty step with a name of its own.
     pub(crate) fn step(&self) -> Step {
         Step { now_ns: self.clock.now_ns(), key: self.key(), ..Step::default() }
+    }
+
+    /// Does something that has a key, again if nobody can tell whether it was done: it is done once.
+    pub(crate) fn insist<T>(&self, act: impl Fn(&dyn Backend) -> Result<T>) -> Result<T> {
+        let mut tries = 0;
+        loop {
+            match act(&*self.backend) {
+                Err(StoreError::Unavailable { unknown: true, .. }) if tries < RETRIES => tries += 1,
+                result => return result,
+            }
+        }
     }
 
     /// A key that no other step has: the hasher's seed is random, and steps are counted. It is never seen by anybody.
@@ -127,6 +139,7 @@ impl Store {
             shared: Arc::new(Shared {
                 backend,
                 clock: options.clock,
+                ids: options.ids,
                 tries: options.tries,
                 pool: Pool::new(options.idle_bytes),
                 keys: RandomState::new(),
@@ -191,7 +204,7 @@ impl Store {
             }),
             first,
         };
-        self.shared.backend.create(&new)?;
+        self.shared.insist(|backend| backend.create(&new))?;
         self.session(name)
     }
 
@@ -291,7 +304,7 @@ impl Store {
             base,
             first,
         };
-        self.shared.backend.create(&new)?;
+        self.shared.insist(|backend| backend.create(&new))?;
         Ok(self.session(new_name)?)
     }
 

@@ -141,7 +141,7 @@ impl<'a> Subjects<'a> {
         self.place.work(&mut window.restore, &journal)?;
         debug_assert!(journal.iter().all(|entry| split_journal(entry).is_some()));
         for attempt in self.place.backend.attempts(self.row.id)? {
-            crate::attempts::from_json(&attempt.record)?;
+            crate::attempts::from_row(&attempt)?;
         }
         crate::settings::ContextSettings::from_json(&self.row.settings)?;
         Ok(())

@@ -78,8 +78,18 @@ impl Session {
             return Some(Step::Commit { policy: None });
         }
         let mut step = next_step(&mut self.rng, model);
-        if let (true, Step::Commit { policy: Some(policy) }) = (self.budgets, &mut step) {
-            add_budget(&mut self.rng, model, policy);
+        match &mut step {
+            Step::Commit { policy: Some(policy) } if self.budgets => {
+                add_budget(&mut self.rng, model, policy);
+            }
+            Step::Add { node, .. } if self.budgets && self.rng.percent(15) => {
+                let calls = ["call-1", "call-2", "call-3"];
+                let count = 1 + self.rng.below(3);
+                let calls = (0..count).map(|_| Value::from(self.rng.word(&calls)));
+                let calls = Value::from(calls.collect::<Vec<_>>());
+                node.attributes.push(("data_call_ids".to_owned(), calls));
+            }
+            _ => {}
         }
         Some(step)
     }

@@ -12,6 +12,13 @@ pub(super) struct Test {
     pub(super) covers: Vec<String>,
 }
 
+impl Test {
+    /// Returns the test with its name seen from the folder above.
+    pub(super) fn below(self, folder: &str) -> Self {
+        Test { name: format!("{folder}/{}", self.name), ..self }
+    }
+}
+
 /// Returns the tests of all Rust files below a directory that have a line `// covers: …` above them.
 pub(super) fn scan(directory: &Path) -> Result<Vec<Test>, String> {
     let mut files = Vec::new();

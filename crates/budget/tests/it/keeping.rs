@@ -25,7 +25,7 @@ fn add_turn(context: &mut Context, turn: usize) {
     add(NewNode::text("Two tools may know.")
         .role("assistant")
         .kind("reasoning")
-        .attribute("data_call_id", calls));
+        .attribute("data_call_ids", calls));
     for number in 0..2 {
         let id = call(number);
         let part = |text: &str| NewNode::text(text).attribute("data_call_id", id.as_str());
@@ -44,10 +44,10 @@ fn torn(tree: TreeRef<'_>) -> Vec<String> {
     let parts = |kind: &str| -> Vec<String> {
         blocks(tree)
             .filter(|(_, block)| block.kind() == Some(kind))
-            .flat_map(|(_, block)| match block.attribute("data_call_id") {
-                Some(contextree_json::Value::Array(ids)) => ids.clone(),
-                Some(id) => vec![id.clone()],
-                None => Vec::new(),
+            .flat_map(|(_, block)| {
+                let many = block.attribute("data_call_ids").and_then(|ids| ids.as_array());
+                let one = block.attribute("data_call_id");
+                many.unwrap_or_default().iter().chain(one).collect::<Vec<_>>()
             })
             .filter_map(|id| id.as_str().map(str::to_owned))
             .collect()

@@ -1,5 +1,7 @@
 //! The tests of this crate.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail like tests")]
+
 mod prefixes;
 mod reports;
 mod support;

@@ -28,6 +28,8 @@ pub enum Subject {
         digest: Hash,
         /// The latest creation stamp that was given by then.
         last_ns: i64,
+        /// The commit before it; nothing for the first one.
+        previous: Option<u32>,
         /// True if the record is the whole snapshot, root and regions included, and not what changed.
         whole: bool,
     },
@@ -74,6 +76,14 @@ pub fn read_effects(frame: &[u8]) -> Result<Effects, RecordError> {
             cycle,
             digest: Hash(cursor.array()?),
             last_ns: cursor.zigzag()?,
+            previous: match cursor.u32()? {
+                0 => None,
+                distance => Some(
+                    cycle
+                        .checked_sub(distance)
+                        .ok_or_else(|| cursor.error("the commit before is out of range"))?,
+                ),
+            },
             whole: kind == kind::WHOLE,
         },
         kind::WORK => Subject::Work {

@@ -127,6 +127,9 @@ pub fn write_commit(
     let mut writer = Writer::new(if is_whole { kind::WHOLE } else { kind::COMMIT }, cycle);
     writer.out.extend_from_slice(&snapshot_digest(after).0);
     zigzag(&mut writer.out, last_ns);
+    // How far the commit before is: a record that is missing is noticed.
+    let distance = before.map_or(0, |before| cycle - before.next_cycle().saturating_sub(1));
+    varint(&mut writer.out, u64::from(distance));
     let mut gone = Vec::new();
     match before {
         Some(before) if !is_whole => {

@@ -1,5 +1,7 @@
 //! A conversation to look at: the files that every transcript finds in its folder.
 
+use std::sync::Arc;
+
 use std::fs;
 use std::path::Path;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -24,7 +26,7 @@ impl Clock for Ticking {
 /// committed.
 pub(crate) fn conversation() -> Context {
     let clock = Ticking(AtomicI64::new(NOW - 1_800_000_000_000));
-    let options = ContextOptions { clock: Some(Box::new(clock)), ..ContextOptions::default() };
+    let options = ContextOptions { clock: Some(Arc::new(clock)), ..ContextOptions::default() };
     let mut context = Context::with_options(options);
     let add = |context: &mut Context, place: Place, node: NewNode| {
         context.add(place, node).expect("the conversation follows the rules")

@@ -7,7 +7,7 @@ use contextree_tree::NodeRef;
 
 use super::prune::{Block, rank};
 
-/// Groups blocks by `data_call_id`: each unit in pruning order, and all in the order of their first. A block that names several calls makes one unit of all of them.
+/// Groups blocks by their calls: each unit in pruning order, and all in the order of their first. A block that names several calls makes one unit of all of them.
 pub(super) fn units(mut blocks: Vec<Block<'_>>) -> Vec<Vec<Block<'_>>> {
     blocks.sort_by(|left, right| rank(left.node).cmp(&rank(right.node)));
     // By call: the first block that names it. By block: an earlier one of the same unit, or itself.
@@ -32,15 +32,12 @@ pub(super) fn units(mut blocks: Vec<Block<'_>>) -> Vec<Vec<Block<'_>>> {
     units
 }
 
-/// Returns the calls that a block belongs to: one, or those of a list.
+/// Returns the calls that a block belongs to: that of `data_call_id`, and those of `data_call_ids`.
 fn calls(block: NodeRef<'_>) -> Vec<Vec<u8>> {
-    let ids = match block.attribute("data_call_id") {
-        Some(Value::Array(ids)) => ids,
-        Some(id) => std::slice::from_ref(id),
-        None => &[],
-    };
+    let one = block.attribute("data_call_id");
+    let many = block.attribute("data_call_ids").and_then(Value::as_array).unwrap_or_default();
     let is_id = |id: &&Value| matches!(id, Value::String(_) | Value::Number(_));
-    ids.iter().filter(is_id).map(Value::to_canonical).collect()
+    one.into_iter().chain(many).filter(is_id).map(Value::to_canonical).collect()
 }
 
 /// Returns the first block of a unit, and shortens the way to it.

@@ -87,11 +87,11 @@ impl Restore {
         effects: Effects,
         find_body: &mut FindBody<'_>,
     ) -> Result<(), RecordError> {
-        let Subject::Commit { cycle, digest, last_ns, whole } = effects.subject else {
+        let Subject::Commit { cycle, digest, last_ns, previous, whole } = effects.subject else {
             return Err(fail("a commit was expected".to_owned()));
         };
-        if cycle < self.draft.view().next_cycle() {
-            return Err(fail(format!("@c{cycle} comes after a later commit")));
+        if previous != self.history.last().map(Snapshot::cycle) {
+            return Err(fail(format!("@c{cycle} does not follow the commit before")));
         }
         let tree = if whole {
             let tree = build(effects.puts, cycle.saturating_add(1), find_body)?;

@@ -7,6 +7,23 @@ use contextree_store_postgres::Postgres;
 
 use crate::support::{commit, create, open_on, until};
 
+/// Listeners may ask the store what is new, even over its only connection.
+#[test]
+fn a_listener_may_ask_the_store() {
+    let (writer, url) = open_on(contextree_pgtest::shared(), "");
+    let reader = Arc::new(Postgres::open(&format!("{url}&pool_max=1")).unwrap());
+    let row = create(&writer, "main");
+    let (answers, weak) = (Arc::new(Mutex::new(Vec::new())), Arc::downgrade(&reader));
+    let notes = Arc::clone(&answers);
+    let listener = move |_, _| {
+        let found = weak.upgrade().map(|store| store.find("main").unwrap().unwrap().revision);
+        notes.lock().unwrap().extend(found);
+    };
+    assert!(reader.subscribe(Box::new(listener)).unwrap());
+    writer.append(row.id, 1, &commit(1, "first")).unwrap();
+    until("the listener has read the step", || answers.lock().unwrap().contains(&2));
+}
+
 type Heard = Arc<Mutex<Vec<(i64, u64)>>>;
 
 fn listen(store: &Postgres) -> Heard {

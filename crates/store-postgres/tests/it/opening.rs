@@ -111,7 +111,8 @@ fn when_all_connections_are_in_use_the_store_is_busy() {
 
 #[test]
 fn a_statement_that_takes_too_long_is_ended_by_the_server() {
-    let store = Postgres::open(&shared(&format!("{}&statement_timeout_ms=50", schema()))).unwrap();
+    let store =
+        Postgres::open(&shared(&format!("{}&statement_timeout_ms=2000", schema()))).unwrap();
     let error = store
         .with_connection(async |client| client.batch_execute("SELECT pg_sleep(600)").await)
         .unwrap_err();

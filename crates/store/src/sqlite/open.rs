@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, MAIN_DB, OpenFlags};
 
 use super::fault::{corrupt, fault};
@@ -185,7 +186,7 @@ fn owner(connection: &Connection) -> Result<Owner> {
     })?;
     match header {
         // A few bytes of somebody else look like an empty file to SQLite.
-        (0, 0, 0) if length(connection) % 512 != 0 => Err(no_database()),
+        (0, 0, 0) if !length(connection).is_multiple_of(512) => Err(no_database()),
         (0, 0, 0) => Ok(Owner::Nobody),
         (APPLICATION_ID, version, _) => match u32::try_from(version) {
             Ok(format @ 1..=FORMAT) => Ok(Owner::Us { format }),
@@ -220,6 +221,8 @@ fn demand(reader: &Connection) -> Result<()> {
 /// What holds for every connection.
 fn prepare(connection: &Connection) -> rusqlite::Result<()> {
     connection.set_prepared_statement_cache_capacity(64);
+    // Otherwise SQLite may prepare a statement anew whenever a number is bound that could, in its eyes, call for another plan.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     // A damaged page is noticed when it is read, and a file cannot bring functions of its own into play.
     connection.execute_batch(
         "PRAGMA foreign_keys = ON; PRAGMA cell_size_check = ON; PRAGMA trusted_schema = OFF;",

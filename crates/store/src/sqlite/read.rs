@@ -75,8 +75,7 @@ fn context_row(row: &Row<'_>) -> rusqlite::Result<(ContextRow, Option<[u8; 16]>)
 
 fn count_at(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
     let number: i64 = row.get(column)?;
-    u64::try_from(number)
-        .map_err(|_| rusqlite::Error::IntegralValueOutOfRange(column, number.into()))
+    u64::try_from(number).map_err(|_| rusqlite::Error::IntegralValueOutOfRange(column, number))
 }
 
 pub(super) fn list(

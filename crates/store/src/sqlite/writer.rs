@@ -120,6 +120,10 @@ impl Writer {
         let mut lead = Lead { writer: self, places: Vec::new() };
         let connection = locked(&self.connection);
         let mut group = Group { connection: &connection, deadline, taken: 0, lost: None };
+        if !connection.is_autocommit() {
+            // What is left of a leader that died.
+            group.lost = group.run("ROLLBACK").map_err(fault).err();
+        }
         let mut own = own.map(|write| group.take(&write));
         let mut answers = Vec::new();
         let alone = usize::from(own.is_some());
@@ -199,7 +203,7 @@ impl Group<'_> {
             }
             Err(_) if self.connection.total_changes() == before => {}
             Err(_) => {
-                self.run(if first { "ROLLBACK" } else { "ROLLBACK TO step" }).map_err(fault)?
+                self.run(if first { "ROLLBACK" } else { "ROLLBACK TO step" }).map_err(fault)?;
             }
         }
         if !first {

@@ -88,7 +88,7 @@ impl Players<'_> {
             9 => self.pin(&row, how, with),
             10 => self.rewrite(&row, how, with),
             _ => {
-                let expected = row.revision - u64::from(with % 4 == 0);
+                let expected = row.revision - u64::from(with.is_multiple_of(4));
                 let theirs = self.contexts[&row.id];
                 same(self.memory.delete(row.id, expected), self.store.delete(theirs, expected));
             }
@@ -97,7 +97,7 @@ impl Players<'_> {
 
     fn step(&self, how: u8) -> Step {
         // Every fourth step has no name.
-        let key = if how % 4 == 0 { [0; 16] } else { key(self.steps) };
+        let key = if how.is_multiple_of(4) { [0; 16] } else { key(self.steps) };
         Step { now_ns: i64::from(how), key, ..Step::default() }
     }
 
@@ -117,7 +117,7 @@ impl Players<'_> {
         let parents: Vec<i64> = self.branches.keys().copied().collect();
         let parent = parents.get(usize::from(with) % (parents.len() + 1)).copied();
         let upto = u32::from(how) % CYCLES;
-        let base = (with % 5 == 0).then(|| checkpoint(upto));
+        let base = (with.is_multiple_of(5)).then(|| checkpoint(upto));
         let first = Step { contents: vec![content(with % CONTENTS)], ..self.step(how) };
         let from = parent.map(|branch| Stretch { branch, upto });
         let mut made = NewContext { from, base, first, ..new(name) };
@@ -149,7 +149,7 @@ impl Players<'_> {
     fn pin(&self, row: &ContextRow, how: u8, with: u8) {
         let theirs = self.contexts[&row.id];
         let cycle = u32::from(how) % CYCLES;
-        if with % 3 == 0 {
+        if with.is_multiple_of(3) {
             same(self.memory.unpin(row.id, cycle), self.store.unpin(theirs, cycle));
         } else {
             let pin = Pin { cycle, label: format!("{with}") };
@@ -173,7 +173,7 @@ impl Players<'_> {
             contents: (0..CONTENTS).filter(|bit| with >> bit & 1 == 1).map(hash).collect(),
             dropped_snapshots: u64::from(how % 4),
         };
-        if with % 7 == 0 {
+        if with.is_multiple_of(7) {
             rewrite.pinned.push(99);
         }
         let ours = self.memory.rewrite(row.id, row.revision, &rewrite);
@@ -234,6 +234,7 @@ impl Players<'_> {
 }
 
 /// Compares answers; of errors only the code, and what a conflict tells about the head.
+#[expect(clippy::needless_pass_by_value, reason = "answers are compared as they come")]
 fn same<T: PartialEq + std::fmt::Debug>(ours: Result<T>, theirs: Result<T>) {
     let told = |error: &StoreError| match error {
         StoreError::Conflict { .. } => format!("{error:?}"),

@@ -1,5 +1,7 @@
 //! Trees of cases as documents of the engine, and nodes of the engine as JSON.
 
+use std::cell::RefCell;
+
 use contextree::{Context, ContextOptions, NodeRef, Profile};
 use contextree_json::{Object, Value, parse};
 
@@ -15,10 +17,30 @@ pub(super) fn options(edition: Edition) -> ContextOptions {
     }
 }
 
+thread_local! {
+    static DETOUR: RefCell<Option<Detour>> = const { RefCell::new(None) };
+}
+
+/// What every context of a case goes through before it is used.
+pub type Detour = Box<dyn Fn(Context) -> Result<Context, String>>;
+
+/// Has every context of the cases that this thread runs go through something first: through a store, say. Nothing ends that.
+pub fn set_detour(detour: Option<Detour>) {
+    DETOUR.with(|place| *place.borrow_mut() = detour);
+}
+
+pub(super) fn through(context: Context) -> Result<Context, String> {
+    DETOUR.with(|place| match &*place.borrow() {
+        Some(detour) => detour(context),
+        None => Ok(context),
+    })
+}
+
 /// Returns a context whose only snapshot is a tree of a case.
 pub(super) fn snapshot(tree: &Value, edition: Edition) -> Result<Context, String> {
     Context::import_snapshot(&tree.to_canonical(), Profile::Lenient, options(edition))
         .map_err(|error| format!("import: {error}"))
+        .and_then(through)
 }
 
 /// Returns a context whose working state is a tree of a case.
@@ -29,6 +51,7 @@ pub(super) fn working(
 ) -> Result<Context, String> {
     Context::import_working(&tree.to_canonical(), Profile::Lenient, next_cycle, options)
         .map_err(|error| format!("import: {error}"))
+        .and_then(through)
 }
 
 /// Returns an empty context whose coming commit has this number.

@@ -19,6 +19,7 @@ mod verdict;
 
 pub use case::{Case, Edition};
 pub use corpus::{Corpus, LoadError};
+pub use document::{Detour, set_detour};
 pub use kinds::{Check, DiffSelector, Got};
 pub use runner::{Runner, run};
 pub use schemas::check_schemas;

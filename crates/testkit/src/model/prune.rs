@@ -181,16 +181,19 @@ fn weight(block: &Node, measure: Measure) -> u64 {
 
 /// Returns the blocks of one unit: those that carry a call id of the block, those that carry a call id of these, and so on.
 fn unit_of<'t>(block: &Node, blocks: &[&'t Node]) -> Vec<&'t Node> {
-    let calls = |node: &Node| match node.attributes.get("data_call_id") {
-        Some(id @ (Value::String(_) | Value::Number(_))) => vec![id.clone()],
-        Some(Value::Array(ids)) => ids
-            .iter()
-            .filter(|id| matches!(id, Value::String(_) | Value::Number(_)))
-            .cloned()
-            .collect(),
-        _ => Vec::new(),
+    let calls = |node: &Node| {
+        let mut ids: Vec<Value> = Vec::new();
+        ids.extend(node.attributes.get("data_call_id").cloned());
+        if let Some(Value::Array(more)) = node.attributes.get("data_call_ids") {
+            ids.extend(more.iter().cloned());
+        }
+        ids.retain(|id| matches!(id, Value::String(_) | Value::Number(_)));
+        ids
     };
     let mut known = calls(block);
+    if known.is_empty() {
+        return blocks.iter().copied().filter(|node| node.id == block.id).collect();
+    }
     loop {
         let belongs =
             |node: &Node| node.id == block.id || calls(node).iter().any(|id| known.contains(id));

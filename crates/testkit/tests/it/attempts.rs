@@ -1,5 +1,7 @@
 //! ATT: calls to a model within one cycle.
 
+use std::sync::Arc;
+
 use contextree::{
     Attempt, AttemptStart, AttemptStatus, Clock, Context, ContextOptions, Edit, Hash, Place,
 };
@@ -115,7 +117,7 @@ fn the_record_has_every_field() {
             43_200_000_000_000
         }
     }
-    let clock: Option<Box<dyn Clock>> = Some(Box::new(Noon));
+    let clock: Option<Arc<dyn Clock>> = Some(Arc::new(Noon));
     let mut context = Context::with_options(ContextOptions { clock, ..ContextOptions::default() });
     let id = context.start_attempt(start(b"input")).attempt_id.clone();
     let running = context.attempts()[0].clone();

@@ -1,5 +1,7 @@
 //! IDH: ids, the nine headers, attributes.
 
+use std::sync::Arc;
+
 use std::collections::BTreeSet;
 
 use contextree::json::{Object, Value, parse};
@@ -96,7 +98,7 @@ fn a_source_of_ids_that_repeats_itself_is_corrected() {
             "x".into()
         }
     }
-    let ids: Option<Box<dyn IdSource>> = Some(Box::new(Always));
+    let ids: Option<Arc<dyn IdSource>> = Some(Arc::new(Always));
     let mut context = Context::with_options(ContextOptions { ids, ..ContextOptions::default() });
     let made: Vec<String> =
         (0..3).map(|_| context.add(Place::system(), NewNode::text("t")).unwrap()).collect();

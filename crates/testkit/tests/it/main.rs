@@ -22,7 +22,6 @@ mod sealing;
 mod selectors;
 mod sessions;
 mod snapshots;
-mod stores;
 mod structure;
 mod support;
 mod thread;

@@ -1,5 +1,7 @@
 //! PLO: offsets, canonical order, stamps, moves, traversal.
 
+use std::sync::Arc;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicI64, Ordering};
 
@@ -91,7 +93,7 @@ impl Clock for &'static Told {
 }
 
 fn with_clock(clock: &'static Told) -> Context {
-    let clock: Option<Box<dyn Clock>> = Some(Box::new(clock));
+    let clock: Option<Arc<dyn Clock>> = Some(Arc::new(clock));
     Context::with_options(ContextOptions { clock, ..ContextOptions::default() })
 }
 

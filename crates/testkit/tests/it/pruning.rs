@@ -178,7 +178,8 @@ fn reasoning_that_led_to_two_calls_makes_one_unit_of_them() {
     context.remove("s").unwrap();
     let part = |id: &str, call: Value| block(id).attribute("data_call_id", call);
     let both = || Value::from(vec![Value::from("c1"), Value::from("c2")]);
-    context.add(Place::head(), part("think", both())).unwrap();
+    let think = || block("think").attribute("data_call_ids", both());
+    context.add(Place::head(), think()).unwrap();
     for (id, call) in [("call1", "c1"), ("call2", "c2"), ("result1", "c1"), ("result2", "c2")] {
         context.add(Place::head(), part(id, call.into())).unwrap();
     }
@@ -188,7 +189,7 @@ fn reasoning_that_led_to_two_calls_makes_one_unit_of_them() {
 
     let mut context = turns(0);
     context.remove("s").unwrap();
-    context.add(Place::head(), part("think", both())).unwrap();
+    context.add(Place::head(), think()).unwrap();
     context.add(Place::head(), part("call1", "c1".into())).unwrap();
     context.add(Place::head(), part("result2", "c2".into()).pinned(true)).unwrap();
     let report = prune(&mut context, 0, vec![Limit::Remove(1)]);

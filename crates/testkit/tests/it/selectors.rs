@@ -260,6 +260,11 @@ fn the_first_node_of_a_turn_can_be_added_by_position() {
         let next = context.add_at("(d0, cont[offset=0], +1)", "block", "!".into()).unwrap();
         assert_eq!(ids(&context, "(d0, cont, *:block)"), [id.as_str(), next.as_str()]);
     }
+    // What is moved there comes into the core too, whatever its offset was.
+    let mut context = Context::new();
+    context.add(Place::at("^ah", 1), block("late").id("p")).unwrap();
+    context.move_selected("{ id='p' }", "(d0, cont[offset=0], end)").unwrap();
+    assert_eq!(ids(&context, "^ah > .cont > .block"), ["p"]);
     let mut context = Context::new();
     let before = context.export_working();
     let error = context.add_at("(d0, cont[offset=0], +1)", "block", "x".into()).unwrap_err();

@@ -46,8 +46,8 @@ impl Vocabulary {
         for (rank, token) in tokens {
             vocabulary.longest = vocabulary.longest.max(token.len());
             match token.len() {
-                ..=u64::LONGEST => vocabulary.short.insert(token, rank),
-                ..=u128::LONGEST => vocabulary.middle.insert(token, rank),
+                length if length <= u64::LONGEST => vocabulary.short.insert(token, rank),
+                length if length <= u128::LONGEST => vocabulary.middle.insert(token, rank),
                 _ => vocabulary.long.push((token, rank)),
             }
         }
@@ -64,8 +64,8 @@ impl Vocabulary {
     #[inline]
     pub(crate) fn rank(&self, bytes: &[u8]) -> Option<u32> {
         match bytes.len() {
-            ..=u64::LONGEST => self.short.get(bytes),
-            ..=u128::LONGEST => self.middle.get(bytes),
+            length if length <= u64::LONGEST => self.short.get(bytes),
+            length if length <= u128::LONGEST => self.middle.get(bytes),
             length if length > self.longest => None,
             _ => {
                 let found = self.long.binary_search_by(|(token, _)| (*token).cmp(bytes)).ok()?;

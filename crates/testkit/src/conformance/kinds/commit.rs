@@ -24,7 +24,7 @@ impl IdSource for VectorIds {
 
 pub(super) fn commit(case: &Case, edition: Edition) -> Result<Got, String> {
     let cycle = number(case.field("cycle"), "cycle")?;
-    let options = ContextOptions { ids: Some(Box::new(VectorIds)), ..options(edition) };
+    let options = ContextOptions { ids: Some(std::sync::Arc::new(VectorIds)), ..options(edition) };
     let mut context = working(case.field("working"), cycle, options)?;
     let head = context.working().region(Region::Head).id().to_owned();
     let args = case.field("args");

@@ -5,7 +5,7 @@ use contextree_json::{Object, Value, parse};
 
 use super::{Check, DiffSelector, Got};
 use crate::conformance::case::{Case, Edition};
-use crate::conformance::document::{options, snapshot, thread_value};
+use crate::conformance::document::{options, snapshot, thread_value, through};
 
 pub(super) fn thread(case: &Case, edition: Edition) -> Result<Got, String> {
     let context = snapshot(case.field("tree"), edition)?;
@@ -75,4 +75,5 @@ fn history(trees: &[&Value], edition: Edition) -> Result<Context, String> {
     }
     Context::import_history(&lines, Profile::Lenient, options(edition))
         .map_err(|error| format!("import: {error}"))
+        .and_then(through)
 }
