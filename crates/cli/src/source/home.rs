@@ -33,8 +33,8 @@ pub(crate) struct Home {
 struct Instant(i64);
 
 /// Returns a clock that always says the same.
-pub(crate) fn instant(now: i64) -> Box<dyn Clock> {
-    Box::new(Instant(now))
+pub(crate) fn instant(now: i64) -> Arc<dyn Clock> {
+    Arc::new(Instant(now))
 }
 
 impl Clock for Instant {
@@ -50,8 +50,7 @@ impl Home {
         environment: &Environment,
         access: Access,
     ) -> Result<Home, Failure> {
-        let clock: Arc<dyn Clock> = Arc::new(Instant(environment.now));
-        let options = StoreOptions { clock, ..StoreOptions::default() };
+        let options = StoreOptions { clock: instant(environment.now), ..StoreOptions::default() };
         let Some(path) = global.store.strip_prefix("sqlite:") else {
             #[cfg(feature = "postgres")]
             if ["postgres://", "postgresql://"]

@@ -82,7 +82,7 @@ pub(crate) fn causes_of(reports: &BTreeMap<u32, CommitReport>) -> BTreeMap<Strin
             all.insert(operation.node.clone(), format!("removed before @c{cycle}"));
         }
         all.extend(
-            causes(report).into_iter().map(|(id, cause)| (id, format!("{cause}, @c{cycle}"))),
+            causes(report, None).into_iter().map(|(id, cause)| (id, format!("{cause}, @c{cycle}"))),
         );
     }
     all
