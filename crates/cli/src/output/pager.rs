@@ -3,11 +3,10 @@
 use std::io::{self, Write as _};
 use std::process::{Command, Stdio};
 
-/// Gives text to the pager and waits until it is left. Returns false if there is no such program.
+/// Gives text to the pager and waits until it is left. Returns false if there is no such program; nothing was shown then.
 pub(super) fn page(pager: &str, data: &[u8]) -> io::Result<bool> {
-    let mut words = pager.split_whitespace();
-    let Some(program) = words.next() else { return Ok(false) };
-    let started = Command::new(program).args(words).stdin(Stdio::piped()).spawn();
+    // A pager is a line for the shell, as everywhere: it may have options and quotes.
+    let started = Command::new("sh").args(["-c", pager]).stdin(Stdio::piped()).spawn();
     let Ok(mut child) = started else { return Ok(false) };
     if let Some(mut stdin) = child.stdin.take() {
         match stdin.write_all(data) {
@@ -16,6 +15,6 @@ pub(super) fn page(pager: &str, data: &[u8]) -> io::Result<bool> {
             _ => {}
         }
     }
-    child.wait()?;
-    Ok(true)
+    // 127: the shell has found no such program.
+    Ok(child.wait()?.code() != Some(127))
 }

@@ -1,40 +1,47 @@
-//! Progress of long work: a bar with rate and time left, on a terminal only.
+//! Progress of long work: a bar with rate and time left, on a terminal only, and only if the work takes longer than a second.
 
+use std::cell::Cell;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::environment::Environment;
 
-/// A bar on standard error; nothing where nobody sees it. It appears with its first step and goes with the work.
-pub(crate) struct Progress(ProgressBar);
+/// Work that is done sooner needs no bar.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// A bar on standard error. It is gone when the work is done.
+pub(crate) struct Progress {
+    bar: ProgressBar,
+    /// True while it waits to be shown.
+    waits: Cell<bool>,
+}
 
 impl Progress {
     /// Returns a bar that counts in these units.
     pub(crate) fn new(environment: &Environment, what: &str, unit: &str) -> Progress {
-        if !environment.stderr_is_terminal {
-            return Progress(ProgressBar::hidden());
-        }
         let template =
             format!("{what} {{wide_bar}} {{pos}}/{{len}} {unit}, {{per_sec}}, {{eta}} left");
         let style = ProgressStyle::with_template(&template)
             .unwrap_or_else(|_| ProgressStyle::default_bar());
-        // Ten times a second is enough for an eye.
-        let target = ProgressDrawTarget::stderr_with_hz(10);
-        let bar = ProgressBar::with_draw_target(Some(0), target).with_style(style);
-        bar.enable_steady_tick(Duration::from_millis(500));
-        Progress(bar)
+        let bar = ProgressBar::hidden().with_style(style);
+        Progress { bar, waits: Cell::new(environment.stderr_is_terminal) }
     }
 
     /// Tells how far the work is.
     pub(crate) fn at(&self, done: u64, of: u64) {
-        self.0.set_length(of);
-        self.0.set_position(done);
+        self.bar.set_length(of);
+        self.bar.set_position(done);
+        if self.waits.get() && self.bar.elapsed() > PATIENCE {
+            self.waits.set(false);
+            // Ten times a second is enough for an eye.
+            self.bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(10));
+        }
     }
 }
 
 impl Drop for Progress {
     fn drop(&mut self) {
-        self.0.finish_and_clear();
+        self.bar.finish_and_clear();
     }
 }

@@ -33,7 +33,7 @@ pub(crate) struct Source {
 }
 
 enum From {
-    File(FileSource),
+    File(Box<FileSource>),
     Store(Box<Session>),
 }
 
@@ -44,7 +44,11 @@ impl Source {
         if let Some(name) = &global.file {
             let file = FileSource::read(name)?;
             let edition = global.edition.unwrap_or_default();
-            return Ok(Source { place: file.place.clone(), from: From::File(file), edition });
+            return Ok(Source {
+                place: file.place.clone(),
+                from: From::File(Box::new(file)),
+                edition,
+            });
         }
         let home = Home::open(global, call.environment, Access::Read)?;
         let session = home.session(global)?;
@@ -131,10 +135,10 @@ impl Source {
         let missing =
             || SnapshotError::NotFound { address: address.to_string(), oldest: None, newest: None };
         match &mut self.from {
-            From::File(FileSource { history: None, .. }) => Err(missing().into()),
-            From::File(FileSource { history: Some(context), .. }) => {
-                Ok(context.snapshot(address)?.clone())
-            }
+            From::File(file) => match &file.history {
+                Some(context) => Ok(context.snapshot(address)?.clone()),
+                None => Err(missing().into()),
+            },
             From::Store(session) => Ok(session.snapshot(address)?.clone()),
         }
     }
@@ -146,7 +150,7 @@ impl Source {
         options: &SelectOptions,
     ) -> Result<Answer<'_>, Failure> {
         match &mut self.from {
-            From::File(file) => select(selector, self.edition, file, options)
+            From::File(file) => select(selector, self.edition, &**file, options)
                 .map_err(|error| Failure::query(&error, selector)),
             From::Store(session) => session
                 .select_with(selector, self.edition, options)
@@ -157,7 +161,7 @@ impl Source {
     /// Tells how a selector is answered.
     pub(crate) fn explain(&mut self, selector: &str) -> Result<Explanation, Failure> {
         match &mut self.from {
-            From::File(file) => explain(selector, self.edition, file)
+            From::File(file) => explain(selector, self.edition, &**file)
                 .map_err(|error| Failure::query(&error, selector)),
             From::Store(session) => session
                 .explain(selector, self.edition)
