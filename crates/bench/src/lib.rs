@@ -9,6 +9,7 @@ pub mod measure;
 pub mod page;
 pub mod plot;
 pub mod rows;
+pub mod sessions;
 pub mod store;
 pub mod table;
 pub mod tokens;
