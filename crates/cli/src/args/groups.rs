@@ -5,11 +5,12 @@ use clap::CommandFactory as _;
 use super::Cli;
 
 /// Title and commands. A test holds that every command stands in one group.
-pub(crate) const GROUPS: [(&str, &[&str]); 7] = [
+pub(crate) const GROUPS: [(&str, &[&str]); 8] = [
     ("Begin", &["quickstart", "new", "contexts", "fork", "delete"]),
     ("Change", &["add", "edit", "remove", "move", "pin", "unpin", "commit", "attempt"]),
     ("Look", &["status", "show", "select", "diff", "log", "explain"]),
-    ("In and out", &["import", "export", "thread"]),
+    ("In and out", &["import", "export", "render", "thread"]),
+    ("Cost", &["tokens", "cache"]),
     ("Keep", &["backup", "restore", "verify", "gc"]),
     ("Check", &["conformance", "hash", "canon"]),
     ("Help", &["help", "completions", "man"]),

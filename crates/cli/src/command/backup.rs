@@ -49,10 +49,7 @@ pub(crate) fn run_restore(args: &RestoreArgs, call: &mut Call<'_>) -> Result<Exi
     let Some(path) = call.global.store.strip_prefix("sqlite:") else {
         return Err(not_a_file(call));
     };
-    if !Path::new(&args.path).exists() {
-        let error = std::io::Error::from(std::io::ErrorKind::NotFound);
-        return Err(Failure::io(&args.path, &error));
-    }
+    std::fs::metadata(&args.path).map_err(|error| Failure::io(&args.path, &error))?;
     let progress = Progress::new(call.environment, "copying", "pages");
     Sqlite::restore(Path::new(&args.path), Path::new(path), &mut |done, of| {
         progress.at(done, of);

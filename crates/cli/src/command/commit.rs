@@ -1,5 +1,7 @@
 //! `ctx commit`: expire, prune, seal, snapshot.
 
+mod budget;
+
 use contextree::{CommitOptions, Limit, MeasureName, Policy, Region};
 use contextree_json::parse;
 
@@ -19,6 +21,7 @@ Examples:
   ctx commit
   ctx commit --max-bytes 8000 --protect 2     prune older turns down to 8000 bytes of content
   ctx commit --policy budget.json --dry-run   what would go, and why
+  ctx commit --budget budget.toml             max_tokens = 8000, counted as the model does
   ctx commit --keep-turns 20 --json")]
 pub(crate) struct Args {
     /// At most so many bytes of content in the whole tree
@@ -41,6 +44,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "K")]
     protect: Option<u64>,
 
+    /// A budget in tokens, as TOML or JSON: tokenizer, max_tokens, keep_turns, exclude …
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["policy", "max_bytes", "max_nodes", "keep_turns", "max_region", "protect"])]
+    budget: Option<String>,
+
     /// A pruning policy as JSON: {"protect_turns":1,"limits":[{"limit":"total","measure":"bytes","max":8000}]}
     #[arg(long, value_name = "FILE")]
     policy: Option<String>,
@@ -61,6 +68,9 @@ fn region_limit(text: &str) -> Result<(Region, u64), String> {
 }
 
 pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
+    if let Some(file) = &args.budget {
+        return budget::run(file, &args.change, call);
+    }
     let policy = policy(args, call)?;
     let options = CommitOptions { policy: policy.as_ref(), ..CommitOptions::default() };
     let report = args.change.make(call, |context| {

@@ -1,20 +1,20 @@
 //! `ctx import`: a document becomes a context.
 
-use clap::ValueEnum;
 use contextree::{Context, ContextOptions, Profile};
-use contextree_json::{Value, parse};
+use contextree_provider::{Format as LogFormat, ImportError, ImportOptions, Importer, is_lines};
 use contextree_store::ContextSettings;
 
 use super::Call;
 use super::contexts::row_value;
 use crate::error::{Exit, Failure};
 use crate::output::Format;
+use crate::output::progress::Progress;
 use crate::output::text::count;
 use crate::source::{Access, Home, Kind, read_bytes};
 
-/// Make a context of a document: a snapshot, a history, or a list of messages
+/// Make a context of a document: a snapshot, a history, a provider's request, or the log of another agent
 ///
-/// The context must not exist yet. Documents of other programs are read leniently; `--strict` takes only what this one could have
+/// The context must not exist yet. What a document is is found out by looking at it, or said with `--from`. Documents of other programs are read leniently; `--strict` takes only what this one could have
 /// written itself.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -22,14 +22,24 @@ Examples:
   ctx import history.jsonl                      into the context `main`
   ctx -c old import snapshot.json --strict
   ctx -c chat import messages.json              [{\"role\":\"user\",\"content\":\"Hello\"},…]
+  ctx -c log import session.jsonl --from claude-code --keep-going
   ctx export --history | ctx --store sqlite:copy.db import -")]
 pub(crate) struct Args {
     /// The file; `-` is standard input
     document: String,
 
-    /// What it is
-    #[arg(long, value_name = "FORMAT", default_value = "auto")]
+    /// What it is: auto, snapshot, history, openai-chat, openai-responses, anthropic, gemini, langchain, sharegpt, claude-code,
+    /// codex, otel, flat
+    #[arg(long, value_name = "FORMAT", default_value = "auto", value_parser = from)]
     from: From,
+
+    /// Go on behind a bad line of a log; they are listed at the end
+    #[arg(long)]
+    keep_going: bool,
+
+    /// Leave the last turn of a log in progress instead of committing it
+    #[arg(long)]
+    open: bool,
 
     /// Take only documents with every required header
     #[arg(long)]
@@ -41,16 +51,24 @@ pub(crate) struct Args {
 }
 
 /// What a document is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum From {
-    /// Look at it
     Auto,
-    /// A snapshot, as `ctx export` writes it
     Snapshot,
-    /// A history, as `ctx export --history` writes it
     History,
-    /// A list of messages with role and content
-    Flat,
+    Log(LogFormat),
+}
+
+fn from(text: &str) -> Result<From, String> {
+    match text {
+        "auto" => Ok(From::Auto),
+        "snapshot" => Ok(From::Snapshot),
+        "history" => Ok(From::History),
+        _ => text.parse().map(From::Log).map_err(|_| {
+            let names = LogFormat::ALL.map(LogFormat::name).join(", ");
+            format!("unknown format `{text}`; there are snapshot, history, {names}")
+        }),
+    }
 }
 
 pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
@@ -83,51 +101,80 @@ pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
     Ok(Exit::Ok)
 }
 
-fn read(args: &Args, place: &str, text: &[u8], call: &Call<'_>) -> Result<Context, Failure> {
+fn read(args: &Args, place: &str, text: &[u8], call: &mut Call<'_>) -> Result<Context, Failure> {
     let profile = if args.strict { Profile::Strict } else { Profile::Lenient };
     let from = match args.from {
-        From::Auto if begins_with(text, b'[') => From::Flat,
-        From::Auto => match Kind::of(place, text)? {
-            Kind::Snapshot => From::Snapshot,
-            Kind::History => From::History,
-            Kind::Fixture => {
+        From::Auto => match Kind::of(place, text) {
+            Ok(Kind::Snapshot) => From::Snapshot,
+            Ok(Kind::History) => From::History,
+            Ok(Kind::Fixture) => {
                 return Err(Failure::usage(format!("{place} is a fixture, which can only be read"))
                     .hint("`ctx show -f FILE` looks at it; `ctx export -f FILE --history` makes a history of it"));
             }
+            Err(_) => From::Log(LogFormat::Auto),
         },
         given => given,
     };
     match from {
         From::Snapshot => Context::import_snapshot(text, profile, ContextOptions::default())
             .map_err(|error| Failure::document(place, &error)),
-        From::History => Context::import_history(text, profile, ContextOptions::default())
-            .map_err(|error| Failure::history(place, &error)),
-        From::Auto | From::Flat => flat(place, text, call),
+        From::Auto | From::History => {
+            Context::import_history(text, profile, ContextOptions::default())
+                .map_err(|error| Failure::history(place, &error))
+        }
+        From::Log(format) => log(args, format, place, text, call),
     }
 }
 
-fn begins_with(text: &[u8], first: u8) -> bool {
-    text.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&first)
-}
-
-/// A list of messages, or one message per line. The last turn is left in progress.
-fn flat(place: &str, text: &[u8], call: &Call<'_>) -> Result<Context, Failure> {
-    let messages = if begins_with(text, b'[') {
-        match parse(text) {
-            Ok(Value::Array(messages)) => messages,
-            Ok(_) => Vec::new(),
-            Err(error) => return Err(Failure::new(error.code(), format!("{place}: {error}"))),
+/// Reads a request or a log of another program, line by line where it has lines.
+fn log(
+    args: &Args,
+    format: LogFormat,
+    place: &str,
+    text: &[u8],
+    call: &mut Call<'_>,
+) -> Result<Context, Failure> {
+    let clock = crate::source::instant(call.environment.now);
+    let edition = call.global.edition.unwrap_or_default();
+    let options = ContextOptions { clock: Some(clock), edition, ..ContextOptions::default() };
+    let fail = |error: &ImportError| {
+        let failure = Failure::new(error.code(), format!("{place}: {error}"));
+        let failure = match error.line {
+            Some(line) => failure
+                .detail("line", line)
+                .hint("`--keep-going` goes on behind bad lines, and lists them"),
+            None => failure,
+        };
+        match error.hint() {
+            Some(hint) => {
+                failure.hint(hint).hint("`ctx import --help` lists the formats of --from")
+            }
+            None => failure,
+        }
+    };
+    let how = ImportOptions { keep_going: args.keep_going, commit_last: !args.open };
+    let mut importer = Importer::into_context(Context::with_options(options), format, how);
+    if is_lines(text) {
+        let progress = Progress::new(call.environment, "importing", "bytes");
+        let mut done = 0;
+        for line in text.split(|byte| *byte == b'\n') {
+            importer.line(line).map_err(|error| fail(&error))?;
+            done += line.len() as u64 + 1;
+            progress.at(done, text.len() as u64);
         }
     } else {
-        let lines = crate::source::objects(place, text)?;
-        lines.into_iter().map(|(_, object)| Value::Object(object)).collect()
-    };
-    let clock = crate::source::instant(call.environment.now);
-    let options = ContextOptions { clock: Some(clock), ..ContextOptions::default() };
-    let mut context = Context::with_options(options);
-    context.import_flat_log(&messages).map_err(|error| {
-        Failure::new(error.code(), format!("{place}: {error}"))
-            .hint("each message is {\"role\":…,\"content\":…}, with `id` and `kind` if you like")
-    })?;
-    Ok(context)
+        importer.document(text).map_err(|error| fail(&error))?;
+    }
+    let imported = importer.finish().map_err(|error| fail(&error))?;
+    let report = &imported.report;
+    for error in &report.errors {
+        call.output.warning(&format!("{place}: {error}"));
+    }
+    for (kind, number) in &report.skipped {
+        call.output.note(&format!("{number} entries of the type `{kind}` are no messages"));
+    }
+    if let Some(format) = report.format {
+        call.output.note(&format!("{} messages, read as {format}", report.messages));
+    }
+    Ok(imported.context)
 }

@@ -1,7 +1,9 @@
 //! `ctx log`: the history, one entry per commit.
 
+use std::collections::BTreeMap;
+
 use contextree::diff;
-use contextree::{Class, Region, Snapshot};
+use contextree::{Class, CommitReport, Region, Snapshot};
 use contextree_json::{Object, Value};
 
 use super::Call;
@@ -11,6 +13,7 @@ use crate::output::style::{self, paint};
 use crate::output::table::Table;
 use crate::output::text::{ago, count};
 use crate::source::Source;
+use crate::view::report;
 
 /// List the snapshots, newest first
 #[derive(Debug, clap::Args)]
@@ -59,13 +62,20 @@ pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
         })
         .collect();
     let left = source.snapshot_count() - entries.len();
+    let oldest = entries.last().map_or(0, |entry| entry.snapshot.cycle());
+    let newest = entries.first().map_or(0, |entry| entry.snapshot.cycle());
+    let reports = match call.output.format() {
+        Format::Human => BTreeMap::new(),
+        _ => source.reports(oldest.saturating_sub(1), newest)?,
+    };
     if args.reverse {
         entries.reverse();
     }
     if call.output.format() == Format::Human {
         human(&entries, left, call);
     } else {
-        call.output.values(entries.iter().map(to_value).collect());
+        let value = |entry: &Entry| to_value(entry, reports.get(&entry.snapshot.cycle()));
+        call.output.values(entries.iter().map(value).collect());
     }
     Ok(Exit::Ok)
 }
@@ -112,7 +122,7 @@ fn back(back: usize) -> String {
     if back == 0 { "@t0".to_owned() } else { format!("@t-{back}") }
 }
 
-fn to_value(entry: &Entry) -> Value {
+fn to_value(entry: &Entry, report: Option<&CommitReport>) -> Value {
     let snapshot = &entry.snapshot;
     let blocks = snapshot.view().nodes().filter(|(_, node)| node.class() == Class::Block);
     let (number, bytes) = blocks.fold((0_u64, 0_u64), |(number, bytes), (_, block)| {
@@ -136,6 +146,9 @@ fn to_value(entry: &Entry) -> Value {
         object.insert("added", (added as u64).into());
         object.insert("removed", (removed as u64).into());
         object.insert("changed", (changed as u64).into());
+    }
+    if let Some(report) = report {
+        object.insert("report", report::to_value(report));
     }
     object.into()
 }

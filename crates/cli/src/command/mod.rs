@@ -3,6 +3,7 @@
 pub(crate) mod add;
 pub(crate) mod attempt;
 pub(crate) mod backup;
+pub(crate) mod cache;
 pub(crate) mod canon;
 pub(crate) mod commit;
 pub(crate) mod completions;
@@ -26,10 +27,12 @@ pub(crate) mod new;
 pub(crate) mod pin;
 pub(crate) mod quickstart;
 pub(crate) mod remove;
+pub(crate) mod render;
 pub(crate) mod select;
 pub(crate) mod show;
 pub(crate) mod status;
 pub(crate) mod thread;
+pub(crate) mod tokens;
 pub(crate) mod verify;
 
 use contextree_json::{Object, Value};
@@ -72,6 +75,9 @@ pub(crate) fn run(
         Command::Unpin(args) => pin::run_unpin(args, &mut call),
         Command::Commit(args) => commit::run(args, &mut call),
         Command::Attempt(args) => attempt::run(args, &mut call),
+        Command::Render(args) => render::run(args, &mut call),
+        Command::Tokens(args) => tokens::run(args, &mut call),
+        Command::Cache(args) => cache::run(args, &mut call),
         Command::Import(args) => import::run(args, &mut call),
         Command::Backup(args) => backup::run(args, &mut call),
         Command::Restore(args) => backup::run_restore(args, &mut call),

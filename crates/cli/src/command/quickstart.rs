@@ -64,6 +64,9 @@ fn step(folder: &Path, words: &[&str], call: &Call<'_>) -> Result<(), Failure> {
         command.env("COLUMNS", width.to_string());
     }
     let status = command.status().map_err(|error| Failure::io("ctx", &error))?;
+    if words.first() == Some(&"thread") && !call.output.is_terminal() {
+        call.output.say_data("")?;
+    }
     // 1 is an answer, too: `diff` found a difference.
     match status.code() {
         Some(0 | 1) => Ok(()),
@@ -75,5 +78,11 @@ fn step(folder: &Path, words: &[&str], call: &Call<'_>) -> Result<(), Failure> {
 fn quoted(word: &str) -> String {
     let plain =
         |character: char| character.is_ascii_alphanumeric() || "-_.:=/@^#+".contains(character);
-    if !word.is_empty() && word.chars().all(plain) { word.to_owned() } else { format!("'{word}'") }
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else if word.contains('\'') {
+        format!("\"{word}\"")
+    } else {
+        format!("'{word}'")
+    }
 }

@@ -91,6 +91,9 @@ pub(crate) fn run(_: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
         "pending",
         match newest.snapshot() {
             Some(_) => words(&pending),
+            None if working.tree().node_count() == 4 => {
+                "nothing yet: `ctx add --role user 'Hello'` adds a node".to_owned()
+            }
             None => count(working.tree().node_count() - 4, "node"),
         },
     );

@@ -82,7 +82,9 @@ impl Failure {
 
     /// An operation that was refused.
     pub(crate) fn refused(error: &OpError) -> Self {
-        let failure = Failure::new(error.code(), error.to_string())
+        // Some rules are about no place in particular.
+        let message = error.to_string();
+        let failure = Failure::new(error.code(), message.trim_end_matches(": ``"))
             .detail("reason", error.reason())
             .detail("place", error.place())
             .hint(error.hint());

@@ -45,7 +45,10 @@ impl Change {
                     format!("the newest snapshot is @c{found}, not @c{expected}"),
                 )
                 .detail("head", found)
-                .hint(format!("`ctx diff {expected}` shows what happened since")));
+                .hint(match expected < found && expected > 0 {
+                    true => format!("`ctx diff {expected}` shows what happened since"),
+                    false => "`ctx log` lists the snapshots there are".to_owned(),
+                }));
             }
             if !self.dry_run {
                 return session.write(change);
@@ -76,7 +79,13 @@ pub(crate) fn place_of(
     edition: Option<Edition>,
 ) -> Result<Place, Failure> {
     let edition = edition.unwrap_or(context.edition());
-    context.in_edition(edition).place_of(position).map_err(|error| Failure::write(&error, position))
+    context.in_edition(edition).place_of(position).map_err(|error| match error {
+        WriteError::NoMatch(_) => Failure::new(error.code(), format!("`{position}` leads nowhere"))
+            .detail("selector", position)
+            .hint("`(d0)` is the head, `(d1)` the newest turn, `(d0, cont[offset=0])` the core of the head")
+            .hint("`ctx show` draws the tree"),
+        error => Failure::write(&error, position),
+    })
 }
 
 /// Returns the ids that a text names in the working state: an id, or what a selector without a time matches; at least one.

@@ -13,7 +13,7 @@ use crate::error::Failure;
 /// What is to be done with a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Access {
-    /// Only look. The file is opened for reading.
+    /// Only look. The file must be there; nothing beside it is left behind.
     Read,
     /// Change something in it.
     Write,
@@ -33,8 +33,8 @@ pub(crate) struct Home {
 struct Instant(i64);
 
 /// Returns a clock that always says the same.
-pub(crate) fn instant(now: i64) -> Box<dyn Clock> {
-    Box::new(Instant(now))
+pub(crate) fn instant(now: i64) -> Arc<dyn Clock> {
+    Arc::new(Instant(now))
 }
 
 impl Clock for Instant {
@@ -50,9 +50,16 @@ impl Home {
         environment: &Environment,
         access: Access,
     ) -> Result<Home, Failure> {
-        let clock: Arc<dyn Clock> = Arc::new(Instant(environment.now));
-        let options = StoreOptions { clock, ..StoreOptions::default() };
+        let options = StoreOptions { clock: instant(environment.now), ..StoreOptions::default() };
         let Some(path) = global.store.strip_prefix("sqlite:") else {
+            #[cfg(feature = "postgres")]
+            if ["postgres://", "postgresql://"]
+                .iter()
+                .any(|scheme| global.store.starts_with(scheme))
+            {
+                let server = contextree_store_postgres::Postgres::open(&global.store)?;
+                return Ok(Home { store: Store::over(Arc::new(server), options), sqlite: None });
+            }
             let store = Store::open_with(&global.store, options)?;
             return Ok(Home { store, sqlite: None });
         };
@@ -64,7 +71,7 @@ impl Home {
         }
         let file = SqliteOptions {
             create: access == Access::Create,
-            read_only: access == Access::Read,
+            // A file that is opened for reading only leaves its log behind, because nobody may put it away.
             ..SqliteOptions::default()
         };
         let sqlite = Arc::new(Sqlite::open(path, &file)?);
@@ -92,6 +99,9 @@ impl Home {
             Some(near) => failure.hint(format!("did you mean `-c {near}`?")),
             None => failure,
         };
+        if contextree_selector::closest(context, &names).is_some() {
+            return failure.hint("`ctx contexts` lists those there are");
+        }
         match names.as_slice() {
             [] => failure.hint(format!("`ctx new {context}` makes it")),
             [only] => failure.hint(format!("there is one context: `-c {only}`")),

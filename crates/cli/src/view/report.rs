@@ -17,7 +17,7 @@ pub(crate) fn draw(report: &CommitReport, policy: Option<&Policy>) -> String {
         paint(style::ID, one_line(&report.sealed)),
         count(report.operations.len(), "operation"),
     );
-    for (id, cause) in causes(report) {
+    for (id, cause) in causes(report, policy) {
         out.push_str(&format!(
             "  {} {}  {cause}\n",
             paint(style::REMOVED, "-"),
@@ -51,14 +51,23 @@ pub(crate) fn draw(report: &CommitReport, policy: Option<&Policy>) -> String {
 }
 
 /// Returns why each node went that a commit took, in the order in which they went. Nodes below them share their fate.
-pub(crate) fn causes(report: &CommitReport) -> Vec<(String, &'static str)> {
-    let mut causes: Vec<(String, &'static str)> = Vec::new();
-    causes.extend(report.expired.iter().map(|id| (id.clone(), "its ttl ran out")));
-    causes.extend(report.along.iter().map(|id| (id.clone(), "below one whose ttl ran out")));
-    causes.extend(report.cascaded.iter().map(|id| (id.clone(), "an empty group")));
+pub(crate) fn causes(report: &CommitReport, policy: Option<&Policy>) -> Vec<(String, String)> {
+    let mut causes: Vec<(String, String)> = Vec::new();
+    let mut add = |ids: &[String], cause: &str| {
+        causes.extend(ids.iter().map(|id| (id.clone(), cause.to_owned())));
+    };
+    add(&report.expired, "its ttl ran out");
+    add(&report.along, "below one whose ttl ran out");
+    add(&report.cascaded, "an empty group");
     for pruned in &report.pruned {
-        causes.push((pruned.id.clone(), "pruned"));
-        causes.extend(pruned.along.iter().map(|id| (id.clone(), "pruned with its turn")));
+        let limit = policy.and_then(|policy| policy.limits.get(pruned.limit)).map(words);
+        let cause = match (&pruned.with, limit) {
+            (Some(with), _) => format!("pruned together with {with}"),
+            (None, Some(limit)) => format!("pruned for {limit}"),
+            (None, None) => "pruned".to_owned(),
+        };
+        add(std::slice::from_ref(&pruned.id), &cause);
+        add(&pruned.along, "pruned with its turn");
     }
     causes
 }
@@ -73,7 +82,7 @@ pub(crate) fn causes_of(reports: &BTreeMap<u32, CommitReport>) -> BTreeMap<Strin
             all.insert(operation.node.clone(), format!("removed before @c{cycle}"));
         }
         all.extend(
-            causes(report).into_iter().map(|(id, cause)| (id, format!("{cause}, @c{cycle}"))),
+            causes(report, None).into_iter().map(|(id, cause)| (id, format!("{cause}, @c{cycle}"))),
         );
     }
     all
@@ -113,6 +122,7 @@ pub(crate) fn to_value(report: &CommitReport) -> Value {
         object(vec![
             ("id", pruned.id.as_str().into()),
             ("limit", limit),
+            ("with", pruned.with.as_deref().map_or(Value::Null, Value::from)),
             ("along", texts(&pruned.along)),
         ])
     });

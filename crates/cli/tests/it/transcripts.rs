@@ -22,8 +22,14 @@ macro_rules! cases {
 
 // covers: DBG-001, DBG-002
 cases! {
-    add attempt backup canon commit completions conformance contexts delete diff edit explain export files fork gc hash help
-    import log man new pin quickstart remove restore select show status thread unpin usage verify
+    add attempt backup cache canon commit completions conformance contexts delete diff edit explain export files fork gc hash help
+    import log man new pin quickstart remove render restore select show status thread tokens unpin usage verify
+}
+
+/// Every command of the tutorial, with what it prints.
+#[test]
+fn tutorial() {
+    play(&crate::pages::root().join("docs/tutorial.md"));
 }
 
 /// `move` is a word of the language that tests are written in.

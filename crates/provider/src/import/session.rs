@@ -277,7 +277,7 @@ impl Session {
         if self.blank {
             return Ok(());
         }
-        let policy = Policy { protect_turns: 1, limits: vec![Limit::Depth(1)] };
+        let policy = Policy { limits: vec![Limit::Depth(1)], ..Policy::default() };
         let policy = std::mem::take(&mut self.replaces).then_some(&policy);
         let options = CommitOptions { policy, ..CommitOptions::default() };
         let done = self.context.commit_with(&options);

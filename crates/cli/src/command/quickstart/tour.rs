@@ -80,7 +80,7 @@ const CHAPTERS: [Chapter; 9] = [
     ),
     (
         "A commit seals the turn",
-        "It expires, prunes, seals, and leaves one immutable snapshot. Two more turns, and the forecast is gone by itself. The report \
+        "It expires, prunes, seals, and leaves one immutable snapshot. One turn later the forecast is gone by itself. The report \
          says what went, and why.",
         &[
             &["commit"],

@@ -1,0 +1,168 @@
+//! `ctx render`: a state as the request of a provider.
+
+use contextree_json::{Object, Value};
+use contextree_provider::{Finding, Provider, RenderOptions, Rendered, Severity, lint, render};
+
+use super::Call;
+use super::input::{self, json};
+use crate::args::parse_address;
+use crate::error::{Exit, Failure};
+use crate::output::Format;
+use crate::output::style::{self, paint};
+use crate::output::table::Table;
+use crate::output::text::one_line;
+use crate::source::{Address, Source};
+
+/// Write a state as the request of a model provider, and check it
+///
+/// The bytes are exact and stable: what was sent before stays as it was, so that the provider can read it from its cache. What the provider
+/// cannot express is named as a warning. Exits with 1 if the provider would refuse the request.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  ctx render --as openai-chat --model gpt-5 > request.json
+  ctx render @ --as anthropic --model claude-sonnet-5 --set-json max_tokens=1024
+  ctx render --as gemini --lint              only what the provider would not like
+  ctx render --as thread                     the same as ctx thread")]
+pub(crate) struct Args {
+    /// The state [default: the newest snapshot]
+    #[arg(value_parser = parse_address)]
+    at: Option<Address>,
+
+    /// The format: openai-chat, openai-responses, anthropic, gemini, thread
+    #[arg(long = "as", value_name = "FORMAT", value_parser = target)]
+    format: Target,
+
+    #[command(flatten)]
+    settings: Settings,
+
+    /// Print only findings of the lint
+    #[arg(long)]
+    lint: bool,
+}
+
+/// What a request says besides the conversation.
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct Settings {
+    /// The model
+    #[arg(long, value_name = "NAME")]
+    pub(super) model: Option<String>,
+
+    /// A field of the request, as text
+    #[arg(long, value_name = "NAME=TEXT")]
+    set: Vec<String>,
+
+    /// A field of the request, as JSON
+    #[arg(long, value_name = "NAME=JSON")]
+    set_json: Vec<String>,
+
+    /// All fields of the request that are no content, as JSON
+    #[arg(long, value_name = "JSON")]
+    settings: Option<String>,
+}
+
+impl Settings {
+    /// Puts the options together.
+    pub(super) fn options(&self) -> Result<RenderOptions, Failure> {
+        let mut settings = match &self.settings {
+            None => Object::new(),
+            Some(text) => match json("--settings", text)? {
+                Value::Object(settings) => settings,
+                _ => return Err(Failure::usage("--settings is no JSON object")),
+            },
+        };
+        if let Some(model) = &self.model {
+            settings.insert("model", model.as_str().into());
+        }
+        for (name, value) in
+            input::texts(&self.set)?.into_iter().chain(input::values(&self.set_json)?)
+        {
+            settings.insert(name, value);
+        }
+        Ok(RenderOptions { settings })
+    }
+}
+
+/// What to write.
+#[derive(Clone, Copy, Debug)]
+enum Target {
+    Thread,
+    Provider(Provider),
+}
+
+fn target(text: &str) -> Result<Target, String> {
+    match text {
+        "thread" => Ok(Target::Thread),
+        _ => provider(text).map(Target::Provider),
+    }
+}
+
+/// Reads the name of a provider.
+pub(super) fn provider(text: &str) -> Result<Provider, String> {
+    text.parse().map_err(|error: contextree_provider::UnknownProvider| error.to_string())
+}
+
+pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
+    let mut source = Source::open(call)?;
+    let state = match args.at {
+        Some(address) => source.state(address)?,
+        None => source.newest()?,
+    };
+    let Target::Provider(provider) = args.format else {
+        call.output.bytes(&contextree::thread(state.tree()));
+        return Ok(Exit::Ok);
+    };
+    let options = args.settings.options()?;
+    let rendered = render(state.tree(), provider, &options)
+        .map_err(|error| Failure::new(error.code(), error.to_string()).hint(error.hint()))?;
+    let findings = lint(&rendered);
+    let refused = findings.iter().any(|finding| finding.severity == Severity::Error);
+    let exit = if refused { Exit::No } else { Exit::Ok };
+    if args.lint {
+        report(&findings, &rendered, call);
+        return Ok(exit);
+    }
+    for loss in &rendered.losses {
+        call.output.warning(&format!("{}: {} ({})", loss.node, loss.kind.meaning(), loss.detail));
+    }
+    for finding in &findings {
+        let word = if finding.severity == Severity::Error { "it would be refused: " } else { "" };
+        call.output.warning(&format!("{word}{finding}"));
+    }
+    call.output.bytes(&rendered.bytes);
+    Ok(exit)
+}
+
+fn report(findings: &[Finding], rendered: &Rendered, call: &mut Call<'_>) {
+    let word = |severity: Severity| if severity == Severity::Error { "error" } else { "warning" };
+    if call.output.format() != Format::Human {
+        let value = |finding: &Finding| {
+            Value::Object(Object::from_iter([
+                ("code", Value::from(finding.code)),
+                ("severity", word(finding.severity).into()),
+                ("message", finding.message.as_str().into()),
+                ("node", finding.node.as_deref().map_or(Value::Null, Value::from)),
+                ("path", finding.path.as_str().into()),
+            ]))
+        };
+        call.output.values(findings.iter().map(value).collect());
+        return;
+    }
+    if findings.is_empty() {
+        call.output.note(&format!("{} would take this request", rendered.provider));
+        return;
+    }
+    let mut table = Table::new(&["", "code", "node", "place", "what"]);
+    for finding in findings {
+        let style = if finding.severity == Severity::Error { style::ERROR } else { style::WARNING };
+        table.row(vec![
+            paint(style, word(finding.severity)),
+            finding.code.to_owned(),
+            paint(style::ID, one_line(finding.node.as_deref().unwrap_or_default())),
+            finding.path.clone(),
+            finding.message.clone(),
+        ]);
+    }
+    let text = table.render(call.output.width());
+    call.output.text(&text);
+}
