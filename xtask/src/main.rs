@@ -4,6 +4,7 @@ mod bench;
 mod conformance;
 mod format;
 mod fuzz;
+mod providers;
 mod test;
 mod tidy;
 
@@ -14,6 +15,7 @@ const USAGE: &str = "usage: cargo xtask test              every check and every 
        cargo xtask bench [--quick]   every bar, and the pictures
        cargo xtask fuzz [TARGET] [--seconds N]   fuzzing; ten minutes each by default
        cargo xtask format            digests by a reader in another language
+       cargo xtask providers         rendered requests, judged by the types of the official SDKs
        cargo xtask tidy              what the house style asks of files
        cargo xtask conformance [--check]   the table docs/conformance.md";
 
@@ -30,6 +32,7 @@ fn main() -> ExitCode {
         ["fuzz", target] => fuzz::run(&root(), Some(target), "600"),
         ["fuzz", target, "--seconds", seconds] => fuzz::run(&root(), Some(target), seconds),
         ["format"] => format::check(&root()),
+        ["providers"] => providers::check(&root()),
         ["tidy"] => tidy::check(&root()),
         ["conformance"] => conformance::write(&root()),
         ["conformance", "--check"] => conformance::check(&root()),

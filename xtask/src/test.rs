@@ -22,6 +22,8 @@ pub(crate) fn run(root: &Path) -> Result<String, String> {
     cargo(root, "tests of the whole engine, release build", &release, &[])?;
     say("digests by a reader in another language");
     crate::format::check(root)?;
+    say("requests, judged by the types of the official SDKs");
+    crate::providers::check(root)?;
     let bench = ["run", "--release", "--quiet", "--package", "contextree-bench", "--bin"];
     let heap = [&bench[..], &["contextree-heap", "--", "--quick"]].concat();
     cargo(root, "heap of a snapshot", &heap, &[])?;

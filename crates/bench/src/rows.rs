@@ -7,6 +7,7 @@ use contextree::{Context, ContextOptions, Limits, Profile, SnapshotAddress, Thre
 use sha2::{Digest, Sha256};
 
 use crate::measure::{Row, compare, time};
+use crate::provider_rows;
 use crate::work::{Layout, chat, mortal, text, turn};
 
 /// How large things are.
@@ -49,6 +50,7 @@ pub fn all(scale: Scale, mut done: impl FnMut(&Row)) -> Vec<Row> {
     take(import);
     take(export);
     take(fork(scale));
+    provider_rows::all(scale, &mut take);
     rows
 }
 

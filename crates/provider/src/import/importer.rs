@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use contextree_engine::Context;
-use contextree_json::{Value, parse};
+use contextree_json::{Limits, Scratch, Value, parse};
 
 use super::detect::detect;
 use super::error::{ImportError, ImportErrorKind};
@@ -72,6 +72,7 @@ pub struct Importer {
     session: Session,
     log: Option<Box<dyn Log>>,
     report: ImportReport,
+    scratch: Scratch,
 }
 
 impl std::fmt::Debug for Importer {
@@ -96,6 +97,7 @@ impl Importer {
             session: Session::new(context, format.provider()),
             log: None,
             report: ImportReport::default(),
+            scratch: Scratch::default(),
         }
     }
 
@@ -124,7 +126,7 @@ impl Importer {
     }
 
     fn take(&mut self, text: &[u8]) -> Result<(), ImportErrorKind> {
-        let value = parse(text).map_err(ImportErrorKind::Json)?;
+        let value = self.scratch.parse(text, &Limits::default()).map_err(ImportErrorKind::Json)?;
         self.value(value)
     }
 
