@@ -6,7 +6,9 @@ use contextree_engine::NewNode;
 use contextree_json::{Object, Value};
 
 use crate::Provider;
-use crate::import::{Fields, ImportErrorKind, Incoming, Session, Shape, digests, set, settings_node};
+use crate::import::{
+    Fields, ImportErrorKind, Incoming, Session, Shape, digests, set, settings_node,
+};
 use crate::logs::Log;
 use crate::parts::{Role, names};
 use crate::{anthropic, gemini, openai_chat, openai_responses};
@@ -45,8 +47,8 @@ impl Requests {
         let known = session.known(&digests);
         // Everything is read before the first message is added.
         let field = self.provider.messages_field();
-        let incoming = read_messages(self.provider, messages, known)
-            .map_err(|shape| shape.within(field))?;
+        let incoming =
+            read_messages(self.provider, messages, known).map_err(|shape| shape.within(field))?;
         session.begin_request(digests)?;
         let leading = incoming.iter().take_while(|(_, it)| it.role == Role::System).count();
         let leading = if self.provider == Provider::OpenAiChat { leading } else { 0 };

@@ -98,7 +98,8 @@ impl Wire for Anthropic {
 
 /// True for system text in the middle of a conversation that came from a request of Anthropic's.
 fn is_native_system(part: &Part<'_>) -> bool {
-    part.role == Role::System && part.view().is_from(ME)
+    part.role == Role::System
+        && part.view().is_from(ME)
         && part.node.attribute(names::ROLE).is_some()
 }
 
@@ -244,12 +245,7 @@ fn assistant(out: &mut Out, message: &Message<'_>) -> bool {
 }
 
 /// A message of the user: results first.
-fn user(
-    out: &mut Out,
-    message: &Message<'_>,
-    calls: &[Part<'_>],
-    missing: &[Part<'_>],
-) -> bool {
+fn user(out: &mut Out, message: &Message<'_>, calls: &[Part<'_>], missing: &[Part<'_>]) -> bool {
     let first = &message.parts[0];
     let start = out.place();
     let word = if is_native_system(first) { "system" } else { "user" };

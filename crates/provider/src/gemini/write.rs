@@ -96,8 +96,7 @@ fn tools(out: &mut Out, parts: &[Part<'_>]) {
         let view = part.view();
         let Some(definition) = Definition::of(out, &view, id, ME) else { continue };
         let group = part.message();
-        let continues =
-            matches!((&definition, &open), (Definition::Function { .. }, Some((own, _))) if *own == group);
+        let continues = matches!((&definition, &open), (Definition::Function { .. }, Some((own, _))) if *own == group);
         if open.is_some() && !continues {
             out.raw("]}");
             entry += 1;
@@ -192,12 +191,7 @@ fn system(out: &mut Out, parts: &[Part<'_>]) {
 }
 
 /// A message; returns whether anything of it could be written.
-fn content(
-    out: &mut Out,
-    message: &Message<'_>,
-    calls: &[Part<'_>],
-    missing: &[Part<'_>],
-) -> bool {
+fn content(out: &mut Out, message: &Message<'_>, calls: &[Part<'_>], missing: &[Part<'_>]) -> bool {
     let first = &message.parts[0];
     let head = first.view();
     let usual = if message.role == Role::Assistant { "model" } else { "user" };
@@ -238,12 +232,7 @@ fn content(
     index > 0
 }
 
-fn listed(
-    out: &mut Out,
-    part: &Part<'_>,
-    index: &mut u32,
-    write: impl FnOnce(&mut Out) -> bool,
-) {
+fn listed(out: &mut Out, part: &Part<'_>, index: &mut u32, write: impl FnOnce(&mut Out) -> bool) {
     let before = out.place();
     out.comma();
     let start = out.place();

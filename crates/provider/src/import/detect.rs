@@ -26,7 +26,8 @@ fn detect_object(value: &Value) -> Option<Format> {
     {
         return Some(Format::OTel);
     }
-    if has("lc") || (has("data") && matches!(text("type"), Some("human" | "ai" | "system" | "tool")))
+    if has("lc")
+        || (has("data") && matches!(text("type"), Some("human" | "ai" | "system" | "tool")))
     {
         return Some(Format::LangChain);
     }
@@ -42,7 +43,8 @@ fn detect_object(value: &Value) -> Option<Format> {
         return Some(Format::ClaudeCode);
     }
     if has("contents") || (has("parts") && has("role") && !has("content")) {
-        let otel = list("parts").is_some_and(|parts| parts.iter().any(|it| it.get("type").is_some()));
+        let otel =
+            list("parts").is_some_and(|parts| parts.iter().any(|it| it.get("type").is_some()));
         return Some(if otel { Format::OTel } else { Format::Gemini });
     }
     if has("input") || has("instructions") {
@@ -77,9 +79,10 @@ fn detect_object(value: &Value) -> Option<Format> {
         return Some(Format::Flat);
     }
     let item = text("type")?;
-    let is_item = ["function_call", "reasoning", "custom_tool_call", "item_reference", "compaction"]
-        .iter()
-        .any(|known| item.starts_with(known));
+    let is_item =
+        ["function_call", "reasoning", "custom_tool_call", "item_reference", "compaction"]
+            .iter()
+            .any(|known| item.starts_with(known));
     is_item.then_some(Format::OpenAiResponses)
 }
 
@@ -104,6 +107,8 @@ fn is_anthropic(message: &Value) -> bool {
     blocks.iter().any(|block| {
         let kind = block.get("type").and_then(Value::as_str).unwrap_or_default();
         let typed = ["tool_use", "tool_result", "thinking", "redacted_thinking", "document"];
-        typed.contains(&kind) || block.get("source").is_some() || block.get("cache_control").is_some()
+        typed.contains(&kind)
+            || block.get("source").is_some()
+            || block.get("cache_control").is_some()
     })
 }

@@ -204,7 +204,8 @@ pub fn import(
 #[must_use]
 pub fn is_lines(text: &[u8]) -> bool {
     let blank = |line: &&[u8]| line.iter().all(u8::is_ascii_whitespace);
-    let mut lines = text.split(|byte| *byte == b'\n').filter(|line| !blank(line)).take(3).peekable();
+    let mut lines =
+        text.split(|byte| *byte == b'\n').filter(|line| !blank(line)).take(3).peekable();
     let is_list = lines.peek().is_some_and(|line| line.trim_ascii_start().starts_with(b"["));
     let lines: Vec<&[u8]> = if is_list { lines.take(1).collect() } else { lines.collect() };
     let is_object = |line: &&[u8]| parse(line).is_ok_and(|value| value.as_object().is_some());

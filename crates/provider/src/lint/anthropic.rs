@@ -49,7 +49,8 @@ fn blocks(message: &Value) -> &[Value] {
 fn content(report: &mut Report, message: &Value, index: usize, is_last: bool) {
     match message.get("content") {
         Some(Value::String(text)) => {
-            let may_be_empty = is_last && message.get("role").and_then(Value::as_str) == Some("assistant");
+            let may_be_empty =
+                is_last && message.get("role").and_then(Value::as_str) == Some("assistant");
             if text.trim().is_empty() && !may_be_empty {
                 report.error("empty_content", at(index), "the message has no content");
             }
@@ -89,12 +90,7 @@ fn user<'a>(report: &mut Report, message: &'a Value, index: usize, pairing: &mut
     pairing.close(report);
 }
 
-fn assistant<'a>(
-    report: &mut Report,
-    message: &'a Value,
-    index: usize,
-    pairing: &mut Pairing<'a>,
-) {
+fn assistant<'a>(report: &mut Report, message: &'a Value, index: usize, pairing: &mut Pairing<'a>) {
     let blocks = blocks(message);
     for (inner, block) in blocks.iter().enumerate() {
         let slot = within(index, "content", inner);
@@ -138,7 +134,8 @@ fn system(report: &mut Report, messages: &[Value], index: usize) {
     if index == 0 {
         let message = "system text at the beginning belongs into `system`";
         report.error("system_place", at(index), message);
-    } else if role(index - 1) != Some("user") || !matches!(role(index + 1), None | Some("assistant"))
+    } else if role(index - 1) != Some("user")
+        || !matches!(role(index + 1), None | Some("assistant"))
     {
         let message = "system text stands between the user's message and the model's";
         report.error("system_place", at(index), message);

@@ -48,12 +48,7 @@ fn content(report: &mut Report, message: &Value, index: usize, role: &str) {
     }
 }
 
-fn assistant<'a>(
-    report: &mut Report,
-    message: &'a Value,
-    index: usize,
-    pairing: &mut Pairing<'a>,
-) {
+fn assistant<'a>(report: &mut Report, message: &'a Value, index: usize, pairing: &mut Pairing<'a>) {
     let calls = list(message, "tool_calls");
     for (inner, call) in calls.iter().enumerate() {
         let slot = within(index, "tool_calls", inner);

@@ -44,9 +44,8 @@ impl Log for ClaudeCode {
         }
         let mut fields = Fields::of(value)?;
         let kind: Box<str> = fields.text("type").unwrap_or("unknown").into();
-        let flag = |fields: &Fields, name: &str| {
-            fields.0.get(name).and_then(Value::as_bool) == Some(true)
-        };
+        let flag =
+            |fields: &Fields, name: &str| fields.0.get(name).and_then(Value::as_bool) == Some(true);
         let aside = flag(&fields, "isSidechain");
         let is_message = matches!(&*kind, "user" | "assistant")
             && fields.0.get("message").is_some_and(|it| it.as_object().is_some())
@@ -98,7 +97,9 @@ impl Log for ClaudeCode {
                 continue;
             }
             match &mut open {
-                Some((answer, last)) if continues(answer.as_deref(), last, &entry.answer, &message) => {
+                Some((answer, last))
+                    if continues(answer.as_deref(), last, &entry.answer, &message) =>
+                {
                     last.parts.extend(message.parts);
                 }
                 _ => {
@@ -181,10 +182,8 @@ fn conversation(entries: &[Entry]) -> BTreeSet<usize> {
             calls.extend(entry.calls.iter().map(|id| &**id));
         }
     }
-    let answered: BTreeSet<&str> = chain
-        .iter()
-        .flat_map(|index| entries[*index].results.iter().map(|id| &**id))
-        .collect();
+    let answered: BTreeSet<&str> =
+        chain.iter().flat_map(|index| entries[*index].results.iter().map(|id| &**id)).collect();
     for (index, entry) in entries.iter().enumerate() {
         let missing = |id: &Box<str>| calls.contains(&**id) && !answered.contains(&**id);
         if !entry.results.is_empty() && entry.results.iter().all(missing) {

@@ -40,9 +40,9 @@ impl Log for OTel {
             }
             Value::Object(object) => {
                 let attributes = attributes(object);
-                let is_call = attributes.keys().any(|name| {
-                    matches!(name, "gen_ai.input.messages" | "gen_ai.output.messages")
-                });
+                let is_call = attributes
+                    .keys()
+                    .any(|name| matches!(name, "gen_ai.input.messages" | "gen_ai.output.messages"));
                 if is_call {
                     call(Fields(attributes), session)
                 } else {
@@ -99,7 +99,9 @@ fn plain(value: &Value) -> Value {
             }
             ("kvlistValue", inner) => {
                 let values = inner.get("values").and_then(Value::as_array).unwrap_or_default();
-                let pair = |it: &Value| Some((it.get("key")?.as_str()?.to_owned(), plain(it.get("value")?)));
+                let pair = |it: &Value| {
+                    Some((it.get("key")?.as_str()?.to_owned(), plain(it.get("value")?)))
+                };
                 return Value::Object(values.iter().filter_map(pair).collect());
             }
             (kind, inner) if kind.ends_with("Value") => return inner.clone(),
@@ -197,11 +199,15 @@ fn read_part(part: Value) -> NewNode {
     let Value::Object(object) = part else { return foreign("otel", part) };
     let mut fields = Fields(object);
     let kind: Box<str> = fields.text("type").unwrap_or_default().into();
-    let text = |fields: &mut Fields, name: &str| fields.take(name).map_or(Content::Absent, Content::from);
+    let text =
+        |fields: &mut Fields, name: &str| fields.take(name).map_or(Content::Absent, Content::from);
     let mut node = match &*kind {
-        "text" => NewNode { content: text(&mut fields, "content"), ..NewNode::default() }.kind("text"),
+        "text" => {
+            NewNode { content: text(&mut fields, "content"), ..NewNode::default() }.kind("text")
+        }
         "reasoning" | "thinking" => {
-            NewNode { content: text(&mut fields, "content"), ..NewNode::default() }.kind("reasoning")
+            NewNode { content: text(&mut fields, "content"), ..NewNode::default() }
+                .kind("reasoning")
         }
         "tool_call" => {
             let content = text(&mut fields, "arguments");

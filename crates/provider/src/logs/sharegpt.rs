@@ -9,8 +9,8 @@ use contextree_tree::Content;
 
 use super::{Log, foreign};
 use crate::import::{Fields, ImportErrorKind, Incoming, Session, Shape, digests, set};
-use crate::parts::names::{self, form};
 use crate::parts::Role;
+use crate::parts::names::{self, form};
 use crate::tools::function;
 
 /// Reads conversations.

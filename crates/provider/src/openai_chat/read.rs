@@ -26,7 +26,10 @@ pub(crate) fn read_request(mut fields: Fields) -> Result<Request, Shape> {
 /// Reads the definition of a tool.
 fn read_tool(tool: Value) -> NewNode {
     let is_function = tool.get("type").and_then(Value::as_str) == Some("function")
-        && tool.get("function").and_then(|it| it.get("name")).is_some_and(|it| it.as_str().is_some());
+        && tool
+            .get("function")
+            .and_then(|it| it.get("name"))
+            .is_some_and(|it| it.as_str().is_some());
     let mut outer = match tool {
         Value::Object(object) if is_function => Fields(object),
         other => {
@@ -118,7 +121,8 @@ fn read_content(fields: &mut Fields, role: Role, parts: &mut Vec<NewNode>) -> Re
     if fields.text("refusal").is_some() {
         let text = fields.take_text("refusal").unwrap_or_default();
         let mut node = NewNode { content: Content::Text(text), ..NewNode::default() };
-        set(&mut node, names::FORM, form::FIELD);
+        let alone = parts.is_empty() && shape == Some(form::ABSENT);
+        set(&mut node, names::FORM, if alone { form::ALONE } else { form::FIELD });
         parts.push(node.kind("refusal"));
     }
     if role == Role::Assistant

@@ -310,15 +310,13 @@ fn assistant(out: &mut Out, message: &Message<'_>) {
     let head = first.view();
     let calls: Vec<&Part<'_>> =
         message.parts.iter().filter(|part| part.kind == Kind::Call).collect();
-    let field = message
-        .parts
-        .iter()
-        .find(|part| part.kind == Kind::Refusal && part.view().form() == Some(form::FIELD));
-    let said: Vec<&Part<'_>> = message
-        .parts
-        .iter()
-        .filter(|part| part.kind != Kind::Call && part.view().form() != Some(form::FIELD))
-        .collect();
+    let is_field = |part: &&Part<'_>| {
+        let form = part.view().form();
+        part.kind == Kind::Refusal && matches!(form, Some(form::FIELD | form::ALONE))
+    };
+    let field = message.parts.iter().find(is_field);
+    let said: Vec<&Part<'_>> =
+        message.parts.iter().filter(|part| part.kind != Kind::Call && !is_field(part)).collect();
     let mut behind = false;
     for part in &message.parts {
         behind |= part.kind == Kind::Call;
@@ -327,20 +325,26 @@ fn assistant(out: &mut Out, message: &Message<'_>) {
         }
     }
     out.raw("{\"role\":\"assistant\"");
-    let texts: Vec<&&Part<'_>> =
-        said.iter().filter(|part| part.kind != Kind::Reasoning).collect();
+    let texts: Vec<&&Part<'_>> = said.iter().filter(|part| part.kind != Kind::Reasoning).collect();
     for part in said.iter().filter(|part| part.kind == Kind::Reasoning) {
         let view = part.view();
-        out.loss(LossKind::Reasoning, part.node.id(), view.text_attribute(names::PROVIDER).unwrap_or(""));
+        out.loss(
+            LossKind::Reasoning,
+            part.node.id(),
+            view.text_attribute(names::PROVIDER).unwrap_or(""),
+        );
     }
     let mut content_written = false;
     match texts.as_slice() {
         [] => match head.form() {
-            Some(form::ABSENT) => {}
+            Some(form::ABSENT | form::ALONE) => {}
             Some(form::EMPTY) => {
                 out.text_field("content", "");
             }
-            _ if calls.is_empty() && field.is_none() && head.attribute(names::MESSAGE_EXTRA).is_none() => {
+            _ if calls.is_empty()
+                && field.is_none()
+                && head.attribute(names::MESSAGE_EXTRA).is_none() =>
+            {
                 // Only reasoning, which cannot be said here.
                 out.rendered.bytes.truncate(start);
                 return;
@@ -408,7 +412,8 @@ fn assistant(out: &mut Out, message: &Message<'_>) {
             call(out, part, index as u32);
         }
         out.raw("]");
-    } else if !content_written && field.is_none() && head.attribute(names::MESSAGE_EXTRA).is_none() {
+    } else if !content_written && field.is_none() && head.attribute(names::MESSAGE_EXTRA).is_none()
+    {
         out.rendered.bytes.truncate(start);
         return;
     }

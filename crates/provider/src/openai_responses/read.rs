@@ -55,10 +55,7 @@ fn text_node(text: Box<str>) -> NewNode {
 }
 
 /// Reads items; none of the messages has items on both sides of `known`.
-pub(crate) fn read_items(
-    items: Vec<Value>,
-    known: usize,
-) -> Result<Vec<(usize, Incoming)>, Shape> {
+pub(crate) fn read_items(items: Vec<Value>, known: usize) -> Result<Vec<(usize, Incoming)>, Shape> {
     let mut messages: Vec<(usize, Incoming)> = Vec::new();
     for (index, item) in items.into_iter().enumerate() {
         let read = read_item(item).map_err(|shape| shape.within(&format!("[{index}]")))?;

@@ -13,7 +13,9 @@ pub(crate) fn order<'a>(
     mut last: Option<Part<'a>>,
     wire: &dyn Wire,
 ) -> Vec<Part<'a>> {
-    if awaiting.is_empty() && !parts.iter().any(|part| matches!(part.kind, Kind::Call | Kind::Result)) {
+    if awaiting.is_empty()
+        && !parts.iter().any(|part| matches!(part.kind, Kind::Call | Kind::Result))
+    {
         return parts;
     }
     let mut waiting: Vec<Option<Part<'a>>> = parts.into_iter().map(Some).collect();

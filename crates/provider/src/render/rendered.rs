@@ -103,8 +103,7 @@ impl Rendered {
     /// Returns the first span at a place, or within it.
     #[must_use]
     pub fn span_of(&self, slot: Slot) -> Option<&Span> {
-        let within =
-            |span: &&Span| span.slot.list == slot.list && span.slot.index == slot.index;
+        let within = |span: &&Span| span.slot.list == slot.list && span.slot.index == slot.index;
         let mut found = self.spans.iter().filter(within);
         let exact = found.clone().find(|span| span.slot == slot);
         exact.or_else(|| found.next())

@@ -1,7 +1,7 @@
 //! However a session is cut down, what is rendered is accepted; and rendering on from the last snapshot gives the same bytes.
 
 use contextree_provider::{
-    Format, Provider, RenderError, RenderOptions, RequestRenderer, Rendered, Severity, lint, render,
+    Format, Provider, RenderError, RenderOptions, Rendered, RequestRenderer, Severity, lint, render,
 };
 
 use crate::session::Session;
@@ -58,7 +58,12 @@ fn check(seed: u64) {
                 let provider = kept.as_ref().map_or(owner, |kept| kept.provider);
                 if let Some(kept) = kept {
                     let anew = try_render(tree.view(), provider, &what).unwrap();
-                    assert!(kept == anew, "{what}, {provider}: rendered on and anew differ\n{}\n{}", kept.text(), anew.text());
+                    assert!(
+                        kept == anew,
+                        "{what}, {provider}: rendered on and anew differ\n{}\n{}",
+                        kept.text(),
+                        anew.text()
+                    );
                     rendered_once += 1;
                 }
             }
@@ -96,7 +101,13 @@ fn sessions_without_a_budget_are_rendered_on_as_anew() {
 
 #[test]
 fn imported_sessions_are_cut_down_as_safely() {
-    for format in [Format::OpenAiChat, Format::OpenAiResponses, Format::Anthropic, Format::Gemini, Format::ClaudeCode] {
+    for format in [
+        Format::OpenAiChat,
+        Format::OpenAiResponses,
+        Format::Anthropic,
+        Format::Gemini,
+        Format::ClaudeCode,
+    ] {
         for (name, text) in samples(format) {
             for seed in 0..40 {
                 let mut session = Session::new(seed, format.provider());

@@ -59,15 +59,19 @@ fn chat_completions() {
 
 #[test]
 fn anthropic_messages() {
-    let call = r#"{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}}]}"#;
-    let result = r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"x"}]}"#;
+    let call =
+        r#"{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}}]}"#;
+    let result =
+        r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"x"}]}"#;
     let user = r#"{"role":"user","content":"x"}"#;
     anthropic(&format!("{user},{call},{result}"), &[]);
     anthropic(&format!("{call},{result}"), &[("first_role", "messages[0]")]);
     anthropic(&format!("{user},{call},{user}"), &[("missing_result", "messages[1].content[0]")]);
     anthropic(&format!("{user},{result}"), &[("orphan_result", "messages[1].content[0]")]);
     anthropic(
-        &format!(r#"{user},{call},{{"role":"user","content":[{{"type":"text","text":"x"}},{{"type":"tool_result","tool_use_id":"a"}}]}}"#),
+        &format!(
+            r#"{user},{call},{{"role":"user","content":[{{"type":"text","text":"x"}},{{"type":"tool_result","tool_use_id":"a"}}]}}"#
+        ),
         &[("result_order", "messages[2].content[1]")],
     );
     anthropic(r#"{"role":"user","content":" "}"#, &[("empty_content", "messages[0]")]);
@@ -76,14 +80,21 @@ fn anthropic_messages() {
         &[("empty_content", "messages[0].content[0]")],
     );
     anthropic(
-        &format!(r#"{user},{{"role":"assistant","content":[{{"type":"thinking","thinking":"x"}},{{"type":"text","text":"y"}}]}}"#),
+        &format!(
+            r#"{user},{{"role":"assistant","content":[{{"type":"thinking","thinking":"x"}},{{"type":"text","text":"y"}}]}}"#
+        ),
         &[("thinking_signature", "messages[1].content[0]")],
     );
     anthropic(
-        &format!(r#"{user},{{"role":"assistant","content":[{{"type":"thinking","thinking":"x","signature":"s"}}]}}"#),
+        &format!(
+            r#"{user},{{"role":"assistant","content":[{{"type":"thinking","thinking":"x","signature":"s"}}]}}"#
+        ),
         &[("thinking_last", "messages[1].content[0]")],
     );
-    anthropic(&format!(r#"{{"role":"system","content":"x"}},{user}"#), &[("system_place", "messages[0]")]);
+    anthropic(
+        &format!(r#"{{"role":"system","content":"x"}},{user}"#),
+        &[("system_place", "messages[0]")],
+    );
     let bad_id = call.replace("\"a\"", "\"functions.f:0\"");
     let its_result = result.replace("\"a\"", "\"functions.f:0\"");
     anthropic(&format!("{user},{bad_id},{its_result}"), &[("call_id", "messages[1].content[0]")]);
@@ -94,7 +105,9 @@ fn breakpoints_of_anthropic() {
     let block = r#"{"type":"text","text":"x","cache_control":{"type":"ephemeral"}}"#;
     let request = |blocks: usize, top: &str| {
         let blocks = vec![block; blocks].join(",");
-        format!(r#"{{"system":[{block}],"messages":[{{"role":"user","content":[{blocks}]}}]{top}}}"#)
+        format!(
+            r#"{{"system":[{block}],"messages":[{{"role":"user","content":[{blocks}]}}]{top}}}"#
+        )
     };
     check(Provider::Anthropic, &request(3, ""), &[]);
     let expected = [("cache_breakpoints", "messages[0].content[3]")];
@@ -117,10 +130,16 @@ fn gemini_contents() {
         &format!(r#"{user},{call},{{"role":"user","parts":[{result}]}}"#),
         &[("missing_result", "contents[1].parts[1]")],
     );
-    gemini(&format!(r#"{user},{{"role":"user","parts":[{result}]}}"#), &[("orphan_result", "contents[1].parts[0]")]);
+    gemini(
+        &format!(r#"{user},{{"role":"user","parts":[{result}]}}"#),
+        &[("orphan_result", "contents[1].parts[0]")],
+    );
     gemini(r#"{"role":"model","parts":[{"text":"x"}]}"#, &[("first_role", "contents[0]")]);
     gemini(r#"{"role":"user","parts":[]}"#, &[("empty_content", "contents[0]")]);
-    gemini(r#"{"role":"user","parts":[{"text":""}]}"#, &[("empty_content", "contents[0].parts[0]")]);
+    gemini(
+        r#"{"role":"user","parts":[{"text":""}]}"#,
+        &[("empty_content", "contents[0].parts[0]")],
+    );
     gemini(r#"{"role":"system","parts":[{"text":"x"}]}"#, &[("unknown_role", "contents[0]")]);
     let said = r#"{"role":"model","parts":[{"text":"x"}]}"#;
     gemini(

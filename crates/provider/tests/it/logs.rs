@@ -40,9 +40,11 @@ fn claude_code_is_a_tree_of_which_the_newest_branch_counts() {
     let skipped: Vec<(&str, u64)> =
         imported.report.skipped.iter().map(|(name, count)| (&**name, *count)).collect();
     assert_eq!(skipped, [("other_branch", 2), ("progress", 1), ("sidechain", 1), ("summary", 1)]);
-    let first = imported.context.working().nodes().find(|(_, node)| {
-        node.content().as_text() == Some("Will it rain in Oslo and Zürich?")
-    });
+    let first = imported
+        .context
+        .working()
+        .nodes()
+        .find(|(_, node)| node.content().as_text() == Some("Will it rain in Oslo and Zürich?"));
     let entry = first.unwrap().1.attribute("data_entry").unwrap();
     assert_eq!(entry.get("cwd").and_then(Value::as_str), Some("/home/ada"), "fields survive");
 }

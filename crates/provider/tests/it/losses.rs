@@ -26,7 +26,11 @@ fn codes(rendered: &Rendered) -> Vec<&'static str> {
 }
 
 fn call(id: &str) -> NewNode {
-    NewNode::text("{}").role("assistant").kind("call").attribute("data_call_id", id).attribute("data_name", "f")
+    NewNode::text("{}")
+        .role("assistant")
+        .kind("call")
+        .attribute("data_call_id", id)
+        .attribute("data_name", "f")
 }
 
 fn result(id: &str) -> NewNode {
@@ -61,7 +65,8 @@ fn every_sample_of_every_provider_reaches_every_other() {
 #[test]
 fn results_stand_behind_their_calls_wherever_they_stand_in_the_turn() {
     let user = |text: &str| NewNode::text(text).role("user");
-    let context = context(vec![user("go"), call("a"), call("b"), user("wait"), result("b"), result("a")]);
+    let context =
+        context(vec![user("go"), call("a"), call("b"), user("wait"), result("b"), result("a")]);
     for provider in Provider::ALL {
         let rendered = request(&context, provider);
         assert_eq!(codes(&rendered), [""; 0], "{provider}: nothing is lost");
@@ -108,7 +113,8 @@ fn a_conversation_that_begins_with_the_model_is_given_a_user() {
 #[test]
 fn reasoning_without_signature_or_consequence_is_left_out() {
     let reasoning = || NewNode::text("Hm.").role("assistant").kind("reasoning");
-    let signed = reasoning().attribute("data_provider", "anthropic").attribute("data_signature", "c2ln");
+    let signed =
+        reasoning().attribute("data_provider", "anthropic").attribute("data_signature", "c2ln");
     let user = NewNode::text("go").role("user");
     let context = context(vec![user, reasoning(), NewNode::text("So.").role("assistant"), signed]);
     let rendered = request(&context, Provider::Anthropic);
@@ -148,7 +154,11 @@ fn arguments_that_are_no_object_are_wrapped_where_one_is_needed() {
     let mut bad = call("a");
     bad.content = "{\"oops".into();
     let context = context(vec![user, bad, result("a")]);
-    assert_eq!(codes(&request(&context, Provider::OpenAiChat)), [""; 0], "the text is sent as it is");
+    assert_eq!(
+        codes(&request(&context, Provider::OpenAiChat)),
+        [""; 0],
+        "the text is sent as it is"
+    );
     for provider in [Provider::Anthropic, Provider::Gemini] {
         assert_eq!(codes(&request(&context, provider)), ["arguments"], "{provider}");
     }
@@ -166,12 +176,21 @@ fn nothing_to_send_is_an_error() {
 
 #[test]
 fn settings_of_the_caller_stand_above_the_trees_and_cannot_be_content() {
-    let imported = imported(br#"{"model":"old","messages":[{"role":"user","content":"x"}],"n":1}"#, Format::OpenAiChat);
+    let imported = imported(
+        br#"{"model":"old","messages":[{"role":"user","content":"x"}],"n":1}"#,
+        Format::OpenAiChat,
+    );
     let head = imported.context.head().unwrap();
-    let settings = |text: &[u8]| RenderOptions { settings: parse(text).as_object().unwrap().clone() };
-    let rendered = render(head.view(), Provider::OpenAiChat, &settings(br#"{"model":"new"}"#)).unwrap();
-    assert_eq!(rendered.text(), r#"{"model":"new","messages":[{"role":"user","content":"x"}],"n":1}"#);
-    let error = render(head.view(), Provider::OpenAiChat, &settings(br#"{"messages":[]}"#)).unwrap_err();
+    let settings =
+        |text: &[u8]| RenderOptions { settings: parse(text).as_object().unwrap().clone() };
+    let rendered =
+        render(head.view(), Provider::OpenAiChat, &settings(br#"{"model":"new"}"#)).unwrap();
+    assert_eq!(
+        rendered.text(),
+        r#"{"model":"new","messages":[{"role":"user","content":"x"}],"n":1}"#
+    );
+    let error =
+        render(head.view(), Provider::OpenAiChat, &settings(br#"{"messages":[]}"#)).unwrap_err();
     assert_eq!(error.code(), "E_SETTING_RESERVED");
 }
 

@@ -26,7 +26,8 @@ impl Random {
     }
 
     fn text(&mut self) -> String {
-        let words = ["rain", "Zürich", "日本", "the", "forecast", "😀", "\"quoted\"", "a\nb", "ليس"];
+        let words =
+            ["rain", "Zürich", "日本", "the", "forecast", "😀", "\"quoted\"", "a\nb", "ليس"];
         let count = 1 + self.below(12) as usize;
         let chosen: Vec<&str> =
             (0..count).map(|_| words[self.below(words.len() as u64) as usize]).collect();

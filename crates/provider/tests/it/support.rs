@@ -69,9 +69,8 @@ fn difference(left: &Value, right: &Value, at: &str) -> Option<String> {
             if let Some(key) = extra {
                 return Some(format!("`{at}.{key}` should not be there"));
             }
-            left.iter().find_map(|(key, value)| {
-                difference(value, right.get(key)?, &format!("{at}.{key}"))
-            })
+            left.iter()
+                .find_map(|(key, value)| difference(value, right.get(key)?, &format!("{at}.{key}")))
         }
         (Value::Array(left), Value::Array(right)) => {
             let pairs = left.iter().zip(right).enumerate();
