@@ -5,7 +5,7 @@ use std::io::Write as _;
 
 use contextree::{Context, NewNode, Place};
 use contextree_provider::{
-    Format, ImportOptions, Importer, Provider, RenderOptions, RequestRenderer,
+    Format, ImportOptions, Provider, RenderOptions, RequestRenderer, import as import_text,
 };
 
 use crate::measure::{Row, compare, time};
@@ -64,7 +64,7 @@ fn render(scale: Scale) -> Row {
 }
 
 /// Returns a log of an agent that works with tools, of about so many bytes.
-pub fn log(format: Format, bytes: usize) -> Vec<u8> {
+fn log(format: Format, bytes: usize) -> Vec<u8> {
     let mut log = Vec::with_capacity(bytes + 10_000);
     let mut number = 0;
     let mut last = "null".to_owned();
@@ -132,11 +132,8 @@ fn import(scale: Scale, format: Format) -> Row {
         scale.rounds.min(5),
         || {
             time(1, || {
-                let mut importer = Importer::new(format, ImportOptions::default());
-                for line in &lines {
-                    importer.line(line).expect("the log is well-formed");
-                }
-                let imported = importer.finish().expect("the log is well-formed");
+                let imported = import_text(&log, format, ImportOptions::default());
+                let imported = imported.expect("the log is well-formed");
                 assert_eq!(imported.report.messages, lines.len() as u64, "nothing is left out");
                 black_box(imported);
             })
