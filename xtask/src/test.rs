@@ -27,6 +27,8 @@ pub(crate) fn run(root: &Path) -> Result<String, String> {
     crate::format::check(root)?;
     say("tokens by another library");
     crate::tokens::check(root)?;
+    say("requests, judged by the types of the official SDKs");
+    crate::providers::check(root)?;
     let bench = ["run", "--release", "--quiet", "--package", "contextree-bench", "--bin"];
     let heap = [&bench[..], &["contextree-heap", "--", "--quick"]].concat();
     cargo(root, "heap of a snapshot", &heap, &[])?;

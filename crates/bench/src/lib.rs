@@ -8,6 +8,7 @@ pub mod heap;
 pub mod measure;
 pub mod page;
 pub mod plot;
+pub mod provider_rows;
 pub mod rows;
 pub mod sessions;
 pub mod store;
