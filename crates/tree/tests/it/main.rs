@@ -1,3 +1,4 @@
 //! Tests of the tree through its public face.
 
 mod hints;
+mod scans;
