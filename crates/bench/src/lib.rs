@@ -9,5 +9,6 @@ pub mod measure;
 pub mod page;
 pub mod plot;
 pub mod rows;
+pub mod selectors;
 pub mod table;
 pub mod work;

@@ -49,6 +49,17 @@ pub fn all(scale: Scale, mut done: impl FnMut(&Row)) -> Vec<Row> {
     take(import);
     take(export);
     take(fork(scale));
+    crate::selectors::rows(scale, &mut take);
+    rows
+}
+
+/// Measures the rows on selectors only.
+pub fn selectors(scale: Scale, mut done: impl FnMut(&Row)) -> Vec<Row> {
+    let mut rows = Vec::new();
+    crate::selectors::rows(scale, &mut |row| {
+        done(&row);
+        rows.push(row);
+    });
     rows
 }
 
