@@ -10,6 +10,7 @@ pub mod page;
 pub mod plot;
 pub mod provider_rows;
 pub mod rows;
+pub mod selectors;
 pub mod sessions;
 pub mod store;
 pub mod table;

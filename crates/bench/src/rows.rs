@@ -52,6 +52,17 @@ pub fn all(scale: Scale, mut done: impl FnMut(&Row)) -> Vec<Row> {
     take(fork(scale));
     crate::tokens::rows(scale).into_iter().for_each(&mut take);
     provider_rows::all(scale, &mut take);
+    crate::selectors::rows(scale, &mut take);
+    rows
+}
+
+/// Measures the rows on selectors only.
+pub fn selectors(scale: Scale, mut done: impl FnMut(&Row)) -> Vec<Row> {
+    let mut rows = Vec::new();
+    crate::selectors::rows(scale, &mut |row| {
+        done(&row);
+        rows.push(row);
+    });
     rows
 }
 

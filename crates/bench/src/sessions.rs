@@ -112,7 +112,14 @@ pub fn size(turns: u64) -> Outcome<Row> {
     let said = (turns * 2 * MESSAGE as u64) as f64;
     let ratio = bytes / said;
     let name = format!("session: size of the file after {turns} turns, against the text");
-    Ok(Row { name, ratio, spread: (ratio, ratio), bar: 1.5, nanoseconds: (bytes, said) })
+    Ok(Row {
+        name,
+        ratio,
+        spread: (ratio, ratio),
+        bar: 1.5,
+        is_gain: false,
+        nanoseconds: (bytes, said),
+    })
 }
 
 /// A store with one long context, and its export.
@@ -241,7 +248,14 @@ pub fn idle(contexts: u64) -> Outcome<Row> {
     let name = format!(
         "session: memory of {contexts} open idle contexts of 20 turns beyond content, each, against 20 KiB"
     );
-    Ok(Row { name, ratio, spread: (ratio, ratio), bar: 1.0, nanoseconds: (each, 20.0 * 1024.0) })
+    Ok(Row {
+        name,
+        ratio,
+        spread: (ratio, ratio),
+        bar: 1.0,
+        is_gain: false,
+        nanoseconds: (each, 20.0 * 1024.0),
+    })
 }
 
 /// Resident bytes of this process.
