@@ -32,6 +32,7 @@ pub(crate) struct Source {
     place: String,
 }
 
+#[expect(clippy::large_enum_variant, reason = "there is one per run")]
 enum From {
     File(FileSource),
     Store(Box<Session>),
