@@ -37,6 +37,8 @@ pub(crate) fn run(root: &Path) -> Result<String, String> {
     cargo(root, "the guided tour", &tour, &[])?;
     say(&format!("fuzz targets of the selector language, {FUZZ_SECONDS} s each"));
     say(&fuzz::smoke(root, FUZZ_SECONDS)?);
+    let quickstart = ["run", "--release", "--quiet", "--", "quickstart"];
+    cargo(root, "the guided tour of the command line", &quickstart, &[])?;
     Ok("everything passed".to_owned())
 }
 

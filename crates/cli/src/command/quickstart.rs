@@ -64,7 +64,8 @@ fn step(folder: &Path, words: &[&str], call: &Call<'_>) -> Result<(), Failure> {
         command.env("COLUMNS", width.to_string());
     }
     let status = command.status().map_err(|error| Failure::io("ctx", &error))?;
-    if words.first() == Some(&"thread") && !call.output.is_terminal() {
+    let is_raw = words.first().is_some_and(|word| ["thread", "render"].contains(word));
+    if is_raw && !call.output.is_terminal() {
         call.output.say_data("")?;
     }
     // 1 is an answer, too: `diff` found a difference.

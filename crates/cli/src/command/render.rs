@@ -93,7 +93,7 @@ enum Target {
 fn target(text: &str) -> Result<Target, String> {
     match text {
         "thread" => Ok(Target::Thread),
-        _ => provider(text).map(Target::Provider),
+        _ => provider(text).map(Target::Provider).map_err(|error| format!("{error}, `thread`")),
     }
 }
 
@@ -123,7 +123,9 @@ pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
         return Ok(exit);
     }
     for loss in &rendered.losses {
-        call.output.warning(&format!("{}: {} ({})", loss.node, loss.kind.meaning(), loss.detail));
+        let detail =
+            if loss.detail.is_empty() { String::new() } else { format!(" ({})", loss.detail) };
+        call.output.warning(&format!("{}: {}{detail}", loss.node, loss.kind.meaning()));
     }
     for finding in &findings {
         let word = if finding.severity == Severity::Error { "it would be refused: " } else { "" };

@@ -33,8 +33,9 @@ impl Table {
     /// Returns the table as text, every line with its line break. Columns that are empty everywhere are left out.
     pub(crate) fn render(&self, width: Option<usize>) -> String {
         let count = self.title.len();
-        let used: Vec<bool> =
-            (0..count).map(|column| self.rows.iter().any(|row| !row[column].is_empty())).collect();
+        let used: Vec<bool> = (0..count)
+            .map(|column| self.rows.iter().any(|row| columns(&row[column]) > 0))
+            .collect();
         let widths: Vec<usize> = (0..count)
             .map(|column| {
                 let cells = self.rows.iter().map(|row| columns(&row[column]));
@@ -42,7 +43,11 @@ impl Table {
             })
             .collect();
         let mut out = String::new();
-        let title = self.title.iter().map(|cell| paint(style::DIM, cell)).collect();
+        let dimmed = |cell: &String| match cell.is_empty() {
+            true => String::new(),
+            false => paint(style::DIM, cell),
+        };
+        let title = self.title.iter().map(dimmed).collect();
         for (index, row) in std::iter::once(&title).chain(&self.rows).enumerate() {
             let mut line = String::new();
             let mut at = 0;

@@ -20,13 +20,13 @@ macro_rules! cases {
     };
 }
 
-// covers: DBG-001, DBG-002
 cases! {
     add attempt backup cache canon commit completions conformance contexts delete diff edit explain export files fork gc hash help
     import log man new pin quickstart remove render restore select show status thread tokens unpin usage verify
 }
 
 /// Every command of the tutorial, with what it prints.
+// covers: DBG-001
 #[test]
 fn tutorial() {
     play(&crate::pages::root().join("docs/tutorial.md"));

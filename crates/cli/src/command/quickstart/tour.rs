@@ -10,7 +10,7 @@ use crate::output::style::{self, paint};
 /// A chapter: a title, what is to be seen, and the commands.
 type Chapter = (&'static str, &'static str, &'static [&'static [&'static str]]);
 
-const CHAPTERS: [Chapter; 9] = [
+const CHAPTERS: [Chapter; 10] = [
     (
         "A conversation is a tree, not a list",
         "A context lives in a store: here a file, contextree.db. Instructions go into the system region `^sys`, and no budget may \
@@ -115,6 +115,16 @@ const CHAPTERS: [Chapter; 9] = [
             &["add", "--role", "user", "Thanks! Is there a train to Bergen?"],
             &["commit", "--max-bytes", "130", "--dry-run"],
             &["commit", "--max-bytes", "130"],
+        ],
+    ),
+    (
+        "To the model, and what it costs",
+        "The same state always gives the same bytes, so that a provider can read the beginning of a request from its cache. `cache` names what \
+         broke it; prompts this short are not cached by anybody.",
+        &[
+            &["tokens", "--model", "gpt-5"],
+            &["render", "--as", "openai-chat", "--model", "gpt-5"],
+            &["cache", "--as", "openai-chat", "--model", "gpt-5"],
         ],
     ),
     (
