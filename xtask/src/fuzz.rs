@@ -4,11 +4,25 @@
 //! toolchain is needed.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// All targets, and whether their input is text to be read.
-pub(crate) const TARGETS: [&str; 5] = ["json", "import", "history", "selector", "session"];
+/// All targets, and the folder of seeds that each begins with.
+const TARGETS: [(&str, &str); 7] = [
+    ("json", "json"),
+    ("import", "import"),
+    ("history", "history"),
+    ("parse", "selectors"),
+    ("print", "selectors"),
+    ("evaluate", "selectors"),
+    ("session", "session"),
+];
+
+/// The targets of the selector language, which `cargo xtask test` runs for a while.
+const SELECTORS: [&str; 3] = ["parse", "print", "evaluate"];
+
+/// Targets that need the whole engine.
+const ENGINE: [&str; 3] = ["import", "history", "session"];
 
 const COVERAGE: &str = "-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
      -Cllvm-args=-sanitizer-coverage-inline-8bit-counters \
@@ -16,39 +30,61 @@ const COVERAGE: &str = "-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-l
 
 /// Runs one target, or all of them one after the other, for so many seconds each.
 pub(crate) fn run(root: &Path, target: Option<&str>, seconds: &str) -> Result<String, String> {
-    if seconds.parse::<u32>().is_err() {
-        return Err(format!("`{seconds}` is not a number of seconds"));
-    }
-    let targets: Vec<&str> = match target {
-        Some(name) if TARGETS.contains(&name) => vec![name],
-        Some(name) => return Err(format!("no target `{name}`; there are {}", TARGETS.join(", "))),
-        None => TARGETS.to_vec(),
+    let seconds: u32 =
+        seconds.parse().map_err(|_| format!("`{seconds}` is not a number of seconds"))?;
+    let names: Vec<&str> = match target {
+        Some(name) => vec![name],
+        None => TARGETS.iter().map(|(name, _)| *name).collect(),
     };
+    run_all(root, &names, seconds)
+}
+
+/// Runs the targets of the selector language for a short while, from the seeds alone.
+pub(crate) fn smoke(root: &Path, seconds: u32) -> Result<String, String> {
+    run_all(root, &SELECTORS, seconds)
+}
+
+fn run_all(root: &Path, names: &[&str], seconds: u32) -> Result<String, String> {
+    let all = TARGETS.map(|(name, _)| name).join(", ");
+    let known = |name: &&str| TARGETS.iter().find(|(known, _)| known == name).copied();
+    let targets: Vec<(&str, &str)> = names
+        .iter()
+        .map(|name| known(name).ok_or_else(|| format!("no target `{name}`; there are {all}")))
+        .collect::<Result<_, String>>()?;
     let folder = root.join("fuzz");
     let host = host()?;
-    // With the target named, build scripts are built without the counters.
-    let build = Command::new("cargo")
-        .args(["build", "--release", "--quiet", "--target", &host])
+    // With the target named, build scripts are built without the counters. The directory is the targets' own, whatever the
+    // rest of the project is built into.
+    let mut build = Command::new("cargo");
+    build
+        .args(["build", "--release", "--quiet", "--locked", "--target", &host])
+        .args(["--target-dir", "target"])
         .env("RUSTFLAGS", COVERAGE)
-        .current_dir(&folder)
-        .status();
-    if !build.is_ok_and(|status| status.success()) {
+        .current_dir(&folder);
+    for (name, _) in &targets {
+        build.args(["--bin", name]);
+    }
+    if targets.iter().any(|(name, _)| ENGINE.contains(name)) {
+        build.args(["--features", "engine"]);
+    }
+    if !build.status().is_ok_and(|status| status.success()) {
         return Err("the fuzz targets cannot be built".to_owned());
     }
-    for name in &targets {
+    for (name, seeds) in &targets {
         let found = folder.join("found").join(name);
         fs::create_dir_all(&found).map_err(|error| format!("{}: {error}", found.display()))?;
-        let seeds = folder.join("seeds").join(name);
         let mut command =
             Command::new(folder.join("target").join(&host).join("release").join(name));
         command.arg(&found);
-        if seeds.is_dir() {
-            command.arg(&seeds);
+        command.args(seed_folder(&folder, seeds)?);
+        let words = folder.join(format!("{seeds}.dict"));
+        if words.is_file() {
+            command.arg(format!("-dict={}", words.display()));
         }
         let status = command
             .arg(format!("-max_total_time={seconds}"))
             .args(["-timeout=20", "-rss_limit_mb=4096", "-print_final_stats=1", "-verbosity=0"])
-            .arg(format!("-artifact_prefix={}/", folder.join("found").display()))
+            .arg(format!("-artifact_prefix={}/{name}-", folder.join("found").display()))
             .current_dir(&folder)
             .status()
             .map_err(|error| format!("{name} cannot be run: {error}"))?;
@@ -56,7 +92,23 @@ pub(crate) fn run(root: &Path, target: Option<&str>, seconds: &str) -> Result<St
             return Err(format!("the target `{name}` found something; see fuzz/found"));
         }
     }
-    Ok(format!("{} for {seconds} s each: nothing found", targets.join(", ")))
+    Ok(format!("{} for {seconds} s each: nothing found", names.join(", ")))
+}
+
+/// The folder of the seeds of a name, if there are any. Short ones stand in one file, a line each, with `\n` for line breaks.
+fn seed_folder(folder: &Path, name: &str) -> Result<Option<PathBuf>, String> {
+    let (many, one) = (folder.join("seeds").join(name), folder.join(format!("seeds/{name}.txt")));
+    if many.is_dir() {
+        return Ok(Some(many));
+    }
+    let Ok(lines) = fs::read_to_string(&one) else { return Ok(None) };
+    let seeds = folder.join("found").join(format!("seeds-{name}"));
+    let fail = |error: std::io::Error| format!("{}: {error}", seeds.display());
+    fs::create_dir_all(&seeds).map_err(fail)?;
+    for (number, line) in lines.lines().enumerate() {
+        fs::write(seeds.join(number.to_string()), line.replace("\\n", "\n")).map_err(fail)?;
+    }
+    Ok(Some(seeds))
 }
 
 /// The machine's own target, as the compiler calls it.

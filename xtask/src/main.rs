@@ -6,6 +6,7 @@ mod format;
 mod fuzz;
 mod test;
 mod tidy;
+mod tokens;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -13,7 +14,9 @@ use std::process::ExitCode;
 const USAGE: &str = "usage: cargo xtask test              every check and every test
        cargo xtask bench [--quick]   every bar, and the pictures
        cargo xtask fuzz [TARGET] [--seconds N]   fuzzing; ten minutes each by default
+       cargo xtask cli               the pages and pictures of the command line, from the program
        cargo xtask format            digests by a reader in another language
+       cargo xtask tokens            token counts by another library
        cargo xtask tidy              what the house style asks of files
        cargo xtask conformance [--check]   the table docs/conformance.md";
 
@@ -29,7 +32,9 @@ fn main() -> ExitCode {
         ["fuzz", "--seconds", seconds] => fuzz::run(&root(), None, seconds),
         ["fuzz", target] => fuzz::run(&root(), Some(target), "600"),
         ["fuzz", target, "--seconds", seconds] => fuzz::run(&root(), Some(target), seconds),
+        ["cli"] => test::write_cli(&root()),
         ["format"] => format::check(&root()),
+        ["tokens"] => tokens::check(&root()),
         ["tidy"] => tidy::check(&root()),
         ["conformance"] => conformance::write(&root()),
         ["conformance", "--check"] => conformance::check(&root()),

@@ -3,7 +3,10 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::{conformance, tidy};
+use crate::{conformance, fuzz, tidy};
+
+/// How long each fuzz target of the selector language runs here; `cargo xtask fuzz` runs as long as one likes.
+const FUZZ_SECONDS: u32 = 25;
 
 /// Runs all steps; stops at the first that fails.
 pub(crate) fn run(root: &Path) -> Result<String, String> {
@@ -22,12 +25,23 @@ pub(crate) fn run(root: &Path) -> Result<String, String> {
     cargo(root, "tests of the whole engine, release build", &release, &[])?;
     say("digests by a reader in another language");
     crate::format::check(root)?;
+    say("tokens by another library");
+    crate::tokens::check(root)?;
     let bench = ["run", "--release", "--quiet", "--package", "contextree-bench", "--bin"];
     let heap = [&bench[..], &["contextree-heap", "--", "--quick"]].concat();
     cargo(root, "heap of a snapshot", &heap, &[])?;
     let tour = ["run", "--release", "--quiet", "--package", "contextree", "--example", "tour"];
     cargo(root, "the guided tour", &tour, &[])?;
+    say(&format!("fuzz targets of the selector language, {FUZZ_SECONDS} s each"));
+    fuzz::smoke(root, FUZZ_SECONDS)?;
     Ok("everything passed".to_owned())
+}
+
+/// Writes what is made from the program `ctx`: its reference, its pictures, the tutorial's output, the transcripts of its tests.
+pub(crate) fn write_cli(root: &Path) -> Result<String, String> {
+    let arguments = ["test", "--quiet", "--package", "contextree-cli", "--test", "it"];
+    cargo(root, "documents of the command line", &arguments, &[("CONTEXTREE_UPDATE", "1")])?;
+    Ok("docs/cli.md, docs/tutorial.md, docs/pictures and crates/cli/tests/cases are up to date; look at the changes".to_owned())
 }
 
 #[expect(clippy::print_stderr, reason = "progress of a chore")]

@@ -10,5 +10,7 @@ pub mod page;
 pub mod plot;
 pub mod rows;
 pub mod selectors;
+pub mod store;
 pub mod table;
+pub mod tokens;
 pub mod work;

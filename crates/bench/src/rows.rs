@@ -49,6 +49,7 @@ pub fn all(scale: Scale, mut done: impl FnMut(&Row)) -> Vec<Row> {
     take(import);
     take(export);
     take(fork(scale));
+    crate::tokens::rows(scale).into_iter().for_each(&mut take);
     crate::selectors::rows(scale, &mut take);
     rows
 }

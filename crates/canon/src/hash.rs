@@ -84,6 +84,34 @@ pub fn content_hash_of_document(node: &Object) -> Hash {
     Hash(hash(&Hashed::of_document(node)))
 }
 
+/// Returns the content hash of a node that is given as bytes, and a warning if they are no JSON object: the hash is then that of
+/// [invalid content](Hash::of_invalid_content). For doors that take what others made.
+#[must_use]
+pub fn content_hash_of_bytes(node: &[u8]) -> (Hash, Option<InvalidContent>) {
+    let invalid = |problem: String| (Hash::of_invalid_content(), Some(InvalidContent { problem }));
+    match contextree_json::parse(node) {
+        Ok(Value::Object(node)) => (content_hash_of_document(&node), None),
+        Ok(_) => invalid("not an object".to_owned()),
+        Err(error) => invalid(error.to_string()),
+    }
+}
+
+/// Content that is no JSON, and was hashed as nothing at all. A warning: the hash says nothing about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InvalidContent {
+    problem: String,
+}
+
+impl fmt::Display for InvalidContent {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            formatter,
+            "the content is hashed as nothing, because it cannot be read: {}",
+            self.problem
+        )
+    }
+}
+
 /// Returns the exact text that [`content_hash_of_document`] hashes.
 #[must_use]
 pub fn hashed_text(node: &Object) -> String {

@@ -6,6 +6,7 @@
 //! | a node, a turn, a snapshot, a history, as a digest | [`node_digest`], [`snapshot_digest`], [`history_digest`] |
 //! | a snapshot as a document, and back | [`export`], [`import`] |
 //! | a history as lines, and back | [`history`] |
+//! | what happened, as a store keeps it | [`record`] |
 //! | the bytes of the specification's own serializer | [`reference_bytes`], [`reference_bytes_of_document`] |
 //!
 //! All of them are pure functions of a tree. The layouts are described in `docs/format.md`.
@@ -16,12 +17,16 @@ mod hash;
 pub mod history;
 mod import;
 mod limits;
+pub mod record;
 mod reference;
 mod write;
 
 pub use digest::{history_digest, node_digest, snapshot_digest};
 pub use error::{DocumentError, Issue};
-pub use hash::{Hash, NotAHash, content_hash, content_hash_of_document, hashed_text};
+pub use hash::{
+    Hash, InvalidContent, NotAHash, content_hash, content_hash_of_bytes, content_hash_of_document,
+    hashed_text,
+};
 pub use import::{Imported, Profile, import, import_working};
 pub use limits::Limits;
 pub use reference::{order_siblings, reference_bytes_of_document};

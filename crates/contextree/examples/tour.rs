@@ -77,6 +77,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let policy = Policy {
         protect_turns: 1,
         limits: vec![Limit::Total { measure: MeasureName::Bytes, max: 240 }],
+        ..Policy::default()
     };
     let options = CommitOptions { policy: Some(&policy), ..CommitOptions::default() };
     let preview = context.preview(&options)?;

@@ -27,8 +27,8 @@
 //! Start with [`Context`]. The rules of all operations are in `docs/operations.md`, the formats in `docs/format.md`.
 
 pub use contextree_canon::{
-    DocumentError, Hash, Issue, Limits, Profile, SPEC_VERSION, content_hash,
-    content_hash_of_document, hashed_text, node_digest, order_siblings,
+    DocumentError, Hash, InvalidContent, Issue, Limits, Profile, SPEC_VERSION, content_hash,
+    content_hash_of_bytes, content_hash_of_document, hashed_text, node_digest, order_siblings,
     reference_bytes_of_document,
 };
 pub use contextree_engine::{
@@ -37,7 +37,7 @@ pub use contextree_engine::{
     Edit, FlatLogError, HistoryError, Holder, IdRequest, IdRole, IdSource, Limit, Liveness,
     LivenessProbe, LogicalClock, Measure, MeasureName, NewNode, Op, OpError, Operation, Outcome,
     Place, Policy, PolicyError, Preview, Pruned, ReadableIds, Reason, Reference, Snapshot,
-    SnapshotAddress, SnapshotError, Unmet, Warning, WriteError, Zone, prune_order,
+    SnapshotAddress, SnapshotError, Unmet, Warning, WriteError, Writer, Zone, prune_order,
 };
 pub use contextree_json as json;
 pub use contextree_query as query;
@@ -50,6 +50,13 @@ pub use contextree_tree::diff;
 pub use contextree_tree::{
     Body, Class, Content, Header, Log, NodeKey, NodeRef, Region, Scalar, Tree, TreeRef, Vocabulary,
 };
+
+#[cfg(feature = "tokens")]
+pub use contextree_budget as budget;
+#[cfg(feature = "tokens")]
+pub use contextree_cache as cache;
+#[cfg(feature = "tokens")]
+pub use contextree_tokens as tokens;
 
 mod clock;
 

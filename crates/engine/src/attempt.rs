@@ -120,6 +120,10 @@ impl std::error::Error for AttemptError {}
 pub(crate) struct Attempts(Vec<Attempt>);
 
 impl Attempts {
+    pub(crate) fn restored(attempts: Vec<Attempt>) -> Self {
+        Attempts(attempts)
+    }
+
     pub(crate) fn start(&mut self, start: AttemptStart<'_>, cycle: u32, now: i64) -> &Attempt {
         let before = self.0.iter().filter(|attempt| attempt.cycle_id == cycle).count();
         self.0.push(Attempt {

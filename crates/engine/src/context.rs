@@ -10,6 +10,7 @@ use contextree_tree::{Draft, Log, NodeData, NodeRef, Region, Tree, TreeRef, Voca
 use crate::attempt::{Attempt, AttemptError, AttemptStart, AttemptStatus, Attempts};
 use crate::clock::{Clock, IdSource, LogicalClock, ReadableIds};
 use crate::commit::{CommitOptions, Surroundings};
+use crate::durable::Recorder;
 use crate::error::{BatchError, CommitError, OpError};
 use crate::op::{Edit, NewNode, Op, Outcome, Place};
 use crate::policy::{Measure, Measures};
@@ -48,15 +49,20 @@ pub struct ContextOptions {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Context {
-    draft: Draft,
-    counters: Counters,
+    pub(crate) draft: Draft,
+    pub(crate) counters: Counters,
     settings: Arc<Settings>,
-    history: Log<Snapshot>,
+    /// The snapshots that are loaded: the newest ones.
+    pub(crate) history: Log<Snapshot>,
+    /// How many snapshots come before them and are in a store only.
+    pub(crate) skipped: usize,
     handles: Handles,
     measures: Measures,
-    attempts: Attempts,
+    pub(crate) attempts: Attempts,
     /// Counts changes of the working state, so that a preview can tell whether it is still true.
     revision: u64,
+    /// What a store has not seen yet, if there is one.
+    pub(crate) recorder: Option<Recorder>,
 }
 
 /// What a commit would do. It can be made real as long as nothing else happens.
@@ -115,6 +121,18 @@ impl Context {
         history: Log<Snapshot>,
         options: ContextOptions,
     ) -> Self {
+        let mut counters = counters_of(draft.view());
+        counters.last_ns = history.last().map_or(0, |last| last.last_ns).max(counters.last_ns);
+        Self::restored(draft, history, counters, options)
+    }
+
+    /// As [`Context::from_parts`], with counters that are known already.
+    pub(crate) fn restored(
+        draft: Draft,
+        history: Log<Snapshot>,
+        counters: Counters,
+        options: ContextOptions,
+    ) -> Self {
         let settings = Settings {
             edition: options.edition,
             vocabulary: options.vocabulary,
@@ -122,17 +140,17 @@ impl Context {
             clock: options.clock.unwrap_or_else(|| Box::new(LogicalClock)),
             ids: options.ids.unwrap_or_else(|| Box::new(ReadableIds)),
         };
-        let mut counters = counters_of(draft.view());
-        counters.last_ns = history.last().map_or(0, |last| last.last_ns).max(counters.last_ns);
         Context {
             draft,
             counters,
             settings: Arc::new(settings),
             history,
+            skipped: 0,
             handles: Handles::default(),
             measures: Measures::default(),
             attempts: Attempts::default(),
             revision: 0,
+            recorder: None,
         }
     }
 
@@ -258,6 +276,9 @@ impl Context {
                     self.counters.last_ns,
                 ));
                 self.revision += 1;
+                if let Some(recorder) = &mut self.recorder {
+                    recorder.reports.push(report.clone());
+                }
                 Ok(report)
             }
             Err(error) => {
@@ -339,10 +360,12 @@ impl Context {
             counters,
             settings: Arc::clone(&self.settings),
             history: self.history.fork(snapshots),
+            skipped: self.skipped,
             handles: self.handles.fork(),
             measures: self.measures.clone(),
             attempts: Attempts::default(),
             revision: 0,
+            recorder: None,
         }
     }
 
@@ -364,10 +387,22 @@ impl Context {
         self.history.last()
     }
 
-    /// Returns the snapshots, oldest first.
+    /// Returns the snapshots, oldest first: all, or for a context out of a store those that are loaded, see [`Context::skipped`].
     #[must_use]
     pub fn history(&self) -> &Log<Snapshot> {
         &self.history
+    }
+
+    /// Returns how many snapshots come before those of [`Context::history`] and are not loaded. 0 for every context that is not from a store.
+    #[must_use]
+    pub fn skipped(&self) -> usize {
+        self.skipped
+    }
+
+    /// Counts the changes of the working state; equal exactly if nothing was done.
+    #[must_use]
+    pub fn revision(&self) -> u64 {
+        self.revision
     }
 
     /// Returns the snapshot at an address.
@@ -387,11 +422,24 @@ impl Context {
                 .and_then(|back| self.history.len().checked_sub(1)?.checked_sub(back)),
             SnapshotAddress::Cycle(cycle) => self.find_cycle(cycle),
         };
+        if found.is_none() && self.is_before_loaded(address) {
+            return Err(SnapshotError::NotLoaded { address: address.to_string() });
+        }
         found.ok_or_else(|| SnapshotError::NotFound {
             address: address.to_string(),
             oldest: self.history.get(0).map(Snapshot::cycle),
             newest: self.history.last().map(Snapshot::cycle),
         })
+    }
+
+    /// True if an address is before the snapshots that are loaded, so that only the store can tell.
+    fn is_before_loaded(&self, address: SnapshotAddress) -> bool {
+        let (loaded, skipped) = (self.history.len() as u64, self.skipped as u64);
+        let oldest = self.history.get(0).map_or(u64::MAX, |oldest| u64::from(oldest.cycle()));
+        match address {
+            SnapshotAddress::Back(back) => back >= loaded && back - loaded < skipped,
+            SnapshotAddress::Cycle(cycle) => skipped > 0 && cycle < oldest,
+        }
     }
 
     /// Finds the snapshot of a commit. Numbers go up by one, except where foreign snapshots were imported.
@@ -486,7 +534,11 @@ impl Context {
     /// Starts an attempt.
     pub fn start_attempt(&mut self, start: AttemptStart<'_>) -> &Attempt {
         let (cycle, now) = (self.next_cycle(), self.settings.clock.now_ns());
-        self.attempts.start(start, cycle, now)
+        let attempt = self.attempts.start(start, cycle, now);
+        if let Some(recorder) = &mut self.recorder {
+            recorder.attempts.push(attempt.attempt_id.clone());
+        }
+        attempt
     }
 
     /// Ends a running attempt.
@@ -501,7 +553,11 @@ impl Context {
         tokens: Option<(u64, u64)>,
     ) -> Result<&Attempt, AttemptError> {
         let now = self.settings.clock.now_ns();
-        self.attempts.end(attempt, status, tokens, now)
+        let attempt = self.attempts.end(attempt, status, tokens, now)?;
+        if let Some(recorder) = &mut self.recorder {
+            recorder.attempts.push(attempt.attempt_id.clone());
+        }
+        Ok(attempt)
     }
 
     /// Returns all attempts, oldest first. They stay after the commit.

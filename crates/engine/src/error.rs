@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use contextree_query::QueryError;
+
 /// Why an operation was refused. Nothing was changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -295,6 +297,13 @@ pub enum CommitError {
         /// Its name.
         String,
     ),
+    /// What a policy excludes is no selector, or one that says when.
+    Exclude {
+        /// The selector.
+        selector: String,
+        /// What is wrong with it.
+        error: QueryError,
+    },
     /// The preview is of another state than the present one.
     StalePreview,
     /// The context has as many commits as can be counted.
@@ -308,6 +317,7 @@ impl CommitError {
         match self {
             CommitError::Compaction(batch) => batch.error.code(),
             CommitError::UnknownMeasure(_) => "E_UNKNOWN_MEASURE",
+            CommitError::Exclude { error, .. } => error.code(),
             CommitError::StalePreview => "E_CONFLICT",
             CommitError::TooManyCommits => "E_LIMIT",
         }
@@ -325,6 +335,9 @@ impl fmt::Display for CommitError {
                     formatter,
                     "the policy counts in `{name}`, which this context cannot measure"
                 )
+            }
+            CommitError::Exclude { selector, error } => {
+                write!(formatter, "the policy excludes `{selector}`: {error}")
             }
             CommitError::StalePreview => {
                 formatter.write_str("the context was changed since the preview")

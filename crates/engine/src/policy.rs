@@ -13,12 +13,14 @@ pub struct Policy {
     pub protect_turns: u64,
     /// Applied one after the other.
     pub limits: Vec<Limit>,
+    /// Selectors, of the context's edition and without a time: what they match, and everything below it, is never pruned.
+    pub exclude: Vec<String>,
 }
 
 impl Default for Policy {
     /// Prunes nothing.
     fn default() -> Self {
-        Policy { protect_turns: 1, limits: Vec::new() }
+        Policy { protect_turns: 1, limits: Vec::new(), exclude: Vec::new() }
     }
 }
 
@@ -59,6 +61,14 @@ pub enum Limit {
         /// How many stay.
         u64,
     ),
+    /// Prune rarely, but then enough of it: if the limits before this one took anything, blocks go until at least so much is gone in all.
+    /// Every pruning changes what a provider has in its cache, so a small one costs as much as a large one.
+    ClearAtLeast {
+        /// What is counted.
+        measure: MeasureName,
+        /// At least so much goes, as long as there is something that may.
+        min: u64,
+    },
 }
 
 /// What a limit counts.
@@ -150,14 +160,20 @@ impl PolicyError {
 }
 
 impl Policy {
-    /// Returns the policy as JSON: `{"limits":[{"limit":"total","max":8000,"measure":"bytes"}],"protect_turns":1}`.
+    /// Returns the policy as JSON: `{"limits":[{"limit":"total","max":8000,"measure":"bytes"}],"protect_turns":1}`, and `exclude`, a list of
+    /// selectors, if there are any.
     #[must_use]
     pub fn to_value(&self) -> Value {
         let limits = self.limits.iter().map(Limit::to_value).collect();
-        Value::Object(Object::from_iter([
+        let mut object = Object::from_iter([
             ("protect_turns", Value::from(self.protect_turns)),
             ("limits", Value::Array(limits)),
-        ]))
+        ]);
+        if !self.exclude.is_empty() {
+            let exclude = self.exclude.iter().map(|selector| Value::from(selector.as_str()));
+            object.insert("exclude", Value::Array(exclude.collect()));
+        }
+        Value::Object(object)
     }
 
     /// Reads a policy from JSON. An absent `protect_turns` is 1; nothing else is guessed.
@@ -168,9 +184,9 @@ impl Policy {
     pub fn from_value(value: &Value) -> Result<Policy, PolicyError> {
         let error = |at: &str, expected| PolicyError { at: at.to_owned(), expected };
         let object = value.as_object().ok_or_else(|| error("", "an object"))?;
-        let known = ["protect_turns", "limits"];
+        let known = ["protect_turns", "limits", "exclude"];
         if let Some(other) = object.keys().find(|key| !known.contains(key)) {
-            return Err(error(other, "only `protect_turns` and `limits`"));
+            return Err(error(other, "only `protect_turns`, `limits` and `exclude`"));
         }
         let protect_turns = match object.get("protect_turns") {
             None => 1,
@@ -187,7 +203,16 @@ impl Policy {
             .enumerate()
             .map(|(index, limit)| Limit::from_value(limit, &format!("limits[{index}]")))
             .collect::<Result<_, _>>()?;
-        Ok(Policy { protect_turns, limits })
+        let exclude = match object.get("exclude") {
+            None => &[][..],
+            Some(value) => value.as_array().ok_or_else(|| error("exclude", "a list"))?,
+        };
+        let selector = |(index, value): (usize, &Value)| {
+            let text = value.as_str().map(str::to_owned);
+            text.ok_or_else(|| error(&format!("exclude[{index}]"), "a selector"))
+        };
+        let exclude = exclude.iter().enumerate().map(selector).collect::<Result<_, _>>()?;
+        Ok(Policy { protect_turns, limits, exclude })
     }
 }
 
@@ -205,6 +230,11 @@ impl Limit {
                 vec![("limit", Value::from("remove")), ("count", Value::from(*count))]
             }
             Limit::Depth(max) => vec![("limit", Value::from("depth")), ("max", Value::from(*max))],
+            Limit::ClearAtLeast { measure, min } => vec![
+                ("limit", Value::from("clear_at_least")),
+                ("measure", Value::from(measure.name())),
+                ("min", Value::from(*min)),
+            ],
             Limit::Total { measure, max } => scope("total", measure, *max),
             Limit::Turn { measure, max } => scope("turn", measure, *max),
             Limit::Region { region, measure, max } => {
@@ -239,6 +269,10 @@ impl Limit {
                 Limit::Turn { measure: text("measure")?.into(), max: number("max")? },
                 &["limit", "measure", "max"][..],
             ),
+            "clear_at_least" => (
+                Limit::ClearAtLeast { measure: text("measure")?.into(), min: number("min")? },
+                &["limit", "measure", "min"][..],
+            ),
             "region" => {
                 let region = Region::from_word(text("region")?)
                     .ok_or_else(|| error("region", "`^sys`, `^seq` or `^ah`"))?;
@@ -249,7 +283,8 @@ impl Limit {
                 )
             }
             _ => {
-                return Err(error("limit", "`remove`, `total`, `region`, `turn` or `depth`"));
+                let words = "`remove`, `total`, `region`, `turn`, `depth` or `clear_at_least`";
+                return Err(error("limit", words));
             }
         };
         match object.keys().find(|key| !known.contains(key)) {

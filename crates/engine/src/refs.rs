@@ -119,6 +119,8 @@ pub(crate) struct References<'a> {
     handles: &'a Handles,
     /// By the id that is referred to: the ids that refer.
     referrers: BTreeMap<String, BTreeSet<String>>,
+    /// All ids that refer.
+    referring: BTreeSet<String>,
 }
 
 impl<'a> References<'a> {
@@ -136,7 +138,13 @@ impl<'a> References<'a> {
                 None => {}
             }
         }
-        References { handles, referrers }
+        let referring = referrers.values().flatten().cloned().collect();
+        References { handles, referrers, referring }
+    }
+
+    /// True if a node refers to another one.
+    pub(crate) fn refers(&self, id: &str) -> bool {
+        self.referring.contains(id)
     }
 
     /// Returns what holds a node, if references of nodes that go do not count.

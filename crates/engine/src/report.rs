@@ -103,6 +103,8 @@ pub struct Pruned {
     pub id: String,
     /// The limit, by its position in the policy.
     pub limit: usize,
+    /// The node that it went with: the first one of its unit, or the turn that took the unit along. Nothing if it went for itself.
+    pub with: Option<String>,
     /// What went because it stood below, in document order: the nodes of a turn.
     pub along: Vec<String>,
 }

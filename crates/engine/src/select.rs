@@ -1,28 +1,46 @@
 //! Asking a context: selectors over the working tree and over its history.
 
+use contextree_query::resolved::At;
 use contextree_query::{
-    Answer, Explanation, Moment, Plan, QueryError, SelectOptions, Timeline, diff_selected,
-    evaluate, explain, plan, resolve_on_tree, select,
+    Answer, Explanation, Moment, Plan, QueryError, RangeDiff, RangeOptions, SelectOptions,
+    Timeline, diff_selected, explain, plan, resolve, resolve_on_tree, select_parsed,
 };
-use contextree_selector::{Edition, parse};
+use contextree_selector as ast;
+use contextree_selector::{Edition, SnapshotRange, Span, Time, TimeKind, TurnPoint, parse};
+use contextree_tree::TreeRef;
 use contextree_tree::diff::Diff;
-use contextree_tree::{NodeRef, TreeRef};
 
 use crate::context::Context;
 use crate::snapshot::{Snapshot, SnapshotAddress, SnapshotError};
 
 impl Timeline for Context {
     fn snapshot_count(&self) -> usize {
-        self.history().len()
+        self.skipped + self.history().len()
     }
 
     fn snapshot(&self, position: usize) -> Option<Moment<'_>> {
-        let snapshot = self.history().get(position)?;
+        let snapshot = self.history().get(position.checked_sub(self.skipped)?)?;
         Some(Moment { cycle: snapshot.cycle(), tree: snapshot.view() })
     }
 
     fn working(&self) -> Option<TreeRef<'_>> {
         Some(Context::working(self))
+    }
+
+    fn position_of_cycle(&self, cycle: i64) -> usize {
+        let history = self.history();
+        let cycle_at = |index| history.get(index).map(|snapshot| i64::from(snapshot.cycle()));
+        let (mut low, mut high) = (0, history.len());
+        while low < high {
+            let middle = low.midpoint(high);
+            match cycle_at(middle) {
+                Some(found) if found < cycle => low = middle + 1,
+                _ => high = middle,
+            }
+        }
+        // Before what is loaded: nobody here knows where, but certainly not at the oldest that is.
+        let is_before = low == 0 && cycle_at(0) != Some(cycle);
+        if is_before { self.skipped.saturating_sub(1) } else { self.skipped + low }
     }
 }
 
@@ -79,7 +97,27 @@ impl Context {
         edition: Edition,
         options: &SelectOptions,
     ) -> Result<Answer<'_>, QueryError> {
-        select(selector, edition, self, options)
+        let parsed = parse(selector, edition)?;
+        self.check_loaded(&parsed)?;
+        Ok(select_parsed(&parsed, selector, self, options)?)
+    }
+
+    /// Fails if a selector addresses snapshots that are not loaded.
+    fn check_loaded(&self, selector: &ast::Selector) -> Result<(), QueryError> {
+        if self.skipped == 0 {
+            return Ok(());
+        }
+        let is_loaded = |position: &usize| *position >= self.skipped;
+        let all_loaded = match resolve(selector, self).map(|found| found.at) {
+            Ok(At::Working) => true,
+            Ok(At::Snapshot(position)) => is_loaded(&position),
+            Ok(At::Every(positions)) => positions.iter().all(is_loaded),
+            Ok(At::Range(range)) => range.positions.iter().all(is_loaded),
+            // It may be in the store.
+            Err(error) if error.code() == "E_SNAPSHOT_NOT_FOUND" => false,
+            Err(error) => return Err(error.into()),
+        };
+        if all_loaded { Ok(()) } else { Err(QueryError::NotLoaded) }
     }
 
     /// Tells how a selector is read and answered: its syntax tree, its canonical text, the plan, and what each step matched.
@@ -88,7 +126,54 @@ impl Context {
     ///
     /// The text is no selector, or addresses a snapshot that does not exist.
     pub fn explain(&self, selector: &str) -> Result<Explanation, QueryError> {
-        explain(selector, self.edition(), self)
+        self.explain_with(selector, self.edition())
+    }
+
+    /// As [`Context::explain`], in another edition.
+    ///
+    /// # Errors
+    ///
+    /// The text is no selector of that edition, or addresses a snapshot that does not exist.
+    pub fn explain_with(
+        &self,
+        selector: &str,
+        edition: Edition,
+    ) -> Result<Explanation, QueryError> {
+        self.check_loaded(&parse(selector, edition)?)?;
+        explain(selector, edition, self)
+    }
+
+    /// Compares what a selector matches over a range of snapshots, as [`Context::select`] does for a selector with a range. A selector
+    /// that does not say when is compared over the whole history, and one that names one snapshot has nothing to be compared with.
+    ///
+    /// # Errors
+    ///
+    /// The text is no selector, or addresses a snapshot that does not exist.
+    pub fn range_diff_latest(
+        &self,
+        selector: &str,
+        options: &RangeOptions,
+    ) -> Result<RangeDiff, QueryError> {
+        let mut parsed = parse(selector, self.edition())?;
+        let range = match parsed.time.map(|time| time.kind) {
+            None | Some(TimeKind::All) => SnapshotRange::HISTORY,
+            Some(TimeKind::Range(range)) => range,
+            Some(TimeKind::At(ast::Snapshot::Turn(turn))) => {
+                let turn = TurnPoint::At(turn);
+                SnapshotRange::Turns { from: turn, to: turn }
+            }
+            Some(TimeKind::At(ast::Snapshot::Cycle(cycle))) => {
+                SnapshotRange::Cycles { from: cycle, to: cycle }
+            }
+        };
+        let span = parsed.time.map_or(Span::NONE, |time| time.span);
+        parsed.time = Some(Time { kind: TimeKind::Range(range), span });
+        self.check_loaded(&parsed)?;
+        let options = SelectOptions { range: options.clone(), ..SelectOptions::default() };
+        match select_parsed(&parsed, selector, self, &options)? {
+            Answer::Range(range) => Ok(range),
+            Answer::Nodes(_) => unreachable!("a selector with a range answers with differences"),
+        }
     }
 
     /// As [`Context::diff`], of the nodes that a selector matches: one that matches in only one of the two came or went.
@@ -106,11 +191,6 @@ impl Context {
         let at = |snapshot: &Snapshot| Some(snapshot.cycle());
         let plan = self.plan_of(selector).map_err(DiffError::Query)?;
         Ok(diff_selected(&plan, (older.view(), at(older)), (newer.view(), at(newer))))
-    }
-
-    /// Answers a selector that does not say when on the working state, in every edition.
-    pub(crate) fn select_working(&self, selector: &str) -> Result<Vec<NodeRef<'_>>, QueryError> {
-        Ok(evaluate(&self.plan_of(selector)?, Context::working(self), None))
     }
 
     /// Reads a selector that does not say when.

@@ -24,6 +24,17 @@ impl Snapshot {
         Snapshot { tree, last_ns, history_digest }
     }
 
+    /// Puts a snapshot together whose digest is known.
+    pub(crate) fn restored(tree: Tree, last_ns: i64, history_digest: Hash) -> Self {
+        Snapshot { tree, last_ns, history_digest }
+    }
+
+    /// Returns the latest creation stamp that was given by then.
+    #[must_use]
+    pub fn last_stamp(&self) -> i64 {
+        self.last_ns
+    }
+
     /// Returns the digest of the history that ends with this snapshot: equal exactly for equal histories.
     #[must_use]
     pub fn history_digest(&self) -> Hash {
@@ -145,6 +156,11 @@ pub enum SnapshotError {
         /// The newest snapshot there is.
         newest: Option<u32>,
     },
+    /// It exists, but only in the store: this part of the history is not loaded.
+    NotLoaded {
+        /// The address.
+        address: String,
+    },
     /// It is not an address.
     Invalid {
         /// The text.
@@ -158,6 +174,7 @@ impl SnapshotError {
     pub fn code(&self) -> &'static str {
         match self {
             SnapshotError::NotFound { .. } => "E_SNAPSHOT_NOT_FOUND",
+            SnapshotError::NotLoaded { .. } => "E_NOT_LOADED",
             SnapshotError::Invalid { .. } => "E_SELECTOR_INVALID",
         }
     }
@@ -174,6 +191,9 @@ impl fmt::Display for SnapshotError {
             }
             SnapshotError::NotFound { address, .. } => {
                 write!(formatter, "there is no snapshot `{address}`")
+            }
+            SnapshotError::NotLoaded { address } => {
+                write!(formatter, "the snapshot `{address}` is in the store and was not loaded")
             }
             SnapshotError::Invalid { text } => {
                 write!(formatter, "`{text}` is not an address: write `@t0`, `@t-3` or `@c12`")

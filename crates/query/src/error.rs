@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use contextree_selector::{SelectorErrors, Span};
+use contextree_json::{Object, Value};
+use contextree_selector::{SelectorErrors, Span, draw_caret};
 
 /// Why a query gives no result.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,15 +13,45 @@ pub enum QueryError {
     Selector(SelectorErrors),
     /// It is one, but addresses something that is not there: `@t-99 ^root`.
     Resolve(ResolveError),
+    /// It addresses a part of the history that is only in a store. Whoever has the store loads it and asks again.
+    NotLoaded,
 }
 
 impl QueryError {
+    /// Returns all errors as a list of JSON objects: `code`, `kind`, `start` and `end` in bytes of the text, `message`, where it is known
+    /// `found` and `expected`, and `help` where there is a way out.
+    #[must_use]
+    pub fn to_value(&self) -> Value {
+        let errors = match self {
+            Self::Selector(errors) => errors
+                .into_iter()
+                .map(|error| {
+                    let (code, kind) = (error.code.as_str(), error.kind.as_str());
+                    let mut object = problem(code, kind, error.span, error, error.help.as_deref());
+                    object.insert("found", error.found.as_ref().into());
+                    object.insert("expected", error.expected.as_ref().into());
+                    object.into()
+                })
+                .collect(),
+            Self::Resolve(error) => {
+                let (code, kind) = (error.code(), error.kind.as_str());
+                let help = error.help();
+                vec![problem(code, kind, error.span, error, help.as_deref()).into()]
+            }
+            Self::NotLoaded => {
+                vec![problem(self.code(), "not_loaded", Span::NONE, self, None).into()]
+            }
+        };
+        Value::Array(errors)
+    }
+
     /// Returns the stable code of the specification.
     #[must_use]
     pub fn code(&self) -> &'static str {
         match self {
             Self::Selector(errors) => errors.code().as_str(),
             Self::Resolve(error) => error.code(),
+            Self::NotLoaded => "E_NOT_LOADED",
         }
     }
 
@@ -30,8 +61,29 @@ impl QueryError {
         match self {
             Self::Selector(errors) => errors.draw(text),
             Self::Resolve(error) => error.draw(text),
+            Self::NotLoaded => self.to_string(),
         }
     }
+}
+
+/// One error or warning as an object for programs.
+fn problem(
+    code: &str,
+    kind: &str,
+    span: Span,
+    message: &dyn fmt::Display,
+    help: Option<&str>,
+) -> Object {
+    let mut object = Object::new();
+    object.insert("code", code.into());
+    object.insert("kind", kind.into());
+    object.insert("start", span.start.into());
+    object.insert("end", span.end.into());
+    object.insert("message", message.to_string().into());
+    if let Some(help) = help {
+        object.insert("help", help.into());
+    }
+    object
 }
 
 impl fmt::Display for QueryError {
@@ -39,6 +91,9 @@ impl fmt::Display for QueryError {
         match self {
             Self::Selector(errors) => errors.fmt(formatter),
             Self::Resolve(error) => error.fmt(formatter),
+            Self::NotLoaded => formatter.write_str(
+                "a snapshot that the selector addresses is in the store and was not loaded",
+            ),
         }
     }
 }
@@ -88,6 +143,18 @@ pub enum ResolveErrorKind {
     TimeNotAllowed,
 }
 
+impl ResolveErrorKind {
+    /// Returns the kind's stable name.
+    #[must_use]
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::SnapshotNotFound { .. } => "snapshot_not_found",
+            Self::NoWorkingState => "no_working_state",
+            Self::TimeNotAllowed => "time_not_allowed",
+        }
+    }
+}
+
 impl ResolveError {
     pub(crate) fn new(kind: ResolveErrorKind, span: Span) -> Self {
         Self { kind, span }
@@ -126,31 +193,15 @@ impl ResolveError {
             ResolveErrorKind::NoWorkingState => {
                 Some("put `@t0` before the selector to read the latest commit".to_owned())
             }
-            ResolveErrorKind::TimeNotAllowed => None,
+            ResolveErrorKind::TimeNotAllowed => Some("remove the prefix".to_owned()),
         }
     }
 
-    /// Returns the error as several lines with a caret, in the manner of
-    /// [`SelectorError::draw`](contextree_selector::SelectorError::draw).
+    /// Returns the error as several lines with a caret, see [`draw_caret`].
     #[must_use]
     pub fn draw(&self, text: &str) -> String {
-        let code = self.code();
-        let mut drawing = format!("error[{code}]: {self}");
-        let range = self.span.range();
-        if let (Some(before), Some(fault)) = (text.get(..range.start), text.get(range)) {
-            let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
-            let number = before.matches('\n').count() + 1;
-            let line = text[line_start..].lines().next().unwrap_or_default();
-            let margin = " ".repeat(number.to_string().len());
-            let lead = " ".repeat(before[line_start..].chars().count());
-            let carets = "^".repeat(fault.chars().count().max(1));
-            drawing
-                .push_str(&format!("\n{margin} |\n{number} | {line}\n{margin} | {lead}{carets}"));
-        }
-        if let Some(help) = self.help() {
-            drawing.push_str(&format!("\n  = help: {help}"));
-        }
-        drawing
+        let headline = format!("error[{}]: {self}", self.code());
+        draw_caret(&headline, text, self.span, self.help().as_deref())
     }
 }
 
@@ -205,16 +256,50 @@ impl WarningKind {
     }
 }
 
+impl Warning {
+    /// Returns a way out.
+    #[must_use]
+    pub fn help(&self) -> Option<String> {
+        match &self.kind {
+            WarningKind::UnknownType { suggestion, .. } => {
+                suggestion.as_ref().map(|near| format!("did you mean `.{near}`?"))
+            }
+        }
+    }
+
+    /// Returns the warning as several lines with a caret, see [`draw_caret`].
+    #[must_use]
+    pub fn draw(&self, text: &str) -> String {
+        let headline = format!("warning[{}]: {}", self.kind.as_str(), self.kind);
+        draw_caret(&headline, text, self.span, self.help().as_deref())
+    }
+
+    /// Returns the warning as a JSON object: `kind`, `start` and `end` in bytes of the text, `message`, and `help` where there is a way out.
+    #[must_use]
+    pub fn to_value(&self) -> Value {
+        let (kind, help) = (self.kind.as_str(), self.help());
+        let mut object = problem("", kind, self.span, &self.kind, help.as_deref());
+        object.remove("code");
+        object.into()
+    }
+}
+
+impl fmt::Display for WarningKind {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::UnknownType { written, .. } => {
+                write!(formatter, "`.{written}` matches no type in this tree")
+            }
+        }
+    }
+}
+
 impl fmt::Display for Warning {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.kind {
-            WarningKind::UnknownType { written, suggestion } => {
-                write!(formatter, "`.{written}` matches no type in this tree")?;
-                match suggestion {
-                    Some(near) => write!(formatter, ": did you mean `.{near}`?"),
-                    None => Ok(()),
-                }
-            }
+        self.kind.fmt(formatter)?;
+        match self.help() {
+            Some(help) => write!(formatter, ": {help}"),
+            None => Ok(()),
         }
     }
 }

@@ -62,6 +62,7 @@ mod resolve;
 mod select;
 mod selection;
 mod timeline;
+mod view;
 
 /// The types of a resolved selector: conditions without time, aliases or editions.
 pub mod resolved {
@@ -88,3 +89,4 @@ pub use resolve::{ResolvedSelector, resolve, resolve_on_tree};
 pub use select::{Answer, SelectOptions, select, select_parsed};
 pub use selection::Selection;
 pub use timeline::{Moment, Timeline};
+pub use view::{Coordinate, NodeView};

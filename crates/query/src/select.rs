@@ -124,11 +124,14 @@ fn on_one<'t>(
     cycle: Option<u32>,
     window: &Window,
 ) -> Selection<'t> {
-    let Some(tree) = tree else { return Selection { nodes: Vec::new(), warnings: Vec::new() } };
+    let recency = plan.query.recency;
+    let Some(tree) = tree else {
+        return Selection { nodes: Vec::new(), warnings: Vec::new(), recency };
+    };
     let nodes = evaluate_some(plan, tree, cycle, window.enough());
     let nodes = window.cut(window.filtered(nodes, tree, cycle));
     let warnings = if nodes.is_empty() { unknown_types(&plan.query, &[tree]) } else { Vec::new() };
-    Selection { nodes, warnings }
+    Selection { nodes, warnings, recency }
 }
 
 /// Each id once, at its first occurrence from the newest snapshot to the oldest (ER-026). Order is a matter of one snapshot;
@@ -155,5 +158,5 @@ fn on_every<'t, T: Timeline + ?Sized>(
     }
     let nodes = window.cut(cut(plan, nodes));
     let warnings = if nodes.is_empty() { unknown_types(&plan.query, &trees) } else { Vec::new() };
-    Selection { nodes, warnings }
+    Selection { nodes, warnings, recency: plan.query.recency }
 }

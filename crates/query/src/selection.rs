@@ -3,10 +3,11 @@
 use contextree_tree::{NodeRef, TreeRef};
 use std::collections::BTreeSet;
 
-use contextree_selector::closest;
+use contextree_selector::{Span, closest};
 
 use crate::error::{Warning, WarningKind};
-use crate::resolve::Query;
+use crate::resolve::{Query, Recency};
+use crate::view::NodeView;
 
 /// The nodes a selector found, in result order. It borrows the trees; nothing is copied.
 #[derive(Clone, Debug)]
@@ -15,6 +16,7 @@ pub struct Selection<'t> {
     pub nodes: Vec<NodeRef<'t>>,
     /// What is suspicious about the selector.
     pub warnings: Vec<Warning>,
+    pub(crate) recency: Recency,
 }
 
 impl<'t> Selection<'t> {
@@ -23,10 +25,18 @@ impl<'t> Selection<'t> {
     pub fn ids(&self) -> Vec<&'t str> {
         self.nodes.iter().map(|node| node.id()).collect()
     }
+
+    /// Returns each node with its path and its coordinate, in result order.
+    pub fn views(&self) -> impl Iterator<Item = NodeView<'t>> {
+        self.nodes.iter().map(|node| NodeView::new(*node, self.recency))
+    }
 }
 
 /// Words that types are usually made of, for suggestions.
 const WORDS: [&str; 6] = ["seg", "cont", "block", "mt", "mc", "cb"];
+
+/// What a type may be followed by.
+const PSEUDOS: [&str; 5] = ["first", "last", "core", "post", "depth"];
 
 /// Returns a warning for each literal type of a query that no node of the trees has. Looks at every node, so it is asked only
 /// where a selector found nothing.
@@ -34,19 +44,30 @@ pub(crate) fn unknown_types(query: &Query, trees: &[TreeRef<'_>]) -> Vec<Warning
     if query.literal_types.is_empty() {
         return Vec::new();
     }
-    let types: BTreeSet<&str> =
-        trees.iter().flat_map(|tree| tree.nodes()).map(|(_, node)| node.node_type()).collect();
+    let (mut types, mut kinds) = (BTreeSet::new(), BTreeSet::new());
+    for (_, node) in trees.iter().flat_map(|tree| tree.nodes()) {
+        types.insert(node.node_type());
+        kinds.extend(node.kind());
+    }
     let mut candidates: Vec<&str> =
         types.iter().copied().filter(|name| !name.starts_with('^')).collect();
     candidates.extend(WORDS);
-    let unknown = query.literal_types.iter().filter(|(written, _)| !types.contains(&**written));
-    unknown
-        .map(|(written, span)| Warning {
-            kind: WarningKind::UnknownType {
-                written: written.to_string(),
-                suggestion: closest(written, &candidates).map(str::to_owned),
-            },
+    let is_known = |written: &str| {
+        types.contains(written)
+            || written.split_once(':').is_some_and(|(_, kind)| kinds.contains(kind))
+    };
+    let unknown = query.literal_types.iter().filter(|(written, _)| !is_known(written));
+    let warning = |(written, span): &(Box<str>, Span)| {
+        let near = closest(written, &candidates).map(str::to_owned);
+        // `.cb:frist` is a type and a kind; what was meant is a type and a pseudo.
+        let pseudo = written
+            .rsplit_once(':')
+            .and_then(|(before, name)| Some(format!("{before}:{}", closest(name, &PSEUDOS)?)));
+        let written = written.to_string();
+        Warning {
+            kind: WarningKind::UnknownType { written, suggestion: near.or(pseudo) },
             span: *span,
-        })
-        .collect()
+        }
+    };
+    unknown.map(warning).collect()
 }

@@ -65,7 +65,7 @@ pub use ast::{
     TimeKind, TurnPoint, TypeTest, Value, Within,
 };
 pub use edition::{Edition, UnknownEdition};
-pub use error::{Code, ErrorKind, SelectorError, SelectorErrors, closest};
+pub use error::{Code, ErrorKind, SelectorError, SelectorErrors, closest, draw_caret};
 pub use limits::{Limits, MAX_NUMBER_DIGITS};
-pub use parse::{parse, parse_node_spec, parse_position, parse_with};
+pub use parse::{parse, parse_node_spec, parse_position, parse_target, parse_with};
 pub use span::{Span, Spanned};

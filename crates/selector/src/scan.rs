@@ -168,6 +168,7 @@ impl<'t> Scanner<'t> {
     /// Steps over a decimal number with an optional sign; `None` if it has too many digits. The caller
     /// has seen a digit, or a sign and a digit.
     pub(crate) fn take_number(&mut self) -> Option<Number> {
+        let start = self.position;
         let negative = self.peek() == Some(b'-');
         if matches!(self.peek(), Some(b'-' | b'+')) {
             self.position += 1;
@@ -193,7 +194,10 @@ impl<'t> Scanner<'t> {
         if digits > MAX_NUMBER_DIGITS {
             return None;
         }
-        Number::new(if negative { -coefficient } else { coefficient }, scale)
+        let number = Number::new(if negative { -coefficient } else { coefficient }, scale)?;
+        let written = self.since(start);
+        let is_plain = is_plain_number(written.as_bytes());
+        Some(if is_plain { number } else { number.spelled(written) })
     }
 
     /// Steps over a string literal. The caller has seen its opening quote.
@@ -253,6 +257,17 @@ impl<'t> Scanner<'t> {
             }
         }
         false
+    }
+}
+
+/// Returns true if a number is written as its value is printed: no `+`, no zeros in front or behind a fraction, no `-0`.
+fn is_plain_number(written: &[u8]) -> bool {
+    let digits = written.strip_prefix(b"-").unwrap_or(written);
+    match digits {
+        [b'0'] => digits.len() == written.len(),
+        [b'0', b'.', .., last] => *last != b'0',
+        [b'0' | b'+', ..] => false,
+        _ => !(digits.ends_with(b"0") && digits.contains(&b'.')),
     }
 }
 

@@ -12,7 +12,16 @@ use crate::model::{Model, Outcome};
 ///
 /// Where they part: the seed, the step, and both answers.
 pub fn compare_session(seed: u64) -> Result<usize, String> {
-    let mut session = Session::new(seed);
+    compare(Session::new(seed))
+}
+
+/// Runs a session through both; returns how many steps it had.
+///
+/// # Errors
+///
+/// As [`compare_session`].
+pub fn compare(mut session: Session) -> Result<usize, String> {
+    let seed = session.seed();
     let mut model = Model::new();
     let mut driver = Driver::new();
     let mut steps = 0;

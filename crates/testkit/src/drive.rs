@@ -5,7 +5,7 @@ use contextree::{
     CommitOptions, CommitReport, Content, Context, Edit, NewNode, Op, OpError, Outcome, Reference,
 };
 
-use crate::script::{Cue, Limit, Measure, NodeSpec, Place, Policy, Refusal, Step, Zone};
+use crate::script::{Cue, Exclude, Limit, Measure, NodeSpec, Place, Policy, Refusal, Step, Zone};
 
 /// The engine, with the handles that a session took.
 #[derive(Debug, Default)]
@@ -159,7 +159,9 @@ fn new_node(spec: &NodeSpec) -> NewNode {
     }
 }
 
-fn policy(policy: &Policy) -> contextree::Policy {
+/// Returns a policy as the engine knows it.
+#[must_use]
+pub fn policy(policy: &Policy) -> contextree::Policy {
     let measure = |measure: &Measure| match measure {
         Measure::Nodes => contextree::MeasureName::Nodes,
         Measure::Bytes => contextree::MeasureName::Bytes,
@@ -181,7 +183,14 @@ fn policy(policy: &Policy) -> contextree::Policy {
                 contextree::Limit::Turn { measure: measure(counted), max: *max }
             }
             Limit::Depth(max) => contextree::Limit::Depth(*max),
+            Limit::ClearAtLeast(counted, min) => {
+                contextree::Limit::ClearAtLeast { measure: measure(counted), min: *min }
+            }
         })
         .collect();
-    contextree::Policy { protect_turns: policy.protect_turns, limits }
+    let exclude = policy.exclude.iter().map(|exclude| match exclude {
+        Exclude::Kind(kind) => format!(".block[kind='{kind}']"),
+        Exclude::Id(id) => format!("*[id='{id}']"),
+    });
+    contextree::Policy { protect_turns: policy.protect_turns, limits, exclude: exclude.collect() }
 }

@@ -20,7 +20,7 @@ use contextree_json::{Number, Object, Value};
 
 use crate::model::Model;
 use crate::model::tree::{Class, Node, Tree};
-use crate::script::{Cue, Limit, Measure, NodeSpec, Place, Policy, Step, Zone};
+use crate::script::{Cue, Exclude, Limit, Measure, NodeSpec, Place, Policy, Step, Zone};
 
 /// An endless row of sessions.
 #[derive(Clone, Debug)]
@@ -49,6 +49,7 @@ pub struct Session {
     seed: u64,
     rng: Rng,
     left: u64,
+    budgets: bool,
 }
 
 impl Session {
@@ -56,7 +57,13 @@ impl Session {
     pub fn new(seed: u64) -> Session {
         let mut rng = Rng::new(seed);
         let left = 30 + rng.below(31);
-        Session { seed, rng, left }
+        Session { seed, rng, left, budgets: false }
+    }
+
+    /// Returns a session of a seed whose policies exclude nodes and clear at least so much, too. Another one than [`Session::new`]'s: the
+    /// digests of those are kept.
+    pub fn with_budgets(seed: u64) -> Session {
+        Session { budgets: true, ..Session::new(seed) }
     }
 
     /// Returns the seed that brings this session back.
@@ -70,7 +77,11 @@ impl Session {
         if self.left == 0 {
             return Some(Step::Commit { policy: None });
         }
-        Some(next_step(&mut self.rng, model))
+        let mut step = next_step(&mut self.rng, model);
+        if let (true, Step::Commit { policy: Some(policy) }) = (self.budgets, &mut step) {
+            add_budget(&mut self.rng, model, policy);
+        }
+        Some(step)
     }
 }
 
@@ -546,7 +557,26 @@ fn text(rng: &mut Rng) -> Value {
 fn policy(rng: &mut Rng) -> Policy {
     let protect_turns = *rng.pick(&[0, 0, 0, 1, 1, 1, 2, 3]);
     let limits = (0..=rng.below(3)).map(|_| limit(rng)).collect();
-    Policy { protect_turns, limits }
+    Policy { protect_turns, limits, exclude: Vec::new() }
+}
+
+/// Adds what a budget has besides limits.
+fn add_budget(rng: &mut Rng, model: &Model, policy: &mut Policy) {
+    for _ in 0..rng.below(3) {
+        let exclude = if rng.percent(50) {
+            Exclude::Kind(rng.word(&["text", "call", "result"]).to_owned())
+        } else {
+            // An id with a quote in it would need to be written differently; no session has one that could stay.
+            Exclude::Id(any_name(rng, model).replace(['\'', '\\'], ""))
+        };
+        policy.exclude.push(exclude);
+    }
+    if rng.percent(60) {
+        let (measure, most) =
+            if rng.percent(50) { (Measure::Nodes, 8) } else { (Measure::Bytes, 160) };
+        let at = rng.below(policy.limits.len() as u64 + 1) as usize;
+        policy.limits.insert(at, Limit::ClearAtLeast(measure, rng.below(most)));
+    }
 }
 
 fn limit(rng: &mut Rng) -> Limit {

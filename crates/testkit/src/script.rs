@@ -98,6 +98,17 @@ pub enum Limit {
     Turn(Measure, u64),
     /// Whole turns, oldest first, until at most this many remain.
     Depth(u64),
+    /// If the limits before took anything, take more until at least this much is gone.
+    ClearAtLeast(Measure, u64),
+}
+
+/// What is never pruned.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Exclude {
+    /// Blocks of this kind.
+    Kind(String),
+    /// The node with this id, and everything below it.
+    Id(String),
 }
 
 /// What a limit counts.
@@ -116,6 +127,8 @@ pub struct Policy {
     pub protect_turns: u64,
     /// Applied in order.
     pub limits: Vec<Limit>,
+    /// What they pass over.
+    pub exclude: Vec<Exclude>,
 }
 
 /// One step of a session.

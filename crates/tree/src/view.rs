@@ -134,6 +134,12 @@ impl<'a> TreeRef<'a> {
         Some(self.node_at(self.find_row(key.0)?))
     }
 
+    /// Returns the id that a key of this context stands for, whether the node is in this tree or not.
+    #[must_use]
+    pub fn id_of(self, key: NodeKey) -> &'a str {
+        self.base.space.ids.name(key.0)
+    }
+
     /// Returns the number below which versions of nodes mean the same in both trees; 0 if they have nothing in common.
     #[must_use]
     pub fn common_versions(self, other: TreeRef<'_>) -> u32 {

@@ -11,11 +11,22 @@ pub(super) struct Row {
     pub(super) area: String,
     pub(super) strength: String,
     pub(super) requirement: String,
+    /// The places of the specification that say it: `002 §3.7; 003 10-A/C`.
+    pub(super) places: String,
     /// How the specification's readers would accept it; names cases.
     pub(super) acceptance: String,
 }
 
 impl Row {
+    /// Returns the parts of the specification's own checklist (chapter 10, A to E) that ask for the row.
+    pub(super) fn checklist(&self) -> impl Iterator<Item = char> {
+        let mentions = self.places.split("10-").skip(1);
+        mentions.flat_map(|rest| {
+            let end = rest.find(|letter| !matches!(letter, 'A'..='E' | '/')).unwrap_or(rest.len());
+            rest[..end].chars().filter(|letter| *letter != '/')
+        })
+    }
+
     /// True for rows that bind: every strength but SHOULD and MAY.
     pub(super) fn binds(&self) -> bool {
         !matches!(self.strength.as_str(), "SHOULD" | "MAY")
@@ -38,6 +49,7 @@ pub(super) fn read(path: &Path) -> Result<Vec<Row>, String> {
                 area: text("area")?,
                 strength: text("strength")?,
                 requirement: text("requirement")?,
+                places: text("where")?,
                 acceptance: text("test")?,
             })
         })

@@ -12,8 +12,6 @@ pub(super) struct Standing {
     pub(super) row: Row,
     pub(super) tests: Vec<String>,
     pub(super) cases: Vec<Ran>,
-    /// Why it has to wait, if it has to.
-    pub(super) later: Option<&'static str>,
 }
 
 impl Standing {
@@ -22,20 +20,19 @@ impl Standing {
         !self.tests.is_empty() || self.cases.iter().any(|case| !case.waits && !case.failed)
     }
 
-    /// True if the row binds, need not wait, and nothing shows it.
+    /// True if the row binds and nothing shows it.
     pub(super) fn is_missing(&self) -> bool {
-        self.row.binds() && self.later.is_none() && !self.is_shown()
+        self.row.binds() && !self.is_shown()
     }
 
     fn status(&self) -> String {
         if self.cases.iter().any(|case| case.failed) {
             return "**fails**".to_owned();
         }
-        match self.later {
-            Some(reason) => format!("open: {reason}"),
-            None if self.is_shown() => "pass".to_owned(),
-            None if self.row.binds() => "**missing**".to_owned(),
-            None => "–".to_owned(),
+        match self.row.binds() {
+            _ if self.is_shown() => "pass".to_owned(),
+            true => "**missing**".to_owned(),
+            false => "–".to_owned(),
         }
     }
 }
@@ -44,10 +41,9 @@ impl Standing {
 pub(super) fn summary(standings: &[Standing]) -> String {
     let count = |is: &dyn Fn(&&Standing) -> bool| standings.iter().filter(is).count();
     format!(
-        "{} rows, {} shown, {} open, {} missing",
+        "{} rows, {} shown, {} missing",
         standings.len(),
         count(&|standing| standing.status() == "pass"),
-        count(&|standing| standing.later.is_some()),
         count(&|standing| standing.is_missing()),
     )
 }
@@ -60,24 +56,22 @@ pub(super) fn render(standings: &[Standing]) -> String {
             areas.push(&standing.row.area);
         }
     }
-    text.push_str(
-        "\n| area | rows | binding | pass | open | without a test |\n|---|--:|--:|--:|--:|--:|\n",
-    );
+    text.push_str("\n| area | rows | binding | pass | without a test |\n|---|--:|--:|--:|--:|\n");
     for area in &areas {
         let rows: Vec<&Standing> =
             standings.iter().filter(|standing| standing.row.area == *area).collect();
         let count = |is: fn(&Standing) -> bool| rows.iter().filter(|row| is(row)).count();
         let _ = writeln!(
             text,
-            "| [{area}](#{}) | {} | {} | {} | {} | {} |",
+            "| [{area}](#{}) | {} | {} | {} | {} |",
             area.to_lowercase(),
             rows.len(),
             count(|standing| standing.row.binds()),
             count(|standing| standing.status() == "pass"),
-            count(|standing| standing.later.is_some()),
-            count(|standing| standing.later.is_none() && !standing.is_shown()),
+            count(|standing| !standing.is_shown()),
         );
     }
+    text.push_str(&checklist(standings));
     for area in areas {
         let _ = write!(
             text,
@@ -93,6 +87,37 @@ pub(super) fn render(standings: &[Standing]) -> String {
                 standing.status()
             );
         }
+    }
+    text
+}
+
+/// The parts of the specification's own checklist, each with its rows and how they stand.
+pub(super) const CHECKLIST: [(char, &str); 5] = [
+    ('A', "Core structure and invariants"),
+    ('B', "Selectors"),
+    ('C', "Snapshots and diffs"),
+    ('D', "Debugging and inspection"),
+    ('E', "Commit sequence"),
+];
+
+fn checklist(standings: &[Standing]) -> String {
+    let mut text = String::from(
+        "\n## Checklist\n\nChapter 10 of the specification is a checklist in five parts; a runtime can be built from it alone. Each of its lines is a row below.\n\n\
+         | part | rows | result |\n|---|---|---|\n",
+    );
+    for (letter, name) in CHECKLIST {
+        let rows: Vec<&Standing> = standings
+            .iter()
+            .filter(|each| each.row.checklist().any(|part| part == letter))
+            .collect();
+        let ids: Vec<&str> = rows.iter().map(|each| each.row.id.as_str()).collect();
+        let passed = rows.iter().filter(|each| each.status() == "pass").count();
+        let _ = writeln!(
+            text,
+            "| {letter}. {name} | {} | {passed} of {} pass |",
+            ids.join(", "),
+            rows.len()
+        );
     }
     text
 }
@@ -128,10 +153,8 @@ const HEAD: &str = "\
 # Conformance
 
 Written by `cargo xtask conformance`; do not edit. `cargo xtask conformance --check` fails if this file is out of date, or if a
-binding row (MUST, MUST NOT, SHALL, DEF) has neither a test nor a passing case and is not on the list of rows that wait for
-the selector language.
+binding row (MUST, MUST NOT, SHALL, DEF) has neither a test nor a passing case.
 
 Rows are those of `corpus/requirements.json`. A test is named `crate/file::name` and stands in that crate's `tests/it/`; a name in capitals is a case of the
-corpus. *pass* means that all of them pass: cases were run when this file was written, tests are run by `cargo test`. *open* rows wait for the part that is
-named; what is tested already is listed all the same.
+corpus. *pass* means that all of them pass: cases were run when this file was written, tests are run by `cargo test`.
 ";

@@ -2,7 +2,7 @@
 
 use contextree_json::write;
 use contextree_tree::Tree;
-use contextree_tree::diff::{Pair, changed_fields, pairs};
+use contextree_tree::diff::{Pair, changed_fields, written};
 
 use crate::digest::snapshot_digest;
 use crate::write::{SPEC_VERSION, export_to, flat_node};
@@ -26,7 +26,7 @@ pub fn write_delta(out: &mut Vec<u8>, before: &Tree, after: &Tree) {
     let mut removed = Vec::new();
     out.extend_from_slice(b",\"nodes\":[");
     let mut first = true;
-    for pair in pairs(before.view(), after.view()) {
+    for pair in written(before.view(), after.view()) {
         let node = match pair {
             Pair::Removed(node) => {
                 removed.push(node.id());

@@ -4,6 +4,7 @@ mod cascade;
 mod expire;
 mod prune;
 mod seal;
+mod units;
 
 pub use prune::prune_order;
 

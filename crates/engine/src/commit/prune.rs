@@ -1,10 +1,12 @@
 //! Step 3: blocks go by priority, age and id until the limits of a policy are kept.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use contextree_json::Value;
+use contextree_query::{QueryError, evaluate, plan, resolve_on_tree};
+use contextree_selector::{Edition, parse};
 use contextree_tree::{Class, NodeKey, NodeRef, Region, Scalar, TreeRef};
 
+use super::units::units;
 use super::{Progress, Surroundings};
 use crate::error::CommitError;
 use crate::policy::{Limit, MeasureName, Measures, Policy};
@@ -19,7 +21,7 @@ pub fn prune_order(mut nodes: Vec<NodeRef<'_>>) -> Vec<NodeRef<'_>> {
     nodes
 }
 
-fn rank(node: NodeRef<'_>) -> (Scalar, i64, &str) {
+pub(super) fn rank(node: NodeRef<'_>) -> (Scalar, i64, &str) {
     (node.priority(), node.created_at_ns(), node.id())
 }
 
@@ -30,7 +32,8 @@ impl Work<'_> {
         around: &Surroundings<'_>,
         progress: &mut Progress,
     ) -> Result<(), CommitError> {
-        let mut pruner = Pruner::new(self.draft.view(), policy, around);
+        let excluded = excluded(self.draft.view(), policy, self.settings.edition)?;
+        let mut pruner = Pruner::new(self.draft.view(), policy, around, &excluded);
         for (index, limit) in policy.limits.iter().enumerate() {
             pruner.limit = index;
             pruner.apply(limit)?;
@@ -48,12 +51,12 @@ impl Work<'_> {
 }
 
 /// One block that could be pruned.
-struct Block<'a> {
-    node: NodeRef<'a>,
+pub(super) struct Block<'a> {
+    pub(super) node: NodeRef<'a>,
     region: Region,
     /// The turn, or the head, that it stands in; nothing in `^sys`.
     turn: Option<NodeKey>,
-    /// Pinned, or in one of the newest turns.
+    /// Pinned, excluded, or in one of the newest turns.
     protected: bool,
 }
 
@@ -93,6 +96,8 @@ struct Pruner<'a> {
     units: Vec<Vec<Block<'a>>>,
     /// Turns of the newest K, oldest first; the head is not among them.
     protected_turns: BTreeSet<NodeKey>,
+    /// What the policy excludes, by id.
+    excluded: &'a BTreeSet<String>,
     gone: BTreeSet<&'a str>,
     gone_turns: BTreeSet<NodeKey>,
     limit: usize,
@@ -102,7 +107,12 @@ struct Pruner<'a> {
 }
 
 impl<'a> Pruner<'a> {
-    fn new(tree: TreeRef<'a>, policy: &Policy, around: &'a Surroundings<'_>) -> Self {
+    fn new(
+        tree: TreeRef<'a>,
+        policy: &Policy,
+        around: &'a Surroundings<'_>,
+        excluded: &'a BTreeSet<String>,
+    ) -> Self {
         // The head that is about to be sealed is the newest turn.
         let protects_head = policy.protect_turns > 0;
         let older = usize::try_from(policy.protect_turns.saturating_sub(1)).unwrap_or(usize::MAX);
@@ -129,7 +139,9 @@ impl<'a> Pruner<'a> {
                             node,
                             region,
                             turn,
-                            protected: in_newest || node.is_pinned(),
+                            protected: in_newest
+                                || node.is_pinned()
+                                || excluded.contains(node.id()),
                         }),
                 );
             }
@@ -140,6 +152,7 @@ impl<'a> Pruner<'a> {
             references: References::of(tree, around.handles),
             units: units(blocks),
             protected_turns,
+            excluded,
             gone: BTreeSet::new(),
             gone_turns: BTreeSet::new(),
             limit: 0,
@@ -153,13 +166,14 @@ impl<'a> Pruner<'a> {
         match limit {
             Limit::Remove(count) => {
                 let mut left = *count;
+                let mut from = 0;
                 while left > 0 {
-                    let Some(unit) = self.next_unit(Scope::Total) else {
+                    let Some(unit) = self.next_unit(Scope::Total, from) else {
                         self.miss(Scope::Total, left);
                         break;
                     };
                     left = left.saturating_sub(self.units[unit].len() as u64);
-                    self.take(unit);
+                    from = self.take(unit);
                 }
             }
             Limit::Total { measure, max } => self.reduce(Scope::Total, measure, *max)?,
@@ -173,8 +187,39 @@ impl<'a> Pruner<'a> {
                 }
             }
             Limit::Depth(max) => self.drop_turns(*max),
+            Limit::ClearAtLeast { measure, min } => self.clear_more(measure, *min)?,
         }
         Ok(())
+    }
+
+    /// If anything went, takes units until at least so much is gone.
+    fn clear_more(&mut self, measure: &MeasureName, min: u64) -> Result<(), CommitError> {
+        if self.removals.is_empty() {
+            return Ok(());
+        }
+        let mut gone: u64 = 0;
+        for block in self.units.iter().flatten() {
+            let size = self.size(measure, block)?;
+            if self.gone.contains(block.node.id()) {
+                gone = gone.saturating_add(size);
+            }
+        }
+        let mut from = 0;
+        while gone < min {
+            let Some(unit) = self.next_unit(Scope::Total, from) else { break };
+            for block in &self.units[unit] {
+                gone = gone.saturating_add(self.size(measure, block)?);
+            }
+            from = self.take(unit);
+        }
+        Ok(())
+    }
+
+    /// Returns the size of a block in a measure.
+    fn size(&self, measure: &MeasureName, block: &Block<'a>) -> Result<u64, CommitError> {
+        self.measures
+            .measure(measure, block.node)
+            .ok_or_else(|| CommitError::UnknownMeasure(measure.name().to_owned()))
     }
 
     /// Takes units with a member in a scope until it is small enough.
@@ -185,40 +230,37 @@ impl<'a> Pruner<'a> {
         max: u64,
     ) -> Result<(), CommitError> {
         let size = |pruner: &Self, block: &Block<'a>| {
-            if pruner.gone.contains(block.node.id()) || !scope.has(block) {
-                return Ok(0);
-            }
-            pruner
-                .measures
-                .measure(measure, block.node)
-                .ok_or_else(|| CommitError::UnknownMeasure(measure.name().to_owned()))
+            let counts = scope.has(block) && !pruner.gone.contains(block.node.id());
+            if counts { pruner.size(measure, block) } else { Ok(0) }
         };
         let mut total: u64 = 0;
         for block in self.units.iter().flatten() {
             total = total.saturating_add(size(self, block)?);
         }
+        let mut from = 0;
         while total > max {
-            let Some(unit) = self.next_unit(scope) else {
+            let Some(unit) = self.next_unit(scope, from) else {
                 self.miss(scope, total);
                 break;
             };
             for block in &self.units[unit] {
                 total -= size(self, block)?;
             }
-            self.take(unit);
+            from = self.take(unit);
         }
         Ok(())
     }
 
-    /// Returns the first unit that has a member in the scope and may go.
-    fn next_unit(&self, scope: Scope<'a>) -> Option<usize> {
-        self.units.iter().position(|unit| {
+    /// Returns the first unit, from a place on, that has a member in the scope and may go.
+    fn next_unit(&self, scope: Scope<'a>, from: usize) -> Option<usize> {
+        let found = self.units.iter().skip(from).position(|unit| {
             unit.iter().any(|block| scope.has(block))
                 && !unit.iter().any(|block| self.gone.contains(block.node.id()))
                 && unit.iter().all(|block| {
                     self.may_go(block, &|id| unit.iter().any(|member| member.node.id() == id))
                 })
-        })
+        })?;
+        Some(from + found)
     }
 
     /// True if nothing protects a block; references of nodes that go with it do not count.
@@ -231,18 +273,32 @@ impl<'a> Pruner<'a> {
         self.references.holder(node.id(), goes).is_some()
     }
 
-    fn take(&mut self, unit: usize) {
+    /// Takes a unit. Returns from where on to look for the next one: behind it, unless something may go now because it went.
+    fn take(&mut self, unit: usize) -> usize {
+        self.take_with(unit, None)
+    }
+
+    fn take_with(&mut self, unit: usize, turn: Option<&str>) -> usize {
+        let mut next = unit + 1;
+        let first = self.units[unit].first().map(|block| block.node.id());
         for block in &self.units[unit] {
+            if self.references.refers(block.node.id()) {
+                next = 0;
+            }
             // Some of it may have gone with its turn a moment ago.
             if self.gone.insert(block.node.id()) {
                 self.removals.push(block.node.key_of());
                 self.pruned.push(Pruned {
                     id: block.node.id().to_owned(),
                     limit: self.limit,
+                    with: turn
+                        .or(first.filter(|first| *first != block.node.id()))
+                        .map(str::to_owned),
                     along: Vec::new(),
                 });
             }
         }
+        next
     }
 
     fn miss(&mut self, scope: Scope<'a>, left: u64) {
@@ -278,9 +334,12 @@ impl<'a> Pruner<'a> {
             self.pruned.push(Pruned {
                 id: turn.id().to_owned(),
                 limit: self.limit,
+                with: None,
                 along: turn.subtree().skip(1).map(|(_, node)| node.id().to_owned()).collect(),
             });
-            companions.into_iter().for_each(|unit| self.take(unit));
+            for unit in companions {
+                self.take_with(unit, Some(turn.id()));
+            }
         }
     }
 
@@ -305,7 +364,8 @@ impl<'a> Pruner<'a> {
             .map(|block| block.node.id())
             .collect();
         let with = |id: &str| inside.contains(id) || outside.contains(id);
-        let free = turn.subtree().all(|(_, node)| !node.is_pinned() && !self.is_held(node, &with))
+        let stays = |node: NodeRef<'a>| node.is_pinned() || self.excluded.contains(node.id());
+        let free = turn.subtree().all(|(_, node)| !stays(node) && !self.is_held(node, &with))
             && shared
                 .iter()
                 .flat_map(|unit| &self.units[*unit])
@@ -314,26 +374,20 @@ impl<'a> Pruner<'a> {
     }
 }
 
-/// Groups blocks by `data_call_id`.
-fn units(mut blocks: Vec<Block<'_>>) -> Vec<Vec<Block<'_>>> {
-    blocks.sort_by(|left, right| rank(left.node).cmp(&rank(right.node)));
-    let mut units: Vec<Vec<Block<'_>>> = Vec::new();
-    let mut by_call: BTreeMap<Vec<u8>, usize> = BTreeMap::new();
-    for block in blocks {
-        let call = match block.node.attribute("data_call_id") {
-            Some(id @ (Value::String(_) | Value::Number(_))) => id.to_canonical(),
-            _ => {
-                units.push(vec![block]);
-                continue;
-            }
-        };
-        match by_call.get(&call) {
-            Some(unit) => units[*unit].push(block),
-            None => {
-                by_call.insert(call, units.len());
-                units.push(vec![block]);
-            }
+/// Returns the ids of what a policy excludes, and of everything below it.
+fn excluded(
+    tree: TreeRef<'_>,
+    policy: &Policy,
+    edition: Edition,
+) -> Result<BTreeSet<String>, CommitError> {
+    let mut ids = BTreeSet::new();
+    for selector in &policy.exclude {
+        let error = |error: QueryError| CommitError::Exclude { selector: selector.clone(), error };
+        let parsed = parse(selector, edition).map_err(|problem| error(problem.into()))?;
+        let plan = plan(resolve_on_tree(&parsed).map_err(|problem| error(problem.into()))?);
+        for node in evaluate(&plan, tree, None) {
+            ids.extend(node.subtree().map(|(_, node)| node.id().to_owned()));
         }
     }
-    units
+    Ok(ids)
 }

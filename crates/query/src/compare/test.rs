@@ -47,7 +47,7 @@ impl Literal {
         match value {
             selector::Value::Null => Self::Null,
             selector::Value::Number(number) => {
-                Self::Number(Exact::from_literal(number), number.to_string().into())
+                Self::Number(Exact::from_literal(number), number.written().into())
             }
             selector::Value::Text(text) => Self::text(text),
         }

@@ -5,9 +5,7 @@ use contextree_selector::Selector;
 use contextree_tree::TreeRef;
 
 use super::ExplainedStep;
-use super::syntax::behavior_text;
-use crate::depth::Axis;
-use crate::evaluate::{Env, Scope, evaluate, find};
+use crate::evaluate::{Scope, evaluate};
 use crate::plan::{Plan, Rest, Route, plan};
 use crate::resolve::{Arrangement, Body, Chain, Query};
 
@@ -41,12 +39,24 @@ pub(super) fn of(
         if chains.len() > 1 {
             steps.push(ExplainedStep::new("the union, in document order", count(&bare)));
         }
+    } else if let (Body::Path(hops), ast::Body::Position(position)) = (&query.body, &selector.body)
+    {
+        let counts: Vec<Option<usize>> = (1..=hops.len())
+            .map(|end| count(&Query { body: Body::Path(hops[..end].to_vec()), ..bare.clone() }))
+            .collect();
+        for (index, hop) in position.hops.iter().enumerate() {
+            // A core that is not there is gone through and is no node to be counted.
+            let goes_on = counts.iter().skip(index + 1).any(|later| *later > Some(0));
+            let matched = counts.get(index).copied().flatten();
+            let matched = matched.filter(|matched| *matched > 0 || !goes_on);
+            steps.push(ExplainedStep::new(format!("`{hop}`"), matched));
+        }
     } else {
         steps.push(ExplainedStep::new("all of them", count(&bare)));
     }
     let filters = selector.filters.iter().map(ToString::to_string);
     let tags = selector.tags.iter().map(|tag| format!("+{}", tag.name));
-    let behavior = selector.behavior.iter().map(behavior_text);
+    let behavior = selector.behavior.iter().map(ToString::to_string);
     for (index, text) in filters.chain(tags).chain(behavior).enumerate() {
         let kept =
             Query { keep: query.keep.iter().take(index + 1).cloned().collect(), ..bare.clone() };
@@ -82,18 +92,10 @@ fn after(whole: &Plan, tree: Option<TreeRef<'_>>, cycle: Option<u32>) -> Vec<Exp
     if query.first {
         steps.push(ExplainedStep::new("take the first", None));
     }
-    let enough = whole.enough(None);
-    if let Some(enough) = enough {
+    if let Some(enough) = whole.enough(None) {
         steps.push(ExplainedStep::new(format!("stop after {enough} in document order"), None));
     }
-    let results = tree.map(|tree| {
-        let axis = Axis::new(tree, query.recency);
-        match enough {
-            Some(_) => evaluate(whole, tree, cycle).len(),
-            None if query.unique || query.page.is_some() => evaluate(whole, tree, cycle).len(),
-            None => find(whole, &axis, &Env::at(cycle), None).len(),
-        }
-    });
+    let results = tree.map(|tree| evaluate(whole, tree, cycle).len());
     steps.push(ExplainedStep::new("result", results));
     steps
 }

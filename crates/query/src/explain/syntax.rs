@@ -3,9 +3,7 @@
 use std::fmt::Display;
 
 use contextree_json::{Object, Value};
-use contextree_selector::{
-    Behavior, BehaviorKind, Body, Chain, Combinator, Compound, Hop, Part, PartKind, Selector, Span,
-};
+use contextree_selector::{Body, Chain, Combinator, Compound, Hop, Part, PartKind, Selector, Span};
 
 /// One piece of syntax: what it is, its text, and what it is made of.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,8 +52,7 @@ impl SyntaxNode {
         let tags = selector.tags.iter();
         children.extend(tags.map(|tag| Self::leaf("tag", format!("+{}", tag.name), tag.span)));
         let behavior = selector.behavior.iter();
-        children
-            .extend(behavior.map(|each| Self::leaf("behavior", behavior_text(each), each.span)));
+        children.extend(behavior.map(|each| Self::leaf("behavior", each, each.span)));
         let controls = &selector.controls;
         if let Some(mode) = &controls.mode {
             children.push(Self::leaf(
@@ -108,14 +105,6 @@ impl SyntaxNode {
             object.insert("children", Value::Array(children));
         }
         object.into()
-    }
-}
-
-/// Returns the text of one condition of the behavior bracket.
-pub(super) fn behavior_text(behavior: &Behavior) -> String {
-    match &behavior.kind {
-        BehaviorKind::Filter(filter) => filter.to_string(),
-        BehaviorKind::Flag(flag) => flag.as_str().to_owned(),
     }
 }
 

@@ -116,7 +116,7 @@ fn value(name: &AttrName, spots: &Spots<'_>, at: usize) -> Value {
 fn text_of(literal: &ast::Value) -> String {
     match literal {
         ast::Value::Null => String::new(),
-        ast::Value::Number(number) => number.to_string(),
+        ast::Value::Number(number) => number.written().into_owned(),
         ast::Value::Text(text) => text.to_string(),
     }
 }
@@ -180,7 +180,10 @@ fn compare(name: &AttrName, value: &Value, op: Op, literal: &ast::Value) -> bool
         };
     }
     let left_number = shown(value).and_then(|text| Number::parse(&text));
-    let right_number = Number::parse(&sought);
+    let right_number = match literal {
+        ast::Value::Number(number) => Number::parse(&number.to_string()),
+        _ => Number::parse(&sought),
+    };
     let by_number = match (left_number, right_number) {
         (Some(left), Some(right)) => Some(left.compare(&right)),
         _ => None,

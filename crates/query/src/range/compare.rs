@@ -18,6 +18,7 @@ use super::result::{
 use crate::evaluate::{evaluate, has_elided_core, is_zoned};
 use crate::plan::Plan;
 use crate::resolve::ResolvedRange;
+use crate::selection::unknown_types;
 use crate::timeline::{Moment, Timeline};
 
 /// Compares what a plan matches over a range.
@@ -64,6 +65,13 @@ pub(crate) fn range_diff<T: Timeline + ?Sized>(
         let (from, to) = (result.snapshots[newer].clone(), result.snapshots[older].clone());
         is_truncated |= changes.len() > cap;
         result.diffs.push(block(changes, from, to, cap, options));
+    }
+    if let Some(newest) = moments.first()
+        && result.diffs.iter().all(DiffBlock::is_empty)
+    {
+        // A range in which nothing happens may be one that means nothing.
+        let suspicious = unknown_types(&plan.query, &[newest.tree]);
+        result.warnings.extend(suspicious.iter().map(ToString::to_string));
     }
     if options.max_snapshots.is_some() || options.max_changes_per_snapshot.is_some() {
         result.limits = Some(Limits {

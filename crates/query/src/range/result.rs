@@ -155,6 +155,12 @@ impl SnapshotRef {
 }
 
 impl DiffBlock {
+    /// True if nothing came, went or changed.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.stats == Stats::default()
+    }
+
     fn to_value(&self) -> Value {
         let mut object = Object::new();
         object.insert("from", self.from.to_value());

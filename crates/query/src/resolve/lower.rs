@@ -149,8 +149,12 @@ fn compound(
                 parts.push(Part::Test(Condition::TurnLike));
             }
             PartKind::Type(test) => {
-                if let TypeTest::NodeType(written) = test {
-                    types.push((written.clone(), part.span));
+                match test {
+                    TypeTest::NodeType(written) => types.push((written.clone(), part.span)),
+                    TypeTest::ClassKind { word, kind } => {
+                        types.push((format!("{}:{kind}", word.as_str()).into(), part.span));
+                    }
+                    TypeTest::Class(_) => {}
                 }
                 parts.extend(type_test(test).map(Part::Test));
             }

@@ -59,7 +59,7 @@ pub struct Query {
     pub mode: Mode,
     /// Which of two turns with the same stamps is the newer one.
     pub recency: Recency,
-    /// Type words that are no class, with their places: worth a warning if the tree has no such type.
+    /// Type words that are no class, with their places: worth a warning if the tree has neither such a type nor such a kind.
     pub literal_types: Vec<(Box<str>, Span)>,
 }
 

@@ -49,6 +49,7 @@ fn options(case: &Case, edition: Edition) -> SelectOptions {
     }
 }
 
+// covers: SEM-003, SEM-038
 #[test]
 fn every_vector_of_the_query_files_holds() {
     let mut counts = std::collections::BTreeMap::new();

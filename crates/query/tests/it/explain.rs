@@ -107,3 +107,87 @@ fn a_time_in_where_is_an_error() {
     let error = select("#K", Edition::V0_3, &history, &options).unwrap_err();
     assert_eq!(error.code(), "E_SELECTOR_INVALID");
 }
+
+#[test]
+fn an_explanation_counts_what_the_selector_answers_with() {
+    let history = rich();
+    // Found by the fuzz target `evaluate`: with an order, `@first` was not counted.
+    for text in [
+        "@t0 .block @order=post @first",
+        "@t0 .block @order=bfs @limit=2",
+        "@t0 .block @unique",
+        "@t0 .block @limit=2 @p=2 @first",
+        "#K @first",
+    ] {
+        let explanation = explain(text, Edition::V0_3, &history).unwrap();
+        let answer = select(text, Edition::V0_3, &history, &SelectOptions::default()).unwrap();
+        let found = answer.nodes().unwrap().nodes.len();
+        assert_eq!(explanation.steps.last().unwrap().matched, Some(found), "{text}");
+    }
+}
+
+#[test]
+fn every_hop_of_a_position_is_counted() {
+    let history = rich();
+    let explanation =
+        explain("@t0 (d1, cont, *:block[role=user])", Edition::V0_3, &history).unwrap();
+    let hops: Vec<(&str, Option<usize>)> =
+        explanation.steps[1..4].iter().map(|step| (step.action.as_str(), step.matched)).collect();
+    assert_eq!(hops[0], ("`d1`", Some(1)));
+    assert_eq!((hops[1].0, hops[2].0), ("`cont`", "`*:block[role='user']`"));
+    assert!(hops[2].1 <= Some(1) && hops[1].1 != Some(0), "{hops:?}");
+}
+
+#[test]
+fn errors_and_warnings_have_a_form_for_programs() {
+    let history = rich();
+    let options = SelectOptions::default();
+    let text = "^seq :frist .cb[role=";
+    let error = select(text, Edition::V0_3, &history, &options).unwrap_err();
+    let value = error.to_value();
+    let errors = value.as_array().unwrap();
+    assert_eq!(errors.len(), 2, "all errors at once: {value:?}");
+    let json = String::from_utf8(errors[0].to_canonical()).unwrap();
+    assert_eq!(
+        json,
+        r#"{"code":"E_SELECTOR_INVALID","end":11,"expected":"EXPECTED","found":"`:frist`","help":"did you mean `:first`?","kind":"unknown_pseudo","message":"unknown pseudo-class `:frist`","start":5}"#
+            .replace("EXPECTED", errors[0].get("expected").unwrap().as_str().unwrap())
+    );
+    let error = select("@t-99 ^root", Edition::V0_3, &history, &options).unwrap_err();
+    let value = error.to_value();
+    let one = &value.as_array().unwrap()[0];
+    assert_eq!(one.get("kind").unwrap().as_str(), Some("snapshot_not_found"));
+    assert!(one.get("help").is_some());
+    let text = "@t0 .bloc";
+    let selection = select(text, Edition::V0_3, &history, &options).unwrap().nodes().unwrap();
+    let warning = &selection.warnings[0];
+    assert_eq!(
+        warning.draw(text),
+        "\
+warning[unknown_type]: `.bloc` matches no type in this tree
+  |
+1 | @t0 .bloc
+  |     ^^^^^
+  = help: did you mean `.block`?"
+    );
+    assert_eq!(
+        String::from_utf8(warning.to_value().to_canonical()).unwrap(),
+        r#"{"end":9,"help":"did you mean `.block`?","kind":"unknown_type","message":"`.bloc` matches no type in this tree","start":4}"#
+    );
+    let hint = |edition, text: &str| {
+        let answer = select(text, edition, &history, &options).unwrap().nodes().unwrap();
+        answer.warnings.first().and_then(contextree_query::Warning::help)
+    };
+    for edition in Edition::ALL {
+        assert_eq!(hint(edition, "@t0 .cb:frist").as_deref(), Some("did you mean `.cb:first`?"));
+        assert_eq!(hint(edition, "@t0 .banana"), None);
+    }
+    assert_eq!(
+        hint(Edition::V0_3, "@t0 ^sys .block:summary"),
+        None,
+        "there are summaries elsewhere"
+    );
+    // A range has its warnings inside.
+    let range = select("@history .bloc", Edition::V0_3, &history, &options).unwrap().range();
+    assert_eq!(range.unwrap().warnings, [warning.to_string()]);
+}

@@ -1,122 +1,19 @@
 //! Ranges: incremental = evaluated per snapshot, patches that apply, options that are honoured.
 
-use std::collections::BTreeMap;
-
 use contextree_json::Value;
 use contextree_query::resolved::lower;
 use contextree_query::{
     ContentMode, Locality, Materialize, RangeDiff, RangeOptions, SelectOptions, json_patch,
-    locality, naive, select,
+    locality, select,
 };
 use contextree_selector::{Edition, parse};
-use contextree_tree::diff::changed_fields;
-use contextree_tree::{Body, Content, Draft, NodeRef, Region, Scalar};
 
 use crate::differential::draw;
-use crate::generate::{self, Ids};
+use crate::generate;
+use crate::histories::{blocks, expected, history};
 use crate::support::{History, Random};
 
-/// A history of a few snapshots in which nodes come, go, move and change.
-fn history(random: &mut Random) -> History {
-    let first = generate::tree(random, 0);
-    let mut draft = first.continue_branch();
-    let mut ids = Ids { next: 1000 };
-    let mut snapshots = vec![(0, first)];
-    for cycle in 1..2 + random.below(4) as u32 {
-        for _ in 0..random.below(5) {
-            change(&mut draft, random, &mut ids);
-        }
-        snapshots.push((cycle, draft.freeze()));
-    }
-    History { snapshots, working: Some(draft) }
-}
-
-fn change(draft: &mut Draft, random: &mut Random, ids: &mut Ids) {
-    let head = draft.view().region(Region::Head).key_of();
-    let sequence = draft.view().region(Region::Seq).key_of();
-    let is_fixed = |node: NodeRef<'_>| node.as_region().is_some() || node.parent_id().is_none();
-    let free: Vec<_> = draft
-        .view()
-        .nodes()
-        .filter(|(_, node)| !is_fixed(*node))
-        .map(|(_, node)| node.key_of())
-        .collect();
-    let any = if free.is_empty() { None } else { Some(free[random.below(free.len())]) };
-    match (random.below(8), any) {
-        (0, _) | (_, None) => {
-            draft.insert(head, generate::leaf(ids, random));
-        }
-        (1, _) => {
-            let turn = draft.insert(sequence, ids.node(random, "mt"));
-            draft.insert(turn, generate::leaf(ids, random));
-        }
-        (2, Some(any)) => {
-            draft.insert(any, generate::leaf(ids, random));
-        }
-        (3, Some(any)) => {
-            draft.remove(any);
-        }
-        (4, Some(any)) => draft.set_priority(any, Scalar::Int(random.below(3) as i64)),
-        (5, Some(any)) => {
-            draft.set_expires(any, random.one_in(2).then(|| 6 + random.below(3) as u32));
-        }
-        (6, Some(any)) => {
-            let attributes = generate::leaf(ids, random).body.attributes;
-            draft.set_body(any, Body::new(Content::from("changed"), attributes));
-        }
-        (_, Some(any)) => draft.relocate(any, head, Scalar::Int(random.below(3) as i64 - 1)),
-    }
-}
-
-/// Added, removed, changed with fields.
-type Block = (Vec<String>, Vec<String>, Vec<(String, Vec<String>)>);
-
-/// What the range must say, worked out snapshot by snapshot with the naive evaluator.
-fn expected(text: &str, edition: Edition, history: &History) -> Vec<Block> {
-    let selector = parse(text, edition).unwrap();
-    let matches: Vec<BTreeMap<&str, NodeRef<'_>>> = history
-        .snapshots
-        .iter()
-        .rev()
-        .map(|(cycle, tree)| {
-            naive::select(&selector, tree.view(), Some(*cycle))
-                .into_iter()
-                .map(|node| (node.id(), node))
-                .collect()
-        })
-        .collect();
-    let trees: Vec<_> = history.snapshots.iter().rev().map(|(_, tree)| tree.view()).collect();
-    (1..matches.len())
-        .map(|older| {
-            let (before, after, tree) = (&matches[older], &matches[older - 1], trees[older - 1]);
-            let place =
-                |id: &str| tree.nodes().position(|(_, node)| node.id() == id).unwrap_or(usize::MAX);
-            let mut added: Vec<String> = after
-                .keys()
-                .filter(|id| !before.contains_key(*id))
-                .map(|id| (*id).to_owned())
-                .collect();
-            added.sort_by_key(|id| place(id));
-            let mut removed: Vec<String> = before
-                .keys()
-                .filter(|id| !after.contains_key(*id))
-                .map(|id| (*id).to_owned())
-                .collect();
-            removed.sort_by_key(|id| (place(id), id.clone()));
-            let mut changed: Vec<(String, Vec<String>)> = after
-                .iter()
-                .filter_map(|(id, new)| {
-                    let fields = changed_fields(*before.get(id)?, *new);
-                    (!fields.is_empty())
-                        .then(|| ((*id).to_owned(), fields.into_iter().map(Into::into).collect()))
-                })
-                .collect();
-            changed.sort_by_key(|(id, _)| place(id));
-            (added, removed, changed)
-        })
-        .collect()
-}
-
+// covers: RNG-005, RNG-008
 #[test]
 fn a_range_says_what_evaluating_every_snapshot_says() {
     let rounds = if cfg!(debug_assertions) { 250 } else { 3000 };
@@ -133,20 +30,11 @@ fn a_range_says_what_evaluating_every_snapshot_says() {
             all += 1;
             local += usize::from(locality(&lower(&selector)) == Locality::Local);
             let found = range(&text, edition, &history, &RangeOptions::default());
-            let found: Vec<_> = found
-                .diffs
-                .into_iter()
-                .map(|block| {
-                    let changed =
-                        block.changed.into_iter().map(|node| (node.id, node.fields)).collect();
-                    (block.added, block.removed, changed)
-                })
-                .collect();
             let trees: Vec<String> =
                 history.snapshots.iter().map(|(_, tree)| draw(tree.view())).collect();
             assert_eq!(
-                found,
-                expected(&text, edition, &history),
+                blocks(found),
+                expected(&selector, &history),
                 "`{text}` in {edition}, seed {seed}\n{}",
                 trees.join("--\n")
             );
@@ -215,6 +103,7 @@ fn json(random: &mut Random, depth: usize) -> Value {
     }
 }
 
+// covers: RNG-023, RNG-024, RNG-026
 #[test]
 fn content_modes_and_context_lines_are_honoured() {
     let lines: Vec<String> = (0..20).map(|line| format!("line {line}")).collect();
@@ -287,6 +176,7 @@ fn modes_change_what_is_compared_and_never_the_shape() {
     }
 }
 
+// covers: RNG-002, RNG-003
 #[test]
 fn a_range_as_nodes_is_for_edition_one_only() {
     let history = two("\"x\"", "\"y\"");
@@ -312,4 +202,101 @@ fn a_future_end_is_an_error_and_a_past_one_is_clipped() {
     assert_eq!((clipped.snapshots.len(), clipped.warnings.len()), (1, 1));
     let empty = range("@c7..@c9 .block", Edition::V0_2, &history, &RangeOptions::default());
     assert_eq!((empty.snapshots.len(), empty.diffs.len(), empty.warnings.len()), (0, 0, 1));
+}
+
+// covers: RNG-006, RNG-007, RNG-008
+#[test]
+fn a_range_has_both_ends_and_compares_each_snapshot_with_the_next_older_one() {
+    let mut random = Random(4);
+    let mut history = history(&mut random);
+    while history.snapshots.len() < 5 {
+        let mut draft = history.working.take().unwrap();
+        let cycle = history.snapshots.len() as u32;
+        history.snapshots.push((cycle, draft.freeze()));
+        history.working = Some(draft);
+    }
+    history.snapshots.truncate(5);
+    for (text, labels) in [
+        ("@t-3..@t-1 *", ["@t-1", "@t-2", "@t-3"].as_slice()),
+        ("@t-1..@t-3 *", &["@t-1", "@t-2", "@t-3"]),
+        ("@t-3..-1 *", &["@t-1", "@t-2", "@t-3"]),
+        ("@t-3:-1 *", &["@t-1", "@t-2", "@t-3"]),
+        ("@t-4:0 *", &["@t0", "@t-1", "@t-2", "@t-3", "@t-4"]),
+        ("@c1..@c3 *", &["@c3", "@c2", "@c1"]),
+        ("@t-2..@t-2 *", &["@t-2"]),
+    ] {
+        for edition in Edition::ALL {
+            let range = range(text, edition, &history, &RangeOptions::default());
+            let found: Vec<&str> = range.snapshots.iter().map(|each| &*each.label).collect();
+            assert_eq!(found, labels, "{text}");
+            let cycles: Vec<u32> = range.snapshots.iter().map(|each| each.cycle).collect();
+            assert!(cycles.is_sorted_by(|newer, older| newer > older), "{cycles:?}");
+            let pairs: Vec<(&str, &str)> =
+                range.diffs.iter().map(|block| (&*block.from.label, &*block.to.label)).collect();
+            let expected: Vec<(&str, &str)> =
+                labels.windows(2).map(|pair| (pair[0], pair[1])).collect();
+            assert_eq!(pairs, expected, "{text}");
+        }
+    }
+}
+
+// covers: RNG-009
+#[test]
+fn the_same_range_gives_the_same_bytes() {
+    for seed in 0..40 {
+        let histories = [history(&mut Random(seed)), history(&mut Random(seed))];
+        let mut random = Random(seed + 1000);
+        for _ in 0..6 {
+            let edition = Edition::ALL[random.below(3)];
+            let text = generate::selector(&mut random, edition).replacen("@t0 ", "@t-9..@t0 ", 1);
+            if parse(&text, edition).is_err() {
+                continue;
+            }
+            let options = RangeOptions {
+                include_content: true,
+                materialize: Materialize::ALL.to_vec(),
+                ..RangeOptions::default()
+            };
+            let bytes = |history: &History| {
+                range(&text, edition, history, &options).to_value().to_canonical()
+            };
+            let first = bytes(&histories[0]);
+            assert_eq!(bytes(&histories[0]), first, "`{text}` again");
+            assert_eq!(bytes(&histories[1]), first, "`{text}` on a history made anew");
+        }
+    }
+}
+
+// covers: RNG-022, RNG-025
+#[test]
+fn a_content_diff_is_attached_exactly_where_the_content_hash_changed() {
+    let (mut with, mut without) = (0, 0);
+    for seed in 0..60 {
+        let history = history(&mut Random(seed));
+        for mode in ContentMode::ALL {
+            let options = RangeOptions {
+                include_content: true,
+                content_mode: mode,
+                ..RangeOptions::default()
+            };
+            let diffs = range("@history *", Edition::V0_3, &history, &options).diffs;
+            for node in diffs.into_iter().flat_map(|block| block.changed) {
+                let is_changed = node.fields.iter().any(|field| field == "content_hash");
+                assert_eq!(node.content_diff.is_some(), is_changed, "{}", node.id);
+                with += usize::from(is_changed);
+                without += usize::from(!is_changed);
+                let Some(diff) = node.content_diff else { continue };
+                let value = diff.to_value();
+                assert_eq!(value.get("mode").unwrap().as_str(), Some(mode.as_str()));
+                let summary = value.get("summary").unwrap();
+                for name in ["bytesNewer", "bytesOlder", "identical", "truncated"] {
+                    assert!(summary.get(name).is_some(), "{name}");
+                }
+            }
+        }
+        let plain = range("@history *", Edition::V0_3, &history, &RangeOptions::default());
+        let mut changed = plain.diffs.iter().flat_map(|block| &block.changed);
+        assert!(changed.all(|node| node.content_diff.is_none()), "it was not asked for");
+    }
+    assert!(with > 20 && without > 20, "{with} with, {without} without");
 }

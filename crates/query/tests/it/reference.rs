@@ -2,7 +2,7 @@
 
 use contextree_canon::{Limits, Profile, import_working};
 use contextree_json::{Value, parse as json};
-use contextree_query::{Answer, SelectOptions, select};
+use contextree_query::{Answer, SelectOptions, explain, select};
 use contextree_selector::Edition;
 
 use crate::support::History;
@@ -13,7 +13,7 @@ fn document() -> String {
 }
 
 /// The context that the document draws in its last section.
-fn history() -> History {
+pub(crate) fn history() -> History {
     let system = r#"{"id":"r-sys","nodeType":"^sys","children":[
         {"id":"b-policy","nodeType":"block","role":"system","cycle":1,"created_at_ns":1,"key":"policy banner"},
         {"id":"b-hint","nodeType":"block","role":"system","cycle":1,"created_at_ns":2,"ttl":TTL}]}"#;
@@ -53,13 +53,19 @@ fn history() -> History {
     history
 }
 
-#[test]
-fn every_example_of_the_reference_runs() {
-    let text = document();
-    let history = history();
-    let mut examples = 0;
+/// One example of the reference.
+#[derive(Debug)]
+pub(crate) struct Example {
+    pub(crate) edition: Edition,
+    pub(crate) selector: String,
+    pub(crate) expected: String,
+}
+
+/// The examples of the reference: `edition | selector | ids`.
+pub(crate) fn examples() -> Vec<Example> {
+    let mut examples = Vec::new();
     let mut is_example = false;
-    for line in text.lines() {
+    for line in document().lines() {
         if line.starts_with("```") {
             is_example = line == "```selectors";
             continue;
@@ -73,16 +79,36 @@ fn every_example_of_the_reference_runs() {
             Some(expected) => (rest, expected),
             None => (rest.trim_end().trim_end_matches('|'), ""),
         };
-        let edition: Edition = edition.trim().parse().unwrap();
-        let found = match select(selector.trim(), edition, &history, &SelectOptions::default()) {
+        examples.push(Example {
+            edition: edition.trim().parse().unwrap(),
+            selector: selector.trim().to_owned(),
+            expected: expected.trim().to_owned(),
+        });
+    }
+    examples
+}
+
+// covers: SEM-034
+#[test]
+fn every_example_of_the_reference_runs() {
+    let history = history();
+    let examples = examples();
+    for Example { edition, selector, expected } in &examples {
+        let found = match select(selector, *edition, &history, &SelectOptions::default()) {
             Ok(Answer::Nodes(selection)) => selection.ids().join(" "),
             Ok(Answer::Range(_)) => "range".to_owned(),
             Err(error) => error.code().to_owned(),
         };
-        assert_eq!(found, expected.trim(), "{line}");
-        examples += 1;
+        assert_eq!(found, *expected, "`{selector}` in {edition}");
     }
-    assert!(examples > 120, "{examples}");
+    assert!(examples.len() > 180, "{}", examples.len());
+}
+
+#[test]
+fn the_explanation_of_the_reference_is_what_is_explained() {
+    let text = "@t0 .seg:depth(1-2) .block[role='user']";
+    let explanation = explain(text, Edition::V0_3, &history()).unwrap().to_text();
+    assert!(document().contains(&explanation), "{explanation}");
 }
 
 #[test]
@@ -141,6 +167,11 @@ fn the_reference_mentions_every_form_and_code() {
         "E_SNAPSHOT_NOT_FOUND",
         "E_SNAPSHOT_RANGE_LIMIT",
         "E_LIMIT",
+        "E_NO_MATCH",
+        "E_AMBIGUOUS",
+        "16,384",
+        "coordinate",
+        "range_diff_latest",
         "union",
         "latest",
         "reduce",

@@ -1,5 +1,6 @@
 //! Values: null, exact numbers, text.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::fmt;
 
@@ -19,18 +20,20 @@ pub enum Value {
 
 /// An exact decimal number of at most [`MAX_NUMBER_DIGITS`](crate::MAX_NUMBER_DIGITS) digits.
 ///
-/// Numbers are compared by value, `1.50` equals `1.5`; nothing is rounded, nanoseconds stay exact.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Numbers are compared by value, `1.50` equals `1.5`; nothing is rounded, nanoseconds stay exact. How a number was written is
+/// kept beside its value, because an attribute that is text is compared with the text: `[id=007]` is not `[id=7]`.
+#[derive(Clone, Debug)]
 pub struct Number(Repr);
 
 /// Small integers, which is nearly all of them, need no allocation.
 ///
-/// Invariant: `Decimal` holds what `Integer` cannot, and its last decimal is not zero, so that the
-/// derived equality is equality of value.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Invariant: `Decimal` holds what `Integer` cannot, `Spelled` what was written in another way than the value is printed; the last
+/// decimal is never zero.
+#[derive(Clone, Debug)]
 enum Repr {
     Integer(i64),
     Decimal(Box<Decimal>),
+    Spelled(Box<(Decimal, Box<str>)>),
 }
 
 /// `coefficient · 10^-scale`.
@@ -58,20 +61,37 @@ impl Number {
         })
     }
 
+    /// Returns the number as somebody wrote it: `007`, `+1`, `1.50`.
+    #[must_use]
+    pub(crate) fn spelled(self, text: &str) -> Self {
+        let (coefficient, scale) = self.parts();
+        Self(Repr::Spelled(Box::new((Decimal { coefficient, scale }, text.into()))))
+    }
+
+    /// Returns the number as it was written; its value, printed, if nobody wrote it.
+    pub fn written(&self) -> Cow<'_, str> {
+        match &self.0 {
+            Repr::Spelled(spelled) => Cow::Borrowed(&spelled.1),
+            Repr::Integer(_) | Repr::Decimal(_) => Cow::Owned(self.to_string()),
+        }
+    }
+
     /// Returns coefficient and scale: the number is `coefficient · 10^-scale`, the scale as small as
     /// possible.
     pub fn parts(&self) -> (i128, u32) {
         match &self.0 {
             Repr::Integer(integer) => (i128::from(*integer), 0),
             Repr::Decimal(decimal) => (decimal.coefficient, decimal.scale),
+            Repr::Spelled(spelled) => (spelled.0.coefficient, spelled.0.scale),
         }
     }
 
     /// Returns the number if it is an integer that fits.
     pub fn as_i64(&self) -> Option<i64> {
-        match &self.0 {
-            Repr::Integer(integer) => Some(*integer),
-            Repr::Decimal(_) => None,
+        match (&self.0, self.parts()) {
+            (Repr::Integer(integer), _) => Some(*integer),
+            (Repr::Spelled(_), (coefficient, 0)) => i64::try_from(coefficient).ok(),
+            _ => None,
         }
     }
 
@@ -81,7 +101,7 @@ impl Number {
             #[expect(clippy::cast_precision_loss, reason = "documented")]
             Repr::Integer(integer) => *integer as f64,
             // The standard library rounds decimal text correctly, which arithmetic would not.
-            Repr::Decimal(_) => self.to_string().parse().unwrap_or(f64::NAN),
+            Repr::Decimal(_) | Repr::Spelled(_) => self.to_string().parse().unwrap_or(f64::NAN),
         }
     }
 }
@@ -91,6 +111,15 @@ impl From<i64> for Number {
         Self(Repr::Integer(integer))
     }
 }
+
+impl PartialEq for Number {
+    fn eq(&self, other: &Self) -> bool {
+        // The scale is as small as possible, so equal values have equal parts.
+        self.parts() == other.parts()
+    }
+}
+
+impl Eq for Number {}
 
 impl Ord for Number {
     fn cmp(&self, other: &Self) -> Ordering {
@@ -114,6 +143,7 @@ impl PartialOrd for Number {
 }
 
 impl fmt::Display for Number {
+    /// Writes the value, however it was written.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (coefficient, scale) = self.parts();
         if scale == 0 {

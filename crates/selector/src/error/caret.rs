@@ -3,16 +3,35 @@
 use std::fmt::Write as _;
 use std::iter::repeat_n;
 
-use super::SelectorError;
+use crate::Span;
 
 /// Most columns of the text that are shown.
 const WINDOW: usize = 96;
 /// Columns shown before the fault when the line is cut.
 const LEAD: usize = 32;
 
-/// See [`SelectorError::draw`].
-pub(super) fn draw(error: &SelectorError, text: &str) -> String {
-    let range = error.span.range();
+/// Draws a message about a part of a text: a headline, the line of the text with carets under the part, and a way out.
+///
+/// ```
+/// use contextree_selector::{Span, draw_caret};
+///
+/// let drawing = draw_caret("warning: nothing has this type", ".bloc", Span::new(0, 5), Some("did you mean `.block`?"));
+/// assert_eq!(
+///     drawing,
+///     "\
+/// warning: nothing has this type
+///   |
+/// 1 | .bloc
+///   | ^^^^^
+///   = help: did you mean `.block`?"
+/// );
+/// ```
+///
+/// The drawing is plain text, ends without a line break, shows only the line that the part begins on, and of a long line only what
+/// surrounds it. A span that does not fit the text is cut to it.
+#[must_use]
+pub fn draw_caret(headline: &str, text: &str, span: Span, help: Option<&str>) -> String {
+    let range = span.range();
     let start = floor_boundary(text, range.start);
     let end = floor_boundary(text, range.end.max(start));
     let line_start = text[..start].rfind('\n').map_or(0, |newline| newline + 1);
@@ -27,11 +46,11 @@ pub(super) fn draw(error: &SelectorError, text: &str) -> String {
     let margin = " ".repeat(number.len());
     let mut drawing = String::new();
     // Writing to a `String` cannot fail.
-    let _ = writeln!(drawing, "error[{}]: {error}", error.code);
+    let _ = writeln!(drawing, "{headline}");
     let _ = writeln!(drawing, "{margin} |");
     let _ = writeln!(drawing, "{}", format!("{number} | {shown}").trim_end());
     let _ = write!(drawing, "{margin} | {}{}", " ".repeat(lead), "^".repeat(carets));
-    if let Some(help) = &error.help {
+    if let Some(help) = help {
         let _ = write!(drawing, "\n{margin} = help: {help}");
     }
     drawing

@@ -8,6 +8,7 @@ mod kind;
 mod selector_error;
 mod suggest;
 
+pub use caret::draw_caret;
 pub use kind::{Code, ErrorKind};
 pub use selector_error::{SelectorError, SelectorErrors};
 pub use suggest::closest;

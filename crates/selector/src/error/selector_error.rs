@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use super::{Code, ErrorKind, caret, closest};
+use super::{Code, ErrorKind, closest, draw_caret};
 use crate::Span;
 
 /// One thing wrong with a selector.
@@ -64,7 +64,8 @@ impl SelectorError {
     /// `text` is the text that was parsed. The drawing is plain text, ends without a line break, shows
     /// only the faulty line and of a long line only what surrounds the fault.
     pub fn draw(&self, text: &str) -> String {
-        caret::draw(self, text)
+        let headline = format!("error[{}]: {self}", self.code);
+        draw_caret(&headline, text, self.span, self.help.as_deref())
     }
 }
 

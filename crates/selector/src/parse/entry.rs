@@ -34,6 +34,25 @@ pub fn parse_with(
     })
 }
 
+/// Reads a selector that names the nodes a write changes: a selector without a time. Writes address the working state, in every
+/// edition.
+///
+/// # Errors
+///
+/// All errors of the text, and a snapshot prefix.
+pub fn parse_target(text: &str, edition: Edition) -> Result<Selector, SelectorErrors> {
+    run(text, edition, &Limits::default(), |parser| {
+        let selector = parser.selector();
+        if let Some(time) = &selector.time {
+            parser.snapshot_in_write(time.span);
+        }
+        if parser.errors.is_empty() {
+            check::selector(&selector, &mut parser.errors);
+        }
+        selector
+    })
+}
+
 /// Reads the position of a write: `(d0, cont[offset=0], end)`. Only here are insertion cues legal: a
 /// trailing comma, `end`, `+N`, `-N`. Writes address the working state, so there is no snapshot.
 ///

@@ -17,6 +17,14 @@ enum Cues {
 }
 
 impl Parser<'_> {
+    #[cold]
+    pub(super) fn snapshot_in_write(&mut self, span: Span) {
+        let found = format!("the snapshot {}", quote(span.of(self.scan.text())));
+        let expected = "the working state";
+        let error = SelectorError::new(ErrorKind::SnapshotInWrite, span, found, expected);
+        self.report(error.help("snapshots never change; remove the prefix"));
+    }
+
     /// Reads the position of a selector that reads. The caller has seen its parenthesis.
     pub(super) fn position(&mut self) -> Position {
         let start = self.scan.position();
@@ -31,11 +39,7 @@ impl Parser<'_> {
         let at = self.scan.position();
         if self.scan.peek() == Some(b'@') {
             self.time();
-            let span = self.scan.span_since(at);
-            let found = format!("the snapshot {}", quote(span.of(self.scan.text())));
-            let expected = "the working state";
-            let error = SelectorError::new(ErrorKind::SnapshotInWrite, span, found, expected);
-            self.report(error.help("snapshots never change; remove the prefix"));
+            self.snapshot_in_write(self.scan.span_since(at));
             self.scan.skip_blanks();
         }
         let start = self.scan.position();

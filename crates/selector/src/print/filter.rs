@@ -3,7 +3,7 @@
 use std::fmt::{self, Display, Formatter, Write as _};
 
 use super::List;
-use crate::ast::{Filter, Test, Value};
+use crate::ast::{Behavior, BehaviorKind, Filter, Test, Value};
 
 impl Display for Filter {
     /// Writes the condition without brackets: `role='user'`.
@@ -17,11 +17,21 @@ impl Display for Filter {
     }
 }
 
+impl Display for Behavior {
+    /// Writes the condition without brackets: `ttl>0`, `ephemeral`.
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match &self.kind {
+            BehaviorKind::Filter(filter) => filter.fmt(f),
+            BehaviorKind::Flag(flag) => f.write_str(flag.as_str()),
+        }
+    }
+}
+
 impl Display for Value {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
             Self::Null => f.write_str("null"),
-            Self::Number(number) => number.fmt(f),
+            Self::Number(number) => f.write_str(&number.written()),
             Self::Text(text) => Quoted(text).fmt(f),
         }
     }

@@ -4,7 +4,7 @@ use std::fmt::{self, Display, Formatter, Write as _};
 
 use super::List;
 use super::filter::Quoted;
-use crate::ast::{BehaviorKind, Body, Controls, Selector, Tag};
+use crate::ast::{Body, Controls, Selector, Tag};
 use crate::scan::is_identifier_text;
 use crate::{Edition, Spanned};
 
@@ -78,15 +78,10 @@ impl Words<'_, '_> {
         if selector.behavior.is_empty() {
             return Ok(());
         }
-        let conditions = selector.behavior.iter().map(|behavior| match &behavior.kind {
-            BehaviorKind::Filter(filter) => filter.to_string(),
-            BehaviorKind::Flag(flag) => flag.as_str().to_owned(),
-        });
-        let conditions: Vec<String> = conditions.collect();
         match selector.edition {
-            Edition::V0_3 => self.push(format_args!("[ {} ]", conditions.join(", "))),
+            Edition::V0_3 => self.push(format_args!("[ {} ]", List(&selector.behavior, ", "))),
             // Lists of conditions came with edition 0.3.
-            _ => self.push(format_args!("[{}]", conditions.join("]["))),
+            _ => self.push(format_args!("[{}]", List(&selector.behavior, "]["))),
         }
     }
 

@@ -1,5 +1,4 @@
 //! The conformance vectors: every query parses, or fails with the code its vector expects.
-//! (SYN-001 to SYN-051, SEM-020, ERC-001, ERC-002, ERC-004, ER-059)
 
 use contextree_selector::{Edition, parse, parse_node_spec, parse_position};
 
@@ -9,6 +8,7 @@ use crate::support::{self, check_errors, check_insertion_round_trip, check_round
 const SYNTACTIC: [&str; 3] =
     ["E_SELECTOR_INVALID", "E_SNAPSHOT_RANGE_KIND_MISMATCH", "E_SNAPSHOT_RANGE_WILDCARD"];
 
+// covers: SYN-001, SYN-050, ERC-004, ER-059
 #[test]
 fn every_query_of_the_corpus_parses_or_fails_as_expected() {
     let (mut parsed, mut failed) = (0, 0);
@@ -67,7 +67,8 @@ fn every_truncation_of_every_query_gives_a_tree_or_errors() {
     }
 }
 
-/// SYN-038, SYN-039: `E_INVALID_PLACEMENT` and `E_SEALED` need a tree, so all of these parse.
+// `E_INVALID_PLACEMENT` and `E_SEALED` need a tree, so all of these parse.
+// covers: SYN-038, SYN-039
 #[test]
 fn every_insertion_of_the_corpus_parses_with_its_cue() {
     let cases = support::insertions();

@@ -153,9 +153,9 @@ error[E_SELECTOR_INVALID]: a property block `{…}` needs edition 0.3, this text
     );
 }
 
-/// ERC-001, ERC-002
+// covers: ERC-001, ERC-002
 #[test]
-fn erc_001_002_range_errors_have_their_codes() {
+fn range_errors_have_their_codes() {
     check(
         "@t-1..@c3 ^root",
         r#"
@@ -314,9 +314,9 @@ error[E_SELECTOR_INVALID]: expected a step such as `^seq`, `.cb`, `#x`, `[role='
     );
 }
 
-/// SEM-020
+// covers: SEM-020
 #[test]
-fn sem_020_facets_ask_for_a_snapshot() {
+fn facets_ask_for_a_snapshot() {
     check(
         ".cb[age<2]",
         r#"

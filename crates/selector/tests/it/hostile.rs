@@ -1,4 +1,4 @@
-//! Bad input: errors or trees, never a panic, a hang or memory out of proportion. (SYN-050, ERC-004)
+//! Bad input: errors or trees, never a panic, a hang or memory out of proportion.
 
 use contextree_selector::{
     Code, Edition, Limits, parse, parse_node_spec, parse_position, parse_with,
@@ -25,6 +25,7 @@ fn read_everything(text: &str) {
     }
 }
 
+// covers: SYN-050, ERC-004
 #[test]
 fn a_mebibyte_of_anything_ends_quickly_in_few_errors() {
     let pieces = [

@@ -58,25 +58,25 @@ fn filter(text: &str, edition: Edition) -> (AttrName, Test) {
     }
 }
 
-/// SYN-002
+// covers: SYN-002
 #[test]
-fn syn_002_roots() {
+fn the_roots_are_four_words() {
     check(&ALL, "^sys,^seq,^ah,^root", "^sys, ^seq, ^ah, ^root");
     refuse(&ALL, "^foo", "unknown_root");
     refuse(&ALL, "^", "unknown_root");
     refuse(&ALL, ".cb^seq", "misplaced");
 }
 
-/// SYN-003, SYN-004
+// covers: SYN-003, SYN-004
 #[test]
-fn syn_003_004_both_vocabularies_in_every_edition() {
+fn both_vocabularies_in_every_edition() {
     check(&ALL, ".mt .mc .cb", ".mt .mc .cb");
     check(&ALL, ".seg .cont .block", ".seg .cont .block");
 }
 
-/// SYN-005, SYN-006, SYN-007
+// covers: SYN-005, SYN-006, SYN-007
 #[test]
-fn syn_005_006_007_a_namespaced_type_means_what_its_edition_says() {
+fn a_namespaced_type_means_what_its_edition_says() {
     let node_type = TypeTest::NodeType("cb:summary".into());
     assert_eq!(only_part(".cb:summary", Edition::V0_1), PartKind::Type(node_type));
     for edition in E23 {
@@ -89,9 +89,9 @@ fn syn_005_006_007_a_namespaced_type_means_what_its_edition_says() {
     }
 }
 
-/// SYN-008, SYN-009
+// covers: SYN-008, SYN-009
 #[test]
-fn syn_008_009_foreign_types_are_node_types_in_every_edition() {
+fn foreign_types_are_node_types_in_every_edition() {
     for edition in ALL {
         for text in [".custom:note", ".tool_call"] {
             let node_type = TypeTest::NodeType(text[1..].into());
@@ -104,9 +104,9 @@ fn syn_008_009_foreign_types_are_node_types_in_every_edition() {
     refuse(&ALL, ".cb.mt", "duplicate");
 }
 
-/// SYN-010, SYN-011, SYN-012, SYN-014
+// covers: SYN-010, SYN-011, SYN-012, SYN-014
 #[test]
-fn syn_010_011_012_014_a_hash_is_an_id_first_and_a_key_later() {
+fn a_hash_is_an_id_first_and_a_key_later() {
     for edition in [Edition::V0_1, Edition::V0_2] {
         assert_eq!(only_part("#9a2f-00", edition), PartKind::Id("9a2f-00".into()));
     }
@@ -119,16 +119,16 @@ fn syn_010_011_012_014_a_hash_is_an_id_first_and_a_key_later() {
     refuse(&ALL, "#a#b", "duplicate");
 }
 
-/// SYN-013
+// covers: SYN-013
 #[test]
-fn syn_013_a_leading_block_searches_the_tree() {
+fn a_leading_block_searches_the_tree() {
     check(&E3, "{id=\"block:u2\"}", "{ id='block:u2' }");
     assert_eq!(read("{ id=x }", Edition::V0_3).body, Body::Tree);
 }
 
-/// SYN-015
+// covers: SYN-015
 #[test]
-fn syn_015_pseudos_end_an_identifier() {
+fn pseudos_end_an_identifier() {
     check(&ALL, ".cb:first:pre", ".cb:first:pre");
     check(&ALL, "*:core:post:last:nth( 2 )", "*:core:post:last:nth(2)");
     assert_eq!(parts(".cb:first-of", Edition::V0_1).len(), 1, "only whole names are reserved");
@@ -140,9 +140,9 @@ fn syn_015_pseudos_end_an_identifier() {
     refuse(&ALL, ":first(1)", "misplaced");
 }
 
-/// SYN-016, SYN-018, SYN-051
+// covers: SYN-016, SYN-018, SYN-051
 #[test]
-fn syn_016_018_051_lists_and_ranges_of_depths() {
+fn lists_and_ranges_of_depths() {
     check(&ALL, ":depth( 1 , 2-5 ,7)", ":depth(1,2-5,7)");
     check(&ALL, ":depth(-3--1)", ":depth(-3--1)");
     check(&ALL, ":depth(2-2)", ":depth(2)");
@@ -157,9 +157,9 @@ fn syn_016_018_051_lists_and_ranges_of_depths() {
     refuse(&E23, ":depth({1,2)", "unexpected");
 }
 
-/// SYN-017
+// covers: SYN-017
 #[test]
-fn syn_017_comparisons_dots_and_sets_of_depths() {
+fn comparisons_dots_and_sets_of_depths() {
     check(&E23, ":depth(<0)", ":depth(<0)");
     check(&E23, ":depth( >= 2 )", ":depth(>=2)");
     check(&E23, ":depth(<=-1,>3)", ":depth(<=-1,>3)");
@@ -170,18 +170,18 @@ fn syn_017_comparisons_dots_and_sets_of_depths() {
     }
 }
 
-/// SYN-019
+// covers: SYN-019
 #[test]
-fn syn_019_a_bare_depth_stands_where_a_root_does() {
+fn a_bare_depth_stands_where_a_root_does() {
     check(&E23, "depth(0)>.cont", "depth(0) > .cont");
     check(&E23, "depth(-1) [key='x']", "depth(-1) [key='x']");
     refuse(&E1, "depth(0) > .mc", "later_edition");
     refuse(&E23, ".cb depth", "unexpected");
 }
 
-/// SYN-020, SYN-021, SYN-022
+// covers: SYN-020, SYN-021, SYN-022
 #[test]
-fn syn_020_021_022_attributes_operators_and_presence() {
+fn attributes_operators_and_presence() {
     let names = [
         "offset",
         "ttl",
@@ -212,9 +212,9 @@ fn syn_020_021_022_attributes_operators_and_presence() {
     }
 }
 
-/// SYN-021, SYN-046
+// covers: SYN-021, SYN-046
 #[test]
-fn syn_021_046_the_operator_contains_and_lists_need_edition_0_3() {
+fn the_operator_contains_and_lists_need_edition_0_3() {
     check(&E3, "[content~'Sum']", "[content~'Sum']");
     check(&E3, "?? { kind = [a, 'b c', 1, null] }", "?? { kind=['a', 'b c', 1, null] }");
     for editions in [&E1, &E2] {
@@ -228,9 +228,9 @@ fn syn_021_046_the_operator_contains_and_lists_need_edition_0_3() {
     refuse(&E3, "{ kind=[[a]] }", "unexpected");
 }
 
-/// SYN-023, SYN-024, SYN-025
+// covers: SYN-023, SYN-024, SYN-025
 #[test]
-fn syn_023_024_025_combinators_groups_and_star() {
+fn combinators_groups_and_star() {
     check(&ALL, "^seq   .mt>.cb ,*", "^seq .mt > .cb, *");
     check(&ALL, "^seq\n\t> .mt", "^seq > .mt");
     check(&ALL, "*[role='user']:post", "*[role='user']:post");
@@ -239,9 +239,9 @@ fn syn_023_024_025_combinators_groups_and_star() {
     }
 }
 
-/// SYN-026
+// covers: SYN-026
 #[test]
-fn syn_026_values() {
+fn a_value_is_null_a_number_or_a_text() {
     let value = |text: &str| match filter(&format!("[a={text}]"), Edition::V0_1).1 {
         Test::Compare(Op::Eq, value) => value,
         test => panic!("{test:?}"),
@@ -264,6 +264,12 @@ fn syn_026_values() {
     assert_eq!(number("-1.50").to_string(), "-1.5");
     assert_eq!(number("007").to_string(), "7");
     assert_eq!(number("-0").to_string(), "0");
+    // The text is kept beside the value, and printed: an attribute that is text is compared with it.
+    for written in ["7", "007", "-0", "0", "0.5", "00.5", "1.50", "-1.5", "10", "1.0", "0.0"] {
+        assert_eq!(number(written).written(), written);
+        check(&ALL, &format!("[id={written}]"), &format!("[id={written}]"));
+    }
+    check(&E3, "[id=+7]", "[id=+7]");
     refuse(&ALL, r"[a='b\n']", "unknown_escape");
     refuse(&ALL, "[a='b]", "unclosed");
     refuse(&ALL, "[a=1x]", "invalid_number");
@@ -272,9 +278,9 @@ fn syn_026_values() {
     refuse(&ALL, "[a=-]", "unexpected");
 }
 
-/// SYN-027
+// covers: SYN-027
 #[test]
-fn syn_027_snapshots() {
+fn snapshots_are_counted_back_or_named_by_cycle() {
     let time = |text: &str, edition| read(&format!("{text} *"), edition).time.unwrap().kind;
     for edition in ALL {
         assert_eq!(time("@t0", edition), TimeKind::At(Snapshot::Turn(0)));
@@ -298,9 +304,9 @@ fn syn_027_snapshots() {
     refuse(&ALL, " \n ", "nothing");
 }
 
-/// SYN-028
+// covers: SYN-028
 #[test]
-fn syn_028_history_is_a_range() {
+fn history_is_a_range() {
     check(&E3, "@history *", "@history *");
     check(&E3, "@t0..@t-* *", "@history *");
     check(&E3, "@t-*:0 *", "@t-*..@t0 *");
@@ -315,9 +321,9 @@ fn syn_028_history_is_a_range() {
     refuse(&E3, "@history..@t0 *", "misplaced");
 }
 
-/// SYN-029
+// covers: SYN-029
 #[test]
-fn syn_029_every_spelling_of_a_range() {
+fn every_spelling_of_a_range() {
     for text in ["@t-5..@t-1 *", "@t-5:@t-1 *", "@t-5..-1 *", "@t-5:-1 *"] {
         check(&ALL, text, "@t-5..@t-1 *");
     }
@@ -333,9 +339,9 @@ fn syn_029_every_spelling_of_a_range() {
     }
 }
 
-/// SYN-030, SYN-031, ERC-001, ERC-002
+// covers: SYN-030, SYN-031, ERC-001, ERC-002
 #[test]
-fn syn_030_031_erc_001_002_range_errors() {
+fn a_range_has_two_ends_of_one_kind() {
     for text in ["@t-1..@c3 *", "@c1..@t0 *", "@c1:@t-1 *"] {
         refuse(&ALL, text, "range_kinds");
     }
@@ -346,9 +352,9 @@ fn syn_030_031_erc_001_002_range_errors() {
     }
 }
 
-/// SYN-032, SYN-033, SYN-034, SYN-035, SYN-036
+// covers: SYN-032, SYN-033, SYN-034, SYN-035, SYN-036
 #[test]
-fn syn_032_033_034_035_036_groups_are_filters() {
+fn groups_are_filters() {
     let canonical = ".cb[kind='important'][ttl=5]";
     check(&E23, ".cb(kind='important' ttl=5)", canonical);
     check(&E23, ".cb( kind = 'important' , ttl=5 )", canonical);
@@ -364,9 +370,9 @@ fn syn_032_033_034_035_036_groups_are_filters() {
     refuse(&E23, "*(a=1)", "unexpected");
 }
 
-/// SYN-037, SYN-048
+// covers: SYN-037, SYN-048
 #[test]
-fn syn_037_048_positions_and_hops() {
+fn positions_and_hops() {
     check(&E23, "(d0,mc[offset=0],*:cb[role=\"user\"])", "(d0, mc[offset=0], *:cb[role='user'])");
     check(&E23, "( depth( -1 ) , seg , cont , block )", "(d-1, seg, cont, *:block)");
     check(
@@ -397,17 +403,17 @@ fn syn_037_048_positions_and_hops() {
     refuse(&E23, "(d0), (d1)", "misplaced");
 }
 
-/// SYN-038
+// covers: SYN-038
 #[test]
-fn syn_038_cues_are_for_writes() {
+fn cues_are_for_writes() {
     refuse(&E23, "(d0, seg, end)", "cue_in_read");
     refuse(&E23, "(d0, seg, )", "cue_in_read");
     check(&E3, "(d0, cont[offset=0], +1)", "(d0, cont[offset=0], 1)");
 }
 
-/// SYN-040, ER-062
+// covers: SYN-040, ER-062
 #[test]
-fn syn_040_er_062_the_tail_in_any_order() {
+fn the_tail_in_any_order() {
     let canonical = "@t0 (d1, *:block) +a +b { role='x' } [ ttl>0, ephemeral ] @mode=latest @first";
     check(&E3, canonical, canonical);
     check(
@@ -429,18 +435,18 @@ fn syn_040_er_062_the_tail_in_any_order() {
     refuse(&E3, ".block @t0", "misplaced");
 }
 
-/// SYN-041
+// covers: SYN-041
 #[test]
-fn syn_041_a_single_depth_hop_needs_no_parentheses() {
+fn a_single_depth_hop_needs_no_parentheses() {
     check(&E3, "d1", "(d1)");
     check(&E3, "@t0 d-1 {role=system} +x", "@t0 (d-1[role='system']) +x");
     refuse(&E2, "d1", "later_edition");
     refuse(&E3, "block", "unexpected");
 }
 
-/// SYN-042, SYN-043
+// covers: SYN-042, SYN-043
 #[test]
-fn syn_042_043_searches() {
+fn a_search_is_one_step_or_deep_and_may_have_a_scope() {
     check(&E3, "? {role=user}", "? { role='user' }");
     check(&E3, "??{role=user}{ttl=1}", "?? { role='user', ttl=1 }");
     check(
@@ -465,9 +471,9 @@ fn syn_042_043_searches() {
     }
 }
 
-/// SYN-044, SYN-049, SEM-040, SEM-041
+// covers: SYN-044, SYN-049, SEM-040, SEM-041
 #[test]
-fn syn_044_049_sem_040_041_tags_are_sorted_and_merged() {
+fn tags_are_sorted_and_merged() {
     check(&E3, "+b +a+b", "+a +b");
     check(&E3, "?? { tag='b', role=x } +a", "?? { role='x' } +a +b");
     check(&E3, "?? { tag='summary' }", "+summary");
@@ -481,9 +487,9 @@ fn syn_044_049_sem_040_041_tags_are_sorted_and_merged() {
     refuse(&E3, "+", "unexpected");
 }
 
-/// SYN-045
+// covers: SYN-045
 #[test]
-fn syn_045_controls() {
+fn controls_are_printed_in_one_order() {
     check(
         &E3,
         ".cb @unique @first @order=turn:desc,pre @limit=2 @p=3",
@@ -510,9 +516,9 @@ fn syn_045_controls() {
     refuse(&E3, "* @first @first", "duplicate");
 }
 
-/// SYN-047
+// covers: SYN-047
 #[test]
-fn syn_047_flags_are_flags_only_behind_a_body() {
+fn flags_are_flags_only_behind_a_body() {
     check(&E3, "(d0) [ sticky , ttl>0 ]", "(d0) [ sticky, ttl>0 ]");
     let (name, test) = filter("[ephemeral]", Edition::V0_3);
     assert_eq!((name.as_str(), test), ("ephemeral", Test::Present));
@@ -521,9 +527,9 @@ fn syn_047_flags_are_flags_only_behind_a_body() {
     refuse(&E3, "(d0) [ttl>0,]", "unexpected");
 }
 
-/// SEM-020
+// covers: SEM-020
 #[test]
-fn sem_020_facets_and_mode_need_a_snapshot() {
+fn facets_and_mode_need_a_snapshot() {
     let facets = ["age", "born_turn", "depth", "sdepth"];
     for facet in facets {
         for text in [format!("*[{facet}=1]"), format!("*, * > .cb[{facet}]")] {

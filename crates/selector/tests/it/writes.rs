@@ -20,9 +20,9 @@ fn refuse(text: &str, kind: &str) {
     assert_eq!(errors.errors()[0].kind.as_str(), kind, "`{text}`: {errors}");
 }
 
-/// SYN-038, ER-127
+// covers: SYN-038, ER-127
 #[test]
-fn syn_038_er_127_cues() {
+fn cues() {
     check("(d0, cont[offset=0], )", "(d0, cont[offset=0], )", Some(Cue::Start));
     check("(d0,)", "(d0, )", Some(Cue::Start));
     check("(d0, end )", "(d0, end)", Some(Cue::End));
@@ -33,9 +33,9 @@ fn syn_038_er_127_cues() {
     check("d0", "(d0)", None);
 }
 
-/// ER-061
+// covers: ER-061
 #[test]
-fn er_061_an_unsigned_number_is_a_hop_and_so_is_a_signed_one_inside() {
+fn an_unsigned_number_is_a_hop_and_so_is_a_signed_one_inside() {
     check("(d0, 1)", "(d0, 1)", None);
     check("(d0, -1, end)", "(d0, -1, end)", Some(Cue::End));
     let insertion = parse_position("(d0, -1[kind='x'])", Edition::V0_3).unwrap();
@@ -81,9 +81,9 @@ fn spec(text: &str, edition: Edition) -> NodeSpec {
     spec
 }
 
-/// SYN-039
+// covers: SYN-039
 #[test]
-fn syn_039_a_node_is_type_kind_and_properties() {
+fn a_node_is_type_kind_and_properties() {
     let hero = spec(" block:text{ key = 'hero' , ttl=3, tags=[a, 'b c'] } ", Edition::V0_3);
     assert_eq!(hero.to_string(), "block:text { key='hero', ttl=3, tags=['a', 'b c'] }");
     assert_eq!((&*hero.node_type, hero.kind.as_deref()), ("block", Some("text")));

@@ -49,6 +49,8 @@ pub struct Case {
     pub id: String,
     /// The file it stands in.
     pub file: String,
+    /// The area of that file: selectors, ranges, lifecycle ….
+    pub area: String,
     /// What to run.
     pub kind: String,
     /// `normative`, `erratum` or `ruling`.

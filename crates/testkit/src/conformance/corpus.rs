@@ -55,16 +55,32 @@ impl Corpus {
             }
         }
         files.sort();
-        let mut corpus = Corpus::default();
+        let mut texts = Vec::new();
         for path in files {
             let text = std::fs::read(&path).map_err(|error| fail(&path, error.to_string()))?;
-            let value = parse(&text).map_err(|error| fail(&path, error.to_string()))?;
-            let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
+            texts.push((path.display().to_string(), text));
+        }
+        Corpus::from_files(texts.iter().map(|(path, text)| (path.as_str(), text.as_slice())))
+    }
+
+    /// Takes the cases of files that were read already: each file's path and its text.
+    ///
+    /// # Errors
+    ///
+    /// As [`Corpus::load`].
+    pub fn from_files<'f>(
+        files: impl IntoIterator<Item = (&'f str, &'f [u8])>,
+    ) -> Result<Corpus, LoadError> {
+        let fail = |file: &str, message: String| LoadError { file: file.to_owned(), message };
+        let mut corpus = Corpus::default();
+        for (path, text) in files {
+            let value = parse(text).map_err(|error| fail(path, error.to_string()))?;
+            let name = Path::new(path).file_name().map(|name| name.to_string_lossy().into_owned());
             corpus
                 .take_file(&name.unwrap_or_default(), &value)
-                .map_err(|message| fail(&path, message))?;
+                .map_err(|message| fail(path, message))?;
         }
-        corpus.resolve_twins().map_err(|message| fail(directory, message))?;
+        corpus.resolve_twins().map_err(|message| fail("the corpus", message))?;
         Ok(corpus)
     }
 
@@ -81,8 +97,9 @@ impl Corpus {
             self.schemas = Some(schemas.clone());
         }
         let fixtures = value.get("fixtures").and_then(Value::as_object);
+        let area = value.get("area").and_then(Value::as_str).unwrap_or("other");
         for (index, case) in cases.iter().enumerate() {
-            let case = read_case(file, case, fixtures)
+            let case = read_case((file, area), case, fixtures)
                 .map_err(|message| format!("case {}: {message}", index + 1))?;
             self.cases.push(case);
         }
@@ -108,7 +125,11 @@ impl Corpus {
     }
 }
 
-fn read_case(file: &str, case: &Value, fixtures: Option<&Object>) -> Result<Case, String> {
+fn read_case(
+    (file, area): (&str, &str),
+    case: &Value,
+    fixtures: Option<&Object>,
+) -> Result<Case, String> {
     let fields = case.as_object().ok_or("not an object")?.clone();
     let text = |name: &str| {
         let value = fields.get(name).and_then(Value::as_str);
@@ -138,6 +159,7 @@ fn read_case(file: &str, case: &Value, fixtures: Option<&Object>) -> Result<Case
     Ok(Case {
         id: text("id")?,
         file: file.to_owned(),
+        area: area.to_owned(),
         kind: text("kind")?,
         status: text("status")?,
         editions,

@@ -7,7 +7,12 @@ use super::case::Edition;
 
 /// Returns the options of a context of an edition.
 pub(super) fn options(edition: Edition) -> ContextOptions {
-    ContextOptions { vocabulary: edition.vocabulary(), ..ContextOptions::default() }
+    let language = super::kinds::language(edition);
+    ContextOptions {
+        edition: language,
+        vocabulary: edition.vocabulary(),
+        ..ContextOptions::default()
+    }
 }
 
 /// Returns a context whose only snapshot is a tree of a case.

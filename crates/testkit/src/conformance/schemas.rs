@@ -274,8 +274,11 @@ fn commit_sequence(schema: &Value) -> Result<(), String> {
     context.add(Place::head(), NewNode::text("a").id("due").ttl(0)).map_err(fail)?;
     context.add(Place::head(), NewNode::text("b").id("low")).map_err(fail)?;
     context.add(Place::head(), NewNode::text("c").id("high").priority(1)).map_err(fail)?;
-    let policy =
-        contextree::Policy { protect_turns: 0, limits: vec![contextree::Limit::Remove(1)] };
+    let policy = contextree::Policy {
+        protect_turns: 0,
+        limits: vec![contextree::Limit::Remove(1)],
+        ..contextree::Policy::default()
+    };
     let seen = std::cell::RefCell::new(Vec::new());
     let look = |tree: contextree::TreeRef<'_>| {
         // Between expiry and pruning: the due node is gone, the others are there, nothing is sealed.

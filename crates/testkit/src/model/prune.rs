@@ -7,11 +7,12 @@ use contextree_json::Value;
 use super::commit::Report;
 use super::state::State;
 use super::tree::{Class, Node};
-use crate::script::{Limit, Measure, Policy};
+use crate::script::{Exclude, Limit, Measure, Policy};
 
 impl State {
     /// Applies the limits of a policy in the order given.
     pub(crate) fn prune(&mut self, policy: &Policy, report: &mut Report) {
+        let before = self.tree.clone();
         for limit in &policy.limits {
             match limit {
                 Limit::Remove(count) => {
@@ -38,8 +39,34 @@ impl State {
                     }
                 }
                 Limit::Depth(depth) => self.prune_turns(*depth, policy, report),
+                Limit::ClearAtLeast(measure, least) => {
+                    let gone = |state: &State| -> u64 {
+                        let stays = |node: &&Node| state.tree.nodes.contains_key(&node.id);
+                        let blocks = before.nodes.values().filter(|node| !stays(node));
+                        blocks
+                            .filter(|node| node.class() == Class::Block)
+                            .map(|node| weight(node, *measure))
+                            .sum()
+                    };
+                    while !report.pruned.is_empty() && gone(self) < *least {
+                        let Some(unit) = self.next_unit(policy, "root") else { break };
+                        self.prune_unit(unit, report);
+                    }
+                }
             }
         }
+    }
+
+    /// Returns whether the policy excludes a node, or one above it.
+    fn is_excluded(&self, node: &Node, policy: &Policy) -> bool {
+        self.tree.lineage(&node.id).iter().any(|node| {
+            policy.exclude.iter().any(|exclude| match exclude {
+                Exclude::Kind(kind) => {
+                    node.class() == Class::Block && node.kind.as_ref() == Some(kind)
+                }
+                Exclude::Id(id) => node.id == *id,
+            })
+        })
     }
 
     fn prune_scope(
@@ -66,7 +93,10 @@ impl State {
                 going.extend(outside.iter().cloned());
                 let stays = going.iter().any(|id| {
                     let node = &self.tree.nodes[id];
-                    node.pinned || self.is_protected(node, policy) || self.is_held(id, &going)
+                    node.pinned
+                        || self.is_excluded(node, policy)
+                        || self.is_protected(node, policy)
+                        || self.is_held(id, &going)
                 });
                 (!stays).then(|| (turn.id.clone(), outside))
             });
@@ -85,9 +115,9 @@ impl State {
         blocks.sort_by(|left, right| left.pruning_order().cmp(&right.pruning_order()));
         let mut found: Vec<String> = Vec::new();
         for block in &blocks {
-            let unit = blocks.iter().filter(|other| same_unit(block, other));
+            let unit = unit_of(block, &blocks);
             let (within, without): (Vec<&Node>, Vec<&Node>) =
-                unit.partition(|node| inside.iter().any(|other| other.id == node.id));
+                unit.into_iter().partition(|node| inside.iter().any(|other| other.id == node.id));
             if !within.is_empty()
                 && !found.iter().any(|id| without.iter().any(|node| node.id == *id))
             {
@@ -112,12 +142,12 @@ impl State {
         blocks.sort_by(|left, right| left.pruning_order().cmp(&right.pruning_order()));
         // A later member of a unit finds the same unit again, so the first one decides the order.
         blocks.iter().find_map(|block| {
-            let unit: Vec<&Node> =
-                blocks.iter().copied().filter(|other| same_unit(block, other)).collect();
+            let unit = unit_of(block, &blocks);
             let ids: BTreeSet<String> = unit.iter().map(|node| node.id.clone()).collect();
             let goes = unit.iter().any(|node| in_scope.contains(&node.id))
                 && unit.iter().all(|node| {
                     !node.pinned
+                        && !self.is_excluded(node, policy)
                         && !self.is_protected(node, policy)
                         && !self.is_held(&node.id, &ids)
                 });
@@ -136,22 +166,39 @@ impl State {
     fn measured(&self, scope: &str, measure: Measure) -> u64 {
         let nodes = self.tree.subtree(scope);
         let blocks = nodes.into_iter().filter(|node| node.class() == Class::Block);
-        blocks
-            .map(|block| match (measure, &block.content) {
-                (Measure::Nodes, _) => 1,
-                (Measure::Bytes, None) => 0,
-                (Measure::Bytes, Some(Value::String(text))) => text.len() as u64,
-                (Measure::Bytes, Some(value)) => value.to_canonical().len() as u64,
-            })
-            .sum()
+        blocks.map(|block| weight(block, measure)).sum()
     }
 }
 
-/// Returns whether two blocks go together: they are one, or carry the same call id.
-fn same_unit(left: &Node, right: &Node) -> bool {
-    let call_id = |node: &Node| match node.attributes.get("data_call_id") {
-        Some(id @ (Value::String(_) | Value::Number(_))) => Some(id.clone()),
-        _ => None,
+fn weight(block: &Node, measure: Measure) -> u64 {
+    match (measure, &block.content) {
+        (Measure::Nodes, _) => 1,
+        (Measure::Bytes, None) => 0,
+        (Measure::Bytes, Some(Value::String(text))) => text.len() as u64,
+        (Measure::Bytes, Some(value)) => value.to_canonical().len() as u64,
+    }
+}
+
+/// Returns the blocks of one unit: those that carry a call id of the block, those that carry a call id of these, and so on.
+fn unit_of<'t>(block: &Node, blocks: &[&'t Node]) -> Vec<&'t Node> {
+    let calls = |node: &Node| match node.attributes.get("data_call_id") {
+        Some(id @ (Value::String(_) | Value::Number(_))) => vec![id.clone()],
+        Some(Value::Array(ids)) => ids
+            .iter()
+            .filter(|id| matches!(id, Value::String(_) | Value::Number(_)))
+            .cloned()
+            .collect(),
+        _ => Vec::new(),
     };
-    left.id == right.id || (call_id(left).is_some() && call_id(left) == call_id(right))
+    let mut known = calls(block);
+    loop {
+        let belongs =
+            |node: &Node| node.id == block.id || calls(node).iter().any(|id| known.contains(id));
+        let unit: Vec<&Node> = blocks.iter().copied().filter(|node| belongs(node)).collect();
+        let all: Vec<Value> = unit.iter().flat_map(|node| calls(node)).collect();
+        if all.iter().all(|id| known.contains(id)) {
+            return unit;
+        }
+        known.extend(all);
+    }
 }

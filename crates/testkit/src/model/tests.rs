@@ -58,7 +58,7 @@ fn retain(model: &mut Model, node: &str) {
 }
 
 fn remove_units(count: u64, protect_turns: u64) -> Policy {
-    Policy { protect_turns, limits: vec![Limit::Remove(count)] }
+    Policy { protect_turns, limits: vec![Limit::Remove(count)], exclude: vec![] }
 }
 
 fn child_ids(model: &Model, parent: &str) -> Vec<String> {
@@ -392,7 +392,7 @@ fn depth_skips_turns_that_are_kept() {
         commit(&mut model, None);
     }
     model.apply(&Step::Pin { node: "a".to_owned() }).unwrap();
-    let policy = Policy { protect_turns: 1, limits: vec![Limit::Depth(2)] };
+    let policy = Policy { protect_turns: 1, limits: vec![Limit::Depth(2)], exclude: vec![] };
     assert_eq!(commit(&mut model, Some(policy)).pruned, ["seg:2", "seg:3"]);
 }
 

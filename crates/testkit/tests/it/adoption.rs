@@ -148,7 +148,7 @@ fn canonical_fields_mean_the_same_whatever_an_extension_says() {
     let node = block("x").node_type("custom:pinned").ttl(1).attribute("custom:ttl", 99);
     context.add(Place::head(), node.attribute("custom:pinned", true)).unwrap();
     commit(&mut context);
-    let policy = Policy { protect_turns: 0, limits: vec![Limit::Remove(9)] };
+    let policy = Policy { protect_turns: 0, limits: vec![Limit::Remove(9)], ..Policy::default() };
     let options = CommitOptions { policy: Some(&policy), ..CommitOptions::default() };
     assert_eq!(context.commit_with(&options).unwrap().expired, ["x"]);
 }

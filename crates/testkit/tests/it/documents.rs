@@ -688,7 +688,11 @@ fn operations_on_odd_documents_never_panic_and_keep_them_whole() {
                 .unwrap_or_else(|error| panic!("{op:?}: {error}"));
             assert_eq!(utf8(&again.export_working()), utf8(&export), "after {op:?}");
         }
-        let policy = Policy { protect_turns: 0, limits: vec![Limit::Remove(2), Limit::Depth(1)] };
+        let policy = Policy {
+            protect_turns: 0,
+            limits: vec![Limit::Remove(2), Limit::Depth(1)],
+            ..Policy::default()
+        };
         let options = CommitOptions { policy: Some(&policy), ..CommitOptions::default() };
         context.commit_with(&options).unwrap();
         use_it(context, &text);

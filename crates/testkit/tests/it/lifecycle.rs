@@ -77,6 +77,7 @@ fn what_expires_is_gone_before_pruning_counts() {
     let nodes = |max| Policy {
         protect_turns: 0,
         limits: vec![Limit::Total { measure: "nodes".into(), max }],
+        ..Policy::default()
     };
     let policy = nodes(3);
     let options = CommitOptions { policy: Some(&policy), ..CommitOptions::default() };
@@ -145,7 +146,7 @@ fn a_handle_keeps_a_node_and_dropping_it_lets_the_node_go() {
     assert_eq!(commit(&mut context).deferred.len(), 1, "the second handle still holds it");
     let kept = second;
     assert!(kept.resolve(&context).is_some());
-    let greedy = Policy { protect_turns: 0, limits: vec![Limit::Remove(100)] };
+    let greedy = Policy { protect_turns: 0, limits: vec![Limit::Remove(100)], ..Policy::default() };
     let options = CommitOptions { policy: Some(&greedy), ..CommitOptions::default() };
     let report = context.commit_with(&options).unwrap();
     assert!(!report.pruned.iter().any(|node| node.id == "x"), "nor is it pruned");
@@ -240,7 +241,7 @@ fn retrieved_documents_are_blocks_like_all_others() {
         thread_ids(context.working()),
         ["s", "u1", "a1", "p1", "r2", "u2", "a2", "p2", "r3", "r1"]
     );
-    let one = Policy { protect_turns: 1, limits: vec![Limit::Remove(2)] };
+    let one = Policy { protect_turns: 1, limits: vec![Limit::Remove(2)], ..Policy::default() };
     let options = CommitOptions { policy: Some(&one), ..CommitOptions::default() };
     let report = context.commit_with(&options).unwrap();
     let pruned: Vec<_> = report.pruned.iter().map(|node| node.id.as_str()).collect();

@@ -22,6 +22,7 @@ mod sealing;
 mod selectors;
 mod sessions;
 mod snapshots;
+mod stores;
 mod structure;
 mod support;
 mod thread;

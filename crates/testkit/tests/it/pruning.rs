@@ -11,7 +11,7 @@ use contextree_testkit::generate::Rng;
 use crate::support::{block, children, commit, group, head, thread_ids, turns};
 
 fn prune(context: &mut Context, protect_turns: u64, limits: Vec<Limit>) -> CommitReport {
-    let policy = Policy { protect_turns, limits };
+    let policy = Policy { protect_turns, limits, ..Policy::default() };
     let options = CommitOptions { policy: Some(&policy), ..CommitOptions::default() };
     context.commit_with(&options).unwrap()
 }
@@ -99,7 +99,7 @@ fn a_measure_of_ones_own_counts_and_the_order_stays() {
     };
     let total = |max| vec![Limit::Total { measure: "words".into(), max }];
     let before = context.export_working();
-    let policy = Policy { protect_turns: 0, limits: total(3) };
+    let policy = Policy { protect_turns: 0, limits: total(3), ..Policy::default() };
     let options = CommitOptions { policy: Some(&policy), ..CommitOptions::default() };
     let error = context.commit_with(&options).unwrap_err();
     assert_eq!(error.code(), "E_UNKNOWN_MEASURE");
@@ -171,6 +171,75 @@ fn a_call_and_its_results_go_or_stay_together() {
     assert_eq!(pruned(&report), ["plain"], "a pinned result keeps its call");
 }
 
+// covers: PRU-005
+#[test]
+fn reasoning_that_led_to_two_calls_makes_one_unit_of_them() {
+    let mut context = turns(0);
+    context.remove("s").unwrap();
+    let part = |id: &str, call: Value| block(id).attribute("data_call_id", call);
+    let both = || Value::from(vec![Value::from("c1"), Value::from("c2")]);
+    context.add(Place::head(), part("think", both())).unwrap();
+    for (id, call) in [("call1", "c1"), ("call2", "c2"), ("result1", "c1"), ("result2", "c2")] {
+        context.add(Place::head(), part(id, call.into())).unwrap();
+    }
+    context.add(Place::head(), block("answer")).unwrap();
+    let report = prune(&mut context, 0, vec![Limit::Remove(1)]);
+    assert_eq!(pruned(&report), ["think", "call1", "call2", "result1", "result2"]);
+
+    let mut context = turns(0);
+    context.remove("s").unwrap();
+    context.add(Place::head(), part("think", both())).unwrap();
+    context.add(Place::head(), part("call1", "c1".into())).unwrap();
+    context.add(Place::head(), part("result2", "c2".into()).pinned(true)).unwrap();
+    let report = prune(&mut context, 0, vec![Limit::Remove(1)]);
+    assert!(pruned(&report).is_empty(), "a pinned result keeps the reasoning and the other call");
+}
+
+// covers: PRU-005
+#[test]
+fn what_a_selector_excludes_stays_with_everything_below_it() {
+    let mut context = turns(2);
+    context.add(Place::at("^ah", 1), group("kept")).unwrap();
+    context.add(Place::into("kept"), block("inside")).unwrap();
+    let policy = |selectors: &[&str]| Policy {
+        protect_turns: 0,
+        limits: vec![Limit::Remove(1_000), Limit::Depth(1)],
+        exclude: selectors.iter().map(|selector| (*selector).to_owned()).collect(),
+    };
+    let error = |selectors: &[&str]| {
+        let policy = policy(selectors);
+        let options = CommitOptions { policy: Some(&policy), ..CommitOptions::default() };
+        context.preview(&options).unwrap_err()
+    };
+    assert_eq!(error(&[".block["]).code(), "E_SELECTOR_INVALID");
+    assert!(error(&[".block["]).to_string().contains("excludes `.block[`"));
+    error(&["@t0 .block"]);
+    let policy = policy(&["[id='u1']", ".cont[id='kept']"]);
+    let options = CommitOptions { policy: Some(&policy), ..CommitOptions::default() };
+    context.commit_with(&options).unwrap();
+    assert_eq!(thread_ids(head(&context).view()), ["u1", "inside"]);
+    assert_eq!(head(&context).view().turn_count(), 2, "a turn with an excluded node stays whole");
+}
+
+#[test]
+fn a_pruning_that_happens_takes_at_least_so_much() {
+    let limits = |max| {
+        vec![
+            Limit::Total { measure: "nodes".into(), max },
+            Limit::ClearAtLeast { measure: "nodes".into(), min: 5 },
+        ]
+    };
+    let mut context = turns(8);
+    let nodes = |context: &Context| contextree::blocks(context.working()).count() as u64;
+    let before = nodes(&context);
+    assert!(pruned(&prune(&mut context, 1, limits(before))).is_empty(), "nothing was too much");
+    let report = prune(&mut context, 1, limits(before - 1));
+    assert_eq!(report.pruned.len(), 5);
+    let reasons: Vec<usize> = report.pruned.iter().map(|node| node.limit).collect();
+    assert_eq!(reasons, [0, 1, 1, 1, 1], "and it is said which limit took what");
+    assert!(report.unmet.is_empty());
+}
+
 #[test]
 fn a_policy_is_a_value_that_can_be_written_and_read() {
     let limits = vec![
@@ -179,8 +248,9 @@ fn a_policy_is_a_value_that_can_be_written_and_read() {
         Limit::Region { region: Region::Sys, measure: "tokens".into(), max: 1 },
         Limit::Turn { measure: "nodes".into(), max: u64::MAX },
         Limit::Depth(7),
+        Limit::ClearAtLeast { measure: "tokens".into(), min: 20_000 },
     ];
-    let policy = Policy { protect_turns: 2, limits };
+    let policy = Policy { protect_turns: 2, limits, exclude: vec![".block+keep".into()] };
     assert_eq!(Policy::from_value(&policy.to_value()).unwrap(), policy);
     for (text, at) in [
         (r#"[]"#, ""),
@@ -195,6 +265,9 @@ fn a_policy_is_a_value_that_can_be_written_and_read() {
             "limits[0].region",
         ),
         (r#"{"limits":[{"limit":"remove","count":1,"max":1}]}"#, "limits[0].max"),
+        (r#"{"limits":[{"limit":"clear_at_least","measure":"nodes"}]}"#, "limits[0].min"),
+        (r#"{"exclude":".block"}"#, "exclude"),
+        (r#"{"exclude":[".block",7]}"#, "exclude[1]"),
     ] {
         let error =
             Policy::from_value(&contextree::json::parse(text.as_bytes()).unwrap()).unwrap_err();

@@ -74,6 +74,21 @@ fn content_that_is_no_json_hashes_as_nothing_at_all() {
     assert!(Value::try_from(f64::NAN).is_err() && Value::try_from(f64::INFINITY).is_err());
 }
 
+// covers: ERC-005, ERC-006
+#[test]
+fn a_node_that_cannot_be_read_has_the_hash_of_nothing_and_a_warning() {
+    for bytes in [&b"{\"content\": NaN}"[..], b"{\"content\": Infinity}", b"\xff\xfe", b"[1]", b""]
+    {
+        let (hash, warning) = contextree::content_hash_of_bytes(bytes);
+        assert_eq!(hash, Hash::of_invalid_content());
+        let warning = warning.expect("it is said").to_string();
+        assert!(warning.starts_with("the content is hashed as nothing"), "{warning}");
+    }
+    let (hash, warning) = contextree::content_hash_of_bytes(br#"{"content":"x","role":"user"}"#);
+    let node = Object::from_iter([("content", Value::from("x")), ("role", Value::from("user"))]);
+    assert_eq!((hash, warning), (contextree::content_hash_of_document(&node), None));
+}
+
 // covers: REF-006, REF-007, REF-008
 #[test]
 fn siblings_of_raw_documents_are_ordered_with_defaults_for_what_is_missing() {

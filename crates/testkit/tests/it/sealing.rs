@@ -25,6 +25,7 @@ fn a_commit_that_fails_after_some_of_its_steps_leaves_everything_as_it_was() {
     let unknown = Policy {
         protect_turns: 0,
         limits: vec![Limit::Remove(2), Limit::Total { measure: "tokens".into(), max: 1 }],
+        ..Policy::default()
     };
     let refused = |_: contextree::TreeRef<'_>| vec![Op::Remove { node: "nobody".into() }];
     let state = |context: &Context| {
@@ -67,7 +68,7 @@ fn the_steps_come_in_their_order_and_each_sees_what_the_one_before_left() {
         assert_eq!(tree.turn_count(), 1);
         vec![Op::Add { place: Place::head(), node: block("summary").priority(-9) }]
     };
-    let policy = Policy { protect_turns: 0, limits: vec![Limit::Remove(2)] };
+    let policy = Policy { protect_turns: 0, limits: vec![Limit::Remove(2)], ..Policy::default() };
     let options = CommitOptions { policy: Some(&policy), compaction: Some(&look) };
     let report = context.commit_with(&options).unwrap();
     assert_eq!(report.expired, ["due", "due2"]);

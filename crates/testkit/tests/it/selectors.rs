@@ -1,6 +1,6 @@
 //! Rows of the engine's areas that are seen through selectors.
 
-use contextree::query::Timeline;
+use contextree::query::{RangeOptions, Timeline};
 use contextree::{
     Context, ContextOptions, Edition, NewNode, Place, SelectOptions, SnapshotAddress, Vocabulary,
 };
@@ -190,4 +190,151 @@ fn a_write_that_misses_says_so_and_changes_nothing() {
     let error = context.move_selected(".block", "(d0, end)").unwrap_err();
     assert_eq!(error.code(), "E_AMBIGUOUS");
     assert_eq!(context.export_working(), before);
+}
+
+// covers: SEM-001, RNG-009
+#[test]
+fn asking_changes_nothing_and_the_same_question_has_the_same_answer() {
+    let mut context = context(ContextOptions::default());
+    context.add(Place::head(), block("draft").id("d")).unwrap();
+    let state = |context: &Context| {
+        (context.export_working(), context.export_history(), context.history_digest())
+    };
+    let before = state(&context);
+    let texts = [
+        "*",
+        "@t0 *",
+        "@* .block",
+        "@history .block",
+        "@t-1..@t0 ^seq *",
+        ".seg:depth(1-2) .block",
+        "(d1, cont, *:block)",
+        "?? { role=user } @order=bfs",
+        "#none",
+        ".bloc",
+        "@t-9 *",
+        ".cb[",
+    ];
+    for text in texts {
+        let ask = || match context.select(text) {
+            Ok(contextree::Answer::Nodes(selection)) => selection.ids().join(" "),
+            Ok(contextree::Answer::Range(range)) => {
+                String::from_utf8(range.to_value().to_canonical()).unwrap()
+            }
+            Err(error) => error.draw(text),
+        };
+        let explain = || context.explain(text).map(|explanation| explanation.to_text());
+        assert_eq!((ask(), explain()), (ask(), explain()), "{text}");
+    }
+    assert_eq!(state(&context), before);
+}
+
+// covers: RNG-004
+#[test]
+fn the_differences_of_a_range_can_be_asked_for_by_name() {
+    let context = context(ContextOptions::default());
+    let options = RangeOptions { include_content: true, ..RangeOptions::default() };
+    for edition in [Edition::V0_1, Edition::V0_2, Edition::V0_3] {
+        let context = self::context(ContextOptions { edition, ..ContextOptions::default() });
+        let text = "@t-1..@t0 .block";
+        let select_options = SelectOptions { range: options.clone(), ..SelectOptions::default() };
+        let selected = context.select_with(text, edition, &select_options).unwrap();
+        let named = context.range_diff_latest(text, &options).unwrap();
+        assert_eq!(Some(&named), selected.range().as_ref(), "{edition}");
+    }
+    // Without a range it is the whole history, or one snapshot that has nothing to be compared with.
+    let whole = context.range_diff_latest(".block", &options).unwrap();
+    assert_eq!((whole.snapshots.len(), whole.diffs.len()), (2, 1));
+    let one = context.range_diff_latest("@t0 .block", &options).unwrap();
+    assert_eq!((one.snapshots.len(), one.diffs.len()), (1, 0));
+    let error = context.range_diff_latest("@t0..@* .block", &options).unwrap_err();
+    assert_eq!(error.code(), "E_SNAPSHOT_RANGE_WILDCARD");
+}
+
+#[test]
+fn the_first_node_of_a_turn_can_be_added_by_position() {
+    for position in ["(d0, cont[offset=0], end)", "(d0, cont, )", "(d0, seg, mc[offset=0])"] {
+        let mut context = Context::new();
+        let id = context.add_at(position, "block:text { key='hero' }", "Hello".into()).unwrap();
+        assert_eq!(ids(&context, "^ah .cont > .block"), [id.as_str()], "{position}");
+        let next = context.add_at("(d0, cont[offset=0], +1)", "block", "!".into()).unwrap();
+        assert_eq!(ids(&context, "(d0, cont, *:block)"), [id.as_str(), next.as_str()]);
+    }
+    let mut context = Context::new();
+    let before = context.export_working();
+    let error = context.add_at("(d0, cont[offset=0], +1)", "block", "x".into()).unwrap_err();
+    assert_eq!(error.code(), "E_INVALID_PLACEMENT", "there is no first child to go behind");
+    let error = context.add_at("(d0, cont[kind=x], end)", "block", "x".into()).unwrap_err();
+    assert_eq!(error.code(), "E_NO_MATCH", "the core to come has no kind");
+    assert_eq!(context.export_working(), before);
+}
+
+#[test]
+fn a_write_may_speak_another_edition() {
+    let mut context = Context::new();
+    let mut old = context.in_edition(Edition::V0_2);
+    let id = old.add_at("(d0, mc[offset=0], end)", "cb:text", "Hello".into()).unwrap();
+    // In 0.2 a hash is an id, and property blocks are yet to come.
+    assert_eq!(old.remove_selected(&format!("#'{id}'")).unwrap(), [id.as_str()]);
+    let error = old.add_at("(d0, end)", "cb { key=x }", "x".into()).unwrap_err();
+    assert_eq!(error.code(), "E_SELECTOR_INVALID");
+    assert!(error.to_string().contains("needs edition 0.3"), "{error}");
+    let error = context.remove_selected(&format!("#'{id}'")).unwrap_err();
+    assert_eq!(error.code(), "E_NO_MATCH", "in 0.3 it is a key");
+    let explained = context.explain_with("^ah #x", Edition::V0_2).unwrap();
+    assert_eq!(explained.edition, Edition::V0_2);
+}
+
+#[test]
+fn a_refused_write_shows_where() {
+    let mut context = context(ContextOptions::default());
+    let text = "@t0 .block";
+    let error = context.remove_selected(text).unwrap_err();
+    assert_eq!(
+        error.draw(text),
+        "\
+error[E_SELECTOR_INVALID]: a write cannot address the snapshot `@t0`, expected the working state
+  |
+1 | @t0 .block
+  | ^^^
+  = help: snapshots never change; remove the prefix"
+    );
+    let node = "block { ttl=soon, pinned=maybe }";
+    let error = context.add_at("(d0, end)", node, "x".into()).unwrap_err();
+    assert_eq!(
+        error.draw(node),
+        "\
+error[E_SELECTOR_INVALID]: the property `ttl` must be a whole number
+  |
+1 | block { ttl=soon, pinned=maybe }
+  |         ^^^^^^^^"
+    );
+    for node in ["block { pinned=maybe }", "block { key=7 }", "block { tags=[1] }"] {
+        let error = context.add_at("(d0, end)", node, "x".into()).unwrap_err();
+        assert_eq!(error.code(), "E_SELECTOR_INVALID", "{node}");
+    }
+    for number in 0..9 {
+        context.add(Place::head(), block("many").id(format!("m{number}"))).unwrap();
+    }
+    let error = context.move_selected("^ah .block", "(d0, end)").unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "`^ah .block` matches 9 nodes, but one is needed: m0, m1, m2, m3, m4, …"
+    );
+}
+
+#[test]
+fn a_thousand_nodes_are_removed_by_one_selector_with_what_stands_below() {
+    let mut context = Context::new();
+    for number in 0..1000 {
+        context.add(Place::head(), block("x").id(format!("b{number}")).role("tool")).unwrap();
+    }
+    let group = NewNode::container("cont:group").id("g");
+    context.add(Place::at("^ah", 1), group).unwrap();
+    context.add(Place::into("g"), block("y").id("in-g").role("tool")).unwrap();
+    let gone = context.remove_selected(".block[role='tool'], { id='g' }");
+    assert_eq!(gone.unwrap_err().code(), "E_SELECTOR_INVALID", "only chains are joined");
+    let gone = context.remove_selected(".block[role='tool'], [id='g']").unwrap();
+    assert_eq!(gone.len(), 1002);
+    assert!(ids(&context, "^ah .block").is_empty());
 }

@@ -316,8 +316,11 @@ fn what_is_accepted_is_what_was_previewed() {
     // Other options than those of the preview.
     let mut context = turns(1);
     let preview = context.preview(&options).unwrap();
-    let policy =
-        contextree::Policy { protect_turns: 0, limits: vec![contextree::Limit::Remove(1)] };
+    let policy = contextree::Policy {
+        protect_turns: 0,
+        limits: vec![contextree::Limit::Remove(1)],
+        ..contextree::Policy::default()
+    };
     match context.accept(&preview, &options_of(Some(&policy))) {
         Ok(report) => assert_eq!(report, preview.report),
         Err(error) => assert_eq!(error.code(), "E_CONFLICT"),

@@ -58,7 +58,11 @@ fn the_root_is_there_from_the_beginning_and_in_every_snapshot() {
 
 /// A policy that takes whatever it can.
 fn greedy() -> Policy {
-    Policy { protect_turns: 0, limits: vec![Limit::Remove(1_000_000), Limit::Depth(0)] }
+    Policy {
+        protect_turns: 0,
+        limits: vec![Limit::Remove(1_000_000), Limit::Depth(0)],
+        ..Policy::default()
+    }
 }
 
 // covers: STR-004

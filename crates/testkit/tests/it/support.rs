@@ -1,13 +1,13 @@
 //! What most tests need: small sessions, refusals that change nothing, random sessions.
 
 use contextree::{
-    CommitReport, Context, ContextOptions, Hash, Limit, MeasureName, NewNode, NodeRef, Op, OpError,
-    Place, Policy, Profile, Region, Snapshot, TreeRef,
+    CommitReport, Context, ContextOptions, Hash, NewNode, NodeRef, Op, OpError, Place, Policy,
+    Profile, Snapshot, TreeRef,
 };
 use contextree_testkit::drive::{Did, Driver};
 use contextree_testkit::generate::Session;
 use contextree_testkit::model::Model;
-use contextree_testkit::script::{self, Step};
+use contextree_testkit::script::Step;
 
 /// A block whose content is its id.
 pub(crate) fn block(id: &str) -> NewNode {
@@ -149,23 +149,5 @@ pub(crate) fn random_context(seed: u64) -> Context {
 /// The policy of a commit step, as the engine knows it; nothing for other steps.
 pub(crate) fn policy_of(step: &Step) -> Option<Option<Policy>> {
     let Step::Commit { policy } = step else { return None };
-    let measure = |measure: &script::Measure| match measure {
-        script::Measure::Nodes => MeasureName::Nodes,
-        script::Measure::Bytes => MeasureName::Bytes,
-    };
-    let limit = |limit: &script::Limit| match limit {
-        script::Limit::Remove(count) => Limit::Remove(*count),
-        script::Limit::Depth(max) => Limit::Depth(*max),
-        script::Limit::Total(counted, max) => Limit::Total { measure: measure(counted), max: *max },
-        script::Limit::Turn(counted, max) => Limit::Turn { measure: measure(counted), max: *max },
-        script::Limit::Region(word, counted, max) => Limit::Region {
-            region: Region::from_word(word).expect("scripts name known regions"),
-            measure: measure(counted),
-            max: *max,
-        },
-    };
-    Some(policy.as_ref().map(|policy| Policy {
-        protect_turns: policy.protect_turns,
-        limits: policy.limits.iter().map(limit).collect(),
-    }))
+    Some(policy.as_ref().map(contextree_testkit::drive::policy))
 }

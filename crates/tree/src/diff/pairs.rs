@@ -21,8 +21,19 @@ pub enum Pair<'a> {
 /// id. The cost follows what was written between the two trees, not their size.
 #[must_use]
 pub fn pairs<'a>(older: TreeRef<'a>, newer: TreeRef<'a>) -> Vec<Pair<'a>> {
+    pairs_of(older, newer, true)
+}
+
+/// As [`pairs`], without the nodes that merely aged: those whose ttl went down because a commit passed, and nothing else. The cost does not
+/// depend on how many nodes have a ttl.
+#[must_use]
+pub fn written<'a>(older: TreeRef<'a>, newer: TreeRef<'a>) -> Vec<Pair<'a>> {
+    pairs_of(older, newer, false)
+}
+
+fn pairs_of<'a>(older: TreeRef<'a>, newer: TreeRef<'a>, aged: bool) -> Vec<Pair<'a>> {
     let (mut present, mut removed) = if older.base.space.same_names(&newer.base.space) {
-        related(older, newer)
+        related(older, newer, aged)
     } else {
         unrelated(older, newer)
     };
@@ -31,7 +42,20 @@ pub fn pairs<'a>(older: TreeRef<'a>, newer: TreeRef<'a>) -> Vec<Pair<'a>> {
     present
 }
 
-fn related<'a>(older: TreeRef<'a>, newer: TreeRef<'a>) -> (Vec<Pair<'a>>, Vec<NodeRef<'a>>) {
+/// As [`written`], in no order: for sums over what changed.
+#[must_use]
+pub fn written_unordered<'a>(older: TreeRef<'a>, newer: TreeRef<'a>) -> Vec<Pair<'a>> {
+    if older.base.space.same_names(&newer.base.space) {
+        let nodes = written_nodes(older, newer);
+        return nodes.into_iter().filter_map(|node| pair(older, newer, node)).collect();
+    }
+    let (mut present, removed) = unrelated(older, newer);
+    present.extend(removed.into_iter().map(Pair::Removed));
+    present
+}
+
+/// Returns the nodes that have a row in only one of the trees.
+fn written_nodes(older: TreeRef<'_>, newer: TreeRef<'_>) -> BTreeSet<u32> {
     let common = older.base.space.common_rows(older.base.rows, &newer.base.space, newer.base.rows);
     let mut nodes = BTreeSet::new();
     for tree in [older, newer] {
@@ -43,7 +67,27 @@ fn related<'a>(older: TreeRef<'a>, newer: TreeRef<'a>) -> (Vec<Pair<'a>>, Vec<No
         }
         nodes.extend(tree.overlay_removed());
     }
-    if older.base.next_cycle != newer.base.next_cycle {
+    nodes
+}
+
+fn pair<'a>(older: TreeRef<'a>, newer: TreeRef<'a>, node: u32) -> Option<Pair<'a>> {
+    let before = older.find_row(node).map(|row| older.node_at(row));
+    let after = newer.find_row(node).map(|row| newer.node_at(row));
+    match (before, after) {
+        (None, None) => None,
+        (Some(before), None) => Some(Pair::Removed(before)),
+        (None, Some(after)) => Some(Pair::Added(after)),
+        (Some(before), Some(after)) => Some(Pair::Both(before, after)),
+    }
+}
+
+fn related<'a>(
+    older: TreeRef<'a>,
+    newer: TreeRef<'a>,
+    aged: bool,
+) -> (Vec<Pair<'a>>, Vec<NodeRef<'a>>) {
+    let mut nodes = written_nodes(older, newer);
+    if aged && older.base.next_cycle != newer.base.next_cycle {
         newer.mortal_nodes(&mut |row| {
             nodes.insert(newer.row(row).node);
         });
@@ -51,13 +95,12 @@ fn related<'a>(older: TreeRef<'a>, newer: TreeRef<'a>) -> (Vec<Pair<'a>>, Vec<No
     let mut placed = Vec::new();
     let mut removed = Vec::new();
     for node in nodes {
-        let before = older.find_row(node).map(|row| older.node_at(row));
-        let after = newer.find_row(node).map(|row| newer.node_at(row));
-        match (before, after) {
-            (None, None) => {}
-            (Some(before), None) => removed.push(before),
-            (None, Some(after)) => placed.push((after.place(), Pair::Added(after))),
-            (Some(before), Some(after)) => placed.push((after.place(), Pair::Both(before, after))),
+        match pair(older, newer, node) {
+            None => {}
+            Some(Pair::Removed(before)) => removed.push(before),
+            Some(pair @ (Pair::Added(after) | Pair::Both(_, after))) => {
+                placed.push((after.place(), pair));
+            }
         }
     }
     placed.sort_by(|(left, _), (right, _)| left.cmp(right));

@@ -13,6 +13,7 @@ impl Draft {
     /// changed between them.
     pub fn freeze(&mut self) -> Tree {
         self.undo = None;
+        drop(self.take_changed());
         let overlay = std::mem::take(&mut self.overlay);
         let Overlay { rows, index, .. } = overlay;
         let own = self.base.space.own();

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::{Draft, NodeData, NodeKey};
 use crate::body::Body;
+use crate::node::NodeRef;
 use crate::row::{Header, NEVER, Row, flag};
 use crate::scalar::Scalar;
 use crate::store::Names;
@@ -24,6 +25,7 @@ impl Draft {
         self.link(parent.0, number);
         self.refresh(parent.0);
         self.base.count += 1;
+        self.note_changed(node);
         NodeKey(node)
     }
 
@@ -83,6 +85,19 @@ impl Draft {
         });
     }
 
+    /// As [`Draft::overwrite`], with the content and attributes that the node has in the last snapshot; the data's own are passed over.
+    pub fn overwrite_headers(&mut self, node: NodeKey, parent: NodeKey, data: NodeData) {
+        self.overwrite(node, parent, data);
+        let committed = self.base.space.find(node.0, self.base.rows);
+        let body = committed.and_then(|number| self.base.space.row(number).body.clone());
+        self.change(node, |row| {
+            if let Some(body) = &body {
+                row.note_attributes(body);
+            }
+            row.body = body;
+        });
+    }
+
     /// Changes what decides a node's place: it leaves its list first and then enters where it belongs.
     fn reposition(&mut self, node: NodeKey, change: impl FnOnce(&mut Row)) {
         let index = self.touch(node.0);
@@ -94,44 +109,52 @@ impl Draft {
         let after = row.parent;
         self.link(after, number);
         self.refresh(node.0);
+        self.note_changed(node.0);
         if before != after {
             self.refresh(before);
         }
     }
 
-    /// Replaces content and attributes.
-    pub fn set_body(&mut self, node: NodeKey, body: Body) {
+    /// Replaces content and attributes. Returns false, and changes nothing, for the root and the regions, like the three below.
+    pub fn set_body(&mut self, node: NodeKey, body: Body) -> bool {
         self.change(node, |row| {
             row.note_attributes(&body);
             row.body = (!body.is_empty()).then(|| Arc::new(body));
-        });
+        })
     }
 
     /// Sets the priority.
-    pub fn set_priority(&mut self, node: NodeKey, priority: Scalar) {
+    pub fn set_priority(&mut self, node: NodeKey, priority: Scalar) -> bool {
         self.change(node, |row| {
             row.set_priority(priority);
             row.settle(Header::Priority);
-        });
+        })
     }
 
     /// Pins or unpins.
-    pub fn set_pinned(&mut self, node: NodeKey, pinned: bool) {
+    pub fn set_pinned(&mut self, node: NodeKey, pinned: bool) -> bool {
         self.change(node, |row| {
             row.set(flag::PINNED, pinned);
             row.drop_attribute("pinned");
-        });
+        })
     }
 
     /// Sets the commit at which the node expires.
-    pub fn set_expires(&mut self, node: NodeKey, expires: Option<u32>) {
-        self.change(node, |row| row.expires = expires.unwrap_or(NEVER));
+    pub fn set_expires(&mut self, node: NodeKey, expires: Option<u32>) -> bool {
+        self.change(node, |row| row.expires = expires.unwrap_or(NEVER))
     }
 
-    fn change(&mut self, node: NodeKey, change: impl FnOnce(&mut Row)) {
+    fn change(&mut self, node: NodeKey, change: impl FnOnce(&mut Row)) -> bool {
+        // The root and the regions never get a new row: their lists are kept in the tree itself.
+        let is_fixed = |node: NodeRef<'_>| node.as_region().is_some() || node.parent().is_none();
+        if self.view().at(node).is_some_and(is_fixed) {
+            return false;
+        }
         let index = self.touch(node.0);
         change(self.row_mut(index));
+        self.note_changed(node.0);
         self.refresh(node.0);
+        true
     }
 
     /// Puts a row into its parent's list.
@@ -163,6 +186,7 @@ impl Draft {
 
     /// Notes that a node is gone. One that was never committed leaves no trace.
     fn bury(&mut self, node: u32, number: u32) {
+        self.note_changed(node);
         if self.base.space.find(node, self.base.rows).is_some() {
             self.set_index(node, None);
         } else {
@@ -186,6 +210,7 @@ impl Draft {
                 let index = self.touch(*node);
                 self.row_mut(index).parent = to.0;
                 self.row_mut(index).digest = std::sync::OnceLock::new();
+                self.note_changed(*node);
                 self.base.rows + index
             })
             .collect();

@@ -70,7 +70,7 @@ fn policy(args: &Value) -> Result<Option<Policy>, String> {
         Some(value) => value.as_u64().ok_or_else(|| format!("`prune.{name}` is no number")),
     };
     let limits = vec![Limit::Remove(count("remove")?)];
-    Ok(Some(Policy { protect_turns: count("protect")?, limits }))
+    Ok(Some(Policy { protect_turns: count("protect")?, limits, ..Policy::default() }))
 }
 
 /// Returns the account of a commit by the names of expectations.

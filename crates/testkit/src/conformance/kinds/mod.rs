@@ -18,7 +18,7 @@ use contextree_json::Object;
 
 use super::case::{Case, Edition};
 
-pub(super) use selectors::BySelector;
+pub(super) use selectors::{BySelector, language};
 pub(super) use trees::diff;
 
 /// What a check got, by the keys of `expect`.

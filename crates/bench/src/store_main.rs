@@ -1,0 +1,41 @@
+//! Prints the rows of the embedded store: `contextree-bench-store [--quick]`. It writes to the disk that the present directory is on.
+#![expect(clippy::print_stdout, reason = "the program's output")]
+
+use std::process::ExitCode;
+
+use contextree_bench::store::{Tail, commit, group, pages};
+use contextree_bench::table;
+use contextree_store::Result;
+use mimalloc::MiMalloc;
+
+#[global_allocator]
+static GLOBAL: MiMalloc = MiMalloc;
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            println!("{}: {error}", error.code());
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> Result<bool> {
+    let quick = std::env::args().any(|argument| argument == "--quick");
+    let (rounds, steps) = if quick { (3, 300) } else { (9, 2_000) };
+    println!("| what | ratio (median) | spread | bar | |\n|---|--:|--:|--:|---|");
+    let Tail { row, p99 } = commit(rounds, steps)?;
+    println!("{}", table::line(&row));
+    let grouped = group(rounds, steps)?;
+    println!("{}", table::line(&grouped));
+    let (ours, theirs) = row.nanoseconds;
+    println!("\ncommit: p50 {:.0} µs against {:.0} µs", ours / 1e3, theirs / 1e3);
+    println!("commit: p99 {:.0} µs against {:.0} µs", p99.0 / 1e3, p99.1 / 1e3);
+    let (many, one) = grouped.nanoseconds;
+    println!("64 writers: {:.0} commits/s, one: {:.0} ({:.1}×)", 1e9 / many, 1e9 / one, one / many);
+    let (ours, theirs) = pages()?;
+    println!("pages written per commit: {ours:.2} against {theirs:.2}");
+    Ok(row.holds() && grouped.holds())
+}

@@ -1,0 +1,45 @@
+//! Budgets: how many tokens a context may have, and what goes when there are more.
+//!
+//! ```text
+//! TOML or JSON ─Budget::from_…→ Budget ─policy→ the engine's Policy
+//!                                  │
+//!                                  └─Keeper→ preview: what would go, and why · commit: it goes
+//! ```
+//!
+//! A [`Budget`] is a plain value: what a file says. A [`Keeper`] has a counter beside it, so that a block is counted once and not at
+//! every commit.
+//!
+//! ```
+//! use contextree_budget::{Budget, Keeper};
+//! use contextree_engine::{Context, NewNode, Place};
+//!
+//! let budget = Budget::from_toml(r#"
+//!     tokenizer = "gpt-5"
+//!     max_tokens = 12
+//!     keep_turns = 1
+//!     exclude = ["[kind='task']"]
+//! "#)?;
+//! let keeper = Keeper::new(budget);
+//! let mut context = Context::new();
+//! for text in ["What is the capital of Norway?", "Oslo.", "And how many people live there?"] {
+//!     context.add(Place::head(), NewNode::text(text).role("user"))?;
+//!     context.commit()?;
+//! }
+//! let forecast = keeper.preview(&mut context)?;
+//! assert_eq!(forecast.going[0].node, "block:1.1");
+//! assert_eq!(forecast.going[0].reason(), "`max_tokens` is passed; of what may go, this has the lowest priority (0) and is the oldest");
+//! keeper.commit(&mut context)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod budget;
+mod document;
+mod error;
+mod forecast;
+mod keeper;
+mod read;
+
+pub use budget::{Budget, Rule};
+pub use error::{BudgetError, Fault};
+pub use forecast::{Cause, Forecast, Going, Missed};
+pub use keeper::Keeper;

@@ -1,0 +1,207 @@
+//! From a document to a budget.
+
+use contextree_query::{QueryError, resolve_on_tree};
+use contextree_selector::{Edition, parse};
+use contextree_tokens::Tokenizer;
+use contextree_tree::Region;
+
+use crate::budget::Budget;
+use crate::document::{self, Item, Value, place};
+use crate::error::{BudgetError, Fault};
+
+const KEYS: [&str; 8] = [
+    "tokenizer",
+    "max_tokens",
+    "turn_tokens",
+    "max_turns",
+    "keep_turns",
+    "exclude",
+    "clear_at_least",
+    "regions",
+];
+const REGIONS: [&str; 3] = ["sys", "seq", "ah"];
+
+impl Budget {
+    /// Reads a budget from TOML. Selectors are checked in the default edition.
+    ///
+    /// # Errors
+    ///
+    /// The first thing that is wrong, with its line, column and key, and what to write instead.
+    pub fn from_toml(text: &str) -> Result<Budget, BudgetError> {
+        Reading { text, edition: Edition::default() }.budget(&document::toml(text)?)
+    }
+
+    /// Reads a budget from JSON. The keys are those of TOML.
+    ///
+    /// # Errors
+    ///
+    /// As [`Budget::from_toml`].
+    pub fn from_json(text: &str) -> Result<Budget, BudgetError> {
+        Reading { text, edition: Edition::default() }.budget(&document::json(text)?)
+    }
+
+    /// Reads a budget from JSON, if the text begins with `{`, or else from TOML; checks selectors in the edition of a context.
+    ///
+    /// # Errors
+    ///
+    /// As [`Budget::from_toml`].
+    pub fn read(text: &str, edition: Edition) -> Result<Budget, BudgetError> {
+        let is_json = text.trim_start_matches(['\u{feff}', ' ', '\t', '\r', '\n']).starts_with('{');
+        let document = if is_json { document::json(text)? } else { document::toml(text)? };
+        Reading { text, edition }.budget(&document)
+    }
+}
+
+struct Reading<'t> {
+    text: &'t str,
+    edition: Edition,
+}
+
+impl Reading<'_> {
+    fn budget(&self, document: &Item) -> Result<Budget, BudgetError> {
+        let mut budget = Budget::default();
+        let mut places: Vec<(&str, usize)> = Vec::new();
+        for (key, at, item) in self.table(document, "")? {
+            if places.iter().any(|(known, _)| known == key) {
+                return Err(self.error(*at, key, Fault::DuplicateKey, "keep one of the two"));
+            }
+            places.push((key, *at));
+            match key.as_str() {
+                "tokenizer" => budget.tokenizer = self.tokenizer(item)?,
+                "max_tokens" => budget.max_tokens = Some(self.whole(item, key)?),
+                "turn_tokens" => budget.turn_tokens = Some(self.whole(item, key)?),
+                "max_turns" => budget.max_turns = Some(self.whole(item, key)?),
+                "keep_turns" => budget.keep_turns = self.whole(item, key)?,
+                "clear_at_least" => budget.clear_at_least = Some(self.whole(item, key)?),
+                "exclude" => budget.exclude = self.selectors(item)?,
+                "regions" => budget.region_tokens = self.regions(item)?,
+                _ => return Err(self.unknown(*at, "", key, &KEYS)),
+            }
+        }
+        self.agrees(&budget, &places)?;
+        Ok(budget)
+    }
+
+    /// Refuses what can never be kept.
+    fn agrees(&self, budget: &Budget, places: &[(&str, usize)]) -> Result<(), BudgetError> {
+        let refuse = |key: &str, message: String, hint: &str| {
+            let at = places.iter().find(|(known, _)| *known == key).map_or(0, |(_, at)| *at);
+            Err(self.error(at, key, Fault::Contradiction { message }, hint))
+        };
+        if let (Some(least), Some(max)) = (budget.clear_at_least, budget.max_tokens)
+            && least >= max
+        {
+            let message = format!("to clear at least {least} of {max} tokens would leave nothing");
+            return refuse(
+                "clear_at_least",
+                message,
+                "a tenth to a third of `max_tokens` is usual",
+            );
+        }
+        if let Some(max) = budget.max_turns
+            && max < budget.keep_turns
+        {
+            let kept = budget.keep_turns;
+            let message = format!("of {max} turns, {kept} cannot be kept");
+            return refuse("max_turns", message, "raise `max_turns`, or lower `keep_turns`");
+        }
+        Ok(())
+    }
+
+    fn tokenizer(&self, item: &Item) -> Result<Tokenizer, BudgetError> {
+        let name = self.text_of(item, "tokenizer")?;
+        Tokenizer::named(name).map_err(|unknown| {
+            let hint = unknown.hint();
+            self.error(item.at, "tokenizer", Fault::UnknownTokenizer { name: unknown.name }, &hint)
+        })
+    }
+
+    fn selectors(&self, item: &Item) -> Result<Vec<String>, BudgetError> {
+        let Value::List(items) = &item.value else {
+            return Err(self.wrong(item, "exclude", "a list of selectors"));
+        };
+        let selector = |(index, item): (usize, &Item)| {
+            let key = format!("exclude[{index}]");
+            let text = self.text_of(item, &key)?;
+            let checked = parse(text, self.edition)
+                .map_err(QueryError::from)
+                .and_then(|selector| Ok(resolve_on_tree(&selector)?));
+            match checked {
+                Ok(_) => Ok(text.to_owned()),
+                Err(error) => {
+                    let message = error.to_string();
+                    let fault = Fault::Selector { message, code: error.code().to_owned() };
+                    let hint = "a selector without a time, such as `.block[kind='task']`";
+                    Err(self.error(item.at, &key, fault, hint))
+                }
+            }
+        };
+        items.iter().enumerate().map(selector).collect()
+    }
+
+    fn regions(&self, item: &Item) -> Result<[Option<u64>; 3], BudgetError> {
+        let mut tokens = [None; 3];
+        for (name, at, item) in self.table(item, "regions")? {
+            let key = format!("regions.{name}");
+            let word = format!("^{}", name.strip_prefix('^').unwrap_or(name));
+            let Some(region) = Region::from_word(&word) else {
+                return Err(self.unknown(*at, "regions.", name, &REGIONS));
+            };
+            let slot: &mut Option<u64> = &mut tokens[region as usize];
+            if slot.is_some() {
+                return Err(self.error(*at, &key, Fault::DuplicateKey, "keep one of the two"));
+            }
+            *slot = Some(self.whole(item, &key)?);
+        }
+        Ok(tokens)
+    }
+
+    fn table<'i>(
+        &self,
+        item: &'i Item,
+        key: &str,
+    ) -> Result<&'i [(String, usize, Item)], BudgetError> {
+        match &item.value {
+            Value::Table(entries) => Ok(entries),
+            _ => Err(self.wrong(item, key, "a table")),
+        }
+    }
+
+    fn text_of<'i>(&self, item: &'i Item, key: &str) -> Result<&'i str, BudgetError> {
+        match &item.value {
+            Value::Text(text) => Ok(text),
+            _ => Err(self.wrong(item, key, "a text")),
+        }
+    }
+
+    fn whole(&self, item: &Item, key: &str) -> Result<u64, BudgetError> {
+        match &item.value {
+            Value::Whole(number) => Ok(*number),
+            _ => Err(self.wrong(item, key, "a whole number")),
+        }
+    }
+
+    fn wrong(&self, item: &Item, key: &str, expected: &'static str) -> BudgetError {
+        let fault = Fault::WrongType { expected, found: item.value.name() };
+        let hint = match expected {
+            "a whole number" => "a number of tokens or turns, not negative, without quotes: 100000",
+            "a list of selectors" => "in brackets, each in quotes: [\".block[kind='task']\"]",
+            "a table" => "keys with a value each, such as `sys = 4000` below `[regions]`",
+            _ => "in quotes",
+        };
+        self.error(item.at, key, fault, hint)
+    }
+
+    fn unknown(&self, at: usize, above: &str, key: &str, known: &[&str]) -> BudgetError {
+        let hint = match contextree_selector::closest(key, known) {
+            Some(closest) => format!("did you mean `{closest}`?"),
+            None => format!("one of: {}", known.join(", ")),
+        };
+        self.error(at, &format!("{above}{key}"), Fault::UnknownKey, &hint)
+    }
+
+    fn error(&self, at: usize, key: &str, fault: Fault, hint: &str) -> BudgetError {
+        let (line, column) = place(self.text, at);
+        BudgetError { fault, key: key.to_owned(), line, column, hint: hint.to_owned() }
+    }
+}

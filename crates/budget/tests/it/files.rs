@@ -1,0 +1,188 @@
+//! Budget files: what they say, and what is said when they are wrong.
+
+use contextree_budget::{Budget, BudgetError};
+use contextree_selector::Edition;
+use contextree_tokens::{Encoding, Tokenizer};
+use contextree_tree::Region;
+
+const WHOLE: &str = r#"
+# Everything that a budget can say.
+tokenizer = "gpt-4"
+max_tokens = 100_000
+turn_tokens = 8000
+max_turns = 200
+keep_turns = 4
+clear_at_least = 0x4e20
+exclude = [".block[kind='task']", "^sys"]
+
+[regions]
+sys = 4_000
+"^seq" = 80_000
+ah = 20_000
+"#;
+
+fn expected() -> Budget {
+    Budget::new()
+        .tokenizer(Tokenizer::Exact(Encoding::Cl100kBase))
+        .max_tokens(100_000)
+        .turn_tokens(8_000)
+        .max_turns(200)
+        .keep_turns(4)
+        .clear_at_least(20_000)
+        .exclude(".block[kind='task']")
+        .exclude("^sys")
+        .region_tokens(Region::Sys, 4_000)
+        .region_tokens(Region::Seq, 80_000)
+        .region_tokens(Region::Head, 20_000)
+}
+
+#[test]
+fn toml_json_and_code_say_the_same() {
+    assert_eq!(Budget::from_toml(WHOLE), Ok(expected()));
+    let json = r#"{"tokenizer": "gpt-4", "max_tokens": 100000, "turn_tokens": 8000, "max_turns": 200,
+        "keep_turns": 4, "clear_at_least": 20000, "exclude": [".block[kind='task']", "^sys"],
+        "regions": {"sys": 4000, "seq": 80000, "^ah": 20000}}"#;
+    assert_eq!(Budget::from_json(json), Ok(expected()));
+    assert_eq!(Budget::read(json, Edition::default()), Ok(expected()));
+    assert_eq!(Budget::read(WHOLE, Edition::default()), Ok(expected()));
+    assert_eq!(Budget::from_toml(""), Ok(Budget::default()));
+    assert_eq!(Budget::from_json("{}"), Ok(Budget::default()));
+}
+
+#[test]
+fn the_policy_has_the_rules_in_a_fixed_order() {
+    let policy = expected().policy();
+    assert_eq!(policy.protect_turns, 4);
+    let keys: Vec<&str> = expected().rules().into_iter().map(|(rule, _)| rule.key()).collect();
+    let order =
+        "max_turns regions.sys regions.seq regions.ah turn_tokens max_tokens clear_at_least";
+    assert_eq!(keys.join(" "), order);
+    assert_eq!(expected().measure_name(), "tokens:cl100k_base");
+    assert!(Budget::default().policy().limits.is_empty());
+}
+
+fn check(error: Result<Budget, BudgetError>, line: usize, column: usize, text: &str, hint: &str) {
+    let error = error.unwrap_err();
+    assert_eq!(error.code(), "E_BUDGET_INVALID");
+    let got = (error.line, error.column, error.to_string(), error.hint().to_owned());
+    let place = format!("line {line}, column {column}: {text}");
+    assert_eq!(got, (line, column, place, hint.to_owned()));
+}
+
+#[test]
+fn a_mistake_has_a_place_and_a_way_out() {
+    let toml = Budget::from_toml;
+    let number = "a number of tokens or turns, not negative, without quotes: 100000";
+    check(
+        toml("max_tokens = 5\nmax_token = 7\n"),
+        2,
+        1,
+        "a budget has no `max_token`",
+        "did you mean `max_tokens`?",
+    );
+    check(
+        toml("[regions]\nsys = 1\nsystem = 1"),
+        3,
+        1,
+        "a budget has no `regions.system`",
+        "one of: sys, seq, ah",
+    );
+    check(
+        toml("max_tokens = \"100\""),
+        1,
+        14,
+        "`max_tokens` must be a whole number and is a text",
+        number,
+    );
+    check(
+        toml("ä = 1").map_err(|mut error| {
+            error.hint = String::new();
+            error
+        }),
+        1,
+        1,
+        "unquoted keys cannot contain non-ASCII characters, expected letters, numbers, `-`, `_`",
+        "",
+    );
+    check(
+        toml("  keep_turns =   -1"),
+        1,
+        18,
+        "`keep_turns` must be a whole number and is a negative or too large number",
+        number,
+    );
+    check(
+        toml("clear_at_least = 10\nmax_tokens = 10"),
+        1,
+        1,
+        "to clear at least 10 of 10 tokens would leave nothing",
+        "a tenth to a third of `max_tokens` is usual",
+    );
+    check(
+        toml("max_turns = 2\nkeep_turns = 3"),
+        1,
+        1,
+        "of 2 turns, 3 cannot be kept",
+        "raise `max_turns`, or lower `keep_turns`",
+    );
+}
+
+#[test]
+fn json_has_places_too() {
+    let json = Budget::from_json;
+    check(
+        json("{\n  \"max_tokens\": 1,\n  \"max_tokens\": 2}"),
+        3,
+        3,
+        "`max_tokens` is there twice",
+        "keep one of the two",
+    );
+    check(
+        json(r#"{"regions": {"sys": 1.5}}"#),
+        1,
+        21,
+        "`regions.sys` must be a whole number and is a number that is negative, too large or has a fraction",
+        "a number of tokens or turns, not negative, without quotes: 100000",
+    );
+    check(
+        json(r#"["max_tokens"]"#),
+        1,
+        1,
+        "`` must be a table and is a list",
+        "keys with a value each, such as `sys = 4000` below `[regions]`",
+    );
+    let broken = json("{\"max_tokens\": }").unwrap_err();
+    assert_eq!((broken.fault.word(), broken.line, broken.column), ("syntax", 1, 16));
+    assert_eq!(json("{}{}").unwrap_err().fault.word(), "syntax");
+    assert_eq!(json("").unwrap_err().fault.word(), "syntax");
+}
+
+#[test]
+fn names_and_selectors_are_checked_when_the_file_is_read() {
+    let error = Budget::from_toml("tokenizer = 'gpt-nine'").unwrap_err();
+    assert_eq!((error.fault.word(), error.line, error.column), ("unknown_tokenizer", 1, 13));
+    assert!(error.hint().contains("o200k_base"));
+    let error = Budget::from_toml("exclude = ['.block', '.block[']").unwrap_err();
+    assert_eq!((error.fault.word(), error.key.as_str()), ("selector", "exclude[1]"));
+    assert_eq!(error.column, 22);
+    let error = Budget::from_toml("exclude = ['@t0 .block']").unwrap_err();
+    assert_eq!(error.fault.word(), "selector", "a time makes no sense here");
+    let error = Budget::from_toml("exclude = '.block'").unwrap_err();
+    assert_eq!(error.fault.word(), "wrong_type");
+}
+
+#[test]
+fn no_text_makes_a_reader_panic() {
+    // Every prefix of the whole file, and the file with every byte exchanged.
+    for end in 0..WHOLE.len() {
+        let _ = Budget::from_toml(&WHOLE[..end]);
+        let _ = Budget::from_json(&WHOLE[end..]);
+        for other in ["\"", "[", "{", "=", "9", "\n", "é"] {
+            let text = format!("{}{other}{}", &WHOLE[..end], &WHOLE[end + 1..]);
+            let _ = (Budget::from_toml(&text), Budget::read(&text, Edition::default()));
+        }
+    }
+    let deep = "[".repeat(100_000);
+    assert!(Budget::from_json(&deep).is_err());
+    assert!(Budget::from_toml(&format!("exclude = {deep}")).is_err());
+}

@@ -1,0 +1,164 @@
+//! Contexts under a budget.
+
+use contextree_budget::{Budget, Cause, Keeper, Rule};
+use contextree_engine::{Context, NewNode, Place};
+use contextree_render::blocks;
+use contextree_tree::{Region, TreeRef};
+
+/// A session with tools: in every turn a question, reasoning, two calls, their results and an answer.
+fn session(turns: usize) -> Context {
+    let mut context = Context::new();
+    context.add(Place::system(), NewNode::text("You are a weather bot.").role("system")).unwrap();
+    for turn in 0..turns {
+        add_turn(&mut context, turn);
+        context.commit().unwrap();
+    }
+    context
+}
+
+fn add_turn(context: &mut Context, turn: usize) {
+    let call = |number: usize| format!("call-{turn}-{number}");
+    let calls: Vec<contextree_json::Value> =
+        (0..2).map(|number| call(number).as_str().into()).collect();
+    let mut add = |node: NewNode| context.add(Place::head(), node).unwrap();
+    add(NewNode::text(format!("How is the weather on day {turn}?")).role("user").kind("question"));
+    add(NewNode::text("Two tools may know.")
+        .role("assistant")
+        .kind("reasoning")
+        .attribute("data_call_id", calls));
+    for number in 0..2 {
+        let id = call(number);
+        let part = |text: &str| NewNode::text(text).attribute("data_call_id", id.as_str());
+        add(part("{\"city\": \"Oslo\"}").role("assistant").kind("call"));
+        add(part("Rain, wind from the west, 12 degrees.").role("tool").kind("result"));
+    }
+    add(NewNode::text("It rains.").role("assistant").kind("answer"));
+}
+
+fn tokens(keeper: &Keeper, tree: TreeRef<'_>) -> u64 {
+    blocks(tree).map(|(_, block)| keeper.counter().count_node(block)).sum()
+}
+
+/// Calls of which something is there and something is not.
+fn torn(tree: TreeRef<'_>) -> Vec<String> {
+    let parts = |kind: &str| -> Vec<String> {
+        blocks(tree)
+            .filter(|(_, block)| block.kind() == Some(kind))
+            .flat_map(|(_, block)| match block.attribute("data_call_id") {
+                Some(contextree_json::Value::Array(ids)) => ids.clone(),
+                Some(id) => vec![id.clone()],
+                None => Vec::new(),
+            })
+            .filter_map(|id| id.as_str().map(str::to_owned))
+            .collect()
+    };
+    let (calls, results, reasoning) = (parts("call"), parts("result"), parts("reasoning"));
+    let all = calls.iter().chain(&results).chain(&reasoning);
+    let whole = |id: &&String| calls.contains(id) && results.contains(id) && reasoning.contains(id);
+    all.filter(|id| !whole(id)).cloned().collect()
+}
+
+// covers: PRU-006
+#[test]
+fn a_commit_keeps_the_budget_in_tokens() {
+    let mut context = session(20);
+    let keeper = Keeper::new(Budget::new().max_tokens(400).keep_turns(2));
+    assert!(tokens(&keeper, context.working()) > 1_000);
+    add_turn(&mut context, 20);
+    let report = keeper.commit(&mut context).unwrap();
+    assert!(report.unmet.is_empty());
+    let tree = context.head().unwrap().view();
+    assert!(tokens(&keeper, tree) <= 400);
+    assert_eq!(torn(tree), Vec::<String>::new());
+}
+
+// covers: PRU-005
+#[test]
+fn calls_results_and_reasoning_are_never_torn_apart_under_any_budget() {
+    let mut context = session(6);
+    for max in (0..700).step_by(7) {
+        let budget = Budget::new().max_tokens(max).keep_turns(max % 3).turn_tokens(40 + max % 60);
+        let keeper = Keeper::new(budget);
+        let forecast = keeper.preview(&mut context).unwrap();
+        assert_eq!(torn(forecast.preview.snapshot.view()), Vec::<String>::new(), "{max} tokens");
+    }
+    add_turn(&mut context, 6);
+    let region = Budget::new().region_tokens(Region::Seq, 100).max_turns(4);
+    let keeper = Keeper::new(region);
+    keeper.commit(&mut context).unwrap();
+    assert_eq!(torn(context.head().unwrap().view()), Vec::<String>::new());
+}
+
+#[test]
+fn a_forecast_says_what_goes_and_why_and_can_be_made_real() {
+    let mut context = session(3);
+    let budget = Budget::new().max_tokens(150).clear_at_least(60).exclude("[kind='question']");
+    let keeper = Keeper::new(budget);
+    let before = context.export_working();
+    let forecast = keeper.preview(&mut context).unwrap();
+    assert_eq!(context.export_working(), before, "a preview changes nothing");
+    assert_eq!(forecast.tokens_before, tokens(&keeper, context.working()));
+    assert_eq!(forecast.tokens_after, tokens(&keeper, forecast.preview.snapshot.view()));
+    let gone: u64 = forecast.going.iter().map(|going| going.tokens).sum();
+    assert_eq!(forecast.tokens_before - forecast.tokens_after, gone);
+    assert!(gone >= 60, "if anything goes, then enough of it");
+
+    let first = &forecast.going[0];
+    assert_eq!((first.node.as_str(), first.role.as_deref()), ("block:1.0", Some("system")));
+    assert_eq!((first.rule, first.region, &first.turn), (Rule::MaxTokens, Region::Sys, &None));
+    assert_eq!(
+        first.reason(),
+        "`max_tokens` is passed; of what may go, this has the lowest priority (0) and is the oldest"
+    );
+    let second = &forecast.going[1];
+    assert_eq!(
+        (second.kind.as_deref(), second.turn.as_deref()),
+        (Some("reasoning"), Some("seg:1"))
+    );
+    let third = &forecast.going[2];
+    assert_eq!(third.cause, Cause::Unit { with: second.node.clone() });
+    assert_eq!(
+        third.reason(),
+        format!("goes with `{}`: a call, its results and its reasoning are one unit", second.node)
+    );
+    assert!(forecast.going.iter().all(|going| going.kind.as_deref() != Some("question")));
+
+    let report = keeper.accept(&mut context, &forecast).unwrap();
+    assert_eq!(report, forecast.preview.report);
+    assert_eq!(tokens(&keeper, context.head().unwrap().view()), forecast.tokens_after);
+}
+
+#[test]
+fn rules_that_cannot_be_kept_are_named() {
+    let mut context = session(2);
+    let keeper = Keeper::new(Budget::new().max_tokens(1).keep_turns(9));
+    let forecast = keeper.preview(&mut context).unwrap();
+    let missed = &forecast.missed[0];
+    assert_eq!((missed.rule, missed.scope.as_str()), (Rule::MaxTokens, ""));
+    assert_eq!(missed.left, forecast.tokens_after);
+}
+
+#[test]
+fn whole_turns_go_with_their_number() {
+    let mut context = session(5);
+    let keeper = Keeper::new(Budget::new().max_turns(3));
+    let forecast = keeper.preview(&mut context).unwrap();
+    let turns: Vec<&str> = forecast.going.iter().map(|going| going.node.as_str()).collect();
+    assert_eq!(turns, ["seg:1", "seg:2", "seg:3"]);
+    let first = &forecast.going[0];
+    assert_eq!((first.rule, &first.cause), (Rule::MaxTurns, &Cause::OldestTurn));
+    assert_eq!(first.along.len(), 8, "a core and seven blocks");
+    assert!(first.tokens > 30);
+    assert_eq!(first.reason(), "`max_turns` is passed; this is the oldest turn that may go");
+}
+
+#[test]
+fn what_expires_is_counted_apart() {
+    let mut context = session(1);
+    context.add(Place::at("^ah", 1), NewNode::text("only for now").ttl(0)).unwrap();
+    let keeper = Keeper::new(Budget::new().max_tokens(10_000));
+    let forecast = keeper.preview(&mut context).unwrap();
+    assert_eq!(forecast.tokens_expiring, 3);
+    assert_eq!(forecast.tokens_before - forecast.tokens_after, 3);
+    assert!(forecast.going.is_empty());
+}

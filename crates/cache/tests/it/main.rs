@@ -1,0 +1,5 @@
+//! The tests of this crate.
+
+mod prefixes;
+mod reports;
+mod support;

@@ -1,0 +1,66 @@
+//! Requests that go on where the last one ended, and those that do not.
+
+use contextree_cache::{Rendered, assert_stable_prefix, check_stable_prefix};
+use contextree_engine::{NewNode, Place};
+
+use crate::support::{add_turn, block, request, session};
+
+#[test]
+fn a_history_that_grows_has_a_stable_prefix() {
+    let mut context = session(2);
+    let before = request(context.head().unwrap().view(), "\"model\":\"m\"");
+    add_turn(&mut context, 3);
+    let after = request(context.head().unwrap().view(), "\"model\":\"m\"");
+    assert_stable_prefix(&before.rendered(), &after.rendered());
+    let broken = check_stable_prefix(&after.rendered(), &before.rendered()).unwrap_err();
+    assert_eq!(broken.code(), "E_PREFIX_BROKEN");
+}
+
+#[test]
+fn the_message_says_where_by_what_and_what_to_do() {
+    let mut context = session(1);
+    let before = request(context.head().unwrap().view(), "\"model\":\"m\"");
+    context.add(Place::system(), block("now").priority(1)).unwrap();
+    context.commit().unwrap();
+    let after = request(context.head().unwrap().view(), "\"model\":\"m\"");
+    let broken = check_stable_prefix(&before.rendered(), &after.rendered()).unwrap_err();
+    let expected = format!(
+        "the request is not the continuation of the one before it\n  \
+         they part at byte {}; {} bytes behind it are read anew\n  \
+         before, in `u1`: …{}\n  after, in `now`: …{}\n  \
+         hint: another node stands here now: add at the end, and let things expire or be pruned behind what stays",
+        broken.offset, broken.bytes_lost, broken.before.1, broken.after.1
+    );
+    assert_eq!(broken.to_string(), expected);
+    assert!(broken.before.1.contains("u1") && broken.after.1.contains("now"), "{broken}");
+
+    let tools = request(context.head().unwrap().view(), "\"model\":\"n\"");
+    let broken = check_stable_prefix(&after.rendered(), &tools.rendered()).unwrap_err();
+    assert_eq!(broken.before.0, None);
+    assert!(broken.to_string().contains("keep tools and parameters the same"));
+}
+
+#[test]
+#[should_panic(expected = "hint: the node has changed")]
+fn the_assertion_panics_with_that_message() {
+    let mut context = session(0);
+    context.add(Place::head(), NewNode::text("it is 10:04").id("clock")).unwrap();
+    let before = request(context.working(), "\"model\":\"m\"");
+    let content = Some("it is 10:05".into());
+    let edit = contextree_engine::Edit { content, ..contextree_engine::Edit::default() };
+    context.edit("clock", edit).unwrap();
+    let after = request(context.working(), "\"model\":\"m\"");
+    assert_stable_prefix(&before.rendered(), &after.rendered());
+}
+
+#[test]
+fn spans_must_lie_in_order_within_the_bytes() {
+    let bytes = b"0123456789";
+    assert!(Rendered::new(bytes, [(0, 3, "a"), (3, 3, "b"), (4, 10, "c")]).is_ok());
+    for spans in
+        [[(0, 3, "a"), (2, 4, "b")], [(0, 3, "a"), (5, 4, "b")], [(0, 3, "a"), (4, 11, "b")]]
+    {
+        let error = Rendered::new(bytes, spans).unwrap_err();
+        assert_eq!((error.code(), error.node.as_str()), ("E_SPAN_INVALID", "b"));
+    }
+}

@@ -1,0 +1,153 @@
+//! What records say → trees.
+
+use contextree_tree::{
+    Body, Builder, Class, Draft, DuplicateId, NodeData, NodeKey, NodeRef, Region, Tree,
+};
+
+use super::bytes::RecordError;
+use super::put::{BodyPlace, Put};
+use crate::limits::Limits;
+
+/// Finds bodies.
+pub type FindBody<'a> = dyn FnMut(BodyPlace) -> Result<Body, RecordError> + 'a;
+
+fn fail(message: String) -> RecordError {
+    RecordError { message, offset: 0 }
+}
+
+/// Brings a draft to what a record of a commit, or of work, says.
+///
+/// # Errors
+///
+/// The record does not fit the draft, or a body is missing. The draft may be half changed.
+pub fn apply(
+    draft: &mut Draft,
+    puts: Vec<Put>,
+    gone: &[Box<str>],
+    find_body: &mut FindBody<'_>,
+) -> Result<(), RecordError> {
+    // First what stays, so that nodes that moved have left their old parents when those are removed.
+    for put in puts {
+        let Put { parent, mut data, body } = put;
+        let (parent, own) = place(draft, &parent, &data)?;
+        match (own, body) {
+            (Some(own), BodyPlace::Kept) => draft.overwrite_headers(own, parent, data),
+            (None, BodyPlace::Kept) => {
+                // It had gone and came back as it was.
+                let own = draft.insert(parent, data.clone());
+                draft.overwrite_headers(own, parent, data);
+            }
+            (own, body) => {
+                if body != BodyPlace::None {
+                    data.body = find_body(body)?;
+                }
+                match own {
+                    Some(own) => draft.overwrite(own, parent, data),
+                    None => drop(draft.insert(parent, data)),
+                }
+            }
+        }
+    }
+    for id in gone {
+        // It may have gone with its parent already, or never have been there: a working state can lose what it never committed.
+        if let Some(node) = draft.view().get(id) {
+            if is_fixed(node.class()) {
+                return Err(fail(format!("`{id}` cannot go")));
+            }
+            let key = node.key_of();
+            draft.remove(key);
+        }
+    }
+    Ok(())
+}
+
+fn is_fixed(class: Class) -> bool {
+    matches!(class, Class::Root | Class::Region)
+}
+
+/// Checks where a node is to stand; returns the parent, and the node itself if it is there already.
+fn place(
+    draft: &Draft,
+    parent: &str,
+    data: &NodeData,
+) -> Result<(NodeKey, Option<NodeKey>), RecordError> {
+    let view = draft.view();
+    let id = &data.id;
+    let above = view.get(parent).ok_or_else(|| fail(format!("`{parent}` is not in the tree")))?;
+    let own = view.get(id);
+    if is_fixed(Class::of(&data.node_type)) || own.is_some_and(|node| is_fixed(node.class())) {
+        return Err(fail(format!("`{id}` cannot change")));
+    }
+    let mut depth = 1;
+    for ancestor in std::iter::once(above).chain(above.ancestors()) {
+        depth += 1;
+        if own.is_some_and(|own| own.key_of() == ancestor.key_of()) {
+            return Err(fail(format!("`{id}` would stand below itself")));
+        }
+    }
+    if above.class() == Class::Root || depth > Limits::DEEPEST {
+        return Err(fail(format!("`{id}` cannot stand below `{parent}`")));
+    }
+    Ok((above.key_of(), own.map(NodeRef::key_of)))
+}
+
+/// Builds the tree of a checkpoint or of a whole snapshot.
+///
+/// # Errors
+///
+/// The record is no tree, or a body is missing.
+pub fn build(
+    puts: Vec<Put>,
+    next_cycle: u32,
+    find_body: &mut FindBody<'_>,
+) -> Result<Tree, RecordError> {
+    let mut fixed = Vec::new();
+    let mut rest = Vec::with_capacity(puts.len());
+    for put in puts {
+        match Class::of(&put.data.node_type) {
+            Class::Root | Class::Region => fixed.push(put),
+            _ => rest.push(put),
+        }
+    }
+    let mut full = |put: Put| -> Result<NodeData, RecordError> {
+        let mut data = put.data;
+        if put.body != BodyPlace::None {
+            data.body = find_body(put.body)?;
+        }
+        Ok(data)
+    };
+    let words = fixed.iter().map(|put| &*put.data.node_type).collect::<Vec<_>>();
+    if words != ["^root", "^sys", "^seq", "^ah"] {
+        return Err(fail("the tree does not begin with its root and its regions".to_owned()));
+    }
+    let ids: Vec<Box<str>> = fixed.iter().map(|put| put.data.id.clone()).collect();
+    let mut fixed = fixed.into_iter().map(&mut full);
+    let mut next = || fixed.next().unwrap_or_else(|| Err(fail("a region is missing".to_owned())));
+    let (root, regions) = (next()?, [next()?, next()?, next()?]);
+    drop(fixed);
+    let twice = |DuplicateId(id): DuplicateId| fail(format!("`{id}` stands in the tree twice"));
+    let mut builder = Builder::new(root, regions).map_err(twice)?;
+    let regions: Vec<(Box<str>, u32)> = Region::ALL
+        .into_iter()
+        .zip(ids.into_iter().skip(1))
+        .map(|(region, id)| (id, builder.region(region)))
+        .collect();
+    // The way from a region down to the node before. Nodes stand in document order, so a parent is on it.
+    let mut way: Vec<(Box<str>, u32)> = Vec::new();
+    for put in rest {
+        while way.last().is_some_and(|(id, _)| *id != put.parent) {
+            way.pop();
+        }
+        if way.is_empty() {
+            way.extend(regions.iter().find(|(id, _)| *id == put.parent).cloned());
+        }
+        let parent = match way.last() {
+            Some((_, parent)) if way.len() + 2 <= Limits::DEEPEST => *parent,
+            _ => return Err(fail(format!("`{}` has no place in the tree", put.data.id))),
+        };
+        let id = put.data.id.clone();
+        let handle = builder.push(parent, full(put)?).map_err(twice)?;
+        way.push((id, handle));
+    }
+    Ok(builder.finish(next_cycle))
+}

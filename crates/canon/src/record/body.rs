@@ -1,0 +1,223 @@
+//! Content and attributes as bytes.
+
+use contextree_json::{Object, Value, parse, write as json};
+use contextree_tree::{Body, Content};
+
+use super::bytes::{Cursor, RecordError, bytes, close_frame, open_frame, varint};
+use super::words::{WordReader, WordWriter};
+use crate::hash::Hash;
+
+const ABSENT: u8 = 0;
+const TEXT: u8 = 1;
+const JSON: u8 = 2;
+const SHARED_TEXT: u8 = 3;
+const SHARED_JSON: u8 = 4;
+
+/// Content of at least so many bytes is not written into the record: it stands once per store, under its hash. Below that, a
+/// reference would cost about as much as what it saves.
+pub const SHARED_FROM: usize = 512;
+
+/// A content that a record refers to by its hash.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SharedContent {
+    /// SHA-256 of the bytes.
+    pub hash: Hash,
+    /// UTF-8 text, or canonical JSON.
+    pub bytes: Vec<u8>,
+}
+
+/// A body as it was read: large content may still have to be fetched.
+#[derive(Clone, Debug)]
+pub struct StoredBody {
+    content: StoredContent,
+    attributes: Object,
+}
+
+#[derive(Clone, Debug)]
+enum StoredContent {
+    Here(Content),
+    Shared { hash: Hash, is_text: bool },
+}
+
+impl StoredBody {
+    /// Returns the hash of the content that has to be fetched, if it stands elsewhere.
+    #[must_use]
+    pub fn shared(&self) -> Option<Hash> {
+        match &self.content {
+            StoredContent::Here(_) => None,
+            StoredContent::Shared { hash, .. } => Some(*hash),
+        }
+    }
+
+    /// Returns the body; `fetched` is the content that [`StoredBody::shared`] asked for.
+    ///
+    /// # Errors
+    ///
+    /// The content is missing, or is not the one that was asked for.
+    pub fn into_body(self, fetched: Option<&[u8]>) -> Result<Body, RecordError> {
+        let fail = |message: String| RecordError { message, offset: 0 };
+        let content = match self.content {
+            StoredContent::Here(content) => content,
+            StoredContent::Shared { hash, is_text } => {
+                let bytes =
+                    fetched.ok_or_else(|| fail(format!("the content {hash} is missing")))?;
+                if Hash::of(bytes) != hash {
+                    return Err(fail(format!("the content {hash} is damaged")));
+                }
+                let content = if is_text { text_content(bytes) } else { json_content(bytes) };
+                content.map_err(|message| fail(format!("the content {hash} {message}")))?
+            }
+        };
+        Ok(Body::new(content, self.attributes))
+    }
+}
+
+fn text_content(bytes: &[u8]) -> Result<Content, &'static str> {
+    std::str::from_utf8(bytes).map(Content::from).map_err(|_| "is not UTF-8")
+}
+
+fn json_content(bytes: &[u8]) -> Result<Content, &'static str> {
+    parse(bytes).map(|value| Content::Json(Box::new(value))).map_err(|_| "is not JSON")
+}
+
+/// Returns the bodies of a record without those that are not wanted any more. The others keep their indices; no bytes if none is left.
+///
+/// # Errors
+///
+/// The record is damaged.
+pub fn retain_bodies(frame: &[u8], keep: &dyn Fn(u32) -> bool) -> Result<Vec<u8>, RecordError> {
+    let bodies = read_bodies(frame)?;
+    let wanted: Vec<bool> = (0..bodies.len() as u32).map(keep).collect();
+    if !wanted.contains(&true) {
+        return Ok(Vec::new());
+    }
+    let mut frame = open_frame();
+    let mut words = WordWriter::default();
+    varint(&mut frame, bodies.len() as u64);
+    for (body, wanted) in bodies.iter().zip(wanted) {
+        match &body.content {
+            _ if !wanted => frame.push(ABSENT),
+            StoredContent::Shared { hash, is_text } => {
+                frame.push(if *is_text { SHARED_TEXT } else { SHARED_JSON });
+                frame.extend_from_slice(&hash.0);
+            }
+            // It was short enough to stand here, and still is.
+            StoredContent::Here(content) => self::content(&mut frame, &mut Vec::new(), content),
+        }
+        match wanted {
+            true => attributes(&mut frame, &mut words, &body.attributes),
+            false => varint(&mut frame, 0),
+        }
+    }
+    Ok(close_frame(frame))
+}
+
+/// The bodies of a record, while it is written.
+#[derive(Debug, Default)]
+pub(super) struct Bodies<'a> {
+    list: Vec<&'a Body>,
+}
+
+impl<'a> Bodies<'a> {
+    /// Adds a body; returns its index.
+    pub(super) fn add(&mut self, body: &'a Body) -> usize {
+        self.list.push(body);
+        self.list.len() - 1
+    }
+
+    pub(super) fn finish(self) -> (Vec<u8>, Vec<SharedContent>) {
+        if self.list.is_empty() {
+            return (Vec::new(), Vec::new());
+        }
+        let mut frame = open_frame();
+        let mut words = WordWriter::default();
+        let mut shared = Vec::new();
+        varint(&mut frame, self.list.len() as u64);
+        for body in self.list {
+            content(&mut frame, &mut shared, &body.content);
+            attributes(&mut frame, &mut words, &body.attributes);
+        }
+        (close_frame(frame), shared)
+    }
+}
+
+fn attributes<'a>(frame: &mut Vec<u8>, words: &mut WordWriter<'a>, attributes: &'a Object) {
+    varint(frame, attributes.len() as u64);
+    for (name, value) in attributes.iter() {
+        words.write(frame, name);
+        let mut text = Vec::new();
+        json::value(&mut text, value);
+        bytes(frame, &text);
+    }
+}
+
+fn content(frame: &mut Vec<u8>, shared: &mut Vec<SharedContent>, content: &Content) {
+    match content {
+        Content::Absent => frame.push(ABSENT),
+        Content::Text(text) => said(frame, shared, text.as_bytes(), TEXT, SHARED_TEXT),
+        Content::Json(value) => said(frame, shared, &value.to_canonical(), JSON, SHARED_JSON),
+    }
+}
+
+fn said(
+    frame: &mut Vec<u8>,
+    shared: &mut Vec<SharedContent>,
+    content: &[u8],
+    here: u8,
+    elsewhere: u8,
+) {
+    if content.len() < SHARED_FROM {
+        frame.push(here);
+        return bytes(frame, content);
+    }
+    let hash = Hash::of(content);
+    frame.push(elsewhere);
+    frame.extend_from_slice(&hash.0);
+    if !shared.iter().any(|known| known.hash == hash) {
+        shared.push(SharedContent { hash, bytes: content.to_vec() });
+    }
+}
+
+/// Reads the bodies of a record. No bytes are no bodies.
+///
+/// # Errors
+///
+/// The record is damaged.
+pub fn read_bodies(frame: &[u8]) -> Result<Vec<StoredBody>, RecordError> {
+    if frame.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut cursor = Cursor::of_frame(frame)?;
+    let mut words = WordReader::default();
+    let count = cursor.count()?;
+    let bodies: Result<Vec<_>, _> =
+        (0..count).map(|_| read_body(&mut cursor, &mut words)).collect();
+    cursor.end()?;
+    bodies
+}
+
+fn read_body<'a>(
+    cursor: &mut Cursor<'a>,
+    words: &mut WordReader<'a>,
+) -> Result<StoredBody, RecordError> {
+    let content = match cursor.byte()? {
+        ABSENT => StoredContent::Here(Content::Absent),
+        TEXT => StoredContent::Here(Content::from(cursor.text()?)),
+        JSON => {
+            let bytes = cursor.bytes()?;
+            StoredContent::Here(json_content(bytes).map_err(|message| cursor.error(message))?)
+        }
+        SHARED_TEXT => StoredContent::Shared { hash: Hash(cursor.array()?), is_text: true },
+        SHARED_JSON => StoredContent::Shared { hash: Hash(cursor.array()?), is_text: false },
+        _ => return Err(cursor.error("a content has an unknown form")),
+    };
+    let count = cursor.count()?;
+    let mut attributes = Object::with_capacity(count);
+    for _ in 0..count {
+        let name = words.read(cursor)?;
+        let value: Value =
+            parse(cursor.bytes()?).map_err(|_| cursor.error("an attribute is not JSON"))?;
+        attributes.insert(name, value);
+    }
+    Ok(StoredBody { content, attributes })
+}

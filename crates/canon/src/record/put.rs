@@ -1,0 +1,242 @@
+//! A node as bytes: all its headers, where it stands, where its body is.
+
+use contextree_tree::{Header, NodeData, NodeRef, Scalar};
+
+use super::bytes::{Cursor, RecordError, varint, zigzag};
+use super::words::{WordReader, WordWriter};
+
+/// Where the content and the attributes of a node are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BodyPlace {
+    /// It has none.
+    None,
+    /// In the bodies of the same record, at this index.
+    Here(
+        /// The index.
+        u32,
+    ),
+    /// As in the last snapshot.
+    Kept,
+    /// In the bodies of a commit.
+    At {
+        /// The commit.
+        cycle: u32,
+        /// The index.
+        index: u32,
+    },
+}
+
+/// A node that came, or that is another now.
+#[derive(Clone, Debug)]
+pub struct Put {
+    /// The id of its parent; empty for the root.
+    pub parent: Box<str>,
+    /// The node, without its body.
+    pub data: NodeData,
+    /// Where its body is.
+    pub body: BodyPlace,
+}
+
+const REMOVABLE: u64 = 1 << 2;
+const PINNED: u64 = 1 << 3;
+const CHILDREN: u64 = 1 << 4;
+const OFFSET: u64 = 1 << 5;
+const PRIORITY: u64 = 1 << 6;
+const EXPIRES: u64 = 1 << 7;
+const ROLE: u64 = 1 << 8;
+const KIND: u64 = 1 << 9;
+const CYCLE: u64 = 1 << 10;
+const MISSING: u64 = 1 << 11;
+
+/// What the nodes of one record are written relative to.
+#[derive(Debug)]
+pub(super) struct Frame {
+    /// The cycle of the record.
+    pub(super) cycle: u32,
+    /// The stamp of the node before.
+    pub(super) stamp: i64,
+}
+
+pub(super) fn write<'a>(
+    out: &mut Vec<u8>,
+    words: &mut WordWriter<'a>,
+    frame: &mut Frame,
+    node: NodeRef<'a>,
+    body: BodyPlace,
+) {
+    let missing = Header::REQUIRED
+        .iter()
+        .enumerate()
+        .filter(|(_, header)| !node.has_header(**header))
+        .fold(0_u64, |bits, (index, _)| bits | 1 << index);
+    let is_set = |scalar: Scalar| scalar.as_int() != Some(0);
+    let bit = |on: bool, bit: u64| if on { bit } else { 0 };
+    let flags = match body {
+        BodyPlace::None => 0,
+        BodyPlace::Here(_) => 1,
+        BodyPlace::Kept => 2,
+        BodyPlace::At { .. } => 3,
+    } | bit(node.is_removable(), REMOVABLE)
+        | bit(node.is_pinned(), PINNED)
+        | bit(node.has_header(Header::Children), CHILDREN)
+        | bit(is_set(node.offset()), OFFSET)
+        | bit(is_set(node.priority()), PRIORITY)
+        | bit(node.expires().is_some(), EXPIRES)
+        | bit(node.role().is_some(), ROLE)
+        | bit(node.kind().is_some(), KIND)
+        | bit(node.cycle() != frame.cycle, CYCLE)
+        | bit(missing != 0, MISSING);
+    varint(out, flags);
+    words.write(out, node.id());
+    words.write(out, node.node_type());
+    words.write(out, node.parent_id().unwrap_or_default());
+    if flags & OFFSET != 0 {
+        scalar(out, node.offset());
+    }
+    if flags & PRIORITY != 0 {
+        scalar(out, node.priority());
+    }
+    if let Some(expires) = node.expires() {
+        zigzag(out, i64::from(expires) - i64::from(frame.cycle));
+    }
+    for word in [node.role(), node.kind()].into_iter().flatten() {
+        words.write(out, word);
+    }
+    if flags & CYCLE != 0 {
+        varint(out, u64::from(node.cycle()));
+    }
+    if flags & MISSING != 0 {
+        varint(out, missing);
+    }
+    zigzag(out, node.created_at_ns().wrapping_sub(frame.stamp));
+    frame.stamp = node.created_at_ns();
+    varint(out, u64::from(node.creation_index()));
+    match body {
+        BodyPlace::None | BodyPlace::Kept => {}
+        BodyPlace::Here(index) => varint(out, u64::from(index)),
+        BodyPlace::At { cycle, index } => {
+            zigzag(out, i64::from(frame.cycle) - i64::from(cycle));
+            varint(out, u64::from(index));
+        }
+    }
+}
+
+pub(super) fn read<'a>(
+    cursor: &mut Cursor<'a>,
+    words: &mut WordReader<'a>,
+    frame: &mut Frame,
+) -> Result<Put, RecordError> {
+    let flags = cursor.varint()?;
+    let id = words.read(cursor)?;
+    let node_type = words.read(cursor)?;
+    let parent = words.read(cursor)?;
+    let mut data = NodeData::new(id, node_type);
+    data.removable = flags & REMOVABLE != 0;
+    data.pinned = flags & PINNED != 0;
+    data.shows_children = Some(flags & CHILDREN != 0);
+    if flags & OFFSET != 0 {
+        data.offset = read_scalar(cursor)?;
+    }
+    if flags & PRIORITY != 0 {
+        data.priority = read_scalar(cursor)?;
+    }
+    if flags & EXPIRES != 0 {
+        data.expires = Some(relative(cursor, i64::from(frame.cycle), 1)?);
+    }
+    if flags & ROLE != 0 {
+        data.role = Some(words.read(cursor)?.into());
+    }
+    if flags & KIND != 0 {
+        data.kind = Some(words.read(cursor)?.into());
+    }
+    data.cycle = if flags & CYCLE != 0 { cursor.u32()? } else { frame.cycle };
+    if flags & MISSING != 0 {
+        let bits = cursor.varint()?;
+        let missing = Header::REQUIRED.iter().enumerate();
+        data.missing = missing
+            .filter(|(index, _)| bits >> index & 1 == 1)
+            .map(|(_, header)| *header)
+            .collect();
+    }
+    frame.stamp = frame.stamp.wrapping_add(cursor.zigzag()?);
+    data.created_at_ns = frame.stamp;
+    data.creation_index = cursor.u32()?;
+    let body = match flags & 3 {
+        0 => BodyPlace::None,
+        1 => BodyPlace::Here(cursor.u32()?),
+        2 => BodyPlace::Kept,
+        _ => {
+            let cycle = relative(cursor, i64::from(frame.cycle), -1)?;
+            BodyPlace::At { cycle, index: cursor.u32()? }
+        }
+    };
+    Ok(Put { parent: parent.into(), data, body })
+}
+
+/// A number that was written as its distance from another, upwards or downwards.
+fn relative(cursor: &mut Cursor<'_>, from: i64, sign: i64) -> Result<u32, RecordError> {
+    let distance = cursor.zigzag()?;
+    let number = distance.checked_mul(sign).and_then(|distance| from.checked_add(distance));
+    let number = number.and_then(|number| u32::try_from(number).ok());
+    number.ok_or_else(|| cursor.error("the number of a commit is out of range"))
+}
+
+fn scalar(out: &mut Vec<u8>, scalar: Scalar) {
+    match scalar {
+        Scalar::Int(value) => {
+            out.push(0);
+            zigzag(out, value);
+        }
+        Scalar::Float(value) => {
+            out.push(1);
+            out.extend_from_slice(&value.to_bits().to_le_bytes());
+        }
+    }
+}
+
+fn read_scalar(cursor: &mut Cursor<'_>) -> Result<Scalar, RecordError> {
+    match cursor.byte()? {
+        0 => Ok(Scalar::Int(cursor.zigzag()?)),
+        1 => {
+            let value = f64::from_bits(u64::from_le_bytes(cursor.array()?));
+            match value.is_finite() {
+                true => Ok(Scalar::Float(value)),
+                false => Err(cursor.error("a number is not finite")),
+            }
+        }
+        _ => Err(cursor.error("a number has an unknown form")),
+    }
+}
+
+/// True if a node would be written differently, its body aside.
+pub(super) fn differs(before: NodeRef<'_>, after: NodeRef<'_>) -> bool {
+    let scalar = |scalar: Scalar| match scalar {
+        Scalar::Int(value) => (0, value),
+        Scalar::Float(value) => (1, value.to_bits().cast_signed()),
+    };
+    let all = |node: NodeRef<'_>| {
+        (
+            (scalar(node.offset()), scalar(node.priority()), node.expires(), node.cycle()),
+            (node.created_at_ns(), node.creation_index(), node.is_removable(), node.is_pinned()),
+            Header::REQUIRED.map(|header| node.has_header(header)),
+            node.has_header(Header::Children),
+        )
+    };
+    let texts = |node: NodeRef<'_>| [node.role(), node.kind()].map(|text| text.map(str::to_owned));
+    before.node_type() != after.node_type()
+        || before.parent_id() != after.parent_id()
+        || all(before) != all(after)
+        || texts(before) != texts(after)
+}
+
+/// True if content and attributes are the same.
+pub(super) fn same_body(before: NodeRef<'_>, after: NodeRef<'_>) -> bool {
+    match (before.body(), after.body()) {
+        (None, None) => true,
+        (Some(left), Some(right)) => {
+            std::ptr::eq(left, right)
+                || (left.content == right.content && left.attributes == right.attributes)
+        }
+        _ => false,
+    }
+}

@@ -1,0 +1,99 @@
+//! Options that every command has.
+
+use clap::{Args, ValueEnum};
+use contextree::Edition;
+
+/// When to use colour.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ColorWhen {
+    /// On a terminal, unless `NO_COLOR` is set.
+    #[default]
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// Options that every command has.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Global options")]
+pub(crate) struct Global {
+    /// The store: `sqlite:PATH`, `postgres://…`, or `memory:`
+    #[arg(
+        long,
+        global = true,
+        env = "CONTEXTREE_STORE",
+        hide_env_values = true,
+        value_name = "URL",
+        default_value = "sqlite:contextree.db",
+        hide_short_help = true
+    )]
+    pub(crate) store: String,
+
+    /// The context in the store
+    #[arg(
+        short,
+        long,
+        global = true,
+        env = "CONTEXTREE_CONTEXT",
+        hide_env_values = true,
+        value_name = "NAME",
+        default_value = "main",
+        hide_short_help = true
+    )]
+    pub(crate) context: String,
+
+    /// Read this file instead of a store: a snapshot, a history (JSON Lines) or a fixture
+    /// `{"snapshots":[…],"working":…}`; `-` is standard input
+    #[arg(short, long, global = true, value_name = "FILE", hide_short_help = true)]
+    pub(crate) file: Option<String>,
+
+    /// The edition of selectors: 0.1, 0.2 or 0.3 [default: that of the context, 0.3 for files]
+    #[arg(
+        long,
+        global = true,
+        value_name = "EDITION",
+        value_parser = edition,
+        hide_short_help = true
+    )]
+    pub(crate) edition: Option<Edition>,
+
+    /// Print one JSON document
+    #[arg(long, global = true, conflicts_with = "jsonl", hide_short_help = true)]
+    pub(crate) json: bool,
+
+    /// Print JSON Lines: one document per line
+    #[arg(long, global = true, hide_short_help = true)]
+    pub(crate) jsonl: bool,
+
+    /// When to use colour
+    #[arg(
+        long,
+        global = true,
+        value_name = "WHEN",
+        default_value = "auto",
+        hide_short_help = true,
+        hide_possible_values = true
+    )]
+    pub(crate) color: ColorWhen,
+
+    /// Print long output directly
+    #[arg(long, global = true, hide_short_help = true)]
+    pub(crate) no_pager: bool,
+
+    /// The time, in nanoseconds since 1970, for scripts and tests that must print the same every time
+    #[arg(
+        long,
+        global = true,
+        hide = true,
+        env = "CONTEXTREE_NOW",
+        value_name = "NANOSECONDS",
+        allow_negative_numbers = true
+    )]
+    pub(crate) now: Option<i64>,
+}
+
+fn edition(text: &str) -> Result<Edition, String> {
+    text.parse().map_err(|error: contextree_selector::UnknownEdition| error.to_string())
+}

@@ -1,0 +1,33 @@
+//! The commands in groups, for the first help page.
+
+use clap::CommandFactory as _;
+
+use super::Cli;
+
+/// Title and commands. A test holds that every command stands in one group.
+pub(crate) const GROUPS: [(&str, &[&str]); 4] = [
+    ("Look", &["status", "show", "select", "diff", "log", "explain"]),
+    ("Take out", &["export", "thread"]),
+    ("Check", &["conformance", "hash", "canon"]),
+    ("Help", &["help", "completions", "man"]),
+];
+
+/// Returns the template of the first help page.
+pub(crate) fn root_template() -> String {
+    let command = Cli::command();
+    let mut text = String::from("{about-section}\n{usage-heading} {usage}\n");
+    for (title, names) in GROUPS {
+        text.push_str(&format!("\n\u{1b}[1m\u{1b}[4m{title}:\u{1b}[0m\n"));
+        for name in names {
+            let about = command
+                .find_subcommand(name)
+                .and_then(clap::Command::get_about)
+                .map(ToString::to_string)
+                .unwrap_or_default();
+            text.push_str(&format!("  \u{1b}[1m{name:<13}\u{1b}[0m{about}\n"));
+        }
+    }
+    text.push_str("\n\u{1b}[1m\u{1b}[4mOptions:\u{1b}[0m\n{options}\n\n");
+    text.push_str("`ctx COMMAND --help` has an example of every command, `ctx help selectors` the language.\n");
+    text
+}

@@ -1,0 +1,51 @@
+//! Every option and command, as clap reads them.
+
+mod global;
+mod groups;
+mod values;
+
+use clap::{Parser, Subcommand};
+
+pub(crate) use global::{ColorWhen, Global};
+pub(crate) use groups::{GROUPS, root_template};
+pub(crate) use values::{parse_address, parse_range};
+
+use crate::command;
+
+/// The memory of an agent, as a versioned tree.
+///
+/// A context is a working state and a history of snapshots. Operations (`add`, `edit`, `remove` …) change the working
+/// state; `commit` expires, prunes, seals the turn and leaves one more snapshot; everything else only reads.
+#[derive(Debug, Parser)]
+#[command(
+    name = "ctx",
+    bin_name = "ctx",
+    version,
+    disable_help_subcommand = true,
+    max_term_width = 100
+)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) global: Global,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// The commands, in the order of the help page.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Status(command::status::Args),
+    Show(command::show::Args),
+    Select(command::select::Args),
+    Diff(command::diff::Args),
+    Log(command::log::Args),
+    Explain(command::explain::Args),
+    Export(command::export::Args),
+    Thread(command::thread::Args),
+    Hash(command::hash::Args),
+    Canon(command::canon::Args),
+    Conformance(command::conformance::Args),
+    Completions(command::completions::Args),
+    Man(command::man::Args),
+    Help(command::help::Args),
+}

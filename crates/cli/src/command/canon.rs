@@ -1,0 +1,37 @@
+//! `ctx canon`: the bytes of the specification's reference serializer.
+
+use contextree::reference_bytes_of_document;
+use contextree_json::parse;
+
+use super::Call;
+use crate::error::{Exit, Failure};
+use crate::source::read_bytes;
+
+/// Print the reference bytes of a root node, for comparison with other engines
+///
+/// The input is a root node, or a snapshot whose root is taken. The output leaves out attributes and `creation_index`, as the
+/// specification's serializer does; use `ctx export` for everything but comparison. The bytes end without a line break.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  ctx canon root.json | sha256sum
+  ctx export | ctx canon")]
+pub(crate) struct Args {
+    /// The file; `-` is standard input
+    #[arg(default_value = "-", hide_default_value = true)]
+    node: String,
+}
+
+pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
+    let name = call.global.file.as_deref().unwrap_or(&args.node);
+    let place = if name == "-" { "standard input" } else { name };
+    let value = parse(&read_bytes(name)?).map_err(|error| {
+        Failure::new(error.code(), format!("{place}: {error}"))
+            .hint("give a root node, `{\"id\":…,\"children\":[…]}`, or a snapshot")
+    })?;
+    let node = value.get("root").unwrap_or(&value);
+    let bytes =
+        reference_bytes_of_document(node).map_err(|error| Failure::document(place, &error))?;
+    call.output.bytes(&bytes);
+    Ok(Exit::Ok)
+}

@@ -1,0 +1,74 @@
+//! `ctx`: Contextree from a terminal.
+//!
+//! ```text
+//! arguments ─args→ Cli ─command→ data ─output→ standard output
+//!                          │
+//!                          └─error→ a message that says what to do next, on standard error, and an exit code
+//! ```
+//!
+//! | room | what |
+//! |---|---|
+//! | `args` | every option and command, for clap; the help pages |
+//! | `source` | where trees are read from: a store, a file, standard input; addresses of snapshots |
+//! | `command` | one file per command |
+//! | `view` | how trees, nodes and differences are drawn |
+//! | `output` | people or programs: colour, width, pager, JSON |
+//! | `error` | codes, hints, exit codes |
+//!
+//! The program is a front door: it asks the machine for the time, the environment and the terminal, and hands all of it on as
+//! arguments. What it prints is a function of these.
+
+mod args;
+mod command;
+mod environment;
+mod error;
+mod manual;
+mod output;
+mod source;
+mod view;
+
+use std::ffi::OsString;
+
+pub use manual::reference;
+
+use args::Cli;
+use clap::{CommandFactory as _, FromArgMatches as _};
+use environment::Environment;
+use error::{Exit, Failure};
+use output::Output;
+
+/// Returns the command with all its subcommands, as clap knows it.
+#[must_use]
+pub fn command() -> clap::Command {
+    Cli::command().help_template(args::root_template())
+}
+
+/// Runs the program with these arguments, the program's name included. Returns the exit code.
+#[must_use]
+pub fn run(arguments: &[OsString]) -> u8 {
+    let wants_json = arguments.iter().any(|word| word == "--json" || word == "--jsonl");
+    if arguments.len() < 2 {
+        return error::report_nothing();
+    }
+    let matches = match command().try_get_matches_from(arguments) {
+        Ok(matches) => matches,
+        Err(error) => return error::report_usage(&error, wants_json),
+    };
+    let cli = match Cli::from_arg_matches(&matches) {
+        Ok(cli) => cli,
+        Err(error) => return error::report_usage(&error.format(&mut command()), wants_json),
+    };
+    let environment = Environment::of_process(&cli.global);
+    let mut output = Output::new(&cli.global, &environment);
+    let done = command::run(&cli, &environment, &mut output);
+    let done = done.and_then(|exit| output.finish().map(|()| exit).map_err(Failure::from));
+    match done {
+        Ok(exit) => exit as u8,
+        // Nobody reads any more, as behind `| head`. That is not an error.
+        Err(failure) if failure.is_broken_pipe() => Exit::Ok as u8,
+        Err(failure) => {
+            output.failure(&failure);
+            failure.exit() as u8
+        }
+    }
+}

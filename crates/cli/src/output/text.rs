@@ -1,0 +1,129 @@
+//! Text that fits: columns, one-line previews, sizes, times.
+
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
+
+/// Returns how many columns a text takes, styles aside.
+pub(crate) fn columns(text: &str) -> usize {
+    anstream::adapter::strip_str(text).to_string().width()
+}
+
+/// Returns a text on one line: line breaks and other control characters are shown, not obeyed.
+pub(crate) fn one_line(text: &str) -> String {
+    let mut line = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '\n' => line.push('⏎'),
+            '\t' => line.push('⇥'),
+            '\r' => {}
+            _ if character.is_control() => line.push('\u{fffd}'),
+            _ => line.push(character),
+        }
+    }
+    line
+}
+
+/// Cuts a text to a number of columns; `…` stands for what is left out.
+pub(crate) fn cut(text: &str, width: Option<usize>) -> String {
+    let Some(width) = width else { return text.to_owned() };
+    if text.width() <= width {
+        return text.to_owned();
+    }
+    let mut shown = String::new();
+    let mut used = 0;
+    for character in text.chars() {
+        let wide = character.width().unwrap_or(0);
+        if used + wide + 1 > width {
+            break;
+        }
+        used += wide;
+        shown.push(character);
+    }
+    shown.push('…');
+    shown
+}
+
+/// Returns a size in bytes for people: `37 B`, `1.2 KiB`.
+pub(crate) fn size(bytes: u64) -> String {
+    const UNITS: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];
+    if bytes < 1024 {
+        return format!("{bytes} B");
+    }
+    // Tenths, rounded down, so that no float is printed.
+    let mut tenths = bytes * 10 / 1024;
+    let mut unit = 0;
+    while tenths >= 10_240 && unit + 1 < UNITS.len() {
+        tenths /= 1024;
+        unit += 1;
+    }
+    format!("{}.{} {}", tenths / 10, tenths % 10, UNITS[unit])
+}
+
+/// Returns `1 turn`, `2 turns`.
+pub(crate) fn count(number: usize, word: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {word}{plural}")
+}
+
+/// The first instant that is taken for a real time; stamps of the logical clock are below it.
+const FIRST_REAL: i64 = 86_400_000_000_000;
+
+/// Returns when something was, for people: `3 minutes ago`; for stamps of the logical clock `stamp 12`.
+pub(crate) fn ago(stamp: i64, now: i64) -> String {
+    if stamp < FIRST_REAL {
+        return format!("stamp {stamp}");
+    }
+    let seconds = (now - stamp) / 1_000_000_000;
+    let (amount, unit) = match seconds.unsigned_abs() {
+        0..=1 => return "just now".to_owned(),
+        seconds @ 2..=119 => (seconds, "second"),
+        seconds @ 120..=7_199 => (seconds / 60, "minute"),
+        seconds @ 7_200..=172_799 => (seconds / 3_600, "hour"),
+        seconds => (seconds / 86_400, "day"),
+    };
+    match seconds < 0 {
+        true => format!("in {amount} {unit}s"),
+        false => format!("{amount} {unit}s ago"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ago, columns, cut, one_line, size};
+
+    #[test]
+    fn what_is_cut_ends_with_an_ellipsis_and_fits() {
+        for (text, width, expected) in [
+            ("short", 5, "short"),
+            ("longer", 5, "long…"),
+            ("日本語", 5, "日本…"),
+            ("日本語", 4, "日…"),
+        ] {
+            assert_eq!(cut(text, Some(width)), expected);
+            assert!(columns(expected) <= width);
+        }
+        assert_eq!(cut("as long as it is", None), "as long as it is");
+    }
+
+    #[test]
+    fn a_preview_has_no_line_break_and_no_escape() {
+        assert_eq!(one_line("a\nb\tc\u{1b}[31m"), "a⏎b⇥c\u{fffd}[31m");
+    }
+
+    #[test]
+    fn sizes_are_short() {
+        let sizes = [0, 1023, 1024, 1536, 1_048_576, 5 << 40].map(size);
+        assert_eq!(sizes, ["0 B", "1023 B", "1.0 KiB", "1.5 KiB", "1.0 MiB", "5.0 TiB"]);
+    }
+
+    #[test]
+    fn times_are_relative_and_logical_stamps_are_not_mistaken_for_times() {
+        let now = 1_800_000_000_000_000_000;
+        let at = |seconds: i64| ago(now - seconds * 1_000_000_000, now);
+        assert_eq!(
+            [at(0), at(90), at(600), at(7200)],
+            ["just now", "90 seconds ago", "10 minutes ago", "2 hours ago"]
+        );
+        assert_eq!(at(-30), "in 30 seconds");
+        assert_eq!(ago(12, now), "stamp 12");
+    }
+}

@@ -1,0 +1,235 @@
+//! Files to read: a snapshot, a history, or a fixture with several snapshots and a working state.
+//!
+//! Documents are read leniently: what is missing has its default, as in the vectors of the specification.
+
+use std::io::Read as _;
+
+use contextree::query::{Moment, Timeline};
+use contextree::{Context, ContextOptions, Profile, TreeRef};
+use contextree_json::{Event, Object, ParseError, Reader, Value, parse};
+
+use crate::error::Failure;
+
+/// What a file has.
+#[derive(Debug)]
+pub(crate) struct FileSource {
+    /// The file's name.
+    pub(crate) place: String,
+    /// The snapshots.
+    pub(crate) history: Option<Context>,
+    /// The working state, where the file has one of its own.
+    working: Option<Context>,
+}
+
+/// What a document is, told by its keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Snapshot,
+    History,
+    Fixture,
+}
+
+impl FileSource {
+    /// Reads a file; `-` is standard input.
+    pub(crate) fn read(name: &str) -> Result<FileSource, Failure> {
+        let place = if name == "-" { "standard input" } else { name };
+        FileSource::parse(place, &read_bytes(name)?)
+    }
+
+    /// Returns the context that has the working state.
+    pub(crate) fn context(&self) -> &Context {
+        // A file without a working state of its own stands where its newest snapshot left it.
+        self.working.as_ref().or(self.history.as_ref()).expect("a file without both is refused")
+    }
+
+    fn parse(place: &str, text: &[u8]) -> Result<FileSource, Failure> {
+        let source = |history, working| FileSource { place: place.to_owned(), history, working };
+        let options = ContextOptions::default;
+        match kind(place, text)? {
+            Kind::Snapshot => Context::import_snapshot(text, Profile::Lenient, options())
+                .map(|history| source(Some(history), None))
+                .map_err(|error| Failure::document(place, &error)),
+            Kind::History => Context::import_history(text, Profile::Lenient, options())
+                .map(|history| source(Some(history), None))
+                .map_err(|error| Failure::history(place, &error)),
+            Kind::Fixture => {
+                let value = parse(text).map_err(|error| not_json(place, &error))?;
+                let history = fixture_history(place, &value)?;
+                let next = history.as_ref().map_or(1, Context::next_cycle);
+                let working = match value.get("working") {
+                    None | Some(Value::Null) => None,
+                    Some(document) => Some(
+                        Context::import_working(
+                            &document.to_canonical(),
+                            Profile::Lenient,
+                            next,
+                            options(),
+                        )
+                        .map_err(|error| {
+                            Failure::document(&format!("{place}: `working`"), &error)
+                        })?,
+                    ),
+                };
+                if history.is_none() && working.is_none() {
+                    return Err(unknown_shape(place));
+                }
+                Ok(source(history, working))
+            }
+        }
+    }
+}
+
+impl Timeline for FileSource {
+    fn snapshot_count(&self) -> usize {
+        self.history.as_ref().map_or(0, |context| context.history().len())
+    }
+
+    fn snapshot(&self, position: usize) -> Option<Moment<'_>> {
+        Timeline::snapshot(self.history.as_ref()?, position)
+    }
+
+    fn working(&self) -> Option<TreeRef<'_>> {
+        Some(self.context().working())
+    }
+}
+
+/// Reads all bytes of a file; `-` is standard input.
+pub(crate) fn read_bytes(name: &str) -> Result<Vec<u8>, Failure> {
+    if name != "-" {
+        return std::fs::read(name).map_err(|error| Failure::io(name, &error));
+    }
+    let mut bytes = Vec::new();
+    match std::io::stdin().lock().read_to_end(&mut bytes) {
+        Ok(_) => Ok(bytes),
+        Err(error) => Err(Failure::io("standard input", &error)),
+    }
+}
+
+/// The snapshots of a fixture, as a history of whole snapshots. A snapshot without a cycle follows the one before it.
+fn fixture_history(place: &str, fixture: &Value) -> Result<Option<Context>, Failure> {
+    let documents = match fixture.get("snapshots") {
+        None => return Ok(None),
+        Some(Value::Array(documents)) if documents.is_empty() => return Ok(None),
+        Some(Value::Array(documents)) => documents,
+        Some(_) => {
+            return Err(Failure::new(
+                "E_DOCUMENT_INVALID",
+                format!("{place}: `snapshots` is no list"),
+            ));
+        }
+    };
+    let mut lines = Vec::new();
+    let mut next = 0;
+    for document in documents {
+        let mut document = document.as_object().cloned().unwrap_or_default();
+        let cycle = document.get("cycle").and_then(Value::as_u64);
+        if cycle.is_none() && documents.len() > 1 {
+            document.insert("cycle", Value::from(next));
+        }
+        next = cycle.unwrap_or(next) + 1;
+        lines.extend(Value::Object(document).to_canonical());
+        lines.push(b'\n');
+    }
+    Context::import_history(&lines, Profile::Lenient, ContextOptions::default()).map(Some).map_err(
+        |error| {
+            let place = format!("{place}: `snapshots`[{}]", error.line - 1);
+            Failure::document(&place, &error.error)
+        },
+    )
+}
+
+/// Tells what a document is by the keys of its first object.
+fn kind(place: &str, text: &[u8]) -> Result<Kind, Failure> {
+    let keys = first_keys(text).map_err(|error| not_json(place, &error))?;
+    match keys {
+        Some(Kind::Snapshot) => Ok(if is_lines(text) { Kind::History } else { Kind::Snapshot }),
+        Some(kind) => Ok(kind),
+        None => Err(unknown_shape(place)),
+    }
+}
+
+fn first_keys(text: &[u8]) -> Result<Option<Kind>, ParseError> {
+    let mut reader = Reader::new(text);
+    reader.begin_object()?;
+    while let Some(key) = reader.next_key()? {
+        match &*key {
+            "root" => return Ok(Some(Kind::Snapshot)),
+            "snapshots" | "working" => return Ok(Some(Kind::Fixture)),
+            // A history that begins in the middle: the reader of histories says what is wrong with it.
+            "nodes" | "removed" => return Ok(Some(Kind::History)),
+            _ => {
+                let depth = reader.depth();
+                loop {
+                    let event = reader.next()?;
+                    if reader.depth() == depth && !matches!(event, Event::Key(_)) {
+                        break;
+                    }
+                }
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// True if the first line is a whole document and another follows.
+fn is_lines(text: &[u8]) -> bool {
+    let mut lines =
+        text.split(|byte| *byte == b'\n').filter(|line| !line.iter().all(u8::is_ascii_whitespace));
+    let (Some(first), Some(_)) = (lines.next(), lines.next()) else { return false };
+    let mut reader = Reader::new(first);
+    loop {
+        match reader.next() {
+            Ok(Event::End) => return true,
+            Ok(_) => {}
+            Err(_) => return false,
+        }
+    }
+}
+
+fn not_json(place: &str, error: &ParseError) -> Failure {
+    Failure::new(error.code(), format!("{place}: {error}"))
+        .detail("place", place)
+        .detail("line", error.line() as u64)
+        .detail("column", error.column() as u64)
+        .hint("a file is a snapshot, a history (JSON Lines) or a fixture: `ctx export` writes the first two")
+}
+
+fn unknown_shape(place: &str) -> Failure {
+    let message = format!(
+        "{place}: neither a snapshot (`root`), a history, nor a fixture (`snapshots`, `working`)"
+    );
+    Failure::new("E_DOCUMENT_INVALID", message)
+        .detail("place", place)
+        .hint("`ctx export` writes snapshots, `ctx export --history` histories")
+}
+
+/// Reads one JSON object per line, with the number of each line.
+pub(crate) fn objects(place: &str, text: &[u8]) -> Result<Vec<(usize, Object)>, Failure> {
+    let mut found = Vec::new();
+    for (index, line) in text.split(|byte| *byte == b'\n').enumerate() {
+        if line.iter().all(u8::is_ascii_whitespace) {
+            continue;
+        }
+        let number = index + 1;
+        let value = parse(line).map_err(|error| {
+            // The error counts lines anew in each line.
+            let text = error.to_string().replacen(" at line 1, column", " at column", 1);
+            Failure::new(error.code(), format!("{place}: line {number}: {text}"))
+                .detail("line", number as u64)
+                .hint("write one JSON object per line")
+        })?;
+        match value {
+            Value::Object(object) => found.push((number, object)),
+            other => {
+                let message = format!(
+                    "{place}: line {number}: expected an object, found {}",
+                    other.type_name()
+                );
+                return Err(
+                    Failure::new("E_DOCUMENT_INVALID", message).detail("line", number as u64)
+                );
+            }
+        }
+    }
+    Ok(found)
+}

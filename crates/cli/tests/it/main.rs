@@ -1,0 +1,8 @@
+//! The program as its users see it: every command, for people and for programs, and what it says when something is wrong.
+
+mod data;
+mod help;
+mod pages;
+mod pictures;
+mod transcript;
+mod transcripts;

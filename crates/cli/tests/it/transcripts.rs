@@ -1,0 +1,38 @@
+//! Every command, played from the files in `tests/cases`, and the documents that show commands.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::transcript::play;
+
+fn cases() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases")
+}
+
+macro_rules! cases {
+    ($($name:ident)*) => {
+        const NAMES: &[&str] = &[$(stringify!($name)),*];
+        $(#[test]
+        fn $name() {
+            play(&cases().join(concat!(stringify!($name), ".md")));
+        })*
+    };
+}
+
+// covers: DBG-001, DBG-002
+cases! { canon completions conformance diff explain export files hash help log man select show status thread usage }
+
+#[test]
+fn no_case_is_forgotten_and_every_command_has_one() {
+    let files: BTreeSet<String> = fs::read_dir(cases())
+        .expect("the folder can be read")
+        .map(|entry| entry.expect("an entry").path())
+        .filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned()))
+        .collect();
+    let names: BTreeSet<String> = NAMES.iter().map(|name| (*name).to_owned()).collect();
+    assert_eq!(files, names, "files of tests/cases and the list in this file");
+    for command in contextree_cli::command().get_subcommands() {
+        assert!(names.contains(command.get_name()), "`{}` has no case", command.get_name());
+    }
+}

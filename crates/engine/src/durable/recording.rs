@@ -1,0 +1,163 @@
+//! From what happened in a context to records.
+
+use contextree_canon::Hash;
+use contextree_canon::record::{Encoded, WorkCounters, write_base, write_commit, write_work};
+use contextree_json::Value;
+use contextree_tree::{Class, NodeRef};
+
+use super::account;
+use crate::attempt::Attempt;
+use crate::context::Context;
+use crate::report::CommitReport;
+use crate::snapshot::Snapshot;
+
+/// What was already handed out of a context, and what has to be remembered until it is.
+#[derive(Debug, Default)]
+pub(crate) struct Recorder {
+    /// Loaded snapshots that need no record any more.
+    snapshots: usize,
+    /// Operations and warnings of the working state that need none.
+    operations: usize,
+    warnings: usize,
+    counters: WorkCounters,
+    /// The reports of the commits that were made since.
+    pub(crate) reports: Vec<CommitReport>,
+    /// Attempts that were started or ended since.
+    pub(crate) attempts: Vec<String>,
+}
+
+/// What happened, as records.
+#[derive(Clone, Debug, Default)]
+pub struct Records {
+    /// The commits, oldest first.
+    pub commits: Vec<CommitRecord>,
+    /// What was done to the working state, if anything was.
+    pub work: Option<Encoded>,
+    /// Attempts that were started or ended.
+    pub attempts: Vec<Attempt>,
+}
+
+impl Records {
+    /// True if nothing happened.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.commits.is_empty() && self.work.is_none() && self.attempts.is_empty()
+    }
+}
+
+/// The record of a commit.
+#[derive(Clone, Debug)]
+pub struct CommitRecord {
+    /// Its number.
+    pub cycle: u32,
+    /// The digest of the snapshot.
+    pub digest: Hash,
+    /// The record.
+    pub record: Encoded,
+}
+
+impl Context {
+    /// Begins to remember what happens, for [`Context::take_records`]: everything from now on, and everything that there is already, so
+    /// that the first records are those of a context that was never stored.
+    pub fn record_all(&mut self) {
+        self.recorder = Some(Recorder::default());
+        self.draft.watch();
+        if self.history.is_empty() {
+            let fixed = |node: &NodeRef<'_>| matches!(node.class(), Class::Root | Class::Region);
+            let keys: Vec<_> = self
+                .draft
+                .view()
+                .nodes()
+                .map(|(_, node)| node)
+                .filter(|node| !fixed(node))
+                .map(NodeRef::key_of)
+                .collect();
+            keys.into_iter().for_each(|key| self.draft.mark_changed(key));
+        }
+    }
+
+    /// As [`Context::record_all`], for a context that is stored as it is.
+    pub fn record_changes(&mut self) {
+        self.draft.watch();
+        drop(self.draft.take_changed());
+        let mut recorder = Recorder { snapshots: self.history.len(), ..Recorder::default() };
+        recorder.note_work(self);
+        self.recorder = Some(recorder);
+    }
+
+    /// Has everything that was done since the last commit stand in the next record of work.
+    pub fn mark_work_changed(&mut self) {
+        self.draft.watch();
+        if let Some(recorder) = &mut self.recorder {
+            (recorder.operations, recorder.warnings) = (0, 0);
+        }
+    }
+
+    /// Returns the tree that the history begins with, before its first commit: root and regions, and the number of the commit that
+    /// comes next there.
+    #[must_use]
+    pub fn base_record(&self) -> (u32, Encoded) {
+        match self.history.get(0) {
+            Some(first) => (first.cycle(), write_base(first.view(), first.cycle())),
+            None => (self.next_cycle(), write_base(self.working(), self.next_cycle())),
+        }
+    }
+
+    /// Returns what happened since the last call. It costs what changed. Empty unless the context is recorded.
+    pub fn take_records(&mut self) -> Records {
+        let Some(mut recorder) = self.recorder.take() else { return Records::default() };
+        let mut reports = std::mem::take(&mut recorder.reports).into_iter().peekable();
+        let mut records = Records::default();
+        for index in recorder.snapshots..self.history.len() {
+            let Some(snapshot) = self.history.get(index) else { continue };
+            let before = index.checked_sub(1).and_then(|before| self.history.get(before));
+            let report = reports.next_if(|report| report.cycle == snapshot.cycle());
+            let account = report.as_ref().map_or(Value::Null, account::of_report);
+            let before = before.map(Snapshot::view);
+            records.commits.push(CommitRecord {
+                cycle: snapshot.cycle(),
+                digest: snapshot.digest(),
+                record: write_commit(before, snapshot.tree(), snapshot.last_ns, &account),
+            });
+        }
+        if !records.commits.is_empty() {
+            (recorder.operations, recorder.warnings) = (0, 0);
+            recorder.counters =
+                WorkCounters { last_ns: self.head().map_or(0, |head| head.last_ns), next_index: 0 };
+        }
+        records.work = self.take_work(&recorder);
+        let ids = std::mem::take(&mut recorder.attempts);
+        let attempts = self.attempts().iter();
+        records.attempts = attempts.filter(|one| ids.contains(&one.attempt_id)).cloned().collect();
+        recorder.snapshots = self.history.len();
+        recorder.note_work(self);
+        self.recorder = Some(recorder);
+        records
+    }
+
+    fn take_work(&mut self, recorder: &Recorder) -> Option<Encoded> {
+        let changed = self.draft.take_changed();
+        let counters = self.work_counters();
+        let operations = &self.counters.operations[recorder.operations..];
+        let warnings = &self.counters.warnings[recorder.warnings..];
+        let nothing = changed.is_empty() && operations.is_empty() && warnings.is_empty();
+        if nothing && counters == recorder.counters {
+            return None;
+        }
+        let account = account::work(operations, warnings);
+        let last = self.history.last().map(Snapshot::view);
+        Some(write_work(last, self.draft.view(), &changed, counters, &account))
+    }
+
+    fn work_counters(&self) -> WorkCounters {
+        WorkCounters { last_ns: self.counters.last_ns, next_index: self.counters.next_index }
+    }
+}
+
+impl Recorder {
+    fn note_work(&mut self, context: &Context) {
+        self.operations = context.counters.operations.len();
+        self.warnings = context.counters.warnings.len();
+        self.counters = context.work_counters();
+    }
+}

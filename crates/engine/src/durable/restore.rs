@@ -1,0 +1,190 @@
+//! From records to a context.
+
+use contextree_canon::record::{
+    Effects, FindBody, RecordError, Subject, WorkCounters, apply, build,
+};
+use contextree_canon::{Hash, history_digest, snapshot_digest};
+use contextree_tree::{Draft, Log, Tree};
+
+use super::account;
+use crate::attempt::{Attempt, Attempts};
+use crate::context::{Context, ContextOptions};
+use crate::report::{CommitReport, Operation, Warning};
+use crate::snapshot::Snapshot;
+use crate::work::Counters;
+
+/// A context that is being put together: a checkpoint, the commits behind it, the work behind those.
+#[derive(Debug)]
+pub struct Restore {
+    draft: Draft,
+    history: Log<Snapshot>,
+    skipped: usize,
+    digest: Hash,
+    counters: WorkCounters,
+    operations: Vec<Operation>,
+    warnings: Vec<Warning>,
+    checks: bool,
+}
+
+fn fail(message: String) -> RecordError {
+    RecordError { message, offset: 0 }
+}
+
+impl Restore {
+    /// Begins with a checkpoint. With `checks` every digest is worked out again and compared with the record's.
+    ///
+    /// # Errors
+    ///
+    /// The record is no checkpoint, or is damaged.
+    pub fn begin(
+        checkpoint: Effects,
+        checks: bool,
+        find_body: &mut FindBody<'_>,
+    ) -> Result<Restore, RecordError> {
+        let Subject::Tree { next_cycle, heading } = checkpoint.subject else {
+            return Err(fail("a history begins with a checkpoint".to_owned()));
+        };
+        let tree = build(checkpoint.puts, next_cycle, find_body)?;
+        let mut restore = Restore {
+            draft: tree.continue_branch(),
+            history: Log::default(),
+            skipped: 0,
+            digest: heading.history,
+            counters: WorkCounters { last_ns: heading.last_ns, next_index: 0 },
+            operations: Vec::new(),
+            warnings: Vec::new(),
+            checks,
+        };
+        if heading.snapshots > 0 {
+            restore.settle(&tree, heading.digest)?;
+            restore.history.push(Snapshot::restored(tree, heading.last_ns, heading.history));
+        }
+        Ok(restore)
+    }
+
+    /// Gives a tree the digest that its record has, or checks that it is the right one.
+    fn settle(&self, tree: &Tree, digest: Hash) -> Result<(), RecordError> {
+        if !self.checks {
+            tree.digest_cell().get_or_init(|| digest.0);
+            return Ok(());
+        }
+        match snapshot_digest(tree) == digest {
+            true => Ok(()),
+            false => {
+                let cycle = tree.view().next_cycle().saturating_sub(1);
+                Err(fail(format!("the digest of @c{cycle} is not that of its nodes")))
+            }
+        }
+    }
+
+    /// Goes on with a commit.
+    ///
+    /// # Errors
+    ///
+    /// The record is damaged, or does not follow.
+    pub fn commit(
+        &mut self,
+        effects: Effects,
+        find_body: &mut FindBody<'_>,
+    ) -> Result<(), RecordError> {
+        let Subject::Commit { cycle, digest, last_ns, whole } = effects.subject else {
+            return Err(fail("a commit was expected".to_owned()));
+        };
+        if cycle < self.draft.view().next_cycle() {
+            return Err(fail(format!("@c{cycle} comes after a later commit")));
+        }
+        let tree = if whole {
+            let tree = build(effects.puts, cycle.saturating_add(1), find_body)?;
+            self.draft = tree.continue_branch();
+            tree
+        } else {
+            // Foreign histories may leave numbers out.
+            self.draft.skip_to(cycle);
+            apply(&mut self.draft, effects.puts, &effects.gone, find_body)?;
+            self.draft.freeze()
+        };
+        self.settle(&tree, digest)?;
+        self.digest = history_digest(self.digest, digest);
+        self.counters = WorkCounters { last_ns, next_index: 0 };
+        self.history.push(Snapshot::restored(tree, last_ns, self.digest));
+        Ok(())
+    }
+
+    /// Goes on with something that was done to the working state.
+    ///
+    /// # Errors
+    ///
+    /// The record is damaged, or does not follow.
+    pub fn work(
+        &mut self,
+        effects: Effects,
+        find_body: &mut FindBody<'_>,
+    ) -> Result<(), RecordError> {
+        let Subject::Work { next_cycle, counters } = effects.subject else {
+            return Err(fail("a record of work was expected".to_owned()));
+        };
+        if next_cycle != self.draft.view().next_cycle() {
+            return Err(fail(format!("the work is for @c{next_cycle}")));
+        }
+        apply(&mut self.draft, effects.puts, &effects.gone, find_body)?;
+        let (operations, warnings) = account::to_work(&effects.account);
+        self.operations.extend(operations);
+        self.warnings.extend(warnings);
+        self.counters = counters;
+        Ok(())
+    }
+
+    /// Returns how many snapshots there are so far.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.history.len()
+    }
+
+    /// True if there is no snapshot yet.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.history.is_empty()
+    }
+
+    /// Says how many snapshots come before these and stay in the store.
+    pub fn set_skipped(&mut self, skipped: usize) {
+        self.skipped = skipped;
+    }
+
+    /// Returns the snapshots so far, oldest first.
+    #[must_use]
+    pub fn into_history(self) -> Log<Snapshot> {
+        self.history
+    }
+
+    /// Returns the newest snapshot so far.
+    #[must_use]
+    pub fn head(&self) -> Option<&Snapshot> {
+        self.history.last()
+    }
+
+    /// Returns the context, recording what will be changed from here on.
+    #[must_use]
+    pub fn finish(self, options: ContextOptions, attempts: Vec<Attempt>) -> Context {
+        let counters = Counters {
+            last_ns: self.counters.last_ns,
+            next_index: self.counters.next_index,
+            operations: self.operations,
+            warnings: self.warnings,
+        };
+        let mut context = Context::restored(self.draft, self.history, counters, options);
+        context.skipped = self.skipped;
+        context.attempts = Attempts::restored(attempts);
+        context.record_changes();
+        context
+    }
+}
+
+/// Returns the report of a commit from its record; nothing for a snapshot that was imported.
+#[must_use]
+pub fn report_of(commit: &Effects) -> Option<CommitReport> {
+    match commit.subject {
+        Subject::Commit { cycle, digest, .. } => account::to_report(&commit.account, cycle, digest),
+        _ => None,
+    }
+}

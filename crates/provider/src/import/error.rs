@@ -1,0 +1,117 @@
+//! Why something was not imported, and where.
+
+use std::fmt;
+
+use contextree_engine::{CommitError, OpError};
+use contextree_json::ParseError;
+
+/// Why a document or a line was not imported.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ImportError {
+    /// The number of the line, from 1; nothing for a document.
+    pub line: Option<u64>,
+    /// Why.
+    pub kind: ImportErrorKind,
+}
+
+/// What was wrong.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum ImportErrorKind {
+    /// It is not JSON.
+    Json(
+        /// Where, and why not.
+        ParseError,
+    ),
+    /// It is not what the format has there.
+    Shape {
+        /// Where: `messages[2].tool_calls[0]`.
+        at: String,
+        /// What was expected.
+        expected: &'static str,
+    },
+    /// It looks like no format that is known.
+    UnknownFormat,
+    /// The engine refused a node.
+    Refused(
+        /// Why.
+        Box<OpError>,
+    ),
+    /// A turn could not be committed.
+    Commit(
+        /// Why.
+        Box<CommitError>,
+    ),
+}
+
+impl ImportError {
+    /// Returns the stable code.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match &self.kind {
+            ImportErrorKind::Json(error) => error.code(),
+            ImportErrorKind::Shape { .. } => "E_IMPORT_SHAPE",
+            ImportErrorKind::UnknownFormat => "E_IMPORT_FORMAT",
+            ImportErrorKind::Refused(error) => error.code(),
+            ImportErrorKind::Commit(error) => error.code(),
+        }
+    }
+
+    /// Returns a way out, where there is one.
+    #[must_use]
+    pub fn hint(&self) -> Option<&'static str> {
+        match &self.kind {
+            ImportErrorKind::UnknownFormat => Some("name the format"),
+            ImportErrorKind::Shape { .. } => Some("check that the format is the right one"),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for ImportError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(line) = self.line {
+            write!(formatter, "line {line}: ")?;
+        }
+        match &self.kind {
+            ImportErrorKind::Json(error) => write!(formatter, "{error}"),
+            ImportErrorKind::Shape { at, expected } if at.is_empty() => {
+                write!(formatter, "expected {expected}")
+            }
+            ImportErrorKind::Shape { at, expected } => {
+                write!(formatter, "expected {expected} at `{at}`")
+            }
+            ImportErrorKind::UnknownFormat => formatter.write_str("no known format"),
+            ImportErrorKind::Refused(error) => write!(formatter, "{error}"),
+            ImportErrorKind::Commit(error) => write!(formatter, "{error}"),
+        }
+    }
+}
+
+impl std::error::Error for ImportError {}
+
+/// Something that has another shape than its format says. The place is put together on the way up.
+#[derive(Clone, Debug)]
+pub(crate) struct Shape {
+    pub(crate) at: String,
+    pub(crate) expected: &'static str,
+}
+
+impl Shape {
+    pub(crate) fn new(expected: &'static str) -> Self {
+        Shape { at: String::new(), expected }
+    }
+
+    /// Puts a step before the place: a name, or `[3]`.
+    pub(crate) fn within(mut self, step: &str) -> Self {
+        let dot = !self.at.is_empty() && !self.at.starts_with('[');
+        self.at = format!("{step}{}{}", if dot { "." } else { "" }, self.at);
+        self
+    }
+}
+
+impl From<Shape> for ImportErrorKind {
+    fn from(shape: Shape) -> Self {
+        ImportErrorKind::Shape { at: shape.at, expected: shape.expected }
+    }
+}

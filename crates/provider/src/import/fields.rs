@@ -1,0 +1,95 @@
+//! Taking an object apart: what has a meaning is taken out, what is left over is kept as it is.
+
+use contextree_engine::NewNode;
+use contextree_json::{Object, Value};
+
+use super::Shape;
+use crate::Provider;
+use crate::parts::names;
+
+/// An object that is being read.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Fields(pub(crate) Object);
+
+impl Fields {
+    pub(crate) fn of(value: Value) -> Result<Self, Shape> {
+        match value {
+            Value::Object(object) => Ok(Fields(object)),
+            _ => Err(Shape::new("an object")),
+        }
+    }
+
+    pub(crate) fn take(&mut self, name: &str) -> Option<Value> {
+        self.0.remove(name)
+    }
+
+    /// Takes a text; anything else stays.
+    pub(crate) fn take_text(&mut self, name: &str) -> Option<Box<str>> {
+        self.0.get(name)?.as_str()?;
+        match self.0.remove(name) {
+            Some(Value::String(text)) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Takes a list; anything else stays.
+    pub(crate) fn take_list(&mut self, name: &str) -> Option<Vec<Value>> {
+        self.0.get(name)?.as_array()?;
+        match self.0.remove(name) {
+            Some(Value::Array(list)) => Some(list),
+            _ => None,
+        }
+    }
+
+    /// Takes an object; anything else stays.
+    pub(crate) fn take_object(&mut self, name: &str) -> Option<Object> {
+        self.0.get(name)?.as_object()?;
+        match self.0.remove(name) {
+            Some(Value::Object(object)) => Some(object),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn text(&self, name: &str) -> Option<&str> {
+        self.0.get(name)?.as_str()
+    }
+
+    /// Takes a text that has to be there.
+    pub(crate) fn need_text(&mut self, name: &'static str) -> Result<Box<str>, Shape> {
+        self.take_text(name).ok_or_else(|| Shape::new("a text").within(name))
+    }
+
+    /// Adds the fields of another object.
+    pub(crate) fn merge(&mut self, other: Fields) {
+        for (name, value) in other.0 {
+            self.0.insert(name, value);
+        }
+    }
+
+    /// Keeps what is left over, as an attribute of a block.
+    pub(crate) fn keep(self, node: &mut NewNode, attribute: &str, provider: Provider) {
+        if !self.0.is_empty() {
+            node.attributes.push((attribute.to_owned(), Value::Object(self.0)));
+            mark_provider(node, provider);
+        }
+    }
+}
+
+/// Notes whose extras, signatures or opaque content a block has.
+pub(crate) fn mark_provider(node: &mut NewNode, provider: Provider) {
+    if !node.attributes.iter().any(|(name, _)| name == names::PROVIDER) {
+        node.attributes.push((names::PROVIDER.to_owned(), Value::from(provider.name())));
+    }
+}
+
+/// Sets an attribute of a block that is to be.
+pub(crate) fn set(node: &mut NewNode, name: &str, value: impl Into<Value>) {
+    node.attributes.push((name.to_owned(), value.into()));
+}
+
+/// Returns a block with something that only its provider understands.
+pub(crate) fn opaque(kind: &str, value: Value, provider: Provider) -> NewNode {
+    let mut node = NewNode::json(value).kind(kind);
+    mark_provider(&mut node, provider);
+    node
+}

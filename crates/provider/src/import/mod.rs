@@ -1,0 +1,20 @@
+//! Requests and logs → a context.
+//!
+//! 1. [`Format`]: which format it is, or finding that out;
+//! 2. an [`Importer`] takes documents, or a log line by line, and gives each to the reader of its format;
+//! 3. readers make messages of blocks; the session puts them into the context, one commit for each turn.
+
+mod detect;
+mod error;
+mod fields;
+mod format;
+mod importer;
+mod session;
+
+pub use error::{ImportError, ImportErrorKind};
+pub use format::{Format, UnknownFormat};
+pub use importer::{ImportOptions, ImportReport, Imported, Importer, import, is_lines};
+
+pub(crate) use error::Shape;
+pub(crate) use fields::{Fields, mark_provider, opaque, set};
+pub(crate) use session::{Incoming, Session, digests, settings_node};

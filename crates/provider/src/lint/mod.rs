@@ -1,0 +1,47 @@
+//! What a provider would refuse, found before it is sent.
+//!
+//! The rules are in `docs/providers.md`, each with its code. One file for each provider; what all have in common is in [`report`].
+
+mod anthropic;
+mod finding;
+mod gemini;
+mod openai_chat;
+mod openai_responses;
+mod pairing;
+mod report;
+
+pub use finding::{Finding, Severity};
+
+use contextree_json::Value;
+
+use self::report::Report;
+use crate::{Provider, Rendered};
+
+/// Looks at a rendered request; findings name the node at fault.
+#[must_use]
+pub fn lint(rendered: &Rendered) -> Vec<Finding> {
+    let mut findings = lint_value(&rendered.value(), rendered.provider);
+    for finding in &mut findings {
+        let span = finding.slot.and_then(|slot| rendered.span_of(slot));
+        finding.node = span.map(|span| span.node.to_string());
+    }
+    findings
+}
+
+/// Looks at any request of a provider; findings name no node.
+#[must_use]
+pub fn lint_value(request: &Value, provider: Provider) -> Vec<Finding> {
+    let mut report = Report::new(provider);
+    report.settings(request);
+    let messages = request.get(provider.messages_field()).and_then(Value::as_array);
+    match messages {
+        None | Some([]) => report.whole("no_messages", "the request has no message"),
+        Some(messages) => match provider {
+            Provider::OpenAiChat => openai_chat::lint(&mut report, messages),
+            Provider::OpenAiResponses => openai_responses::lint(&mut report, messages),
+            Provider::Anthropic => anthropic::lint(&mut report, request, messages),
+            Provider::Gemini => gemini::lint(&mut report, messages),
+        },
+    }
+    report.findings
+}

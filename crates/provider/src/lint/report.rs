@@ -1,0 +1,105 @@
+//! Findings in progress, and the rules that several providers have.
+
+use contextree_json::Value;
+
+use super::finding::{Finding, Severity};
+use crate::{List, Provider, Slot};
+
+/// Findings of one request.
+pub(super) struct Report {
+    pub(super) provider: Provider,
+    pub(super) findings: Vec<Finding>,
+}
+
+/// A place in the list of messages.
+pub(super) fn at(index: usize) -> Slot {
+    Slot { list: List::Messages, index: index as u32, inner: None }
+}
+
+/// A place in a list of a message.
+pub(super) fn within(index: usize, list: &'static str, inner: usize) -> Slot {
+    Slot { inner: Some((list, inner as u32)), ..at(index) }
+}
+
+impl Report {
+    pub(super) fn new(provider: Provider) -> Self {
+        Report { provider, findings: Vec::new() }
+    }
+
+    fn add(&mut self, code: &'static str, severity: Severity, slot: Option<Slot>, message: String) {
+        let path = slot.map_or_else(String::new, |slot| slot.path(self.provider));
+        self.findings.push(Finding { code, severity, message, node: None, path, slot });
+    }
+
+    pub(super) fn error(&mut self, code: &'static str, slot: Slot, message: impl Into<String>) {
+        self.add(code, Severity::Error, Some(slot), message.into());
+    }
+
+    pub(super) fn warning(&mut self, code: &'static str, slot: Slot, message: impl Into<String>) {
+        self.add(code, Severity::Warning, Some(slot), message.into());
+    }
+
+    /// Notes something about the request as a whole.
+    pub(super) fn whole(&mut self, code: &'static str, message: &str) {
+        self.add(code, Severity::Error, None, message.to_owned());
+    }
+
+    /// Looks at everything but the conversation.
+    pub(super) fn settings(&mut self, request: &Value) {
+        let needed: &[&str] = match self.provider {
+            Provider::Anthropic => &["model", "max_tokens"],
+            // The model of Gemini is in the address.
+            Provider::Gemini => &[],
+            _ => &["model"],
+        };
+        for name in needed {
+            if request.get(name).is_none() {
+                let message = format!("the setting `{name}` is missing");
+                self.add("required_field", Severity::Warning, None, message);
+            }
+        }
+        let tools = request.get("tools").and_then(Value::as_array).unwrap_or_default();
+        let mut names: Vec<&str> = Vec::new();
+        for (index, tool) in tools.iter().enumerate() {
+            let slot = Slot { list: List::Tools, index: index as u32, inner: None };
+            let declared = tool.get("functionDeclarations").and_then(Value::as_array);
+            let own = match self.provider {
+                Provider::OpenAiChat => tool.get("function").and_then(|it| it.get("name")),
+                _ => tool.get("name"),
+            };
+            let named = declared.unwrap_or_default().iter().map(|it| it.get("name"));
+            for (inner, name) in named.chain([own]).enumerate() {
+                let Some(name) = name.and_then(Value::as_str) else { continue };
+                let inner = declared.map(|_| ("functionDeclarations", inner as u32));
+                let slot = Slot { inner, ..slot };
+                if !self.is_name(name) {
+                    self.error("tool_name", slot, format!("`{name}` is no name of a tool"));
+                }
+                if names.contains(&name) {
+                    self.error("duplicate_tool", slot, format!("two tools are called `{name}`"));
+                }
+                names.push(name);
+            }
+        }
+    }
+
+    fn is_name(&self, name: &str) -> bool {
+        let (longest, further) = match self.provider {
+            Provider::Anthropic => (128, "_-"),
+            Provider::Gemini => (128, "_-.:"),
+            _ => (64, "_-"),
+        };
+        let fits = |it: char| it.is_ascii_alphanumeric() || further.contains(it);
+        !name.is_empty() && name.len() <= longest && name.chars().all(fits)
+    }
+}
+
+/// Returns a text of an object.
+pub(super) fn text<'a>(value: &'a Value, name: &str) -> Option<&'a str> {
+    value.get(name).and_then(Value::as_str)
+}
+
+/// Returns a list of an object; an empty one if there is none.
+pub(super) fn list<'a>(value: &'a Value, name: &str) -> &'a [Value] {
+    value.get(name).and_then(Value::as_array).unwrap_or_default()
+}

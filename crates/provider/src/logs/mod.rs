@@ -1,0 +1,61 @@
+//! Readers of logs: each takes one entry after the other.
+
+mod claude_code;
+mod codex;
+mod flat;
+mod langchain;
+mod messages;
+mod otel;
+mod sharegpt;
+
+use std::collections::BTreeMap;
+
+use contextree_engine::NewNode;
+use contextree_json::Value;
+
+use crate::Provider;
+use crate::import::{Format, ImportErrorKind, Session};
+use crate::parts::names;
+use crate::requests::Requests;
+
+/// Reads the entries of a log.
+pub(crate) trait Log {
+    /// Takes an entry. On an error, nothing of it was added.
+    fn entry(
+        &mut self,
+        value: Value,
+        session: &mut Session,
+        skipped: &mut BTreeMap<String, u64>,
+    ) -> Result<(), ImportErrorKind>;
+
+    /// Ends the log.
+    fn end(
+        &mut self,
+        _session: &mut Session,
+        _skipped: &mut BTreeMap<String, u64>,
+    ) -> Result<(), ImportErrorKind> {
+        Ok(())
+    }
+}
+
+/// Returns a block with something that no provider understands: it is kept, and never rendered.
+fn foreign(format: &str, value: Value) -> NewNode {
+    let kind = value.get("type").and_then(Value::as_str).unwrap_or("unknown").to_owned();
+    NewNode::json(value).kind(kind).attribute(names::PROVIDER, format)
+}
+
+/// Returns the reader of a format.
+pub(crate) fn log(format: Format) -> Box<dyn Log> {
+    match format {
+        Format::OpenAiResponses => Box::new(Requests::new(Provider::OpenAiResponses)),
+        Format::Anthropic => Box::new(Requests::new(Provider::Anthropic)),
+        Format::Gemini => Box::new(Requests::new(Provider::Gemini)),
+        Format::LangChain => Box::new(messages::Messages::default()),
+        Format::ShareGpt => Box::new(sharegpt::ShareGpt),
+        Format::ClaudeCode => Box::new(claude_code::ClaudeCode::default()),
+        Format::Codex => Box::new(codex::Codex::default()),
+        Format::OTel => Box::new(otel::OTel),
+        Format::Flat => Box::new(flat::Flat),
+        Format::OpenAiChat | Format::Auto => Box::new(Requests::new(Provider::OpenAiChat)),
+    }
+}

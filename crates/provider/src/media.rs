@@ -1,0 +1,54 @@
+//! Images, documents and sounds: how they are kept, and the ways in which providers write them.
+//!
+//! The content of such a block is text. The header `encoding` says what it is: `base64` data, a `uri`, or a `file_id` of the
+//! provider's. Without an encoding it is the text of a document. `mime` is the media type.
+
+use std::borrow::Cow;
+
+use contextree_engine::NewNode;
+
+use crate::parts::View;
+
+/// Returns the media as an address: data as `data:…;base64,…`.
+pub(crate) fn data_url<'a>(view: &View<'a>) -> Cow<'a, str> {
+    match view.encoding {
+        Some("base64") => {
+            let mime = view.mime.unwrap_or("application/octet-stream");
+            Cow::Owned(format!("data:{mime};base64,{}", view.text()))
+        }
+        _ => view.text(),
+    }
+}
+
+/// Returns a block with what an address refers to: data, if it is a `data:` address.
+pub(crate) fn from_url(kind: &str, url: String) -> NewNode {
+    let data = url.strip_prefix("data:").and_then(|rest| rest.split_once(";base64,"));
+    match data {
+        Some((mime, data)) if is_mime(mime) => {
+            NewNode::text(data).kind(kind).mime(mime).encoding("base64")
+        }
+        _ => NewNode { content: url.as_str().into(), ..NewNode::default() }
+            .kind(kind)
+            .encoding("uri"),
+    }
+}
+
+fn is_mime(text: &str) -> bool {
+    text.contains('/') && !text.contains([';', ','])
+}
+
+/// Returns the short name that some providers use for a type: `wav` for `audio/wav`.
+pub(crate) fn extension(mime: &str) -> &str {
+    match mime {
+        "audio/mpeg" => "mp3",
+        other => other.rsplit('/').next().unwrap_or(other),
+    }
+}
+
+/// Returns the type of a short name.
+pub(crate) fn audio_mime(extension: &str) -> String {
+    match extension {
+        "mp3" => "audio/mpeg".to_owned(),
+        other => format!("audio/{other}"),
+    }
+}

@@ -1,0 +1,7 @@
+//! OpenAI, Chat Completions.
+
+mod read;
+mod write;
+
+pub(crate) use read::{read_message, read_part, read_request};
+pub(crate) use write::Chat;

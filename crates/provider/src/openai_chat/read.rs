@@ -1,0 +1,264 @@
+//! Messages of Chat Completions, read.
+
+use contextree_engine::NewNode;
+use contextree_json::{Object, Value};
+use contextree_tree::Content;
+
+use crate::Provider;
+use crate::import::{Fields, Incoming, Shape, mark_provider, opaque, set};
+use crate::media::{audio_mime, from_url};
+use crate::parts::names::{self, form};
+use crate::parts::{Role, role_of};
+use crate::requests::Request;
+use crate::tools::{OWN, function};
+
+const ME: Provider = Provider::OpenAiChat;
+
+/// Reads a request.
+pub(crate) fn read_request(mut fields: Fields) -> Result<Request, Shape> {
+    let messages = fields.take_list("messages");
+    let messages = messages.ok_or_else(|| Shape::new("a list").within("messages"))?;
+    let tools = fields.take_list("tools").unwrap_or_default();
+    let tools = tools.into_iter().map(read_tool).collect();
+    Ok(Request { settings: fields.0, tools, system: Vec::new(), messages })
+}
+
+/// Reads the definition of a tool.
+fn read_tool(tool: Value) -> NewNode {
+    let is_function = tool.get("type").and_then(Value::as_str) == Some("function")
+        && tool
+            .get("function")
+            .and_then(|it| it.get("name"))
+            .is_some_and(|it| it.as_str().is_some());
+    let mut outer = match tool {
+        Value::Object(object) if is_function => Fields(object),
+        other => {
+            let mut node = opaque("tool", other, ME);
+            set(&mut node, names::FORM, OWN);
+            return node;
+        }
+    };
+    outer.take("type");
+    let mut inner = Fields(outer.take_object("function").unwrap_or_default());
+    let name = inner.take("name").unwrap_or_default();
+    let mut node = NewNode { kind: Some("tool".into()), ..NewNode::default() };
+    set(&mut node, names::NAME, name.clone());
+    node.content = function(name, inner.take("description"), inner.take("parameters"));
+    let mut extra = Object::new();
+    if !inner.0.is_empty() {
+        extra.insert("function", Value::Object(inner.0));
+    }
+    if !outer.0.is_empty() {
+        extra.insert("outer", Value::Object(outer.0));
+    }
+    Fields(extra).keep(&mut node, names::EXTRA, ME);
+    node
+}
+
+/// Reads a message.
+pub(crate) fn read_message(message: Value) -> Result<Incoming, Shape> {
+    let mut fields = Fields::of(message)?;
+    let word = fields.need_text("role")?;
+    let role = role_of(&word);
+    let mut parts = Vec::new();
+    if role == Role::Tool && fields.text("tool_call_id").is_some() {
+        parts.push(read_result(&mut fields));
+    } else {
+        read_content(&mut fields, role, &mut parts)?;
+    }
+    let usual = match role {
+        Role::System => "system",
+        Role::User => "user",
+        Role::Assistant => "assistant",
+        Role::Tool => "tool",
+    };
+    let first = parts.first_mut().expect("a message has at least one block");
+    if *word != *usual {
+        set(first, names::ROLE, Value::String(word));
+    }
+    fields.keep(first, names::MESSAGE_EXTRA, ME);
+    Ok(Incoming { role, parts })
+}
+
+fn read_result(fields: &mut Fields) -> NewNode {
+    let id = fields.take_text("tool_call_id").unwrap_or_default();
+    let content = fields.take("content").unwrap_or_default();
+    let listed = content.as_array().is_some();
+    let mut node = NewNode { content: Content::from(content), ..NewNode::default() }.kind("result");
+    set(&mut node, names::CALL_ID, Value::String(id));
+    if listed {
+        set(&mut node, names::FORM, form::LIST);
+        mark_provider(&mut node, ME);
+    }
+    node
+}
+
+/// Reads content and calls into blocks; at least one.
+fn read_content(fields: &mut Fields, role: Role, parts: &mut Vec<NewNode>) -> Result<(), Shape> {
+    let mut shape = None;
+    match fields.0.get("content") {
+        Some(Value::String(text)) if text.is_empty() && fields.0.contains_key("tool_calls") => {
+            shape = Some(form::EMPTY);
+            fields.take("content");
+        }
+        Some(Value::String(_)) => {
+            let text = fields.take_text("content").unwrap_or_default();
+            parts.push(NewNode { content: Content::Text(text), ..NewNode::default() }.kind("text"));
+        }
+        Some(Value::Array(_)) => {
+            let list = fields.take_list("content").unwrap_or_default();
+            parts.extend(list.into_iter().map(read_part));
+            shape = Some(form::LIST);
+        }
+        Some(Value::Null) => {
+            fields.take("content");
+            shape = Some(form::NULL);
+        }
+        // Something that nobody knows stays where it is, among the other fields.
+        Some(_) => shape = Some(form::ABSENT),
+        None => shape = Some(form::ABSENT),
+    }
+    if fields.text("refusal").is_some() {
+        let text = fields.take_text("refusal").unwrap_or_default();
+        let mut node = NewNode { content: Content::Text(text), ..NewNode::default() };
+        set(&mut node, names::FORM, form::FIELD);
+        parts.push(node.kind("refusal"));
+    }
+    if role == Role::Assistant
+        && let Some(calls) = fields.take_list("tool_calls")
+    {
+        for (index, call) in calls.into_iter().enumerate() {
+            let read = read_call(call);
+            parts.push(read.map_err(|it| it.within(&format!("tool_calls[{index}]")))?);
+        }
+    }
+    if parts.is_empty() {
+        parts.push(NewNode { kind: Some("text".into()), ..NewNode::default() });
+    }
+    let first = &mut parts[0];
+    let is_call = first.kind.as_deref() == Some("call");
+    let is_field = first.kind.as_deref() == Some("refusal");
+    match shape {
+        // With calls only, `null` is what is written.
+        Some(form::NULL) if is_call => {}
+        Some(_) if is_field => {}
+        // A list of several, or of anything but text, is written as one anyway.
+        Some(form::LIST) if first.kind.as_deref() != Some("text") => {}
+        Some(shape) => set(first, names::FORM, shape),
+        None => {}
+    }
+    Ok(())
+}
+
+fn read_call(call: Value) -> Result<NewNode, Shape> {
+    let mut fields = Fields::of(call)?;
+    let id = fields.need_text("id")?;
+    let custom = fields.text("type") == Some("custom");
+    let field = if custom { "custom" } else { "function" };
+    let object = fields.take_object(field);
+    let mut inner = Fields(object.ok_or_else(|| Shape::new("an object").within(field))?);
+    let name = inner.need_text("name").map_err(|it| it.within(field))?;
+    let arguments = inner.take(if custom { "input" } else { "arguments" });
+    // Some logs have the arguments as an object. That is what they mean, not what they say.
+    let content = arguments.map_or(Content::Absent, Content::from);
+    let mut node = NewNode { content, ..NewNode::default() }.kind("call");
+    fields.take("type");
+    set(&mut node, names::CALL_ID, Value::String(id));
+    set(&mut node, names::NAME, Value::String(name));
+    if custom {
+        set(&mut node, names::FORM, form::CUSTOM);
+    }
+    fields.merge(inner);
+    fields.keep(&mut node, names::EXTRA, ME);
+    Ok(node)
+}
+
+/// Reads an element of a list of contents.
+pub(crate) fn read_part(part: Value) -> NewNode {
+    let kind = part.get("type").and_then(Value::as_str).unwrap_or_default();
+    let mut fields = match (kind, &part) {
+        ("text", it) if it.get("text").is_some_and(|it| it.as_str().is_some()) => {
+            let mut fields = take_fields(part);
+            let text = fields.take_text("text").unwrap_or_default();
+            let node = NewNode { content: Content::Text(text), ..NewNode::default() };
+            return finish(node.kind("text"), fields);
+        }
+        ("refusal", it) if it.get("refusal").is_some_and(|it| it.as_str().is_some()) => {
+            let mut fields = take_fields(part);
+            let text = fields.take_text("refusal").unwrap_or_default();
+            let node = NewNode { content: Content::Text(text), ..NewNode::default() };
+            return finish(node.kind("refusal"), fields);
+        }
+        ("image_url", it)
+            if it.get("image_url").and_then(|it| it.get("url")?.as_str()).is_some() =>
+        {
+            let mut fields = take_fields(part);
+            let mut inner = Fields(fields.take_object("image_url").unwrap_or_default());
+            let url = inner.take_text("url").unwrap_or_default();
+            fields.merge(inner);
+            return finish(from_url("image", url.into()), fields);
+        }
+        ("input_audio", it) if it.get("input_audio").is_some_and(is_audio) => {
+            let mut fields = take_fields(part);
+            let mut inner = Fields(fields.take_object("input_audio").unwrap_or_default());
+            let data = inner.take_text("data").unwrap_or_default();
+            let format = inner.take_text("format").unwrap_or_default();
+            let node = NewNode { content: Content::Text(data), ..NewNode::default() };
+            let node = node.kind("audio").mime(audio_mime(&format)).encoding("base64");
+            return finish(node, fields);
+        }
+        ("file", it) if it.get("file").is_some_and(is_file) => take_fields(part),
+        (kind, _) => {
+            let kind = if kind.is_empty() { "unknown" } else { kind }.to_owned();
+            return opaque(&kind, part, ME);
+        }
+    };
+    let mut inner = Fields(fields.take_object("file").unwrap_or_default());
+    let name = inner.take_text("filename");
+    let mut node = match (inner.take_text("file_id"), inner.take_text("file_data")) {
+        (Some(id), _) => NewNode { content: Content::Text(id), ..NewNode::default() }
+            .kind("document")
+            .encoding("file_id"),
+        (None, data) => {
+            let data = data.unwrap_or_default();
+            let mut node = from_url("document", data.into());
+            if node.encoding.as_deref() != Some("base64") {
+                node.encoding = Some("base64".to_owned());
+                set(&mut node, names::FORM, form::FIELD);
+            }
+            node
+        }
+    };
+    if let Some(name) = name {
+        set(&mut node, names::NAME, Value::String(name));
+    }
+    finish(node, fields)
+}
+
+fn is_audio(value: &Value) -> bool {
+    let fields = value.as_object().map(Object::keys);
+    let text = |name: &str| value.get(name).is_some_and(|it| it.as_str().is_some());
+    text("data") && text("format") && fields.is_some_and(|fields| fields.len() == 2)
+}
+
+fn is_file(value: &Value) -> bool {
+    let Some(object) = value.as_object() else { return false };
+    let one = object.contains_key("file_id") != object.contains_key("file_data");
+    let mut fields = object.iter();
+    one && fields.all(|(name, value)| {
+        matches!(name, "file_id" | "file_data" | "filename") && value.as_str().is_some()
+    })
+}
+
+fn take_fields(value: Value) -> Fields {
+    match value {
+        Value::Object(object) => Fields(object),
+        _ => Fields::default(),
+    }
+}
+
+fn finish(mut node: NewNode, mut fields: Fields) -> NewNode {
+    fields.take("type");
+    fields.keep(&mut node, names::EXTRA, ME);
+    node
+}

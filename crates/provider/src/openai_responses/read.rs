@@ -1,0 +1,240 @@
+//! Items of Responses, read. Items of the model in a row are one message: reasoning, what is said, what is called.
+
+use contextree_engine::NewNode;
+use contextree_json::Value;
+use contextree_tree::Content;
+
+use crate::Provider;
+use crate::import::{Fields, Incoming, Shape, mark_provider, opaque, set};
+use crate::media::from_url;
+use crate::parts::names::{self, form};
+use crate::parts::{Role, role_of};
+use crate::requests::Request;
+use crate::tools::{OWN, function};
+
+const ME: Provider = Provider::OpenAiResponses;
+
+/// Reads a request. An input that is a text is a message of the user.
+pub(crate) fn read_request(mut fields: Fields) -> Result<Request, Shape> {
+    let messages = match fields.take("input") {
+        Some(Value::Array(items)) => items,
+        Some(text @ Value::String(_)) => vec![text],
+        _ => return Err(Shape::new("a text or a list").within("input")),
+    };
+    let tools = fields.take_list("tools").unwrap_or_default();
+    let tools = tools.into_iter().map(read_tool).collect();
+    let mut system = Vec::new();
+    if let Some(text) = fields.take_text("instructions") {
+        system.push(text_node(text));
+    }
+    Ok(Request { settings: fields.0, tools, system, messages })
+}
+
+fn read_tool(tool: Value) -> NewNode {
+    let is_function = tool.get("type").and_then(Value::as_str) == Some("function")
+        && tool.get("name").is_some_and(|it| it.as_str().is_some());
+    let mut fields = match tool {
+        Value::Object(object) if is_function => Fields(object),
+        other => {
+            let mut node = opaque("tool", other, ME);
+            set(&mut node, names::FORM, OWN);
+            return node;
+        }
+    };
+    fields.take("type");
+    let name = fields.take("name").unwrap_or_default();
+    let mut node = NewNode { kind: Some("tool".into()), ..NewNode::default() };
+    set(&mut node, names::NAME, name.clone());
+    node.content = function(name, fields.take("description"), fields.take("parameters"));
+    fields.keep(&mut node, names::EXTRA, ME);
+    node
+}
+
+fn text_node(text: Box<str>) -> NewNode {
+    NewNode { content: Content::Text(text), kind: Some("text".into()), ..NewNode::default() }
+}
+
+/// Reads items; none of the messages has items on both sides of `known`.
+pub(crate) fn read_items(items: Vec<Value>, known: usize) -> Result<Vec<(usize, Incoming)>, Shape> {
+    let mut messages: Vec<(usize, Incoming)> = Vec::new();
+    for (index, item) in items.into_iter().enumerate() {
+        let read = read_item(item).map_err(|shape| shape.within(&format!("[{index}]")))?;
+        match messages.last_mut() {
+            Some((_, last))
+                if index != known
+                    && last.role == Role::Assistant
+                    && read.role == Role::Assistant =>
+            {
+                last.parts.extend(read.parts);
+            }
+            _ => messages.push((index, read)),
+        }
+    }
+    Ok(messages)
+}
+
+/// Reads an item.
+fn read_item(item: Value) -> Result<Incoming, Shape> {
+    if let Value::String(text) = item {
+        let mut node = text_node(text);
+        set(&mut node, names::FORM, form::ITEM);
+        return Ok(Incoming { role: Role::User, parts: vec![node] });
+    }
+    let mut fields = Fields::of(item)?;
+    let kind: Box<str> = fields.text("type").unwrap_or("message").into();
+    let one = |role, node| Ok(Incoming { role, parts: vec![node] });
+    match &*kind {
+        "message" if fields.text("role").is_some() => read_message(fields),
+        "function_call" | "custom_tool_call" => {
+            fields.take("type");
+            let custom = &*kind == "custom_tool_call";
+            let id = fields.need_text("call_id")?;
+            let name = fields.need_text("name")?;
+            let arguments = fields.take(if custom { "input" } else { "arguments" });
+            let content = arguments.map_or(Content::Absent, Content::from);
+            let mut node = NewNode { content, ..NewNode::default() }.kind("call");
+            set(&mut node, names::CALL_ID, Value::String(id));
+            set(&mut node, names::NAME, Value::String(name));
+            if custom {
+                set(&mut node, names::FORM, form::CUSTOM);
+            }
+            fields.keep(&mut node, names::EXTRA, ME);
+            one(Role::Assistant, node)
+        }
+        "function_call_output" | "custom_tool_call_output" => {
+            fields.take("type");
+            let id = fields.need_text("call_id")?;
+            let output = fields.take("output");
+            let listed = output.as_ref().is_some_and(|it| it.as_array().is_some());
+            let content = output.map_or(Content::Absent, Content::from);
+            let mut node = NewNode { content, ..NewNode::default() }.kind("result");
+            set(&mut node, names::CALL_ID, Value::String(id));
+            if &*kind == "custom_tool_call_output" {
+                set(&mut node, names::FORM, form::CUSTOM);
+            }
+            fields.keep(&mut node, names::EXTRA, ME);
+            if listed {
+                mark_provider(&mut node, ME);
+            }
+            one(Role::Tool, node)
+        }
+        "reasoning" => {
+            fields.take("type");
+            let summary = fields.take("summary").map_or(Content::Absent, Content::from);
+            let mut node = NewNode { content: summary, ..NewNode::default() }.kind("reasoning");
+            if let Some(encrypted) = fields.take("encrypted_content") {
+                set(&mut node, names::SIGNATURE, encrypted);
+            }
+            mark_provider(&mut node, ME);
+            fields.keep(&mut node, names::EXTRA, ME);
+            one(Role::Assistant, node)
+        }
+        kind => {
+            // What answers stands on the side of the tools, whatever it is.
+            let answers = ["_output", "_response"].iter().any(|end| kind.ends_with(end));
+            let role = if answers { Role::Tool } else { Role::Assistant };
+            let call = fields.text("call_id").map(str::to_owned);
+            let mut node = opaque(kind, Value::Object(fields.0), ME);
+            set(&mut node, names::FORM, form::ITEM);
+            if let Some(call) = call {
+                set(&mut node, names::CALL_ID, call);
+            }
+            one(role, node)
+        }
+    }
+}
+
+fn read_message(mut fields: Fields) -> Result<Incoming, Shape> {
+    let word = fields.need_text("role")?;
+    let role = role_of(&word);
+    let mut parts: Vec<NewNode> = Vec::new();
+    match fields.take("content") {
+        Some(Value::String(text)) => parts.push(text_node(text)),
+        Some(Value::Array(list)) => {
+            parts.extend(list.into_iter().map(|part| read_content(part, role)));
+            match parts.as_mut_slice() {
+                [] => parts.push(NewNode { kind: Some("text".into()), ..NewNode::default() }),
+                [_] => {}
+                [_, further @ ..] if role == Role::Assistant => {
+                    further.iter_mut().for_each(|part| set(part, names::FORM, form::JOINED));
+                }
+                _ => {}
+            }
+            let first = &mut parts[0];
+            if first.kind.as_deref() == Some("text") {
+                set(first, names::FORM, form::LIST);
+            }
+        }
+        _ => return Err(Shape::new("a text or a list").within("content")),
+    }
+    let first = &mut parts[0];
+    if &*word == "developer" {
+        set(first, names::ROLE, Value::String(word));
+    }
+    fields.keep(first, names::MESSAGE_EXTRA, ME);
+    Ok(Incoming { role, parts })
+}
+
+/// Reads an element of a list of contents, of a message or of a result.
+pub(crate) fn read_part(part: Value) -> NewNode {
+    read_content(part, Role::User)
+}
+
+fn read_content(part: Value, role: Role) -> NewNode {
+    let usual = if role == Role::Assistant { "output_text" } else { "input_text" };
+    let Value::Object(object) = part else { return opaque("unknown", part, ME) };
+    let mut fields = Fields(object);
+    let kind: Box<str> = fields.text("type").unwrap_or("unknown").into();
+    let mut node = match &*kind {
+        "input_text" | "output_text" if fields.text("text").is_some() => {
+            if &*kind == usual {
+                fields.take("type");
+            }
+            let mut node = text_node(fields.take_text("text").unwrap_or_default());
+            if role == Role::Assistant {
+                // It goes back as it came, with its annotations or without.
+                mark_provider(&mut node, ME);
+            }
+            fields.keep(&mut node, names::EXTRA, ME);
+            return node;
+        }
+        "refusal" if fields.text("refusal").is_some() => {
+            let text = fields.take_text("refusal").unwrap_or_default();
+            NewNode { content: Content::Text(text), ..NewNode::default() }.kind("refusal")
+        }
+        "input_image" if fields.text("image_url").is_some() => {
+            from_url("image", fields.take_text("image_url").unwrap_or_default().into())
+        }
+        "input_image" if fields.text("file_id").is_some() => by_id("image", &mut fields),
+        "input_file" if fields.text("file_id").is_some() => by_id("document", &mut fields),
+        "input_file" if fields.text("file_url").is_some() => {
+            let url = fields.take_text("file_url").unwrap_or_default();
+            NewNode { content: Content::Text(url), ..NewNode::default() }
+                .kind("document")
+                .encoding("uri")
+        }
+        "input_file" if fields.text("file_data").is_some() => {
+            let data = fields.take_text("file_data").unwrap_or_default();
+            let mut node = from_url("document", data.into());
+            if node.encoding.as_deref() != Some("base64") {
+                node.encoding = Some("base64".to_owned());
+                set(&mut node, names::FORM, form::FIELD);
+            }
+            node
+        }
+        _ => return opaque(&kind, Value::Object(fields.0), ME),
+    };
+    fields.take("type");
+    if let Some(name) = fields.take_text("filename") {
+        set(&mut node, names::NAME, Value::String(name));
+    }
+    fields.keep(&mut node, names::EXTRA, ME);
+    node
+}
+
+fn by_id(kind: &str, fields: &mut Fields) -> NewNode {
+    let id = fields.take_text("file_id").unwrap_or_default();
+    let mut node = NewNode { content: Content::Text(id), ..NewNode::default() };
+    mark_provider(&mut node, ME);
+    node.kind(kind).encoding("file_id")
+}

@@ -1,0 +1,86 @@
+//! The providers whose requests can be rendered.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// A request format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Provider {
+    /// OpenAI, Chat Completions: `messages`.
+    OpenAiChat,
+    /// OpenAI, Responses: `instructions` and `input` items.
+    OpenAiResponses,
+    /// Anthropic, Messages: `system` and `messages` of blocks.
+    Anthropic,
+    /// Gemini, `generateContent`: `systemInstruction` and `contents` of parts.
+    Gemini,
+}
+
+impl Provider {
+    /// All of them.
+    pub const ALL: [Provider; 4] =
+        [Provider::OpenAiChat, Provider::OpenAiResponses, Provider::Anthropic, Provider::Gemini];
+
+    /// Returns the name, as on the command line and in the attribute `data_provider`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Provider::OpenAiChat => "openai-chat",
+            Provider::OpenAiResponses => "openai-responses",
+            Provider::Anthropic => "anthropic",
+            Provider::Gemini => "gemini",
+        }
+    }
+
+    /// Returns the name of the list that the conversation is in.
+    #[must_use]
+    pub fn messages_field(self) -> &'static str {
+        match self {
+            Provider::OpenAiChat | Provider::Anthropic => "messages",
+            Provider::OpenAiResponses => "input",
+            Provider::Gemini => "contents",
+        }
+    }
+
+    /// Returns the fields of a request that the tree decides; settings cannot have these names.
+    pub(crate) fn reserved_fields(self) -> &'static [&'static str] {
+        match self {
+            Provider::OpenAiChat => &["messages", "tools"],
+            Provider::OpenAiResponses => &["input", "instructions", "tools"],
+            Provider::Anthropic => &["messages", "system", "tools"],
+            Provider::Gemini => &["contents", "systemInstruction", "tools"],
+        }
+    }
+}
+
+impl fmt::Display for Provider {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.name())
+    }
+}
+
+/// A name that is no provider's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownProvider(
+    /// The name.
+    pub String,
+);
+
+impl fmt::Display for UnknownProvider {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = Provider::ALL.map(Provider::name).join("`, `");
+        write!(formatter, "unknown provider `{}`; there are `{names}`", self.0)
+    }
+}
+
+impl std::error::Error for UnknownProvider {}
+
+impl FromStr for Provider {
+    type Err = UnknownProvider;
+
+    fn from_str(name: &str) -> Result<Self, UnknownProvider> {
+        let found = Provider::ALL.into_iter().find(|provider| provider.name() == name);
+        found.ok_or_else(|| UnknownProvider(name.to_owned()))
+    }
+}

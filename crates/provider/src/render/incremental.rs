@@ -1,0 +1,203 @@
+//! Requests of one snapshot after another: what did not change stays where it is.
+
+use contextree_json::Object;
+use contextree_tree::{NodeKey, NodeRef, Region, Tree, TreeRef};
+
+use super::out::Mark;
+use super::run::{Run, parts_of};
+use super::wire::settings_of;
+use super::{Out, Preamble, RenderError, RenderOptions, Rendered, Wire, order};
+use crate::parts::Part;
+use crate::{Provider, wires};
+
+/// The number of the turn that `^sys` is counted as.
+const SYS: usize = usize::MAX;
+
+/// Keeps the request it rendered last, and what is needed to go on from any turn of it.
+///
+/// For the next snapshot everything before the first change stays where it is; a conversation that merely grew costs what it
+/// grew by. The bytes are those of [`render`](super::render).
+#[derive(Debug)]
+pub struct RequestRenderer {
+    provider: Provider,
+    options: RenderOptions,
+    last: Option<Tree>,
+    out: Out,
+    settings: Object,
+    /// The versions of the children of `^sys`.
+    system: Vec<u32>,
+    /// The versions of the turns.
+    turns: Vec<u32>,
+    /// How things stood before each turn, and behind the last.
+    starts: Vec<Start>,
+}
+
+/// How things stood before a turn.
+#[derive(Clone, Debug, Default)]
+struct Start {
+    /// Calls that the turn may answer.
+    awaiting: Vec<NodeKey>,
+    /// The last part of the message that may go on.
+    last: Option<NodeKey>,
+    /// What was written before the message that may go on, and where that began.
+    mark: Mark,
+    open: Option<(usize, usize)>,
+    /// Calls without results at the mark.
+    pending: Vec<NodeKey>,
+}
+
+impl RequestRenderer {
+    /// Returns a renderer that has rendered nothing yet.
+    #[must_use]
+    pub fn new(provider: Provider, options: RenderOptions) -> Self {
+        RequestRenderer {
+            provider,
+            options,
+            last: None,
+            out: Out::new(provider),
+            settings: Object::new(),
+            system: Vec::new(),
+            turns: Vec::new(),
+            starts: Vec::new(),
+        }
+    }
+
+    /// Returns the request of a snapshot.
+    ///
+    /// # Errors
+    ///
+    /// As for [`render`](super::render).
+    pub fn render(&mut self, tree: &Tree) -> Result<&Rendered, RenderError> {
+        let view = tree.view();
+        // Versions below this number mean the same in both trees.
+        let common = self.last.as_ref().map_or(0, |last| last.view().common_versions(view));
+        let done = self.update(view, common);
+        self.last = done.is_ok().then(|| tree.clone());
+        done?;
+        Ok(&self.out.rendered)
+    }
+
+    /// Renders a tree of which nothing is known yet.
+    pub(crate) fn render_once(&mut self, tree: TreeRef<'_>) -> Result<(), RenderError> {
+        self.update(tree, 0)
+    }
+
+    pub(crate) fn into_rendered(self) -> Rendered {
+        self.out.rendered
+    }
+
+    fn update(&mut self, tree: TreeRef<'_>, common: u32) -> Result<(), RenderError> {
+        let reserved = self.provider.reserved_fields();
+        if let Some(name) = self.options.settings.keys().find(|name| reserved.contains(name)) {
+            return Err(RenderError::ReservedField { name: name.to_owned() });
+        }
+        let wire = wires::wire(self.provider);
+        let same = |version: Option<&u32>, node: NodeRef<'_>| {
+            version.is_some_and(|version| *version == node.version() && *version < common)
+        };
+        let system = tree.region(Region::Sys);
+        let kept_system = !self.starts.is_empty()
+            && self.system.len() == system.child_count()
+            && system.children().zip(&self.system).all(|(node, version)| same(Some(version), node));
+        let mut kept = 0;
+        if kept_system {
+            let turns = tree.region(Region::Seq).children().zip(&self.turns);
+            kept = turns.take_while(|(node, version)| same(Some(version), *node)).count();
+        }
+        let start = self.starts.get(kept).filter(|_| kept_system);
+        // A message that began in `^sys` and goes on is rare: everything is done again.
+        match start.filter(|start| start.open.is_none_or(|(turn, _)| turn != SYS)).cloned() {
+            Some(start) => self.resume(tree, wire, kept, &start),
+            None => self.restart(tree, wire),
+        }
+        if self.out.messages == 0 {
+            self.starts.clear();
+            return Err(RenderError::Empty);
+        }
+        wire.end(&mut self.out, &self.settings);
+        Ok(())
+    }
+
+    fn restart(&mut self, tree: TreeRef<'_>, wire: &'static dyn Wire) {
+        self.out.rewind(Mark::default());
+        self.starts.clear();
+        self.turns.clear();
+        self.system.clear();
+        self.system.extend(tree.region(Region::Sys).children().map(NodeRef::version));
+        let preamble = Preamble::of(tree);
+        self.settings = settings_of(&mut self.out, self.provider, &preamble, &self.options);
+        wire.begin(&mut self.out, &preamble, &self.settings);
+        let mut run = Run { wire, out: &mut self.out, pending: Vec::new(), open: None };
+        run.turn(order(preamble.rest, Vec::new(), None, wire), SYS, 0);
+        walk(run, tree, 0, 0, &mut self.turns, &mut self.starts);
+    }
+
+    fn resume(&mut self, tree: TreeRef<'_>, wire: &'static dyn Wire, kept: usize, start: &Start) {
+        self.out.rewind(start.mark);
+        let (turn, from) = start.open.unwrap_or((kept, 0));
+        self.turns.truncate(turn);
+        self.starts.truncate(turn + 1);
+        let pending = parts_at(tree, &start.pending);
+        let run = Run { wire, out: &mut self.out, pending, open: None };
+        walk(run, tree, turn, from, &mut self.turns, &mut self.starts);
+    }
+}
+
+/// Writes the turns from the given one on, and the head. The first begins with the given part.
+fn walk<'a>(
+    mut run: Run<'a, '_>,
+    tree: TreeRef<'a>,
+    first: usize,
+    from: usize,
+    turns: &mut Vec<u32>,
+    starts: &mut Vec<Start>,
+) {
+    let sequence = tree.region(Region::Seq);
+    let wire = run.wire;
+    let mut number = first;
+    while let Some(turn) = sequence.child(number) {
+        let (awaiting, last, skip) = match starts.get(number) {
+            // The beginning of a turn that is gone through again.
+            Some(start) => {
+                let last = start.last.and_then(|key| part_at(tree, key));
+                (parts_at(tree, &start.awaiting), last, from)
+            }
+            None => {
+                let start = start_of(&run);
+                starts.push(start);
+                (run.awaiting(), run.last(), 0)
+            }
+        };
+        let parts = parts_of(turn, Region::Seq, awaiting, last, wire);
+        run.turn(parts, number, skip);
+        turns.push(turn.version());
+        number += 1;
+    }
+    if starts.len() == number {
+        starts.push(start_of(&run));
+    }
+    let head = tree.region(Region::Head);
+    let parts = parts_of(head, Region::Head, run.awaiting(), run.last(), wire);
+    run.turn(parts, number, 0);
+    run.finish();
+}
+
+fn start_of(run: &Run<'_, '_>) -> Start {
+    let keys = |parts: &[Part<'_>]| parts.iter().map(|part| part.node.key_of()).collect();
+    Start {
+        awaiting: keys(&run.awaiting()),
+        last: run.last().map(|part| part.node.key_of()),
+        mark: run.open.as_ref().map_or_else(|| run.out.mark(), |open| open.mark),
+        open: run.open.as_ref().map(|open| open.start),
+        pending: keys(&run.pending),
+    }
+}
+
+fn part_at(tree: TreeRef<'_>, key: NodeKey) -> Option<Part<'_>> {
+    let node = tree.at(key)?;
+    Some(Part::of(node, node.region().unwrap_or(Region::Seq)))
+}
+
+fn parts_at<'a>(tree: TreeRef<'a>, keys: &[NodeKey]) -> Vec<Part<'a>> {
+    keys.iter().filter_map(|key| part_at(tree, *key)).collect()
+}

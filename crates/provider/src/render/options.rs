@@ -1,0 +1,58 @@
+//! What a rendering may be told, and why there may be none.
+
+use std::fmt;
+
+use contextree_json::Object;
+
+/// How a request is rendered.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RenderOptions {
+    /// Fields of the request that are no content: `model`, `max_tokens`. They stand above those in the tree.
+    pub settings: Object,
+}
+
+/// Why there is no request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RenderError {
+    /// Not one message would be in it; no provider accepts that.
+    Empty,
+    /// A setting has the name of something that the tree decides: `messages`.
+    ReservedField {
+        /// The name.
+        name: String,
+    },
+}
+
+impl RenderError {
+    /// Returns the stable code.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            RenderError::Empty => "E_REQUEST_EMPTY",
+            RenderError::ReservedField { .. } => "E_SETTING_RESERVED",
+        }
+    }
+
+    /// Returns a way out.
+    #[must_use]
+    pub fn hint(&self) -> &'static str {
+        match self {
+            RenderError::Empty => "add a message, or protect the newest turn from pruning",
+            RenderError::ReservedField { .. } => "put it into the tree, not into the settings",
+        }
+    }
+}
+
+impl fmt::Display for RenderError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RenderError::Empty => formatter.write_str("the request would have no message"),
+            RenderError::ReservedField { name } => {
+                write!(formatter, "the setting `{name}` is decided by the tree")
+            }
+        }
+    }
+}
+
+impl std::error::Error for RenderError {}

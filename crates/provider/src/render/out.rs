@@ -1,0 +1,120 @@
+//! Where a request is written to.
+
+use contextree_json::{Object, Value, write};
+
+use super::rendered::{List, Rendered, Slot, Span};
+use super::{Loss, LossKind};
+use crate::Provider;
+
+/// A request in progress.
+#[derive(Debug)]
+pub(crate) struct Out {
+    pub(crate) rendered: Rendered,
+    /// How many entries the list of messages has.
+    pub(crate) messages: u32,
+}
+
+/// How far a request had come.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Mark {
+    bytes: usize,
+    spans: usize,
+    losses: usize,
+    messages: u32,
+}
+
+impl Out {
+    pub(crate) fn new(provider: Provider) -> Self {
+        let rendered =
+            Rendered { provider, bytes: Vec::new(), spans: Vec::new(), losses: Vec::new() };
+        Out { rendered, messages: 0 }
+    }
+
+    pub(crate) fn mark(&self) -> Mark {
+        Mark {
+            bytes: self.rendered.bytes.len(),
+            spans: self.rendered.spans.len(),
+            losses: self.rendered.losses.len(),
+            messages: self.messages,
+        }
+    }
+
+    /// Takes back everything since a mark.
+    pub(crate) fn rewind(&mut self, mark: Mark) {
+        self.rendered.bytes.truncate(mark.bytes);
+        self.rendered.spans.truncate(mark.spans);
+        self.rendered.losses.truncate(mark.losses);
+        self.messages = mark.messages;
+    }
+
+    pub(crate) fn raw(&mut self, text: &str) {
+        self.rendered.bytes.extend_from_slice(text.as_bytes());
+    }
+
+    /// Appends a comma, unless something was just opened.
+    pub(crate) fn comma(&mut self) {
+        if !matches!(self.rendered.bytes.last(), None | Some(b'[' | b'{' | b':')) {
+            self.rendered.bytes.push(b',');
+        }
+    }
+
+    /// Appends `,"name":`.
+    pub(crate) fn key(&mut self, name: &str) {
+        self.comma();
+        self.string(name);
+        self.rendered.bytes.push(b':');
+    }
+
+    pub(crate) fn string(&mut self, text: &str) {
+        write::string(&mut self.rendered.bytes, text);
+    }
+
+    pub(crate) fn value(&mut self, value: &Value) {
+        write::value(&mut self.rendered.bytes, value);
+    }
+
+    /// Appends `,"name":"text"`.
+    pub(crate) fn text_field(&mut self, name: &str, text: &str) {
+        self.key(name);
+        self.string(text);
+    }
+
+    /// Appends fields, but those that are named.
+    pub(crate) fn fields(&mut self, fields: &Object, but: &[&str]) {
+        for (name, value) in fields {
+            if !but.contains(&name) {
+                self.key(name);
+                self.value(value);
+            }
+        }
+    }
+
+    /// Appends an object with a type and one text.
+    pub(crate) fn typed_text(&mut self, kind: &str, field: &str, text: &str) {
+        self.raw("{");
+        self.text_field("type", kind);
+        self.text_field(field, text);
+    }
+
+    pub(crate) fn place(&self) -> usize {
+        self.rendered.bytes.len()
+    }
+
+    /// Notes that everything since a place is a node's.
+    pub(crate) fn span(&mut self, start: usize, node: &str, slot: Slot) {
+        let end = self.rendered.bytes.len();
+        if end > start {
+            self.rendered.spans.push(Span { start, end, node: node.into(), slot });
+        }
+    }
+
+    /// Returns the place of the message that is written.
+    pub(crate) fn message_slot(&self) -> Slot {
+        Slot { list: List::Messages, index: self.messages, inner: None }
+    }
+
+    pub(crate) fn loss(&mut self, kind: LossKind, node: &str, detail: impl Into<String>) {
+        let detail = detail.into();
+        self.rendered.losses.push(Loss { kind, node: node.to_owned(), detail });
+    }
+}

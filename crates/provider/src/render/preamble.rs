@@ -1,0 +1,40 @@
+//! What stands in `^sys`: settings, tools, system text, and whatever else was put there.
+
+use contextree_json::Object;
+use contextree_tree::{Class, Region, TreeRef};
+
+use crate::parts::names;
+use crate::parts::{Kind, Part, Role};
+
+/// The beginning of a request.
+#[derive(Debug, Default)]
+pub(crate) struct Preamble<'a> {
+    /// Settings with the node that has them and the name of their provider.
+    pub(crate) settings: Vec<(&'a str, Option<&'a str>, &'a Object)>,
+    pub(crate) tools: Vec<Part<'a>>,
+    pub(crate) system: Vec<Part<'a>>,
+    /// Blocks of other roles; they begin the conversation.
+    pub(crate) rest: Vec<Part<'a>>,
+}
+
+impl<'a> Preamble<'a> {
+    pub(crate) fn of(tree: TreeRef<'a>) -> Self {
+        let mut preamble = Preamble::default();
+        for (_, node) in tree.region(Region::Sys).subtree() {
+            if let Some(settings) = node.attribute(names::SETTINGS).and_then(|it| it.as_object()) {
+                let provider = node.attribute(names::PROVIDER).and_then(|it| it.as_str());
+                preamble.settings.push((node.id(), provider, settings));
+            }
+            if node.class() != Class::Block {
+                continue;
+            }
+            let part = Part::of(node, Region::Sys);
+            match (part.kind, part.role) {
+                (Kind::Tool, _) => preamble.tools.push(part),
+                (_, Role::System) => preamble.system.push(part),
+                _ => preamble.rest.push(part),
+            }
+        }
+        preamble
+    }
+}

@@ -1,0 +1,111 @@
+//! A rendered request: its bytes, which node wrote which of them, and what was lost.
+
+use contextree_json::Value;
+
+use super::Loss;
+use crate::Provider;
+
+/// A request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rendered {
+    /// Whose request it is.
+    pub provider: Provider,
+    /// The JSON text.
+    pub bytes: Vec<u8>,
+    /// Which bytes are which node's, in the order of the bytes. Spans do not overlap; brackets and role names between them are
+    /// nobody's.
+    pub spans: Vec<Span>,
+    /// What the provider cannot express, in the order of the tree.
+    pub losses: Vec<Loss>,
+}
+
+/// The bytes of one node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// Where they begin.
+    pub start: usize,
+    /// Where they end.
+    pub end: usize,
+    /// The node's id.
+    pub node: Box<str>,
+    /// Where it stands in the JSON.
+    pub slot: Slot,
+}
+
+/// A place in a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Slot {
+    /// In which list.
+    pub list: List,
+    /// At which position of it.
+    pub index: u32,
+    /// At which position of which list within that.
+    pub inner: Option<(&'static str, u32)>,
+}
+
+/// A list of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum List {
+    /// Definitions of tools.
+    Tools,
+    /// System text, where it stands apart.
+    System,
+    /// The conversation.
+    Messages,
+}
+
+impl Slot {
+    /// Returns the place as a path into a provider's request: `messages[9].content[0]`.
+    #[must_use]
+    pub fn path(&self, provider: Provider) -> String {
+        let index = self.index;
+        let mut path = match self.list {
+            List::Tools => format!("tools[{index}]"),
+            List::Messages => format!("{}[{index}]", provider.messages_field()),
+            List::System => match provider {
+                Provider::Anthropic => format!("system[{index}]"),
+                Provider::Gemini => format!("systemInstruction.parts[{index}]"),
+                _ => "instructions".to_owned(),
+            },
+        };
+        if let Some((list, index)) = self.inner {
+            path.push_str(&format!(".{list}[{index}]"));
+        }
+        path
+    }
+}
+
+impl Rendered {
+    /// Returns the request as text.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        str::from_utf8(&self.bytes).expect("canonical JSON is ASCII")
+    }
+
+    /// Returns the request as a value.
+    #[must_use]
+    pub fn value(&self) -> Value {
+        contextree_json::parse(&self.bytes).expect("a request is valid JSON")
+    }
+
+    /// Returns the span that a byte belongs to; between spans, the next one.
+    #[must_use]
+    pub fn span_at(&self, byte: usize) -> Option<&Span> {
+        self.spans.get(self.spans.partition_point(|span| span.end <= byte))
+    }
+
+    /// Returns the path of a span.
+    #[must_use]
+    pub fn path(&self, span: &Span) -> String {
+        span.slot.path(self.provider)
+    }
+
+    /// Returns the first span at a place, or within it.
+    #[must_use]
+    pub fn span_of(&self, slot: Slot) -> Option<&Span> {
+        let within = |span: &&Span| span.slot.list == slot.list && span.slot.index == slot.index;
+        let mut found = self.spans.iter().filter(within);
+        let exact = found.clone().find(|span| span.slot == slot);
+        exact.or_else(|| found.next())
+    }
+}

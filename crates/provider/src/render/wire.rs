@@ -1,0 +1,217 @@
+//! What a provider has to say about writing, and what several of them say alike.
+
+use std::borrow::Cow;
+
+use contextree_json::{Object, Value};
+use contextree_tree::Content;
+
+use super::{LossKind, Out, Preamble, RenderOptions};
+use crate::parts::{Kind, Part, Role, View, names, role_of};
+use crate::{Provider, wires};
+
+/// What a call without a result is answered with.
+pub(crate) const MISSING: &str = "[no result]";
+/// What a conversation begins with if its first message was the model's.
+pub(crate) const FIRST: &str = "[earlier messages were removed]";
+
+/// Parts that are sent together.
+#[derive(Debug)]
+pub(crate) struct Message<'a> {
+    pub(crate) role: Role,
+    pub(crate) parts: Vec<Part<'a>>,
+}
+
+/// How a provider's requests are written.
+pub(crate) trait Wire: Sync {
+    /// True if a part belongs to the same message as the one before it; `same_turn` if they stand in one turn.
+    fn joins(&self, before: &Part<'_>, part: &Part<'_>, same_turn: bool) -> bool;
+
+    /// True if results that are missing stand in the message of the user that follows the calls, and not by themselves.
+    fn answers_together(&self) -> bool;
+
+    /// Writes everything up to and including the bracket that opens the list of messages.
+    fn begin(&self, out: &mut Out, preamble: &Preamble<'_>, settings: &Object);
+
+    /// Writes a message; nothing if nothing of it can be expressed. `calls` wait for results, and `missing` of them get none.
+    fn message(
+        &self,
+        out: &mut Out,
+        message: &Message<'_>,
+        calls: &[Part<'_>],
+        missing: &[Part<'_>],
+    );
+
+    /// Writes results that say that there are none, by themselves.
+    fn missing(&self, out: &mut Out, calls: &[Part<'_>]);
+
+    /// Closes the list of messages and writes what follows.
+    fn end(&self, out: &mut Out, settings: &Object) {
+        out.raw("]");
+        out.fields(settings, &["model"]);
+        out.raw("}");
+    }
+}
+
+/// Returns the settings of a request: those of the tree that are this provider's, and above them the caller's.
+pub(crate) fn settings_of(
+    out: &mut Out,
+    provider: Provider,
+    preamble: &Preamble<'_>,
+    options: &RenderOptions,
+) -> Object {
+    let mut settings = Object::new();
+    for (node, owner, fields) in &preamble.settings {
+        if owner.is_none_or(|owner| owner == provider.name()) {
+            for (name, value) in *fields {
+                settings.insert(name, value.clone());
+            }
+        } else if !fields.is_empty() {
+            let names: Vec<&str> = fields.keys().collect();
+            out.loss(LossKind::Settings, node, names.join(", "));
+        }
+    }
+    for (name, value) in &options.settings {
+        settings.insert(name, value.clone());
+    }
+    settings
+}
+
+/// Appends `,"model":…` if the settings have one: it decides what can be cached, so it comes first.
+pub(crate) fn write_model(out: &mut Out, settings: &Object) {
+    if let Some(model) = settings.get("model") {
+        out.key("model");
+        out.value(model);
+    }
+}
+
+/// Returns an id that every provider accepts: letters, digits, `_` and `-`, at most 64.
+pub(crate) fn safe_call_id(id: &str) -> Cow<'_, str> {
+    let fits = |character: char| character.is_ascii_alphanumeric() || "_-".contains(character);
+    if !id.is_empty() && id.len() <= 64 && id.chars().all(fits) {
+        return Cow::Borrowed(id);
+    }
+    let safe: String = id.chars().map(|it| if fits(it) { it } else { '_' }).take(64).collect();
+    Cow::Owned(if safe.is_empty() { "call".to_owned() } else { safe })
+}
+
+/// Returns the id of a call or result; one is made of the call's node if it has none.
+pub(crate) fn wire_call_id<'a>(part: &Part<'a>, calls: &[Part<'a>]) -> Cow<'a, str> {
+    match part.call_id() {
+        Some(Value::String(id)) => Cow::Borrowed(id),
+        Some(other) => canonical(other),
+        None => {
+            let call = calls.iter().find(|call| call.call_id().is_none()).unwrap_or(part);
+            Cow::Owned(safe_call_id(call.node.id()).into_owned())
+        }
+    }
+}
+
+/// Returns the call that a result answers.
+pub(crate) fn call_of<'a>(result: &Part<'a>, calls: &[Part<'a>]) -> Option<Part<'a>> {
+    calls.iter().find(|call| call.call_id() == result.call_id()).copied()
+}
+
+/// Returns the name of the tool of a call.
+pub(crate) fn tool_name<'a>(part: &Part<'a>) -> &'a str {
+    part.view().name().unwrap_or("unknown")
+}
+
+/// Returns the arguments of a call as text: exactly as they came, or canonical JSON.
+pub(crate) fn arguments_text<'a>(view: &View<'a>) -> Cow<'a, str> {
+    match view.content {
+        Content::Absent => Cow::Borrowed("{}"),
+        _ => view.text(),
+    }
+}
+
+/// Returns the arguments of a call as an object. Anything else is wrapped, and that is noted.
+pub(crate) fn arguments_object<'a>(out: &mut Out, view: &View<'a>, node: &str) -> Cow<'a, Value> {
+    let value: Cow<'a, Value> = match view.content {
+        Content::Absent => return Cow::Owned(Value::Object(Object::new())),
+        Content::Json(value) => Cow::Borrowed(&**value),
+        Content::Text(text) if text.trim().is_empty() => {
+            return Cow::Owned(Value::Object(Object::new()));
+        }
+        Content::Text(text) => match contextree_json::parse(text.as_bytes()) {
+            Ok(value) => Cow::Owned(value),
+            Err(_) => Cow::Owned(Value::String(text.clone())),
+        },
+    };
+    if value.as_object().is_some() {
+        return value;
+    }
+    out.loss(LossKind::Arguments, node, "");
+    let wrapped = Object::from_iter([("arguments", value.into_owned())]);
+    Cow::Owned(Value::Object(wrapped))
+}
+
+/// Calls back for each part of a result that came as a list: as its provider's importer reads it.
+pub(crate) fn for_each_nested(view: &View<'_>, mut each: impl FnMut(View<'_>)) -> bool {
+    let Content::Json(value) = view.content else { return false };
+    let (Some(elements), Some(provider)) = (value.as_array(), view.provider()) else {
+        return false;
+    };
+    for element in elements {
+        let node = wires::read_part(provider, element.clone());
+        each(View::of_new(&node));
+    }
+    true
+}
+
+/// Returns a result as one text. What is not text is left out, and that is noted.
+pub(crate) fn result_text<'a>(out: &mut Out, view: &View<'a>, node: &str) -> Cow<'a, str> {
+    let mut texts: Vec<String> = Vec::new();
+    let nested = for_each_nested(view, |part| match part.kind {
+        Kind::Text => texts.push(part.text().into_owned()),
+        _ => out.loss(LossKind::Media, node, part.mime.unwrap_or("not text")),
+    });
+    if nested { Cow::Owned(texts.join("\n")) } else { view.text() }
+}
+
+/// Returns the text of a part that is rendered as text, and notes what it is no more.
+pub(crate) fn plain_text<'a>(out: &mut Out, part: &Part<'a>) -> Cow<'a, str> {
+    let id = part.node.id();
+    if part.orphan {
+        out.loss(LossKind::OrphanResult, id, "");
+        let mut view = part.view();
+        view.kind = Kind::Result;
+        return result_text(out, &view, id);
+    }
+    if part.is_stray_tool() {
+        out.loss(LossKind::StrayTool, id, "");
+    } else if part.role == Role::User
+        && let Some(role) = part.node.role()
+        && !matches!(role, "user" | "human")
+        && role_of(role) == Role::User
+    {
+        out.loss(LossKind::Role, id, role);
+    }
+    part.view().text()
+}
+
+/// Appends fields of the provider's own, or notes that they are another's.
+pub(crate) fn write_own(out: &mut Out, view: &View<'_>, attribute: &str, id: &str) {
+    let provider = out.rendered.provider;
+    if let Some(fields) = view.own_fields(attribute, provider) {
+        out.fields(fields, &[]);
+    } else if let Some(fields) = view.attribute(attribute).and_then(Value::as_object) {
+        let names: Vec<&str> = fields.keys().collect();
+        out.loss(LossKind::Field, id, names.join(", "));
+    }
+}
+
+/// Returns true if a part has fields of its own that this provider wants back.
+pub(crate) fn has_own(view: &View<'_>, provider: Provider) -> bool {
+    view.own_fields(names::EXTRA, provider).is_some()
+}
+
+/// Notes a signature that another provider gave.
+pub(crate) fn drop_signature(out: &mut Out, view: &View<'_>, id: &str) {
+    if view.attribute(names::SIGNATURE).is_some() && !view.is_from(out.rendered.provider) {
+        out.loss(LossKind::Signature, id, view.text_attribute(names::PROVIDER).unwrap_or(""));
+    }
+}
+
+pub(crate) fn canonical(value: &Value) -> Cow<'static, str> {
+    Cow::Owned(String::from_utf8(value.to_canonical()).expect("canonical JSON is ASCII"))
+}

@@ -1,0 +1,127 @@
+//! However a session is cut down, what is rendered is accepted; and rendering on from the last snapshot gives the same bytes.
+
+use contextree_provider::{
+    Format, Provider, RenderError, RenderOptions, Rendered, RequestRenderer, Severity, lint, render,
+};
+
+use crate::session::Session;
+use crate::support::{imported, samples};
+
+const TURNS: usize = 300;
+
+fn assert_sound(rendered: &Rendered, what: &str) {
+    let mut findings = lint(rendered);
+    findings.retain(|finding| finding.severity == Severity::Error);
+    assert!(findings.is_empty(), "{what}: {findings:?}\n{}", rendered.text());
+}
+
+/// Renders, unless everything was pruned.
+fn try_render(
+    tree: contextree_tree::TreeRef<'_>,
+    provider: Provider,
+    what: &str,
+) -> Option<Rendered> {
+    match render(tree, provider, &RenderOptions::default()) {
+        Ok(rendered) => {
+            assert_sound(&rendered, what);
+            Some(rendered)
+        }
+        Err(RenderError::Empty) => None,
+        Err(error) => panic!("{what}: {error}"),
+    }
+}
+
+fn check(seed: u64) {
+    let owner = Provider::ALL[seed as usize % 4];
+    let mut session = Session::new(seed, owner);
+    let mut policy = session.policy();
+    let mut renderers = Provider::ALL.map(|it| RequestRenderer::new(it, RenderOptions::default()));
+    let mut rendered_once = 0;
+    for turn in 0..TURNS {
+        session.ask();
+        if turn % 10 == 0 {
+            for provider in Provider::ALL {
+                let what = format!("seed {seed}, turn {turn}, {provider}, sent");
+                try_render(session.context.working(), provider, &what);
+            }
+        }
+        session.answer();
+        if session.random.chance(5) {
+            policy = session.policy();
+        }
+        session.commit(&policy);
+        let tree = session.context.head_tree().unwrap().clone();
+        for renderer in &mut renderers {
+            let kept = renderer.render(&tree).cloned().ok();
+            if turn % 3 == 0 {
+                let what = format!("seed {seed}, turn {turn}");
+                let provider = kept.as_ref().map_or(owner, |kept| kept.provider);
+                if let Some(kept) = kept {
+                    let anew = try_render(tree.view(), provider, &what).unwrap();
+                    assert!(
+                        kept == anew,
+                        "{what}, {provider}: rendered on and anew differ\n{}\n{}",
+                        kept.text(),
+                        anew.text()
+                    );
+                    rendered_once += 1;
+                }
+            }
+        }
+    }
+    assert!(rendered_once > TURNS / 2, "most of the time there is something to send");
+}
+
+#[test]
+fn sessions_under_tight_budgets_are_never_refused() {
+    for seed in 0..12 {
+        check(seed);
+    }
+}
+
+#[test]
+fn sessions_without_a_budget_are_rendered_on_as_anew() {
+    for seed in 100..104 {
+        let mut session = Session::new(seed, Provider::ALL[seed as usize % 4]);
+        let mut renderers =
+            Provider::ALL.map(|it| RequestRenderer::new(it, RenderOptions::default()));
+        for turn in 0..60 {
+            session.ask();
+            session.answer();
+            session.context.commit().unwrap();
+            let tree = session.context.head_tree().unwrap().clone();
+            for renderer in &mut renderers {
+                let kept = renderer.render(&tree).unwrap().clone();
+                let anew = render(tree.view(), kept.provider, &RenderOptions::default()).unwrap();
+                assert!(kept == anew, "seed {seed}, turn {turn}, {}", kept.provider);
+            }
+        }
+    }
+}
+
+#[test]
+fn imported_sessions_are_cut_down_as_safely() {
+    for format in [
+        Format::OpenAiChat,
+        Format::OpenAiResponses,
+        Format::Anthropic,
+        Format::Gemini,
+        Format::ClaudeCode,
+    ] {
+        for (name, text) in samples(format) {
+            for seed in 0..40 {
+                let mut session = Session::new(seed, format.provider());
+                session.context = imported(&text, format).context;
+                for _ in 0..4 {
+                    session.ask();
+                    let policy = session.policy();
+                    session.commit(&policy);
+                    for provider in Provider::ALL {
+                        let what = format!("{format}/{name}, seed {seed}, {provider}");
+                        try_render(session.context.head().unwrap().view(), provider, &what);
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! Logs: what they say arrives, in turns; what they say besides is kept.
+
+use contextree_json::Value;
+use contextree_provider::{Format, ImportOptions, Importer, Provider, Severity, import, lint};
+
+use crate::support::{assert_same, expected, imported, rendered, samples};
+
+fn check(format: Format, provider_of: impl Fn(&str) -> Provider) {
+    for (name, text) in samples(format) {
+        for chosen in [format, Format::Auto] {
+            let imported = imported(&text, chosen);
+            assert_eq!(imported.report.format, Some(format), "{name} is told by its looks");
+            let rendered = rendered(&imported, provider_of(&name));
+            assert_same(&rendered.value(), &expected(format, &name), &name);
+            assert_eq!(rendered.losses, [], "{name}: nothing is lost");
+            let mut findings = lint(&rendered);
+            findings.retain(|finding| finding.severity == Severity::Error);
+            assert!(findings.is_empty(), "{name}: {findings:?}");
+        }
+    }
+}
+
+#[test]
+fn langchain_arrives_in_both_of_its_forms() {
+    check(Format::LangChain, |name| match name {
+        "dumpd.jsonl" => Provider::Anthropic,
+        _ => Provider::OpenAiChat,
+    });
+}
+
+#[test]
+fn sharegpt_gets_ids_for_its_calls() {
+    check(Format::ShareGpt, |_| Provider::OpenAiChat);
+}
+
+#[test]
+fn claude_code_is_a_tree_of_which_the_newest_branch_counts() {
+    check(Format::ClaudeCode, |_| Provider::Anthropic);
+    let imported = imported(&samples(Format::ClaudeCode)[0].1, Format::Auto);
+    let skipped: Vec<(&str, u64)> =
+        imported.report.skipped.iter().map(|(name, count)| (&**name, *count)).collect();
+    assert_eq!(skipped, [("other_branch", 2), ("progress", 1), ("sidechain", 1), ("summary", 1)]);
+    let first = imported
+        .context
+        .working()
+        .nodes()
+        .find(|(_, node)| node.content().as_text() == Some("Will it rain in Oslo and Zürich?"));
+    let entry = first.unwrap().1.attribute("data_entry").unwrap();
+    assert_eq!(entry.get("cwd").and_then(Value::as_str), Some("/home/ada"), "fields survive");
+}
+
+#[test]
+fn codex_forgets_what_was_compacted_and_its_history_does_not() {
+    check(Format::Codex, |_| Provider::OpenAiResponses);
+    let imported = imported(&samples(Format::Codex)[0].1, Format::Auto);
+    let first = imported.context.history().get(0).unwrap();
+    assert!(String::from_utf8(first.thread()).unwrap().contains("Old question"));
+}
+
+#[test]
+fn spans_of_opentelemetry_continue_each_other() {
+    check(Format::OTel, |_| Provider::OpenAiChat);
+}
+
+#[test]
+fn flat_logs_arrive_as_the_engine_reads_them() {
+    check(Format::Flat, |_| Provider::OpenAiChat);
+    let (_, text) = &samples(Format::Flat)[0];
+    let imported = imported(text, Format::Flat);
+    let log: Vec<Value> = text
+        .split(|byte| *byte == b'\n')
+        .filter(|line| !line.is_empty())
+        .map(crate::support::parse)
+        .collect();
+    let mut context = contextree_engine::Context::new();
+    context.import_flat_log(&log).unwrap();
+    context.commit().unwrap();
+    assert_eq!(imported.context.history_digest(), context.history_digest());
+}
+
+#[test]
+fn a_log_of_requests_is_one_conversation_with_a_commit_for_each_turn() {
+    let log = samples(Format::OpenAiChat);
+    let (_, text) = log.iter().find(|(name, _)| name == "requests.jsonl").unwrap();
+    let imported = imported(text, Format::Auto);
+    assert_eq!(imported.report.conversations, 1);
+    assert_eq!(imported.report.messages, 3, "what a request repeats is not added again");
+    assert_eq!(imported.context.history().len(), 2);
+}
+
+#[test]
+fn a_bad_line_names_its_number() {
+    let text = b"{\"role\":\"user\",\"content\":\"a\"}\n\n{\"role\":7}\n{oops\n{\"role\":\"user\",\"content\":\"b\"}\n";
+    let error = import(text, Format::Flat, ImportOptions::default()).unwrap_err();
+    assert_eq!(error.line, Some(3));
+    assert_eq!(error.code(), "E_IMPORT_SHAPE");
+    assert_eq!(error.to_string(), "line 3: expected a text at `[0].role`");
+    let options = ImportOptions { keep_going: true, ..ImportOptions::default() };
+    let imported = import(text, Format::Flat, options).unwrap();
+    let lines: Vec<Option<u64>> = imported.report.errors.iter().map(|error| error.line).collect();
+    assert_eq!(lines, [Some(3), Some(4)]);
+    assert_eq!(imported.report.messages, 2);
+}
+
+#[test]
+fn nothing_of_a_bad_line_is_imported() {
+    let mut importer = Importer::new(Format::OpenAiChat, ImportOptions::default());
+    let bad = br#"{"messages":[{"role":"user","content":"a"},{"content":"b"}]}"#;
+    let error = importer.line(bad).unwrap_err();
+    assert_eq!(error.to_string(), "line 1: expected a text at `messages[1].role`");
+    let imported = importer.finish().unwrap();
+    assert_eq!(imported.context.working().node_count(), 4, "the root and the regions");
+}
+
+#[test]
+fn what_is_no_known_format_is_said_so() {
+    let error = import(b"{\"a\":1}", Format::Auto, ImportOptions::default()).unwrap_err();
+    assert_eq!(error.code(), "E_IMPORT_FORMAT");
+}

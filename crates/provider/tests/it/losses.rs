@@ -1,0 +1,213 @@
+//! What cannot be said is said to be lost, and the request stays one that is accepted.
+
+use contextree_engine::{Context, NewNode, Place};
+use contextree_provider::{
+    Format, LossKind, Provider, RenderError, RenderOptions, Rendered, Severity, lint, render,
+};
+
+use crate::support::{imported, parse, rendered, samples};
+
+fn request(context: &Context, provider: Provider) -> Rendered {
+    let rendered = render(context.working(), provider, &RenderOptions::default()).unwrap();
+    assert_sound(&rendered);
+    rendered
+}
+
+fn assert_sound(rendered: &Rendered) {
+    let mut findings = lint(rendered);
+    findings.retain(|finding| finding.severity == Severity::Error);
+    assert!(findings.is_empty(), "{}: {findings:?}\n{}", rendered.provider, rendered.text());
+}
+
+fn codes(rendered: &Rendered) -> Vec<&'static str> {
+    let mut codes: Vec<&str> = rendered.losses.iter().map(|loss| loss.kind.code()).collect();
+    codes.dedup();
+    codes
+}
+
+fn call(id: &str) -> NewNode {
+    NewNode::text("{}")
+        .role("assistant")
+        .kind("call")
+        .attribute("data_call_id", id)
+        .attribute("data_name", "f")
+}
+
+fn result(id: &str) -> NewNode {
+    NewNode::text("done").role("tool").kind("result").attribute("data_call_id", id)
+}
+
+fn context(nodes: Vec<NewNode>) -> Context {
+    let mut context = Context::new();
+    for node in nodes {
+        context.add(Place::head(), node).unwrap();
+    }
+    context
+}
+
+#[test]
+fn every_sample_of_every_provider_reaches_every_other() {
+    let formats = [Format::OpenAiChat, Format::OpenAiResponses, Format::Anthropic, Format::Gemini];
+    for format in formats {
+        for (name, text) in samples(format) {
+            let imported = imported(&text, format);
+            for provider in Provider::ALL {
+                let rendered = rendered(&imported, provider);
+                assert_sound(&rendered);
+                let foreign = provider != format.provider();
+                let lost = rendered.losses.iter().any(|loss| loss.kind == LossKind::Settings);
+                assert_eq!(lost, foreign, "{name} as {provider}: settings are their owner's");
+            }
+        }
+    }
+}
+
+#[test]
+fn results_stand_behind_their_calls_wherever_they_stand_in_the_turn() {
+    let user = |text: &str| NewNode::text(text).role("user");
+    let context =
+        context(vec![user("go"), call("a"), call("b"), user("wait"), result("b"), result("a")]);
+    for provider in Provider::ALL {
+        let rendered = request(&context, provider);
+        assert_eq!(codes(&rendered), [""; 0], "{provider}: nothing is lost");
+        let text = rendered.text();
+        assert!(text.find("done").unwrap() < text.find("wait").unwrap(), "{provider}: {text}");
+    }
+}
+
+#[test]
+fn a_call_without_a_result_is_answered_and_reported() {
+    let user = |text: &str| NewNode::text(text).role("user");
+    let context = context(vec![user("go"), call("a"), call("b"), result("b"), user("and?")]);
+    for provider in Provider::ALL {
+        let rendered = request(&context, provider);
+        assert_eq!(codes(&rendered), ["missing_result"], "{provider}");
+        assert_eq!(rendered.losses[0].node, context.working().nodes().nth(6).unwrap().1.id());
+        assert!(rendered.text().contains("[no result]"));
+    }
+}
+
+#[test]
+fn a_result_without_a_call_becomes_text_and_is_reported() {
+    let context = context(vec![NewNode::text("go").role("user"), result("x")]);
+    for provider in Provider::ALL {
+        let rendered = request(&context, provider);
+        assert_eq!(codes(&rendered), ["orphan_result"], "{provider}");
+        assert!(rendered.text().contains("done"), "what it says still arrives");
+    }
+}
+
+#[test]
+fn a_conversation_that_begins_with_the_model_is_given_a_user() {
+    let context = context(vec![NewNode::text("Hello.").role("assistant")]);
+    for (provider, expected) in [
+        (Provider::OpenAiChat, &[][..]),
+        (Provider::OpenAiResponses, &[]),
+        (Provider::Anthropic, &["first_user"]),
+        (Provider::Gemini, &["first_user"]),
+    ] {
+        assert_eq!(codes(&request(&context, provider)), expected, "{provider}");
+    }
+}
+
+#[test]
+fn reasoning_without_signature_or_consequence_is_left_out() {
+    let reasoning = || NewNode::text("Hm.").role("assistant").kind("reasoning");
+    let signed =
+        reasoning().attribute("data_provider", "anthropic").attribute("data_signature", "c2ln");
+    let user = NewNode::text("go").role("user");
+    let context = context(vec![user, reasoning(), NewNode::text("So.").role("assistant"), signed]);
+    let rendered = request(&context, Provider::Anthropic);
+    assert_eq!(codes(&rendered), ["reasoning"]);
+    assert_eq!(rendered.losses.len(), 2);
+    assert!(!rendered.text().contains("Hm."));
+}
+
+#[test]
+fn system_text_among_messages_goes_where_it_can() {
+    let nodes = vec![
+        NewNode::text("go").role("user"),
+        NewNode::text("Be brief.").role("system"),
+        NewNode::text("Well?").role("user"),
+    ];
+    let context = context(nodes);
+    assert_eq!(codes(&request(&context, Provider::OpenAiChat)), [""; 0]);
+    assert_eq!(codes(&request(&context, Provider::OpenAiResponses)), [""; 0]);
+    for provider in [Provider::Anthropic, Provider::Gemini] {
+        let rendered = request(&context, provider);
+        assert_eq!(codes(&rendered), ["system_inline"], "{provider}");
+        assert!(rendered.text().contains("<system>\\nBe brief.\\n</system>"));
+    }
+}
+
+#[test]
+fn a_tools_text_without_a_call_is_the_users() {
+    let context = context(vec![NewNode::text("Forecast: rain").role("tool")]);
+    for provider in Provider::ALL {
+        assert_eq!(codes(&request(&context, provider)), ["stray_tool"], "{provider}");
+    }
+}
+
+#[test]
+fn arguments_that_are_no_object_are_wrapped_where_one_is_needed() {
+    let user = NewNode::text("go").role("user");
+    let mut bad = call("a");
+    bad.content = "{\"oops".into();
+    let context = context(vec![user, bad, result("a")]);
+    assert_eq!(
+        codes(&request(&context, Provider::OpenAiChat)),
+        [""; 0],
+        "the text is sent as it is"
+    );
+    for provider in [Provider::Anthropic, Provider::Gemini] {
+        assert_eq!(codes(&request(&context, provider)), ["arguments"], "{provider}");
+    }
+}
+
+#[test]
+fn nothing_to_send_is_an_error() {
+    let mut context = Context::new();
+    context.add(Place::system(), NewNode::text("S")).unwrap();
+    for provider in [Provider::OpenAiResponses, Provider::Anthropic, Provider::Gemini] {
+        let error = render(context.working(), provider, &RenderOptions::default()).unwrap_err();
+        assert_eq!(error, RenderError::Empty, "{provider}");
+    }
+}
+
+#[test]
+fn settings_of_the_caller_stand_above_the_trees_and_cannot_be_content() {
+    let imported = imported(
+        br#"{"model":"old","messages":[{"role":"user","content":"x"}],"n":1}"#,
+        Format::OpenAiChat,
+    );
+    let head = imported.context.head().unwrap();
+    let settings =
+        |text: &[u8]| RenderOptions { settings: parse(text).as_object().unwrap().clone() };
+    let rendered =
+        render(head.view(), Provider::OpenAiChat, &settings(br#"{"model":"new"}"#)).unwrap();
+    assert_eq!(
+        rendered.text(),
+        r#"{"model":"new","messages":[{"role":"user","content":"x"}],"n":1}"#
+    );
+    let error =
+        render(head.view(), Provider::OpenAiChat, &settings(br#"{"messages":[]}"#)).unwrap_err();
+    assert_eq!(error.code(), "E_SETTING_RESERVED");
+}
+
+#[test]
+fn spans_say_which_bytes_are_whose() {
+    for format in [Format::OpenAiChat, Format::OpenAiResponses, Format::Anthropic, Format::Gemini] {
+        for (name, text) in samples(format) {
+            let imported = imported(&text, format);
+            let rendered = rendered(&imported, format.provider());
+            let mut end = 0;
+            for span in &rendered.spans {
+                assert!(span.start >= end, "{name}: spans do not overlap");
+                end = span.end;
+                let value = parse(&rendered.bytes[span.start..span.end]);
+                assert!(!value.is_null(), "{name}: {} is JSON", rendered.path(span));
+                assert!(imported.context.working().get(&span.node).is_some());
+            }
+        }
+    }
+}

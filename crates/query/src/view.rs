@@ -1,0 +1,65 @@
+//! Node views: what a result is, and where it stands. Nothing is copied but the way to the node.
+
+use std::fmt;
+
+use contextree_tree::{NodeRef, Region};
+
+use crate::depth::Axis;
+use crate::resolve::Recency;
+
+/// A node of a selection with its place in the tree. Headers and content are read from [`node`](Self::node), which borrows them.
+#[derive(Clone, Debug)]
+pub struct NodeView<'t> {
+    /// The node: id, headers, content, neighbours.
+    pub node: NodeRef<'t>,
+    /// The ids from the root down to the node itself.
+    pub path: Vec<&'t str>,
+    /// Where it stands.
+    pub coordinate: Coordinate,
+}
+
+impl<'t> NodeView<'t> {
+    pub(crate) fn new(node: NodeRef<'t>, recency: Recency) -> Self {
+        let mut way: Vec<NodeRef<'t>> = std::iter::once(node).chain(node.ancestors()).collect();
+        way.reverse();
+        let mut below = way.iter().skip(1);
+        let region = below.next().and_then(|node| node.as_region());
+        let depth = match region {
+            Some(Region::Seq) => {
+                below.next().map(|turn| Axis::new(node.tree(), recency).depth_at(turn.position()))
+            }
+            Some(region) => Axis::region_depth(region),
+            None => None,
+        };
+        let children = below.map(|node| node.position() + 1).collect();
+        NodeView {
+            node,
+            path: way.iter().map(|node| node.id()).collect(),
+            coordinate: Coordinate { region, depth, children },
+        }
+    }
+}
+
+/// Where a node stands: a depth, then the number of the child on each level below, counted from 1 as in cues.
+///
+/// It prints as `d1/2/1`: in the newest turn, of its second child the first. The root is `^root`, the sequence `^seq`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Coordinate {
+    /// The region; the root has none.
+    pub region: Option<Region>,
+    /// The depth: −1 for the system region, 0 for the head, 1 and more for turns. The root and the sequence have none.
+    pub depth: Option<i64>,
+    /// The way down from there.
+    pub children: Vec<usize>,
+}
+
+impl fmt::Display for Coordinate {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.region, self.depth) {
+            (None, _) => return formatter.write_str("^root"),
+            (Some(_), None) => return formatter.write_str("^seq"),
+            (Some(_), Some(depth)) => write!(formatter, "d{depth}")?,
+        }
+        self.children.iter().try_for_each(|child| write!(formatter, "/{child}"))
+    }
+}

@@ -1,0 +1,124 @@
+//! Random histories, and what a range over them must say.
+//!
+//! The fuzz target `evaluate` is made of this file and of `generate.rs` too.
+
+use std::collections::BTreeMap;
+
+use contextree_query::{DiffBlock, RangeDiff, naive};
+use contextree_selector::Selector;
+use contextree_tree::diff::changed_fields;
+use contextree_tree::{Body, Content, Draft, NodeRef, Region, Scalar};
+
+use crate::generate::{self, Ids};
+use crate::support::{History, Random};
+
+/// A history of a few snapshots in which nodes come, go, move and change.
+pub(crate) fn history(random: &mut Random) -> History {
+    let first = generate::tree(random, 0);
+    let mut draft = first.continue_branch();
+    let mut ids = Ids { next: 1000 };
+    let mut snapshots = vec![(0, first)];
+    for cycle in 1..2 + random.below(4) as u32 {
+        for _ in 0..random.below(5) {
+            change(&mut draft, random, &mut ids);
+        }
+        snapshots.push((cycle, draft.freeze()));
+    }
+    History { snapshots, working: Some(draft) }
+}
+
+fn change(draft: &mut Draft, random: &mut Random, ids: &mut Ids) {
+    let head = draft.view().region(Region::Head).key_of();
+    let sequence = draft.view().region(Region::Seq).key_of();
+    let is_fixed = |node: NodeRef<'_>| node.as_region().is_some() || node.parent_id().is_none();
+    let free: Vec<_> = draft
+        .view()
+        .nodes()
+        .filter(|(_, node)| !is_fixed(*node))
+        .map(|(_, node)| node.key_of())
+        .collect();
+    let any = if free.is_empty() { None } else { Some(free[random.below(free.len())]) };
+    match (random.below(8), any) {
+        (0, _) | (_, None) => {
+            draft.insert(head, generate::leaf(ids, random));
+        }
+        (1, _) => {
+            let turn = draft.insert(sequence, ids.node(random, "mt"));
+            draft.insert(turn, generate::leaf(ids, random));
+        }
+        (2, Some(any)) => {
+            draft.insert(any, generate::leaf(ids, random));
+        }
+        (3, Some(any)) => {
+            draft.remove(any);
+        }
+        (4, Some(any)) => {
+            draft.set_priority(any, Scalar::Int(random.below(3) as i64));
+        }
+        (5, Some(any)) => {
+            draft.set_expires(any, random.one_in(2).then(|| 6 + random.below(3) as u32));
+        }
+        (6, Some(any)) => {
+            let attributes = generate::leaf(ids, random).body.attributes;
+            draft.set_body(any, Body::new(Content::from("changed"), attributes));
+        }
+        (_, Some(any)) => draft.relocate(any, head, Scalar::Int(random.below(3) as i64 - 1)),
+    }
+}
+
+/// Added, removed, changed with fields.
+pub(crate) type Block = (Vec<String>, Vec<String>, Vec<(String, Vec<String>)>);
+
+/// What the range must say, worked out snapshot by snapshot with the naive evaluator.
+pub(crate) fn expected(selector: &Selector, history: &History) -> Vec<Block> {
+    let matches: Vec<BTreeMap<&str, NodeRef<'_>>> = history
+        .snapshots
+        .iter()
+        .rev()
+        .map(|(cycle, tree)| {
+            naive::select(selector, tree.view(), Some(*cycle))
+                .into_iter()
+                .map(|node| (node.id(), node))
+                .collect()
+        })
+        .collect();
+    let trees: Vec<_> = history.snapshots.iter().rev().map(|(_, tree)| tree.view()).collect();
+    (1..matches.len())
+        .map(|older| {
+            let (before, after, tree) = (&matches[older], &matches[older - 1], trees[older - 1]);
+            let place =
+                |id: &str| tree.nodes().position(|(_, node)| node.id() == id).unwrap_or(usize::MAX);
+            let mut added: Vec<String> = after
+                .keys()
+                .filter(|id| !before.contains_key(*id))
+                .map(|id| (*id).to_owned())
+                .collect();
+            added.sort_by_key(|id| place(id));
+            let mut removed: Vec<String> = before
+                .keys()
+                .filter(|id| !after.contains_key(*id))
+                .map(|id| (*id).to_owned())
+                .collect();
+            removed.sort_by_key(|id| (place(id), id.clone()));
+            let mut changed: Vec<(String, Vec<String>)> = after
+                .iter()
+                .filter_map(|(id, new)| {
+                    let fields = changed_fields(*before.get(id)?, *new);
+                    (!fields.is_empty())
+                        .then(|| ((*id).to_owned(), fields.into_iter().map(Into::into).collect()))
+                })
+                .collect();
+            changed.sort_by_key(|(id, _)| place(id));
+            (added, removed, changed)
+        })
+        .collect()
+}
+
+/// What a range says, as far as [`expected`] knows it.
+pub(crate) fn blocks(range: RangeDiff) -> Vec<Block> {
+    let block = |block: DiffBlock| {
+        let changed = block.changed.into_iter().map(|node| (node.id, node.fields)).collect();
+        (block.added, block.removed, changed)
+    };
+    range.diffs.into_iter().map(block).collect()
+}

@@ -1,0 +1,37 @@
+//! Contexts in PostgreSQL, shared by many processes on many machines.
+//!
+//! ```text
+//! Backend ─wait→ attempt, repeated where that is safe ─pool→ one statement, one round trip ─→ PostgreSQL
+//!                                                       └─ notices follow, gathered ─→ other processes
+//! ```
+//!
+//! A step is one statement: it moves the context's revision on, if it is the expected one, and adds everything else only if it did. A step
+//! whose answer was lost is given again; the key that it left behind tells whether it had landed. docs/scale.md describes the tables, the
+//! settings of the address, what each error means, and how this runs on distributed engines.
+//!
+//! ```no_run
+//! use contextree_store::Backend;
+//! use contextree_store_postgres::Postgres;
+//!
+//! let store = Postgres::open("postgres://me@db.example/agents?schema=team_a&sslmode=verify-full")?;
+//! for context in store.list(None, 10)? {
+//!     assert!(context.revision > 0);
+//! }
+//! # Ok::<(), contextree_store::StoreError>(())
+//! ```
+
+mod error;
+mod link;
+mod notify;
+mod options;
+mod read;
+mod remove;
+mod schema;
+mod sql;
+mod store;
+mod tend;
+mod tls;
+mod wait;
+mod write;
+
+pub use store::Postgres;

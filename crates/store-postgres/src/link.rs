@@ -1,0 +1,231 @@
+//! The line to the server: a bounded pool of connections, and attempts that are repeated where that is safe.
+
+use std::time::Duration;
+
+use contextree_store::{Result, StoreError};
+use deadpool_postgres::{
+    Hook, HookError, Manager, ManagerConfig, Object, Pool, PoolError, RecyclingMethod, Runtime,
+    TimeoutType,
+};
+use tokio::time::{Instant, sleep, timeout};
+use tokio_postgres::Error;
+
+use crate::error::{Class, Fault, classify, text, told};
+use crate::options::Options;
+use crate::tls::Tls;
+
+/// The pauses between attempts: none at first, then doubled from the shortest to the longest.
+const PAUSES: (Duration, Duration) = (Duration::from_millis(5), Duration::from_millis(200));
+
+/// The connections to the server.
+pub(crate) struct Link {
+    pool: Pool,
+    answer: Duration,
+    patience: Duration,
+}
+
+/// Where an attempt stands among its like.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Before {
+    /// An attempt before this one lost its line: what it asked for may have been done.
+    pub(crate) lost: bool,
+}
+
+/// Whether a repetition has to reckon with an attempt that landed without saying so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Read,
+    Write,
+}
+
+impl Link {
+    /// Prepares the pool. No connection is made yet.
+    pub(crate) fn new(options: &Options, tls: Tls) -> Result<Link> {
+        let manager = ManagerConfig { recycling_method: RecyclingMethod::Fast };
+        let manager = Manager::from_config(options.config.clone(), tls, manager);
+        let setup = setup(options);
+        let connect = options.config.get_connect_timeout().copied();
+        let pool = Pool::builder(manager)
+            .max_size(options.pool_max)
+            .wait_timeout(Some(options.pool_wait))
+            .create_timeout(connect.map(|limit| limit * 2))
+            .recycle_timeout(connect)
+            .runtime(Runtime::Tokio1)
+            .post_create(Hook::async_fn(move |client, _| {
+                let setup = setup.clone();
+                Box::pin(
+                    async move { client.batch_execute(&setup).await.map_err(HookError::Backend) },
+                )
+            }))
+            .build()
+            .map_err(|error| StoreError::Backend { message: error.to_string() })?;
+        Ok(Link { pool, answer: options.answer_timeout(), patience: options.patience })
+    }
+
+    /// Makes attempts until one succeeds, one fails for good, or patience ends. The work must be such that doing it again is right: it is
+    /// told whether an earlier attempt may have landed.
+    pub(crate) async fn run<T>(
+        &self,
+        kind: Kind,
+        work: impl AsyncFn(&mut Object, Before) -> Result<T, Fault>,
+    ) -> Result<T> {
+        self.attempt(kind, Before::default(), Some(self.answer), work).await
+    }
+
+    /// The same for something that was attempted before.
+    pub(crate) async fn run_after<T>(
+        &self,
+        kind: Kind,
+        before: Before,
+        work: impl AsyncFn(&mut Object, Before) -> Result<T, Fault>,
+    ) -> Result<T> {
+        self.attempt(kind, before, Some(self.answer), work).await
+    }
+
+    /// The same without a limit for the answer, for work that takes long.
+    pub(crate) async fn run_long<T>(
+        &self,
+        kind: Kind,
+        work: impl AsyncFn(&mut Object, Before) -> Result<T, Fault>,
+    ) -> Result<T> {
+        self.attempt(kind, Before::default(), None, work).await
+    }
+
+    async fn attempt<T>(
+        &self,
+        kind: Kind,
+        before: Before,
+        limit: Option<Duration>,
+        work: impl AsyncFn(&mut Object, Before) -> Result<T, Fault>,
+    ) -> Result<T> {
+        let mut attempts = Attempts::new(self.patience, before);
+        loop {
+            let mut object = match self.pool.get().await {
+                Ok(object) => object,
+                Err(error) => {
+                    attempts.no_connection(&error)?;
+                    attempts.pause().await;
+                    continue;
+                }
+            };
+            let before = Before { lost: attempts.lost };
+            let work = work(&mut object, before);
+            let outcome = match limit {
+                Some(limit) => timeout(limit, work).await,
+                None => Ok(work.await),
+            };
+            match outcome {
+                Ok(Ok(value)) => return Ok(value),
+                Ok(Err(Fault::Store(error))) => return Err(error),
+                Ok(Err(Fault::Again)) => attempts.again()?,
+                Ok(Err(Fault::Client(error))) => {
+                    if !matches!(classify(&error), Class::Again | Class::Final) {
+                        // The pool makes another one in its place.
+                        drop(Object::take(object));
+                    }
+                    attempts.failed(kind, &error)?;
+                }
+                Err(_) => {
+                    // The connection is dropped with whatever it is doing.
+                    drop(Object::take(object));
+                    attempts.silence(kind)?;
+                }
+            }
+            attempts.pause().await;
+        }
+    }
+}
+
+/// What is known after some attempts.
+struct Attempts {
+    deadline: Instant,
+    pause: Duration,
+    lost: bool,
+}
+
+impl Attempts {
+    fn new(patience: Duration, before: Before) -> Attempts {
+        let Before { lost } = before;
+        Attempts { deadline: Instant::now() + patience, pause: Duration::ZERO, lost }
+    }
+
+    /// Returns the error that the caller gets: that it is not known what happened outweighs everything else.
+    fn give_up(&self, error: StoreError) -> Result<()> {
+        Err(match error {
+            error if !self.lost => error,
+            error => StoreError::Unavailable { message: error.to_string(), unknown: true },
+        })
+    }
+
+    fn no_connection(&self, error: &PoolError) -> Result<()> {
+        let (retry, error) = match error {
+            PoolError::Timeout(TimeoutType::Wait) => {
+                let message = "all connections of the pool are in use".to_owned();
+                (false, StoreError::Busy { message })
+            }
+            PoolError::Backend(error) | PoolError::PostCreateHook(HookError::Backend(error)) => {
+                (!matches!(classify(error), Class::Final), told(error))
+            }
+            PoolError::Timeout(_) => {
+                let message = "the server does not answer in time".to_owned();
+                (true, StoreError::Unavailable { message, unknown: false })
+            }
+            error => (false, StoreError::Backend { message: error.to_string() }),
+        };
+        if retry && Instant::now() < self.deadline { Ok(()) } else { self.give_up(error) }
+    }
+
+    fn failed(&mut self, kind: Kind, error: &Error) -> Result<()> {
+        let class = classify(error);
+        if matches!(class, Class::Lost) && kind == Kind::Write {
+            self.lost = true;
+        }
+        let late = Instant::now() >= self.deadline;
+        if late || matches!(class, Class::Final) { self.give_up(told(error)) } else { Ok(()) }
+    }
+
+    fn again(&self) -> Result<()> {
+        let message = "others write to the same rows all the time".to_owned();
+        let late = Instant::now() >= self.deadline;
+        if late { self.give_up(StoreError::Busy { message }) } else { Ok(()) }
+    }
+
+    fn silence(&mut self, kind: Kind) -> Result<()> {
+        self.lost |= kind == Kind::Write;
+        let message = "the server does not answer in time".to_owned();
+        let error = StoreError::Unavailable { message, unknown: false };
+        if Instant::now() >= self.deadline { self.give_up(error) } else { Ok(()) }
+    }
+
+    async fn pause(&mut self) {
+        let left = self.deadline.saturating_duration_since(Instant::now());
+        if !self.pause.is_zero() {
+            sleep(self.pause.min(left)).await;
+        }
+        self.pause = (self.pause * 2).clamp(PAUSES.0, PAUSES.1);
+    }
+}
+
+/// What every connection is told first.
+fn setup(options: &Options) -> String {
+    let limit = options.statement_timeout.as_millis();
+    let durability = if options.relaxed {
+        "SET synchronous_commit = off"
+    } else {
+        // A stricter setting of the server (`remote_apply`) stays; a laxer one would break our word.
+        "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'"
+    };
+    format!(
+        "SET statement_timeout = {limit}; SET lock_timeout = {limit}; SET idle_in_transaction_session_timeout = {limit}; {durability}"
+    )
+}
+
+/// Returns the error of work that is done outside of the pool.
+pub(crate) fn away(error: &Error) -> StoreError {
+    match told(error) {
+        StoreError::Backend { .. } if error.as_db_error().is_none() => {
+            StoreError::Unavailable { message: text(error), unknown: false }
+        }
+        error => error,
+    }
+}

@@ -1,0 +1,266 @@
+//! Reading. Long answers come in pages, so that no connection is held while somebody looks at what it brought, and a lost line costs a page.
+
+use std::collections::BTreeMap;
+
+use contextree_store::{
+    AttemptRow, Checkpoint, Commit, ContextRow, Pin, Result, StoreError, Stretch,
+};
+
+use crate::error::Fault;
+use crate::link::{Kind, Link};
+use crate::sql::{self, CONTEXT, count_from, cycle_from};
+use crate::write::{all, one};
+
+/// How many commits, bodies or contents are asked for at once.
+const PAGE: usize = 256;
+
+/// How many contexts are listed at once.
+const LONG_PAGE: usize = 1000;
+
+/// Everything that reads, for one schema.
+pub(crate) struct Reader<'a> {
+    pub(crate) link: &'a Link,
+    pub(crate) schema: &'a str,
+}
+
+impl Reader<'_> {
+    pub(crate) async fn find(&self, name: &str) -> Result<Option<ContextRow>> {
+        let text = format!("SELECT {CONTEXT} FROM {}.context WHERE name = $1", self.schema);
+        let work = async |client: &mut _, _| {
+            one(&*client, &text, &[&name]).await?.as_ref().map(sql::context).transpose()
+        };
+        self.link.run(Kind::Read, work).await
+    }
+
+    pub(crate) async fn list(&self, after: Option<&str>, limit: usize) -> Result<Vec<ContextRow>> {
+        let text = format!(
+            "SELECT {CONTEXT} FROM {}.context WHERE name > $1 ORDER BY name LIMIT $2",
+            self.schema
+        );
+        // A name is never empty, so nothing is behind nothing. Should one be: it is the first.
+        let first = format!("SELECT {CONTEXT} FROM {}.context ORDER BY name LIMIT $1", self.schema);
+        let mut found: Vec<ContextRow> = Vec::new();
+        while found.len() < limit {
+            let last = found.last().map(|row| row.name.clone());
+            let after = last.as_deref().or(after);
+            let page = (limit - found.len()).min(LONG_PAGE);
+            let number = i64::try_from(page).unwrap_or(i64::MAX);
+            let work = async |client: &mut _, _| {
+                let rows = match after {
+                    Some(after) => all(&*client, &text, &[&after, &number]).await?,
+                    None => all(&*client, &first, &[&number]).await?,
+                };
+                rows.iter().map(sql::context).collect::<Result<Vec<_>, Fault>>()
+            };
+            let rows = self.link.run(Kind::Read, work).await?;
+            let end = rows.len() < page;
+            found.extend(rows);
+            if end {
+                break;
+            }
+        }
+        Ok(found)
+    }
+
+    pub(crate) async fn lineage(&self, branch: i64) -> Result<Vec<Stretch>> {
+        let line = sql::line(self.schema);
+        let text = format!("{line} SELECT id, reach FROM line ORDER BY depth DESC");
+        let most = i64::from(u32::MAX);
+        let work = async |client: &mut _, _| {
+            let rows = all(&*client, &text, &[&branch, &most]).await?;
+            rows.iter().map(stretch).collect::<Result<Vec<_>, Fault>>()
+        };
+        let found = self.link.run(Kind::Read, work).await?;
+        if found.is_empty() { Err(no_branch(branch)) } else { Ok(found) }
+    }
+
+    pub(crate) async fn children(&self, branch: i64) -> Result<Vec<Stretch>> {
+        let text = children(self.schema);
+        let work = async |client: &mut _, _| {
+            let rows = all(&*client, &text, &[&branch]).await?;
+            rows.iter().map(stretch).collect::<Result<Vec<_>, Fault>>()
+        };
+        self.link.run(Kind::Read, work).await
+    }
+
+    pub(crate) async fn checkpoint(&self, branch: i64, cycle: u32) -> Result<Option<Checkpoint>> {
+        let text = format!(
+            "SELECT cycle, tree, bodies FROM {}.checkpoint WHERE branch = $1 AND cycle <= $2 ORDER BY cycle DESC LIMIT 1",
+            self.schema
+        );
+        let cycle = i64::from(cycle);
+        let work = async |client: &mut _, _| {
+            let Some(row) = one(&*client, &text, &[&branch, &cycle]).await? else {
+                return Ok(None);
+            };
+            Ok(Some(Checkpoint {
+                cycle: cycle_from(row.try_get(0)?)?,
+                tree: row.try_get(1)?,
+                bodies: row.try_get(2)?,
+            }))
+        };
+        self.link.run(Kind::Read, work).await
+    }
+
+    pub(crate) async fn checkpoint_bodies(
+        &self,
+        branch: i64,
+        cycle: u32,
+    ) -> Result<Option<Vec<u8>>> {
+        let text = format!(
+            "SELECT bodies FROM {}.checkpoint WHERE branch = $1 AND cycle = $2",
+            self.schema
+        );
+        let cycle = i64::from(cycle);
+        let work = async |client: &mut _, _| {
+            let row = one(&*client, &text, &[&branch, &cycle]).await?;
+            Ok(row.map(|row| row.try_get(0)).transpose()?)
+        };
+        self.link.run(Kind::Read, work).await
+    }
+
+    /// Returns one page of commits.
+    pub(crate) async fn commits(&self, branch: i64, first: u32, last: u32) -> Result<Vec<Commit>> {
+        let text = format!(
+            "SELECT cycle, effects, bodies FROM {}.commits WHERE branch = $1 AND cycle >= $2 AND cycle <= $3 ORDER BY cycle LIMIT {PAGE}",
+            self.schema
+        );
+        let (first, last) = (i64::from(first), i64::from(last));
+        let work = async |client: &mut _, _| {
+            let mut commits = Vec::new();
+            for row in all(&*client, &text, &[&branch, &first, &last]).await? {
+                commits.push(Commit {
+                    cycle: cycle_from(row.try_get(0)?)?,
+                    effects: row.try_get(1)?,
+                    bodies: row.try_get(2)?,
+                });
+            }
+            Ok(commits)
+        };
+        self.link.run(Kind::Read, work).await
+    }
+
+    /// Returns one page of bodies, and how many of the cycles are done with it.
+    pub(crate) async fn bodies(
+        &self,
+        branch: i64,
+        cycles: &[u32],
+    ) -> Result<(usize, Vec<(u32, Vec<u8>)>)> {
+        let text = format!(
+            "SELECT cycle, bodies FROM {}.commits WHERE branch = $1 AND cycle = ANY($2) ORDER BY cycle",
+            self.schema
+        );
+        let wanted: Vec<i64> = cycles.iter().take(PAGE).map(|cycle| i64::from(*cycle)).collect();
+        let work = async |client: &mut _, _| {
+            let mut bodies = Vec::new();
+            for row in all(&*client, &text, &[&branch, &wanted]).await? {
+                bodies.push((cycle_from(row.try_get(0)?)?, row.try_get(1)?));
+            }
+            Ok(bodies)
+        };
+        Ok((wanted.len(), self.link.run(Kind::Read, work).await?))
+    }
+
+    pub(crate) async fn count_commits(&self, branch: i64, cycle: u32) -> Result<u64> {
+        // Both counts read an index alone. Rows without effects are few: retention let their snapshots go.
+        let text = format!(
+            "SELECT (SELECT count(*) FROM {0}.commits WHERE branch = $1 AND cycle <= $2) - (SELECT count(*) FROM {0}.commits WHERE branch = $1 AND cycle <= $2 AND effects IS NULL)",
+            self.schema
+        );
+        let cycle = i64::from(cycle);
+        let work = async |client: &mut _, _| match one(&*client, &text, &[&branch, &cycle]).await? {
+            Some(row) => count_from(row.try_get(0)?),
+            None => Ok(0),
+        };
+        self.link.run(Kind::Read, work).await
+    }
+
+    pub(crate) async fn journal(&self, context: i64) -> Result<(u64, Vec<Vec<u8>>)> {
+        // One statement, so that the revision and the records are of the same moment.
+        let text = format!(
+            "SELECT context.revision, journal.record FROM {0}.context LEFT JOIN {0}.journal ON journal.context = context.id WHERE context.id = $1 ORDER BY journal.revision",
+            self.schema
+        );
+        let work = async |client: &mut _, _| {
+            let rows = all(&*client, &text, &[&context]).await?;
+            let Some(first) = rows.first() else { return Err(no_context(context).into()) };
+            let revision = count_from(first.try_get(0)?)?;
+            let mut records = Vec::new();
+            for row in &rows {
+                records.extend(row.try_get::<_, Option<Vec<u8>>>(1)?);
+            }
+            Ok((revision, records))
+        };
+        self.link.run(Kind::Read, work).await
+    }
+
+    pub(crate) async fn contents(&self, hashes: &[[u8; 32]]) -> Result<Vec<Option<Vec<u8>>>> {
+        let text = format!("SELECT hash, data FROM {}.content WHERE hash = ANY($1)", self.schema);
+        let mut found = Vec::with_capacity(hashes.len());
+        for page in hashes.chunks(PAGE) {
+            let wanted: Vec<&[u8]> = page.iter().map(|hash| &hash[..]).collect();
+            let work = async |client: &mut _, _| {
+                let mut data = BTreeMap::new();
+                for row in all(&*client, &text, &[&wanted]).await? {
+                    data.insert(row.try_get::<_, Vec<u8>>(0)?, row.try_get::<_, Vec<u8>>(1)?);
+                }
+                Ok(data)
+            };
+            let data = self.link.run(Kind::Read, work).await?;
+            found.extend(page.iter().map(|hash| data.get(&hash[..]).cloned()));
+        }
+        Ok(found)
+    }
+
+    pub(crate) async fn attempts(&self, context: i64) -> Result<Vec<AttemptRow>> {
+        let text = format!(
+            "SELECT id, record FROM {}.attempt WHERE context = $1 ORDER BY born, place, id",
+            self.schema
+        );
+        let work = async |client: &mut _, _| {
+            let mut attempts = Vec::new();
+            for row in all(&*client, &text, &[&context]).await? {
+                attempts.push(AttemptRow { id: row.try_get(0)?, record: row.try_get(1)? });
+            }
+            Ok(attempts)
+        };
+        self.link.run(Kind::Read, work).await
+    }
+
+    pub(crate) async fn pins(&self, context: i64) -> Result<Vec<Pin>> {
+        let text = pins(self.schema);
+        let work = async |client: &mut _, _| {
+            let mut pins = Vec::new();
+            for row in all(&*client, &text, &[&context]).await? {
+                pins.push(Pin { cycle: cycle_from(row.try_get(0)?)?, label: row.try_get(1)? });
+            }
+            Ok(pins)
+        };
+        self.link.run(Kind::Read, work).await
+    }
+}
+
+/// Returns the statement for the branches that begin in a branch.
+pub(crate) fn children(schema: &str) -> String {
+    format!("SELECT id, upto FROM {schema}.branch WHERE parent = $1 ORDER BY id")
+}
+
+/// Returns the statement for the pins of a context.
+pub(crate) fn pins(schema: &str) -> String {
+    format!("SELECT cycle, label FROM {schema}.pin WHERE context = $1 ORDER BY cycle")
+}
+
+/// Reads a branch and the last cycle of it that counts.
+pub(crate) fn stretch(row: &tokio_postgres::Row) -> Result<Stretch, Fault> {
+    Ok(Stretch { branch: row.try_get(0)?, upto: cycle_from(row.try_get(1)?)? })
+}
+
+/// Returns the error of a number that no context has.
+pub(crate) fn no_context(context: i64) -> StoreError {
+    StoreError::NotFound { context: format!("#{context}") }
+}
+
+/// Returns the error of a number that no branch has.
+pub(crate) fn no_branch(branch: i64) -> StoreError {
+    StoreError::NotFound { context: format!("branch {branch}") }
+}

@@ -1,0 +1,209 @@
+//! The tables, and how they come about. docs/scale.md says what they mean.
+//!
+//! Many processes may open a new store at once. The row `format` of the table `meta` is the lock: whoever has it brings the tables to the
+//! newest version, the others wait and find them there. Every statement of a migration may be run twice, because not every engine undoes
+//! the making of tables with the transaction.
+
+use contextree_store::{Result, StoreError};
+use deadpool_postgres::Object;
+use tokio_postgres::error::SqlState;
+
+use crate::error::{Fault, is_missing};
+use crate::link::{Kind, Link};
+
+/// The version of the tables that this program reads and writes.
+pub(crate) const FORMAT: u32 = 1;
+
+/// What `meta` says that the schema is.
+const APPLICATION: &str = "contextree";
+
+/// The statements that make version n + 1 of version n; `{s}` is the schema.
+const MIGRATIONS: [&[&str]; FORMAT as usize] = [&[
+    "CREATE TABLE IF NOT EXISTS {s}.branch (
+        id bigint PRIMARY KEY,
+        parent bigint REFERENCES {s}.branch (id),
+        upto bigint)",
+    "CREATE INDEX IF NOT EXISTS branch_parent ON {s}.branch (parent)",
+    "CREATE TABLE IF NOT EXISTS {s}.context (
+        id bigint PRIMARY KEY,
+        name text COLLATE \"C\" NOT NULL,
+        branch bigint NOT NULL REFERENCES {s}.branch (id),
+        revision bigint NOT NULL,
+        head_cycle bigint,
+        head_digest bytea,
+        snapshots bigint NOT NULL,
+        settings text NOT NULL,
+        created_ns bigint NOT NULL,
+        updated_ns bigint NOT NULL,
+        keys bytea NOT NULL)",
+    // Ascending, because some engines scatter an index unless it is said; contexts are listed by name.
+    "CREATE UNIQUE INDEX IF NOT EXISTS context_name ON {s}.context (name ASC)",
+    "CREATE INDEX IF NOT EXISTS context_branch ON {s}.context (branch)",
+    "CREATE TABLE IF NOT EXISTS {s}.commits (
+        branch bigint NOT NULL,
+        cycle bigint NOT NULL,
+        effects bytea,
+        bodies bytea NOT NULL,
+        key bytea,
+        PRIMARY KEY (branch, cycle))",
+    "CREATE INDEX IF NOT EXISTS commits_without_effects ON {s}.commits (branch, cycle) WHERE effects IS NULL",
+    "CREATE TABLE IF NOT EXISTS {s}.checkpoint (
+        branch bigint NOT NULL REFERENCES {s}.branch (id),
+        cycle bigint NOT NULL,
+        tree bytea NOT NULL,
+        bodies bytea NOT NULL,
+        PRIMARY KEY (branch, cycle))",
+    "CREATE TABLE IF NOT EXISTS {s}.journal (
+        context bigint NOT NULL,
+        revision bigint NOT NULL,
+        record bytea NOT NULL,
+        PRIMARY KEY (context, revision))",
+    "CREATE TABLE IF NOT EXISTS {s}.content (
+        hash bytea PRIMARY KEY,
+        data bytea NOT NULL)",
+    "CREATE TABLE IF NOT EXISTS {s}.uses (
+        branch bigint NOT NULL,
+        hash bytea NOT NULL REFERENCES {s}.content (hash),
+        cycle bigint NOT NULL,
+        PRIMARY KEY (branch, hash))",
+    "CREATE INDEX IF NOT EXISTS uses_hash ON {s}.uses (hash)",
+    "CREATE TABLE IF NOT EXISTS {s}.attempt (
+        context bigint NOT NULL,
+        id text NOT NULL,
+        born bigint NOT NULL,
+        place bigint NOT NULL,
+        record text NOT NULL,
+        PRIMARY KEY (context, id))",
+    "CREATE TABLE IF NOT EXISTS {s}.pin (
+        context bigint NOT NULL REFERENCES {s}.context (id),
+        cycle bigint NOT NULL,
+        label text NOT NULL,
+        PRIMARY KEY (context, cycle))",
+]];
+
+/// Settings of the tables that only PostgreSQL itself has: room for updates in place; no second compression of what is compressed or short.
+const TUNING: &[&str] = &[
+    "ALTER TABLE {s}.context SET (fillfactor = 60)",
+    "ALTER TABLE {s}.commits ALTER COLUMN effects SET STORAGE EXTERNAL, ALTER COLUMN bodies SET STORAGE EXTERNAL, ALTER COLUMN effects SET STATISTICS 0, ALTER COLUMN bodies SET STATISTICS 0, SET (toast_tuple_target = 4080)",
+    "ALTER TABLE {s}.content ALTER COLUMN data SET STORAGE EXTERNAL",
+];
+
+/// What runs below.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Engine {
+    /// PostgreSQL itself.
+    Postgres,
+    /// Another engine that speaks the same protocol.
+    Compatible,
+}
+
+/// Sees to it that the tables are there, in the version that this program knows.
+pub(crate) async fn prepare(link: &Link, schema: &str) -> Result<Engine> {
+    link.run(Kind::Read, async |client, _| {
+        let engine = engine(client).await?;
+        let found = match version(client, schema).await {
+            Ok(found) => found,
+            Err(Fault::Client(error)) if is_missing(&error) => None,
+            Err(fault) => return Err(fault),
+        };
+        match found {
+            Some(FORMAT) => {}
+            Some(found) if found > FORMAT => return Err(too_new(found).into()),
+            Some(_) => migrate(client, schema, engine).await?,
+            None => {
+                found_store(client, schema).await?;
+                migrate(client, schema, engine).await?;
+            }
+        }
+        Ok(engine)
+    })
+    .await
+}
+
+async fn engine(client: &Object) -> Result<Engine, Fault> {
+    let name: String = client.query_one("SELECT version()", &[]).await?.try_get(0)?;
+    let own = name.starts_with("PostgreSQL") && !name.contains("-YB-");
+    Ok(if own { Engine::Postgres } else { Engine::Compatible })
+}
+
+/// Returns the version that `meta` tells; nothing if it says nothing yet.
+async fn version(client: &Object, schema: &str) -> Result<Option<u32>, Fault> {
+    let text = format!("SELECT value FROM {schema}.meta WHERE key = $1");
+    let read = async |key: &str| -> Result<Option<String>, Fault> {
+        let row = client.query_opt(&text, &[&key]).await?;
+        Ok(row.map(|row| row.try_get(0)).transpose()?)
+    };
+    let Some(application) = read("application").await? else { return Ok(None) };
+    if application != APPLICATION {
+        return Err(foreign(schema, &format!("it belongs to `{application}`")).into());
+    }
+    let Some(format) = read("format").await? else { return Ok(None) };
+    let format =
+        format.parse().map_err(|_| foreign(schema, &format!("its format is `{format}`")))?;
+    Ok(Some(format))
+}
+
+/// Makes the schema and `meta`, if nobody else has.
+async fn found_store(client: &Object, schema: &str) -> Result<(), Fault> {
+    let tables = "SELECT count(*) FROM information_schema.tables WHERE table_schema = $1 AND table_name <> 'meta'";
+    let others: i64 = client.query_one(tables, &[&schema]).await?.try_get(0)?;
+    let meta = "SELECT count(*) FROM information_schema.tables WHERE table_schema = $1 AND table_name = 'meta'";
+    let ours: i64 = client.query_one(meta, &[&schema]).await?.try_get(0)?;
+    if others > 0 && ours == 0 {
+        return Err(foreign(schema, "it has tables, but not ours").into());
+    }
+    for text in [
+        "CREATE SCHEMA IF NOT EXISTS {s}",
+        "CREATE TABLE IF NOT EXISTS {s}.meta (key text PRIMARY KEY, value text NOT NULL)",
+    ] {
+        // `IF NOT EXISTS` does not save from somebody who does the same at the same moment.
+        match client.batch_execute(&text.replace("{s}", schema)).await {
+            Err(error) if is_race(&error) => {}
+            result => result?,
+        }
+    }
+    let text = format!(
+        "INSERT INTO {schema}.meta (key, value) VALUES ('application', $1), ('format', '0') ON CONFLICT (key) DO NOTHING"
+    );
+    client.execute(&text, &[&APPLICATION]).await?;
+    Ok(())
+}
+
+fn is_race(error: &tokio_postgres::Error) -> bool {
+    [SqlState::UNIQUE_VIOLATION, SqlState::DUPLICATE_SCHEMA, SqlState::DUPLICATE_TABLE]
+        .iter()
+        .any(|code| error.code() == Some(code))
+}
+
+async fn migrate(client: &mut Object, schema: &str, engine: Engine) -> Result<(), Fault> {
+    let transaction = client.transaction().await?;
+    let text = format!("SELECT value FROM {schema}.meta WHERE key = 'format' FOR UPDATE");
+    let value: String = transaction.query_one(&text, &[]).await?.try_get(0)?;
+    let found: u32 =
+        value.parse().map_err(|_| foreign(schema, &format!("its format is `{value}`")))?;
+    if found > FORMAT {
+        return Err(too_new(found).into());
+    }
+    for step in MIGRATIONS.iter().skip(found as usize) {
+        for text in *step {
+            transaction.batch_execute(&text.replace("{s}", schema)).await?;
+        }
+    }
+    if engine == Engine::Postgres && found < FORMAT {
+        for text in TUNING {
+            transaction.batch_execute(&text.replace("{s}", schema)).await?;
+        }
+    }
+    let text = format!("UPDATE {schema}.meta SET value = $1 WHERE key = 'format'");
+    transaction.execute(&text, &[&FORMAT.to_string()]).await?;
+    transaction.commit().await?;
+    Ok(())
+}
+
+fn too_new(found: u32) -> StoreError {
+    StoreError::Version { found, supported: FORMAT }
+}
+
+fn foreign(schema: &str, message: &str) -> StoreError {
+    StoreError::Foreign { message: format!("the schema `{schema}` is not ours: {message}") }
+}

@@ -1,0 +1,237 @@
+//! The statements, with the schema's name in them; each text is made once per store and prepared once per connection.
+
+use std::fmt::Write as _;
+
+use contextree_store::{ContextRow, Head, Step, StoreError};
+use tokio_postgres::Row;
+
+use crate::error::Fault;
+
+/// How many keys of steps a context remembers, the newest first.
+pub(crate) const KEYS: usize = 8;
+
+/// The columns of a context, in the order that [`context`] reads.
+pub(crate) const CONTEXT: &str = "id, name, branch, revision, head_cycle, head_digest, snapshots, settings, created_ns, updated_ns";
+
+/// Which parts a step has: each combination has a statement of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Shape {
+    pub(crate) commits: Number,
+    pub(crate) head: bool,
+    pub(crate) journal: bool,
+    pub(crate) contents: bool,
+    pub(crate) attempts: bool,
+    pub(crate) settings: bool,
+}
+
+/// None, one or several.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Number {
+    None,
+    One,
+    Many,
+}
+
+impl Shape {
+    /// Returns the shape of a step.
+    pub(crate) fn of(step: &Step) -> Shape {
+        Shape {
+            commits: match step.commits.len() {
+                0 => Number::None,
+                1 => Number::One,
+                _ => Number::Many,
+            },
+            head: step.head.is_some(),
+            journal: step.journal.is_some(),
+            contents: !step.contents.is_empty(),
+            attempts: !step.attempts.is_empty(),
+            settings: step.settings.is_some(),
+        }
+    }
+}
+
+/// Numbers the parameters of a statement as they come.
+struct Parameters(usize);
+
+impl Parameters {
+    fn next(&mut self) -> String {
+        self.0 += 1;
+        format!("${}", self.0)
+    }
+}
+
+/// Returns the statement that takes a step: all of it, if the context's revision is the expected one, or nothing. One round trip, one
+/// transaction. No table is changed twice in it, which is more than some engines can do.
+///
+/// Parameters, in this order: context, expected revision, time, key; then, for each part that there is:
+/// head (cycle, digest), number of commits, settings; contents (hashes, data, first cycle); commits (cycle, effects, bodies, or an array of
+/// each); journal; attempts (ids, records, places).
+pub(crate) fn append(schema: &str, shape: Shape) -> String {
+    let mut parameters = Parameters(4);
+    let mut text = format!(
+        "WITH moved AS (UPDATE {schema}.context SET revision = revision + 1, updated_ns = $3, keys = substr($4 || keys, 1, {})",
+        16 * KEYS
+    );
+    if shape.head {
+        let _ = write!(
+            text,
+            ", head_cycle = {}, head_digest = {}",
+            parameters.next(),
+            parameters.next()
+        );
+    }
+    if shape.commits != Number::None {
+        let _ = write!(text, ", snapshots = snapshots + {}", parameters.next());
+    }
+    if shape.settings {
+        let _ = write!(text, ", settings = {}", parameters.next());
+    }
+    let _ = write!(text, " WHERE id = $1 AND revision = $2 RETURNING {CONTEXT})");
+    parts(&mut text, schema, shape, shape.commits == Number::None, "$4", &mut parameters);
+    // A step with both commits and a journal changes the journal twice: that part is a statement of its own (`journal_after`).
+    if shape.commits != Number::None && !shape.journal {
+        let _ = write!(
+            text,
+            ", emptied AS (DELETE FROM {schema}.journal WHERE context IN (SELECT id FROM moved))"
+        );
+    }
+    text.push_str(" SELECT * FROM moved");
+    text
+}
+
+/// Returns the statement that makes a context, if its name is free, with its branch and its first step.
+///
+/// Parameters: number (of the context and of its branch), name, settings, time, key, parent branch, its last cycle, head cycle, head digest,
+/// snapshots; then, with a base: cycle, tree, bodies; then the parts as in [`append`].
+pub(crate) fn create(schema: &str, shape: Shape, base: bool) -> String {
+    let mut parameters = Parameters(10);
+    let mut text = format!(
+        "WITH moved AS (INSERT INTO {schema}.context (id, name, branch, revision, head_cycle, head_digest, snapshots, settings, created_ns, updated_ns, keys) VALUES ($1, $2, $1, 1, $8, $9, $10, $3, $4, $4, $5) ON CONFLICT (name) DO NOTHING RETURNING {CONTEXT}), line AS (INSERT INTO {schema}.branch (id, parent, upto) SELECT branch, $6::bigint, $7::bigint FROM moved)"
+    );
+    if base {
+        let (cycle, tree, bodies) = (parameters.next(), parameters.next(), parameters.next());
+        let _ = write!(
+            text,
+            ", base AS (INSERT INTO {schema}.checkpoint (branch, cycle, tree, bodies) SELECT branch, {cycle}::bigint, {tree}::bytea, {bodies}::bytea FROM moved)"
+        );
+    }
+    parts(&mut text, schema, shape, true, "$5", &mut parameters);
+    text.push_str(" SELECT * FROM moved");
+    text
+}
+
+/// Adds what a step brings, each part only if a context was `moved`. `key` is the parameter with the key of the step.
+fn parts(
+    text: &mut String,
+    schema: &str,
+    shape: Shape,
+    note: bool,
+    key: &str,
+    parameters: &mut Parameters,
+) {
+    if shape.contents {
+        let (hashes, data, cycle) = (parameters.next(), parameters.next(), parameters.next());
+        // A content that is there already need not be sent again: its data is null.
+        let _ = write!(
+            text,
+            ", kept AS (INSERT INTO {schema}.content (hash, data) SELECT part.hash, part.data FROM moved CROSS JOIN unnest({hashes}::bytea[], {data}::bytea[]) AS part (hash, data) WHERE part.data IS NOT NULL ON CONFLICT (hash) DO NOTHING), used AS (INSERT INTO {schema}.uses (branch, hash, cycle) SELECT moved.branch, part.hash, coalesce({cycle}::bigint, moved.head_cycle + 1, (SELECT upto + 1 FROM {schema}.branch WHERE branch.id = moved.branch), 1) FROM moved CROSS JOIN unnest({hashes}::bytea[]) AS part (hash) ON CONFLICT (branch, hash) DO NOTHING)"
+        );
+    }
+    if shape.commits != Number::None {
+        let (cycle, effects, bodies) = (parameters.next(), parameters.next(), parameters.next());
+        let _ = write!(
+            text,
+            ", added AS (INSERT INTO {schema}.commits (branch, cycle, effects, bodies, key) "
+        );
+        let _ = match shape.commits {
+            Number::Many => write!(
+                text,
+                "SELECT moved.branch, part.cycle, part.effects, part.bodies, {key} FROM moved CROSS JOIN unnest({cycle}::bigint[], {effects}::bytea[], {bodies}::bytea[]) AS part (cycle, effects, bodies))"
+            ),
+            _ => write!(
+                text,
+                "SELECT branch, {cycle}::bigint, {effects}::bytea, {bodies}::bytea, {key} FROM moved)"
+            ),
+        };
+    }
+    if shape.journal && note {
+        let _ = write!(
+            text,
+            ", noted AS (INSERT INTO {schema}.journal (context, revision, record) SELECT id, revision, {}::bytea FROM moved)",
+            parameters.next()
+        );
+    }
+    if shape.attempts {
+        let (ids, records, places) = (parameters.next(), parameters.next(), parameters.next());
+        let _ = write!(
+            text,
+            ", tried AS (INSERT INTO {schema}.attempt (context, id, born, place, record) SELECT moved.id, part.id, moved.revision, part.place, part.record FROM moved CROSS JOIN unnest({ids}::text[], {records}::text[], {places}::bigint[]) AS part (id, record, place) ON CONFLICT (context, id) DO UPDATE SET record = excluded.record)"
+        );
+    }
+}
+
+/// Returns the statements that empty the journal and write to it what follows the commits of the same step.
+pub(crate) fn journal_after(schema: &str) -> [String; 2] {
+    let landed = format!(
+        "FROM {schema}.context WHERE id = $1 AND revision = $2 AND substr(keys, 1, 16) = $3"
+    );
+    [
+        format!(
+            "DELETE FROM {schema}.journal WHERE revision < $2 AND context IN (SELECT id {landed})"
+        ),
+        format!(
+            "INSERT INTO {schema}.journal (context, revision, record) SELECT id, revision, $4::bytea {landed} ON CONFLICT (context, revision) DO NOTHING"
+        ),
+    ]
+}
+
+/// Returns the beginning of a statement that looks at the lineage of the branch $1 up to the cycle $2: `line (id, parent, upto, reach, depth)`,
+/// where `reach` is the last cycle of each branch that counts.
+pub(crate) fn line(schema: &str) -> String {
+    format!(
+        "WITH RECURSIVE line (id, parent, upto, reach, depth) AS (SELECT id, parent, upto, $2::bigint, 0::bigint FROM {schema}.branch WHERE id = $1 UNION ALL SELECT branch.id, branch.parent, branch.upto, least(line.reach, line.upto), line.depth + 1 FROM line JOIN {schema}.branch ON branch.id = line.parent)"
+    )
+}
+
+/// Reads a context.
+pub(crate) fn context(row: &Row) -> Result<ContextRow, Fault> {
+    let cycle: Option<i64> = row.try_get(4)?;
+    let digest: Option<&[u8]> = row.try_get(5)?;
+    let head = match (cycle, digest) {
+        (Some(number), Some(bytes)) => Some(Head {
+            cycle: cycle_from(number)?,
+            digest: bytes.try_into().map_err(|_| odd("a digest", bytes.len()))?,
+        }),
+        _ => None,
+    };
+    Ok(ContextRow {
+        id: row.try_get(0)?,
+        name: row.try_get(1)?,
+        branch: row.try_get(2)?,
+        revision: count_from(row.try_get(3)?)?,
+        head,
+        snapshots: count_from(row.try_get(6)?)?,
+        settings: row.try_get(7)?,
+        created_ns: row.try_get(8)?,
+        updated_ns: row.try_get(9)?,
+    })
+}
+
+/// Returns the number of a commit.
+pub(crate) fn cycle_from(number: i64) -> Result<u32, Fault> {
+    Ok(u32::try_from(number).map_err(|_| odd("a cycle", number))?)
+}
+
+/// Returns a count.
+pub(crate) fn count_from(number: i64) -> Result<u64, Fault> {
+    Ok(u64::try_from(number).map_err(|_| odd("a count", number))?)
+}
+
+/// Returns a revision as the server has it; one that no context has, if it is too high.
+pub(crate) fn revision_to(revision: u64) -> i64 {
+    i64::try_from(revision).unwrap_or(-1)
+}
+
+fn odd(what: &str, value: impl std::fmt::Display) -> StoreError {
+    StoreError::Corrupt { record: "a row".to_owned(), message: format!("{what} of {value}") }
+}

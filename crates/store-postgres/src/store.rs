@@ -1,0 +1,300 @@
+//! The store that callers have.
+
+use std::collections::VecDeque;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use contextree_store::{
+    AttemptRow, Backend, Checkpoint, Commit, ContextRow, NewContext, Pin, Result, Rewrite, Step,
+    StoreError, Stretch,
+};
+use deadpool_postgres::Object;
+use tokio::runtime::{Builder, Handle, Runtime};
+
+use crate::error::Fault;
+use crate::link::{Kind, Link};
+use crate::notify::{Hearer, Teller, Wire};
+use crate::options::Options;
+use crate::read::Reader;
+use crate::remove::Remover;
+use crate::schema::{self, Engine};
+use crate::tls::Tls;
+use crate::wait::wait;
+use crate::{tend, write};
+
+/// How many threads drive the connections. They only carry bytes.
+const THREADS: usize = 2;
+
+/// A store on a PostgreSQL server, or on an engine that speaks its protocol.
+///
+/// Its methods may be called from any thread, also from one that a runtime drives (which they hold up until the server has answered).
+pub struct Postgres {
+    link: Link,
+    schema: String,
+    engine: Engine,
+    wire: Wire,
+    teller: Option<Teller>,
+    hearer: Hearer,
+    doubts: Doubts,
+    handle: Handle,
+    /// Only taken when the store is dropped.
+    runtime: Option<Runtime>,
+}
+
+impl std::fmt::Debug for Postgres {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Postgres").field("schema", &self.schema).finish_non_exhaustive()
+    }
+}
+
+impl Postgres {
+    /// Opens a store by its address: `postgres://USER:PASSWORD@HOST:PORT/DATABASE?PARAMETERS`. Makes its tables if there are none.
+    ///
+    /// Parameters: `schema` (`contextree`), `sslmode` (`disable`, `prefer`, `require`, `verify-ca`, `verify-full`), `sslrootcert`, `pool_max` (8),
+    /// `pool_wait_ms` (10000), `statement_timeout_ms` (30000), `patience_ms` (5000), `durability` (`full`, `relaxed`), `notify` (`on`, `off`), and
+    /// those of the client, such as `connect_timeout` (5 s).
+    ///
+    /// # Errors
+    ///
+    /// `E_STORE_URL`, `E_STORE_UNAVAILABLE`, `E_STORE_VERSION` for tables of a newer version, `E_STORE_FOREIGN` for a schema of somebody else.
+    pub fn open(url: &str) -> Result<Postgres> {
+        let options = Options::parse(url)?;
+        let tls = Tls::new(&options)?;
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(THREADS)
+            .thread_name("contextree-postgres")
+            .enable_all()
+            .build()
+            .map_err(|error| StoreError::Io { message: error.to_string() })?;
+        let handle = runtime.handle().clone();
+        let link = Link::new(&options, tls.clone())?;
+        let sender = format!("{:016x}", draw::<u64>(u64::from_le_bytes)?);
+        let schema = options.schema.clone();
+        let wire = Wire { config: options.config, tls, schema: schema.clone(), sender };
+        let teller = options.notify.then(|| Teller::start(&handle, wire.clone()));
+        let mut store = Postgres {
+            link,
+            schema,
+            engine: Engine::Compatible,
+            wire,
+            teller,
+            hearer: Hearer::new(),
+            doubts: Doubts::default(),
+            handle,
+            runtime: Some(runtime),
+        };
+        store.engine = store.wait(schema::prepare(&store.link, &store.schema))?;
+        Ok(store)
+    }
+
+    /// Does something over one of the store's connections, once: for tools and for measuring.
+    ///
+    /// # Errors
+    ///
+    /// As any other work.
+    pub fn with_connection<T>(
+        &self,
+        work: impl AsyncFn(&tokio_postgres::Client) -> Result<T, tokio_postgres::Error>,
+    ) -> Result<T> {
+        let work = async |client: &mut Object, _| Ok::<T, Fault>(work(client).await?);
+        self.wait(self.link.run(Kind::Read, work))
+    }
+
+    fn wait<T>(&self, future: impl Future<Output = T>) -> T {
+        wait(&self.handle, future)
+    }
+
+    fn reader(&self) -> Reader<'_> {
+        Reader { link: &self.link, schema: &self.schema }
+    }
+
+    fn remover(&self) -> Remover<'_> {
+        Remover { link: &self.link, schema: &self.schema }
+    }
+
+    fn tell(&self, context: i64, revision: u64) {
+        if let Some(teller) = &self.teller {
+            teller.tell(context, revision);
+        }
+    }
+}
+
+impl Drop for Postgres {
+    fn drop(&mut self) {
+        // To wait for the tasks is not allowed on every thread, and there is nothing to wait for.
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+/// How many doubtful steps are remembered.
+const DOUBTS: usize = 4096;
+
+/// Steps of which nobody could tell whether they landed. If one of them is given again, it is looked for further back.
+#[derive(Debug, Default)]
+struct Doubts {
+    keys: Mutex<VecDeque<[u8; 16]>>,
+}
+
+impl Doubts {
+    fn keys(&self) -> MutexGuard<'_, VecDeque<[u8; 16]>> {
+        self.keys.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn has(&self, key: &[u8; 16]) -> bool {
+        self.keys().contains(key)
+    }
+
+    fn note<T>(&self, key: &[u8; 16], outcome: &Result<T>) {
+        let doubtful = matches!(outcome, Err(StoreError::Unavailable { unknown: true, .. }));
+        let mut keys = self.keys();
+        if doubtful && !keys.contains(key) {
+            keys.truncate(DOUBTS - 1);
+            keys.push_front(*key);
+        } else if !doubtful && !keys.is_empty() {
+            keys.retain(|other| other != key);
+        }
+    }
+}
+
+/// Draws a number.
+fn draw<T>(from: impl Fn([u8; 8]) -> T) -> Result<T> {
+    let mut bytes = [0; 8];
+    getrandom::fill(&mut bytes).map_err(|error| StoreError::Io { message: error.to_string() })?;
+    Ok(from(bytes))
+}
+
+impl Backend for Postgres {
+    fn create(&self, new: &NewContext) -> Result<ContextRow> {
+        // Drawn, not counted: no sequence becomes a hot spot, contexts spread over all nodes, and a lost answer can be told from a taken name.
+        let id = draw(i64::from_le_bytes)? & i64::MAX;
+        self.wait(write::create(&self.link, &self.schema, id, new))
+    }
+
+    fn find(&self, name: &str) -> Result<Option<ContextRow>> {
+        self.wait(self.reader().find(name))
+    }
+
+    fn list(&self, after: Option<&str>, limit: usize) -> Result<Vec<ContextRow>> {
+        self.wait(self.reader().list(after, limit))
+    }
+
+    fn append(&self, context: i64, expected: u64, step: &Step) -> Result<ContextRow> {
+        let doubtful = self.doubts.has(&step.key);
+        let at = (context, expected);
+        let outcome = self.wait(write::append(&self.link, &self.schema, at, step, doubtful));
+        self.doubts.note(&step.key, &outcome);
+        let row = outcome?;
+        self.tell(row.id, row.revision);
+        Ok(row)
+    }
+
+    fn lineage(&self, branch: i64) -> Result<Vec<Stretch>> {
+        self.wait(self.reader().lineage(branch))
+    }
+
+    fn checkpoint(&self, branch: i64, cycle: u32) -> Result<Option<Checkpoint>> {
+        self.wait(self.reader().checkpoint(branch, cycle))
+    }
+
+    fn add_checkpoint(&self, branch: i64, checkpoint: &Checkpoint) -> Result<()> {
+        self.wait(self.remover().add_checkpoint(branch, checkpoint))
+    }
+
+    fn commits(
+        &self,
+        branch: i64,
+        first: u32,
+        last: u32,
+        visit: &mut dyn FnMut(Commit) -> Result<()>,
+    ) -> Result<()> {
+        let mut next = Some(first);
+        while let Some(from) = next.filter(|from| *from <= last) {
+            let page = self.wait(self.reader().commits(branch, from, last))?;
+            next = page.last().and_then(|commit| commit.cycle.checked_add(1));
+            page.into_iter().try_for_each(&mut *visit)?;
+        }
+        Ok(())
+    }
+
+    fn bodies(
+        &self,
+        branch: i64,
+        cycles: &[u32],
+        visit: &mut dyn FnMut(u32, Vec<u8>) -> Result<()>,
+    ) -> Result<()> {
+        let mut left = cycles;
+        while !left.is_empty() {
+            let (done, page) = self.wait(self.reader().bodies(branch, left))?;
+            left = left.get(done..).unwrap_or_default();
+            page.into_iter().try_for_each(|(cycle, bodies)| visit(cycle, bodies))?;
+        }
+        Ok(())
+    }
+
+    fn checkpoint_bodies(&self, branch: i64, cycle: u32) -> Result<Option<Vec<u8>>> {
+        self.wait(self.reader().checkpoint_bodies(branch, cycle))
+    }
+
+    fn count_commits(&self, branch: i64, cycle: u32) -> Result<u64> {
+        self.wait(self.reader().count_commits(branch, cycle))
+    }
+
+    fn journal(&self, context: i64) -> Result<(u64, Vec<Vec<u8>>)> {
+        self.wait(self.reader().journal(context))
+    }
+
+    fn contents(&self, hashes: &[[u8; 32]]) -> Result<Vec<Option<Vec<u8>>>> {
+        self.wait(self.reader().contents(hashes))
+    }
+
+    fn attempts(&self, context: i64) -> Result<Vec<AttemptRow>> {
+        self.wait(self.reader().attempts(context))
+    }
+
+    fn pin(&self, context: i64, pin: &Pin) -> Result<()> {
+        self.wait(self.remover().pin(context, pin))
+    }
+
+    fn unpin(&self, context: i64, cycle: u32) -> Result<bool> {
+        self.wait(self.remover().unpin(context, cycle))
+    }
+
+    fn pins(&self, context: i64) -> Result<Vec<Pin>> {
+        self.wait(self.reader().pins(context))
+    }
+
+    fn children(&self, branch: i64) -> Result<Vec<Stretch>> {
+        self.wait(self.reader().children(branch))
+    }
+
+    fn rewrite(&self, context: i64, expected: u64, rewrite: &Rewrite) -> Result<ContextRow> {
+        // Nobody else knows this key: it only tells us whether our own attempt landed.
+        let mut key = [0; 16];
+        key[..8].copy_from_slice(&draw(|bytes| bytes)?);
+        key[8..].copy_from_slice(&draw(|bytes| bytes)?);
+        let row = self.wait(self.remover().rewrite(context, expected, rewrite, key))?;
+        self.tell(row.id, row.revision);
+        Ok(row)
+    }
+
+    fn delete(&self, context: i64, expected: u64) -> Result<()> {
+        self.wait(self.remover().delete(context, expected))?;
+        self.tell(context, 0);
+        Ok(())
+    }
+
+    fn reclaim(&self) -> Result<Option<u64>> {
+        self.wait(tend::reclaim(&self.link, &self.schema, self.engine))
+    }
+
+    fn check(&self) -> Result<Vec<String>> {
+        self.wait(tend::check(&self.link, &self.schema, self.engine))
+    }
+
+    /// Besides the steps of other processes the listener hears `(-1, 0)` after a line was lost and found again, or when too many contexts
+    /// changed to name them: anything may have changed; and a context's number with revision 0 when it was deleted.
+    fn subscribe(&self, listener: Box<dyn Fn(i64, u64) + Send + Sync>) -> Result<bool> {
+        self.wait(self.hearer.add(&self.handle, &self.wire, listener))
+    }
+}

@@ -1,0 +1,361 @@
+//! Writing: making a context, taking a step.
+
+use contextree_store::{ContextRow, NewContext, Result, Step, StoreError, Stretch};
+use deadpool_postgres::{GenericClient, Object};
+use tokio_postgres::Row;
+use tokio_postgres::types::ToSql;
+
+use crate::error::Fault;
+use crate::link::{Before, Kind, Link};
+use crate::sql::{self, CONTEXT, Number, Shape};
+
+/// From how many bytes of contents on it is worth asking first which of them the server has already.
+const WORTH_ASKING: usize = 8 * 1024;
+
+type Value<'a> = &'a (dyn ToSql + Sync);
+
+/// Runs a prepared statement that returns one row or none.
+pub(crate) async fn one(
+    client: &impl GenericClient,
+    text: &str,
+    values: &[Value<'_>],
+) -> Result<Option<Row>, Fault> {
+    let statement = client.prepare_cached(text).await?;
+    Ok(client.query_opt(&statement, values).await?)
+}
+
+/// Runs a prepared statement that returns rows.
+pub(crate) async fn all(
+    client: &impl GenericClient,
+    text: &str,
+    values: &[Value<'_>],
+) -> Result<Vec<Row>, Fault> {
+    let statement = client.prepare_cached(text).await?;
+    Ok(client.query(&statement, values).await?)
+}
+
+/// Runs a prepared statement that returns nothing but how many rows it changed.
+pub(crate) async fn execute(
+    client: &impl GenericClient,
+    text: &str,
+    values: &[Value<'_>],
+) -> Result<u64, Fault> {
+    let statement = client.prepare_cached(text).await?;
+    Ok(client.execute(&statement, values).await?)
+}
+
+/// The parts of a step, as the statements want them.
+struct Parts<'a> {
+    hashes: Vec<&'a [u8]>,
+    data: Vec<Option<&'a [u8]>>,
+    first_cycle: Option<i64>,
+    cycles: Vec<i64>,
+    effects: Vec<Option<&'a [u8]>>,
+    bodies: Vec<&'a [u8]>,
+    attempts: Vec<&'a str>,
+    records: Vec<&'a str>,
+    places: Vec<i64>,
+    journal: Option<&'a [u8]>,
+}
+
+impl<'a> Parts<'a> {
+    fn of(step: &'a Step) -> Parts<'a> {
+        // All writers take contents in the same order, so that none waits for another that waits for it.
+        let mut contents: Vec<_> = step.contents.iter().collect();
+        contents.sort_by_key(|content| content.hash);
+        contents.dedup_by_key(|content| content.hash);
+        let mut parts = Parts {
+            hashes: contents.iter().map(|content| &content.hash[..]).collect(),
+            data: contents.iter().map(|content| Some(&content.data[..])).collect(),
+            first_cycle: step.commits.first().map(|commit| i64::from(commit.cycle)),
+            cycles: step.commits.iter().map(|commit| i64::from(commit.cycle)).collect(),
+            effects: step.commits.iter().map(|commit| commit.effects.as_deref()).collect(),
+            bodies: step.commits.iter().map(|commit| &commit.bodies[..]).collect(),
+            attempts: Vec::new(),
+            records: Vec::new(),
+            places: Vec::new(),
+            journal: step.journal.as_deref(),
+        };
+        for attempt in &step.attempts {
+            // The same one twice in a step: the later record, at the earlier place.
+            match parts.attempts.iter().position(|id| *id == attempt.id) {
+                Some(at) => parts.records[at] = &attempt.record,
+                None => {
+                    parts.places.push(i64::try_from(parts.places.len()).unwrap_or(i64::MAX));
+                    parts.attempts.push(&attempt.id);
+                    parts.records.push(&attempt.record);
+                }
+            }
+        }
+        parts
+    }
+
+    /// Leaves out the data of contents that the server has already. Should one of them vanish before the statement, a foreign key says so.
+    async fn leave_out(&mut self, client: &Object, schema: &str) -> Result<(), Fault> {
+        let size: usize = self.data.iter().flatten().map(|data| data.len()).sum();
+        if size < WORTH_ASKING {
+            return Ok(());
+        }
+        let text = format!("SELECT hash FROM {schema}.content WHERE hash = ANY($1)");
+        for row in all(client, &text, &[&self.hashes]).await? {
+            let hash: &[u8] = row.try_get(0)?;
+            if let Ok(at) = self.hashes.binary_search(&hash) {
+                self.data[at] = None;
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the values in the order of [`sql::append`].
+    fn push<'b>(&'b self, shape: Shape, note: bool, values: &mut Vec<Value<'b>>) {
+        if shape.contents {
+            values.extend([&self.hashes as Value<'b>, &self.data, &self.first_cycle]);
+        }
+        match shape.commits {
+            Number::None => {}
+            Number::One => {
+                values.extend([&self.cycles[0] as Value<'b>, &self.effects[0], &self.bodies[0]]);
+            }
+            Number::Many => values.extend([&self.cycles as Value<'b>, &self.effects, &self.bodies]),
+        }
+        if note && let Some(journal) = &self.journal {
+            values.push(journal);
+        }
+        if shape.attempts {
+            values.extend([&self.attempts as Value<'b>, &self.records, &self.places]);
+        }
+    }
+}
+
+/// Takes a step; see [`Backend::append`](contextree_store::Backend::append).
+///
+/// `doubtful` says that this very step was given before and nobody could tell whether it landed.
+pub(crate) async fn append(
+    link: &Link,
+    schema: &str,
+    (context, expected): (i64, u64),
+    step: &Step,
+    doubtful: bool,
+) -> Result<ContextRow> {
+    let shape = Shape::of(step);
+    let text = sql::append(schema, shape);
+    let revision = sql::revision_to(expected);
+    let head = step.head.map(|head| (i64::from(head.cycle), head.digest.to_vec()));
+    let number = i64::try_from(step.commits.len()).unwrap_or(i64::MAX);
+    link.run_after(Kind::Write, Before { lost: doubtful }, async |client, before| {
+        let mut parts = Parts::of(step);
+        parts.leave_out(client, schema).await?;
+        let key = &step.key[..];
+        let mut values: Vec<Value<'_>> = vec![&context, &revision, &step.now_ns, &key];
+        if let Some((cycle, digest)) = &head {
+            values.extend([cycle as Value<'_>, digest]);
+        }
+        if shape.commits != Number::None {
+            values.push(&number);
+        }
+        if let Some(settings) = &step.settings {
+            values.push(settings);
+        }
+        let twice = shape.journal && shape.commits != Number::None;
+        parts.push(shape, !twice, &mut values);
+        let row = if twice {
+            let transaction = client.transaction().await?;
+            let row = one(&transaction, &text, &values).await?;
+            if row.is_some() {
+                let now = revision + 1;
+                let [emptied, noted] = sql::journal_after(schema);
+                execute(&transaction, &emptied, &[&context, &now, &key]).await?;
+                execute(&transaction, &noted, &[&context, &now, &key, &parts.journal]).await?;
+            }
+            transaction.commit().await?;
+            row
+        } else {
+            one(client, &text, &values).await?
+        };
+        match row {
+            Some(row) => sql::context(&row),
+            None => {
+                let trace = Trace { key: &step.key, commit: parts.cycles.first().copied() };
+                landed(client, schema, context, expected, &trace, before).await
+            }
+        }
+    })
+    .await
+}
+
+/// What a step leaves behind, by which it can be known again.
+pub(crate) struct Trace<'a> {
+    pub(crate) key: &'a [u8; 16],
+    /// The first commit, if there are any.
+    pub(crate) commit: Option<i64>,
+}
+
+/// Finds out why no row was changed: an earlier attempt landed, or somebody else was faster.
+///
+/// If an answer was lost, it does not matter how many steps were taken since: a context remembers the keys of its last steps, a commit that of
+/// its step for good. Then the row has the revision that the step made: whoever builds on it gets a conflict, as it must be.
+pub(crate) async fn landed(
+    client: &impl GenericClient,
+    schema: &str,
+    context: i64,
+    expected: u64,
+    trace: &Trace<'_>,
+    before: Before,
+) -> Result<ContextRow, Fault> {
+    let text = format!("SELECT {CONTEXT}, keys FROM {schema}.context WHERE id = $1");
+    let Some(row) = one(client, &text, &[&context]).await? else {
+        return Err(StoreError::NotFound { context: format!("#{context}") }.into());
+    };
+    let keys: &[u8] = row.try_get(10)?;
+    let found = sql::context(&row)?;
+    // How many steps were taken since; the newest key belongs to the present revision.
+    let steps = found.revision.saturating_sub(expected);
+    if *trace.key == [0; 16] || steps == 0 || (steps > 1 && !before.lost) {
+        return Err(conflict(&found, expected).into());
+    }
+    let remembered = usize::try_from(steps - 1).ok().and_then(|at| keys.chunks_exact(16).nth(at));
+    let stored: Option<Vec<u8>> = match (remembered, trace.commit) {
+        (Some(key), _) => Some(key.to_vec()),
+        (None, Some(cycle)) => {
+            let text = format!("SELECT key FROM {schema}.commits WHERE branch = $1 AND cycle = $2");
+            let row = one(client, &text, &[&found.branch, &cycle]).await?;
+            row.map(|row| row.try_get(0)).transpose()?.flatten()
+        }
+        (None, None) => None,
+    };
+    match stored {
+        Some(stored) if stored == trace.key => {
+            Ok(ContextRow { revision: expected.saturating_add(1), ..found })
+        }
+        Some(_) => Err(conflict(&found, expected).into()),
+        None => {
+            let message = format!("{steps} steps were taken meanwhile");
+            Err(StoreError::Unavailable { message, unknown: true }.into())
+        }
+    }
+}
+
+/// Returns the error of a writer that lost.
+pub(crate) fn conflict(found: &ContextRow, expected: u64) -> StoreError {
+    StoreError::Conflict {
+        context: found.name.clone(),
+        expected,
+        found: found.revision,
+        head: found.head,
+    }
+}
+
+/// Makes a context; see [`Backend::create`](contextree_store::Backend::create).
+pub(crate) async fn create(
+    link: &Link,
+    schema: &str,
+    id: i64,
+    new: &NewContext,
+) -> Result<ContextRow> {
+    let first = &new.first;
+    let shape = Shape::of(first);
+    let text = sql::create(schema, shape, new.base.is_some());
+    let settings = first.settings.as_ref().unwrap_or(&new.settings);
+    let parent = new.from.map(|from| from.branch);
+    let upto = new.from.map(|from| i64::from(from.upto));
+    let head_cycle = first.head.map(|head| i64::from(head.cycle));
+    let head_digest = first.head.map(|head| head.digest.to_vec());
+    let own = i64::try_from(first.commits.len()).unwrap_or(i64::MAX);
+    let base = new.base.as_ref().map(|base| (i64::from(base.cycle), &base.tree, &base.bodies));
+    link.run(Kind::Write, async |client, _| {
+        let mut parts = Parts::of(first);
+        parts.leave_out(client, schema).await?;
+        parts.first_cycle = parts.first_cycle.or(Some(upto.unwrap_or(0) + 1));
+        let key = &first.key[..];
+        let mut head: Vec<Value<'_>> =
+            vec![&id, &new.name, settings, &new.created_ns, &key, &parent, &upto];
+        head.extend([&head_cycle as Value<'_>, &head_digest]);
+        let mut tail: Vec<Value<'_>> = Vec::new();
+        if let Some((cycle, tree, bodies)) = &base {
+            tail.extend([cycle as Value<'_>, *tree, *bodies]);
+        }
+        parts.push(shape, true, &mut tail);
+        let row = match new.from {
+            Some(from) => {
+                // Of two reasons to refuse, the name comes first.
+                if is_taken(client, schema, &new.name).await? {
+                    return taken(client, schema, id, new).await;
+                }
+                let transaction = client.transaction().await?;
+                let snapshots = own + fork(&transaction, schema, from).await?;
+                let values = [&head[..], &[&snapshots], &tail[..]].concat();
+                let row = one(&transaction, &text, &values).await?;
+                transaction.commit().await?;
+                row
+            }
+            None => one(client, &text, &[&head[..], &[&own], &tail[..]].concat()).await?,
+        };
+        match row {
+            Some(row) => sql::context(&row),
+            None => taken(client, schema, id, new).await,
+        }
+    })
+    .await
+}
+
+async fn is_taken(client: &Object, schema: &str, name: &str) -> Result<bool, Fault> {
+    let text = format!("SELECT id FROM {schema}.context WHERE name = $1");
+    Ok(one(client, &text, &[&name]).await?.is_some())
+}
+
+/// Finds out why no context was made: an earlier attempt landed, or there is one of this name.
+async fn taken(
+    client: &Object,
+    schema: &str,
+    id: i64,
+    new: &NewContext,
+) -> Result<ContextRow, Fault> {
+    let text = format!("SELECT {CONTEXT}, keys FROM {schema}.context WHERE name = $1");
+    // Deleted in between: the name is free now.
+    let Some(row) = one(client, &text, &[&new.name]).await? else { return Err(Fault::Again) };
+    let keys: &[u8] = row.try_get(10)?;
+    let mut found = sql::context(&row)?;
+    let same_key = new.first.key != [0; 16] && found.revision == 1 && keys == new.first.key;
+    if found.id == id || same_key {
+        found.revision = 1;
+        return Ok(found);
+    }
+    Err(StoreError::Exists { context: new.name.clone() }.into())
+}
+
+/// Holds the branches that a fork builds on, so that nothing of them goes meanwhile, and returns how many snapshots it begins with.
+async fn fork(client: &impl GenericClient, schema: &str, from: Stretch) -> Result<i64, Fault> {
+    let upto = i64::from(from.upto);
+    let line = sql::line(schema);
+    let missing = || StoreError::NotFound { context: format!("branch {} @c{upto}", from.branch) };
+    let text = format!("{line} SELECT id FROM line");
+    let rows = all(client, &text, &[&from.branch, &upto]).await?;
+    let branches: Vec<i64> = rows.iter().map(|row| row.try_get(0)).collect::<Result<_, _>>()?;
+    let text = format!("SELECT id FROM {schema}.branch WHERE id = ANY($1) ORDER BY id FOR SHARE");
+    if branches.is_empty() || all(client, &text, &[&branches]).await?.len() < branches.len() {
+        return Err(missing().into());
+    }
+    if upto > 0 && !is_visible(client, schema, from).await? {
+        return Err(missing().into());
+    }
+    let text = format!(
+        "{line} SELECT count(*) FROM line JOIN {schema}.commits ON commits.branch = line.id AND commits.cycle <= line.reach WHERE commits.effects IS NOT NULL"
+    );
+    match one(client, &text, &[&from.branch, &upto]).await? {
+        Some(row) => Ok(row.try_get(0)?),
+        None => Ok(0),
+    }
+}
+
+/// Returns true if there is a snapshot at the last cycle of a stretch, in the branch or in one that it builds on.
+pub(crate) async fn is_visible(
+    client: &impl GenericClient,
+    schema: &str,
+    at: Stretch,
+) -> Result<bool, Fault> {
+    let text = format!(
+        "{} SELECT 1 FROM line WHERE line.reach >= $2 AND (EXISTS (SELECT 1 FROM {schema}.commits WHERE commits.branch = line.id AND commits.cycle = $2 AND commits.effects IS NOT NULL) OR EXISTS (SELECT 1 FROM {schema}.checkpoint WHERE checkpoint.branch = line.id AND checkpoint.cycle = $2))",
+        sql::line(schema)
+    );
+    Ok(!all(client, &text, &[&at.branch, &i64::from(at.upto)]).await?.is_empty())
+}

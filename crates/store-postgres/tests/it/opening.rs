@@ -1,0 +1,138 @@
+//! Opening: many at once, tables of a newer version, a schema of somebody else, no server, no connection left.
+
+use std::sync::Barrier;
+use std::thread;
+
+use contextree_store::{Backend, StoreError};
+use contextree_store_postgres::Postgres;
+
+use crate::support::{create, open, schema};
+
+fn shared(parameters: &str) -> String {
+    contextree_pgtest::shared().url_with(parameters)
+}
+
+/// Runs a statement in the database, beside the store.
+fn run(store: &Postgres, text: &str) {
+    store.with_connection(async |client| client.batch_execute(text).await).unwrap();
+}
+
+#[test]
+fn many_open_a_new_store_at_the_same_moment() {
+    let url = shared(&schema());
+    let start = Barrier::new(8);
+    thread::scope(|scope| {
+        for number in 0..8 {
+            let (url, start) = (&url, &start);
+            scope.spawn(move || {
+                start.wait();
+                let store = Postgres::open(&format!("{url}&pool_max=1&notify=off")).unwrap();
+                create(&store, &format!("context-{number}"));
+            });
+        }
+    });
+    assert_eq!(Postgres::open(&url).unwrap().list(None, 100).unwrap().len(), 8);
+}
+
+#[test]
+fn tables_of_a_newer_version_are_refused() {
+    let parameters = schema();
+    let url = shared(&parameters);
+    let store = Postgres::open(&url).unwrap();
+    let name = parameters.strip_prefix("schema=").unwrap();
+    run(&store, &format!("UPDATE {name}.meta SET value = '99' WHERE key = 'format'"));
+    let error = Postgres::open(&url).unwrap_err();
+    assert_eq!(error, StoreError::Version { found: 99, supported: 1 });
+}
+
+#[test]
+fn a_schema_of_somebody_else_is_left_alone() {
+    let store = open();
+    let parameters = schema();
+    let name = parameters.strip_prefix("schema=").unwrap();
+    run(&store, &format!("CREATE SCHEMA {name}; CREATE TABLE {name}.context (theirs int)"));
+    let error = Postgres::open(&shared(&parameters)).unwrap_err();
+    assert_eq!(error.code(), "E_STORE_FOREIGN", "{error}");
+}
+
+#[test]
+fn names_are_listed_by_their_bytes_whatever_the_locale() {
+    let store = open();
+    for name in ["b", "a", "B", "é", "a/b", "a b", "Z"] {
+        create(&store, name);
+    }
+    let names = |after: Option<&str>, limit| -> Vec<String> {
+        store.list(after, limit).unwrap().into_iter().map(|row| row.name).collect()
+    };
+    assert_eq!(names(None, 100), ["B", "Z", "a", "a b", "a/b", "b", "é"]);
+    assert_eq!(names(Some("a"), 2), ["a b", "a/b"]);
+}
+
+#[test]
+fn a_server_that_is_not_there_is_unavailable() {
+    // The port is free: it was, a moment ago.
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let url = format!("postgres://nobody@127.0.0.1:{port}/none?patience_ms=20");
+    let error = Postgres::open(&url).unwrap_err();
+    assert!(matches!(error, StoreError::Unavailable { unknown: false, .. }), "{error:?}");
+    assert!(error.to_string().contains("refused"), "{error}");
+}
+
+#[test]
+fn a_database_that_is_not_there_is_no_reason_to_wait() {
+    let url = shared("patience_ms=60000").replace("/postgres?", "/no_such_database?");
+    let error = Postgres::open(&url).unwrap_err();
+    assert_eq!(error.code(), "E_STORE", "{error}");
+    assert!(error.to_string().contains("no_such_database"), "{error}");
+}
+
+#[test]
+fn when_all_connections_are_in_use_the_store_is_busy() {
+    let store =
+        Postgres::open(&shared(&format!("{}&pool_max=1&pool_wait_ms=20", schema()))).unwrap();
+    let (taken, done) = (Barrier::new(2), Barrier::new(2));
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            store
+                .with_connection(async |_| {
+                    taken.wait();
+                    done.wait();
+                    Ok(())
+                })
+                .unwrap();
+        });
+        taken.wait();
+        let error = store.find("main").unwrap_err();
+        assert_eq!(error.code(), "E_STORE_BUSY", "{error}");
+        done.wait();
+    });
+    assert_eq!(store.find("main").unwrap(), None, "it works again");
+}
+
+#[test]
+fn a_statement_that_takes_too_long_is_ended_by_the_server() {
+    let store = Postgres::open(&shared(&format!("{}&statement_timeout_ms=50", schema()))).unwrap();
+    let error = store
+        .with_connection(async |client| client.batch_execute("SELECT pg_sleep(600)").await)
+        .unwrap_err();
+    assert_eq!(error.code(), "E_STORE_BUSY", "{error}");
+    assert!(error.to_string().contains("statement timeout"), "{error}");
+}
+
+#[test]
+fn what_is_acknowledged_is_on_disk_unless_told_otherwise() {
+    let setting = |parameters: &str| {
+        let store = Postgres::open(&shared(&format!("{}&{parameters}", schema()))).unwrap();
+        store
+            .with_connection(async |client| {
+                let row = client.query_one("SHOW synchronous_commit", &[]).await?;
+                row.try_get::<_, String>(0)
+            })
+            .unwrap()
+    };
+    assert_eq!(setting("durability=full"), "on");
+    assert_eq!(setting("durability=relaxed"), "off");
+    // A server, or an account, that is lax by default.
+    assert_eq!(setting("options=-c%20synchronous_commit%3Doff"), "on");
+    assert_eq!(setting("options=-c%20synchronous_commit%3Dremote_apply"), "remote_apply");
+}

@@ -1,0 +1,32 @@
+//! Writes the fixture of the present format: `cargo run -p contextree-store --features suite --example fixture -- PATH`.
+//!
+//! Once published, a fixture is never written again; a new format gets a new one.
+
+use std::path::PathBuf;
+
+use contextree_store::suite::{commits, new};
+use contextree_store::{
+    AttemptRow, Backend, Checkpoint, ContentRow, NewContext, Pin, Result, Sqlite, SqliteOptions,
+    Step, Stretch,
+};
+
+fn main() -> Result<()> {
+    let path = std::env::args().nth(1).map_or_else(|| PathBuf::from("format-1.db"), PathBuf::from);
+    let store = Sqlite::open(path, &SqliteOptions::default())?;
+    let settings = r#"{"edition":1}"#.to_owned();
+    let main = store.create(&NewContext { settings, ..new("main") })?;
+    let contents = vec![ContentRow { hash: [5; 32], data: b"shared".to_vec() }];
+    let record = r#"{"model":"m"}"#.to_owned();
+    let attempts = vec![AttemptRow { id: "attempt:1".to_owned(), record }];
+    store.append(main.id, 1, &Step { contents, attempts, key: [3; 16], ..commits([1, 2]) })?;
+    store.append(main.id, 2, &commits([3]))?;
+    let journal = Some(b"edit".to_vec());
+    store.append(main.id, 3, &Step { now_ns: 2_000, journal, ..Step::default() })?;
+    let checkpoint = Checkpoint { cycle: 2, tree: b"tree 2".to_vec(), bodies: Vec::new() };
+    store.add_checkpoint(main.branch, &checkpoint)?;
+    store.pin(main.id, &Pin { cycle: 2, label: "release".to_owned() })?;
+    let from = Some(Stretch { branch: main.branch, upto: 2 });
+    let fork = store.create(&NewContext { from, ..new("fork") })?;
+    store.append(fork.id, 1, &commits([3]))?;
+    Ok(())
+}

@@ -1,0 +1,44 @@
+//! Durable homes for contexts.
+//!
+//! What is stored is what happened: records of effects, one per commit, never commands to be run again. A [`Backend`] keeps
+//! rows and decides nothing: it knows no tree, no record format and no rule. What the rows mean is known above it.
+//!
+//! ```text
+//! Session ─engine→ records ─Step→ Backend ─→ a SQLite file · a PostgreSQL server · memory
+//! ```
+
+mod attempts;
+mod backend;
+mod checkpoint;
+mod error;
+mod load;
+mod memory;
+mod packed;
+mod pool;
+mod retention;
+mod rows;
+mod session;
+mod settings;
+#[cfg(feature = "sqlite")]
+mod sqlite;
+mod store;
+#[cfg(feature = "suite")]
+pub mod suite;
+mod timeline;
+mod url;
+mod verify;
+
+pub use backend::Backend;
+pub use error::{ReadError, Result, StoreError};
+pub use memory::Memory;
+pub use retention::{Retained, Retention};
+pub use rows::{
+    AttemptRow, Checkpoint, Commit, ContentRow, ContextRow, Head, NewContext, Pin, Rewrite, Step,
+    Stretch,
+};
+pub use session::{AsConflict, Session};
+pub use settings::ContextSettings;
+#[cfg(feature = "sqlite")]
+pub use sqlite::{Durability, Sqlite, SqliteOptions};
+pub use store::{Store, StoreOptions};
+pub use verify::{ContextCheck, Verification};

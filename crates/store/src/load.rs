@@ -1,0 +1,382 @@
+//! From rows to a context, or to a part of its history.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use contextree_canon::Hash;
+use contextree_canon::record::{
+    BodyPlace, Effects, RecordError, StoredBody, Subject, read_bodies, read_effects,
+};
+use contextree_engine::{Attempt, Context, ContextOptions, Restore};
+use contextree_tree::Body;
+
+use crate::backend::Backend;
+use crate::error::{Result, StoreError};
+use crate::packed::unpack;
+use crate::rows::{Checkpoint, ContextRow, Stretch};
+
+/// How many contents are fetched at once.
+const CONTENTS_AT_ONCE: usize = 256;
+
+/// Where a history is: the rows of a context's branches.
+pub(crate) struct Place<'a> {
+    pub(crate) backend: &'a dyn Backend,
+    /// The name, for messages.
+    pub(crate) name: &'a str,
+    pub(crate) lineage: &'a [Stretch],
+}
+
+/// What was read of a history, before it is put together.
+struct Raw {
+    checkpoint: Effects,
+    /// The bodies that stand in the checkpoint.
+    own: Bodies,
+    commits: Vec<(Effects, Bodies)>,
+    /// The bodies of earlier commits that the checkpoint refers to.
+    earlier: BTreeMap<u32, Bodies>,
+    /// How many bytes that was, contents not counted.
+    bytes: u64,
+    /// How many of them came after the checkpoint.
+    since: u64,
+}
+
+/// Bodies of one record; each is taken once.
+type Bodies = Vec<Option<StoredBody>>;
+
+/// A part of a history, put together.
+pub(crate) struct Window {
+    pub(crate) restore: Restore,
+    /// Bytes of records that were read for the checkpoint.
+    pub(crate) checkpoint_bytes: u64,
+    /// Bytes of records that were read for what comes after it.
+    pub(crate) since: u64,
+}
+
+impl Place<'_> {
+    pub(crate) fn corrupt(&self, record: &str, error: &RecordError) -> StoreError {
+        StoreError::Corrupt {
+            record: format!("context {}, {record}", self.name),
+            message: error.to_string(),
+        }
+    }
+
+    /// Returns the newest checkpoint at or before a cycle.
+    pub(crate) fn checkpoint(&self, cycle: u32) -> Result<Checkpoint> {
+        for stretch in self.lineage.iter().rev() {
+            let upto = stretch.upto.min(cycle);
+            if let Some(checkpoint) = self.backend.checkpoint(stretch.branch, upto)? {
+                return Ok(checkpoint);
+            }
+        }
+        Err(StoreError::Corrupt {
+            record: format!("context {}", self.name),
+            message: format!("there is no checkpoint at or before @c{cycle}"),
+        })
+    }
+
+    /// Returns the stretches with the cycles that each stands for.
+    pub(crate) fn spans(&self) -> impl Iterator<Item = (i64, u32, u32)> {
+        let mut first = 0_u32;
+        self.lineage.iter().filter_map(move |stretch| {
+            let from = first;
+            first = first.max(stretch.upto.saturating_add(1));
+            (from <= stretch.upto).then_some((stretch.branch, from, stretch.upto))
+        })
+    }
+
+    /// Hands out commits, oldest first: cycle, effects, bodies.
+    pub(crate) fn commits(
+        &self,
+        first: u32,
+        last: u32,
+        visit: &mut dyn FnMut(u32, Option<Vec<u8>>, Vec<u8>) -> Result<()>,
+    ) -> Result<()> {
+        for (branch, from, upto) in self.spans() {
+            let (from, upto) = (from.max(first), upto.min(last));
+            if from <= upto {
+                self.backend.commits(branch, from, upto, &mut |commit| {
+                    visit(commit.cycle, commit.effects, commit.bodies)
+                })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns how many snapshots have at most this cycle.
+    pub(crate) fn count(&self, cycle: u32) -> Result<u64> {
+        let mut count = 0;
+        for (branch, from, upto) in self.spans() {
+            if from <= cycle {
+                count += self.backend.count_commits(branch, upto.min(cycle))?;
+            }
+        }
+        Ok(count)
+    }
+
+    pub(crate) fn read_effects(&self, record: &str, bytes: &[u8]) -> Result<Effects> {
+        read_effects(bytes).map_err(|error| self.corrupt(record, &error))
+    }
+
+    pub(crate) fn read_bodies(&self, record: &str, bytes: &[u8]) -> Result<Vec<StoredBody>> {
+        read_bodies(bytes).map_err(|error| self.corrupt(record, &error))
+    }
+
+    fn some_bodies(&self, record: &str, bytes: &[u8]) -> Result<Bodies> {
+        Ok(self.read_bodies(record, bytes)?.into_iter().map(Some).collect())
+    }
+
+    /// Reads everything that the snapshots from `first` to `last` need.
+    fn read(&self, checkpoint: &Checkpoint, last: u32) -> Result<Raw> {
+        let record = format!("checkpoint @c{}", checkpoint.cycle);
+        let mut raw = Raw {
+            own: self.some_bodies(&record, &checkpoint.bodies)?,
+            checkpoint: self.read_effects(&record, &checkpoint.tree)?,
+            commits: Vec::new(),
+            earlier: BTreeMap::new(),
+            bytes: (checkpoint.tree.len() + checkpoint.bodies.len()) as u64,
+            since: 0,
+        };
+        let Subject::Tree { next_cycle, .. } = raw.checkpoint.subject else {
+            let error = RecordError { message: "it is no checkpoint".to_owned(), offset: 0 };
+            return Err(self.corrupt(&record, &error));
+        };
+        self.commits(next_cycle, last, &mut |cycle, effects, bodies| {
+            let record = format!("commit @c{cycle}");
+            let effects = effects.unwrap_or_default();
+            raw.since += (effects.len() + bodies.len()) as u64;
+            let read = self.read_effects(&record, &effects)?;
+            match read.subject {
+                Subject::Commit { cycle: own, .. } if own == cycle => {}
+                _ => {
+                    let message = "it is the record of something else".to_owned();
+                    return Err(self.corrupt(&record, &RecordError { message, offset: 0 }));
+                }
+            }
+            raw.commits.push((read, self.some_bodies(&record, &bodies)?));
+            Ok(())
+        })?;
+        let wanted: BTreeSet<u32> = raw
+            .checkpoint
+            .puts
+            .iter()
+            .filter_map(|put| match put.body {
+                BodyPlace::At { cycle, .. } => Some(cycle),
+                _ => None,
+            })
+            .collect();
+        for (branch, from, upto) in self.spans() {
+            let cycles: Vec<u32> = wanted.range(from..=upto).copied().collect();
+            self.backend.bodies(branch, &cycles, &mut |cycle, bodies| {
+                raw.bytes += bodies.len() as u64;
+                let record = format!("bodies of commit @c{cycle}");
+                raw.earlier.insert(cycle, self.some_bodies(&record, &bodies)?);
+                Ok(())
+            })?;
+        }
+        Ok(raw)
+    }
+
+    /// Puts the snapshots from the checkpoint before `first` up to `last` together.
+    pub(crate) fn window(&self, first: u32, last: u32, checks: bool) -> Result<Window> {
+        let checkpoint = self.checkpoint(first)?;
+        self.window_from(&checkpoint, last, checks)
+    }
+
+    pub(crate) fn window_from(
+        &self,
+        checkpoint: &Checkpoint,
+        last: u32,
+        checks: bool,
+    ) -> Result<Window> {
+        let mut raw = self.read(checkpoint, last)?;
+        let contents = self.contents(&raw)?;
+        let record = format!("checkpoint @c{}", checkpoint.cycle);
+        let (mut own, mut earlier) = (raw.own, raw.earlier);
+        let mut restore = Restore::begin(raw.checkpoint, checks, &mut |place| match place {
+            BodyPlace::At { cycle, index } => {
+                take(earlier.entry(cycle).or_default(), index, &contents)
+            }
+            BodyPlace::Here(index) => take(&mut own, index, &contents),
+            BodyPlace::None | BodyPlace::Kept => Ok(Body::default()),
+        })
+        .map_err(|error| self.corrupt(&record, &error))?;
+        for (effects, bodies) in &mut raw.commits {
+            let cycle = match effects.subject {
+                Subject::Commit { cycle, .. } => cycle,
+                _ => 0,
+            };
+            let empty = Effects {
+                subject: effects.subject,
+                puts: Vec::new(),
+                gone: Vec::new(),
+                account: contextree_json::Value::Null,
+            };
+            let effects = std::mem::replace(effects, empty);
+            restore
+                .commit(effects, &mut |place| here(bodies, place, &contents))
+                .map_err(|error| self.corrupt(&format!("commit @c{cycle}"), &error))?;
+        }
+        Ok(Window { restore, checkpoint_bytes: raw.bytes, since: raw.since })
+    }
+
+    /// Fetches the contents that stand in no record.
+    fn contents(&self, raw: &Raw) -> Result<Contents> {
+        let mut hashes = BTreeSet::new();
+        let wanted_at = raw.checkpoint.puts.iter().filter_map(|put| match put.body {
+            BodyPlace::At { cycle, index } => raw.earlier.get(&cycle)?.get(index as usize),
+            BodyPlace::Here(index) => raw.own.get(index as usize),
+            _ => None,
+        });
+        let in_commits = raw.commits.iter().flat_map(|(_, bodies)| bodies);
+        for body in wanted_at.chain(in_commits).flatten() {
+            hashes.extend(body.shared());
+        }
+        self.fetch(&hashes)
+    }
+
+    fn fetch(&self, hashes: &BTreeSet<Hash>) -> Result<Contents> {
+        let hashes: Vec<[u8; 32]> = hashes.iter().map(|hash| hash.0).collect();
+        let mut contents = Contents::new();
+        for some in hashes.chunks(CONTENTS_AT_ONCE) {
+            for (hash, found) in some.iter().zip(self.backend.contents(some)?) {
+                if let Some(data) = found {
+                    contents.insert(Hash(*hash), unpack(Hash(*hash), &data)?);
+                }
+            }
+        }
+        Ok(contents)
+    }
+
+    /// Goes on with the working state.
+    pub(crate) fn work(&self, restore: &mut Restore, journal: &[Vec<u8>]) -> Result<()> {
+        for (index, entry) in journal.iter().enumerate() {
+            let record = format!("entry {} of the journal", index + 1);
+            let (effects, bodies) = split_journal(entry)
+                .ok_or_else(|| RecordError { message: "it is cut off".to_owned(), offset: 0 })
+                .map_err(|error| self.corrupt(&record, &error))?;
+            let effects = self.read_effects(&record, effects)?;
+            let mut bodies = self.some_bodies(&record, bodies)?;
+            let hashes = bodies.iter().flatten().filter_map(StoredBody::shared).collect();
+            let contents = self.fetch(&hashes)?;
+            restore
+                .work(effects, &mut |place| here(&mut bodies, place, &contents))
+                .map_err(|error| self.corrupt(&record, &error))?;
+        }
+        Ok(())
+    }
+}
+
+type Contents = BTreeMap<Hash, Vec<u8>>;
+
+fn here(
+    bodies: &mut Bodies,
+    place: BodyPlace,
+    contents: &Contents,
+) -> std::result::Result<Body, RecordError> {
+    match place {
+        BodyPlace::Here(index) => take(bodies, index, contents),
+        _ => Err(RecordError { message: "a body is somewhere else".to_owned(), offset: 0 }),
+    }
+}
+
+fn take(
+    bodies: &mut Bodies,
+    index: u32,
+    contents: &Contents,
+) -> std::result::Result<Body, RecordError> {
+    let body = bodies.get_mut(index as usize).and_then(Option::take);
+    let body =
+        body.ok_or_else(|| RecordError { message: format!("body {index} is missing"), offset: 0 })?;
+    let fetched = body.shared().and_then(|hash| contents.get(&hash));
+    body.into_body(fetched.map(Vec::as_slice))
+}
+
+/// One entry of the journal: the effects and their bodies in one blob.
+pub(crate) fn join_journal(effects: &[u8], bodies: &[u8]) -> Vec<u8> {
+    let mut entry = Vec::with_capacity(4 + effects.len() + bodies.len());
+    entry.extend_from_slice(&(effects.len() as u32).to_le_bytes());
+    entry.extend_from_slice(effects);
+    entry.extend_from_slice(bodies);
+    entry
+}
+
+pub(crate) fn split_journal(entry: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (length, rest) = entry.split_first_chunk::<4>()?;
+    rest.split_at_checked(u32::from_le_bytes(*length) as usize)
+}
+
+/// A context, as it was read.
+pub(crate) struct Opened {
+    pub(crate) row: ContextRow,
+    pub(crate) lineage: Vec<Stretch>,
+    pub(crate) context: Context,
+    pub(crate) checkpoint_bytes: u64,
+    pub(crate) since: u64,
+}
+
+/// How often a context is read again because somebody wrote to it meanwhile.
+const TRIES: usize = 100;
+
+/// Opens a context: its newest snapshot, those since the checkpoint before it (and from `first` on, if that is earlier), and the working
+/// state.
+pub(crate) fn open(
+    backend: &dyn Backend,
+    name: &str,
+    first: Option<u32>,
+    options: &dyn Fn(&ContextRow) -> Result<ContextOptions>,
+) -> Result<Opened> {
+    let not_found = || StoreError::NotFound { context: name.to_owned() };
+    let mut row = backend.find(name)?.ok_or_else(not_found)?;
+    for _ in 0..TRIES {
+        let opened = open_row(backend, &row, first, options);
+        // Whatever was read belongs together only if nobody wrote meanwhile.
+        let now = backend.find(name)?.ok_or_else(not_found)?;
+        if now.id == row.id && now.revision == row.revision {
+            return opened?.ok_or_else(|| StoreError::Corrupt {
+                record: format!("context {name}"),
+                message: "its journal belongs to another revision".to_owned(),
+            });
+        }
+        row = now;
+    }
+    Err(StoreError::Busy { message: format!("`{name}` is written to all the time") })
+}
+
+/// Nothing if the journal is of another revision.
+fn open_row(
+    backend: &dyn Backend,
+    row: &ContextRow,
+    first: Option<u32>,
+    options: &dyn Fn(&ContextRow) -> Result<ContextOptions>,
+) -> Result<Option<Opened>> {
+    let lineage = backend.lineage(row.branch)?;
+    let place = Place { backend, name: &row.name, lineage: &lineage };
+    let last = row.head.map_or(u32::MAX, |head| head.cycle);
+    let mut window = place.window(first.unwrap_or(last).min(last), last, false)?;
+    let (revision, journal) = backend.journal(row.id)?;
+    if revision != row.revision {
+        return Ok(None);
+    }
+    let found = window.restore.head().map(|head| (head.cycle(), head.digest().0));
+    if found != row.head.map(|head| (head.cycle, head.digest)) {
+        return Err(StoreError::Corrupt {
+            record: format!("context {}", row.name),
+            message: "its newest snapshot is not the one that it names".to_owned(),
+        });
+    }
+    place.work(&mut window.restore, &journal)?;
+    let attempts: Result<Vec<Attempt>> = backend
+        .attempts(row.id)?
+        .into_iter()
+        .map(|attempt| crate::attempts::from_json(&attempt.record))
+        .collect();
+    let skipped = usize::try_from(row.snapshots).unwrap_or(usize::MAX);
+    let loaded = window.restore.len();
+    window.restore.set_skipped(skipped.saturating_sub(loaded));
+    Ok(Some(Opened {
+        row: row.clone(),
+        context: window.restore.finish(options(row)?, attempts?),
+        lineage,
+        checkpoint_bytes: window.checkpoint_bytes,
+        since: window.since,
+    }))
+}

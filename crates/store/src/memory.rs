@@ -1,0 +1,451 @@
+//! A store in memory: for tests and for contexts that need no home. It is also the reference that other stores are compared with, so it is
+//! written for the eye: maps, one lock, nothing clever.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::backend::Backend;
+use crate::error::{Result, StoreError};
+use crate::rows::{
+    AttemptRow, Checkpoint, Commit, ContextRow, NewContext, Pin, Rewrite, Step, Stretch,
+};
+
+/// A store in memory. It goes when it is dropped.
+#[derive(Debug, Default)]
+pub struct Memory {
+    tables: Mutex<Tables>,
+}
+
+impl Memory {
+    /// Makes an empty store.
+    #[must_use]
+    pub fn new() -> Memory {
+        Memory::default()
+    }
+
+    fn tables(&self) -> MutexGuard<'_, Tables> {
+        // A panic in here cannot leave half a step behind: steps are checked before they change anything.
+        self.tables.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[derive(Debug, Default)]
+struct Tables {
+    last_context: i64,
+    last_branch: i64,
+    contexts: BTreeMap<i64, Context>,
+    branches: BTreeMap<i64, Branch>,
+    contents: BTreeMap<[u8; 32], Vec<u8>>,
+}
+
+#[derive(Debug)]
+struct Context {
+    row: ContextRow,
+    key: [u8; 16],
+    journal: Vec<Vec<u8>>,
+    attempts: Vec<AttemptRow>,
+    pins: BTreeMap<u32, String>,
+}
+
+#[derive(Debug, Default)]
+struct Branch {
+    parent: Option<Stretch>,
+    commits: BTreeMap<u32, Commit>,
+    checkpoints: BTreeMap<u32, Checkpoint>,
+    /// Each content with the first commit that can need it.
+    uses: BTreeMap<[u8; 32], u32>,
+}
+
+impl Tables {
+    fn context(&mut self, context: i64) -> Result<&mut Context> {
+        self.contexts
+            .get_mut(&context)
+            .ok_or_else(|| StoreError::NotFound { context: format!("#{context}") })
+    }
+
+    fn branch(&mut self, branch: i64) -> Result<&mut Branch> {
+        self.branches
+            .get_mut(&branch)
+            .ok_or_else(|| StoreError::NotFound { context: format!("branch {branch}") })
+    }
+
+    fn lineage(&self, branch: i64) -> Result<Vec<Stretch>> {
+        let mut stretches = Vec::new();
+        let mut next = Some(Stretch { branch, upto: u32::MAX });
+        let mut upto = u32::MAX;
+        while let Some(stretch) = next {
+            upto = upto.min(stretch.upto);
+            let branch = self.branches.get(&stretch.branch).ok_or_else(|| {
+                StoreError::NotFound { context: format!("branch {}", stretch.branch) }
+            })?;
+            stretches.push(Stretch { branch: stretch.branch, upto });
+            next = branch.parent;
+        }
+        stretches.reverse();
+        Ok(stretches)
+    }
+
+    /// True if a snapshot stands at exactly this cycle of a branch's history.
+    fn has_snapshot(&self, lineage: &[Stretch], cycle: u32) -> bool {
+        lineage.iter().filter(|stretch| cycle <= stretch.upto).any(|stretch| {
+            let branch = &self.branches[&stretch.branch];
+            branch.commits.get(&cycle).is_some_and(|commit| commit.effects.is_some())
+                || branch.checkpoints.contains_key(&cycle)
+        })
+    }
+
+    fn children(&self, parent: i64) -> Vec<Stretch> {
+        self.branches
+            .iter()
+            .filter_map(|(&branch, row)| {
+                let begin = row.parent.filter(|stretch| stretch.branch == parent)?;
+                Some(Stretch { branch, upto: begin.upto })
+            })
+            .collect()
+    }
+
+    /// Fails before anything is changed, or not at all.
+    fn take(&mut self, context: i64, step: &Step) -> Result<()> {
+        let row = self.context(context)?.row.clone();
+        let branch = self.branch(row.branch)?;
+        let mut cycles = BTreeSet::new();
+        for Commit { cycle, .. } in &step.commits {
+            if branch.commits.contains_key(cycle) || !cycles.insert(*cycle) {
+                let message =
+                    format!("there is a commit @c{cycle} in branch {} already", row.branch);
+                return Err(StoreError::Backend { message });
+            }
+        }
+        let begins = branch.parent.map(|parent| parent.upto);
+        let needed_by = match (step.commits.first(), row.head) {
+            (Some(commit), _) => commit.cycle,
+            (None, Some(head)) => head.cycle.saturating_add(1),
+            (None, None) => begins.unwrap_or(0).saturating_add(1),
+        };
+        for content in &step.contents {
+            let used = branch.uses.entry(content.hash).or_insert(needed_by);
+            *used = needed_by.min(*used);
+        }
+        for commit in &step.commits {
+            branch.commits.insert(commit.cycle, commit.clone());
+        }
+        for content in &step.contents {
+            self.contents.entry(content.hash).or_insert_with(|| content.data.clone());
+        }
+
+        let context = self.context(context)?;
+        if !step.commits.is_empty() {
+            context.journal.clear();
+        }
+        context.journal.extend(step.journal.clone());
+        for attempt in &step.attempts {
+            match context.attempts.iter_mut().find(|there| there.id == attempt.id) {
+                Some(there) => there.record.clone_from(&attempt.record),
+                None => context.attempts.push(attempt.clone()),
+            }
+        }
+        if let Some(settings) = &step.settings {
+            context.row.settings.clone_from(settings);
+        }
+        context.key = step.key;
+        context.row.head = step.head.or(context.row.head);
+        context.row.snapshots += step.commits.len() as u64;
+        context.row.revision += 1;
+        context.row.updated_ns = step.now_ns;
+        Ok(())
+    }
+
+    /// Lets go what no context needs any more: this branch, and then those that it began with.
+    fn release(&mut self, branch: i64) {
+        let mut next = Some(branch);
+        while let Some(branch) = next {
+            if self.contexts.values().any(|context| context.row.branch == branch) {
+                break;
+            }
+            let needed = self.children(branch).iter().map(|child| child.upto).max();
+            if let (Some(needed), Some(row)) = (needed, self.branches.get_mut(&branch)) {
+                row.commits.retain(|cycle, _| *cycle <= needed);
+                row.checkpoints.retain(|cycle, _| *cycle <= needed);
+                row.uses.retain(|_, cycle| *cycle <= needed);
+                break;
+            }
+            next =
+                self.branches.remove(&branch).and_then(|row| row.parent).map(|begin| begin.branch);
+        }
+        self.sweep();
+    }
+
+    /// Lets contents go that nobody uses.
+    fn sweep(&mut self) {
+        let branches = &self.branches;
+        self.contents.retain(|hash, _| branches.values().any(|row| row.uses.contains_key(hash)));
+    }
+}
+
+impl Context {
+    fn expect(&self, expected: u64) -> Result<()> {
+        if self.row.revision == expected {
+            return Ok(());
+        }
+        Err(self.conflict(expected))
+    }
+
+    fn conflict(&self, expected: u64) -> StoreError {
+        let ContextRow { name, revision, head, .. } = &self.row;
+        StoreError::Conflict { context: name.clone(), expected, found: *revision, head: *head }
+    }
+}
+
+impl Backend for Memory {
+    fn create(&self, new: &NewContext) -> Result<ContextRow> {
+        let mut tables = self.tables();
+        let taken = tables.contexts.values().find(|context| context.row.name == new.name);
+        if let Some(context) = taken {
+            if context.row.revision == 1 && new.first.key != [0; 16] && context.key == new.first.key
+            {
+                return Ok(context.row.clone());
+            }
+            return Err(StoreError::Exists { context: new.name.clone() });
+        }
+        let mut snapshots = 0;
+        if let Some(Stretch { branch, upto }) = new.from {
+            let mut lineage = tables.lineage(branch)?;
+            for stretch in &mut lineage {
+                stretch.upto = upto.min(stretch.upto);
+                let commits = &tables.branches[&stretch.branch].commits;
+                snapshots += count(commits, stretch.upto);
+            }
+            if upto > 0 && !tables.has_snapshot(&lineage, upto) {
+                return Err(StoreError::NotFound { context: format!("branch {branch} @c{upto}") });
+            }
+        }
+        let (id, branch) = (tables.last_context + 1, tables.last_branch + 1);
+        let row = ContextRow {
+            id,
+            name: new.name.clone(),
+            branch,
+            revision: 0,
+            head: None,
+            snapshots,
+            settings: new.settings.clone(),
+            created_ns: new.created_ns,
+            updated_ns: new.created_ns,
+        };
+        let base = new.base.iter().map(|base| (base.cycle, base.clone())).collect();
+        tables
+            .branches
+            .insert(branch, Branch { parent: new.from, checkpoints: base, ..Branch::default() });
+        let (journal, attempts, pins) = (Vec::new(), Vec::new(), BTreeMap::new());
+        tables.contexts.insert(id, Context { row, key: [0; 16], journal, attempts, pins });
+        if let Err(error) = tables.take(id, &new.first) {
+            tables.contexts.remove(&id);
+            tables.branches.remove(&branch);
+            return Err(error);
+        }
+        (tables.last_context, tables.last_branch) = (id, branch);
+        let context = tables.context(id)?;
+        context.row.updated_ns = new.created_ns;
+        Ok(context.row.clone())
+    }
+
+    fn find(&self, name: &str) -> Result<Option<ContextRow>> {
+        let tables = self.tables();
+        let context = tables.contexts.values().find(|context| context.row.name == name);
+        Ok(context.map(|context| context.row.clone()))
+    }
+
+    fn list(&self, after: Option<&str>, limit: usize) -> Result<Vec<ContextRow>> {
+        let tables = self.tables();
+        let mut rows: Vec<&ContextRow> =
+            tables.contexts.values().map(|context| &context.row).collect();
+        rows.retain(|row| after.is_none_or(|after| row.name.as_str() > after));
+        rows.sort_by(|left, right| left.name.cmp(&right.name));
+        Ok(rows.into_iter().take(limit).cloned().collect())
+    }
+
+    fn append(&self, context: i64, expected: u64, step: &Step) -> Result<ContextRow> {
+        let mut tables = self.tables();
+        let known = tables.context(context)?;
+        let landed = known.row.revision == expected.saturating_add(1)
+            && step.key != [0; 16]
+            && known.key == step.key;
+        if !landed {
+            known.expect(expected)?;
+            tables.take(context, step)?;
+        }
+        Ok(tables.context(context)?.row.clone())
+    }
+
+    fn lineage(&self, branch: i64) -> Result<Vec<Stretch>> {
+        self.tables().lineage(branch)
+    }
+
+    fn checkpoint(&self, branch: i64, cycle: u32) -> Result<Option<Checkpoint>> {
+        let tables = self.tables();
+        let newest = tables
+            .branches
+            .get(&branch)
+            .and_then(|row| row.checkpoints.range(..=cycle).next_back());
+        Ok(newest.map(|(_, checkpoint)| checkpoint.clone()))
+    }
+
+    fn add_checkpoint(&self, branch: i64, checkpoint: &Checkpoint) -> Result<()> {
+        let mut tables = self.tables();
+        let row = tables.branch(branch)?;
+        row.checkpoints.entry(checkpoint.cycle).or_insert_with(|| checkpoint.clone());
+        Ok(())
+    }
+
+    fn commits(
+        &self,
+        branch: i64,
+        first: u32,
+        last: u32,
+        visit: &mut dyn FnMut(Commit) -> Result<()>,
+    ) -> Result<()> {
+        if first > last {
+            return Ok(());
+        }
+        let commits: Vec<Commit> = {
+            let tables = self.tables();
+            let row = tables.branches.get(&branch);
+            row.map(|row| row.commits.range(first..=last).map(|(_, commit)| commit.clone()))
+                .into_iter()
+                .flatten()
+                .collect()
+        };
+        commits.into_iter().try_for_each(visit)
+    }
+
+    fn bodies(
+        &self,
+        branch: i64,
+        cycles: &[u32],
+        visit: &mut dyn FnMut(u32, Vec<u8>) -> Result<()>,
+    ) -> Result<()> {
+        for &cycle in cycles {
+            let bodies = {
+                let tables = self.tables();
+                let row = tables.branches.get(&branch);
+                row.and_then(|row| row.commits.get(&cycle)).map(|commit| commit.bodies.clone())
+            };
+            if let Some(bodies) = bodies {
+                visit(cycle, bodies)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn checkpoint_bodies(&self, branch: i64, cycle: u32) -> Result<Option<Vec<u8>>> {
+        let tables = self.tables();
+        let checkpoint = tables.branches.get(&branch).and_then(|row| row.checkpoints.get(&cycle));
+        Ok(checkpoint.map(|checkpoint| checkpoint.bodies.clone()))
+    }
+
+    fn count_commits(&self, branch: i64, cycle: u32) -> Result<u64> {
+        let tables = self.tables();
+        Ok(tables.branches.get(&branch).map_or(0, |row| count(&row.commits, cycle)))
+    }
+
+    fn journal(&self, context: i64) -> Result<(u64, Vec<Vec<u8>>)> {
+        let mut tables = self.tables();
+        let context = tables.context(context)?;
+        Ok((context.row.revision, context.journal.clone()))
+    }
+
+    fn contents(&self, hashes: &[[u8; 32]]) -> Result<Vec<Option<Vec<u8>>>> {
+        let tables = self.tables();
+        Ok(hashes.iter().map(|hash| tables.contents.get(hash).cloned()).collect())
+    }
+
+    fn attempts(&self, context: i64) -> Result<Vec<AttemptRow>> {
+        let tables = self.tables();
+        Ok(tables.contexts.get(&context).map_or_else(Vec::new, |row| row.attempts.clone()))
+    }
+
+    fn pin(&self, context: i64, pin: &Pin) -> Result<()> {
+        let mut tables = self.tables();
+        let row = tables.context(context)?.row.clone();
+        let lineage = tables.lineage(row.branch)?;
+        if !tables.has_snapshot(&lineage, pin.cycle) {
+            return Err(StoreError::NotFound { context: format!("{}@c{}", row.name, pin.cycle) });
+        }
+        tables.context(context)?.pins.insert(pin.cycle, pin.label.clone());
+        Ok(())
+    }
+
+    fn unpin(&self, context: i64, cycle: u32) -> Result<bool> {
+        let mut tables = self.tables();
+        let pins = tables.contexts.get_mut(&context).map(|context| &mut context.pins);
+        Ok(pins.is_some_and(|pins| pins.remove(&cycle).is_some()))
+    }
+
+    fn pins(&self, context: i64) -> Result<Vec<Pin>> {
+        let tables = self.tables();
+        let pins = tables.contexts.get(&context).map(|context| &context.pins);
+        let pin = |(&cycle, label): (&u32, &String)| Pin { cycle, label: label.clone() };
+        Ok(pins.into_iter().flatten().map(pin).collect())
+    }
+
+    fn children(&self, branch: i64) -> Result<Vec<Stretch>> {
+        Ok(self.tables().children(branch))
+    }
+
+    fn rewrite(&self, context: i64, expected: u64, rewrite: &Rewrite) -> Result<ContextRow> {
+        let mut tables = self.tables();
+        let known = tables.context(context)?;
+        known.expect(expected)?;
+        let branch = known.row.branch;
+        let pinned: BTreeSet<u32> = known.pins.keys().copied().collect();
+        let conflict = known.conflict(expected);
+        let children: BTreeSet<(i64, u32)> =
+            tables.children(branch).iter().map(|child| (child.branch, child.upto)).collect();
+        if pinned != rewrite.pinned.iter().copied().collect()
+            || children != rewrite.children.iter().map(|child| (child.branch, child.upto)).collect()
+        {
+            return Err(conflict);
+        }
+
+        let stored: BTreeSet<[u8; 32]> = tables.contents.keys().copied().collect();
+        let row = tables.branch(branch)?;
+        row.commits.retain(|cycle, _| !rewrite.dropped_commits.contains(cycle));
+        row.checkpoints.retain(|cycle, _| !rewrite.dropped_checkpoints.contains(cycle));
+        row.commits.extend(rewrite.commits.iter().map(|commit| (commit.cycle, commit.clone())));
+        row.checkpoints.extend(
+            rewrite.checkpoints.iter().map(|checkpoint| (checkpoint.cycle, checkpoint.clone())),
+        );
+        row.uses.retain(|hash, _| rewrite.contents.contains(hash));
+        for hash in rewrite.contents.iter().filter(|hash| stored.contains(*hash)) {
+            row.uses.entry(*hash).or_insert(0);
+        }
+        tables.sweep();
+
+        let context = tables.context(context)?;
+        context.key = [0; 16];
+        context.row.revision += 1;
+        context.row.snapshots = context.row.snapshots.saturating_sub(rewrite.dropped_snapshots);
+        Ok(context.row.clone())
+    }
+
+    fn delete(&self, context: i64, expected: u64) -> Result<()> {
+        let mut tables = self.tables();
+        let known = tables.context(context)?;
+        known.expect(expected)?;
+        let branch = known.row.branch;
+        tables.contexts.remove(&context);
+        tables.release(branch);
+        Ok(())
+    }
+
+    fn reclaim(&self) -> Result<Option<u64>> {
+        Ok(None)
+    }
+
+    fn check(&self) -> Result<Vec<String>> {
+        Ok(Vec::new())
+    }
+}
+
+fn count(commits: &BTreeMap<u32, Commit>, cycle: u32) -> u64 {
+    commits.range(..=cycle).filter(|(_, commit)| commit.effects.is_some()).count() as u64
+}

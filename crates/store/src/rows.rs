@@ -1,0 +1,150 @@
+//! What a backend keeps, as plain values. Blobs are opaque to it: they carry their own checks.
+
+/// The newest snapshot of a context.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Head {
+    /// The number of its commit.
+    pub cycle: u32,
+    /// Its digest.
+    pub digest: [u8; 32],
+}
+
+/// A context that is about to be made.
+#[derive(Clone, Debug)]
+pub struct NewContext {
+    /// Its name; unique in the store.
+    pub name: String,
+    /// When, in nanoseconds since 1970.
+    pub created_ns: i64,
+    /// Its settings, as JSON text.
+    pub settings: String,
+    /// The branch and the cycle that it begins with; nothing for a context of its own.
+    pub from: Option<Stretch>,
+    /// The tree before the first commit, for a context of its own: a checkpoint at that cycle.
+    pub base: Option<Checkpoint>,
+    /// What stands in it already: an imported history, the working state of a fork.
+    pub first: Step,
+}
+
+/// A context, as it stands in the store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ContextRow {
+    /// Its number. Never used again after a delete.
+    pub id: i64,
+    /// Its name.
+    pub name: String,
+    /// The branch of history that it appends to.
+    pub branch: i64,
+    /// Counts the steps. Whoever writes says which one was the last it knew.
+    pub revision: u64,
+    /// The newest snapshot; nothing before the first commit.
+    pub head: Option<Head>,
+    /// How many snapshots there are, those before a fork included.
+    pub snapshots: u64,
+    /// Its settings, as JSON text.
+    pub settings: String,
+    /// When it was made, in nanoseconds since 1970.
+    pub created_ns: i64,
+    /// When it was last written to: the time of the last step.
+    pub updated_ns: i64,
+}
+
+/// A part of a branch: its commits up to a cycle. A context's history is one stretch per branch, oldest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stretch {
+    /// The branch.
+    pub branch: i64,
+    /// The last cycle of it that counts; the highest there can be for the context's own branch.
+    pub upto: u32,
+}
+
+/// The record of a commit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Commit {
+    /// Its number.
+    pub cycle: u32,
+    /// The effects. Nothing if retention let this snapshot go and only bodies that others need are left.
+    pub effects: Option<Vec<u8>>,
+    /// The bodies that the effects (and later checkpoints) refer to.
+    pub bodies: Vec<u8>,
+}
+
+/// A whole tree, with bodies of its own or those of earlier commits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Checkpoint {
+    /// The commit that the tree is the result of.
+    pub cycle: u32,
+    /// The tree.
+    pub tree: Vec<u8>,
+    /// Bodies that stand in no commit before it.
+    pub bodies: Vec<u8>,
+}
+
+/// A content that is kept once per store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ContentRow {
+    /// SHA-256 of what it says, before any compression.
+    pub hash: [u8; 32],
+    /// What it says, as it is stored.
+    pub data: Vec<u8>,
+}
+
+/// An attempt, as JSON text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AttemptRow {
+    /// Its id: unique within the context.
+    pub id: String,
+    /// The record.
+    pub record: String,
+}
+
+/// A snapshot that retention never lets go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pin {
+    /// The snapshot.
+    pub cycle: u32,
+    /// Why.
+    pub label: String,
+}
+
+/// One durable step of a context: all of it is stored, or nothing.
+#[derive(Clone, Debug, Default)]
+pub struct Step {
+    /// When, in nanoseconds since 1970.
+    pub now_ns: i64,
+    /// Names this step, so that a retry after a lost answer does not land twice. All zeros: it has no name.
+    pub key: [u8; 16],
+    /// Commits, oldest first. If there are any, the journal before them is emptied.
+    pub commits: Vec<Commit>,
+    /// The newest snapshot after this step, if there are commits. Nothing leaves it as it is.
+    pub head: Option<Head>,
+    /// What was done to the working state, behind what the journal has.
+    pub journal: Option<Vec<u8>>,
+    /// Contents that the blobs refer to; those that the store has already are only noted as used.
+    pub contents: Vec<ContentRow>,
+    /// Attempts that were started or ended. One that is there already gets this record and keeps its place.
+    pub attempts: Vec<AttemptRow>,
+    /// New settings.
+    pub settings: Option<String>,
+}
+
+/// A change of what is kept of a branch. No snapshot that stays is changed by it.
+#[derive(Clone, Debug, Default)]
+pub struct Rewrite {
+    /// The branches that begin within this one, as the caller knew them. If there are others now, nothing is changed.
+    pub children: Vec<Stretch>,
+    /// The cycles that are pinned, as the caller knew them. If there are others now, nothing is changed.
+    pub pinned: Vec<u32>,
+    /// Commits whose rows become these, after the others went.
+    pub commits: Vec<Commit>,
+    /// Commits whose rows go.
+    pub dropped_commits: Vec<u32>,
+    /// Checkpoints to be added, after the others went. One that is there already is replaced.
+    pub checkpoints: Vec<Checkpoint>,
+    /// Checkpoints that go.
+    pub dropped_checkpoints: Vec<u32>,
+    /// All contents that the branch still uses. Contents that no branch uses any more go.
+    pub contents: Vec<[u8; 32]>,
+    /// How many snapshots went.
+    pub dropped_snapshots: u64,
+}

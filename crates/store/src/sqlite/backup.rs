@@ -1,0 +1,118 @@
+//! Copies of a store, while it is in use.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use rusqlite::Connection;
+use rusqlite::backup::{Backup, StepResult};
+
+use super::Sqlite;
+use super::fault::fault;
+use super::open::{self, SqliteOptions};
+use crate::error::{Result, StoreError};
+
+/// How many pages are copied between two calls of `progress`.
+const PAGES: i32 = 256;
+
+impl Sqlite {
+    /// Copies the store into a new file while others read and write: the copy is the store as it was when this began. A file at `path` is
+    /// never overwritten, and there is none if this fails. `progress` is told how many pages have been copied, and of how many.
+    ///
+    /// # Errors
+    ///
+    /// If there is such a file already, or it cannot be written.
+    pub fn backup(&self, path: &Path, progress: &mut dyn FnMut(u64, u64)) -> Result<()> {
+        self.readers.read(|connection| copy(connection, path, progress))
+    }
+
+    /// Makes a store of a copy of one: the other direction of [`Sqlite::backup`]. The store must not be there yet.
+    ///
+    /// # Errors
+    ///
+    /// If the copy is no store, or there is a file at `path` already.
+    pub fn restore(backup: &Path, path: &Path, progress: &mut dyn FnMut(u64, u64)) -> Result<()> {
+        let reading = SqliteOptions { read_only: true, ..SqliteOptions::default() };
+        let (source, _) = open::open(backup, &reading)?;
+        copy(&source.reader()?, path, progress)
+    }
+}
+
+fn copy(from: &Connection, path: &Path, progress: &mut dyn FnMut(u64, u64)) -> Result<()> {
+    let path = std::path::absolute(path).map_err(|error| io(path, &error))?;
+    // A log that somebody left there would become part of the copy.
+    for taken in [path.clone(), beside(&path, "-wal"), beside(&path, "-journal")] {
+        if taken.try_exists().map_err(|error| io(&taken, &error))? {
+            let message = format!("there is a file `{}` already", taken.display());
+            return Err(StoreError::Io { message });
+        }
+    }
+    let partial = beside(&path, ".partial");
+    match std::fs::remove_file(&partial) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            return Err(io(&partial, &error));
+        }
+        _ => {}
+    }
+    let done = copy_pages(from, &partial, progress).and_then(|()| publish(&partial, &path));
+    if done.is_err() {
+        // What went wrong first is what counts.
+        std::fs::remove_file(&partial).ok();
+    }
+    done?;
+    sync_folder(&path)
+}
+
+/// Gives the copy its name, unless somebody else took it meanwhile.
+fn publish(partial: &Path, path: &Path) -> Result<()> {
+    match std::fs::hard_link(partial, path) {
+        Ok(()) => std::fs::remove_file(partial).map_err(|error| io(partial, &error)),
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Err(io(path, &error)),
+        // Some file systems know no links.
+        Err(_) => std::fs::rename(partial, path).map_err(|error| io(path, &error)),
+    }
+}
+
+fn copy_pages(from: &Connection, to: &Path, progress: &mut dyn FnMut(u64, u64)) -> Result<()> {
+    // One long read, so that the copy does not begin anew whenever somebody writes.
+    from.execute_batch("BEGIN; SELECT 1 FROM sqlite_schema").map_err(fault)?;
+    let done = (|| {
+        let mut copy = Connection::open(to).map_err(fault)?;
+        copy.pragma_update(None, "synchronous", "FULL").map_err(fault)?;
+        let backup = Backup::new(from, &mut copy).map_err(fault)?;
+        loop {
+            let step = backup.step(PAGES).map_err(fault)?;
+            let (left, all) = (backup.progress().remaining, backup.progress().pagecount);
+            let number = |pages: i32| u64::try_from(pages).unwrap_or(0);
+            progress(number(all - left), number(all));
+            match step {
+                StepResult::Done => return Ok(()),
+                StepResult::More => {}
+                _ => {
+                    let message = "somebody else has the copy open".to_owned();
+                    return Err(StoreError::Busy { message });
+                }
+            }
+        }
+    })();
+    let ended = from.execute_batch("COMMIT").map_err(fault);
+    done.and(ended)
+}
+
+fn beside(path: &Path, end: &str) -> PathBuf {
+    let mut name = OsString::from(path);
+    name.push(end);
+    PathBuf::from(name)
+}
+
+/// Makes the new name durable, too.
+fn sync_folder(path: &Path) -> Result<()> {
+    let Some(folder) = path.parent().filter(|_| cfg!(unix)) else {
+        return Ok(());
+    };
+    let folder_file = std::fs::File::open(folder).map_err(|error| io(folder, &error))?;
+    folder_file.sync_all().map_err(|error| io(folder, &error))
+}
+
+fn io(path: &Path, error: &std::io::Error) -> StoreError {
+    StoreError::Io { message: format!("`{}`: {error}", path.display()) }
+}

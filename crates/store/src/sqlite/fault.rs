@@ -1,0 +1,44 @@
+//! What SQLite says, in the words of a store.
+
+use rusqlite::ErrorCode;
+
+use crate::error::StoreError;
+
+/// Makes a store's error of one of SQLite's.
+#[expect(clippy::needless_pass_by_value, reason = "it is given to `map_err`")]
+pub(super) fn fault(error: rusqlite::Error) -> StoreError {
+    let message = error.to_string();
+    let Some(code) = error.sqlite_error_code() else {
+        return match error {
+            // A column holds what was never written there.
+            rusqlite::Error::FromSqlConversionFailure(..)
+            | rusqlite::Error::IntegralValueOutOfRange(..)
+            | rusqlite::Error::InvalidColumnType(..)
+            | rusqlite::Error::Utf8Error(..) => corrupt(message),
+            _ => StoreError::Backend { message },
+        };
+    };
+    match code {
+        ErrorCode::DatabaseBusy
+        | ErrorCode::DatabaseLocked
+        | ErrorCode::FileLockingProtocolFailed => StoreError::Busy { message },
+        ErrorCode::DiskFull => StoreError::Full { message },
+        ErrorCode::ReadOnly => StoreError::ReadOnly { message },
+        ErrorCode::CannotOpen
+        | ErrorCode::PermissionDenied
+        | ErrorCode::SystemIoFailure
+        | ErrorCode::NoLargeFileSupport => StoreError::Io { message },
+        ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => corrupt(message),
+        _ => StoreError::Backend { message },
+    }
+}
+
+/// Says that a file is not what was written.
+pub(super) fn corrupt(message: String) -> StoreError {
+    StoreError::Corrupt { record: "the file".to_owned(), message }
+}
+
+/// True if somebody else holds a lock for the moment.
+pub(super) fn is_busy(error: &rusqlite::Error) -> bool {
+    error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy)
+}

@@ -1,0 +1,203 @@
+//! The embedded store: one SQLite file, no server, openable by any SQLite tool.
+//!
+//! Many processes may have the file open. In each, one connection writes, for all threads (`writer`), and others read (`read`). What the
+//! tables mean is in `docs/store.md`.
+
+mod backup;
+mod fault;
+mod open;
+mod read;
+mod schema;
+mod sql;
+mod wait;
+mod write;
+mod writer;
+
+use std::borrow::Cow;
+use std::path::Path;
+
+use rusqlite::params;
+
+pub use self::open::{Durability, SqliteOptions};
+use self::read::Readers;
+use self::wait::Deadline;
+use self::write::{Done, Write};
+use self::writer::Writer;
+use crate::backend::Backend;
+use crate::error::{Result, StoreError};
+use crate::rows::{
+    AttemptRow, Checkpoint, Commit, ContextRow, NewContext, Pin, Rewrite, Step, Stretch,
+};
+
+/// A store in a SQLite file.
+///
+/// When the last one who has it open closes it, the file is one file again: the log beside it is gone.
+pub struct Sqlite {
+    // The order matters: the writer goes last, so that it can put the log into the file.
+    readers: Readers,
+    writer: Option<Writer>,
+    options: SqliteOptions,
+}
+
+impl Sqlite {
+    /// Opens a file, or makes one. If it cannot be written it is opened for reading; see [`Sqlite::is_read_only`].
+    ///
+    /// # Errors
+    ///
+    /// `E_STORE_FOREIGN` for a file of somebody else, `E_STORE_VERSION` for one of a newer version, and whatever keeps it from being read.
+    pub fn open(path: impl AsRef<Path>, options: &SqliteOptions) -> Result<Sqlite> {
+        let (source, writer) = open::open(path.as_ref(), options)?;
+        let writer = writer.map(|connection| Writer::new(connection, options.busy_timeout));
+        Ok(Sqlite { readers: Readers::new(source), writer, options: *options })
+    }
+
+    /// Returns where the file is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.readers.source().path
+    }
+
+    /// True if the file was opened for reading, because it was asked for or because nothing else was possible.
+    #[must_use]
+    pub fn is_read_only(&self) -> bool {
+        self.writer.is_none()
+    }
+
+    fn writer(&self) -> Result<&Writer> {
+        self.writer.as_ref().ok_or_else(|| StoreError::ReadOnly {
+            message: format!("`{}` is open for reading", self.path().display()),
+        })
+    }
+
+    fn row(&self, write: Write<'_>) -> Result<ContextRow> {
+        match self.writer()?.take(write)? {
+            Done::Row(row) => Ok(row),
+            _ => Err(StoreError::Backend { message: "a row was expected".to_owned() }),
+        }
+    }
+}
+
+impl Backend for Sqlite {
+    fn create(&self, new: &NewContext) -> Result<ContextRow> {
+        self.row(Write::Create(Cow::Borrowed(new)))
+    }
+
+    fn find(&self, name: &str) -> Result<Option<ContextRow>> {
+        self.readers.read(|connection| {
+            let found = read::known(connection, sql::CONTEXT_BY_NAME, [name])?;
+            Ok(found.map(|(row, _)| row))
+        })
+    }
+
+    fn list(&self, after: Option<&str>, limit: usize) -> Result<Vec<ContextRow>> {
+        self.readers.read(|connection| read::list(connection, after, limit))
+    }
+
+    fn append(&self, context: i64, expected: u64, step: &Step) -> Result<ContextRow> {
+        self.row(Write::Append { context, expected, step: Cow::Borrowed(step) })
+    }
+
+    fn lineage(&self, branch: i64) -> Result<Vec<Stretch>> {
+        self.readers.read(|connection| read::lineage(connection, branch))
+    }
+
+    fn checkpoint(&self, branch: i64, cycle: u32) -> Result<Option<Checkpoint>> {
+        self.readers.read(|connection| read::checkpoint(connection, branch, cycle))
+    }
+
+    fn add_checkpoint(&self, branch: i64, checkpoint: &Checkpoint) -> Result<()> {
+        let checkpoint = Cow::Borrowed(checkpoint);
+        self.writer()?.take(Write::AddCheckpoint { branch, checkpoint }).map(drop)
+    }
+
+    fn commits(
+        &self,
+        branch: i64,
+        first: u32,
+        last: u32,
+        visit: &mut dyn FnMut(Commit) -> Result<()>,
+    ) -> Result<()> {
+        self.readers.read(|connection| read::commits(connection, branch, first, last, visit))
+    }
+
+    fn bodies(
+        &self,
+        branch: i64,
+        cycles: &[u32],
+        visit: &mut dyn FnMut(u32, Vec<u8>) -> Result<()>,
+    ) -> Result<()> {
+        self.readers.read(|connection| read::bodies(connection, branch, cycles, visit))
+    }
+
+    fn checkpoint_bodies(&self, branch: i64, cycle: u32) -> Result<Option<Vec<u8>>> {
+        let parameters = params![branch, cycle];
+        self.readers.read(|connection| read::blob(connection, sql::CHECKPOINT_BODIES, parameters))
+    }
+
+    fn count_commits(&self, branch: i64, cycle: u32) -> Result<u64> {
+        self.readers.read(|connection| read::count(connection, branch, cycle))
+    }
+
+    fn journal(&self, context: i64) -> Result<(u64, Vec<Vec<u8>>)> {
+        self.readers.read(|connection| read::journal(connection, context))
+    }
+
+    fn contents(&self, hashes: &[[u8; 32]]) -> Result<Vec<Option<Vec<u8>>>> {
+        self.readers.read(|connection| {
+            hashes.iter().map(|hash| read::blob(connection, sql::CONTENT, [hash])).collect()
+        })
+    }
+
+    fn attempts(&self, context: i64) -> Result<Vec<AttemptRow>> {
+        self.readers.read(|connection| read::attempts(connection, context))
+    }
+
+    fn pin(&self, context: i64, pin: &Pin) -> Result<()> {
+        self.writer()?.take(Write::Pin { context, pin: Cow::Borrowed(pin) }).map(drop)
+    }
+
+    fn unpin(&self, context: i64, cycle: u32) -> Result<bool> {
+        let done = self.writer()?.take(Write::Unpin { context, cycle })?;
+        Ok(matches!(done, Done::Whether(true)))
+    }
+
+    fn pins(&self, context: i64) -> Result<Vec<Pin>> {
+        self.readers.read(|connection| read::pins(connection, context))
+    }
+
+    fn children(&self, branch: i64) -> Result<Vec<Stretch>> {
+        self.readers.read(|connection| read::children(connection, branch))
+    }
+
+    fn rewrite(&self, context: i64, expected: u64, rewrite: &Rewrite) -> Result<ContextRow> {
+        self.row(Write::Rewrite { context, expected, rewrite: Cow::Borrowed(rewrite) })
+    }
+
+    fn delete(&self, context: i64, expected: u64) -> Result<()> {
+        self.writer()?.take(Write::Delete { context, expected }).map(drop)
+    }
+
+    /// Writes the file anew without the space that is free in it, and empties the log. Needs as much space again while it works.
+    fn reclaim(&self) -> Result<Option<u64>> {
+        let deadline = Deadline::after(self.options.busy_timeout);
+        self.writer()?.alone(|connection| {
+            let number = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0));
+            if deadline.retry(|| number("PRAGMA freelist_count"))? > 0 {
+                deadline.retry(|| connection.execute_batch("VACUUM"))?;
+            }
+            // If somebody still reads from the log, it is emptied another time.
+            deadline.retry(|| number("PRAGMA wal_checkpoint(TRUNCATE)"))?;
+            let size =
+                number("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size");
+            Ok(u64::try_from(size.map_err(fault::fault)?).ok())
+        })
+    }
+
+    fn check(&self) -> Result<Vec<String>> {
+        match self.readers.read(read::faults) {
+            // Too damaged to be looked through.
+            Err(StoreError::Corrupt { message, .. }) => Ok(vec![message]),
+            other => other,
+        }
+    }
+}

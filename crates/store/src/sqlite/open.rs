@@ -1,0 +1,267 @@
+//! Opening a file: whose it is, which format it has, and whether it can be written.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::{Connection, ErrorCode, MAIN_DB, OpenFlags};
+
+use super::fault::{corrupt, fault};
+use super::schema::{APPLICATION_ID, FORMAT, migrate};
+use super::wait::Deadline;
+use crate::error::{Result, StoreError};
+
+/// When a step counts as stored.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Durability {
+    /// When the disk has it: nothing acknowledged is lost, whatever happens, unless the disk itself is.
+    #[default]
+    Full,
+    /// When the operating system has it. Nothing is lost if the process dies. If the machine dies (power, kernel), the steps since the last
+    /// checkpoint of the log may be lost, all from some moment on: usually the last thousand pages, some hundred steps. The file stays sound.
+    Relaxed,
+}
+
+/// How a file is opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SqliteOptions {
+    /// Whether a file that is not there is made.
+    pub create: bool,
+    /// Whether it is opened for reading only. A file that cannot be written is opened in this way anyhow.
+    pub read_only: bool,
+    /// When a step counts as stored.
+    pub durability: Durability,
+    /// How long to wait for other processes that write.
+    pub busy_timeout: Duration,
+    /// How large the file may become; nothing for as large as the disk takes. Beyond it, steps fail as if the disk were full.
+    pub max_bytes: Option<u64>,
+}
+
+impl Default for SqliteOptions {
+    fn default() -> SqliteOptions {
+        SqliteOptions {
+            create: true,
+            read_only: false,
+            durability: Durability::Full,
+            busy_timeout: Duration::from_secs(10),
+            max_bytes: None,
+        }
+    }
+}
+
+const PAGE_SIZE: u32 = 4096;
+const READING: OpenFlags = OpenFlags::SQLITE_OPEN_READ_ONLY.union(OpenFlags::SQLITE_OPEN_NO_MUTEX);
+
+/// A file that can be opened again for another reader.
+#[derive(Clone, Debug)]
+pub(super) struct Source {
+    pub(super) path: PathBuf,
+    busy_timeout: Duration,
+    /// Nobody writes: the medium cannot be written, so SQLite needs no locks, which it could not take.
+    immutable: bool,
+}
+
+/// Opens a file. Nothing for the writer if the file can only be read.
+pub(super) fn open(path: &Path, options: &SqliteOptions) -> Result<(Source, Option<Connection>)> {
+    // An absolute path is never taken for one of SQLite's `file:` addresses.
+    let path = std::path::absolute(path).map_err(|error| io(path, &error))?;
+    let mut source = Source { path, busy_timeout: options.busy_timeout, immutable: false };
+    let exists = source.path.try_exists().map_err(|error| io(&source.path, &error))?;
+    if !exists && (options.read_only || !options.create) {
+        let message = format!("there is no file `{}`", source.path.display());
+        return Err(StoreError::Io { message });
+    }
+    if !options.read_only {
+        match open_writer(&source.path, options) {
+            Ok(Some(writer)) => return Ok((source, Some(writer))),
+            // It is there and can perhaps be read.
+            Ok(None) | Err(StoreError::ReadOnly { .. }) => {}
+            Err(StoreError::Io { .. }) if exists => {}
+            Err(error) => return Err(error),
+        }
+    }
+    match source.reader().and_then(|reader| demand(&reader)) {
+        // A log beside the file has to be read with it, and for that its index beside it has to be written.
+        Err(StoreError::Io { .. } | StoreError::ReadOnly { .. }) if !source.has_log() => {
+            source.immutable = true;
+            let reader = source.reader()?;
+            demand(&reader)?;
+        }
+        other => other?,
+    }
+    Ok((source, None))
+}
+
+impl Source {
+    /// Opens one more connection that reads.
+    pub(super) fn reader(&self) -> Result<Connection> {
+        let connection = if self.immutable {
+            let address = format!("file:{}?immutable=1", encoded(&self.path)?);
+            Connection::open_with_flags(address, READING | OpenFlags::SQLITE_OPEN_URI)
+        } else {
+            Connection::open_with_flags(&self.path, READING)
+        };
+        let connection = connection.map_err(fault)?;
+        connection.busy_timeout(self.busy_timeout).map_err(fault)?;
+        prepare(&connection).map_err(fault)?;
+        Ok(connection)
+    }
+
+    /// True if there is a log beside the file that is not empty.
+    fn has_log(&self) -> bool {
+        let mut log = OsString::from(&self.path);
+        log.push("-wal");
+        std::fs::metadata(log).is_ok_and(|log| log.len() > 0)
+    }
+}
+
+/// What the header of a file says.
+enum Owner {
+    /// Nobody has written to it yet.
+    Nobody,
+    Us {
+        format: u32,
+    },
+}
+
+/// Returns nothing if the file can only be read.
+fn open_writer(path: &Path, options: &SqliteOptions) -> Result<Option<Connection>> {
+    let mut flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    if options.create {
+        flags |= OpenFlags::SQLITE_OPEN_CREATE;
+    }
+    let connection = Connection::open_with_flags(path, flags).map_err(fault)?;
+    if connection.is_readonly(MAIN_DB).map_err(fault)? {
+        return Ok(None);
+    }
+    // Whose file it is comes first: nothing is changed in a file of somebody else.
+    connection.busy_timeout(options.busy_timeout).map_err(fault)?;
+    let owner = owner(&connection)?;
+    prepare(&connection).map_err(fault)?;
+    let deadline = Deadline::after(options.busy_timeout);
+    if let Owner::Nobody = owner {
+        connection.pragma_update(None, "page_size", PAGE_SIZE).map_err(fault)?;
+    }
+    let mode: String = deadline
+        .retry(|| connection.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0)))?;
+    if mode != "wal" {
+        let message = format!("no write-ahead log is possible here: journal mode `{mode}`");
+        return Err(StoreError::Io { message });
+    }
+    match owner {
+        Owner::Us { format: FORMAT } => {}
+        _ => upgrade(&connection, &deadline)?,
+    }
+    configure_writer(&connection, options).map_err(fault)?;
+    Ok(Some(connection))
+}
+
+/// Brings the file to the newest format, in one transaction. Another process may have been faster.
+fn upgrade(connection: &Connection, deadline: &Deadline) -> Result<()> {
+    deadline.retry(|| connection.execute_batch("BEGIN IMMEDIATE"))?;
+    let done = owner(connection).and_then(|owner| match owner {
+        Owner::Us { format: FORMAT } => Ok(()),
+        Owner::Us { format } => migrate(connection, format).map_err(fault),
+        Owner::Nobody => migrate(connection, 0).map_err(fault),
+    });
+    let done = done.and_then(|()| connection.execute_batch("COMMIT").map_err(fault));
+    if done.is_err() && !connection.is_autocommit() {
+        connection.execute_batch("ROLLBACK").map_err(fault)?;
+    }
+    done
+}
+
+fn owner(connection: &Connection) -> Result<Owner> {
+    let header: rusqlite::Result<(i32, i64, i64)> = connection.query_row(
+        "SELECT (SELECT * FROM pragma_application_id), (SELECT * FROM pragma_user_version),
+                (SELECT count(*) FROM sqlite_schema)",
+        [],
+        |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
+    );
+    let no_database = || StoreError::Foreign { message: "it is not a SQLite file".to_owned() };
+    let header = header.map_err(|error| match error.sqlite_error_code() {
+        Some(ErrorCode::NotADatabase) => no_database(),
+        _ => fault(error),
+    })?;
+    match header {
+        // A few bytes of somebody else look like an empty file to SQLite.
+        (0, 0, 0) if length(connection) % 512 != 0 => Err(no_database()),
+        (0, 0, 0) => Ok(Owner::Nobody),
+        (APPLICATION_ID, version, _) => match u32::try_from(version) {
+            Ok(format @ 1..=FORMAT) => Ok(Owner::Us { format }),
+            Ok(found) if found > FORMAT => Err(StoreError::Version { found, supported: FORMAT }),
+            _ => Err(corrupt(format!("there is no format {version}"))),
+        },
+        (0, ..) => Err(StoreError::Foreign {
+            message: "it is a SQLite file without an application id".to_owned(),
+        }),
+        (id, ..) => Err(StoreError::Foreign {
+            message: format!("it is a SQLite file of another application, with id {id:#010x}"),
+        }),
+    }
+}
+
+fn length(connection: &Connection) -> u64 {
+    let file = connection.path().and_then(|path| std::fs::metadata(path).ok());
+    file.map_or(0, |file| file.len())
+}
+
+/// Fails unless a file that can only be read is one of ours, in the newest format.
+fn demand(reader: &Connection) -> Result<()> {
+    match owner(reader)? {
+        Owner::Us { format: FORMAT } => Ok(()),
+        Owner::Us { format } => Err(StoreError::ReadOnly {
+            message: format!("its format {format} is older than {FORMAT} and has to be changed"),
+        }),
+        Owner::Nobody => Err(StoreError::Foreign { message: "it is empty".to_owned() }),
+    }
+}
+
+/// What holds for every connection.
+fn prepare(connection: &Connection) -> rusqlite::Result<()> {
+    connection.set_prepared_statement_cache_capacity(64);
+    // A damaged page is noticed when it is read, and a file cannot bring functions of its own into play.
+    connection.execute_batch(
+        "PRAGMA foreign_keys = ON; PRAGMA cell_size_check = ON; PRAGMA trusted_schema = OFF;",
+    )
+}
+
+fn configure_writer(connection: &Connection, options: &SqliteOptions) -> rusqlite::Result<()> {
+    let synchronous = match options.durability {
+        Durability::Full => "FULL",
+        Durability::Relaxed => "NORMAL",
+    };
+    connection.pragma_update(None, "synchronous", synchronous)?;
+    // On a Mac, only this one waits for the disk itself; elsewhere it changes nothing.
+    connection.pragma_update(None, "fullfsync", options.durability == Durability::Full)?;
+    connection.pragma_update(None, "cache_size", -16_384)?;
+    // After one very large step, the log goes back to this size.
+    connection.pragma_update(None, "journal_size_limit", 16 << 20)?;
+    if let Some(bytes) = options.max_bytes {
+        let pages = i64::try_from(bytes / u64::from(PAGE_SIZE)).unwrap_or(i64::MAX).max(1);
+        connection.query_row(&format!("PRAGMA max_page_count = {pages}"), [], |_| Ok(()))?;
+    }
+    // The writer waits for others by itself, in turns that are fair; see `wait`.
+    connection.busy_timeout(Duration::ZERO)
+}
+
+fn io(path: &Path, error: &std::io::Error) -> StoreError {
+    StoreError::Io { message: format!("`{}`: {error}", path.display()) }
+}
+
+/// Returns a path as it stands in an address: everything that could mean something there is written as a number.
+fn encoded(path: &Path) -> Result<String> {
+    let text = path
+        .to_str()
+        .ok_or_else(|| StoreError::Io { message: format!("`{}` is not UTF-8", path.display()) })?;
+    let mut address = String::new();
+    for byte in text.bytes() {
+        match byte {
+            b'/' | b'.' | b'-' | b'_' | b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' => {
+                address.push(char::from(byte));
+            }
+            _ => address.push_str(&format!("%{byte:02x}")),
+        }
+    }
+    Ok(address)
+}

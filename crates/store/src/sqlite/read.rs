@@ -1,0 +1,235 @@
+//! Everything that reads rows, and the connections for it.
+//!
+//! Readers never wait for the writer, nor it for them: each sees the file as it was when its statement began.
+
+use std::sync::{Mutex, PoisonError};
+
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use super::fault::fault;
+use super::open::Source;
+use super::sql;
+use crate::error::{Result, StoreError};
+use crate::rows::{AttemptRow, Checkpoint, Commit, ContextRow, Head, Pin, Stretch};
+
+/// How many connections are kept for later. More are opened when more threads read at once.
+const IDLE: usize = 8;
+
+pub(super) struct Readers {
+    source: Source,
+    idle: Mutex<Vec<Connection>>,
+}
+
+impl Readers {
+    pub(super) fn new(source: Source) -> Readers {
+        Readers { source, idle: Mutex::default() }
+    }
+
+    pub(super) fn source(&self) -> &Source {
+        &self.source
+    }
+
+    /// Reads with a connection that nobody else has meanwhile.
+    pub(super) fn read<T>(&self, work: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
+        let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let waiting = idle().pop();
+        let connection = match waiting {
+            Some(connection) => connection,
+            None => self.source.reader()?,
+        };
+        let done = work(&connection);
+        let mut idle = idle();
+        if idle.len() < IDLE {
+            idle.push(connection);
+        }
+        done
+    }
+}
+
+/// Returns a context and the key of its last step.
+pub(super) fn known(
+    connection: &Connection,
+    sql: &str,
+    parameters: impl rusqlite::Params,
+) -> Result<Option<(ContextRow, Option<[u8; 16]>)>> {
+    let mut statement = connection.prepare_cached(sql).map_err(fault)?;
+    statement.query_row(parameters, context_row).optional().map_err(fault)
+}
+
+fn context_row(row: &Row<'_>) -> rusqlite::Result<(ContextRow, Option<[u8; 16]>)> {
+    let (cycle, digest): (Option<u32>, Option<[u8; 32]>) = (row.get(3)?, row.get(4)?);
+    let head = cycle.zip(digest).map(|(cycle, digest)| Head { cycle, digest });
+    let context = ContextRow {
+        id: row.get(0)?,
+        name: row.get(1)?,
+        branch: row.get(0)?,
+        revision: count_at(row, 2)?,
+        head,
+        snapshots: count_at(row, 5)?,
+        settings: row.get(6)?,
+        created_ns: row.get(7)?,
+        updated_ns: row.get(8)?,
+    };
+    Ok((context, row.get(9)?))
+}
+
+fn count_at(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
+    let number: i64 = row.get(column)?;
+    u64::try_from(number)
+        .map_err(|_| rusqlite::Error::IntegralValueOutOfRange(column, number.into()))
+}
+
+pub(super) fn list(
+    connection: &Connection,
+    after: Option<&str>,
+    limit: usize,
+) -> Result<Vec<ContextRow>> {
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    all(connection, sql::CONTEXTS, params![after, limit], |row| Ok(context_row(row)?.0))
+}
+
+pub(super) fn lineage(connection: &Connection, branch: i64) -> Result<Vec<Stretch>> {
+    let mut statement = connection.prepare_cached(sql::BRANCH).map_err(fault)?;
+    let mut stretches = Vec::new();
+    let mut next = Some((branch, u32::MAX));
+    while let Some((branch, upto)) = next {
+        let parent: Option<(Option<i64>, Option<u32>)> = statement
+            .query_row([branch], |row| Ok((row.get(0)?, row.get(1)?)))
+            .optional()
+            .map_err(fault)?;
+        let Some((parent, begin)) = parent else {
+            return Err(StoreError::NotFound { context: format!("branch {branch}") });
+        };
+        stretches.push(Stretch { branch, upto });
+        next = parent.zip(begin).map(|(parent, begin)| (parent, begin.min(upto)));
+    }
+    stretches.reverse();
+    Ok(stretches)
+}
+
+/// True if a snapshot stands at exactly this cycle of a history.
+pub(super) fn has_snapshot(
+    connection: &Connection,
+    lineage: &[Stretch],
+    cycle: u32,
+) -> Result<bool> {
+    let mut statement = connection.prepare_cached(sql::HAS_SNAPSHOT).map_err(fault)?;
+    for stretch in lineage.iter().rev().filter(|stretch| cycle <= stretch.upto) {
+        if statement.query_row(params![stretch.branch, cycle], |row| row.get(0)).map_err(fault)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+pub(super) fn children(connection: &Connection, branch: i64) -> Result<Vec<Stretch>> {
+    all(connection, sql::CHILDREN, [branch], |row| {
+        Ok(Stretch { branch: row.get(0)?, upto: row.get(1)? })
+    })
+}
+
+pub(super) fn count(connection: &Connection, branch: i64, cycle: u32) -> Result<u64> {
+    let mut statement = connection.prepare_cached(sql::COUNT).map_err(fault)?;
+    statement.query_row(params![branch, cycle], |row| count_at(row, 0)).map_err(fault)
+}
+
+pub(super) fn checkpoint(
+    connection: &Connection,
+    branch: i64,
+    cycle: u32,
+) -> Result<Option<Checkpoint>> {
+    let mut statement = connection.prepare_cached(sql::CHECKPOINT).map_err(fault)?;
+    let found = statement.query_row(params![branch, cycle], |row| {
+        Ok(Checkpoint { cycle: row.get(0)?, tree: row.get(1)?, bodies: row.get(2)? })
+    });
+    found.optional().map_err(fault)
+}
+
+pub(super) fn commits(
+    connection: &Connection,
+    branch: i64,
+    first: u32,
+    last: u32,
+    visit: &mut dyn FnMut(Commit) -> Result<()>,
+) -> Result<()> {
+    let mut statement = connection.prepare_cached(sql::COMMITS).map_err(fault)?;
+    let mut rows = statement.query(params![branch, first, last]).map_err(fault)?;
+    while let Some(row) = rows.next().map_err(fault)? {
+        let commit = || -> rusqlite::Result<Commit> {
+            Ok(Commit { cycle: row.get(0)?, effects: row.get(1)?, bodies: row.get(2)? })
+        };
+        visit(commit().map_err(fault)?)?;
+    }
+    Ok(())
+}
+
+pub(super) fn bodies(
+    connection: &Connection,
+    branch: i64,
+    cycles: &[u32],
+    visit: &mut dyn FnMut(u32, Vec<u8>) -> Result<()>,
+) -> Result<()> {
+    let mut statement = connection.prepare_cached(sql::BODIES).map_err(fault)?;
+    for &cycle in cycles {
+        let found = statement.query_row(params![branch, cycle], |row| row.get(0));
+        if let Some(bodies) = found.optional().map_err(fault)? {
+            visit(cycle, bodies)?;
+        }
+    }
+    Ok(())
+}
+
+/// Returns the blob in the first column of the row, if there is one.
+pub(super) fn blob(
+    connection: &Connection,
+    sql: &str,
+    parameters: impl rusqlite::Params,
+) -> Result<Option<Vec<u8>>> {
+    let mut statement = connection.prepare_cached(sql).map_err(fault)?;
+    statement.query_row(parameters, |row| row.get(0)).optional().map_err(fault)
+}
+
+pub(super) fn journal(connection: &Connection, context: i64) -> Result<(u64, Vec<Vec<u8>>)> {
+    let rows: Vec<(u64, Option<Vec<u8>>)> =
+        all(connection, sql::JOURNAL, [context], |row| Ok((count_at(row, 0)?, row.get(1)?)))?;
+    let Some(&(revision, _)) = rows.first() else {
+        return Err(StoreError::NotFound { context: format!("#{context}") });
+    };
+    Ok((revision, rows.into_iter().filter_map(|(_, data)| data).collect()))
+}
+
+pub(super) fn attempts(connection: &Connection, context: i64) -> Result<Vec<AttemptRow>> {
+    all(connection, sql::ATTEMPTS, [context], |row| {
+        Ok(AttemptRow { id: row.get(0)?, record: row.get(1)? })
+    })
+}
+
+pub(super) fn pins(connection: &Connection, context: i64) -> Result<Vec<Pin>> {
+    all(connection, sql::PINS, [context], |row| Ok(Pin { cycle: row.get(0)?, label: row.get(1)? }))
+}
+
+/// Asks SQLite itself for what is wrong with the file.
+pub(super) fn faults(connection: &Connection) -> Result<Vec<String>> {
+    let text = |row: &Row<'_>| row.get::<_, String>(0);
+    let mut found = all(connection, "PRAGMA integrity_check", [], text)?;
+    found.retain(|line| line != "ok");
+    let loose = all(connection, "PRAGMA foreign_key_check", [], |row| {
+        let (table, number): (String, Option<i64>) = (row.get(0)?, row.get(1)?);
+        let parent: String = row.get(2)?;
+        let number = number.unwrap_or(0);
+        Ok(format!("row {number} of {table} needs a row of {parent} that is not there"))
+    })?;
+    found.extend(loose);
+    Ok(found)
+}
+
+fn all<T>(
+    connection: &Connection,
+    sql: &str,
+    parameters: impl rusqlite::Params,
+    read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+) -> Result<Vec<T>> {
+    let mut statement = connection.prepare_cached(sql).map_err(fault)?;
+    let rows = statement.query_map(parameters, read).map_err(fault)?;
+    rows.collect::<rusqlite::Result<_>>().map_err(fault)
+}

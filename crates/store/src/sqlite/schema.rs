@@ -1,0 +1,111 @@
+//! The tables, and how files of older formats become files of this one.
+
+use rusqlite::Connection;
+
+/// Marks a file as ours, in the header that SQLite reserves for this: `CTXT`.
+pub(super) const APPLICATION_ID: i32 = 0x4354_5854;
+
+/// What has to be done to get from each format to the next one. The number of entries is the newest format.
+const MIGRATIONS: [&str; 1] = [FORMAT_1];
+
+/// The newest format.
+pub(super) const FORMAT: u32 = MIGRATIONS.len() as u32;
+
+/// Every table and index takes a page of its own, even when empty, so there is none that is not needed.
+///
+/// Rows with blobs stand in ordinary tables: with them in the index itself (`WITHOUT ROWID`), rows of more than a quarter of a page double the
+/// size of the file. Only rows that are nothing but a key, or soon gone, stand there: it saves an index, and with it a page for each step that
+/// touches them.
+///
+/// What changes with every step stands in `heads`, in rows that keep their size, so that a commit changes three pages: one of `commits`, one of
+/// its index, one of `heads`. The partial indexes cost nothing for rows that are not in them.
+const FORMAT_1: &str = "
+CREATE TABLE branches(
+id INTEGER PRIMARY KEY AUTOINCREMENT,
+parent INTEGER REFERENCES branches,
+upto INTEGER,
+CHECK ((parent IS NULL) = (upto IS NULL))
+) STRICT;
+CREATE INDEX branches_by_parent ON branches(parent) WHERE parent IS NOT NULL;
+
+CREATE TABLE contexts(
+id INTEGER PRIMARY KEY REFERENCES branches,
+name TEXT NOT NULL UNIQUE,
+settings TEXT NOT NULL,
+created_ns INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE heads(
+context INTEGER PRIMARY KEY REFERENCES contexts,
+revision INTEGER NOT NULL,
+snapshots INTEGER NOT NULL,
+updated_ns INTEGER NOT NULL,
+cycle INTEGER,
+digest BLOB,
+key BLOB
+) STRICT;
+
+CREATE TABLE commits(
+id INTEGER PRIMARY KEY,
+branch INTEGER NOT NULL REFERENCES branches,
+cycle INTEGER NOT NULL,
+effects BLOB,
+bodies BLOB NOT NULL,
+UNIQUE (branch, cycle)
+) STRICT;
+CREATE INDEX commits_without_effects ON commits(branch, cycle) WHERE effects IS NULL;
+
+CREATE TABLE checkpoints(
+id INTEGER PRIMARY KEY,
+branch INTEGER NOT NULL REFERENCES branches,
+cycle INTEGER NOT NULL,
+tree BLOB NOT NULL,
+bodies BLOB NOT NULL,
+UNIQUE (branch, cycle)
+) STRICT;
+
+CREATE TABLE contents(
+id INTEGER PRIMARY KEY,
+hash BLOB NOT NULL UNIQUE,
+data BLOB NOT NULL
+) STRICT;
+
+CREATE TABLE uses(
+branch INTEGER NOT NULL REFERENCES branches,
+content INTEGER NOT NULL REFERENCES contents,
+cycle INTEGER NOT NULL,
+PRIMARY KEY (branch, content)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX uses_by_content ON uses(content);
+
+CREATE TABLE journal(
+context INTEGER NOT NULL REFERENCES contexts,
+revision INTEGER NOT NULL,
+data BLOB NOT NULL,
+PRIMARY KEY (context, revision)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE attempts(
+id INTEGER PRIMARY KEY,
+context INTEGER NOT NULL REFERENCES contexts,
+attempt TEXT NOT NULL,
+record TEXT NOT NULL,
+UNIQUE (context, attempt)
+) STRICT;
+
+CREATE TABLE pins(
+context INTEGER NOT NULL REFERENCES contexts,
+cycle INTEGER NOT NULL,
+label TEXT NOT NULL,
+PRIMARY KEY (context, cycle)
+) STRICT, WITHOUT ROWID;
+";
+
+/// Brings a file from a format to the newest one. The caller has begun a transaction.
+pub(super) fn migrate(connection: &Connection, from: u32) -> rusqlite::Result<()> {
+    for migration in MIGRATIONS.iter().skip(from as usize) {
+        connection.execute_batch(migration)?;
+    }
+    connection.pragma_update(None, "application_id", APPLICATION_ID)?;
+    connection.pragma_update(None, "user_version", FORMAT)
+}

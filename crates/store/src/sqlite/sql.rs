@@ -1,0 +1,98 @@
+//! Every statement, by name. All are prepared once per connection.
+
+/// A context has the number of its own branch.
+pub(super) const CONTEXT_BY_ID: &str =
+    "SELECT c.id, c.name, h.revision, h.cycle, h.digest, h.snapshots, c.settings, c.created_ns, h.updated_ns, h.key
+     FROM contexts c JOIN heads h ON h.context = c.id WHERE c.id = ?1";
+pub(super) const CONTEXT_BY_NAME: &str =
+    "SELECT c.id, c.name, h.revision, h.cycle, h.digest, h.snapshots, c.settings, c.created_ns, h.updated_ns, h.key
+     FROM contexts c JOIN heads h ON h.context = c.id WHERE c.name = ?1";
+pub(super) const CONTEXTS: &str =
+    "SELECT c.id, c.name, h.revision, h.cycle, h.digest, h.snapshots, c.settings, c.created_ns, h.updated_ns, h.key
+     FROM contexts c JOIN heads h ON h.context = c.id WHERE c.name > ?1 OR ?1 IS NULL ORDER BY c.name LIMIT ?2";
+pub(super) const CONTEXT_OF_BRANCH: &str = "SELECT id FROM contexts WHERE id = ?1";
+
+pub(super) const NEW_BRANCH: &str = "INSERT INTO branches(parent, upto) VALUES (?1, ?2)";
+pub(super) const NEW_CONTEXT: &str =
+    "INSERT INTO contexts(id, name, settings, created_ns) VALUES (?1, ?2, ?3, ?4)";
+pub(super) const NEW_HEAD: &str =
+    "INSERT INTO heads(context, revision, snapshots, updated_ns) VALUES (?1, 0, ?2, ?3)";
+pub(super) const SET_HEAD: &str =
+    "UPDATE heads SET revision = ?2, snapshots = ?3, updated_ns = ?4, cycle = ?5, digest = ?6, key = ?7
+     WHERE context = ?1";
+pub(super) const SET_SETTINGS: &str = "UPDATE contexts SET settings = ?2 WHERE id = ?1";
+
+pub(super) const ADD_COMMIT: &str =
+    "INSERT INTO commits(branch, cycle, effects, bodies) VALUES (?1, ?2, ?3, ?4)";
+pub(super) const PUT_COMMIT: &str =
+    "INSERT INTO commits(branch, cycle, effects, bodies) VALUES (?1, ?2, ?3, ?4)
+     ON CONFLICT (branch, cycle) DO UPDATE SET effects = excluded.effects, bodies = excluded.bodies";
+pub(super) const DROP_COMMIT: &str = "DELETE FROM commits WHERE branch = ?1 AND cycle = ?2";
+pub(super) const CUT_COMMITS: &str = "DELETE FROM commits WHERE branch = ?1 AND cycle > ?2";
+pub(super) const COMMITS: &str = "SELECT cycle, effects, bodies FROM commits WHERE branch = ?1 AND cycle BETWEEN ?2 AND ?3 ORDER BY cycle";
+pub(super) const BODIES: &str = "SELECT bodies FROM commits WHERE branch = ?1 AND cycle = ?2";
+/// Both are answered from indexes alone: the rows with their blobs are not touched.
+pub(super) const COUNT: &str =
+    "SELECT (SELECT count(*) FROM commits WHERE branch = ?1 AND cycle <= ?2)
+          - (SELECT count(*) FROM commits WHERE branch = ?1 AND cycle <= ?2 AND effects IS NULL)";
+pub(super) const HAS_SNAPSHOT: &str =
+    "SELECT EXISTS (SELECT 1 FROM commits WHERE branch = ?1 AND cycle = ?2 AND effects IS NOT NULL)
+         OR EXISTS (SELECT 1 FROM checkpoints WHERE branch = ?1 AND cycle = ?2)";
+
+pub(super) const ADD_CHECKPOINT: &str =
+    "INSERT INTO checkpoints(branch, cycle, tree, bodies) VALUES (?1, ?2, ?3, ?4)
+     ON CONFLICT (branch, cycle) DO NOTHING";
+pub(super) const PUT_CHECKPOINT: &str =
+    "INSERT INTO checkpoints(branch, cycle, tree, bodies) VALUES (?1, ?2, ?3, ?4)
+     ON CONFLICT (branch, cycle) DO UPDATE SET tree = excluded.tree, bodies = excluded.bodies";
+pub(super) const DROP_CHECKPOINT: &str = "DELETE FROM checkpoints WHERE branch = ?1 AND cycle = ?2";
+pub(super) const CUT_CHECKPOINTS: &str = "DELETE FROM checkpoints WHERE branch = ?1 AND cycle > ?2";
+pub(super) const CHECKPOINT: &str =
+    "SELECT cycle, tree, bodies FROM checkpoints WHERE branch = ?1 AND cycle <= ?2
+     ORDER BY cycle DESC LIMIT 1";
+pub(super) const CHECKPOINT_BODIES: &str =
+    "SELECT bodies FROM checkpoints WHERE branch = ?1 AND cycle = ?2";
+
+pub(super) const BRANCH: &str = "SELECT parent, upto FROM branches WHERE id = ?1";
+pub(super) const PARENT: &str = "SELECT parent FROM branches WHERE id = ?1";
+pub(super) const CHILDREN: &str = "SELECT id, upto FROM branches WHERE parent = ?1 ORDER BY id";
+pub(super) const DROP_BRANCH: &str = "DELETE FROM branches WHERE id = ?1";
+
+pub(super) const CONTENT_BY_HASH: &str = "SELECT id FROM contents WHERE hash = ?1";
+pub(super) const CONTENT: &str = "SELECT data FROM contents WHERE hash = ?1";
+pub(super) const ADD_CONTENT: &str = "INSERT INTO contents(hash, data) VALUES (?1, ?2)";
+/// A use that is known already changes nothing, unless an earlier commit needs it.
+pub(super) const ADD_USE: &str = "INSERT INTO uses(branch, content, cycle) VALUES (?1, ?2, ?3)
+     ON CONFLICT (branch, content) DO UPDATE SET cycle = excluded.cycle WHERE excluded.cycle < uses.cycle";
+pub(super) const USES: &str = "SELECT content FROM uses WHERE branch = ?1";
+pub(super) const DROP_USE: &str = "DELETE FROM uses WHERE branch = ?1 AND content = ?2";
+pub(super) const CUT_USES: &str =
+    "DELETE FROM uses WHERE branch = ?1 AND cycle > ?2 RETURNING content";
+pub(super) const DROP_UNUSED: &str = "DELETE FROM contents
+     WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM uses WHERE content = ?1)";
+
+pub(super) const ADD_JOURNAL: &str =
+    "INSERT INTO journal(context, revision, data) VALUES (?1, ?2, ?3)";
+pub(super) const EMPTY_JOURNAL: &str = "DELETE FROM journal WHERE context = ?1";
+/// One statement, so that the revision is the one that the rows belong to.
+pub(super) const JOURNAL: &str = "SELECT h.revision, j.data FROM heads h
+     LEFT JOIN journal j ON j.context = h.context WHERE h.context = ?1 ORDER BY j.revision";
+
+pub(super) const PUT_ATTEMPT: &str =
+    "INSERT INTO attempts(context, attempt, record) VALUES (?1, ?2, ?3)
+     ON CONFLICT (context, attempt) DO UPDATE SET record = excluded.record";
+pub(super) const ATTEMPTS: &str =
+    "SELECT attempt, record FROM attempts WHERE context = ?1 ORDER BY id";
+
+pub(super) const PUT_PIN: &str = "INSERT INTO pins(context, cycle, label) VALUES (?1, ?2, ?3)
+     ON CONFLICT (context, cycle) DO UPDATE SET label = excluded.label";
+pub(super) const UNPIN: &str = "DELETE FROM pins WHERE context = ?1 AND cycle = ?2";
+pub(super) const PINS: &str = "SELECT cycle, label FROM pins WHERE context = ?1 ORDER BY cycle";
+
+pub(super) const DROP_CONTEXT: [&str; 5] = [
+    EMPTY_JOURNAL,
+    "DELETE FROM attempts WHERE context = ?1",
+    "DELETE FROM pins WHERE context = ?1",
+    "DELETE FROM heads WHERE context = ?1",
+    "DELETE FROM contexts WHERE id = ?1",
+];

@@ -1,0 +1,347 @@
+//! Everything that changes rows, within a transaction that somebody else begins and ends.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::fault::fault;
+use super::read::{children, has_snapshot, known, lineage, pins};
+use super::sql;
+use crate::error::{Result, StoreError};
+use crate::rows::{Checkpoint, Commit, ContextRow, NewContext, Pin, Rewrite, Step, Stretch};
+
+/// Something that is to be done.
+pub(super) enum Write<'a> {
+    Create(Cow<'a, NewContext>),
+    Append { context: i64, expected: u64, step: Cow<'a, Step> },
+    AddCheckpoint { branch: i64, checkpoint: Cow<'a, Checkpoint> },
+    Pin { context: i64, pin: Cow<'a, Pin> },
+    Unpin { context: i64, cycle: u32 },
+    Rewrite { context: i64, expected: u64, rewrite: Cow<'a, Rewrite> },
+    Delete { context: i64, expected: u64 },
+}
+
+/// What came of it.
+pub(super) enum Done {
+    Row(ContextRow),
+    Whether(bool),
+    Nothing,
+}
+
+impl Write<'_> {
+    pub(super) fn into_owned(self) -> Write<'static> {
+        fn own<T: Clone>(value: Cow<'_, T>) -> Cow<'static, T> {
+            Cow::Owned(value.into_owned())
+        }
+        match self {
+            Write::Create(new) => Write::Create(own(new)),
+            Write::Append { context, expected, step } => {
+                Write::Append { context, expected, step: own(step) }
+            }
+            Write::AddCheckpoint { branch, checkpoint } => {
+                Write::AddCheckpoint { branch, checkpoint: own(checkpoint) }
+            }
+            Write::Pin { context, pin } => Write::Pin { context, pin: own(pin) },
+            Write::Unpin { context, cycle } => Write::Unpin { context, cycle },
+            Write::Rewrite { context, expected, rewrite } => {
+                Write::Rewrite { context, expected, rewrite: own(rewrite) }
+            }
+            Write::Delete { context, expected } => Write::Delete { context, expected },
+        }
+    }
+
+    pub(super) fn run(&self, connection: &Connection) -> Result<Done> {
+        let rows = Rows { connection };
+        match self {
+            Write::Create(new) => rows.create(new).map(Done::Row),
+            Write::Append { context, expected, step } => {
+                rows.append(*context, *expected, step).map(Done::Row)
+            }
+            Write::AddCheckpoint { branch, checkpoint } => {
+                rows.add_checkpoint(*branch, checkpoint).map(|()| Done::Nothing)
+            }
+            Write::Pin { context, pin } => rows.pin(*context, pin).map(|()| Done::Nothing),
+            Write::Unpin { context, cycle } => {
+                let unpinned = rows.change(sql::UNPIN, params![context, cycle])?;
+                Ok(Done::Whether(unpinned > 0))
+            }
+            Write::Rewrite { context, expected, rewrite } => {
+                rows.rewrite(*context, *expected, rewrite).map(Done::Row)
+            }
+            Write::Delete { context, expected } => {
+                rows.delete(*context, *expected).map(|()| Done::Nothing)
+            }
+        }
+    }
+}
+
+struct Rows<'a> {
+    connection: &'a Connection,
+}
+
+impl Rows<'_> {
+    fn create(&self, new: &NewContext) -> Result<ContextRow> {
+        let taken = known(self.connection, sql::CONTEXT_BY_NAME, params![new.name])?;
+        if let Some((row, key)) = taken {
+            if row.revision == 1 && key.is_some() && key == name_of(&new.first) {
+                return Ok(row);
+            }
+            return Err(StoreError::Exists { context: new.name.clone() });
+        }
+        let mut snapshots = 0;
+        if let Some(Stretch { branch, upto }) = new.from {
+            let mut lineage = lineage(self.connection, branch)?;
+            for stretch in &mut lineage {
+                stretch.upto = upto.min(stretch.upto);
+                snapshots += super::read::count(self.connection, stretch.branch, stretch.upto)?;
+            }
+            if upto > 0 && !has_snapshot(self.connection, &lineage, upto)? {
+                return Err(StoreError::NotFound { context: format!("branch {branch} @c{upto}") });
+            }
+        }
+        let parent = new.from.map(|begin| begin.branch);
+        let upto = new.from.map(|begin| begin.upto);
+        self.change(sql::NEW_BRANCH, params![parent, upto])?;
+        let id = self.connection.last_insert_rowid();
+        self.change(sql::NEW_CONTEXT, params![id, new.name, new.settings, new.created_ns])?;
+        self.change(sql::NEW_HEAD, params![id, as_integer(snapshots), new.created_ns])?;
+        if let Some(base) = &new.base {
+            self.change(sql::PUT_CHECKPOINT, params![id, base.cycle, base.tree, base.bodies])?;
+        }
+        let row = ContextRow {
+            id,
+            name: new.name.clone(),
+            branch: id,
+            revision: 0,
+            head: None,
+            snapshots,
+            settings: new.settings.clone(),
+            created_ns: new.created_ns,
+            updated_ns: new.created_ns,
+        };
+        self.take(row, &Step { now_ns: new.created_ns, ..new.first.clone() })
+    }
+
+    fn append(&self, context: i64, expected: u64, step: &Step) -> Result<ContextRow> {
+        let (row, key) = self.context(context)?;
+        let next = row.revision == expected.saturating_add(1);
+        if next && key.is_some() && key == name_of(step) {
+            return Ok(row);
+        }
+        demand(&row, expected)?;
+        self.take(row, step)
+    }
+
+    /// Stores a step whose turn it is.
+    fn take(&self, mut row: ContextRow, step: &Step) -> Result<ContextRow> {
+        row.revision += 1;
+        if !step.contents.is_empty() {
+            self.add_contents(&row, step)?;
+        }
+        for Commit { cycle, effects, bodies } in &step.commits {
+            self.change(sql::ADD_COMMIT, params![row.branch, cycle, effects, bodies])?;
+        }
+        if !step.commits.is_empty() && row.revision > 1 {
+            self.change(sql::EMPTY_JOURNAL, params![row.id])?;
+        }
+        if let Some(data) = &step.journal {
+            self.change(sql::ADD_JOURNAL, params![row.id, as_integer(row.revision), data])?;
+        }
+        for attempt in &step.attempts {
+            self.change(sql::PUT_ATTEMPT, params![row.id, attempt.id, attempt.record])?;
+        }
+        if let Some(settings) = &step.settings {
+            self.change(sql::SET_SETTINGS, params![row.id, settings])?;
+            row.settings.clone_from(settings);
+        }
+        row.head = step.head.or(row.head);
+        row.snapshots += step.commits.len() as u64;
+        row.updated_ns = step.now_ns;
+        self.set_head(&row, name_of(step))?;
+        Ok(row)
+    }
+
+    fn set_head(&self, row: &ContextRow, key: Option<[u8; 16]>) -> Result<()> {
+        let cycle = row.head.map(|head| head.cycle);
+        let digest = row.head.map(|head| head.digest);
+        let (revision, snapshots) = (as_integer(row.revision), as_integer(row.snapshots));
+        self.change(
+            sql::SET_HEAD,
+            params![row.id, revision, snapshots, row.updated_ns, cycle, digest, key],
+        )?;
+        Ok(())
+    }
+
+    fn add_contents(&self, row: &ContextRow, step: &Step) -> Result<()> {
+        let needed_by = match (step.commits.first(), row.head) {
+            (Some(commit), _) => commit.cycle,
+            (None, Some(head)) => head.cycle.saturating_add(1),
+            (None, None) => self.begin(row.branch)?.saturating_add(1),
+        };
+        for content in &step.contents {
+            let there: Option<i64> = self.number(sql::CONTENT_BY_HASH, content.hash)?;
+            let id = match there {
+                Some(id) => id,
+                None => {
+                    self.change(sql::ADD_CONTENT, params![content.hash, content.data])?;
+                    self.connection.last_insert_rowid()
+                }
+            };
+            self.change(sql::ADD_USE, params![row.branch, id, needed_by])?;
+        }
+        Ok(())
+    }
+
+    /// Returns the cycle that a branch begins with.
+    fn begin(&self, branch: i64) -> Result<u32> {
+        let mut statement = self.connection.prepare_cached(sql::BRANCH).map_err(fault)?;
+        let begin = statement.query_row([branch], |row| row.get::<_, Option<u32>>(1));
+        Ok(begin.optional().map_err(fault)?.flatten().unwrap_or(0))
+    }
+
+    fn add_checkpoint(&self, branch: i64, checkpoint: &Checkpoint) -> Result<()> {
+        lineage(self.connection, branch)?;
+        let Checkpoint { cycle, tree, bodies } = checkpoint;
+        self.change(sql::ADD_CHECKPOINT, params![branch, cycle, tree, bodies])?;
+        Ok(())
+    }
+
+    fn pin(&self, context: i64, pin: &Pin) -> Result<()> {
+        let (row, _) = self.context(context)?;
+        let lineage = lineage(self.connection, row.branch)?;
+        if !has_snapshot(self.connection, &lineage, pin.cycle)? {
+            return Err(StoreError::NotFound { context: format!("{}@c{}", row.name, pin.cycle) });
+        }
+        self.change(sql::PUT_PIN, params![context, pin.cycle, pin.label])?;
+        Ok(())
+    }
+
+    fn rewrite(&self, context: i64, expected: u64, rewrite: &Rewrite) -> Result<ContextRow> {
+        let (mut row, _) = self.context(context)?;
+        demand(&row, expected)?;
+        let pinned = pins(self.connection, context)?.into_iter().map(|pin| pin.cycle);
+        let children = children(self.connection, row.branch)?;
+        let sorted = |children: &[Stretch]| -> BTreeSet<(i64, u32)> {
+            children.iter().map(|child| (child.branch, child.upto)).collect()
+        };
+        if pinned.collect::<BTreeSet<u32>>() != rewrite.pinned.iter().copied().collect()
+            || sorted(&children) != sorted(&rewrite.children)
+        {
+            return Err(conflict(&row, expected));
+        }
+        for cycle in &rewrite.dropped_commits {
+            self.change(sql::DROP_COMMIT, params![row.branch, cycle])?;
+        }
+        for cycle in &rewrite.dropped_checkpoints {
+            self.change(sql::DROP_CHECKPOINT, params![row.branch, cycle])?;
+        }
+        for Commit { cycle, effects, bodies } in &rewrite.commits {
+            self.change(sql::PUT_COMMIT, params![row.branch, cycle, effects, bodies])?;
+        }
+        for Checkpoint { cycle, tree, bodies } in &rewrite.checkpoints {
+            self.change(sql::PUT_CHECKPOINT, params![row.branch, cycle, tree, bodies])?;
+        }
+        self.set_uses(row.branch, rewrite)?;
+        row.revision += 1;
+        row.snapshots = row.snapshots.saturating_sub(rewrite.dropped_snapshots);
+        self.set_head(&row, None)?;
+        Ok(row)
+    }
+
+    /// Makes a branch use exactly these contents.
+    fn set_uses(&self, branch: i64, rewrite: &Rewrite) -> Result<()> {
+        let mut used = BTreeSet::new();
+        for hash in &rewrite.contents {
+            if let Some(id) = self.number(sql::CONTENT_BY_HASH, hash)? {
+                used.insert(id);
+            }
+        }
+        for id in self.numbers(sql::USES, params![branch])? {
+            if !used.remove(&id) {
+                self.change(sql::DROP_USE, params![branch, id])?;
+                self.change(sql::DROP_UNUSED, params![id])?;
+            }
+        }
+        for id in used {
+            self.change(sql::ADD_USE, params![branch, id, 0])?;
+        }
+        Ok(())
+    }
+
+    fn delete(&self, context: i64, expected: u64) -> Result<()> {
+        let (row, _) = self.context(context)?;
+        demand(&row, expected)?;
+        for statement in sql::DROP_CONTEXT {
+            self.change(statement, params![context])?;
+        }
+        self.release(row.branch)
+    }
+
+    /// Lets go what no context needs any more: this branch, and then those that it began with.
+    fn release(&self, branch: i64) -> Result<()> {
+        let mut next = Some(branch);
+        while let Some(branch) = next {
+            if self.number(sql::CONTEXT_OF_BRANCH, branch)?.is_some() {
+                break;
+            }
+            // With nobody left, even cycle 0 goes.
+            let needed = children(self.connection, branch)?.iter().map(|child| child.upto).max();
+            let beyond = needed.map_or(-1, i64::from);
+            self.change(sql::CUT_COMMITS, params![branch, beyond])?;
+            self.change(sql::CUT_CHECKPOINTS, params![branch, beyond])?;
+            for content in self.numbers(sql::CUT_USES, params![branch, beyond])? {
+                self.change(sql::DROP_UNUSED, params![content])?;
+            }
+            if needed.is_some() {
+                break;
+            }
+            next = self.number(sql::PARENT, branch)?;
+            self.change(sql::DROP_BRANCH, params![branch])?;
+        }
+        Ok(())
+    }
+
+    fn context(&self, context: i64) -> Result<(ContextRow, Option<[u8; 16]>)> {
+        known(self.connection, sql::CONTEXT_BY_ID, params![context])?
+            .ok_or_else(|| StoreError::NotFound { context: format!("#{context}") })
+    }
+
+    fn change(&self, sql: &str, parameters: impl rusqlite::Params) -> Result<usize> {
+        let mut statement = self.connection.prepare_cached(sql).map_err(fault)?;
+        statement.execute(parameters).map_err(fault)
+    }
+
+    /// Returns the number in the first column of the first row, if there is one.
+    fn number(&self, sql: &str, parameter: impl rusqlite::ToSql) -> Result<Option<i64>> {
+        let mut statement = self.connection.prepare_cached(sql).map_err(fault)?;
+        let number = statement.query_row([parameter], |row| row.get::<_, Option<i64>>(0));
+        Ok(number.optional().map_err(fault)?.flatten())
+    }
+
+    /// Returns the numbers in the first column of all rows.
+    fn numbers(&self, sql: &str, parameters: impl rusqlite::Params) -> Result<Vec<i64>> {
+        let mut statement = self.connection.prepare_cached(sql).map_err(fault)?;
+        let numbers = statement.query_map(parameters, |row| row.get(0)).map_err(fault)?;
+        numbers.collect::<rusqlite::Result<_>>().map_err(fault)
+    }
+}
+
+/// A step's key, unless it has none.
+fn name_of(step: &Step) -> Option<[u8; 16]> {
+    Some(step.key).filter(|key| *key != [0; 16])
+}
+
+fn demand(row: &ContextRow, expected: u64) -> Result<()> {
+    if row.revision == expected { Ok(()) } else { Err(conflict(row, expected)) }
+}
+
+fn conflict(row: &ContextRow, expected: u64) -> StoreError {
+    let ContextRow { name, revision, head, .. } = row;
+    StoreError::Conflict { context: name.clone(), expected, found: *revision, head: *head }
+}
+
+/// SQLite's integers have a sign; nothing is counted that far.
+fn as_integer(count: u64) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}

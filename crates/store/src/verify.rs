@@ -1,0 +1,289 @@
+//! Checking everything that is stored, and saving what is sound.
+
+use contextree_canon::history::{write_delta, write_first};
+use contextree_canon::record::Subject;
+use contextree_engine::Snapshot;
+
+use crate::error::{Result, StoreError};
+use crate::load::{Place, split_journal};
+use crate::rows::{Checkpoint, ContextRow, Stretch};
+use crate::store::Store;
+
+/// What a check found out about one context.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ContextCheck {
+    /// The context.
+    pub name: String,
+    /// How many snapshots were found to be what was written: every digest worked out again.
+    pub sound: u64,
+    /// The first record that is not: which one, and what is wrong with it.
+    pub problem: Option<(String, String)>,
+}
+
+/// What a check of a store found out.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Verification {
+    /// By context, in the order of their names.
+    pub contexts: Vec<ContextCheck>,
+    /// Faults that the engine below reports of its own.
+    pub engine: Vec<String>,
+}
+
+impl Verification {
+    /// True if nothing is wrong.
+    #[must_use]
+    pub fn is_clean(&self) -> bool {
+        self.engine.is_empty() && self.contexts.iter().all(|context| context.problem.is_none())
+    }
+}
+
+/// A part of a history that is checked at once: from a checkpoint to the last commit before the next.
+struct Stage {
+    checkpoint: Checkpoint,
+    /// The last commit that follows on it without a gap.
+    last: u32,
+    /// How many commits that are, the checkpoint's own not counted.
+    commits: u64,
+}
+
+/// What is known of a context that is being checked.
+struct Subjects<'a> {
+    place: Place<'a>,
+    row: &'a ContextRow,
+    stages: Vec<Stage>,
+}
+
+impl<'a> Subjects<'a> {
+    fn of(store: &'a Store, row: &'a ContextRow, lineage: &'a [Stretch]) -> Result<Self> {
+        let place = Place { backend: &**store.backend(), name: &row.name, lineage };
+        let mut checkpoints = Vec::new();
+        let mut cycle = Some(u32::MAX);
+        while let Some(before) = cycle {
+            match place.checkpoint(before) {
+                Ok(checkpoint) => {
+                    cycle = checkpoint.cycle.checked_sub(1);
+                    checkpoints.push(checkpoint);
+                }
+                Err(error) if checkpoints.is_empty() => return Err(error),
+                Err(_) => break,
+            }
+        }
+        checkpoints.reverse();
+        let mut cycles = Vec::new();
+        place.commits(0, u32::MAX, &mut |cycle, effects, _| {
+            cycles.extend(effects.map(|_| cycle));
+            Ok(())
+        })?;
+        let ends: Vec<Option<u32>> =
+            checkpoints.iter().skip(1).map(|next| Some(next.cycle)).chain([None]).collect();
+        let mut stages = Vec::new();
+        for (checkpoint, end) in checkpoints.into_iter().zip(ends) {
+            let (mut last, mut commits) = (checkpoint.cycle, 0);
+            for cycle in cycles.iter().copied().filter(|cycle| *cycle >= checkpoint.cycle) {
+                let follows = cycle <= last.saturating_add(1);
+                match end {
+                    Some(end) if cycle > end => break,
+                    // Retention let what stands between go; the next checkpoint stands for itself.
+                    Some(end) if cycle == end && !follows => break,
+                    _ => {}
+                }
+                commits += u64::from(cycle > checkpoint.cycle);
+                last = cycle;
+            }
+            stages.push(Stage { checkpoint, last, commits });
+        }
+        Ok(Subjects { place, row, stages })
+    }
+
+    /// Checks a stage; returns how many snapshots are sound that no stage before has counted.
+    fn check(&self, index: usize) -> Result<u64> {
+        let stage = &self.stages[index];
+        let window = self.place.window_from(&stage.checkpoint, stage.last, true)?;
+        let history = window.restore.into_history();
+        let reached = history.last().map(|last| (last.cycle(), last.digest()));
+        // The next checkpoint says the same of the snapshot that both have.
+        if let Some(next) = self.stages.get(index + 1)
+            && next.checkpoint.cycle == stage.last
+        {
+            let record = format!("checkpoint @c{}", next.checkpoint.cycle);
+            let effects = self.place.read_effects(&record, &next.checkpoint.tree)?;
+            let Subject::Tree { heading, .. } = effects.subject else {
+                return Err(self.corrupt(&record, "it is no checkpoint"));
+            };
+            let same = history.last().is_none_or(|last| {
+                last.digest() == heading.digest && last.history_digest() == heading.history
+            });
+            if !same {
+                return Err(self.corrupt(&record, "it is of another history"));
+            }
+        } else if index + 1 == self.stages.len() {
+            let head = self.row.head.map(|head| (head.cycle, head.digest));
+            if reached.map(|(cycle, digest)| (cycle, digest.0)) != head {
+                return Err(self.corrupt("head", "the newest snapshot is not the one it names"));
+            }
+        }
+        let is_island = index > 0 && self.stages[index - 1].last < stage.checkpoint.cycle;
+        Ok(stage.commits + u64::from(is_island))
+    }
+
+    fn corrupt(&self, record: &str, message: &str) -> StoreError {
+        StoreError::Corrupt {
+            record: format!("context {}, {record}", self.row.name),
+            message: message.to_owned(),
+        }
+    }
+
+    /// Checks the working state and what is stored beside the history.
+    fn check_rest(&self) -> Result<()> {
+        let (_, journal) = self.place.backend.journal(self.row.id)?;
+        let last = self.row.head.map_or(u32::MAX, |head| head.cycle);
+        let mut window = self.place.window(last, last, false)?;
+        self.place.work(&mut window.restore, &journal)?;
+        debug_assert!(journal.iter().all(|entry| split_journal(entry).is_some()));
+        for attempt in self.place.backend.attempts(self.row.id)? {
+            crate::attempts::from_json(&attempt.record)?;
+        }
+        crate::settings::ContextSettings::from_json(&self.row.settings)?;
+        Ok(())
+    }
+}
+
+impl Store {
+    /// Works out every digest of every context again. `progress` is told how many snapshots were checked, and of how many.
+    ///
+    /// # Errors
+    ///
+    /// The store cannot be read at all. Damage is no error of this function: it is what it returns.
+    pub fn verify(&self, progress: &mut dyn FnMut(u64, u64)) -> Result<Verification> {
+        let mut verification =
+            Verification { engine: self.backend().check()?, ..Verification::default() };
+        let mut rows = Vec::new();
+        loop {
+            let after = rows.last().map(|row: &ContextRow| row.name.clone());
+            let page = self.contexts(after.as_deref(), 1_000)?;
+            if page.is_empty() {
+                break;
+            }
+            rows.extend(page);
+        }
+        let total: u64 = rows.iter().map(|row| row.snapshots).sum();
+        let mut done = 0;
+        for row in &rows {
+            let mut told = 0;
+            let check = self.check_row(row, &mut |sound| {
+                told = sound;
+                progress(done + sound, total);
+            })?;
+            done += row.snapshots.max(told);
+            progress(done, total);
+            verification.contexts.push(check);
+        }
+        Ok(verification)
+    }
+
+    /// Works out every digest of one context again.
+    ///
+    /// # Errors
+    ///
+    /// There is no such context, or the store cannot be read at all.
+    pub fn verify_context(
+        &self,
+        name: &str,
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<ContextCheck> {
+        let row = self.find(name)?;
+        let row = row.ok_or_else(|| StoreError::NotFound { context: name.to_owned() })?;
+        self.check_row(&row, &mut |sound| progress(sound, row.snapshots))
+    }
+
+    fn check_row(&self, row: &ContextRow, progress: &mut dyn FnMut(u64)) -> Result<ContextCheck> {
+        let mut check = ContextCheck { name: row.name.clone(), sound: 0, problem: None };
+        let result = self.check_all(row, &mut check.sound, progress);
+        match result {
+            Ok(()) => {}
+            Err(StoreError::Corrupt { record, message }) => {
+                check.problem = Some((record, message));
+            }
+            Err(error) => return Err(error),
+        }
+        Ok(check)
+    }
+
+    fn check_all(
+        &self,
+        row: &ContextRow,
+        sound: &mut u64,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<()> {
+        let lineage = self.backend().lineage(row.branch)?;
+        let subjects = Subjects::of(self, row, &lineage)?;
+        for index in 0..subjects.stages.len() {
+            *sound += subjects.check(index)?;
+            progress(*sound);
+        }
+        if *sound != row.snapshots {
+            let message = format!("it has {sound} snapshots and should have {}", row.snapshots);
+            return Err(subjects.corrupt("history", &message));
+        }
+        subjects.check_rest()
+    }
+
+    /// Writes every snapshot of a context that is still sound, as a history that can be imported: everything up to the first bad record,
+    /// and everything from the next checkpoint on. Returns how many snapshots that are.
+    ///
+    /// # Errors
+    ///
+    /// There is no such context, or the store cannot be read at all.
+    pub fn salvage(&self, name: &str, out: &mut Vec<u8>) -> Result<u64> {
+        let row = self.find(name)?;
+        let row = row.ok_or_else(|| StoreError::NotFound { context: name.to_owned() })?;
+        let lineage = self.backend().lineage(row.branch)?;
+        let subjects = Subjects::of(self, &row, &lineage)?;
+        let (mut written, mut newest) = (0, None);
+        for stage in &subjects.stages {
+            let Some(history) = subjects.sound_part(stage)? else { continue };
+            let mut before: Option<&Snapshot> = None;
+            for snapshot in history.iter() {
+                if newest.is_some_and(|newest| snapshot.cycle() <= newest) {
+                    before = Some(snapshot);
+                    continue;
+                }
+                match before {
+                    Some(before) if before.cycle() + 1 == snapshot.cycle() => {
+                        write_delta(out, before.tree(), snapshot.tree());
+                    }
+                    _ => write_first(out, snapshot.tree()),
+                }
+                (written, newest, before) = (written + 1, Some(snapshot.cycle()), Some(snapshot));
+            }
+        }
+        Ok(written)
+    }
+}
+
+impl Subjects<'_> {
+    /// Returns the snapshots of a stage up to the first bad record; nothing if the checkpoint itself is bad.
+    fn sound_part(&self, stage: &Stage) -> Result<Option<contextree_tree::Log<Snapshot>>> {
+        let attempt = |last: u32| match self.place.window_from(&stage.checkpoint, last, true) {
+            Ok(window) => Ok(Some(window.restore.into_history())),
+            Err(StoreError::Corrupt { .. }) => Ok(None),
+            Err(error) => Err(error),
+        };
+        if let Some(all) = attempt(stage.last)? {
+            return Ok(Some(all));
+        }
+        let (mut good, mut bad) = (stage.checkpoint.cycle, stage.last);
+        let mut found = attempt(good)?;
+        if found.is_none() {
+            return Ok(None);
+        }
+        while bad - good > 1 {
+            let middle = good.midpoint(bad);
+            match attempt(middle)? {
+                Some(part) => (good, found) = (middle, Some(part)),
+                None => bad = middle,
+            }
+        }
+        Ok(found)
+    }
+}

@@ -1,0 +1,32 @@
+//! The embedded store does what every store does.
+
+use contextree_store::suite::random;
+use contextree_store::{Durability, SqliteOptions};
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+use crate::support::Home;
+
+/// Nothing but the sync of the disk is different, and tests need no disk that survives a loss of power.
+fn home() -> Home {
+    Home::with(&SqliteOptions { durability: Durability::Relaxed, ..SqliteOptions::default() })
+}
+
+mod durable {
+    use crate::support::Home;
+
+    contextree_store::conformance!(Home::new());
+}
+
+mod relaxed {
+    contextree_store::conformance!(super::home());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 150, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn random_operations_do_the_same_as_in_memory(script in vec(any::<[u8; 4]>(), 0..80)) {
+        random::compare(&*home(), &script);
+    }
+}

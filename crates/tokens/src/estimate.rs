@@ -1,0 +1,55 @@
+//! Counts of providers that do not publish their vocabulary.
+
+use crate::encoding::Encoding;
+
+/// An estimate: the exact count of a public encoding, times a factor.
+///
+/// Counting real tokens of another vocabulary follows the script and the kind of a text, which a number of characters does not. Where
+/// the factors come from, and how far off they may be, is in `docs/tokens.md`. A request that must fit belongs to the provider's own
+/// counting endpoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Estimate {
+    name: &'static str,
+    base: Encoding,
+    /// In hundredths.
+    factor: u64,
+    /// In hundredths, either way, on ordinary prose and code.
+    error: u64,
+}
+
+impl Estimate {
+    /// Claude models from Opus 4.7 on.
+    pub const CLAUDE_5: Estimate = Estimate::new("anthropic", 153, 25);
+    /// Claude models before Opus 4.7.
+    pub const CLAUDE_3: Estimate = Estimate::new("anthropic-before-4.7", 118, 20);
+    /// Gemini models.
+    pub const GEMINI: Estimate = Estimate::new("google", 110, 25);
+    /// Models that nothing is known about.
+    pub const OTHER: Estimate = Estimate::new("other", 120, 50);
+
+    /// All of them.
+    pub const ALL: [Estimate; 4] =
+        [Estimate::CLAUDE_5, Estimate::CLAUDE_3, Estimate::GEMINI, Estimate::OTHER];
+
+    const fn new(name: &'static str, factor: u64, error: u64) -> Self {
+        Estimate { name, base: Encoding::O200kBase, factor, error }
+    }
+
+    /// Returns the name: `anthropic`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        self.name
+    }
+
+    /// Returns how far off the count may be, in per cent, either way; beyond it only for unusual texts.
+    #[must_use]
+    pub fn error_percent(self) -> u64 {
+        self.error
+    }
+
+    /// Returns the estimated number of tokens, rounded up.
+    #[must_use]
+    pub fn count(self, text: &str) -> u64 {
+        (self.base.count(text) * self.factor).div_ceil(100)
+    }
+}

@@ -1,0 +1,38 @@
+//! How much of a model's window a text, a node or a snapshot takes.
+//!
+//! ```text
+//! name ─Tokenizer::named→ Tokenizer ─count→ tokens of a text
+//! Tokenizer ─TokenCounter→ tokens of a block, kept per content hash
+//! TokenCounter ─Tally→ tokens of one snapshot after another, by region, turn, role, kind, key, tag
+//! ```
+//!
+//! Counts of the public OpenAI encodings are exact, the vocabularies are in the package, and nothing is ever downloaded. Other
+//! providers do not publish theirs; for them there are estimates that say how far off they may be ([`Estimate`]).
+//!
+//! ```
+//! use contextree_tokens::Tokenizer;
+//!
+//! let tokenizer = Tokenizer::named("gpt-4o")?;
+//! assert_eq!(tokenizer.count("The quick brown fox"), 4);
+//! assert!(tokenizer.is_exact());
+//! assert!(!Tokenizer::named("claude-sonnet-5")?.is_exact());
+//! # Ok::<(), contextree_tokens::UnknownTokenizer>(())
+//! ```
+
+mod bpe;
+mod breakdown;
+mod class;
+mod counter;
+mod encoding;
+mod estimate;
+mod models;
+mod split;
+mod tally;
+mod tokenizer;
+
+pub use breakdown::{Breakdown, By, Count, Group, breakdown};
+pub use counter::{TokenCounter, counted_text};
+pub use encoding::Encoding;
+pub use estimate::Estimate;
+pub use tally::{Moment, Tally, over_time};
+pub use tokenizer::{Tokenizer, UnknownTokenizer};

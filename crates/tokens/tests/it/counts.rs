@@ -1,0 +1,65 @@
+//! Counts of texts and of blocks.
+
+use contextree_engine::{Context, NewNode, Place};
+use contextree_tokens::{Encoding, Estimate, TokenCounter, Tokenizer};
+
+#[test]
+fn a_name_is_an_encoding_a_model_or_an_estimate() {
+    let check = |name: &str, expected: Tokenizer| {
+        assert_eq!(Tokenizer::named(name), Ok(expected), "{name}");
+    };
+    check("cl100k_base", Tokenizer::Exact(Encoding::Cl100kBase));
+    check("gpt-5-nano", Tokenizer::Exact(Encoding::O200kBase));
+    check("anthropic", Tokenizer::Estimate(Estimate::CLAUDE_5));
+    check("claude-3-opus-20240229", Tokenizer::Estimate(Estimate::CLAUDE_3));
+    check("gemini-2.5-flash", Tokenizer::Estimate(Estimate::GEMINI));
+    check("other", Tokenizer::Estimate(Estimate::OTHER));
+    let unknown = Tokenizer::named("gpt9").unwrap_err();
+    assert_eq!(unknown.code(), "E_UNKNOWN_TOKENIZER");
+    assert!(unknown.hint().contains("o200k_base"), "the way out names what there is");
+}
+
+#[test]
+fn an_estimate_says_that_it_is_one() {
+    let text = "The quick brown fox jumps over the lazy dog.";
+    let exact = Tokenizer::default();
+    assert_eq!((exact.count(text), exact.is_exact(), exact.error_percent()), (10, true, 0));
+    let estimate = Tokenizer::Estimate(Estimate::CLAUDE_5);
+    assert_eq!((estimate.count(text), estimate.is_exact()), (16, false));
+    assert_eq!(estimate.to_string(), "anthropic (estimate, ±25 %)");
+    assert_eq!(estimate.count(""), 0);
+}
+
+#[test]
+fn a_block_is_counted_by_its_text_or_its_canonical_json() {
+    let mut context = Context::new();
+    let text = context.add(Place::head(), NewNode::text("hello world").role("user")).unwrap();
+    let arguments = contextree_json_value(r#"{"city": "Oslo",  "days": 3}"#);
+    let json = context.add(Place::head(), NewNode::json(arguments).role("assistant")).unwrap();
+    let bare = context.add(Place::head(), NewNode::default().role("user")).unwrap();
+    let counter = TokenCounter::new(Tokenizer::default());
+    let count = |id: &str| counter.count_node(context.working().get(id).unwrap());
+    assert_eq!(count(&text), 2);
+    assert_eq!(count(&json), counter.count_text(r#"{"city":"Oslo","days":3}"#));
+    assert_eq!(count(&bare), 0);
+    assert_eq!(counter.remembered(), 2);
+    assert_eq!(count(&text), 2, "from memory");
+}
+
+fn contextree_json_value(text: &str) -> contextree_json::Value {
+    contextree_json::parse(text.as_bytes()).unwrap()
+}
+
+#[test]
+fn a_counter_remembers_no_more_than_it_may() {
+    let mut context = Context::new();
+    let counter = TokenCounter::with_capacity(Tokenizer::default(), 10);
+    for number in 0..100 {
+        let id = context.add(Place::head(), NewNode::text(format!("text {number}"))).unwrap();
+        assert!(counter.count_node(context.working().get(&id).unwrap()) > 0);
+        assert!(counter.remembered() <= 10, "{} counts are remembered", counter.remembered());
+    }
+    let forgetful = TokenCounter::with_capacity(Tokenizer::default(), 0);
+    let first = context.working().get("block:1.1").unwrap();
+    assert_eq!((forgetful.count_node(first), forgetful.remembered()), (2, 0));
+}

@@ -1,0 +1,6 @@
+//! The tests of this crate.
+
+mod agreement;
+mod breakdowns;
+mod counts;
+mod texts;

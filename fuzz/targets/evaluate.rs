@@ -1,0 +1,183 @@
+//! A selector on a random history: the planned evaluator agrees with the naive one, a range with an evaluation per snapshot, a window
+//! with the whole; and every explanation can be made.
+//!
+//! The input is the selector, then a line break, then the choices of which the history is made. Without a selector they make one.
+#![no_main]
+
+#[path = "../../crates/query/tests/it/generate.rs"]
+mod generate;
+#[path = "../../crates/query/tests/it/histories.rs"]
+mod histories;
+
+use contextree_query::resolved::{At, lower};
+use contextree_query::{
+    Answer, ContentMode, Materialize, RangeOptions, SelectOptions, evaluate, explain, naive, plan,
+    resolve, select, select_parsed,
+};
+use contextree_selector::{Edition, Selector, SnapshotRange, Span, Time, TimeKind, parse};
+use contextree_tree::{NodeRef, TreeRef};
+use libfuzzer_sys::fuzz_target;
+
+use histories::{blocks, expected};
+use support::{History, Random};
+
+/// The naive evaluator is slow; longer selectors are a matter of the target `parse`.
+const LONGEST: usize = 400;
+
+fuzz_target!(|data: &[u8]| {
+    let end = data.iter().position(|byte| *byte == b'\n').unwrap_or(data.len());
+    let (Ok(text), choices) = (std::str::from_utf8(&data[..end]), &data[end..]) else { return };
+    if text.len() > LONGEST {
+        return;
+    }
+    let mut random = Random::new(choices);
+    let history = histories::history(&mut random);
+    for edition in Edition::ALL {
+        let generated;
+        let text = if text.is_empty() {
+            generated = generate::selector(&mut random, edition);
+            &generated
+        } else {
+            text
+        };
+        if let Ok(selector) = parse(text, edition) {
+            check_trees(&selector, &history);
+            check_range(&selector, text, &history);
+            check_answer(text, &selector, &history);
+        }
+    }
+});
+
+fn ids(nodes: &[NodeRef<'_>]) -> Vec<String> {
+    nodes.iter().map(|node| node.id().to_owned()).collect()
+}
+
+/// Planned = naive, on every tree there is.
+fn check_trees(selector: &Selector, history: &History) {
+    let check = |tree: TreeRef<'_>, cycle: Option<u32>| {
+        let planned = ids(&evaluate(&plan(lower(selector)), tree, cycle));
+        assert_eq!(planned, ids(&naive::select(selector, tree, cycle)), "{selector}");
+    };
+    history.snapshots.iter().for_each(|(cycle, tree)| check(tree.view(), Some(*cycle)));
+    if selector.reads_working_state() {
+        check(history.working.as_ref().expect("there is one").view(), None);
+    }
+}
+
+/// The same selector over the whole history says what its matches in each snapshot say.
+fn check_range(selector: &Selector, text: &str, history: &History) {
+    let mut selector = selector.clone();
+    selector.controls.mode = None;
+    selector.time =
+        Some(Time { kind: TimeKind::Range(SnapshotRange::HISTORY), span: Span::default() });
+    let answer = select_parsed(&selector, text, history, &SelectOptions::default());
+    let range = answer.expect("there are snapshots").range().expect("it is a range");
+    assert_eq!(blocks(range), expected(&selector, history), "{selector}");
+}
+
+fn check_answer(text: &str, selector: &Selector, history: &History) {
+    let edition = selector.edition;
+    let explanation = explain(text, edition, history);
+    let Ok(answer) = select(text, edition, history, &SelectOptions::default()) else {
+        assert!(explanation.is_err());
+        return;
+    };
+    let explanation = explanation.expect("what can be answered can be explained");
+    drop((explanation.to_text(), explanation.to_value()));
+    match answer {
+        Answer::Nodes(whole) => {
+            let whole = ids(&whole.nodes);
+            let at = resolve(selector, history).expect("it was answered").at;
+            if matches!(at, At::Working | At::Snapshot(_)) {
+                let counted = explanation.steps.last().and_then(|step| step.matched);
+                assert_eq!(counted, Some(whole.len()), "the explanation of {selector}");
+            }
+            let options = SelectOptions { skip: 1, limit: Some(2), ..SelectOptions::default() };
+            let some = select(text, edition, history, &options).expect("it was answered");
+            let some = ids(&some.nodes().expect("no range").nodes);
+            assert_eq!(some, whole.into_iter().skip(1).take(2).collect::<Vec<_>>(), "{selector}");
+        }
+        Answer::Range(_) => {
+            for content_mode in [ContentMode::Unified, ContentMode::JsonPatch, ContentMode::Tokens]
+            {
+                let range = RangeOptions {
+                    include_content: true,
+                    content_mode,
+                    materialize: Materialize::ALL.to_vec(),
+                    max_snapshots: Some(3),
+                    max_changes_per_snapshot: Some(2),
+                    ..RangeOptions::default()
+                };
+                let options = SelectOptions { range, ..SelectOptions::default() };
+                let run = || {
+                    let answer = select(text, edition, history, &options).expect("as before");
+                    answer.range().expect("a range").to_value().to_canonical()
+                };
+                assert_eq!(run(), run(), "{selector}");
+            }
+        }
+    }
+}
+
+/// What the tests of queries have in the file of this name, with choices made by the fuzzer.
+mod support {
+    use contextree_query::{Moment, Timeline};
+    use contextree_tree::{Draft, Tree, TreeRef};
+
+    #[derive(Debug, Default)]
+    pub(crate) struct History {
+        pub(crate) snapshots: Vec<(u32, Tree)>,
+        pub(crate) working: Option<Draft>,
+    }
+
+    impl Timeline for History {
+        fn snapshot_count(&self) -> usize {
+            self.snapshots.len()
+        }
+
+        fn snapshot(&self, position: usize) -> Option<Moment<'_>> {
+            let (cycle, tree) = self.snapshots.get(position)?;
+            Some(Moment { cycle: *cycle, tree: tree.view() })
+        }
+
+        fn working(&self) -> Option<TreeRef<'_>> {
+            self.working.as_ref().map(Draft::view)
+        }
+    }
+
+    /// Choices: a byte each, and behind the last byte whatever follows from all of them.
+    #[derive(Debug)]
+    pub(crate) struct Random<'d> {
+        bytes: std::slice::Iter<'d, u8>,
+        state: u64,
+    }
+
+    impl<'d> Random<'d> {
+        pub(crate) fn new(choices: &'d [u8]) -> Self {
+            let fold = |state: u64, byte: &u8| {
+                (state ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+            };
+            let state = choices.iter().fold(0xcbf2_9ce4_8422_2325, fold);
+            Random { bytes: choices.iter(), state }
+        }
+
+        pub(crate) fn below(&mut self, bound: usize) -> usize {
+            if let Some(byte) = self.bytes.next() {
+                return usize::from(*byte) % bound;
+            }
+            self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+            let mut word = self.state;
+            word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+            ((word ^ (word >> 31)) % bound as u64) as usize
+        }
+
+        pub(crate) fn one_in(&mut self, times: usize) -> bool {
+            self.below(times) == 0
+        }
+
+        pub(crate) fn pick<'a, T: ?Sized>(&mut self, choices: &[&'a T]) -> &'a T {
+            choices[self.below(choices.len())]
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! Token counts against PyPI `tiktoken`: the same texts, the same tokens.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use crate::test::cargo;
+
+/// The version that counts are compared with.
+const TIKTOKEN: &str = "tiktoken==0.14.0";
+
+/// Writes texts and tokens, installs `tiktoken` into a virtual environment of its own, and has it count.
+pub(crate) fn check(root: &Path) -> Result<String, String> {
+    let folder = root.join("target/tokens");
+    fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let folder_name = folder.display().to_string();
+    let example =
+        ["run", "--quiet", "--package", "contextree-tokens", "--example", "agreement", "--"];
+    cargo(root, "texts and their tokens", &[&example[..], &[&folder_name]].concat(), &[])?;
+    let environment = folder.join("python");
+    let python = environment.join("bin/python");
+    if !python.exists() {
+        let path = environment.display().to_string();
+        run("python3", &["-m", "venv", &path])?;
+    }
+    let python = python.display().to_string();
+    let wanted = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", TIKTOKEN];
+    run(&python, &wanted)?;
+    let script = root.join("crates/tokens/examples/agreement.py").display().to_string();
+    run(&python, &[&script, &folder_name])
+}
+
+fn run(program: &str, arguments: &[&str]) -> Result<String, String> {
+    let output = Command::new(program)
+        .args(arguments)
+        .output()
+        .map_err(|error| format!("{program} is needed to compare token counts: {error}"))?;
+    let said = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+    if output.status.success() {
+        return Ok(said);
+    }
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    Err(format!("{program} {}: {said} {}", arguments.join(" "), complaint.trim()))
+}
