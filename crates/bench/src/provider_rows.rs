@@ -15,8 +15,9 @@ use crate::work::text;
 /// Measures every row.
 pub fn all(scale: Scale, mut take: impl FnMut(Row)) {
     take(render(scale));
-    take(import(scale, Format::OpenAiChat));
-    take(import(scale, Format::ClaudeCode));
+    take(import(scale, Format::OpenAiChat, Values::Kept));
+    take(import(scale, Format::OpenAiChat, Values::Dropped));
+    take(import(scale, Format::ClaudeCode, Values::Kept));
 }
 
 /// Adds a turn with a tool: a question, a call, its result, an answer.
@@ -118,17 +119,35 @@ fn message(format: Format, step: usize, call: &str, number: usize) -> String {
     }
 }
 
-fn import(scale: Scale, format: Format) -> Row {
+/// What becomes of the values of the reference.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Values {
+    /// They stay until the end, as what is imported does.
+    Kept,
+    /// Each goes at once, and its memory is used again. No bar: an import keeps what it reads.
+    Dropped,
+}
+
+fn import(scale: Scale, format: Format, values: Values) -> Row {
     let megabytes = scale.large / 1_000;
     let log = log(format, megabytes * 1_000_000);
     let lines: Vec<&[u8]> =
         log.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).collect();
-    let name = format!(
-        "import of {megabytes} MB of JSON Lines ({format}): against parsing its lines as generic JSON"
-    );
+    let (name, bar) = match values {
+        Values::Kept => (
+            format!(
+                "import of {megabytes} MB of JSON Lines ({format}): against parsing its lines as generic JSON"
+            ),
+            3.0,
+        ),
+        Values::Dropped => (
+            "the same, against parsing and dropping one line after the other".to_owned(),
+            f64::INFINITY,
+        ),
+    };
     compare(
         &name,
-        3.0,
+        bar,
         scale.rounds.min(5),
         || {
             time(1, || {
@@ -140,11 +159,15 @@ fn import(scale: Scale, format: Format) -> Row {
         },
         || {
             time(1, || {
-                let values: Vec<serde_json::Value> = lines
+                let parsed = lines
                     .iter()
-                    .map(|line| serde_json::from_slice(line).expect("the log is well-formed"))
-                    .collect();
-                black_box(values);
+                    .map(|line| serde_json::from_slice(line).expect("the log is well-formed"));
+                match values {
+                    Values::Kept => drop(black_box(parsed.collect::<Vec<serde_json::Value>>())),
+                    Values::Dropped => parsed.for_each(|value: serde_json::Value| {
+                        black_box(value);
+                    }),
+                }
             })
         },
     )
