@@ -46,7 +46,10 @@ fn main() -> ExitCode {
     if rows.iter().all(Row::holds) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-fn measure(quick: bool, rows: fn(Scale, fn(&Row)) -> Vec<Row>) -> Vec<Row> {
+/// Measures some of the rows, and shows each when it is done.
+type Rows = fn(Scale, fn(&Row)) -> Vec<Row>;
+
+fn measure(quick: bool, rows: Rows) -> Vec<Row> {
     let scale = if quick { Scale::QUICK } else { Scale::FULL };
     println!("| what | ratio (median) | spread | bar | |\n|---|--:|--:|--:|---|");
     rows(scale, |row| println!("{}", table::line(row)))
