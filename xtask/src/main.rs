@@ -4,6 +4,7 @@ mod bench;
 mod conformance;
 mod format;
 mod fuzz;
+mod providers;
 mod test;
 mod tidy;
 mod tokens;
@@ -17,6 +18,7 @@ const USAGE: &str = "usage: cargo xtask test              every check and every 
        cargo xtask cli               the pages and pictures of the command line, from the program
        cargo xtask format            digests by a reader in another language
        cargo xtask tokens            token counts by another library
+       cargo xtask providers         rendered requests, judged by the types of the official SDKs
        cargo xtask tidy              what the house style asks of files
        cargo xtask conformance [--check]   the table docs/conformance.md";
 
@@ -35,6 +37,7 @@ fn main() -> ExitCode {
         ["cli"] => test::write_cli(&root()),
         ["format"] => format::check(&root()),
         ["tokens"] => tokens::check(&root()),
+        ["providers"] => providers::check(&root()),
         ["tidy"] => tidy::check(&root()),
         ["conformance"] => conformance::write(&root()),
         ["conformance", "--check"] => conformance::check(&root()),

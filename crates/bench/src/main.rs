@@ -1,13 +1,13 @@
 //! Prints every row of the table, and the growth over a million turns.
 //!
-//! `contextree-bench [--quick] [--only rows|growth] [--json FILE] [--svg FILE] [--page FILE]`
+//! `contextree-bench [--quick] [--only rows|selectors|growth] [--json FILE] [--svg FILE] [--page FILE]`
 #![expect(clippy::print_stdout, reason = "the program's output")]
 
 use std::process::{Command, ExitCode};
 
 use contextree_bench::growth::Point;
 use contextree_bench::measure::Row;
-use contextree_bench::rows::{Scale, all};
+use contextree_bench::rows::{Scale, all, selectors};
 use contextree_bench::{growth, page, plot, table};
 use mimalloc::MiMalloc;
 
@@ -21,8 +21,15 @@ fn main() -> ExitCode {
         arguments.get(at + 1).map(String::as_str)
     };
     let quick = arguments.iter().any(|argument| argument == "--quick");
-    let rows = if value("--only") == Some("growth") { Vec::new() } else { measure(quick) };
-    let points = if value("--only") == Some("rows") { Vec::new() } else { grow(quick) };
+    let rows = match value("--only") {
+        Some("growth") => Vec::new(),
+        Some("selectors") => measure(quick, selectors),
+        _ => measure(quick, all),
+    };
+    let points = match value("--only") {
+        Some("rows" | "selectors") => Vec::new(),
+        _ => grow(quick),
+    };
     let files = [
         (value("--json"), table::json(&rows)),
         (value("--svg"), plot::svg(&points)),
@@ -39,10 +46,13 @@ fn main() -> ExitCode {
     if rows.iter().all(Row::holds) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-fn measure(quick: bool) -> Vec<Row> {
+/// Measures some of the rows, and shows each when it is done.
+type Rows = fn(Scale, fn(&Row)) -> Vec<Row>;
+
+fn measure(quick: bool, rows: Rows) -> Vec<Row> {
     let scale = if quick { Scale::QUICK } else { Scale::FULL };
     println!("| what | ratio (median) | spread | bar | |\n|---|--:|--:|--:|---|");
-    all(scale, |row| println!("{}", table::line(row)))
+    rows(scale, |row| println!("{}", table::line(row)))
 }
 
 fn grow(quick: bool) -> Vec<Point> {

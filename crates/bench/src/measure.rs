@@ -12,8 +12,10 @@ pub struct Row {
     pub ratio: f64,
     /// The smallest and the largest ratio.
     pub spread: (f64, f64),
-    /// What the ratio may be at most.
+    /// What the ratio may be at most, or must be at least.
     pub bar: f64,
+    /// True if the ratio says how many times faster the work is than its reference, and the bar is a floor.
+    pub is_gain: bool,
     /// Orientation only: nanoseconds of the work and of its reference.
     pub nanoseconds: (f64, f64),
 }
@@ -22,7 +24,7 @@ impl Row {
     /// True if the bar holds.
     #[must_use]
     pub fn holds(&self) -> bool {
-        self.ratio <= self.bar
+        if self.is_gain { self.ratio >= self.bar } else { self.ratio <= self.bar }
     }
 }
 
@@ -70,8 +72,22 @@ pub fn compare(
         ratio: median(ratios),
         spread,
         bar,
+        is_gain: false,
         nanoseconds: (median(times.0), median(times.1)),
     }
+}
+
+/// Compares like [`compare`], where the work is to be so many times faster than its reference.
+pub fn faster(
+    name: &str,
+    bar: f64,
+    rounds: usize,
+    work: impl FnMut() -> f64,
+    reference: impl FnMut() -> f64,
+) -> Row {
+    let row = compare(name, bar, rounds, work, reference);
+    let (least, most) = row.spread;
+    Row { ratio: row.ratio.recip(), spread: (most.recip(), least.recip()), is_gain: true, ..row }
 }
 
 /// Returns the middle value.

@@ -125,7 +125,14 @@ fn measure(
         percentile(&mut all.0, 99) / percentile(&mut all.1, 99),
     );
     let nanoseconds = (median(all.0), median(all.1));
-    let row = Row { name: name.to_owned(), ratio: median(ratios), spread, bar, nanoseconds };
+    let row = Row {
+        name: name.to_owned(),
+        ratio: median(ratios),
+        spread,
+        bar,
+        is_gain: false,
+        nanoseconds,
+    };
     Ok((row, details))
 }
 

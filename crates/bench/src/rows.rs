@@ -7,6 +7,7 @@ use contextree::{Context, ContextOptions, Limits, Profile, SnapshotAddress, Thre
 use sha2::{Digest, Sha256};
 
 use crate::measure::{Row, compare, time};
+use crate::provider_rows;
 use crate::work::{Layout, chat, mortal, text, turn};
 
 /// How large things are.
@@ -50,6 +51,18 @@ pub fn all(scale: Scale, mut done: impl FnMut(&Row)) -> Vec<Row> {
     take(export);
     take(fork(scale));
     crate::tokens::rows(scale).into_iter().for_each(&mut take);
+    provider_rows::all(scale, &mut take);
+    crate::selectors::rows(scale, &mut take);
+    rows
+}
+
+/// Measures the rows on selectors only.
+pub fn selectors(scale: Scale, mut done: impl FnMut(&Row)) -> Vec<Row> {
+    let mut rows = Vec::new();
+    crate::selectors::rows(scale, &mut |row| {
+        done(&row);
+        rows.push(row);
+    });
     rows
 }
 

@@ -161,7 +161,7 @@ fn log_pages(path: &Path) -> f64 {
     (length.saturating_sub(32) / (4_096 + 24)) as f64
 }
 
-fn folder() -> TempDir {
+pub(crate) fn folder() -> TempDir {
     TempDir::new_in(".").expect("the present directory can be written")
 }
 
@@ -177,7 +177,7 @@ fn context(name: &str) -> NewContext {
 }
 
 /// What the store sets for its writer.
-fn bare(path: &Path) -> Connection {
+pub(crate) fn bare(path: &Path) -> Connection {
     let connection = Connection::open(path).expect("a file can be made");
     connection
         .execute_batch(
@@ -227,6 +227,15 @@ fn noise(seed: u64, length: usize) -> Vec<u8> {
     bytes
 }
 
+/// Text that nothing can be saved on, but for the eighth bit of every byte and a little more.
+pub(crate) fn text(seed: u64, length: usize) -> String {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789 .";
+    noise(seed + 1, length)
+        .into_iter()
+        .map(|byte| char::from(LETTERS[usize::from(byte % 64)]))
+        .collect()
+}
+
 /// Returns the times of steps, sorted. A step returns when it began.
 fn each(steps: usize, mut step: impl FnMut() -> Instant) -> Vec<f64> {
     let mut times: Vec<f64> = (0..steps).map(|_| nanoseconds(step())).collect();
@@ -234,7 +243,7 @@ fn each(steps: usize, mut step: impl FnMut() -> Instant) -> Vec<f64> {
     times
 }
 
-fn at(sorted: &[f64], share: f64) -> f64 {
+pub(crate) fn at(sorted: &[f64], share: f64) -> f64 {
     let place = (sorted.len() as f64 * share) as usize;
     sorted.get(place).or(sorted.last()).copied().unwrap_or(f64::NAN)
 }

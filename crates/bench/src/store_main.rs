@@ -4,7 +4,7 @@
 use std::process::ExitCode;
 
 use contextree_bench::store::{Tail, commit, group, pages};
-use contextree_bench::table;
+use contextree_bench::{sessions, table};
 use contextree_store::Result;
 use mimalloc::MiMalloc;
 
@@ -30,12 +30,26 @@ fn run() -> Result<bool> {
     println!("{}", table::line(&row));
     let grouped = group(rounds, steps)?;
     println!("{}", table::line(&grouped));
+    let (turns, contexts, opened) = if quick { (10_000, 500, 3) } else { (100_000, 10_000, 5) };
+    let (session, session_p99) = sessions::commit(rounds, steps)?;
+    let mut rows = vec![session];
+    println!("{}", table::line(&rows[0]));
+    for turns in [1_000, 10_000] {
+        rows.push(sessions::size(turns)?);
+        println!("{}", table::line(&rows[rows.len() - 1]));
+    }
+    let long = sessions::Long::new(turns)?;
+    for row in [long.opening(opened), long.middle(opened), sessions::idle(contexts)?] {
+        println!("{}", table::line(&row));
+        rows.push(row);
+    }
+    println!("\nsession: p99 {:.0} µs against {:.0} µs", session_p99.0 / 1e3, session_p99.1 / 1e3);
     let (ours, theirs) = row.nanoseconds;
-    println!("\ncommit: p50 {:.0} µs against {:.0} µs", ours / 1e3, theirs / 1e3);
+    println!("commit: p50 {:.0} µs against {:.0} µs", ours / 1e3, theirs / 1e3);
     println!("commit: p99 {:.0} µs against {:.0} µs", p99.0 / 1e3, p99.1 / 1e3);
     let (many, one) = grouped.nanoseconds;
     println!("64 writers: {:.0} commits/s, one: {:.0} ({:.1}×)", 1e9 / many, 1e9 / one, one / many);
     let (ours, theirs) = pages()?;
     println!("pages written per commit: {ours:.2} against {theirs:.2}");
-    Ok(row.holds() && grouped.holds())
+    Ok(row.holds() && grouped.holds() && rows.iter().all(contextree_bench::measure::Row::holds))
 }

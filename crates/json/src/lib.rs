@@ -45,6 +45,6 @@ pub mod write;
 pub use number::Number;
 pub use object::{IntoIter, Iter, Object};
 pub use parse::{
-    Event, Limits, MAX_VALUE_DEPTH, ParseError, ParseErrorKind, Reader, parse, parse_with,
+    Event, Limits, MAX_VALUE_DEPTH, ParseError, ParseErrorKind, Reader, Scratch, parse, parse_with,
 };
 pub use value::{NotFinite, Value};

@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 
 use contextree_engine::NewNode;
+use contextree_tree::Content;
 
 use crate::parts::View;
 
@@ -21,15 +22,15 @@ pub(crate) fn data_url<'a>(view: &View<'a>) -> Cow<'a, str> {
 }
 
 /// Returns a block with what an address refers to: data, if it is a `data:` address.
-pub(crate) fn from_url(kind: &str, url: String) -> NewNode {
+pub(crate) fn from_url(kind: &str, url: Box<str>) -> NewNode {
     let data = url.strip_prefix("data:").and_then(|rest| rest.split_once(";base64,"));
     match data {
         Some((mime, data)) if is_mime(mime) => {
             NewNode::text(data).kind(kind).mime(mime).encoding("base64")
         }
-        _ => NewNode { content: url.as_str().into(), ..NewNode::default() }
-            .kind(kind)
-            .encoding("uri"),
+        _ => {
+            NewNode { content: Content::Text(url), ..NewNode::default() }.kind(kind).encoding("uri")
+        }
     }
 }
 

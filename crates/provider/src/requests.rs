@@ -70,16 +70,18 @@ impl Requests {
     }
 
     fn single(&mut self, message: Value, session: &mut Session) -> Result<(), ImportErrorKind> {
-        for (_, message) in read_messages(self.provider, vec![message], 0)? {
-            if message.role == Role::System && session.messages == 0 {
-                let number = self.leading.len() as u64;
-                self.leading.extend(numbered(message.parts, number));
-                session.system(self.leading.clone())?;
-            } else {
-                session.message(message)?;
-            }
+        let message = match self.provider {
+            Provider::OpenAiChat => openai_chat::read_message(message)?,
+            Provider::OpenAiResponses => openai_responses::read_item(message)?,
+            Provider::Anthropic => anthropic::read_message(message)?,
+            Provider::Gemini => gemini::read_content(message)?,
+        };
+        if message.role == Role::System && session.messages == 0 {
+            let number = self.leading.len() as u64;
+            self.leading.extend(numbered(message.parts, number));
+            return session.system(self.leading.clone());
         }
-        Ok(())
+        session.message(message)
     }
 }
 

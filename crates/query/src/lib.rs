@@ -6,7 +6,7 @@
 //! 2. [`resolve`](fn@resolve): times become positions in a [`Timeline`], names become conditions. From here on there is no
 //!    relative time, no alias and no edition; see [`resolved`].
 //! 3. [`plan`](fn@plan): what is looked up, and what is scanned.
-//! 4. [`evaluate`](fn@evaluate): a plan and a tree give nodes in result order.
+//! 4. [`evaluate`](fn@evaluate): a plan and a tree give nodes in result order; [`find_matches`] fetches none of them.
 //!
 //! [`select`](fn@select) goes the whole way. A range answers with a [`RangeDiff`] instead of nodes, and
 //! [`explain`](fn@explain) tells what would be done.
@@ -53,6 +53,7 @@ mod depth;
 mod error;
 mod evaluate;
 mod explain;
+mod matches;
 #[doc(hidden)]
 pub mod naive;
 mod plan;
@@ -73,8 +74,11 @@ pub mod resolved {
 }
 
 pub use error::{QueryError, ResolveError, ResolveErrorKind, Warning, WarningKind};
-pub use evaluate::evaluate;
+#[doc(hidden)]
+pub use evaluate::find_everywhere;
+pub use evaluate::{evaluate, find_matches};
 pub use explain::{ExplainedStep, Explanation, SyntaxNode, explain};
+pub use matches::Matches;
 pub use plan::{Plan, plan};
 pub use range::{
     ChangedNode, ContentBody, ContentDiff, ContentMode, DiffBlock, FieldDelta, Hunk, HunkKind,

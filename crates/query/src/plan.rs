@@ -8,14 +8,15 @@
 //! | `#key:first` and other picks of a key | the same, then the key's nodes are counted newest first |
 //! | `role`, `kind` and `nodeType` by equality, `[ttl<=n]` | a scan that skips subtrees which cannot have them |
 //! | everything else | one pass in document order below what was looked up, which stops when enough is found |
-//! | `:first`, `:last`, `:nth` | a table of the tree, one pass per step |
+//! | `:first`, `:last`, `:nth` | among siblings, from their front or their back; `^seq .seg:last` looks at one turn |
+//! | the same with zones, or where a turn elides its core | a table of the tree, one pass per step |
 //!
 //! A plan is an optimisation: the naive evaluator gives the same nodes in the same order.
 
 use contextree_selector::{DepthSet, Order, Root};
 
 use crate::evaluate::Scope;
-use crate::resolve::{Arrangement, Attr, Body, Chain, Condition, DepthOf, Query, Relation};
+use crate::resolve::{Arrangement, Attr, Body, Chain, Condition, DepthOf, Query, Relation, Step};
 
 /// How a query is carried out.
 #[derive(Clone, Debug)]
@@ -42,6 +43,8 @@ pub(crate) enum Route {
     },
     /// Chains in one pass over a part of the tree.
     Pass(Scope),
+    /// Chains with picks in one pass over a part of the tree.
+    Picks(Scope),
     /// Chains over a table of the tree.
     Table,
     /// Hops.
@@ -79,13 +82,17 @@ impl Plan {
         &self.query
     }
 
-    /// Returns how many matches in document order are enough; nothing if all are needed.
-    pub(crate) fn enough(&self, window: Option<usize>) -> Option<usize> {
-        let in_order = matches!(
+    /// True if results are in the order in which matches are found.
+    pub(crate) fn is_in_document_order(&self) -> bool {
+        matches!(
             self.query.arrangement,
             Arrangement::Document | Arrangement::Ordered(Order::Pre | Order::Path)
-        );
-        if !in_order || self.query.unique {
+        )
+    }
+
+    /// Returns how many matches in document order are enough; nothing if all are needed.
+    pub(crate) fn enough(&self, window: Option<usize>) -> Option<usize> {
+        if !self.is_in_document_order() || self.query.unique {
             return None;
         }
         let of_page = match self.query.page {
@@ -120,11 +127,16 @@ fn route(query: &Query) -> Route {
 fn route_of_chain(chain: &Chain) -> Route {
     let steps = &chain.steps;
     let Some((last, before)) = steps.split_last() else { return Route::Table };
-    if steps.len() > 64 || before.iter().any(|step| step.compound.has_picks()) {
+    if steps.len() > 64 {
         return Route::Table;
     }
-    if last.compound.has_picks() {
-        return last.compound.key.clone().map_or(Route::Table, Route::PickOfKey);
+    let picks_before = before.iter().any(|step| step.compound.has_picks());
+    if picks_before || last.compound.has_picks() {
+        return match &last.compound.key {
+            Some(key) if !picks_before => Route::PickOfKey(key.clone()),
+            _ if steps.iter().all(is_decided_by_siblings) => Route::Picks(scope(chain)),
+            _ => Route::Table,
+        };
     }
     if let Some(route) = named(&last.compound.conditions()) {
         return route;
@@ -140,9 +152,9 @@ fn route_of_chain(chain: &Chain) -> Route {
 
 fn route_of_chains(chains: &[Chain]) -> Route {
     let steps: usize = chains.iter().map(|chain| chain.steps.len()).sum();
-    let has_picks =
-        chains.iter().flat_map(|chain| &chain.steps).any(|step| step.compound.has_picks());
-    if steps > 64 || has_picks {
+    let mut all = chains.iter().flat_map(|chain| &chain.steps);
+    let has_picks = all.clone().any(|step| step.compound.has_picks());
+    if steps > 64 || (has_picks && !all.all(is_decided_by_siblings)) {
         return Route::Table;
     }
     let mut union = Scope { sys: false, head: false, turns: Some(Vec::new()) };
@@ -157,7 +169,13 @@ fn route_of_chains(chains: &[Chain]) -> Route {
             _ => None,
         };
     }
-    Route::Pass(union)
+    if has_picks { Route::Picks(union) } else { Route::Pass(union) }
+}
+
+/// True if the way to a node and its siblings tell whether it matches the step. Picks of a key choose among all of its nodes, and a
+/// zone leaves out siblings.
+fn is_decided_by_siblings(step: &Step) -> bool {
+    !step.is_zone && (step.compound.key.is_none() || !step.compound.has_picks())
 }
 
 /// Every step of a chain stands on the way to its match, so each one narrows where matches can be.

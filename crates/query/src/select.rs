@@ -147,8 +147,8 @@ fn on_every<'t, T: Timeline + ?Sized>(
     let mut trees = Vec::new();
     for moment in positions.iter().filter_map(|position| timeline.snapshot(*position)) {
         let axis = Axis::new(moment.tree, plan.query.recency);
-        let found = find(plan, &axis, &Env { cycle: Some(moment.cycle) }, None);
-        let found = arrange(found, plan.query.arrangement, &axis);
+        let found = find(plan, &axis, &Env::at(Some(moment.cycle)), None);
+        let found = arrange(found.iter().collect(), plan.query.arrangement, &axis);
         let found = window.filtered(found, moment.tree, Some(moment.cycle));
         nodes.extend(found.into_iter().filter(|node| seen.insert(node.id())));
         trees.push(moment.tree);

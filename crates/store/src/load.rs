@@ -6,11 +6,13 @@ use contextree_canon::Hash;
 use contextree_canon::record::{
     BodyPlace, Effects, RecordError, StoredBody, Subject, read_bodies, read_effects,
 };
-use contextree_engine::{Attempt, Context, ContextOptions, Restore};
+use contextree_engine::{
+    Attempt, Context, ContextOptions, Restore, Snapshot, SnapshotAddress, SnapshotError,
+};
 use contextree_tree::Body;
 
 use crate::backend::Backend;
-use crate::error::{Result, StoreError};
+use crate::error::{ReadError, Result, StoreError};
 use crate::packed::unpack;
 use crate::rows::{Checkpoint, ContextRow, Stretch};
 
@@ -110,6 +112,24 @@ impl Place<'_> {
             }
         }
         Ok(count)
+    }
+
+    /// Returns the cycle of the snapshot that is so many back from the newest.
+    fn back(&self, snapshots: u64, back: u64, newest: u32) -> Result<Option<u32>> {
+        let Some(position) = snapshots.checked_sub(1).and_then(|last| last.checked_sub(back))
+        else {
+            return Ok(None);
+        };
+        let (mut low, mut high) = (0, newest);
+        while low < high {
+            let middle = low.midpoint(high);
+            if self.count(middle)? > position {
+                high = middle;
+            } else {
+                low = middle + 1;
+            }
+        }
+        Ok(Some(low))
     }
 
     pub(crate) fn read_effects(&self, record: &str, bytes: &[u8]) -> Result<Effects> {
@@ -376,4 +396,36 @@ fn open_row(
         checkpoint_bytes: window.checkpoint_bytes,
         since: window.since,
     }))
+}
+
+/// Returns one snapshot of a context. Nothing else of it is read.
+pub(crate) fn snapshot(
+    backend: &dyn Backend,
+    name: &str,
+    address: SnapshotAddress,
+) -> Result<Snapshot, ReadError> {
+    let row = backend.find(name)?;
+    let row = row.ok_or_else(|| StoreError::NotFound { context: name.to_owned() })?;
+    let lineage = backend.lineage(row.branch)?;
+    let place = Place { backend, name, lineage: &lineage };
+    let newest = row.head.map(|head| head.cycle);
+    let wanted = match (address, newest) {
+        (SnapshotAddress::Back(0), newest) => newest,
+        (SnapshotAddress::Back(back), Some(newest)) => place.back(row.snapshots, back, newest)?,
+        (SnapshotAddress::Cycle(cycle), Some(newest)) => {
+            u32::try_from(cycle).ok().filter(|cycle| *cycle <= newest)
+        }
+        (_, None) => None,
+    };
+    if let Some(cycle) = wanted {
+        // Of snapshots that retention let go there may be bodies left, and checkpoints before them: only a commit is a snapshot.
+        let before = cycle.checked_sub(1).map_or(Ok(0), |before| place.count(before))?;
+        if place.count(cycle)? > before {
+            let history = place.window(cycle, cycle, false)?.restore.into_history();
+            if let Some(found) = history.last().filter(|found| found.cycle() == cycle) {
+                return Ok(found.clone());
+            }
+        }
+    }
+    Err(SnapshotError::NotFound { address: address.to_string(), oldest: None, newest }.into())
 }

@@ -4,12 +4,14 @@ use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use contextree_engine::{Clock, Context, ContextOptions, IdSource, LogicalClock, SnapshotAddress};
+use contextree_engine::{
+    Clock, Context, ContextOptions, IdSource, LogicalClock, Snapshot, SnapshotAddress,
+};
 
 use crate::attempts;
 use crate::backend::Backend;
 use crate::error::{ReadError, Result, StoreError};
-use crate::load::join_journal;
+use crate::load::{self, join_journal};
 use crate::packed::pack;
 use crate::pool::Pool;
 use crate::rows::{Checkpoint, Commit, ContextRow, Head, NewContext, Step, Stretch};
@@ -231,6 +233,15 @@ impl Store {
             },
             result => result,
         }
+    }
+
+    /// Returns a snapshot of a context without opening the context: only what that snapshot needs is read.
+    ///
+    /// # Errors
+    ///
+    /// There is no such context or snapshot, or it cannot be read.
+    pub fn snapshot(&self, name: &str, address: SnapshotAddress) -> Result<Snapshot, ReadError> {
+        load::snapshot(&*self.shared.backend, name, address)
     }
 
     /// Returns a context's row without opening it.

@@ -124,7 +124,43 @@ pub fn breakdown(tree: TreeRef<'_>, counter: &TokenCounter) -> Breakdown {
     sums.breakdown(tree)
 }
 
-type Groups = BTreeMap<Option<String>, Count>;
+/// Counts by name, and of the blocks that have none.
+#[derive(Clone, Debug, Default)]
+struct Groups {
+    named: BTreeMap<String, Count>,
+    without: Count,
+}
+
+impl Groups {
+    /// Changes the count of a name. A name that nothing is left of is forgotten.
+    fn change(&mut self, name: Option<&str>, change: impl Fn(&mut Count)) {
+        let Some(name) = name else { return change(&mut self.without) };
+        if let Some(count) = self.named.get_mut(name) {
+            change(count);
+            if count.blocks == 0 {
+                self.named.remove(name);
+            }
+        } else {
+            change(self.named.entry(name.to_owned()).or_default());
+        }
+    }
+
+    /// Returns the count of blocks without a name, if there are any.
+    fn without(&self) -> Option<Group> {
+        (self.without.blocks > 0).then_some(Group { name: None, count: self.without })
+    }
+
+    /// Returns all groups: those with the most tokens first, then by name.
+    fn largest_first(&self) -> Vec<Group> {
+        let named = self.named.iter();
+        let named = named.map(|(name, count)| Group { name: Some(name.clone()), count: *count });
+        let mut groups: Vec<Group> = self.without().into_iter().chain(named).collect();
+        groups.sort_by(|left, right| {
+            right.count.tokens.cmp(&left.count.tokens).then_with(|| left.name.cmp(&right.name))
+        });
+        groups
+    }
+}
 
 /// Sums that blocks can be added to and taken from.
 #[derive(Clone, Debug, Default)]
@@ -153,29 +189,22 @@ impl Sums {
     fn each(&mut self, block: NodeRef<'_>, region: Region, change: impl Fn(&mut Count)) {
         change(&mut self.total);
         change(&mut self.regions[region as usize]);
-        let group = |groups: &mut Groups, name: Option<&str>| {
-            let name = name.map(str::to_owned);
-            let count = groups.entry(name.clone()).or_default();
-            change(count);
-            if count.blocks == 0 {
-                groups.remove(&name);
-            }
-        };
-        group(&mut self.turns, turn_of(block, region));
-        group(&mut self.roles, Some(block.role().unwrap_or(default_role(Some(region)))));
-        group(&mut self.kinds, block.kind());
-        group(&mut self.keys, block.key());
+        self.turns.change(turn_of(block, region), &change);
+        let role = block.role().unwrap_or(default_role(Some(region)));
+        self.roles.change(Some(role), &change);
+        self.kinds.change(block.kind(), &change);
+        self.keys.change(block.key(), &change);
         let tags = block.attribute("tags").and_then(|tags| tags.as_array()).unwrap_or_default();
         let mut tagged = false;
         for (index, tag) in tags.iter().enumerate() {
             // A tag that is there twice is one tag.
             if let Some(tag) = tag.as_str().filter(|_| !tags[..index].contains(tag)) {
-                group(&mut self.tags, Some(tag));
+                self.tags.change(Some(tag), &change);
                 tagged = true;
             }
         }
         if !tagged {
-            group(&mut self.tags, None);
+            self.tags.change(None, &change);
         }
     }
 
@@ -185,9 +214,8 @@ impl Sums {
             |name: Option<&str>, count: Count| Group { name: name.map(str::to_owned), count };
         let head = Region::Head.word();
         let turns = tree.region(Region::Seq).children().map(NodeRef::id).chain([head]);
-        let without = self.turns.get_key_value(&None).map(|(_, count)| group(None, *count));
         let in_turns = turns.filter_map(|turn| {
-            let count = self.turns.get(&Some(turn.to_owned()))?;
+            let count = self.turns.named.get(turn)?;
             Some(group(Some(turn), *count))
         });
         Breakdown {
@@ -196,22 +224,13 @@ impl Sums {
                 .into_iter()
                 .map(|region| group(Some(region.word()), self.regions[region as usize]))
                 .collect(),
-            turns: without.into_iter().chain(in_turns).collect(),
-            roles: largest_first(&self.roles),
-            kinds: largest_first(&self.kinds),
-            keys: largest_first(&self.keys),
-            tags: largest_first(&self.tags),
+            turns: self.turns.without().into_iter().chain(in_turns).collect(),
+            roles: self.roles.largest_first(),
+            kinds: self.kinds.largest_first(),
+            keys: self.keys.largest_first(),
+            tags: self.tags.largest_first(),
         }
     }
-}
-
-fn largest_first(groups: &Groups) -> Vec<Group> {
-    let mut groups: Vec<Group> =
-        groups.iter().map(|(name, count)| Group { name: name.clone(), count: *count }).collect();
-    groups.sort_by(|left, right| {
-        right.count.tokens.cmp(&left.count.tokens).then_with(|| left.name.cmp(&right.name))
-    });
-    groups
 }
 
 /// Returns the turn that a block stands in; the head by its word.

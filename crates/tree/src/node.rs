@@ -7,7 +7,7 @@ use contextree_json::{Number, Value};
 
 use crate::body::{Body, Content};
 use crate::class::{Class, Region};
-use crate::list::Children;
+use crate::list::{Children, Summary};
 use crate::row::{Header, NEVER, NO_ROW, NO_SYMBOL, Row, flag};
 use crate::scalar::Scalar;
 use crate::time;
@@ -269,6 +269,15 @@ impl<'a> NodeRef<'a> {
     pub fn children_rev(self) -> impl Iterator<Item = NodeRef<'a>> {
         let tree = self.tree;
         self.list().rev().map(move |row| tree.node_at(row))
+    }
+
+    /// False if no turn stands below a child of this node, which is what every tree of the engine is like. True may be wrong.
+    #[must_use]
+    pub fn may_have_inner_turns(self) -> bool {
+        match self.class() {
+            Class::Root => true,
+            _ => self.list().summary(&self.tree).marks & Summary::ABOVE_TURN != 0,
+        }
     }
 
     /// Returns the node's position among its siblings, from 0.

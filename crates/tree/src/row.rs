@@ -129,6 +129,8 @@ pub(crate) struct Row {
     pub(crate) summary: Summary,
     pub(crate) children: Children,
     pub(crate) body: Option<Arc<Body>>,
+    /// The key as a symbol. [`NO_SYMBOL`] if there is none, and until the row is in the log.
+    pub(crate) key: u32,
     /// The Merkle digest of the node and all below it, once computed.
     pub(crate) digest: OnceLock<[u8; 32]>,
 }
@@ -155,6 +157,7 @@ impl Row {
             summary: Summary::EMPTY,
             children: Children::EMPTY,
             body: None,
+            key: NO_SYMBOL,
             digest: OnceLock::new(),
         }
     }
@@ -203,6 +206,7 @@ impl Row {
     pub(crate) fn note_attributes(&mut self, body: &Body) {
         self.set(flag::REFERS, body.attributes.contains_key("data_refs"));
         self.set(flag::KEYED, body.attributes.contains_key("key"));
+        self.key = NO_SYMBOL;
     }
 
     pub(crate) fn class(&self) -> Class {
@@ -251,6 +255,12 @@ impl Row {
         }
         if self.has(flag::KEYED) {
             own.marks |= Summary::KEY;
+        }
+        if self.class() == Class::Turn {
+            own.marks |= Summary::TURN;
+        }
+        if below.marks & Summary::TURN != 0 {
+            own.marks |= Summary::ABOVE_TURN;
         }
         self.summary = own.and(below);
     }

@@ -1,7 +1,5 @@
 //! Types, roles and kinds as numbers: compared without looking at their text.
 
-use std::collections::BTreeSet;
-
 use crate::node::NodeRef;
 use crate::row::NO_SYMBOL;
 use crate::view::TreeRef;
@@ -10,6 +8,12 @@ use crate::walk::Preorder;
 /// The number of a type, a role or a kind. It means the same in all trees of a context and its forks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Symbol(u32);
+
+impl Symbol {
+    pub(crate) fn number(self) -> u32 {
+        self.0
+    }
+}
 
 /// Where a walk need not look: subtrees in which nothing can have what is sought.
 ///
@@ -70,18 +74,33 @@ impl<'a> TreeRef<'a> {
     /// Returns the nodes that have a key, in document order. Looked up, not searched for.
     #[must_use]
     pub fn with_key(self, key: &str) -> Vec<NodeRef<'a>> {
-        let mut nodes: BTreeSet<u32> = BTreeSet::new();
-        self.base.space.each_keyed(key, &mut |node| {
-            nodes.insert(node);
-        });
-        if let Some(overlay) = self.overlay {
-            nodes.extend(overlay.keyed());
+        let symbol = self.base.space.symbols.find(key);
+        // Nearly always there is one, and no list is needed.
+        let (mut first, mut others) = (None, Vec::new());
+        let mut add = |node: u32| match first {
+            None => first = Some(node),
+            Some(known) if known == node => {}
+            Some(_) => others.push(node),
+        };
+        if let Some(symbol) = symbol {
+            self.base.space.each_keyed(symbol, &mut add);
         }
-        let mut found: Vec<_> = nodes
+        if let Some(overlay) = self.overlay {
+            overlay.keyed().for_each(add);
+        }
+        others.sort_unstable();
+        others.dedup();
+        // The text is looked at only where the row is too new to have a symbol.
+        let has_key = |node: &NodeRef<'a>| match node.row.key {
+            NO_SYMBOL => node.key() == Some(key),
+            known => Some(known) == symbol,
+        };
+        let mut found: Vec<_> = first
             .into_iter()
+            .chain(others)
             .filter_map(|node| self.find_row(node))
             .map(|row| self.node_at(row))
-            .filter(|node| node.key() == Some(key))
+            .filter(has_key)
             .collect();
         if found.len() > 1 {
             found.sort_by_cached_key(|node| node.place());

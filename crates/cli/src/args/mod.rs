@@ -33,7 +33,7 @@ pub(crate) struct Cli {
 
 /// The commands, in the order of the help page.
 #[derive(Debug, Subcommand)]
-#[expect(clippy::large_enum_variant, reason = "there is one of it in a process")]
+#[expect(clippy::large_enum_variant, reason = "there is one per run")]
 pub(crate) enum Command {
     Quickstart(command::quickstart::Args),
     New(command::new::Args),

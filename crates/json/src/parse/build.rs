@@ -31,6 +31,41 @@ pub fn parse_with(text: &[u8], limits: &Limits) -> Result<Value, ParseError> {
     Ok(value)
 }
 
+/// Memory that is used again for one text after another: for logs of many short ones.
+///
+/// ```
+/// use contextree_json::{Limits, Scratch};
+/// let mut scratch = Scratch::default();
+/// for line in ["{\"a\":1}", "[\"\\n\"]"] {
+///     let value = scratch.parse(line.as_bytes(), &Limits::default())?;
+///     assert_eq!(value.to_canonical(), line.as_bytes());
+/// }
+/// # Ok::<(), contextree_json::ParseError>(())
+/// ```
+#[derive(Debug, Default)]
+pub struct Scratch {
+    buffer: String,
+    builder: Builder,
+}
+
+impl Scratch {
+    /// Reads a text that is exactly one JSON value, like [`parse_with`].
+    ///
+    /// # Errors
+    ///
+    /// Any [`ParseErrorKind`] that the text deserves.
+    pub fn parse(&mut self, text: &[u8], limits: &Limits) -> Result<Value, ParseError> {
+        let mut reader = Reader::with_limits(text, limits);
+        std::mem::swap(&mut reader.buffer, &mut self.buffer);
+        std::mem::swap(&mut reader.builder, &mut self.builder);
+        let value = reader.read_value()?;
+        reader.expect_end()?;
+        self.buffer = reader.buffer;
+        self.builder = reader.builder;
+        Ok(value)
+    }
+}
+
 /// The containers that are open; kept between values to keep its memory.
 #[derive(Debug, Default)]
 pub(super) struct Builder {

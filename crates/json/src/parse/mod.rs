@@ -15,7 +15,7 @@ mod scan;
 mod string;
 mod typed;
 
-pub use build::{parse, parse_with};
+pub use build::{Scratch, parse, parse_with};
 pub use error::{ParseError, ParseErrorKind};
 pub use limits::{Limits, MAX_VALUE_DEPTH};
 pub use reader::{Event, Reader};

@@ -1,9 +1,10 @@
 //! The importer: documents, or a log line by line.
 
 use std::collections::BTreeMap;
+use std::sync::mpsc::sync_channel;
 
 use contextree_engine::Context;
-use contextree_json::{Value, parse};
+use contextree_json::{Limits, ParseError, Scratch, Value, parse};
 
 use super::detect::detect;
 use super::error::{ImportError, ImportErrorKind};
@@ -72,12 +73,25 @@ pub struct Importer {
     session: Session,
     log: Option<Box<dyn Log>>,
     report: ImportReport,
+    scratch: Scratch,
 }
 
 impl std::fmt::Debug for Importer {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.debug_struct("Importer").field("report", &self.report).finish_non_exhaustive()
     }
+}
+
+/// A line that was parsed; nothing if it is empty.
+type Parsed = Option<Result<Value, ParseError>>;
+
+/// How many lines go from one thread to the other at once, and how many times that may wait there.
+const BATCH: usize = 64;
+const AHEAD: usize = 16;
+
+fn parse_line(scratch: &mut Scratch, line: &[u8]) -> Parsed {
+    let blank = line.iter().all(u8::is_ascii_whitespace);
+    (!blank).then(|| scratch.parse(line, &Limits::default()))
 }
 
 impl Importer {
@@ -96,6 +110,7 @@ impl Importer {
             session: Session::new(context, format.provider()),
             log: None,
             report: ImportReport::default(),
+            scratch: Scratch::default(),
         }
     }
 
@@ -113,6 +128,48 @@ impl Importer {
         self.note(done, true)
     }
 
+    /// Takes many lines at once. A second thread, if there can be one, parses ahead; the outcome is that of one line after the other.
+    ///
+    /// # Errors
+    ///
+    /// A line is bad, and it was not to go on. The lines before it were imported.
+    pub fn lines(&mut self, text: &[u8]) -> Result<(), ImportError> {
+        let (sender, receiver) = sync_channel::<Vec<Parsed>>(AHEAD);
+        std::thread::scope(|scope| {
+            let ahead = move || {
+                let mut scratch = Scratch::default();
+                let mut batch = Vec::with_capacity(BATCH);
+                let mut lines = text.split(|byte| *byte == b'\n').peekable();
+                while let Some(line) = lines.next() {
+                    // What follows the last line break is no line if it is empty.
+                    if !line.is_empty() || lines.peek().is_some() {
+                        batch.push(parse_line(&mut scratch, line));
+                    }
+                    if batch.len() == BATCH || lines.peek().is_none() {
+                        let full = std::mem::replace(&mut batch, Vec::with_capacity(BATCH));
+                        // Nobody listens any more after a bad line.
+                        if sender.send(full).is_err() {
+                            return;
+                        }
+                    }
+                }
+            };
+            if std::thread::Builder::new().spawn_scoped(scope, ahead).is_err() {
+                return text.split(|byte| *byte == b'\n').try_for_each(|line| self.line(line));
+            }
+            for parsed in receiver.into_iter().flatten() {
+                self.report.lines += 1;
+                let done = match parsed {
+                    None => Ok(()),
+                    Some(Err(error)) => Err(ImportErrorKind::Json(error)),
+                    Some(Ok(value)) => self.value(value),
+                };
+                self.note(done, true)?;
+            }
+            Ok(())
+        })
+    }
+
     /// Takes a whole document: a request, or a list of messages or entries.
     ///
     /// # Errors
@@ -124,7 +181,7 @@ impl Importer {
     }
 
     fn take(&mut self, text: &[u8]) -> Result<(), ImportErrorKind> {
-        let value = parse(text).map_err(ImportErrorKind::Json)?;
+        let value = self.scratch.parse(text, &Limits::default()).map_err(ImportErrorKind::Json)?;
         self.value(value)
     }
 
@@ -189,9 +246,7 @@ pub fn import(
 ) -> Result<Imported, ImportError> {
     let mut importer = Importer::new(format, options);
     if is_lines(text) {
-        for line in text.split(|byte| *byte == b'\n') {
-            importer.line(line)?;
-        }
+        importer.lines(text)?;
     } else {
         importer.document(text)?;
     }

@@ -39,6 +39,10 @@ pub(super) fn lint(report: &mut Report, items: &[Value]) {
                     let message = "the reasoning is not followed by what it led to";
                     report.error("reasoning_alone", at(index), message);
                 }
+                if text(item, "id").is_none() {
+                    let message = "the reasoning has no id; the types of the SDK want one";
+                    report.warning("reasoning_id", at(index), message);
+                }
                 if item.get("summary").and_then(Value::as_array).is_none() {
                     report.error("reasoning_summary", at(index), "`summary` is a list");
                 }

@@ -36,12 +36,52 @@ impl Log for ClaudeCode {
     fn entry(
         &mut self,
         value: Value,
-        session: &mut Session,
+        _session: &mut Session,
         skipped: &mut BTreeMap<String, u64>,
     ) -> Result<(), ImportErrorKind> {
         if let Value::Array(entries) = value {
-            return entries.into_iter().try_for_each(|entry| self.entry(entry, session, skipped));
+            return entries.into_iter().try_for_each(|entry| self.collect(entry, skipped));
         }
+        self.collect(value, skipped)
+    }
+
+    fn end(
+        &mut self,
+        session: &mut Session,
+        skipped: &mut BTreeMap<String, u64>,
+    ) -> Result<(), ImportErrorKind> {
+        let entries = std::mem::take(&mut self.entries);
+        let wanted = conversation(&entries);
+        let mut open: Option<(Option<Box<str>>, Incoming)> = None;
+        for (index, entry) in entries.into_iter().enumerate() {
+            let Some(message) = entry.message else { continue };
+            if !wanted.contains(&index) {
+                *skipped.entry("other_branch".to_owned()).or_default() += 1;
+                continue;
+            }
+            match &mut open {
+                Some((answer, last))
+                    if continues(answer.as_deref(), last, entry.answer.as_deref(), &message) =>
+                {
+                    last.parts.extend(message.parts);
+                }
+                _ => {
+                    if let Some((_, last)) = open.replace((entry.answer, message)) {
+                        session.message(last)?;
+                    }
+                }
+            }
+        }
+        open.map_or(Ok(()), |(_, last)| session.message(last))
+    }
+}
+
+impl ClaudeCode {
+    fn collect(
+        &mut self,
+        value: Value,
+        skipped: &mut BTreeMap<String, u64>,
+    ) -> Result<(), ImportErrorKind> {
         let mut fields = Fields::of(value)?;
         let kind: Box<str> = fields.text("type").unwrap_or("unknown").into();
         let flag =
@@ -81,43 +121,13 @@ impl Log for ClaudeCode {
         self.entries.push(entry);
         Ok(())
     }
-
-    fn end(
-        &mut self,
-        session: &mut Session,
-        skipped: &mut BTreeMap<String, u64>,
-    ) -> Result<(), ImportErrorKind> {
-        let entries = std::mem::take(&mut self.entries);
-        let wanted = conversation(&entries);
-        let mut open: Option<(Option<Box<str>>, Incoming)> = None;
-        for (index, entry) in entries.into_iter().enumerate() {
-            let Some(message) = entry.message else { continue };
-            if !wanted.contains(&index) {
-                *skipped.entry("other_branch".to_owned()).or_default() += 1;
-                continue;
-            }
-            match &mut open {
-                Some((answer, last))
-                    if continues(answer.as_deref(), last, &entry.answer, &message) =>
-                {
-                    last.parts.extend(message.parts);
-                }
-                _ => {
-                    if let Some((_, last)) = open.replace((entry.answer, message)) {
-                        session.message(last)?;
-                    }
-                }
-            }
-        }
-        open.map_or(Ok(()), |(_, last)| session.message(last))
-    }
 }
 
 /// True if an entry belongs to the message before it: the same answer, or results beside results.
 fn continues(
     answer: Option<&str>,
     last: &Incoming,
-    next_answer: &Option<Box<str>>,
+    next_answer: Option<&str>,
     next: &Incoming,
 ) -> bool {
     let results = |message: &Incoming| {
@@ -125,7 +135,7 @@ fn continues(
             && message.parts.iter().all(|part| part.kind.as_deref() == Some("result"))
     };
     match (last.role, next.role) {
-        (Role::Assistant, Role::Assistant) => answer.is_some() && answer == next_answer.as_deref(),
+        (Role::Assistant, Role::Assistant) => answer.is_some() && answer == next_answer,
         (Role::Assistant, _) | (_, Role::Assistant) => false,
         _ => results(last) && results(next),
     }
@@ -185,8 +195,8 @@ fn conversation(entries: &[Entry]) -> BTreeSet<usize> {
     let answered: BTreeSet<&str> =
         chain.iter().flat_map(|index| entries[*index].results.iter().map(|id| &**id)).collect();
     for (index, entry) in entries.iter().enumerate() {
-        let missing = |id: &Box<str>| calls.contains(&**id) && !answered.contains(&**id);
-        if !entry.results.is_empty() && entry.results.iter().all(missing) {
+        let missing = |id: &str| calls.contains(id) && !answered.contains(id);
+        if !entry.results.is_empty() && entry.results.iter().all(|id| missing(id)) {
             chain.insert(index);
         }
     }

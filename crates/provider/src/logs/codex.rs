@@ -76,7 +76,7 @@ impl Log for Codex {
                     *skipped.entry(item.to_owned()).or_default() += 1;
                     return Ok(());
                 }
-                self.take(vec![payload], &fields.0, session)
+                self.take(as_input(payload), &fields.0, session)
             }
             "session_meta" => {
                 let instructions = payload.get("instructions").or_else(|| {
@@ -96,7 +96,10 @@ impl Log for Codex {
                 session.begin_window()?;
                 let mut payload = Fields::of(payload)?;
                 match payload.take_list("replacement_history") {
-                    Some(items) => self.take(items, &fields.0, session),
+                    Some(items) => {
+                        let items = items.into_iter().flat_map(as_input).collect();
+                        self.take(items, &fields.0, session)
+                    }
                     None => {
                         let text = payload.take_text("message").unwrap_or_default();
                         let node = NewNode::text(text).kind("summary");
@@ -117,5 +120,28 @@ impl Log for Codex {
         _skipped: &mut BTreeMap<String, u64>,
     ) -> Result<(), ImportErrorKind> {
         self.flush(session)
+    }
+}
+
+/// Brings an item to the form in which it can be sent: fields that are `null` are not there, and what the model said without the id
+/// of its answer is plain text.
+fn as_input(item: Value) -> Vec<Value> {
+    let Value::Object(object) = item else { return vec![item] };
+    let mut fields = Fields(object.into_iter().filter(|(_, value)| !value.is_null()).collect());
+    let text = |part: &Value| Some(part.get("text")?.as_str()?.to_owned());
+    let is_plain = fields.text("role") == Some("assistant") && fields.text("id").is_none();
+    let content = fields.0.get("content").and_then(Value::as_array).unwrap_or_default();
+    let texts: Option<Vec<String>> = content.iter().map(text).collect();
+    match texts.filter(|texts| is_plain && !texts.is_empty()) {
+        Some(texts) => {
+            fields.take("content");
+            let message = |text| {
+                let mut message = fields.0.clone();
+                message.insert("content", Value::from(text));
+                Value::Object(message)
+            };
+            texts.into_iter().map(message).collect()
+        }
+        None => vec![Value::Object(fields.0)],
     }
 }

@@ -29,7 +29,7 @@ impl Log for OTel {
                 entries.into_iter().try_for_each(|entry| self.entry(entry, session, skipped))
             }
             Value::Object(object) if object.contains_key("resourceSpans") => {
-                for span in spans(Value::Object(object)) {
+                for span in spans(&Value::Object(object)) {
                     self.entry(span, session, skipped)?;
                 }
                 Ok(())
@@ -56,12 +56,12 @@ impl Log for OTel {
 }
 
 /// Returns the spans of an export, and the events in them.
-fn spans(export: Value) -> Vec<Value> {
+fn spans(export: &Value) -> Vec<Value> {
     let list = |value: &Value, name: &str| {
         value.get(name).and_then(Value::as_array).unwrap_or_default().to_vec()
     };
     let mut found = Vec::new();
-    for resource in list(&export, "resourceSpans") {
+    for resource in list(export, "resourceSpans") {
         for scope in list(&resource, "scopeSpans") {
             for span in list(&scope, "spans") {
                 let events = list(&span, "events");

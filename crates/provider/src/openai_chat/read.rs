@@ -121,7 +121,8 @@ fn read_content(fields: &mut Fields, role: Role, parts: &mut Vec<NewNode>) -> Re
     if fields.text("refusal").is_some() {
         let text = fields.take_text("refusal").unwrap_or_default();
         let mut node = NewNode { content: Content::Text(text), ..NewNode::default() };
-        set(&mut node, names::FORM, form::FIELD);
+        let alone = parts.is_empty() && shape == Some(form::ABSENT);
+        set(&mut node, names::FORM, if alone { form::ALONE } else { form::FIELD });
         parts.push(node.kind("refusal"));
     }
     if role == Role::Assistant
@@ -196,7 +197,7 @@ pub(crate) fn read_part(part: Value) -> NewNode {
             let mut inner = Fields(fields.take_object("image_url").unwrap_or_default());
             let url = inner.take_text("url").unwrap_or_default();
             fields.merge(inner);
-            return finish(from_url("image", url.into()), fields);
+            return finish(from_url("image", url), fields);
         }
         ("input_audio", it) if it.get("input_audio").is_some_and(is_audio) => {
             let mut fields = take_fields(part);
@@ -221,7 +222,7 @@ pub(crate) fn read_part(part: Value) -> NewNode {
             .encoding("file_id"),
         (None, data) => {
             let data = data.unwrap_or_default();
-            let mut node = from_url("document", data.into());
+            let mut node = from_url("document", data);
             if node.encoding.as_deref() != Some("base64") {
                 node.encoding = Some("base64".to_owned());
                 set(&mut node, names::FORM, form::FIELD);

@@ -310,15 +310,13 @@ fn assistant(out: &mut Out, message: &Message<'_>) {
     let head = first.view();
     let calls: Vec<&Part<'_>> =
         message.parts.iter().filter(|part| part.kind == Kind::Call).collect();
-    let field = message
-        .parts
-        .iter()
-        .find(|part| part.kind == Kind::Refusal && part.view().form() == Some(form::FIELD));
-    let said: Vec<&Part<'_>> = message
-        .parts
-        .iter()
-        .filter(|part| part.kind != Kind::Call && part.view().form() != Some(form::FIELD))
-        .collect();
+    let is_field = |part: &&Part<'_>| {
+        let form = part.view().form();
+        part.kind == Kind::Refusal && matches!(form, Some(form::FIELD | form::ALONE))
+    };
+    let field = message.parts.iter().find(is_field);
+    let said: Vec<&Part<'_>> =
+        message.parts.iter().filter(|part| part.kind != Kind::Call && !is_field(part)).collect();
     let mut behind = false;
     for part in &message.parts {
         behind |= part.kind == Kind::Call;
@@ -339,7 +337,7 @@ fn assistant(out: &mut Out, message: &Message<'_>) {
     let mut content_written = false;
     match texts.as_slice() {
         [] => match head.form() {
-            Some(form::ABSENT) => {}
+            Some(form::ABSENT | form::ALONE) => {}
             Some(form::EMPTY) => {
                 out.text_field("content", "");
             }

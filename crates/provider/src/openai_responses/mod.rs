@@ -3,5 +3,5 @@
 mod read;
 mod write;
 
-pub(crate) use read::{read_items, read_part, read_request};
+pub(crate) use read::{read_item, read_items, read_part, read_request};
 pub(crate) use write::Responses;

@@ -74,7 +74,7 @@ pub(crate) fn read_items(items: Vec<Value>, known: usize) -> Result<Vec<(usize, 
 }
 
 /// Reads an item.
-fn read_item(item: Value) -> Result<Incoming, Shape> {
+pub(crate) fn read_item(item: Value) -> Result<Incoming, Shape> {
     if let Value::String(text) = item {
         let mut node = text_node(text);
         set(&mut node, names::FORM, form::ITEM);
@@ -203,7 +203,7 @@ fn read_content(part: Value, role: Role) -> NewNode {
             NewNode { content: Content::Text(text), ..NewNode::default() }.kind("refusal")
         }
         "input_image" if fields.text("image_url").is_some() => {
-            from_url("image", fields.take_text("image_url").unwrap_or_default().into())
+            from_url("image", fields.take_text("image_url").unwrap_or_default())
         }
         "input_image" if fields.text("file_id").is_some() => by_id("image", &mut fields),
         "input_file" if fields.text("file_id").is_some() => by_id("document", &mut fields),
@@ -215,7 +215,7 @@ fn read_content(part: Value, role: Role) -> NewNode {
         }
         "input_file" if fields.text("file_data").is_some() => {
             let data = fields.take_text("file_data").unwrap_or_default();
-            let mut node = from_url("document", data.into());
+            let mut node = from_url("document", data);
             if node.encoding.as_deref() != Some("base64") {
                 node.encoding = Some("base64".to_owned());
                 set(&mut node, names::FORM, form::FIELD);

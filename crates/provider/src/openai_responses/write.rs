@@ -324,13 +324,20 @@ fn speech(out: &mut Out, parts: &[Part<'_>]) {
     out.raw("{");
     out.text_field("role", word);
     out.key("content");
+    // What the model said is a list only with the fields of the answer that it came in.
+    let foreign = first.role == Role::Assistant && !view.is_from(ME);
     let plain = parts.len() == 1
-        && first.kind == Kind::Text
-        && !has_own(&view, ME)
-        && view.form() != Some(form::LIST);
+        && matches!(first.kind, Kind::Text | Kind::Refusal)
+        && (foreign
+            || (first.kind == Kind::Text
+                && !has_own(&view, ME)
+                && view.form() != Some(form::LIST)));
     let losses = out.rendered.losses.len();
     let mut index = 0;
     if plain {
+        if first.kind == Kind::Refusal {
+            out.loss(LossKind::Refusal, id, "");
+        }
         let text = plain_text(out, first);
         out.string(&text);
         if view.attribute(names::EXTRA).is_some() {

@@ -43,6 +43,8 @@ pub mod form {
     pub const EMPTY: &str = "empty";
     /// A field of the message, not a part of its content.
     pub const FIELD: &str = "field";
+    /// The same, of a message without a content.
+    pub const ALONE: &str = "alone";
     /// A call of a custom tool: free text as its input.
     pub const CUSTOM: &str = "custom";
     /// A call, or a result, without an id.

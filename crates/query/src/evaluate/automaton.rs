@@ -6,6 +6,7 @@
 use contextree_tree::{Hint, NodeRef, TreeRef};
 
 use super::condition::Env;
+use super::pick::Picked;
 use super::scan::Scan;
 use super::spot::{Spot, has_elided_core, is_zoned, lies_in_core};
 use crate::depth::Axis;
@@ -31,7 +32,7 @@ impl State {
     }
 }
 
-/// Steps of chains without picks, at most 64 altogether.
+/// Steps of chains, at most 64 altogether. Which node a pick chooses is for the walk to say.
 #[derive(Debug)]
 pub(crate) struct Automaton<'q> {
     steps: Vec<&'q Step>,
@@ -47,6 +48,8 @@ pub(crate) struct Automaton<'q> {
     cores: u64,
     /// Steps whose successor stands directly below them.
     parents: u64,
+    /// Steps with picks.
+    picks: u64,
     /// True if a step asks where a node stands.
     asks_place: bool,
 }
@@ -55,6 +58,11 @@ impl<'q> Automaton<'q> {
     /// Returns the automaton of some chains, from the step `from` of each on, for nodes of one tree; nothing if they are
     /// too long or have picks.
     pub(crate) fn new(chains: &'q [Chain], from: usize, tree: TreeRef<'_>) -> Option<Self> {
+        Self::with_picks(chains, from, tree).filter(|automaton| automaton.picks == 0)
+    }
+
+    /// As [`Automaton::new`], but the chains may have picks.
+    pub(crate) fn with_picks(chains: &'q [Chain], from: usize, tree: TreeRef<'_>) -> Option<Self> {
         let mut automaton = Automaton {
             steps: Vec::new(),
             scans: Vec::new(),
@@ -63,6 +71,7 @@ impl<'q> Automaton<'q> {
             zones: 0,
             cores: 0,
             parents: 0,
+            picks: 0,
             asks_place: false,
         };
         for chain in chains {
@@ -72,9 +81,7 @@ impl<'q> Automaton<'q> {
             }
             for (index, step) in steps.iter().enumerate() {
                 let bit = 1 << automaton.steps.len();
-                if step.compound.has_picks() {
-                    return None;
-                }
+                automaton.picks |= if step.compound.has_picks() { bit } else { 0 };
                 automaton.starts |= if index == 0 { bit } else { 0 };
                 automaton.zones |= if step.is_zone { bit } else { 0 };
                 match steps.get(index + 1) {
@@ -119,6 +126,19 @@ impl<'q> Automaton<'q> {
         parent_is_zoned: bool,
         env: &Env,
     ) -> (State, bool) {
+        self.enter_picked(from, spot, parent_is_zoned, env, &[])
+    }
+
+    /// As [`Automaton::enter`], where these were picked among the spot and its siblings.
+    #[inline]
+    pub(super) fn enter_picked(
+        &self,
+        from: State,
+        spot: &Spot<'_>,
+        parent_is_zoned: bool,
+        env: &Env,
+        picked: &[Picked<'_>],
+    ) -> (State, bool) {
         let mut open = from.below | from.child;
         let mut tried = 0;
         let mut state = State { below: from.below, child: 0 };
@@ -130,11 +150,13 @@ impl<'q> Automaton<'q> {
             tried |= bit;
             let index = index as usize;
             if self.zones & bit != 0 {
-                if parent_is_zoned && self.holds(index, spot, env) {
+                if parent_is_zoned && self.holds(index, spot, env, picked) {
                     open |= bit << 1;
                     state.below |= bit << 1;
                 }
-            } else if (!spot.is_core || self.cores & bit != 0) && self.holds(index, spot, env) {
+            } else if (!spot.is_core || self.cores & bit != 0)
+                && self.holds(index, spot, env, picked)
+            {
                 if self.lasts & bit != 0 {
                     is_match = true;
                 } else if self.parents & bit != 0 {
@@ -148,7 +170,10 @@ impl<'q> Automaton<'q> {
     }
 
     #[inline]
-    fn holds(&self, index: usize, spot: &Spot<'_>, env: &Env) -> bool {
+    fn holds(&self, index: usize, spot: &Spot<'_>, env: &Env, picked: &[Picked<'_>]) -> bool {
+        if self.picks & 1 << index != 0 {
+            return picked.iter().any(|each| each.step == index && each.node == spot.node);
+        }
         if spot.is_core {
             return self.steps[index].compound.holds(spot, env);
         }
@@ -167,6 +192,28 @@ impl<'q> Automaton<'q> {
     /// True if a step asks where a node stands.
     pub(crate) fn asks_place(&self) -> bool {
         self.asks_place
+    }
+
+    /// Returns the steps with picks that may match next, by their numbers.
+    pub(super) fn open_picks(&self, state: State) -> impl Iterator<Item = (usize, &'q Step)> {
+        let open = (state.below | state.child) & self.picks;
+        let steps = self.steps.iter().enumerate();
+        steps.filter(move |(index, _)| open & 1 << index != 0).map(|(index, step)| (index, *step))
+    }
+
+    /// True if all steps that may match next have picks, and cannot match anything but these and what is found below them.
+    pub(super) fn opens_picks_only(&self, state: State, node: NodeRef<'_>) -> bool {
+        (state.below | state.child) & !self.picks == 0
+            && (state.below == 0
+                || (!node.may_have_inner_turns()
+                    && self
+                        .open_picks(State { below: state.below, child: 0 })
+                        .all(|(_, step)| step.compound.is_turn())))
+    }
+
+    /// True if a step has picks.
+    pub(super) fn has_picks(&self) -> bool {
+        self.picks != 0
     }
 
     /// Returns what the children of a spot are met with.
@@ -199,8 +246,8 @@ impl<'q> Automaton<'q> {
 /// What the children of a spot are met with.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Descent {
-    state: State,
-    core: Option<State>,
+    pub(super) state: State,
+    pub(super) core: Option<State>,
     pub(crate) is_zoned: bool,
 }
 

@@ -16,6 +16,15 @@ use crate::resolve::{Attr, Column, Compound, Condition, DepthOf, word_of};
 pub(crate) struct Env {
     /// The cycle of the snapshot; nothing in the working state.
     pub(crate) cycle: Option<u32>,
+    /// Whether scans leave out what the tree's summaries exclude.
+    pub(crate) skips: bool,
+}
+
+impl Env {
+    /// The usual one, for the snapshot of a cycle.
+    pub(crate) fn at(cycle: Option<u32>) -> Env {
+        Env { cycle, skips: true }
+    }
 }
 
 impl Compound {

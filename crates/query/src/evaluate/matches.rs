@@ -1,6 +1,8 @@
 //! Finding the matches of a plan, in document order.
 
-use contextree_tree::{Class, NodeKey, NodeRef};
+use std::cell::Cell;
+
+use contextree_tree::{Class, Hint, NodeKey, NodeRef};
 
 use super::automaton::Automaton;
 use super::condition::Env;
@@ -11,6 +13,7 @@ use super::spot::Spot;
 use super::table::Table;
 use super::walk::{Scope, Walk};
 use crate::depth::Axis;
+use crate::matches::Matches;
 use crate::plan::{Plan, Rest, Route, asks_place, relation_of_rest};
 use crate::resolve::{Body, Chain, Compound, Condition, DepthOf, Hop, Part, Pick, Relation, Step};
 
@@ -20,7 +23,7 @@ pub(crate) fn find<'t>(
     axis: &Axis<'t>,
     env: &Env,
     enough: Option<usize>,
-) -> Vec<NodeRef<'t>> {
+) -> Matches<'t> {
     let mut finder = Finder {
         keep: &plan.query.keep,
         axis,
@@ -31,7 +34,7 @@ pub(crate) fn find<'t>(
     if finder.enough > 0 {
         finder.run(plan);
     }
-    finder.found
+    Matches::new(axis.tree(), finder.found)
 }
 
 struct Finder<'f, 't> {
@@ -39,7 +42,8 @@ struct Finder<'f, 't> {
     axis: &'f Axis<'t>,
     env: &'f Env,
     enough: usize,
-    found: Vec<NodeRef<'t>>,
+    /// The versions of the nodes.
+    found: Vec<u32>,
 }
 
 impl<'t> Finder<'_, 't> {
@@ -84,7 +88,7 @@ impl<'t> Finder<'_, 't> {
             match route {
                 Route::ById(_) | Route::ByKey(_) => {
                     let below_root = |node: &NodeRef<'t>| node.class() != Class::Root;
-                    for node in self.look_up(route).into_iter().filter(below_root) {
+                    for node in self.look_up(route).filter(below_root) {
                         if !self.take(node) {
                             return;
                         }
@@ -100,7 +104,7 @@ impl<'t> Finder<'_, 't> {
         let scopes = path::follow(&slices, self.axis, self.env, true);
         if let Route::ById(_) | Route::ByKey(_) = route {
             let in_scope = |node: &NodeRef<'t>| scopes.iter().any(|scope| is_below(*node, scope));
-            for node in self.look_up(route).into_iter().filter(in_scope) {
+            for node in self.look_up(route).filter(in_scope) {
                 if !self.take(node) {
                     return;
                 }
@@ -119,7 +123,7 @@ impl<'t> Finder<'_, 't> {
             }
         }
         if has_cores {
-            sort_in_document_order(&mut self.found);
+            self.sort_in_document_order();
             self.found.truncate(enough);
         }
     }
@@ -133,7 +137,9 @@ impl<'t> Finder<'_, 't> {
                 {
                     // The way to the node does not matter.
                     for node in self.look_up(route) {
-                        let holds = compound.holds(&Spot::anywhere(node), self.env);
+                        let spot = Spot::anywhere(node);
+                        let mut others = compound.conditions().filter(|each| !settles(route, each));
+                        let holds = others.all(|each| each.holds(&spot, self.env));
                         if holds && !self.take(node) {
                             return;
                         }
@@ -162,30 +168,39 @@ impl<'t> Finder<'_, 't> {
                 }
                 chains => self.pass(chains, scope),
             },
-            (_, chains) => {
-                let table = Table::new(self.axis);
-                for chain in chains {
-                    let matches = table.matches(chain, self.env);
-                    let kept: Vec<_> =
-                        matches.into_iter().filter(|node| self.keeps(*node)).collect();
-                    self.found.extend(kept);
+            (Route::Picks(scope), chains) => {
+                if !self.pass_with_picks(chains, scope) {
+                    self.found.clear();
+                    self.table(chains);
                 }
-                if chains.len() > 1 {
-                    sort_in_document_order(&mut self.found);
-                }
-                self.found.truncate(self.enough);
             }
+            (_, chains) => self.table(chains),
         }
     }
 
-    /// The nodes that an id or a key names, in document order.
-    fn look_up(&self, route: &Route) -> Vec<NodeRef<'t>> {
-        let tree = self.axis.tree();
-        match route {
-            Route::ById(id) => tree.get(id).into_iter().collect(),
-            Route::ByKey(key) => tree.with_key(key),
-            _ => Vec::new(),
+    fn table(&mut self, chains: &[Chain]) {
+        let table = Table::new(self.axis);
+        for chain in chains {
+            let matches = table.matches(chain, self.env);
+            let kept = matches.into_iter().filter(|node| self.keeps(*node));
+            let kept: Vec<u32> = kept.map(NodeRef::version).collect();
+            self.found.extend(kept);
         }
+        if chains.len() > 1 {
+            self.sort_in_document_order();
+        }
+        self.found.truncate(self.enough);
+    }
+
+    /// The nodes that an id or a key names, in document order.
+    fn look_up(&self, route: &Route) -> impl Iterator<Item = NodeRef<'t>> + use<'t> {
+        let tree = self.axis.tree();
+        let (one, several) = match route {
+            Route::ById(id) => (tree.get(id), Vec::new()),
+            Route::ByKey(key) => (None, tree.with_key(key)),
+            _ => (None, Vec::new()),
+        };
+        one.into_iter().chain(several)
     }
 
     /// `… #K:first`: the nodes of the key are looked up, the way to them is checked, then the last compound narrows them.
@@ -227,8 +242,20 @@ impl<'t> Finder<'_, 't> {
 
     fn pass(&mut self, chains: &[Chain], scope: &Scope) {
         let Some(automaton) = Automaton::new(chains, 0, self.axis.tree()) else { return };
-        let walk = Walk { automaton: &automaton, axis: self.axis, env: self.env, scope };
+        self.walk(&automaton, scope);
+    }
+
+    /// False if the walk had to be given up.
+    fn pass_with_picks(&mut self, chains: &[Chain], scope: &Scope) -> bool {
+        let automaton = Automaton::with_picks(chains, 0, self.axis.tree());
+        automaton.is_some_and(|automaton| self.walk(&automaton, scope))
+    }
+
+    fn walk(&mut self, automaton: &Automaton<'_>, scope: &Scope) -> bool {
+        let gave_up = Cell::new(false);
+        let walk = Walk { automaton, axis: self.axis, env: self.env, scope, gave_up };
         walk.tree(&mut |node| self.take(node));
+        !walk.gave_up.get()
     }
 
     fn anchored(&mut self, chain: &Chain, anchors: usize, rest: &Rest) {
@@ -273,6 +300,7 @@ impl<'t> Finder<'_, 't> {
                     axis: self.axis,
                     env: self.env,
                     scope: &Scope::ALL,
+                    gave_up: Cell::new(false),
                 };
                 let state = automaton.start_below(relation_of_rest(chain, anchors));
                 for spot in &contexts {
@@ -304,15 +332,19 @@ impl<'t> Finder<'_, 't> {
         // The hot loop: nothing is known of a node but itself, and nothing is needed.
         let all = conditions.iter().copied().chain(self.keep);
         let Some(scan) = Scan::new(all, self.axis.tree()) else { return true };
-        for (_, node) in top.node.subtree_with(scan.hint()).skip(1) {
-            if scan.holds_anywhere(node, self.env) {
-                self.found.push(node);
-                if self.found.len() >= self.enough {
-                    return false;
-                }
+        let hint = if self.env.skips { scan.hint() } else { Hint::default() };
+        let (found, enough) = (&mut self.found, self.enough);
+        let goes_on = top.node.scan_below(scan.names(), hint, &mut |hits| {
+            if scan.is_names_only() {
+                found.extend_from_slice(hits.versions());
+            } else {
+                let nodes = hits.nodes().filter(|node| scan.others_hold(*node, self.env));
+                found.extend(nodes.map(NodeRef::version));
             }
-        }
-        true
+            found.len() < enough
+        });
+        found.truncate(enough);
+        goes_on
     }
 
     /// As [`Finder::below`], keeping track of depth and level.
@@ -352,16 +384,34 @@ impl<'t> Finder<'_, 't> {
     /// Takes a node if it is to be kept; false when there is enough.
     fn take(&mut self, node: NodeRef<'t>) -> bool {
         if self.keeps(node) {
-            self.found.push(node);
+            self.found.push(node.version());
         }
         self.found.len() < self.enough
     }
 
+    /// Puts what was found in document order, each node once.
+    fn sort_in_document_order(&mut self) {
+        let found = self.axis.tree().at_versions(self.found.drain(..));
+        let mut keyed: Vec<_> = found.map(|node| (node.place(), node.version())).collect();
+        keyed.sort_unstable();
+        keyed.dedup();
+        self.found = keyed.into_iter().map(|(_, version)| version).collect();
+    }
+
     fn take_spot(&mut self, spot: &Spot<'t>) -> bool {
         if self.keep.iter().all(|each| each.holds(spot, self.env)) {
-            self.found.push(spot.node);
+            self.found.push(spot.node.version());
         }
         self.found.len() < self.enough
+    }
+}
+
+/// True if every node that a route looks up satisfies the condition.
+fn settles(route: &Route, condition: &Condition) -> bool {
+    match (route, condition) {
+        (Route::ById(sought), Condition::Id(id)) => sought == id,
+        (Route::ByKey(sought), Condition::Key(key)) => sought == key,
+        _ => false,
     }
 }
 
@@ -423,12 +473,4 @@ fn is_below(node: NodeRef<'_>, scope: &Spot<'_>) -> bool {
         below = above;
     }
     false
-}
-
-/// Puts nodes in document order, each once.
-pub(crate) fn sort_in_document_order(nodes: &mut Vec<NodeRef<'_>>) {
-    let mut keyed: Vec<_> = nodes.iter().map(|node| (node.place(), *node)).collect();
-    keyed.sort_by(|(left, _), (right, _)| left.cmp(right));
-    keyed.dedup_by(|(left, _), (right, _)| left == right);
-    *nodes = keyed.into_iter().map(|(_, node)| node).collect();
 }

@@ -5,6 +5,7 @@ mod condition;
 mod matches;
 mod order;
 mod path;
+mod pick;
 mod scan;
 mod spot;
 mod table;
@@ -22,6 +23,7 @@ pub(crate) use window::Window;
 use contextree_tree::{NodeRef, TreeRef};
 
 use crate::depth::Axis;
+use crate::matches::Matches;
 use crate::plan::Plan;
 
 /// Returns what a plan finds in one tree, in result order: matches, arranged, made unique, cut to the page.
@@ -32,6 +34,19 @@ pub fn evaluate<'t>(plan: &Plan, tree: TreeRef<'t>, cycle: Option<u32>) -> Vec<N
     evaluate_some(plan, tree, cycle, None)
 }
 
+/// As [`evaluate`], without fetching the nodes.
+#[must_use]
+pub fn find_matches<'t>(plan: &Plan, tree: TreeRef<'t>, cycle: Option<u32>) -> Matches<'t> {
+    matches_in(plan, tree, &Env::at(cycle), None)
+}
+
+/// As [`find_matches`], but no part of the tree is left out because it cannot match. For comparisons: the result is the same.
+#[doc(hidden)]
+#[must_use]
+pub fn find_everywhere<'t>(plan: &Plan, tree: TreeRef<'t>, cycle: Option<u32>) -> Matches<'t> {
+    matches_in(plan, tree, &Env { cycle, skips: false }, None)
+}
+
 /// As [`evaluate`], where the first `window` results are enough.
 pub(crate) fn evaluate_some<'t>(
     plan: &Plan,
@@ -39,19 +54,31 @@ pub(crate) fn evaluate_some<'t>(
     cycle: Option<u32>,
     window: Option<usize>,
 ) -> Vec<NodeRef<'t>> {
+    matches_in(plan, tree, &Env::at(cycle), window).iter().collect()
+}
+
+fn matches_in<'t>(plan: &Plan, tree: TreeRef<'t>, env: &Env, window: Option<usize>) -> Matches<'t> {
     let axis = Axis::new(tree, plan.query.recency);
-    let found = find(plan, &axis, &Env { cycle }, plan.enough(window));
-    let mut nodes = arrange(found, plan.query.arrangement, &axis);
-    if plan.query.unique {
-        nodes = unique(nodes);
+    let mut matches = find(plan, &axis, env, plan.enough(window));
+    if !plan.is_in_document_order() && matches.len() > 1 {
+        matches = matches.replaced(|nodes| arrange(nodes, plan.query.arrangement, &axis));
     }
-    cut(plan, nodes)
+    if plan.query.unique {
+        matches = matches.replaced(unique);
+    }
+    let (skip, take) = page(plan);
+    matches.cut(skip, take)
+}
+
+/// How many results are skipped and how many are taken at most.
+fn page(plan: &Plan) -> (usize, usize) {
+    let (skip, take) = plan.query.page.unwrap_or((0, usize::MAX));
+    (skip, if plan.query.first { take.min(1) } else { take })
 }
 
 /// The page, and the first of it.
 pub(crate) fn cut<'t>(plan: &Plan, nodes: Vec<NodeRef<'t>>) -> Vec<NodeRef<'t>> {
-    let (skip, take) = plan.query.page.unwrap_or((0, usize::MAX));
-    let take = if plan.query.first { take.min(1) } else { take };
+    let (skip, take) = page(plan);
     if (skip, take) == (0, usize::MAX) {
         return nodes;
     }

@@ -1,7 +1,7 @@
 //! The hot loop's conditions, made ready for one tree: names as symbols, and a hint where not to look.
 
 use contextree_selector::Op;
-use contextree_tree::{Class, Hint, NodeRef, Symbol, TreeRef};
+use contextree_tree::{Class, Hint, Names, NodeRef, Symbol, TreeRef};
 
 use super::condition::Env;
 use super::spot::Spot;
@@ -77,14 +77,34 @@ impl<'c> Scan<'c> {
         self.hint
     }
 
-    /// True if a node satisfies the conditions, none of which asks where it stands.
+    /// The names that a node must have.
+    pub(crate) fn names(&self) -> Names {
+        let mut names = Names::default();
+        if let Some(class) = self.class {
+            names = names.with_class(class);
+        }
+        if let Some(symbol) = self.node_type {
+            names = names.with_type(symbol);
+        }
+        if let Some(symbol) = self.role {
+            names = names.with_role(symbol);
+        }
+        if let Some(symbol) = self.kind {
+            names = names.with_kind(symbol);
+        }
+        names
+    }
+
+    /// True if the names are all that is asked for.
+    pub(crate) fn is_names_only(&self) -> bool {
+        self.others.is_empty()
+    }
+
+    /// True if a node that has the names satisfies the conditions, none of which asks where it stands.
     #[inline]
-    pub(crate) fn holds_anywhere(&self, node: NodeRef<'_>, env: &Env) -> bool {
-        self.columns_hold(node)
-            && (self.others.is_empty() || {
-                let spot = Spot::anywhere(node);
-                self.others.iter().all(|condition| condition.holds(&spot, env))
-            })
+    pub(crate) fn others_hold(&self, node: NodeRef<'_>, env: &Env) -> bool {
+        let spot = Spot::anywhere(node);
+        self.others.iter().all(|condition| condition.holds(&spot, env))
     }
 
     /// True if a node satisfies the conditions; not for elided cores.

@@ -1,5 +1,6 @@
 //! One pass over the tree, or over the parts of it that can match, in document order.
 
+use std::cell::Cell;
 use std::vec;
 
 use contextree_selector::DepthSet;
@@ -7,8 +8,10 @@ use contextree_tree::{Class, NodeChildren, NodeRef, Region};
 
 use super::automaton::{Automaton, Descent, State};
 use super::condition::Env;
+use super::pick::{Picked, Siblings};
 use super::spot::Spot;
 use crate::depth::{Axis, Turns};
+use crate::resolve::Step;
 
 /// The parts of a tree that matches can stand in. The root and the regions themselves are always looked at.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,12 +61,15 @@ enum Source<'t> {
     Children(NodeChildren<'t>),
     Turns(Turns<'t>),
     List(vec::IntoIter<(i64, NodeRef<'t>)>),
+    Picked(vec::IntoIter<(Option<i64>, NodeRef<'t>)>),
 }
 
 struct Level<'t> {
     source: Source<'t>,
     descent: Descent,
     depth: Option<i64>,
+    /// What was picked among the children.
+    picked: Vec<Picked<'t>>,
 }
 
 /// A pass over a tree that calls for every match until it is told to stop.
@@ -72,14 +78,24 @@ pub(crate) struct Walk<'w, 't> {
     pub(crate) axis: &'w Axis<'t>,
     pub(crate) env: &'w Env,
     pub(crate) scope: &'w Scope,
+    /// Set if a turn without a core was met where a step has picks: nodes that are no nodes are among the siblings there, and the
+    /// walk is given up.
+    pub(crate) gave_up: Cell<bool>,
 }
 
 impl<'t> Walk<'_, 't> {
     /// Walks the whole tree, as far as it is in scope.
     pub(crate) fn tree(&self, found: &mut impl FnMut(NodeRef<'t>) -> bool) {
         let root = Spot { node: self.axis.tree().root(), depth: None, level: 0, is_core: false };
-        let (state, is_match) =
-            self.automaton.enter(self.automaton.start(), &root, false, self.env);
+        let start = self.automaton.start();
+        let picks = self.automaton.open_picks(start);
+        let picked: Vec<Picked<'t>> = picks
+            .filter_map(|(step, Step { compound, .. })| {
+                let node = self.pick(compound, Siblings::Forwards(std::iter::once(root)))?;
+                Some(Picked { step, node })
+            })
+            .collect();
+        let (state, is_match) = self.automaton.enter_picked(start, &root, false, self.env, &picked);
         if is_match && !found(root.node) {
             return;
         }
@@ -93,7 +109,8 @@ impl<'t> Walk<'_, 't> {
         state: State,
         found: &mut impl FnMut(NodeRef<'t>) -> bool,
     ) -> bool {
-        if *self.scope == Scope::ALL && !self.automaton.asks_place() {
+        let is_plain = !self.automaton.asks_place() && !self.automaton.has_picks();
+        if *self.scope == Scope::ALL && is_plain {
             self.below_by_hint(top, state, found)
         } else {
             self.below_with_places(top, state, found)
@@ -137,11 +154,15 @@ impl<'t> Walk<'_, 't> {
         let mut stack: Vec<Level<'t>> = Vec::new();
         stack.extend(self.level(top, state));
         let base = top.level + 1;
-        while let Some(level) = stack.last_mut() {
+        while let Some(at) = stack.len().checked_sub(1)
+            && let Some(level) = stack.get_mut(at)
+            && !self.gave_up.get()
+        {
             let next = match &mut level.source {
                 Source::Children(children) => children.next().map(|node| (level.depth, node)),
                 Source::Turns(turns) => turns.next().map(|(depth, node)| (Some(depth), node)),
                 Source::List(list) => list.next().map(|(depth, node)| (Some(depth), node)),
+                Source::Picked(list) => list.next(),
             };
             let descent = level.descent;
             let Some((depth, node)) = next else {
@@ -153,9 +174,10 @@ impl<'t> Walk<'_, 't> {
                 Some(region) => Axis::region_depth(region),
                 None => depth,
             };
-            let spot = Spot { node, depth, level: base + stack.len() - 1, is_core: false };
+            let spot = Spot { node, depth, level: base + at, is_core: false };
             let from = descent.state_for(node);
-            let (state, is_match) = self.automaton.enter(from, &spot, descent.is_zoned, self.env);
+            let (state, is_match) =
+                self.automaton.enter_picked(from, &spot, descent.is_zoned, self.env, &level.picked);
             if is_match && !found(node) {
                 return false;
             }
@@ -174,11 +196,47 @@ impl<'t> Walk<'_, 't> {
         if descent.is_dead() {
             return None;
         }
+        let mut picked = Vec::new();
+        if self.automaton.has_picks() {
+            if descent.core.is_some() {
+                self.gave_up.set(true);
+                return None;
+            }
+            picked = self.picked_below(spot, descent);
+            if self.automaton.opens_picks_only(descent.state, node) {
+                let source = Source::Picked(self.places_of(&picked, spot).into_iter());
+                return Some(Level { source, descent, depth: spot.depth, picked });
+            }
+        }
         let source = match if node.class() == Class::Region { node.as_region() } else { None } {
             Some(region) if !self.scope.has(region) => return None,
             Some(Region::Seq) => self.scope.turns_of(self.axis),
             _ => Source::Children(node.children()),
         };
-        Some(Level { source, descent, depth: spot.depth })
+        Some(Level { source, descent, depth: spot.depth, picked })
+    }
+
+    fn picked_below(&self, top: &Spot<'t>, descent: Descent) -> Vec<Picked<'t>> {
+        let picks = self.automaton.open_picks(descent.state);
+        picks
+            .filter_map(|(step, Step { compound, .. })| {
+                Some(Picked { step, node: self.pick_below(compound, top)? })
+            })
+            .collect()
+    }
+
+    /// The nodes that were picked, in document order, with their depths where these are asked for.
+    fn places_of(&self, picked: &[Picked<'t>], top: &Spot<'t>) -> Vec<(Option<i64>, NodeRef<'t>)> {
+        let mut nodes: Vec<NodeRef<'t>> = picked.iter().map(|each| each.node).collect();
+        if nodes.len() > 1 {
+            nodes.sort_by_cached_key(|node| node.position());
+            nodes.dedup();
+        }
+        let is_sequence = top.node.class() == Class::Region && top.depth.is_none();
+        let depth = |node: &NodeRef<'t>| match is_sequence && self.automaton.asks_place() {
+            true => Some(self.axis.depth_at(node.position())),
+            false => top.depth,
+        };
+        nodes.iter().map(|node| (depth(node), *node)).collect()
     }
 }

@@ -5,7 +5,7 @@ use contextree_selector::Selector;
 use contextree_tree::TreeRef;
 
 use super::ExplainedStep;
-use crate::evaluate::evaluate;
+use crate::evaluate::{Scope, evaluate};
 use crate::plan::{Plan, Rest, Route, plan};
 use crate::resolve::{Arrangement, Body, Chain, Query};
 
@@ -116,25 +116,28 @@ fn source(route: &Route) -> String {
             };
             format!("look up {steps} ({anchors}){rest}")
         }
-        Route::Pass(scope) => {
-            let mut parts = Vec::new();
-            if scope.sys {
-                parts.push("the system region");
-            }
-            match &scope.turns {
-                None => parts.push("all turns"),
-                Some(lists) if lists.is_empty() => {}
-                Some(_) => parts.push("the turns at these depths"),
-            }
-            if scope.head {
-                parts.push("the head");
-            }
-            format!("one pass over {}", parts.join(", "))
-        }
+        Route::Pass(scope) => format!("one pass over {}", parts(scope)),
+        Route::Picks(scope) => format!("one pass over {}, picking among siblings", parts(scope)),
         Route::Table => "a table of the whole tree, one pass per step".to_owned(),
         Route::Path => "follow the hops".to_owned(),
         Route::Below => "scan below the scope".to_owned(),
         Route::Regions => "the regions".to_owned(),
         Route::Tree => "scan the whole tree".to_owned(),
     }
+}
+
+fn parts(scope: &Scope) -> String {
+    let mut parts = Vec::new();
+    if scope.sys {
+        parts.push("the system region");
+    }
+    match &scope.turns {
+        None => parts.push("all turns"),
+        Some(lists) if lists.is_empty() => {}
+        Some(_) => parts.push("the turns at these depths"),
+    }
+    if scope.head {
+        parts.push("the head");
+    }
+    parts.join(", ")
 }

@@ -185,7 +185,7 @@ impl LocalQuery {
             automaton: Automaton::new(&self.chains, 0, moment.tree)?,
             keep: &self.keep,
             axis: Axis::new(moment.tree, recency),
-            env: Env { cycle: Some(moment.cycle) },
+            env: Env::at(Some(moment.cycle)),
         })
     }
 }

@@ -7,6 +7,8 @@ use super::{SHORT, Vocabulary};
 
 /// No token: a pair that cannot be joined.
 const NONE: u32 = u32::MAX;
+/// A longer piece is cut. There is no text with one; but if there were, it would be counted, and nearly right.
+const LONGEST: usize = 1 << 30;
 
 /// Calls back with every token of a piece, in order. The piece is not a token itself.
 pub(super) fn tokens<'a>(vocabulary: &Vocabulary, piece: &'a [u8], token: impl FnMut(&'a [u8])) {
@@ -58,36 +60,64 @@ fn in_place<'a>(vocabulary: &Vocabulary, piece: &'a [u8], mut token: impl FnMut(
 
 /// For long pieces: pairs wait in a queue, and each is joined at most once.
 fn with_queue<'a>(vocabulary: &Vocabulary, piece: &'a [u8], mut token: impl FnMut(&'a [u8])) {
-    let length = piece.len();
-    // By where a part begins: where the next one does, and where the one before did. A part that was joined to the one before it has
-    // the next one at 0, where none can follow.
-    let mut next: Vec<usize> = (1..=length).collect();
-    let mut before: Vec<usize> = (0..length).map(|at| at.saturating_sub(1)).collect();
-    let mut queue = BinaryHeap::with_capacity(length);
-    let pair = |from: usize, to: usize| {
-        let rank = vocabulary.rank(piece.get(from..to)?)?;
-        Some(Reverse((rank, from, to)))
+    for chunk in piece.chunks(LONGEST) {
+        let mut at = 0;
+        for next in joined(vocabulary, chunk) {
+            token(&chunk[at..next]);
+            at = next;
+        }
+    }
+}
+
+/// Returns where the tokens of a piece end.
+fn joined(vocabulary: &Vocabulary, piece: &[u8]) -> impl Iterator<Item = usize> {
+    let end = piece.len() as u32;
+    let rank = |from: u32, to: u32| {
+        let bytes = piece.get(from as usize..to as usize)?;
+        vocabulary.rank(bytes)
     };
-    queue.extend((0..length.saturating_sub(1)).filter_map(|at| pair(at, at + 2)));
-    while let Some(Reverse((_, from, to))) = queue.pop() {
-        // Is it still a pair? The part begins here, and the one behind it ends there.
-        let second = next[from];
-        if second == 0 || second >= length || next[second] != to {
+    // By where a part begins: where the next one does, where the one before did, and the rank of the token that it would make with
+    // the next one.
+    let mut next: Vec<u32> = (1..=end).collect();
+    let mut before: Vec<u32> = (0..end).map(|at| at.saturating_sub(1)).collect();
+    let mut ranks: Vec<u32> = (0..end)
+        .map(|at| if at + 2 <= end { rank(at, at + 2).unwrap_or(NONE) } else { NONE })
+        .collect();
+    // A rank and a place in one number: the lowest rank first, the leftmost of equals.
+    let entry = |rank: u32, at: u32| Reverse(u64::from(rank) << 32 | u64::from(at));
+    let pairs = (0..end).zip(&ranks).filter(|(_, rank)| **rank != NONE);
+    let mut queue: BinaryHeap<Reverse<u64>> = pairs.map(|(at, rank)| entry(*rank, at)).collect();
+    while let Some(Reverse(first)) = queue.pop() {
+        let (lowest, at) = ((first >> 32) as u32, first as u32);
+        // Is it still a pair? Every change of a part changes its rank, and no longer pair has the same one.
+        if ranks[at as usize] != lowest {
             continue;
         }
-        next[from] = to;
-        next[second] = 0;
-        if to < length {
-            before[to] = from;
-            queue.extend(pair(from, next[to]));
+        let second = next[at as usize];
+        let behind = next[second as usize];
+        next[at as usize] = behind;
+        ranks[second as usize] = NONE;
+        let mut update = |part: u32, to: u32, ranks: &mut Vec<u32>| {
+            let new = rank(part, to).unwrap_or(NONE);
+            ranks[part as usize] = new;
+            if new != NONE {
+                queue.push(entry(new, part));
+            }
+        };
+        if behind < end {
+            before[behind as usize] = at;
+            update(at, next[behind as usize], &mut ranks);
+        } else {
+            ranks[at as usize] = NONE;
         }
-        if from > 0 {
-            queue.extend(pair(before[from], to));
+        if at > 0 {
+            update(before[at as usize], behind, &mut ranks);
         }
     }
     let mut at = 0;
-    while at < length {
-        token(&piece[at..next[at]]);
-        at = next[at];
-    }
+    std::iter::from_fn(move || {
+        let end = *next.get(at)? as usize;
+        at = end;
+        Some(end)
+    })
 }

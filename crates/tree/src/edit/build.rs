@@ -102,13 +102,14 @@ impl Builder {
         }
         let own = self.space.own();
         let mut count = 0;
-        for row in self.rows {
+        for mut row in self.rows {
             let node = row.node;
-            self.space.note_key(&row);
+            self.space.note_key(&mut row);
             own.append(count, row);
             own.publish(node, count);
             count += 1;
         }
+        own.note_spans(0, count);
         Tree::new(Base {
             space: self.space,
             fixed,

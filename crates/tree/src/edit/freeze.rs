@@ -18,11 +18,12 @@ impl Draft {
         let Overlay { rows, index, .. } = overlay;
         let own = self.base.space.own();
         let mut next = self.base.rows;
-        for row in rows {
-            self.base.space.note_key(&row);
+        for mut row in rows {
+            self.base.space.note_key(&mut row);
             own.append(next, row);
             next += 1;
         }
+        own.note_spans(self.base.rows, next);
         let mut tombstones = Vec::new();
         for (node, entry) in &index {
             match entry {

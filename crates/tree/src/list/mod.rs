@@ -46,13 +46,17 @@ impl Summary {
     pub(crate) const EMPTY_REMOVABLE: u32 = 1 << 1;
     /// A node with a key.
     pub(crate) const KEY: u32 = 1 << 2;
+    /// A turn.
+    pub(crate) const TURN: u32 = 1 << 3;
+    /// A node with a turn somewhere below it.
+    pub(crate) const ABOVE_TURN: u32 = 1 << 4;
     /// Marks that are exact: a list from which the last such node has gone does not show them any more. All others may stay behind,
     /// because they only tell where it is worth looking.
     pub(crate) const EXACT: u32 = Self::REFERS | Self::EMPTY_REMOVABLE;
 
     /// The mark of a role, a kind or a type. Several may share one.
     pub(crate) fn of_symbol(symbol: u32) -> u32 {
-        1 << (4 + symbol % 28)
+        1 << (5 + symbol % 27)
     }
 
     /// True if something in the subtree can have all of these marks and expire by this commit.

@@ -132,6 +132,14 @@ impl Run {
         }
     }
 
+    /// Reads the first item. The number tells nothing; reading it brings the items into the cache.
+    pub(crate) fn touch(&self) -> u32 {
+        match &self.items {
+            Items::Rows(rows) => rows.first().map_or(0, |entry| entry.row),
+            Items::Runs(runs) => runs.first().map_or(0, |child| child.last),
+        }
+    }
+
     fn get(&self, mut index: usize) -> Option<u32> {
         let mut run = self;
         loop {

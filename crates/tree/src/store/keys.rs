@@ -1,7 +1,7 @@
 //! Which nodes ever had a key.
 
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::Paged;
 
@@ -11,8 +11,9 @@ use super::Paged;
 #[derive(Debug, Default)]
 pub(super) struct Keys {
     postings: Paged<OnceLock<Posting>>,
-    /// By the symbol of the key: its newest posting, plus one.
-    newest: Paged<AtomicU32>,
+    /// By the symbol of the key: the newest node, and below it the posting before, plus one. Most keys have one node only, which is
+    /// found right here.
+    newest: Paged<AtomicU64>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -22,24 +23,43 @@ struct Posting {
     before: u32,
 }
 
+/// What is in a slot that nobody wrote.
+const NONE: u64 = 0;
+
 impl Keys {
     /// Notes that a node has a key. `number` counts the postings of this segment; only its owner calls this.
     pub(super) fn add(&self, number: u32, key: u32, node: u32) {
         let newest = self.newest.slot(key);
-        let before = newest.load(Ordering::Relaxed);
-        let stored = self.postings.slot(number).set(Posting { node, before });
-        assert!(stored.is_ok(), "posting {number} was made twice");
-        newest.store(number + 1, Ordering::Release);
+        let before = match newest.load(Ordering::Relaxed) {
+            NONE => 0,
+            known => {
+                let stored = self.postings.slot(number).set(Posting::unpack(known));
+                assert!(stored.is_ok(), "posting {number} was made twice");
+                number + 1
+            }
+        };
+        newest.store(Posting { node, before }.pack(), Ordering::Release);
     }
 
     /// Calls for every node that ever got a key, newest first; possibly more than once.
     pub(super) fn each(&self, key: u32, visit: &mut impl FnMut(u32)) {
-        let mut next = self.newest.get(key).map_or(0, |newest| newest.load(Ordering::Acquire));
-        while let Some(posting) =
-            next.checked_sub(1).and_then(|number| self.postings.get(number)).and_then(OnceLock::get)
-        {
+        let newest = self.newest.get(key).map_or(NONE, |newest| newest.load(Ordering::Acquire));
+        let mut next = (newest != NONE).then(|| Posting::unpack(newest));
+        while let Some(posting) = next {
             visit(posting.node);
-            next = posting.before;
+            let before = posting.before.checked_sub(1);
+            next = before.and_then(|number| self.postings.get(number)?.get()).copied();
         }
+    }
+}
+
+impl Posting {
+    /// Never [`NONE`]: the node is stored plus one.
+    fn pack(self) -> u64 {
+        (u64::from(self.node) + 1) << 32 | u64::from(self.before)
+    }
+
+    fn unpack(packed: u64) -> Self {
+        Posting { node: (packed >> 32) as u32 - 1, before: packed as u32 }
     }
 }

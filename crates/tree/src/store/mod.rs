@@ -1,5 +1,6 @@
 //! Where rows and names live: append-only, shared by all snapshots, read without locks.
 
+mod brief;
 mod keys;
 mod log;
 mod names;
@@ -7,6 +8,7 @@ mod paged;
 mod segment;
 mod space;
 
+pub(crate) use brief::{Brief, Pattern};
 pub use log::Log;
 pub(crate) use names::{Names, hash};
 pub(crate) use paged::Paged;

@@ -15,13 +15,47 @@ const TABLES: usize = 27;
 /// never reach any output: whatever is printed or compared uses the string.
 #[derive(Debug)]
 pub(crate) struct Names {
-    strings: Paged<OnceLock<Box<str>>>,
-    /// Open-addressing tables of `number + 1`, each twice as large as the one before. Readers use the newest one
-    /// that they see; an older one still has every name that their snapshot can contain.
+    strings: Paged<OnceLock<Name>>,
+    /// Open-addressing tables, each twice as large as the one before. Readers use the newest one that they see; an older one
+    /// still has every name that their snapshot can contain.
+    ///
+    /// An entry is `number + 1`, which is less than the size of the table; the bits above are those of the name's hash, so that
+    /// another name is passed over without looking at it.
     tables: [OnceLock<Box<[AtomicU32]>>; TABLES],
     current: AtomicUsize,
     /// Held by the one who inserts; the value is the number of names.
     writer: Mutex<u32>,
+}
+
+/// How many bytes stand in a slot.
+const SHORT: usize = 22;
+
+/// A string; a short one stands in its slot, so that one look at memory is enough to compare it.
+#[derive(Debug)]
+enum Name {
+    Short { len: u8, bytes: [u8; SHORT] },
+    Long(Box<[u8]>),
+}
+
+impl Name {
+    fn new(name: &str) -> Self {
+        let mut bytes = [0; SHORT];
+        match bytes.get_mut(..name.len()) {
+            Some(place) => {
+                place.copy_from_slice(name.as_bytes());
+                Name::Short { len: name.len() as u8, bytes }
+            }
+            None => Name::Long(name.as_bytes().into()),
+        }
+    }
+
+    #[inline]
+    fn bytes(&self) -> &[u8] {
+        match self {
+            Name::Short { len, bytes } => &bytes[..usize::from(*len)],
+            Name::Long(bytes) => bytes,
+        }
+    }
 }
 
 impl Default for Names {
@@ -46,24 +80,33 @@ impl Names {
     /// Returns the string with this number.
     #[inline]
     pub(crate) fn name(&self, number: u32) -> &str {
+        std::str::from_utf8(self.bytes(number)).expect("a name was made of a string")
+    }
+
+    #[inline]
+    fn bytes(&self, number: u32) -> &[u8] {
         self.strings
             .get(number)
             .and_then(OnceLock::get)
             .expect("a number is only handed out after its string was stored")
+            .bytes()
     }
 
     /// Returns the number of a string, if it was ever interned.
     pub(crate) fn find(&self, name: &str) -> Option<u32> {
         let table = self.table(self.current.load(Ordering::Acquire));
         let mask = table.len() - 1;
-        let mut slot = hash(name) as usize & mask;
+        let hash = hash(name);
+        let tag = tag(hash, mask);
+        let mut slot = hash as usize & mask;
         loop {
             let entry = table[slot].load(Ordering::Acquire);
             if entry == 0 {
                 return None;
             }
-            if self.name(entry - 1) == name {
-                return Some(entry - 1);
+            let number = (entry & mask as u32) - 1;
+            if entry & !(mask as u32) == tag && self.bytes(number) == name.as_bytes() {
+                return Some(number);
             }
             slot = (slot + 1) & mask;
         }
@@ -82,7 +125,7 @@ impl Names {
         let number = *count;
         self.strings
             .slot(number)
-            .set(name.into())
+            .set(Name::new(name))
             .expect("numbers are given out once, under the writer's lock");
         *count += 1;
         let generation = self.current.load(Ordering::Relaxed);
@@ -101,13 +144,19 @@ impl Names {
     }
 }
 
+/// The bits of a hash that stand above the number in an entry.
+fn tag(hash: u64, mask: usize) -> u32 {
+    (hash >> 32) as u32 & !(mask as u32)
+}
+
 fn insert(table: &[AtomicU32], name: &str, number: u32) {
     let mask = table.len() - 1;
-    let mut slot = hash(name) as usize & mask;
+    let hash = hash(name);
+    let mut slot = hash as usize & mask;
     while table[slot].load(Ordering::Relaxed) != 0 {
         slot = (slot + 1) & mask;
     }
-    table[slot].store(number + 1, Ordering::Release);
+    table[slot].store((number + 1) | tag(hash, mask), Ordering::Release);
 }
 
 /// The 64-bit FNV-1a hash of a name, with a final mix so that the low bits are usable too.

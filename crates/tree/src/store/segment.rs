@@ -4,7 +4,9 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::Paged;
+use super::brief::{Brief, Slot};
 use super::keys::Keys;
+use crate::class::Class;
 use crate::row::Row;
 
 /// The rows that one branch appended, numbered from `start`, and the newest row of each of its nodes.
@@ -13,6 +15,8 @@ pub(crate) struct Segment {
     /// The number of the first row of this segment.
     pub(crate) start: u32,
     rows: Paged<OnceLock<Row>>,
+    /// By row: what scans compare.
+    briefs: Paged<Slot>,
     /// By node number: the newest row of this segment, plus one; zero if there is none.
     newest: Paged<AtomicU32>,
     keys: Keys,
@@ -20,11 +24,15 @@ pub(crate) struct Segment {
     key_count: AtomicU32,
 }
 
+/// The number of a page's first row, its rows, and the dense column beside them.
+type Page<'a> = (u32, &'a [OnceLock<Row>], &'a [Slot]);
+
 impl Segment {
     pub(crate) fn new(start: u32) -> Self {
         Segment {
             start,
             rows: Paged::default(),
+            briefs: Paged::default(),
             newest: Paged::default(),
             keys: Keys::default(),
             key_count: AtomicU32::new(0),
@@ -40,16 +48,43 @@ impl Segment {
             .expect("row numbers are only handed out after the row was appended")
     }
 
-    /// Returns the page that holds a row, and the number of its first row.
-    pub(crate) fn page(&self, number: u32) -> Option<(u32, &[OnceLock<Row>])> {
+    /// Returns the page that holds a row, what scans compare of it, and the number of its first row.
+    pub(crate) fn page(&self, number: u32) -> Option<Page<'_>> {
         let (start, slots) = self.rows.page(number - self.start)?;
-        Some((self.start + start, slots))
+        let (_, briefs) = self.briefs.page(number - self.start)?;
+        Some((self.start + start, slots, briefs))
     }
 
     /// Appends a row under its number. Only the branch that owns the segment calls this.
     pub(crate) fn append(&self, number: u32, row: Row) {
+        self.briefs.slot(number - self.start).set(Brief::of(&row));
         let stored = self.rows.slot(number - self.start).set(row);
         assert!(stored.is_ok(), "row {number} was appended twice");
+    }
+
+    /// Notes which of the rows from `first` to `last` are followed by all that stands below them, in document order. Only the
+    /// branch that appended them calls this, once, before anybody sees them.
+    pub(crate) fn note_spans(&self, first: u32, last: u32) {
+        // What follows a row has higher numbers, so its own span is known by then.
+        for number in (first..last).rev() {
+            let row = self.row(number);
+            let mut end = number + 1;
+            let follows = !row.is_dead()
+                && !matches!(row.class(), Class::Root | Class::Region)
+                && row.children.iter().all(|child| {
+                    let is_next = child == end && child < last;
+                    let span = if is_next { self.brief(child).span() } else { 0 };
+                    end += span;
+                    span > 0
+                });
+            if follows {
+                self.briefs.slot(number - self.start).set_span(end - number);
+            }
+        }
+    }
+
+    fn brief(&self, number: u32) -> Brief {
+        self.briefs.slot(number - self.start).get()
     }
 
     /// Notes that a node has a key.

@@ -1,7 +1,9 @@
 //! The row log of a branch: segments of its ancestors, then its own.
 
+use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
+use super::brief::{Brief, Slot};
 use super::{Names, Segment};
 use crate::row::{NO_ROW, Row, flag};
 
@@ -25,10 +27,11 @@ pub(crate) struct Page<'a> {
     start: u32,
     end: u32,
     slots: &'a [OnceLock<Row>],
+    briefs: &'a [Slot],
 }
 
 impl<'a> Page<'a> {
-    pub(crate) const EMPTY: Page<'static> = Page { start: 0, end: 0, slots: &[] };
+    pub(crate) const EMPTY: Page<'static> = Page { start: 0, end: 0, slots: &[], briefs: &[] };
 
     /// Returns a row, if it is of this page.
     #[inline]
@@ -37,6 +40,25 @@ impl<'a> Page<'a> {
             return None;
         }
         self.slots.get(number.checked_sub(self.start)? as usize)?.get()
+    }
+
+    /// True if a row is of this page.
+    #[inline]
+    pub(crate) fn has(&self, number: u32) -> bool {
+        number < self.end && (number.wrapping_sub(self.start) as usize) < self.slots.len()
+    }
+
+    /// Returns what scans compare of a row, if it is of this page.
+    #[inline]
+    pub(crate) fn brief(&self, number: u32) -> Option<Brief> {
+        self.briefs.get(number.checked_sub(self.start)? as usize).map(Slot::get)
+    }
+
+    /// Returns what scans compare of some rows, as far as they are of this page; nothing if the first is not.
+    pub(crate) fn briefs(&self, rows: Range<u32>) -> Option<&'a [Slot]> {
+        let first = rows.start.checked_sub(self.start)? as usize;
+        let last = (rows.end.min(self.end) - self.start) as usize;
+        self.briefs.get(first..last.min(self.briefs.len())).filter(|slots| !slots.is_empty())
     }
 }
 
@@ -77,9 +99,9 @@ impl Space {
     /// this space.
     pub(crate) fn page(&self, number: u32) -> Option<Page<'_>> {
         let after = self.segments.partition_point(|segment| segment.start <= number);
-        let (start, slots) = self.segments[after - 1].page(number)?;
+        let (start, slots, briefs) = self.segments[after - 1].page(number)?;
         let end = self.segments.get(after).map_or(u32::MAX, |next| next.start);
-        Some(Page { start, end, slots })
+        Some(Page { start, end, slots, briefs })
     }
 
     /// Returns the row of a node as of the state that has `rows` rows, or nothing if it is not there.
@@ -112,21 +134,20 @@ impl Space {
         None
     }
 
-    /// Notes the key of a row that was just appended by this branch.
-    pub(crate) fn note_key(&self, row: &Row) {
+    /// Notes the key of a row that is about to be appended by this branch.
+    pub(crate) fn note_key(&self, row: &mut Row) {
         if row.has(flag::KEYED)
             && let Some(key) =
                 row.body.as_ref().and_then(|body| body.attributes.get("key")?.as_str())
         {
-            self.own().add_key(self.symbols.intern(key), row.node);
+            row.key = self.symbols.intern(key);
+            self.own().add_key(row.key, row.node);
         }
     }
 
     /// Calls for every node that ever got a key, in any segment; possibly more than once.
-    pub(crate) fn each_keyed(&self, key: &str, visit: &mut impl FnMut(u32)) {
-        if let Some(key) = self.symbols.find(key) {
-            self.segments.iter().rev().for_each(|segment| segment.each_keyed(key, visit));
-        }
+    pub(crate) fn each_keyed(&self, key: u32, visit: &mut impl FnMut(u32)) {
+        self.segments.iter().rev().for_each(|segment| segment.each_keyed(key, visit));
     }
 
     /// How many rows two branches have in common, given how many rows each of their states has.

@@ -2,3 +2,4 @@
 
 mod fixed;
 mod hints;
+mod scans;

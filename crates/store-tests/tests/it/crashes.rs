@@ -3,6 +3,8 @@
 //! The child is this very test binary, told by its environment to write and to say after every step that it was acknowledged. What
 //! the step with a number does is a function of the number, so the parent knows what must be there.
 
+#![expect(clippy::disallowed_methods, reason = "a child is told by its environment")]
+
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Command, Stdio};
 
@@ -21,7 +23,7 @@ type Outcome = Result<(), Box<dyn std::error::Error>>;
 fn step(context: &mut Context, revision: u64) -> Outcome {
     let text =
         format!("step {revision} says {}", "something ".repeat((revision % 7 * 40) as usize));
-    let node = NewNode::text(&*text).id(&format!("n{revision}")).role("user");
+    let node = NewNode::text(&*text).id(format!("n{revision}")).role("user");
     match revision % 5 {
         0 => {
             context.add(Place::head(), node)?;

@@ -78,7 +78,7 @@ pub(crate) fn turns(count: usize) -> Context {
         let long = format!("turn {turn}: {}", "a document that is long enough. ".repeat(40));
         context.add(Place::head(), block(&format!("u{turn}")).role("user")).unwrap();
         context
-            .add(Place::head(), NewNode::text(&*long).id(&format!("a{turn}")).role("assistant"))
+            .add(Place::head(), NewNode::text(&*long).id(format!("a{turn}")).role("assistant"))
             .unwrap();
         context.add(Place::at("^ah", 1), block(&format!("p{turn}")).role("tool").ttl(3)).unwrap();
         commit(&mut context);

@@ -1,0 +1,266 @@
+//! Contexts in the embedded store, as their users have them: commits, sizes, opening, the past, many at once.
+#![expect(clippy::disallowed_methods, reason = "a benchmark needs a clock")]
+
+use std::path::Path;
+use std::time::Instant;
+
+use contextree::{Context, ContextOptions, NewNode, Place, Profile, SnapshotAddress};
+use contextree_store::{ContextSettings, Session, Store, StoreError, StoreOptions};
+use tempfile::TempDir;
+
+use crate::measure::{Row, compare, median};
+use crate::store::{at, bare, folder, text};
+
+type Outcome<T> = Result<T, StoreError>;
+
+/// Bytes of one message; a turn has two.
+const MESSAGE: usize = 500;
+
+fn open(path: &Path) -> Outcome<Store> {
+    let options = StoreOptions { idle_bytes: 0, ..StoreOptions::default() };
+    Store::open_with(&format!("sqlite:{}", path.display()), options)
+}
+
+/// Adds a turn of two messages that cannot be compressed.
+fn turn(context: &mut Context, number: u64) {
+    for (index, role) in ["user", "assistant"].into_iter().enumerate() {
+        let said = text(number * 2 + index as u64, MESSAGE);
+        context.add(Place::head(), NewNode::text(&*said).role(role)).expect("it is allowed");
+    }
+    context.commit().expect("a commit succeeds");
+}
+
+fn write(session: &mut Session, number: u64) {
+    session
+        .write(|context| {
+            turn(context, number);
+            Ok::<_, StoreError>(())
+        })
+        .expect("the store works");
+}
+
+/// A durable turn through a session, against one bare durable insert of the same text. Also the slowest hundredth of both.
+///
+/// # Errors
+///
+/// If the store fails.
+///
+/// # Panics
+///
+/// If the reference cannot be set up.
+pub fn commit(rounds: usize, steps: usize) -> Outcome<(Row, (f64, f64))> {
+    let folder = folder();
+    let store = open(&folder.path().join("store.db"))?;
+    let mut session = store.create("main", &ContextSettings::default())?;
+    let bare = bare(&folder.path().join("bare.db"));
+    let mut tails = (Vec::new(), Vec::new());
+    let (mut ours, mut theirs) = (0_u64, 0_u64);
+    let row = compare(
+        "session: durable commit of a 1 KB turn, against one bare durable insert of its text (p50)",
+        1.5,
+        rounds,
+        || {
+            let mut times: Vec<f64> = (0..steps)
+                .map(|_| {
+                    ours += 1;
+                    let start = Instant::now();
+                    write(&mut session, ours);
+                    start.elapsed().as_nanos() as f64
+                })
+                .collect();
+            times.sort_by(f64::total_cmp);
+            tails.0.push(at(&times, 0.99));
+            at(&times, 0.5)
+        },
+        || {
+            let mut times: Vec<f64> = (0..steps)
+                .map(|_| {
+                    theirs += 1;
+                    let data = text(theirs, 2 * MESSAGE).into_bytes();
+                    let start = Instant::now();
+                    bare.prepare_cached("INSERT INTO t(data) VALUES (?1)")
+                        .and_then(|mut insert| insert.execute([data]))
+                        .expect("SQLite works");
+                    start.elapsed().as_nanos() as f64
+                })
+                .collect();
+            times.sort_by(f64::total_cmp);
+            tails.1.push(at(&times, 0.99));
+            at(&times, 0.5)
+        },
+    );
+    Ok((row, (median(tails.0), median(tails.1))))
+}
+
+/// The size of the file after so many turns, against the text that was said.
+///
+/// # Errors
+///
+/// If the store fails.
+///
+/// # Panics
+///
+/// If the file cannot be looked at.
+pub fn size(turns: u64) -> Outcome<Row> {
+    let folder = folder();
+    let path = folder.path().join("store.db");
+    let store = open(&path)?;
+    let mut session = store.create("main", &ContextSettings::default())?;
+    (1..=turns).for_each(|number| write(&mut session, number));
+    drop((session, store));
+    let bytes = std::fs::metadata(&path).expect("the file is there").len() as f64;
+    let said = (turns * 2 * MESSAGE as u64) as f64;
+    let ratio = bytes / said;
+    let name = format!("session: size of the file after {turns} turns, against the text");
+    Ok(Row {
+        name,
+        ratio,
+        spread: (ratio, ratio),
+        bar: 1.5,
+        is_gain: false,
+        nanoseconds: (bytes, said),
+    })
+}
+
+/// A store with one long context, and its export.
+pub struct Long {
+    _folder: TempDir,
+    path: std::path::PathBuf,
+    export: Vec<u8>,
+    turns: u64,
+}
+
+impl std::fmt::Debug for Long {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Long").field("turns", &self.turns).finish_non_exhaustive()
+    }
+}
+
+impl Long {
+    /// Fills a store. The turns are written a thousand at a time.
+    ///
+    /// # Errors
+    ///
+    /// If the store fails.
+    ///
+    /// # Panics
+    ///
+    /// If there is no head in the end.
+    pub fn new(turns: u64) -> Outcome<Long> {
+        let folder = folder();
+        let path = folder.path().join("store.db");
+        let store = open(&path)?;
+        let mut session = store.create("main", &ContextSettings::default())?;
+        for first in (1..=turns).step_by(1_000) {
+            session.write(|context| {
+                (first..(first + 1_000).min(turns + 1)).for_each(|number| turn(context, number));
+                Ok::<_, StoreError>(())
+            })?;
+        }
+        let export = session.context()?.head().expect("there are commits").export();
+        Ok(Long { _folder: folder, path, export, turns })
+    }
+
+    /// Opening the context and rendering its head, against reading and parsing the export of that head.
+    ///
+    /// # Panics
+    ///
+    /// If the store fails.
+    #[must_use]
+    pub fn opening(&self, rounds: usize) -> Row {
+        let file = self.path.with_extension("json");
+        std::fs::write(&file, &self.export).expect("the disk can be written");
+        compare(
+            "session: open a context of 100,000 turns and render its head, against reading and parsing its export",
+            1.0,
+            rounds,
+            || {
+                let start = Instant::now();
+                let store = open(&self.path).expect("the store works");
+                let mut session = store.session("main").expect("it is there");
+                let context = session.context().expect("it can be read");
+                let thread = context.head().expect("there are commits").thread();
+                let took = start.elapsed().as_nanos() as f64;
+                assert!(thread.len() > self.turns as usize * 2 * MESSAGE);
+                took
+            },
+            || {
+                let start = Instant::now();
+                let text = std::fs::read(&file).expect("it was written");
+                let context =
+                    Context::import_snapshot(&text, Profile::Strict, ContextOptions::default())
+                        .expect("it is an export");
+                let took = start.elapsed().as_nanos() as f64;
+                drop(context);
+                took
+            },
+        )
+    }
+
+    /// Reading a snapshot from the middle, against reading the head, both cold.
+    ///
+    /// # Panics
+    ///
+    /// If the store fails.
+    #[must_use]
+    pub fn middle(&self, rounds: usize) -> Row {
+        let read = |cycle: u64| {
+            let start = Instant::now();
+            let store = open(&self.path).expect("the store works");
+            let snapshot =
+                store.snapshot("main", SnapshotAddress::Cycle(cycle)).expect("it is there");
+            let took = start.elapsed().as_nanos() as f64;
+            assert_eq!(u64::from(snapshot.cycle()), cycle);
+            took
+        };
+        compare(
+            "session: read a snapshot from the middle of 100,000, against reading the head (cold)",
+            2.0,
+            rounds,
+            || read(self.turns / 2),
+            || read(self.turns),
+        )
+    }
+}
+
+/// Resident bytes per open idle context of 20 turns beyond its content, against 20 KiB.
+///
+/// # Errors
+///
+/// If the store fails.
+pub fn idle(contexts: u64) -> Outcome<Row> {
+    let folder = folder();
+    let store = open(&folder.path().join("store.db"))?;
+    for number in 0..contexts {
+        let mut context = Context::new();
+        (0..20).for_each(|index| turn(&mut context, number * 20 + index));
+        store.adopt(&format!("context {number}"), context, &ContextSettings::default())?;
+    }
+    let before = resident();
+    let sessions: Result<Vec<Session>, _> =
+        (0..contexts).map(|number| store.session(&format!("context {number}"))).collect();
+    let sessions = sessions?;
+    let taken = resident().saturating_sub(before) as f64;
+    let content = (contexts * 20 * 2 * MESSAGE as u64) as f64;
+    let each = (taken - content) / contexts as f64;
+    drop(sessions);
+    let ratio = each / (20.0 * 1024.0);
+    let name = format!(
+        "session: memory of {contexts} open idle contexts of 20 turns beyond content, each, against 20 KiB"
+    );
+    Ok(Row {
+        name,
+        ratio,
+        spread: (ratio, ratio),
+        bar: 1.0,
+        is_gain: false,
+        nanoseconds: (each, 20.0 * 1024.0),
+    })
+}
+
+/// Resident bytes of this process.
+fn resident() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
+    let pages: u64 = status.split(' ').nth(1).and_then(|text| text.parse().ok()).unwrap_or(0);
+    pages * 4_096
+}

@@ -1,0 +1,61 @@
+//! What a plan finds in one tree, before any node is fetched.
+
+use contextree_tree::{NodeRef, TreeRef};
+
+/// Nodes of one tree, in result order. They are kept as numbers of four bytes and fetched when they are looked at.
+#[derive(Clone, Debug)]
+pub struct Matches<'t> {
+    tree: TreeRef<'t>,
+    versions: Vec<u32>,
+}
+
+impl<'t> Matches<'t> {
+    pub(crate) fn new(tree: TreeRef<'t>, versions: Vec<u32>) -> Self {
+        Matches { tree, versions }
+    }
+
+    /// Returns how many there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.versions.len()
+    }
+
+    /// True if nothing was found.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.versions.is_empty()
+    }
+
+    /// Returns the [versions](NodeRef::version) of the nodes.
+    #[must_use]
+    pub fn versions(&self) -> &[u32] {
+        &self.versions
+    }
+
+    /// Returns the nodes.
+    pub fn iter(&self) -> impl Iterator<Item = NodeRef<'t>> {
+        self.tree.at_versions(self.versions.iter().copied())
+    }
+
+    /// Returns the ids.
+    #[must_use]
+    pub fn ids(&self) -> Vec<&'t str> {
+        self.iter().map(NodeRef::id).collect()
+    }
+
+    /// Puts other nodes of the same tree in their place.
+    pub(crate) fn replaced(
+        self,
+        change: impl FnOnce(Vec<NodeRef<'t>>) -> Vec<NodeRef<'t>>,
+    ) -> Self {
+        let nodes = change(self.iter().collect());
+        Matches { tree: self.tree, versions: nodes.into_iter().map(NodeRef::version).collect() }
+    }
+
+    /// Keeps so many behind those that are skipped.
+    pub(crate) fn cut(mut self, skip: usize, take: usize) -> Self {
+        self.versions.truncate(skip.saturating_add(take));
+        self.versions.drain(..skip.min(self.versions.len()));
+        self
+    }
+}

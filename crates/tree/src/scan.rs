@@ -1,0 +1,264 @@
+//! Scans: every node below another one that has some names, in document order.
+//!
+//! A subtree whose rows lie side by side in document order, which is what a turn is that was made in one go, is read from the
+//! column of briefs alone; turns that follow each other are read as one piece. What lies elsewhere is walked.
+
+use std::hint::black_box;
+use std::ops::{ControlFlow, Range};
+
+use crate::class::{Class, Region};
+use crate::list::{Children, Items, Run, Summary};
+use crate::node::NodeRef;
+use crate::row::Row;
+use crate::store::{Brief, Page, Pattern};
+use crate::symbol::{Hint, Symbol};
+use crate::view::TreeRef;
+
+/// The names that the nodes of a scan have. Each may be set once.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Names(Pattern);
+
+impl Names {
+    /// Only nodes of this class.
+    #[must_use]
+    pub fn with_class(self, class: Class) -> Self {
+        Names(self.0.with_class(class))
+    }
+
+    /// Only nodes of this type.
+    #[must_use]
+    pub fn with_type(self, symbol: Symbol) -> Self {
+        Names(self.0.with_type(symbol.number()))
+    }
+
+    /// Only nodes with this role.
+    #[must_use]
+    pub fn with_role(self, symbol: Symbol) -> Self {
+        Names(self.0.with_role(symbol.number()))
+    }
+
+    /// Only nodes with this kind.
+    #[must_use]
+    pub fn with_kind(self, symbol: Symbol) -> Self {
+        Names(self.0.with_kind(symbol.number()))
+    }
+}
+
+/// Nodes that a scan found, in document order. They have not been fetched yet.
+#[derive(Clone, Copy, Debug)]
+pub struct Hits<'h, 'a> {
+    tree: TreeRef<'a>,
+    page: Page<'a>,
+    numbers: &'h [u32],
+}
+
+impl<'h, 'a> Hits<'h, 'a> {
+    /// Returns [`NodeRef::version`] of the nodes.
+    #[must_use]
+    #[inline]
+    pub fn versions(self) -> &'h [u32] {
+        self.numbers
+    }
+
+    /// Returns the nodes.
+    pub fn nodes(self) -> impl Iterator<Item = NodeRef<'a>> + use<'h, 'a> {
+        self.numbers.iter().map(move |number| node(self.tree, &self.page, *number))
+    }
+}
+
+fn node<'a>(tree: TreeRef<'a>, page: &Page<'a>, number: u32) -> NodeRef<'a> {
+    match page.row(number) {
+        Some(row) => NodeRef { tree, number, row },
+        None => tree.node_at(number),
+    }
+}
+
+impl<'a> TreeRef<'a> {
+    /// Returns the nodes of this tree that have these [versions](NodeRef::version).
+    ///
+    /// # Panics
+    ///
+    /// A version is not of this context.
+    pub fn at_versions(
+        self,
+        versions: impl IntoIterator<Item = u32>,
+    ) -> impl Iterator<Item = NodeRef<'a>> {
+        // Neighbours in a result are often neighbours in the log.
+        let mut page = Page::EMPTY;
+        versions.into_iter().map(move |number| {
+            if !page.has(number) && number < self.base.rows {
+                page = self.base.space.page(number).unwrap_or(Page::EMPTY);
+            }
+            let is_in_log = number < self.base.rows;
+            node(self, if is_in_log { &page } else { &Page::EMPTY }, number)
+        })
+    }
+}
+
+impl<'a> NodeRef<'a> {
+    /// Calls for the nodes below this one that have the names, some at a time and all in document order, until it is told to stop;
+    /// returns false if it was.
+    ///
+    /// What the hint excludes may be left out. It goes down as deep as the tree, whose depth is limited.
+    pub fn scan_below(
+        self,
+        names: Names,
+        hint: Hint,
+        visit: &mut impl FnMut(Hits<'_, 'a>) -> bool,
+    ) -> bool {
+        let Names(pattern) = names;
+        let tree = self.tree;
+        let mut scan = Scan { tree, pattern, hint, page: Page::EMPTY, pending: 0..0, visit };
+        let outcome = match self.class() {
+            Class::Root => Region::ALL.into_iter().try_for_each(|region| scan.region(region)),
+            _ => scan.list(self.list()),
+        };
+        outcome.is_continue() && scan.flush().is_continue()
+    }
+}
+
+/// A subtree of more rows is looked at only if its summary lets it.
+const LONG: u32 = 32;
+/// How many rows are read as one piece, about.
+const PIECE: usize = 1024;
+/// How many rows are compared before the matches among them are handed out.
+const BATCH: usize = 256;
+/// How many runs are asked for before the first of them is read.
+const AHEAD: usize = 16;
+
+struct Scan<'a, 'v, V> {
+    tree: TreeRef<'a>,
+    pattern: Pattern,
+    hint: Hint,
+    /// The piece of the log that was last looked at.
+    page: Page<'a>,
+    /// Rows that are to be read as one piece before anything else.
+    pending: Range<u32>,
+    visit: &'v mut V,
+}
+
+impl<'a, V: FnMut(Hits<'_, 'a>) -> bool> Scan<'a, '_, V> {
+    fn region(&mut self, region: Region) -> ControlFlow<()> {
+        let node = self.tree.region(region);
+        self.flush()?;
+        self.offer_row(node.number, node.row)?;
+        self.list(node.list())
+    }
+
+    fn list(&mut self, children: &'a Children) -> ControlFlow<()> {
+        match children {
+            Children::Few { .. } => children.iter().try_for_each(|number| self.node(number)),
+            Children::Many(list) => {
+                list.levels.iter().rev().try_for_each(|run| self.run(run, run.summary))
+            }
+        }
+    }
+
+    fn run(&mut self, run: &'a Run, summary: Summary) -> ControlFlow<()> {
+        if !self.wants(summary) {
+            return ControlFlow::Continue(());
+        }
+        match &run.items {
+            Items::Rows(entries) => {
+                for entry in entries {
+                    if entry.expires <= self.hint.expires_by {
+                        self.node(entry.row)?;
+                    }
+                }
+                ControlFlow::Continue(())
+            }
+            Items::Runs(runs) => runs.chunks(AHEAD).try_for_each(|runs| {
+                // One after the other, each run would wait for memory; asked for together, they wait once.
+                let wanted = runs.iter().filter(|child| self.wants(child.summary));
+                black_box(wanted.fold(0, |rows, child| rows ^ child.run.touch()));
+                runs.iter().try_for_each(|child| self.run(&child.run, child.summary))
+            }),
+        }
+    }
+
+    /// A node and everything below it.
+    #[inline]
+    fn node(&mut self, number: u32) -> ControlFlow<()> {
+        let span = self.span(number);
+        if span > 0 {
+            if span > LONG && !self.wants(self.tree.row(number).summary) {
+                return ControlFlow::Continue(());
+            }
+            // Not more than is worth it, so that a scan that needs the first few only can stop.
+            if self.pending.end != number || self.pending.len() >= PIECE {
+                self.flush()?;
+                self.pending = number..number;
+            }
+            self.pending.end += span;
+            return ControlFlow::Continue(());
+        }
+        let row = self.tree.row(number);
+        if !self.wants(row.summary) {
+            return ControlFlow::Continue(());
+        }
+        self.flush()?;
+        self.offer_row(number, row)?;
+        self.list(&row.children)
+    }
+
+    /// How many rows from this one on are its subtree; 0 if that has to be walked.
+    #[inline]
+    fn span(&mut self, number: u32) -> u32 {
+        if number >= self.tree.base.rows {
+            return 0;
+        }
+        if !self.page.has(number) {
+            self.turn_to(number);
+        }
+        self.page.brief(number).map_or(0, Brief::span)
+    }
+
+    /// Reads the rows that were put off.
+    fn flush(&mut self) -> ControlFlow<()> {
+        let Range { mut start, end } = std::mem::replace(&mut self.pending, 0..0);
+        while start < end {
+            if !self.page.has(start) {
+                self.turn_to(start);
+            }
+            let page = self.page;
+            let Some(briefs) = page.briefs(start..end) else { break };
+            let length = briefs.len();
+            let mut first = start;
+            for briefs in briefs.chunks(BATCH) {
+                // Every number is written and only those that fit are counted: a branch would be guessed wrong too often.
+                let mut numbers = [0; BATCH];
+                let mut count = 0;
+                for (number, brief) in (first..).zip(briefs) {
+                    numbers[count] = number;
+                    count += usize::from(self.pattern.admits(brief.get()));
+                }
+                self.offer(&numbers[..count], page)?;
+                first += BATCH as u32;
+            }
+            start += length as u32;
+        }
+        ControlFlow::Continue(())
+    }
+
+    #[cold]
+    fn turn_to(&mut self, number: u32) {
+        self.page = self.tree.base.space.page(number).unwrap_or(Page::EMPTY);
+    }
+
+    fn offer(&mut self, numbers: &[u32], page: Page<'a>) -> ControlFlow<()> {
+        match numbers.is_empty() || (self.visit)(Hits { tree: self.tree, page, numbers }) {
+            true => ControlFlow::Continue(()),
+            false => ControlFlow::Break(()),
+        }
+    }
+
+    fn offer_row(&mut self, number: u32, row: &Row) -> ControlFlow<()> {
+        let numbers: &[u32] = if self.pattern.admits(Brief::of(row)) { &[number] } else { &[] };
+        self.offer(numbers, Page::EMPTY)
+    }
+
+    #[inline]
+    fn wants(&self, summary: Summary) -> bool {
+        summary.may_have(self.hint.marks, self.hint.expires_by)
+    }
+}

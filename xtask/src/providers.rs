@@ -1,0 +1,54 @@
+//! `cargo xtask providers`: rendered requests, judged by the types of the official SDKs.
+//!
+//! The SDKs are installed, in pinned versions, into a virtual environment under `target/`. Their types first produce samples for the
+//! importers; then everything is imported, rendered, and validated by them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Installs what is needed, renders, validates.
+pub(crate) fn check(root: &Path) -> Result<String, String> {
+    let scripts = root.join("crates/provider/tests/sdk");
+    let work = root.join("target/sdk");
+    fs::create_dir_all(&work).map_err(|error| format!("{}: {error}", work.display()))?;
+    let python = environment(&work, &scripts)?;
+    let produced = work.join("produced.jsonl");
+    output(Command::new(&python).arg(scripts.join("produce.py")), &produced)?;
+    let rendered = work.join("rendered.jsonl");
+    let mut render = Command::new("cargo");
+    render.current_dir(root).args(["run", "--release", "--quiet", "--package"]);
+    render.args(["contextree-provider", "--example", "requests", "--"]);
+    render.arg(root.join("crates/provider/tests/samples")).arg(&produced);
+    output(&mut render, &rendered)?;
+    let input = fs::File::open(&rendered).map_err(|error| error.to_string())?;
+    run(Command::new(&python).arg(scripts.join("validate.py")).stdin(input))?;
+    Ok("the types of the SDKs accept every request".to_owned())
+}
+
+/// Returns the interpreter of an environment that has the SDKs; makes it if there is none, or one of other versions.
+fn environment(work: &Path, scripts: &Path) -> Result<PathBuf, String> {
+    let folder = work.join("venv");
+    let python = folder.join("bin/python");
+    let requirements = scripts.join("requirements.txt");
+    let wanted = fs::read_to_string(&requirements).map_err(|error| error.to_string())?;
+    let installed = folder.join("installed.txt");
+    if fs::read_to_string(&installed).is_ok_and(|installed| installed == wanted) {
+        return Ok(python);
+    }
+    run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&folder))?;
+    run(Command::new(&python).args(["-m", "pip", "install", "--quiet", "-r"]).arg(&requirements))?;
+    fs::write(&installed, wanted).map_err(|error| error.to_string())?;
+    Ok(python)
+}
+
+fn run(command: &mut Command) -> Result<(), String> {
+    let status = command.status().map_err(|error| format!("{command:?}: {error}"))?;
+    if status.success() { Ok(()) } else { Err(format!("failed: {command:?}")) }
+}
+
+/// Runs a command with its output in a file.
+fn output(command: &mut Command, file: &Path) -> Result<(), String> {
+    let file = fs::File::create(file).map_err(|error| error.to_string())?;
+    run(command.stdout(Stdio::from(file)))
+}
