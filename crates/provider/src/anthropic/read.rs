@@ -172,6 +172,10 @@ fn read_source(fields: &mut Fields) -> Option<NewNode> {
     let mut source = Fields(fields.take_object("source")?);
     let content = Content::Text(source.take_text(field)?);
     let mime = source.take_text("media_type").map(Into::into);
-    let encoding = encoding.map(str::to_owned);
-    Some(NewNode { content, mime, encoding, ..NewNode::default() })
+    let mut node = NewNode { content, mime, ..NewNode::default() };
+    node.encoding = encoding.map(str::to_owned);
+    if encoding == Some("file_id") {
+        mark_provider(&mut node, ME);
+    }
+    Some(node)
 }

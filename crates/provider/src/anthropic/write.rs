@@ -7,8 +7,8 @@ use crate::Provider;
 use crate::parts::names::{self, form};
 use crate::parts::{Kind, Part, Role, View};
 use crate::render::wire::{
-    FIRST, MISSING, arguments_object, drop_signature, for_each_nested, has_own, plain_text,
-    safe_call_id, tool_name, wire_call_id, write_model, write_own,
+    FIRST, MISSING, arguments_object, drop_name, drop_signature, for_each_nested, has_own,
+    knows_file, plain_text, safe_call_id, tool_name, wire_call_id, write_model, write_own,
 };
 use crate::render::{List, LossKind, Message, Out, Preamble, Slot, Wire};
 use crate::tools::Definition;
@@ -510,7 +510,7 @@ fn media(out: &mut Out, view: &View<'_>, id: &str) -> bool {
         Some("base64") if is_image && image_types.contains(&mime) => ("base64", "data"),
         Some("base64") if !is_image && mime == "application/pdf" => ("base64", "data"),
         Some("uri") => ("url", "url"),
-        Some("file_id") if view.is_from(ME) || view.provider().is_none() => ("file", "file_id"),
+        Some("file_id") if knows_file(view, ME) => ("file", "file_id"),
         None if !is_image => ("text", "data"),
         _ => {
             out.loss(LossKind::Media, id, mime);
@@ -528,8 +528,9 @@ fn media(out: &mut Out, view: &View<'_>, id: &str) -> bool {
     }
     out.text_field(source.1, &view.text());
     out.raw("}");
-    if !is_image && let Some(name) = view.name() {
-        out.text_field("title", name);
+    match view.name() {
+        Some(name) if !is_image => out.text_field("title", name),
+        _ => drop_name(out, view, id),
     }
     close(out, view, id)
 }

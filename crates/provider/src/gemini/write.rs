@@ -10,8 +10,8 @@ use crate::Provider;
 use crate::parts::names::{self, form};
 use crate::parts::{Kind, Part, Role, View};
 use crate::render::wire::{
-    FIRST, MISSING, arguments_object, call_of, drop_signature, plain_text, result_text, tool_name,
-    wire_call_id, write_model, write_own,
+    FIRST, MISSING, arguments_object, call_of, drop_name, drop_signature, plain_text, result_text,
+    tool_name, wire_call_id, write_model, write_own,
 };
 use crate::render::{List, LossKind, Message, Out, Preamble, Slot, Wire};
 use crate::tools::Definition;
@@ -361,8 +361,8 @@ fn part_of(out: &mut Out, view: &View<'_>, id: &str) -> bool {
             if view.kind == Kind::Refusal {
                 out.loss(LossKind::Refusal, id, "");
             }
-            if let (Kind::Document, Some(name)) = (view.kind, view.name()) {
-                out.loss(LossKind::Field, id, format!("title `{name}`"));
+            if view.kind == Kind::Document {
+                drop_name(out, view, id);
             }
             out.raw("{");
             out.text_field("text", &text);

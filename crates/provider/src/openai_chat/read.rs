@@ -230,6 +230,9 @@ pub(crate) fn read_part(part: Value) -> NewNode {
             node
         }
     };
+    if node.encoding.as_deref() == Some("file_id") {
+        mark_provider(&mut node, ME);
+    }
     if let Some(name) = name {
         set(&mut node, names::NAME, Value::String(name));
     }

@@ -8,8 +8,8 @@ use crate::media::{data_url, extension};
 use crate::parts::names::{self, form};
 use crate::parts::{Kind, Part, Role, View};
 use crate::render::wire::{
-    MISSING, arguments_text, drop_signature, for_each_nested, has_own, plain_text, wire_call_id,
-    write_model, write_own,
+    MISSING, arguments_text, drop_name, drop_signature, for_each_nested, has_own, knows_file,
+    plain_text, wire_call_id, write_model, write_own,
 };
 use crate::render::{List, LossKind, Message, Out, Preamble, Slot, Wire};
 use crate::tools::Definition;
@@ -232,6 +232,7 @@ fn content(out: &mut Out, view: &View<'_>, id: &str) -> bool {
             close(out, view, id)
         }
         Kind::Image if view.encoding != Some("file_id") => {
+            drop_name(out, view, id);
             out.raw("{\"type\":\"image_url\",\"image_url\":{");
             out.text_field("url", &data_url(view));
             let own = view.own_fields(names::EXTRA, ME);
@@ -254,7 +255,10 @@ fn content(out: &mut Out, view: &View<'_>, id: &str) -> bool {
             out.raw("}");
             close(out, view, id)
         }
-        Kind::Document if matches!(view.encoding, Some("base64" | "file_id")) => {
+        Kind::Document
+            if view.encoding == Some("base64")
+                || (view.encoding == Some("file_id") && knows_file(view, ME)) =>
+        {
             out.raw("{\"type\":\"file\",\"file\":{");
             if view.encoding == Some("file_id") {
                 out.text_field("file_id", &view.text());
@@ -271,6 +275,7 @@ fn content(out: &mut Out, view: &View<'_>, id: &str) -> bool {
             close(out, view, id)
         }
         Kind::Document if view.encoding.is_none() && view.content.as_text().is_some() => {
+            drop_name(out, view, id);
             out.typed_text("text", "text", &view.text());
             close(out, view, id)
         }

@@ -8,8 +8,8 @@ use crate::media::data_url;
 use crate::parts::names::{self, form};
 use crate::parts::{Kind, Part, Role, View};
 use crate::render::wire::{
-    MISSING, arguments_text, drop_signature, for_each_nested, has_own, plain_text, tool_name,
-    wire_call_id, write_model, write_own,
+    MISSING, arguments_text, drop_name, drop_signature, for_each_nested, has_own, knows_file,
+    plain_text, tool_name, wire_call_id, write_model, write_own,
 };
 use crate::render::{List, LossKind, Message, Out, Preamble, Slot, Wire};
 use crate::tools::Definition;
@@ -426,9 +426,7 @@ fn content(out: &mut Out, view: &View<'_>, id: &str, role: Role) -> bool {
     match (view.kind, view.encoding) {
         (Kind::Text, _) => return text_part(out, view, id, role, &text),
         (Kind::Refusal, _) => out.typed_text("refusal", "refusal", &text),
-        (Kind::Image | Kind::Document, Some("file_id"))
-            if view.is_from(ME) || view.provider().is_none() =>
-        {
+        (Kind::Image | Kind::Document, Some("file_id")) if knows_file(view, ME) => {
             let kind = if view.kind == Kind::Image { "input_image" } else { "input_file" };
             out.typed_text(kind, "file_id", &text);
         }
@@ -446,9 +444,7 @@ fn content(out: &mut Out, view: &View<'_>, id: &str, role: Role) -> bool {
             out.typed_text("input_file", "file_data", &data);
         }
         (Kind::Document, None) if view.content.as_text().is_some() => {
-            if let Some(name) = view.name() {
-                out.loss(LossKind::Field, id, format!("title `{name}`"));
-            }
+            drop_name(out, view, id);
             return text_part(out, view, id, role, &text);
         }
         (Kind::Opaque, _) if view.is_from(ME) && view.form() != Some(form::ITEM) => {
@@ -466,8 +462,9 @@ fn content(out: &mut Out, view: &View<'_>, id: &str, role: Role) -> bool {
             return false;
         }
     }
-    if let Some(name) = view.name().filter(|_| view.kind == Kind::Document) {
-        out.text_field("filename", name);
+    match view.name() {
+        Some(name) if view.kind == Kind::Document => out.text_field("filename", name),
+        _ => drop_name(out, view, id),
     }
     close(out, view, id)
 }

@@ -205,6 +205,19 @@ pub(crate) fn has_own(view: &View<'_>, provider: Provider) -> bool {
     view.own_fields(names::EXTRA, provider).is_some()
 }
 
+/// Returns true if an id of a file means something to this provider. The two of OpenAI have their files in one place.
+pub(crate) fn knows_file(view: &View<'_>, provider: Provider) -> bool {
+    let is_openai = |it| matches!(it, Provider::OpenAiChat | Provider::OpenAiResponses);
+    view.provider().is_none_or(|own| own == provider || (is_openai(own) && is_openai(provider)))
+}
+
+/// Notes a name that has no place.
+pub(crate) fn drop_name(out: &mut Out, view: &View<'_>, id: &str) {
+    if let Some(name) = view.name() {
+        out.loss(LossKind::Field, id, format!("name `{name}`"));
+    }
+}
+
 /// Notes a signature that another provider gave.
 pub(crate) fn drop_signature(out: &mut Out, view: &View<'_>, id: &str) {
     if view.attribute(names::SIGNATURE).is_some() && !view.is_from(out.rendered.provider) {

@@ -211,3 +211,30 @@ fn spans_say_which_bytes_are_whose() {
         }
     }
 }
+
+#[test]
+fn an_id_of_a_file_means_something_to_its_provider_only() {
+    let text = br#"{"messages":[{"role":"user","content":[{"type":"text","text":"Read."},{"type":"file","file":{"file_id":"file-1"}}]}]}"#;
+    let imported = imported(text, Format::OpenAiChat);
+    for (provider, expected) in [
+        (Provider::OpenAiChat, true),
+        (Provider::OpenAiResponses, true),
+        (Provider::Anthropic, false),
+        (Provider::Gemini, false),
+    ] {
+        let rendered = rendered(&imported, provider);
+        assert_eq!(rendered.text().contains("file-1"), expected, "{provider}");
+        assert_eq!(codes(&rendered).contains(&"media"), !expected, "{provider}");
+    }
+}
+
+#[test]
+fn the_title_of_a_document_is_not_dropped_silently() {
+    let document = NewNode::text("Rain.").role("user").kind("document");
+    let context = context(vec![document.attribute("data_name", "Forecast")]);
+    for provider in Provider::ALL {
+        let rendered = request(&context, provider);
+        let said = rendered.text().contains("Forecast");
+        assert!(said || codes(&rendered) == ["field"], "{provider}");
+    }
+}
