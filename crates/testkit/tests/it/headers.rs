@@ -370,8 +370,8 @@ fn stamps_are_exact_beyond_two_to_the_53_and_mirrored_as_text() {
             self.0
         }
     }
-    let clock: Option<Box<dyn contextree::Clock>> =
-        Some(Box::new(Fixed(1_724_670_000_000_000_001)));
+    let clock: Option<Arc<dyn contextree::Clock>> =
+        Some(Arc::new(Fixed(1_724_670_000_000_000_001)));
     let options = ContextOptions { clock, ..ContextOptions::default() };
     let mut context = Context::with_options(options);
     for id in ["a", "b", "c"] {

@@ -1,6 +1,7 @@
 //! Random sessions: the same bytes twice, in every build, through previews, forks, exports and renderers.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use contextree::{
     CommitError, CommitOptions, Context, ContextOptions, Place, Profile, SnapshotAddress,
@@ -118,7 +119,7 @@ fn a_preview_has_the_stamps_of_the_commit_although_the_clock_runs() {
             self.0.fetch_add(1_000, std::sync::atomic::Ordering::Relaxed)
         }
     }
-    let clock: Option<Box<dyn contextree::Clock>> = Some(Box::new(Running(0.into())));
+    let clock: Option<Arc<dyn contextree::Clock>> = Some(Arc::new(Running(0.into())));
     let mut context = Context::with_options(ContextOptions { clock, ..ContextOptions::default() });
     context.add(Place::head(), block("x")).unwrap();
     let options = CommitOptions::default();
