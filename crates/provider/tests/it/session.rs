@@ -191,7 +191,7 @@ impl Session {
             3 => Limit::Remove(self.random.below(6)),
             _ => Limit::Total { measure, max },
         };
-        Policy { protect_turns: self.random.below(3), limits: vec![limit] }
+        Policy { protect_turns: self.random.below(3), limits: vec![limit], ..Policy::default() }
     }
 
     pub(crate) fn commit(&mut self, policy: &Policy) {

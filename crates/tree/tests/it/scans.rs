@@ -58,7 +58,7 @@ fn commit(draft: &mut Draft, random: &mut Random, next: &mut u64) {
         let Some(key) = any(draft.view(), random) else { continue };
         match random.below(3) {
             0 => drop(draft.remove(key)),
-            1 => draft.set_body(key, data(random, 0, "block").body),
+            1 => drop(draft.set_body(key, data(random, 0, "block").body)),
             _ => {
                 draft.insert(key, data(random, number(), "block"));
             }
