@@ -6,7 +6,7 @@ use std::process::Command;
 use crate::{conformance, fuzz, tidy};
 
 /// How long each fuzz target of the selector language runs here; `cargo xtask fuzz` runs as long as one likes.
-const FUZZ_SECONDS: u32 = 25;
+const FUZZ_SECONDS: u32 = 15;
 
 /// Runs all steps; stops at the first that fails.
 pub(crate) fn run(root: &Path) -> Result<String, String> {

@@ -382,7 +382,7 @@ fn the_core_depends_on_no_provider_and_each_layer_can_be_used_alone() {
     for (name, allowed) in [
         ("json", &["itoa", "zmij"][..]),
         ("tree", &["contextree-json"][..]),
-        ("canon", &["contextree-json", "contextree-tree", "sha2"][..]),
+        ("canon", &["contextree-json", "contextree-tree", "crc32fast", "sha2"][..]),
         ("render", &["contextree-json", "contextree-tree"][..]),
         (
             "engine",
