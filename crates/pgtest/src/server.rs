@@ -73,6 +73,8 @@ impl Server {
         let programs = Programs::obtain()?;
         let user = unprivileged()?;
         let folder = new_folder(user)?;
+        // From here on everything is cleaned up, wherever this process ends.
+        let watchdog = watchdog(&programs, user, &folder)?;
         let initdb = ["--auth=trust", "--username=postgres", "--no-locale", "--encoding=UTF8"];
         let data = folder.join("data");
         let output = as_user(&programs.program("initdb"), user)
@@ -83,13 +85,11 @@ impl Server {
             .output()
             .map_err(|error| format!("initdb: {error}"))?;
         if !output.status.success() {
-            let _ = fs::remove_dir_all(&folder);
             return Err(format!("initdb: {}", String::from_utf8_lossy(&output.stderr)));
         }
         for (name, bytes) in &settings.files {
             private_file(&data.join(name), bytes, user)?;
         }
-        let watchdog = watchdog(&programs, user, &folder)?;
         let mut own = Own {
             programs,
             folder,
@@ -301,7 +301,9 @@ fn watchdog(
     user: Option<User>,
     folder: &Path,
 ) -> Result<(Child, ChildStdin), String> {
-    let script = r#"cat >/dev/null; "$1" -D "$2/data" -m immediate -w stop; rm -rf "$2""#;
+    // A program that was still at work when we ended may write once more: then there is something left to delete.
+    let script = r#"cat >/dev/null; "$1" -D "$2/data" -m immediate -w stop
+        until rm -rf "$2" && sleep 0.2 && ! [ -e "$2" ]; do "$1" -D "$2/data" -m immediate -w stop; done"#;
     let mut child = as_user(Path::new("/bin/sh"), user)
         .arg("-c")
         .arg(script)
