@@ -189,6 +189,12 @@ impl<'q> Automaton<'q> {
         }
     }
 
+    /// False if a node has other names than the last steps ask for.
+    fn may_end_in(&self, node: NodeRef<'_>) -> bool {
+        let mut lasts = (0..self.steps.len()).filter(|index| self.lasts & 1 << index != 0);
+        lasts.any(|last| self.scans[last].as_ref().is_some_and(|scan| scan.names_hold(node)))
+    }
+
     /// True if a step asks where a node stands.
     pub(crate) fn asks_place(&self) -> bool {
         self.asks_place
@@ -231,6 +237,10 @@ impl<'q> Automaton<'q> {
 
     /// True if a node matches. Only the path from the root is looked at.
     pub(crate) fn matches<'t>(&self, node: NodeRef<'t>, axis: &Axis<'t>, env: &Env) -> bool {
+        // Most nodes are told apart by their names, before anybody looks for the way to them.
+        if !self.may_end_in(node) {
+            return false;
+        }
         let mut descent = Descent { state: self.start(), core: None, is_zoned: false };
         let mut is_match = false;
         for spot in Spot::path_to(node, axis, self.asks_place) {

@@ -110,12 +110,12 @@ impl<'c> Scan<'c> {
     /// True if a node satisfies the conditions; not for elided cores.
     #[inline]
     pub(crate) fn holds(&self, spot: &Spot<'_>, env: &Env) -> bool {
-        self.columns_hold(spot.node)
-            && self.others.iter().all(|condition| condition.holds(spot, env))
+        self.names_hold(spot.node) && self.others.iter().all(|condition| condition.holds(spot, env))
     }
 
+    /// True if a node has the names.
     #[inline]
-    fn columns_hold(&self, node: NodeRef<'_>) -> bool {
+    pub(crate) fn names_hold(&self, node: NodeRef<'_>) -> bool {
         self.class.is_none_or(|class| node.class() == class)
             && (self.role.is_none() || node.role_symbol() == self.role)
             && (self.kind.is_none() || node.kind_symbol() == self.kind)

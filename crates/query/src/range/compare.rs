@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use contextree_canon::content_hash;
 use contextree_json::{Object, Value};
 use contextree_selector::Mode;
-use contextree_tree::diff::{Pair, changed_fields, pairs};
+use contextree_tree::diff::{Pair, changed_fields, pairs_unordered};
 use contextree_tree::{NodeKey, NodeRef, Region, TreeRef};
 
 use super::content_diff::ContentDiff;
@@ -229,7 +229,7 @@ fn compare_locally<'t>(
             }
         }
     };
-    let written = pairs(older.tree, newer.tree);
+    let written = pairs_unordered(older.tree, newer.tree);
     let mut tops = Vec::new();
     let mut seen: Vec<NodeKey> = Vec::with_capacity(written.len());
     for pair in &written {
@@ -263,14 +263,11 @@ fn compare_locally<'t>(
     }
     visited.sort_unstable();
     visited.dedup();
-    let has_visited = !visited.is_empty();
     for node in visited.into_iter().filter_map(|key| newer.tree.at(key)) {
         decide(older.tree.get(node.id()), Some(node));
     }
-    // What was written comes in document order already.
-    if has_visited {
-        matched.order_present();
-    }
+    // Only what matches has to be put in order.
+    matched.order_present();
     matched
 }
 

@@ -14,7 +14,7 @@ mod pairs;
 pub use changes::{Changes, FieldChange, ParentChange, changes};
 pub use fields::changed_fields;
 pub use moved::{Moved, Moves, moved};
-pub use pairs::{Pair, pairs, written, written_unordered};
+pub use pairs::{Pair, pairs, pairs_unordered, written, written_unordered};
 
 /// What changed, by id: exactly these three keys, in the order of the newer tree; removed ids by code point.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

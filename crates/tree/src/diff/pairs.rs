@@ -42,11 +42,21 @@ fn pairs_of<'a>(older: TreeRef<'a>, newer: TreeRef<'a>, aged: bool) -> Vec<Pair<
     present
 }
 
+/// As [`pairs`], in no order: the places of nodes are not looked for, which is most of the cost where many have a ttl.
+#[must_use]
+pub fn pairs_unordered<'a>(older: TreeRef<'a>, newer: TreeRef<'a>) -> Vec<Pair<'a>> {
+    unordered(older, newer, true)
+}
+
 /// As [`written`], in no order: for sums over what changed.
 #[must_use]
 pub fn written_unordered<'a>(older: TreeRef<'a>, newer: TreeRef<'a>) -> Vec<Pair<'a>> {
+    unordered(older, newer, false)
+}
+
+fn unordered<'a>(older: TreeRef<'a>, newer: TreeRef<'a>, aged: bool) -> Vec<Pair<'a>> {
     if older.base.space.same_names(&newer.base.space) {
-        let nodes = written_nodes(older, newer);
+        let nodes = different_nodes(older, newer, aged);
         return nodes.into_iter().filter_map(|node| pair(older, newer, node)).collect();
     }
     let (mut present, removed) = unrelated(older, newer);
@@ -81,20 +91,25 @@ fn pair<'a>(older: TreeRef<'a>, newer: TreeRef<'a>, node: u32) -> Option<Pair<'a
     }
 }
 
-fn related<'a>(
-    older: TreeRef<'a>,
-    newer: TreeRef<'a>,
-    aged: bool,
-) -> (Vec<Pair<'a>>, Vec<NodeRef<'a>>) {
+/// Returns the nodes that have a row in only one of the trees; with `aged`, also all that have a ttl, if that is counted differently.
+fn different_nodes(older: TreeRef<'_>, newer: TreeRef<'_>, aged: bool) -> BTreeSet<u32> {
     let mut nodes = written_nodes(older, newer);
     if aged && older.base.next_cycle != newer.base.next_cycle {
         newer.mortal_nodes(&mut |row| {
             nodes.insert(newer.row(row).node);
         });
     }
+    nodes
+}
+
+fn related<'a>(
+    older: TreeRef<'a>,
+    newer: TreeRef<'a>,
+    aged: bool,
+) -> (Vec<Pair<'a>>, Vec<NodeRef<'a>>) {
     let mut placed = Vec::new();
     let mut removed = Vec::new();
-    for node in nodes {
+    for node in different_nodes(older, newer, aged) {
         match pair(older, newer, node) {
             None => {}
             Some(Pair::Removed(before)) => removed.push(before),
