@@ -2,8 +2,8 @@
 //!
 //! A block ```` ```console ```` has commands (`$ …`, continued by lines that begin with `> `), each followed by what it prints on both
 //! streams, and by `[exit 3]` if it ends with another code than 0. Every command runs in a shell of its own, so pipes and redirections mean
-//! what they mean; all commands of a file share one folder. With `CONTEXTREE_UPDATE` set, what was printed is written into the file
-//! instead of compared.
+//! what they mean; all commands of a file share one folder. No command may print a line that would be read as a command. With
+//! `CONTEXTREE_UPDATE` set, what was printed is written into the file instead of compared.
 //!
 //! Why not one of the crates for this: their commands have no pipes, no redirections and no standard input, and a tutorial needs
 //! all three.
@@ -118,6 +118,11 @@ fn replay(text: &str, folder: &Folder) -> String {
                 out.push('\n');
             }
             let (printed, code) = folder.run(&command);
+            let is_command = |line: &str| line.starts_with("$ ") || line.starts_with("```");
+            assert!(
+                !printed.lines().any(is_command),
+                "`{command}` prints what would be read as a command: indent it with `| sed 's/^/  /'`"
+            );
             out.push_str(&printed);
             if !printed.is_empty() && !printed.ends_with('\n') {
                 out.push('\n');
