@@ -6,12 +6,13 @@
 
 use std::collections::BTreeMap;
 
-use contextree_canon::record::{BodyPlace, Effects, Heading, write_checkpoint};
+use contextree_canon::record::{BodyPlace, Heading, write_checkpoint};
 use contextree_engine::Snapshot;
 use contextree_tree::Content;
 
 use crate::error::Result;
 use crate::load::Place;
+use crate::packed::pack_bytes;
 use crate::rows::Checkpoint;
 
 /// Less than this is read in a few milliseconds.
@@ -35,48 +36,20 @@ impl Spacing {
 /// Where the body of each node stands: the commit and the index there.
 pub(crate) type BodyPlaces = BTreeMap<Box<str>, (u32, u32)>;
 
-/// Follows the bodies through a record.
-pub(crate) fn follow(places: &mut BodyPlaces, record: &Effects, cycle: u32) {
-    for put in &record.puts {
-        let place = match put.body {
-            BodyPlace::Kept => continue,
-            BodyPlace::None => None,
-            BodyPlace::Here(index) => Some((cycle, index)),
-            BodyPlace::At { cycle, index } => Some((cycle, index)),
-        };
-        match place {
-            Some(place) => drop(places.insert(put.data.id.clone(), place)),
-            None => drop(places.remove(&put.data.id)),
-        }
-    }
-    for id in &record.gone {
-        places.remove(id);
-    }
-}
-
-/// Returns where the bodies of a snapshot's nodes stand.
+/// Returns where the bodies of a snapshot's nodes stand. What stands in the checkpoint before it, the bodies of root and regions, is
+/// written again.
 pub(crate) fn places(place: &Place<'_>, cycle: u32) -> Result<BodyPlaces> {
-    let mut places = BodyPlaces::new();
-    let checkpoint = place.checkpoint(cycle)?;
-    let record = format!("checkpoint @c{}", checkpoint.cycle);
-    let tree = place.read_effects(&record, &checkpoint.tree)?;
-    for put in &tree.puts {
-        // What stands in the checkpoint itself, its root and regions, is written there again.
-        if let BodyPlace::At { cycle, index } = put.body {
-            places.insert(put.data.id.clone(), (cycle, index));
-        }
-    }
-    let next = match tree.subject {
-        contextree_canon::record::Subject::Tree { next_cycle, .. } => next_cycle,
-        _ => checkpoint.cycle.saturating_add(1),
-    };
-    place.commits(next, cycle, &mut |cycle, effects, _| {
+    let mut fold = place.fold(&place.checkpoint(cycle)?)?;
+    place.commits(fold.next_cycle(), cycle, &mut |cycle, effects, _| {
         let record = format!("commit @c{cycle}");
         let effects = place.read_effects(&record, &effects.unwrap_or_default())?;
-        follow(&mut places, &effects, cycle);
-        Ok(())
+        fold.commit(effects).map_err(|error| place.corrupt(&record, &error))
     })?;
-    Ok(places)
+    let places = fold.bodies().filter_map(|(id, body)| match body {
+        BodyPlace::At { cycle, index } => Some((id.into(), (cycle, index))),
+        _ => None,
+    });
+    Ok(places.collect())
 }
 
 /// Writes the checkpoint of a snapshot. `snapshots` is how many there were by then.
@@ -99,7 +72,6 @@ pub(crate) fn checkpoint_of(
         places.get(node.id()).copied()
     });
     let size = encoded.effects.len() as u64 + live;
-    let checkpoint =
-        Checkpoint { cycle: snapshot.cycle(), tree: encoded.effects, bodies: encoded.bodies };
-    (checkpoint, size)
+    let tree = pack_bytes(&encoded.effects);
+    (Checkpoint { cycle: snapshot.cycle(), tree, bodies: encoded.bodies }, size)
 }

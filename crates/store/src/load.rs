@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use contextree_canon::Hash;
 use contextree_canon::record::{
-    BodyPlace, Effects, RecordError, StoredBody, Subject, read_bodies, read_effects,
+    BodyPlace, Effects, Fold, RecordError, StoredBody, Subject, read_bodies, read_effects,
 };
 use contextree_engine::{
     Attempt, Context, ContextOptions, Restore, Snapshot, SnapshotAddress, SnapshotError,
@@ -13,7 +13,7 @@ use contextree_tree::Body;
 
 use crate::backend::Backend;
 use crate::error::{ReadError, Result, StoreError};
-use crate::packed::unpack;
+use crate::packed::{unpack, unpack_bytes};
 use crate::rows::{Checkpoint, ContextRow, Stretch};
 
 /// How many contents are fetched at once.
@@ -29,15 +29,17 @@ pub(crate) struct Place<'a> {
 
 /// What was read of a history, before it is put together.
 struct Raw {
-    checkpoint: Effects,
+    /// The checkpoint and the commits up to the first snapshot that is asked for.
+    fold: Fold,
     /// The bodies that stand in the checkpoint.
     own: Bodies,
-    commits: Vec<(Effects, Bodies)>,
-    /// The bodies of earlier commits that the checkpoint refers to.
+    /// The bodies of commits that the first snapshot refers to.
     earlier: BTreeMap<u32, Bodies>,
-    /// How many bytes that was, contents not counted.
+    /// The commits behind it.
+    commits: Vec<(Effects, Bodies)>,
+    /// How many bytes the checkpoint was, contents not counted.
     bytes: u64,
-    /// How many of them came after the checkpoint.
+    /// How many came after the checkpoint.
     since: u64,
 }
 
@@ -136,6 +138,21 @@ impl Place<'_> {
         read_effects(bytes).map_err(|error| self.corrupt(record, &error))
     }
 
+    /// Reads the tree of a checkpoint.
+    pub(crate) fn read_tree(&self, checkpoint: &Checkpoint) -> Result<Effects> {
+        let record = format!("checkpoint @c{}", checkpoint.cycle);
+        let tree = unpack_bytes(&checkpoint.tree)
+            .map_err(|message| RecordError { message: message.to_owned(), offset: 0 })
+            .map_err(|error| self.corrupt(&record, &error))?;
+        self.read_effects(&record, &tree)
+    }
+
+    /// Begins to lay commits over a checkpoint.
+    pub(crate) fn fold(&self, checkpoint: &Checkpoint) -> Result<Fold> {
+        let record = format!("checkpoint @c{}", checkpoint.cycle);
+        Fold::begin(self.read_tree(checkpoint)?).map_err(|error| self.corrupt(&record, &error))
+    }
+
     pub(crate) fn read_bodies(&self, record: &str, bytes: &[u8]) -> Result<Vec<StoredBody>> {
         read_bodies(bytes).map_err(|error| self.corrupt(record, &error))
     }
@@ -144,22 +161,18 @@ impl Place<'_> {
         Ok(self.read_bodies(record, bytes)?.into_iter().map(Some).collect())
     }
 
-    /// Reads everything that the snapshots from `first` to `last` need.
-    fn read(&self, checkpoint: &Checkpoint, last: u32) -> Result<Raw> {
+    /// Reads everything that the snapshots from `first`, or from the checkpoint, to `last` need.
+    fn read(&self, checkpoint: &Checkpoint, first: Option<u32>, last: u32) -> Result<Raw> {
         let record = format!("checkpoint @c{}", checkpoint.cycle);
         let mut raw = Raw {
+            fold: self.fold(checkpoint)?,
             own: self.some_bodies(&record, &checkpoint.bodies)?,
-            checkpoint: self.read_effects(&record, &checkpoint.tree)?,
-            commits: Vec::new(),
             earlier: BTreeMap::new(),
+            commits: Vec::new(),
             bytes: (checkpoint.tree.len() + checkpoint.bodies.len()) as u64,
             since: 0,
         };
-        let Subject::Tree { next_cycle, .. } = raw.checkpoint.subject else {
-            let error = RecordError { message: "it is no checkpoint".to_owned(), offset: 0 };
-            return Err(self.corrupt(&record, &error));
-        };
-        self.commits(next_cycle, last, &mut |cycle, effects, bodies| {
+        self.commits(raw.fold.next_cycle(), last, &mut |cycle, effects, bodies| {
             let record = format!("commit @c{cycle}");
             let effects = effects.unwrap_or_default();
             raw.since += (effects.len() + bodies.len()) as u64;
@@ -171,15 +184,21 @@ impl Place<'_> {
                     return Err(self.corrupt(&record, &RecordError { message, offset: 0 }));
                 }
             }
-            raw.commits.push((read, self.some_bodies(&record, &bodies)?));
-            Ok(())
+            let bodies = self.some_bodies(&record, &bodies)?;
+            if first.is_none_or(|first| cycle > first) {
+                raw.commits.push((read, bodies));
+                return Ok(());
+            }
+            if !bodies.is_empty() {
+                raw.earlier.insert(cycle, bodies);
+            }
+            raw.fold.commit(read).map_err(|error| self.corrupt(&record, &error))
         })?;
         let wanted: BTreeSet<u32> = raw
-            .checkpoint
-            .puts
-            .iter()
-            .filter_map(|put| match put.body {
-                BodyPlace::At { cycle, .. } => Some(cycle),
+            .fold
+            .bodies()
+            .filter_map(|(_, body)| match body {
+                BodyPlace::At { cycle, .. } if !raw.earlier.contains_key(&cycle) => Some(cycle),
                 _ => None,
             })
             .collect();
@@ -195,44 +214,45 @@ impl Place<'_> {
         Ok(raw)
     }
 
-    /// Puts the snapshots from the checkpoint before `first` up to `last` together.
-    pub(crate) fn window(&self, first: u32, last: u32, checks: bool) -> Result<Window> {
-        let checkpoint = self.checkpoint(first)?;
-        self.window_from(&checkpoint, last, checks)
+    /// Puts the snapshots from `first` up to `last` together; if there is none at `first`, from the one before it on.
+    pub(crate) fn window(&self, first: u32, last: u32) -> Result<Window> {
+        self.put_together(&self.checkpoint(first)?, Some(first), last, false)
     }
 
-    pub(crate) fn window_from(
+    /// Puts the snapshots from a checkpoint up to `last` together, and checks the digest of each.
+    pub(crate) fn checked(&self, checkpoint: &Checkpoint, last: u32) -> Result<Window> {
+        self.put_together(checkpoint, None, last, true)
+    }
+
+    fn put_together(
         &self,
         checkpoint: &Checkpoint,
+        first: Option<u32>,
         last: u32,
         checks: bool,
     ) -> Result<Window> {
-        let mut raw = self.read(checkpoint, last)?;
+        let raw = self.read(checkpoint, first, last)?;
         let contents = self.contents(&raw)?;
-        let record = format!("checkpoint @c{}", checkpoint.cycle);
+        let begins = raw.fold.last_cycle().unwrap_or(checkpoint.cycle);
         let (mut own, mut earlier) = (raw.own, raw.earlier);
-        let mut restore = Restore::begin(raw.checkpoint, checks, &mut |place| match place {
+        let mut restore = Restore::begin(raw.fold, checks, &mut |place| match place {
             BodyPlace::At { cycle, index } => {
                 take(earlier.entry(cycle).or_default(), index, &contents)
             }
             BodyPlace::Here(index) => take(&mut own, index, &contents),
             BodyPlace::None | BodyPlace::Kept => Ok(Body::default()),
         })
-        .map_err(|error| self.corrupt(&record, &error))?;
-        for (effects, bodies) in &mut raw.commits {
+        .map_err(|error| match begins == checkpoint.cycle {
+            true => self.corrupt(&format!("checkpoint @c{begins}"), &error),
+            false => self.corrupt(&format!("snapshot @c{begins}"), &error),
+        })?;
+        for (effects, mut bodies) in raw.commits {
             let cycle = match effects.subject {
                 Subject::Commit { cycle, .. } => cycle,
                 _ => 0,
             };
-            let empty = Effects {
-                subject: effects.subject,
-                puts: Vec::new(),
-                gone: Vec::new(),
-                account: contextree_json::Value::Null,
-            };
-            let effects = std::mem::replace(effects, empty);
             restore
-                .commit(effects, &mut |place| here(bodies, place, &contents))
+                .commit(effects, &mut |place| here(&mut bodies, place, &contents))
                 .map_err(|error| self.corrupt(&format!("commit @c{cycle}"), &error))?;
         }
         Ok(Window { restore, checkpoint_bytes: raw.bytes, since: raw.since })
@@ -241,7 +261,7 @@ impl Place<'_> {
     /// Fetches the contents that stand in no record.
     fn contents(&self, raw: &Raw) -> Result<Contents> {
         let mut hashes = BTreeSet::new();
-        let wanted_at = raw.checkpoint.puts.iter().filter_map(|put| match put.body {
+        let wanted_at = raw.fold.bodies().filter_map(|(_, body)| match body {
             BodyPlace::At { cycle, index } => raw.earlier.get(&cycle)?.get(index as usize),
             BodyPlace::Here(index) => raw.own.get(index as usize),
             _ => None,
@@ -336,8 +356,7 @@ pub(crate) struct Opened {
 /// How often a context is read again because somebody wrote to it meanwhile.
 const TRIES: usize = 100;
 
-/// Opens a context: its newest snapshot, those since the checkpoint before it (and from `first` on, if that is earlier), and the working
-/// state.
+/// Opens a context: its newest snapshot, or all from `first` on, and the working state.
 pub(crate) fn open(
     backend: &dyn Backend,
     name: &str,
@@ -371,7 +390,7 @@ fn open_row(
     let lineage = backend.lineage(row.branch)?;
     let place = Place { backend, name: &row.name, lineage: &lineage };
     let last = row.head.map_or(u32::MAX, |head| head.cycle);
-    let mut window = place.window(first.unwrap_or(last).min(last), last, false)?;
+    let mut window = place.window(first.unwrap_or(last).min(last), last)?;
     let (revision, journal) = backend.journal(row.id)?;
     if revision != row.revision {
         return Ok(None);
@@ -421,7 +440,7 @@ pub(crate) fn snapshot(
         // Of snapshots that retention let go there may be bodies left, and checkpoints before them: only a commit is a snapshot.
         let before = cycle.checked_sub(1).map_or(Ok(0), |before| place.count(before))?;
         if place.count(cycle)? > before {
-            let history = place.window(cycle, cycle, false)?.restore.into_history();
+            let history = place.window(cycle, cycle)?.restore.into_history();
             if let Some(found) = history.last().filter(|found| found.cycle() == cycle) {
                 return Ok(found.clone());
             }

@@ -1,4 +1,4 @@
-//! Contents as they are stored: compressed where that saves something.
+//! Contents, and the trees of checkpoints, as they are stored: compressed where that saves something.
 
 use contextree_canon::Hash;
 use contextree_canon::record::SharedContent;
@@ -17,46 +17,53 @@ const LEVEL: i32 = 3;
 
 /// Packs a content for the store.
 pub(crate) fn pack(content: SharedContent) -> ContentRow {
-    let SharedContent { hash, bytes } = content;
+    ContentRow { hash: content.hash.0, data: pack_bytes(&content.bytes) }
+}
+
+/// Packs a record for the store.
+pub(crate) fn pack_bytes(bytes: &[u8]) -> Vec<u8> {
     let mut data = vec![PLAIN];
     if bytes.len() >= COMPRESSED_FROM
-        && let Ok(compressed) = zstd::bulk::compress(&bytes, LEVEL)
+        && let Ok(compressed) = zstd::bulk::compress(bytes, LEVEL)
         && compressed.len() + 9 < bytes.len() - bytes.len() / 8
     {
         data[0] = ZSTD;
         data.extend_from_slice(&(bytes.len() as u64).to_le_bytes());
         data.extend_from_slice(&compressed);
     } else {
-        data.extend_from_slice(&bytes);
+        data.extend_from_slice(bytes);
     }
-    ContentRow { hash: hash.0, data }
+    data
 }
 
 /// Unpacks a content. What comes out is compared with its hash by whoever uses it.
 pub(crate) fn unpack(hash: Hash, data: &[u8]) -> Result<Vec<u8>> {
-    let fail = |message: &str| StoreError::Corrupt {
+    unpack_bytes(data).map_err(|message| StoreError::Corrupt {
         record: format!("content {hash}"),
         message: message.to_owned(),
-    };
+    })
+}
+
+/// Unpacks a record. What comes out has its own check sum.
+pub(crate) fn unpack_bytes(data: &[u8]) -> std::result::Result<Vec<u8>, &'static str> {
     match data.split_first() {
         Some((&PLAIN, bytes)) => Ok(bytes.to_vec()),
         Some((&ZSTD, rest)) => {
-            let (length, compressed) =
-                rest.split_first_chunk::<8>().ok_or_else(|| fail("it is cut off"))?;
+            let (length, compressed) = rest.split_first_chunk::<8>().ok_or("it is cut off")?;
             let length = usize::try_from(u64::from_le_bytes(*length)).unwrap_or(usize::MAX);
             // A length that was damaged must not reserve memory without bound.
             let bound = compressed.len().saturating_mul(1 << 16).max(1 << 20);
             if length > bound {
-                return Err(fail("its length is impossible"));
+                return Err("its length is impossible");
             }
             let bytes = zstd::bulk::decompress(compressed, length)
-                .map_err(|_| fail("it cannot be decompressed"))?;
+                .map_err(|_| "it cannot be decompressed")?;
             match bytes.len() == length {
                 true => Ok(bytes),
-                false => Err(fail("it has another length")),
+                false => Err("it has another length"),
             }
         }
-        _ => Err(fail("it is stored in an unknown form")),
+        _ => Err("it is stored in an unknown form"),
     }
 }
 

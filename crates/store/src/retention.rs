@@ -63,7 +63,7 @@ impl Store {
         let mut contents = BTreeSet::new();
         for checkpoint in kept.iter().chain(&rewrite.checkpoints) {
             let record = format!("checkpoint @c{}", checkpoint.cycle);
-            for put in place.read_effects(&record, &checkpoint.tree)?.puts {
+            for put in place.read_tree(checkpoint)?.puts {
                 if let BodyPlace::At { cycle, index } = put.body {
                     needed.entry(cycle).or_default().insert(index);
                 }
@@ -157,7 +157,7 @@ impl Store {
                     .checkpoint(row.branch, one.cycle)?
                     .is_some_and(|checkpoint| checkpoint.cycle == one.cycle);
                 if !has_own {
-                    let window = place.window(one.cycle, one.cycle, false)?;
+                    let window = place.window(one.cycle, one.cycle)?;
                     let snapshots = place.count(one.cycle)?;
                     let history = window.restore.into_history();
                     let places = places(place, one.cycle)?;

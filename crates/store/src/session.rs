@@ -445,8 +445,10 @@ impl Session {
     ///
     /// It cannot be read.
     pub fn load_all(&mut self) -> Result<&Context> {
-        if self.loaded()?.context.skipped() > 0 {
-            self.reload(Some(0))?;
+        let loaded = self.loaded()?;
+        if loaded.context.skipped() > 0 {
+            let oldest = loaded.cycle_at(0)?;
+            self.reload(oldest)?;
         }
         self.context()
     }

@@ -12,7 +12,7 @@ use crate::attempts;
 use crate::backend::Backend;
 use crate::error::{ReadError, Result, StoreError};
 use crate::load::{self, join_journal};
-use crate::packed::pack;
+use crate::packed::{pack, pack_bytes};
 use crate::pool::Pool;
 use crate::rows::{Checkpoint, Commit, ContextRow, Head, NewContext, Step, Stretch};
 use crate::session::Session;
@@ -201,7 +201,7 @@ impl Store {
             from: None,
             base: Some(Checkpoint {
                 cycle: next_cycle.saturating_sub(1),
-                tree: base.effects,
+                tree: pack_bytes(&base.effects),
                 bodies: base.bodies,
             }),
             first,

@@ -113,7 +113,7 @@ impl Loaded {
         let (Some(from), Some(upto)) = (self.cycle_at(first)?, self.cycle_at(last)?) else {
             return Ok(());
         };
-        let window = self.place().window(from, upto, false)?;
+        let window = self.place().window(from, upto)?;
         let snapshots = window.restore.into_history();
         let start = (last + 1).saturating_sub(snapshots.len());
         slot.get_or_init(|| Box::new(Part { start, snapshots, next: OnceLock::new() }));

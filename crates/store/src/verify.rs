@@ -98,7 +98,7 @@ impl<'a> Subjects<'a> {
     /// Checks a stage; returns how many snapshots are sound that no stage before has counted.
     fn check(&self, index: usize) -> Result<u64> {
         let stage = &self.stages[index];
-        let window = self.place.window_from(&stage.checkpoint, stage.last, true)?;
+        let window = self.place.checked(&stage.checkpoint, stage.last)?;
         let history = window.restore.into_history();
         let reached = history.last().map(|last| (last.cycle(), last.digest()));
         // The next checkpoint says the same of the snapshot that both have.
@@ -106,7 +106,7 @@ impl<'a> Subjects<'a> {
             && next.checkpoint.cycle == stage.last
         {
             let record = format!("checkpoint @c{}", next.checkpoint.cycle);
-            let effects = self.place.read_effects(&record, &next.checkpoint.tree)?;
+            let effects = self.place.read_tree(&next.checkpoint)?;
             let Subject::Tree { heading, .. } = effects.subject else {
                 return Err(self.corrupt(&record, "it is no checkpoint"));
             };
@@ -137,7 +137,7 @@ impl<'a> Subjects<'a> {
     fn check_rest(&self) -> Result<()> {
         let (_, journal) = self.place.backend.journal(self.row.id)?;
         let last = self.row.head.map_or(u32::MAX, |head| head.cycle);
-        let mut window = self.place.window(last, last, false)?;
+        let mut window = self.place.window(last, last)?;
         self.place.work(&mut window.restore, &journal)?;
         debug_assert!(journal.iter().all(|entry| split_journal(entry).is_some()));
         for attempt in self.place.backend.attempts(self.row.id)? {
@@ -264,7 +264,7 @@ impl Store {
 impl Subjects<'_> {
     /// Returns the snapshots of a stage up to the first bad record; nothing if the checkpoint itself is bad.
     fn sound_part(&self, stage: &Stage) -> Result<Option<contextree_tree::Log<Snapshot>>> {
-        let attempt = |last: u32| match self.place.window_from(&stage.checkpoint, last, true) {
+        let attempt = |last: u32| match self.place.checked(&stage.checkpoint, last) {
             Ok(window) => Ok(Some(window.restore.into_history())),
             Err(StoreError::Corrupt { .. }) => Ok(None),
             Err(error) => Err(error),

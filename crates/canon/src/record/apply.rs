@@ -1,8 +1,6 @@
-//! What records say → trees.
+//! What a record says → a draft.
 
-use contextree_tree::{
-    Body, Builder, Class, Draft, DuplicateId, NodeData, NodeKey, NodeRef, Region, Tree,
-};
+use contextree_tree::{Body, Class, Draft, NodeData, NodeKey, NodeRef};
 
 use super::bytes::RecordError;
 use super::put::{BodyPlace, Put};
@@ -89,65 +87,4 @@ fn place(
         return Err(fail(format!("`{id}` cannot stand below `{parent}`")));
     }
     Ok((above.key_of(), own.map(NodeRef::key_of)))
-}
-
-/// Builds the tree of a checkpoint or of a whole snapshot.
-///
-/// # Errors
-///
-/// The record is no tree, or a body is missing.
-pub fn build(
-    puts: Vec<Put>,
-    next_cycle: u32,
-    find_body: &mut FindBody<'_>,
-) -> Result<Tree, RecordError> {
-    let mut fixed = Vec::new();
-    let mut rest = Vec::with_capacity(puts.len());
-    for put in puts {
-        match Class::of(&put.data.node_type) {
-            Class::Root | Class::Region => fixed.push(put),
-            _ => rest.push(put),
-        }
-    }
-    let mut full = |put: Put| -> Result<NodeData, RecordError> {
-        let mut data = put.data;
-        if put.body != BodyPlace::None {
-            data.body = find_body(put.body)?;
-        }
-        Ok(data)
-    };
-    let words = fixed.iter().map(|put| &*put.data.node_type).collect::<Vec<_>>();
-    if words != ["^root", "^sys", "^seq", "^ah"] {
-        return Err(fail("the tree does not begin with its root and its regions".to_owned()));
-    }
-    let ids: Vec<Box<str>> = fixed.iter().map(|put| put.data.id.clone()).collect();
-    let mut fixed = fixed.into_iter().map(&mut full);
-    let mut next = || fixed.next().unwrap_or_else(|| Err(fail("a region is missing".to_owned())));
-    let (root, regions) = (next()?, [next()?, next()?, next()?]);
-    drop(fixed);
-    let twice = |DuplicateId(id): DuplicateId| fail(format!("`{id}` stands in the tree twice"));
-    let mut builder = Builder::new(root, regions).map_err(twice)?;
-    let regions: Vec<(Box<str>, u32)> = Region::ALL
-        .into_iter()
-        .zip(ids.into_iter().skip(1))
-        .map(|(region, id)| (id, builder.region(region)))
-        .collect();
-    // The way from a region down to the node before. Nodes stand in document order, so a parent is on it.
-    let mut way: Vec<(Box<str>, u32)> = Vec::new();
-    for put in rest {
-        while way.last().is_some_and(|(id, _)| *id != put.parent) {
-            way.pop();
-        }
-        if way.is_empty() {
-            way.extend(regions.iter().find(|(id, _)| *id == put.parent).cloned());
-        }
-        let parent = match way.last() {
-            Some((_, parent)) if way.len() + 2 <= Limits::DEEPEST => *parent,
-            _ => return Err(fail(format!("`{}` has no place in the tree", put.data.id))),
-        };
-        let id = put.data.id.clone();
-        let handle = builder.push(parent, full(put)?).map_err(twice)?;
-        way.push((id, handle));
-    }
-    Ok(builder.finish(next_cycle))
 }

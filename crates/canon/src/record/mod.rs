@@ -14,15 +14,17 @@
 mod apply;
 mod body;
 mod bytes;
+mod fold;
 mod put;
 mod read;
 mod value;
 mod words;
 mod write;
 
-pub use apply::{FindBody, apply, build};
+pub use apply::{FindBody, apply};
 pub use body::{SHARED_FROM, SharedContent, StoredBody, read_bodies, retain_bodies};
 pub use bytes::RecordError;
+pub use fold::{Fold, build};
 pub use put::{BodyPlace, Put};
 pub use read::{Effects, Subject, read_effects};
 pub use write::{

@@ -1,7 +1,7 @@
 //! From records to a context.
 
 use contextree_canon::record::{
-    Effects, FindBody, RecordError, Subject, WorkCounters, apply, build,
+    Effects, FindBody, Fold, RecordError, Subject, WorkCounters, apply, build,
 };
 use contextree_canon::{Hash, history_digest, snapshot_digest};
 use contextree_tree::{Draft, Log, Tree};
@@ -13,7 +13,7 @@ use crate::report::{CommitReport, Operation, Warning};
 use crate::snapshot::Snapshot;
 use crate::work::Counters;
 
-/// A context that is being put together: a checkpoint, the commits behind it, the work behind those.
+/// A context that is being put together: a first snapshot, the commits behind it, the work behind those.
 #[derive(Debug)]
 pub struct Restore {
     draft: Draft,
@@ -31,20 +31,19 @@ fn fail(message: String) -> RecordError {
 }
 
 impl Restore {
-    /// Begins with a checkpoint. With `checks` every digest is worked out again and compared with the record's.
+    /// Begins with what a checkpoint, and commits that were laid over it, left behind. With `checks` every digest is worked out again
+    /// and compared with the record's.
     ///
     /// # Errors
     ///
-    /// The record is no checkpoint, or is damaged.
+    /// A record is damaged.
     pub fn begin(
-        checkpoint: Effects,
+        fold: Fold,
         checks: bool,
         find_body: &mut FindBody<'_>,
     ) -> Result<Restore, RecordError> {
-        let Subject::Tree { next_cycle, heading } = checkpoint.subject else {
-            return Err(fail("a history begins with a checkpoint".to_owned()));
-        };
-        let tree = build(checkpoint.puts, next_cycle, find_body)?;
+        let heading = *fold.heading();
+        let tree = fold.build(find_body)?;
         let mut restore = Restore {
             draft: tree.continue_branch(),
             history: Log::default(),

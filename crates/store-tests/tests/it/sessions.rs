@@ -135,7 +135,7 @@ fn a_closure_that_fails_leaves_nothing_behind() {
         });
         assert!(result.is_err());
         assert_eq!(utf8(&session.context().unwrap().export_working()), before);
-        assert_eq!(session.context().unwrap().history().len(), 2);
+        assert_eq!(session.row().snapshots, 2);
         assert_eq!(session.row().revision, 1);
     });
 }
