@@ -192,6 +192,7 @@ impl Fold {
         let parents: Vec<u32> = self.nodes.iter().map(|node| node.parent).collect();
         let mut nodes: Vec<Option<Put>> =
             self.nodes.into_iter().map(|node| (!node.is_gone).then_some(node.put)).collect();
+        let count = nodes.iter().flatten().count();
         let missing = || fail("a region is missing".to_owned());
         // Root and regions came first, and never change; nodes may stand between them.
         let fixed: Vec<usize> = (0..nodes.len())
@@ -209,7 +210,8 @@ impl Fold {
         let first = full(nodes[root].take())?;
         let mut three = regions.map(|number| nodes[number].take()).map(&mut full);
         let mut next = |index: usize| std::mem::replace(&mut three[index], Err(missing()));
-        let mut builder = Builder::new(first, [next(0)?, next(1)?, next(2)?]).map_err(twice)?;
+        let regions_data = [next(0)?, next(1)?, next(2)?];
+        let mut builder = Builder::with_capacity(first, regions_data, count).map_err(twice)?;
         // Where each node went, and how deep it is; 0 if it is not there yet.
         let mut handles = vec![(0_u32, 0_usize); nodes.len()];
         for (region, number) in Region::ALL.into_iter().zip(regions) {

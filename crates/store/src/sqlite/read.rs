@@ -168,14 +168,17 @@ pub(super) fn bodies(
     cycles: &[u32],
     visit: &mut dyn FnMut(u32, Vec<u8>) -> Result<()>,
 ) -> Result<()> {
-    let mut statement = connection.prepare_cached(sql::BODIES).map_err(fault)?;
+    // Without it, each look takes and gives back a lock of the file, which costs more than the look.
+    let once = connection.unchecked_transaction().map_err(fault)?;
+    let mut statement = once.prepare_cached(sql::BODIES).map_err(fault)?;
     for &cycle in cycles {
         let found = statement.query_row(params![branch, cycle], |row| row.get(0));
         if let Some(bodies) = found.optional().map_err(fault)? {
             visit(cycle, bodies)?;
         }
     }
-    Ok(())
+    drop(statement);
+    once.finish().map_err(fault)
 }
 
 /// Returns the blob in the first column of the row, if there is one.

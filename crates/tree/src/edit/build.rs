@@ -32,8 +32,24 @@ impl Builder {
     ///
     /// Two of them have the same id.
     pub fn new(root: NodeData, regions: [NodeData; 3]) -> Result<Builder, DuplicateId> {
-        let mut builder =
-            Builder { space: Arc::new(Space::new()), rows: Vec::new(), parents: Vec::new() };
+        Builder::with_capacity(root, regions, 4)
+    }
+
+    /// As [`Builder::new`], for so many nodes, root and regions included: then the tree takes no more memory than it needs.
+    ///
+    /// # Errors
+    ///
+    /// Two of them have the same id.
+    pub fn with_capacity(
+        root: NodeData,
+        regions: [NodeData; 3],
+        nodes: usize,
+    ) -> Result<Builder, DuplicateId> {
+        let mut builder = Builder {
+            space: Arc::new(Space::with_capacity(nodes)),
+            rows: Vec::with_capacity(nodes),
+            parents: Vec::with_capacity(nodes),
+        };
         let root = builder.push_under(NO_ROW, root)?;
         for region in regions {
             builder.push_under(root, region)?;
@@ -99,6 +115,9 @@ impl Builder {
                     self.rows[number].summarize(below);
                 }
             }
+        }
+        if let Some(space) = Arc::get_mut(&mut self.space) {
+            space.reserve(self.rows.len());
         }
         let own = self.space.own();
         let mut count = 0;

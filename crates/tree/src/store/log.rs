@@ -4,6 +4,9 @@ use std::sync::{Arc, OnceLock};
 
 use super::Paged;
 
+/// Entries that a part has room for at the beginning.
+const AT_ONCE: usize = 2;
+
 /// A list that only grows. A fork shares everything before it and costs the same for any length.
 #[derive(Debug)]
 pub struct Log<T> {
@@ -25,7 +28,7 @@ impl<T> Default for Log<T> {
 
 impl<T> Part<T> {
     fn new(start: usize) -> Self {
-        Part { start, entries: Paged::default() }
+        Part { start, entries: Paged::with_capacity(AT_ONCE) }
     }
 }
 

@@ -5,9 +5,10 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use super::Paged;
 
-/// Slots of the smallest table; later ones double.
-const FIRST_TABLE: usize = 64;
-const TABLES: usize = 27;
+/// Names that there is room for at the beginning, if nobody says more.
+const FEW: usize = 16;
+/// Tables are twice as large as the one before: more than enough to get to 32 bits.
+const TABLES: usize = 32;
 
 /// An insert-only interner.
 ///
@@ -21,10 +22,17 @@ pub(crate) struct Names {
     ///
     /// An entry is `number + 1`, which is less than the size of the table; the bits above are those of the name's hash, so that
     /// another name is passed over without looking at it.
-    tables: [OnceLock<Box<[AtomicU32]>>; TABLES],
+    first: Table,
+    larger: OnceLock<Box<[OnceLock<Table>; TABLES]>>,
     current: AtomicUsize,
     /// Held by the one who inserts; the value is the number of names.
     writer: Mutex<u32>,
+}
+
+type Table = Box<[AtomicU32]>;
+
+fn empty(slots: usize) -> Table {
+    (0..slots).map(|_| AtomicU32::new(0)).collect()
 }
 
 /// How many bytes stand in a slot.
@@ -60,21 +68,28 @@ impl Name {
 
 impl Default for Names {
     fn default() -> Self {
-        let names = Names {
-            strings: Paged::default(),
-            tables: [const { OnceLock::new() }; TABLES],
-            current: AtomicUsize::new(0),
-            writer: Mutex::new(0),
-        };
-        names.table(0);
-        names
+        Names::with_capacity(FEW)
     }
 }
 
 impl Names {
+    /// Returns an interner with room for so many names.
+    pub(crate) fn with_capacity(names: usize) -> Self {
+        // Three quarters full at most, so that probes stay short.
+        let slots = (names * 4 / 3 + 1).next_power_of_two();
+        Names {
+            strings: Paged::with_capacity(names),
+            first: empty(slots),
+            larger: OnceLock::new(),
+            current: AtomicUsize::new(0),
+            writer: Mutex::new(0),
+        }
+    }
+
     fn table(&self, generation: usize) -> &[AtomicU32] {
-        self.tables[generation]
-            .get_or_init(|| (0..FIRST_TABLE << generation).map(|_| AtomicU32::new(0)).collect())
+        let Some(index) = generation.checked_sub(1) else { return &self.first };
+        let larger = self.larger.get_or_init(|| Box::new([const { OnceLock::new() }; TABLES]));
+        larger[index].get_or_init(|| empty(self.first.len() << generation))
     }
 
     /// Returns the string with this number.
@@ -130,7 +145,6 @@ impl Names {
         *count += 1;
         let generation = self.current.load(Ordering::Relaxed);
         let table = self.table(generation);
-        // Three quarters full at most, so that probes stay short.
         if (*count as usize) * 4 > table.len() * 3 {
             let larger = self.table(generation + 1);
             for number in 0..*count {

@@ -1,9 +1,9 @@
 //! A growing array whose slots never move, so that readers need no lock while a writer appends.
 //!
 //! Written by hand in safe Rust: a `Vec` moves its elements when it grows, and the concurrent vectors on
-//! offer double one big allocation at a time. Here buckets double up to [`PAGE`] slots and beyond that are
-//! made of pages that are allocated one by one, so a context of twenty turns stays small and a context of a
-//! million never over-allocates by more than a page.
+//! offer double one big allocation at a time. Here the slots that are known to be needed are one piece, and what comes after them are
+//! buckets that double up to [`PAGE`] slots and beyond that are made of pages that are allocated one by one, so a context of twenty turns
+//! stays small and a context of a million never over-allocates by more than a page.
 
 use std::sync::OnceLock;
 
@@ -17,47 +17,68 @@ const BUCKETS: usize = (u32::BITS - FIRST_BITS) as usize;
 
 type Page<S> = Box<[S]>;
 type Bucket<S> = Box<[OnceLock<Page<S>>]>;
+type Buckets<S> = Box<[OnceLock<Bucket<S>>; BUCKETS]>;
 
 /// An array of `S` that grows page by page; new slots are `S::default()`.
 #[derive(Debug)]
 pub(crate) struct Paged<S> {
-    buckets: [OnceLock<Bucket<S>>; BUCKETS],
+    /// The slots that were asked for at the beginning.
+    head: Page<S>,
+    /// What came after them. Many arrays never have any.
+    tail: OnceLock<Buckets<S>>,
 }
 
 impl<S> Default for Paged<S> {
     fn default() -> Self {
-        Paged { buckets: [const { OnceLock::new() }; BUCKETS] }
+        Paged { head: Box::default(), tail: OnceLock::new() }
     }
 }
 
 /// Bucket, page within the bucket, slot within the page.
-fn locate(index: u32) -> (usize, usize, usize) {
-    let shifted = index as usize + FIRST;
+fn locate(index: usize) -> (usize, usize, usize) {
+    let shifted = index + FIRST;
     let bucket = (shifted.ilog2() - FIRST_BITS) as usize;
     let within = shifted - (FIRST << bucket);
     (bucket, within / PAGE, within % PAGE)
 }
 
 impl<S: Default> Paged<S> {
+    /// Returns an array with this many slots at once.
+    pub(crate) fn with_capacity(slots: usize) -> Self {
+        Paged { head: (0..slots).map(|_| S::default()).collect(), tail: OnceLock::new() }
+    }
+
     /// Returns the slot if its page has been touched.
     #[inline]
     pub(crate) fn get(&self, index: u32) -> Option<&S> {
-        let (bucket, page, slot) = locate(index);
-        self.buckets.get(bucket)?.get()?.get(page)?.get()?.get(slot)
+        let index = index as usize;
+        if let Some(slot) = self.head.get(index) {
+            return Some(slot);
+        }
+        let (bucket, page, slot) = locate(index - self.head.len());
+        self.tail.get()?.get(bucket)?.get()?.get(page)?.get()?.get(slot)
     }
 
     /// Returns the page that holds an index, and the index of its first slot.
     pub(crate) fn page(&self, index: u32) -> Option<(u32, &[S])> {
-        let (bucket, page, slot) = locate(index);
-        let slots = self.buckets.get(bucket)?.get()?.get(page)?.get()?;
+        if (index as usize) < self.head.len() {
+            return Some((0, &self.head));
+        }
+        let (bucket, page, slot) = locate(index as usize - self.head.len());
+        let slots = self.tail.get()?.get(bucket)?.get()?.get(page)?.get()?;
         Some((index - u32::try_from(slot).ok()?, slots))
     }
 
     /// Returns the slot, allocating its page if needed.
     pub(crate) fn slot(&self, index: u32) -> &S {
-        let (bucket, page, slot) = locate(index);
+        let index = index as usize;
+        if let Some(slot) = self.head.get(index) {
+            return slot;
+        }
+        let (bucket, page, slot) = locate(index - self.head.len());
         let capacity = FIRST << bucket;
-        let pages = self.buckets[bucket]
+        let buckets = self.tail.get_or_init(|| Box::new([const { OnceLock::new() }; BUCKETS]));
+        let pages = buckets[bucket]
             .get_or_init(|| (0..capacity.div_ceil(PAGE)).map(|_| OnceLock::new()).collect());
         let slots =
             pages[page].get_or_init(|| (0..capacity.min(PAGE)).map(|_| S::default()).collect());
@@ -72,7 +93,12 @@ mod tests {
 
     #[test]
     fn every_index_has_its_own_slot() {
-        let paged = Paged::<AtomicU32>::default();
+        check(&Paged::default());
+        check(&Paged::with_capacity(1));
+        check(&Paged::with_capacity(1_500));
+    }
+
+    fn check(paged: &Paged<AtomicU32>) {
         for index in (0..5000).chain([1 << 20, (1 << 20) + 1, u32::MAX / 2]) {
             paged.slot(index).store(index + 1, Ordering::Relaxed);
         }
@@ -80,5 +106,10 @@ mod tests {
             assert_eq!(paged.get(index).map(|slot| slot.load(Ordering::Relaxed)), Some(index + 1));
         }
         assert!(paged.get(3 << 20).is_none(), "untouched pages are not allocated");
+        for index in [0, 1, 17, 1_499, 1_500, 4_999, 1 << 20] {
+            let (first, slots) = paged.page(index).unwrap();
+            let slot = &slots[(index - first) as usize];
+            assert_eq!(slot.load(Ordering::Relaxed), index + 1);
+        }
     }
 }

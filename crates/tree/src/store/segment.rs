@@ -29,11 +29,16 @@ type Page<'a> = (u32, &'a [OnceLock<Row>], &'a [Slot]);
 
 impl Segment {
     pub(crate) fn new(start: u32) -> Self {
+        Segment::with_capacity(start, 0)
+    }
+
+    /// Returns a segment with room for so many rows, each of a node of its own.
+    pub(crate) fn with_capacity(start: u32, rows: usize) -> Self {
         Segment {
             start,
-            rows: Paged::default(),
-            briefs: Paged::default(),
-            newest: Paged::default(),
+            rows: Paged::with_capacity(rows),
+            briefs: Paged::with_capacity(rows),
+            newest: Paged::with_capacity(rows),
             keys: Keys::default(),
             key_count: AtomicU32::new(0),
         }

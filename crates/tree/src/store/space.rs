@@ -63,12 +63,18 @@ impl<'a> Page<'a> {
 }
 
 impl Space {
-    pub(crate) fn new() -> Self {
+    /// Returns a space with room for so many ids.
+    pub(crate) fn with_capacity(ids: usize) -> Self {
         Space {
-            ids: Arc::default(),
+            ids: Arc::new(Names::with_capacity(ids)),
             symbols: Arc::default(),
             segments: vec![Arc::new(Segment::new(0))],
         }
+    }
+
+    /// Makes room for the first rows, all in one piece. Nothing was appended yet.
+    pub(crate) fn reserve(&mut self, rows: usize) {
+        self.segments = vec![Arc::new(Segment::with_capacity(0, rows))];
     }
 
     /// Returns a space that sees this one's rows below `rows` and appends on its own.
