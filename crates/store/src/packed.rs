@@ -16,7 +16,7 @@ const COMPRESSED_FROM: usize = 1024;
 const LEVEL: i32 = 3;
 
 /// Packs a content for the store.
-pub(crate) fn pack(content: SharedContent) -> ContentRow {
+pub(crate) fn pack(content: &SharedContent) -> ContentRow {
     ContentRow { hash: content.hash.0, data: pack_bytes(&content.bytes) }
 }
 
@@ -75,7 +75,7 @@ mod tests {
     fn what_is_packed_comes_out_again_and_damage_is_an_error() {
         for text in ["short".to_owned(), "tell me more. ".repeat(1000), String::new()] {
             let hash = Hash::of(text.as_bytes());
-            let row = pack(SharedContent { hash, bytes: text.clone().into_bytes() });
+            let row = pack(&SharedContent { hash, bytes: text.clone().into_bytes() });
             assert_eq!(unpack(hash, &row.data).unwrap(), text.as_bytes());
             assert!(row.data.len() <= text.len() + 1);
             for index in 0..row.data.len().min(40) {

@@ -203,7 +203,7 @@ impl Session {
         for commit in records.commits {
             step.head = Some(Head { cycle: commit.cycle, digest: commit.digest.0 });
             written += (commit.record.effects.len() + commit.record.bodies.len()) as u64;
-            step.contents.extend(commit.record.shared.into_iter().map(pack));
+            step.contents.extend(commit.record.shared.iter().map(pack));
             step.commits.push(Commit {
                 cycle: commit.cycle,
                 effects: Some(commit.record.effects),
@@ -212,7 +212,7 @@ impl Session {
         }
         if let Some(work) = records.work {
             step.journal = Some(join_journal(&work.effects, &work.bodies));
-            step.contents.extend(work.shared.into_iter().map(pack));
+            step.contents.extend(work.shared.iter().map(pack));
         }
         step.attempts = records.attempts.iter().map(attempts::to_row).collect();
         self.row = self.append(&step)?;

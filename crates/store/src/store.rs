@@ -182,7 +182,7 @@ impl Store {
         let records = context.take_records();
         for commit in records.commits {
             first.head = Some(Head { cycle: commit.cycle, digest: commit.digest.0 });
-            first.contents.extend(commit.record.shared.into_iter().map(pack));
+            first.contents.extend(commit.record.shared.iter().map(pack));
             first.commits.push(Commit {
                 cycle: commit.cycle,
                 effects: Some(commit.record.effects),
@@ -191,7 +191,7 @@ impl Store {
         }
         if let Some(work) = records.work {
             first.journal = Some(join_journal(&work.effects, &work.bodies));
-            first.contents.extend(work.shared.into_iter().map(pack));
+            first.contents.extend(work.shared.iter().map(pack));
         }
         first.attempts = context.attempts().iter().map(attempts::to_row).collect();
         let new = NewContext {
@@ -304,7 +304,7 @@ impl Store {
             }
             if let Some(work) = fork.take_records().work {
                 first.journal = Some(join_journal(&work.effects, &work.bodies));
-                first.contents.extend(work.shared.into_iter().map(pack));
+                first.contents.extend(work.shared.iter().map(pack));
             }
         }
         let new = NewContext {
