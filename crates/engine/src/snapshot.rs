@@ -29,6 +29,11 @@ impl Snapshot {
         Snapshot { tree, last_ns, history_digest }
     }
 
+    /// Returns the same snapshot, sharing nothing but contents with any other.
+    pub(crate) fn compacted(&self) -> Self {
+        Snapshot { tree: self.tree.compacted(), ..*self }
+    }
+
     /// Returns the latest creation stamp that was given by then.
     #[must_use]
     pub fn last_stamp(&self) -> i64 {

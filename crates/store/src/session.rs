@@ -24,6 +24,9 @@ use crate::settings::ContextSettings;
 use crate::store::Shared;
 use crate::timeline::Loaded;
 
+/// So many snapshots of a session's own may stay in memory, even if the newest one is small.
+const SNAPSHOTS: usize = 256;
+
 /// An open context: read it, and change it in durable steps.
 ///
 /// What it shows is the context as it was when it was opened, last refreshed or last written to. Somebody else may have written since; then
@@ -220,6 +223,9 @@ impl Session {
         if written > 0 && self.spacing.is_due() {
             // It only makes opening faster. If it cannot be written now, the next commit tries again.
             let _ = self.checkpoint();
+        }
+        if let Some(loaded) = &mut self.loaded {
+            loaded.compact(SNAPSHOTS);
         }
         Ok(())
     }
@@ -466,10 +472,11 @@ impl Session {
         })
     }
 
-    /// Forgets everything but the newest part of the history.
+    /// Forgets everything but the newest snapshot and the working state: it can be read again.
     pub fn shrink(&mut self) {
         if let Some(loaded) = &mut self.loaded {
             loaded.forget();
+            loaded.context.forget_history();
         }
     }
 
@@ -508,6 +515,7 @@ impl Drop for Session {
     fn drop(&mut self) {
         if let Some(mut loaded) = self.loaded.take() {
             loaded.forget();
+            loaded.compact(1);
             self.shared.pool.put(Parked {
                 row: self.row.clone(),
                 settings: self.settings.clone(),

@@ -11,6 +11,9 @@ use crate::error::{Result, StoreError};
 use crate::load::Place;
 use crate::rows::Stretch;
 
+/// A retained snapshot takes about as much memory as so many nodes.
+const NODES_OF_A_SNAPSHOT: usize = 8;
+
 /// A context and the parts of its history that were fetched so far.
 pub(crate) struct Loaded {
     pub(crate) context: Context,
@@ -57,6 +60,16 @@ impl Loaded {
     pub(crate) fn forget(&mut self) {
         self.past.first = OnceLock::new();
         self.past.failure = OnceLock::new();
+    }
+
+    /// Lets snapshots of the context go that take more memory than the newest one, so that a context in use takes a few times what it
+    /// says, whatever its history. `most` is how many may stay anyway.
+    pub(crate) fn compact(&mut self, most: usize) {
+        let snapshots = self.context.history().len();
+        let nodes = self.context.working().node_count();
+        if snapshots > most && snapshots * NODES_OF_A_SNAPSHOT > nodes {
+            self.context.forget_history();
+        }
     }
 
     pub(crate) fn lineage(&self) -> &[Stretch] {

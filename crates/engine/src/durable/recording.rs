@@ -3,7 +3,7 @@
 use contextree_canon::Hash;
 use contextree_canon::record::{Encoded, WorkCounters, write_base, write_commit, write_work};
 use contextree_json::Value;
-use contextree_tree::{Class, NodeRef};
+use contextree_tree::{Class, Log, NodeRef};
 
 use super::account;
 use crate::attempt::Attempt;
@@ -91,6 +91,29 @@ impl Context {
         if let Some(recorder) = &mut self.recorder {
             (recorder.operations, recorder.warnings) = (0, 0);
         }
+    }
+
+    /// Lets all snapshots in memory but the newest go, for a context whose history is kept in a store, and everything that only they
+    /// had. An address before it is `E_NOT_LOADED` from then on. Costs what the newest snapshot has. False, and nothing is done, if
+    /// something happened since the newest snapshot or has not been taken as a record.
+    pub fn forget_history(&mut self) -> bool {
+        let Some(head) = self.history.last() else { return false };
+        let is_recorded =
+            self.recorder.as_ref().is_some_and(|recorder| recorder.snapshots == self.history.len());
+        let counters = &self.counters;
+        let is_clean = counters.operations.is_empty()
+            && counters.warnings.is_empty()
+            && counters.next_index == 0;
+        if self.history.len() < 2 || !is_recorded || !is_clean {
+            return false;
+        }
+        let head = head.compacted();
+        self.draft = head.tree().continue_branch();
+        self.skipped += self.history.len() - 1;
+        self.history = Log::default();
+        self.history.push(head);
+        self.record_changes();
+        true
     }
 
     /// Returns the tree that the history begins with, before its first commit: root and regions, and the number of the commit that

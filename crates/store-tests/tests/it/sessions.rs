@@ -69,6 +69,9 @@ fn a_stored_session_is_the_session_in_memory_however_often_it_is_opened() {
                 if random.below(9) == 0 {
                     session.checkpoint().unwrap();
                 }
+                if random.below(5) == 0 {
+                    session.shrink();
+                }
                 let context = session.context().unwrap();
                 assert_eq!(utf8(&context.export_working()), utf8(&plain.context.export_working()));
                 assert_eq!(context.history_digest(), plain.context.history_digest());
@@ -86,6 +89,36 @@ fn a_stored_session_is_the_session_in_memory_however_often_it_is_opened() {
             assert_eq!(cycles.len(), plain.context.history().len());
             let check = store.verify_context(&name, &mut |_, _| {}).unwrap();
             assert_eq!(check.problem, None, "seed {seed}");
+        }
+    });
+}
+
+/// What a session holds is a few times the newest snapshot, and not the history that it made; everything can still be had.
+#[test]
+fn a_session_that_commits_for_long_does_not_keep_its_history_in_memory() {
+    on_every_store(|store| {
+        let mut plain = contextree::Context::new();
+        let mut session = store.create("main", &ContextSettings::default()).unwrap();
+        for number in 0..900 {
+            let mut add = |context: &mut contextree::Context| {
+                let text = contextree::NewNode::text(format!("number {number}")).ttl(4);
+                context.add(contextree::Place::head(), text).unwrap();
+                crate::support::commit(context);
+            };
+            add(&mut plain);
+            session.write(|context| Ok::<_, StoreError>(add(context))).unwrap();
+        }
+        assert!(session.context().unwrap().history().len() < 700);
+        session.shrink();
+        assert_eq!(session.context().unwrap().history().len(), 1);
+        let working = utf8(&plain.export_working()).to_owned();
+        assert_eq!(utf8(&session.context().unwrap().export_working()), working);
+        for cycle in [1, 2, 499, 898, 899, 900] {
+            let address = contextree::SnapshotAddress::Cycle(cycle);
+            let expected = plain.snapshot(address).unwrap();
+            let found = session.snapshot(address).unwrap();
+            assert_eq!(utf8(&found.export()), utf8(&expected.export()));
+            assert_eq!(found.digest(), expected.digest());
         }
     });
 }

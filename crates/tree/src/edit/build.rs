@@ -45,11 +45,7 @@ impl Builder {
         regions: [NodeData; 3],
         nodes: usize,
     ) -> Result<Builder, DuplicateId> {
-        let mut builder = Builder {
-            space: Arc::new(Space::with_capacity(nodes)),
-            rows: Vec::with_capacity(nodes),
-            parents: Vec::with_capacity(nodes),
-        };
+        let mut builder = Builder::empty(nodes);
         let root = builder.push_under(NO_ROW, root)?;
         for region in regions {
             builder.push_under(root, region)?;
@@ -72,9 +68,26 @@ impl Builder {
         self.push_under(parent, data)
     }
 
+    /// Begins a tree without anything; root and regions come first.
+    pub(super) fn empty(nodes: usize) -> Builder {
+        Builder {
+            space: Arc::new(Space::with_capacity(nodes)),
+            rows: Vec::with_capacity(nodes),
+            parents: Vec::with_capacity(nodes),
+        }
+    }
+
+    pub(super) fn space(&self) -> &Space {
+        &self.space
+    }
+
     fn push_under(&mut self, parent: u32, data: NodeData) -> Result<u32, DuplicateId> {
+        let row = data.into_row(&self.space);
+        self.push_row(parent, row)
+    }
+
+    pub(super) fn push_row(&mut self, parent: u32, mut row: Row) -> Result<u32, DuplicateId> {
         let number = u32::try_from(self.rows.len()).expect("row numbers are 32 bits");
-        let mut row = data.into_row(&self.space);
         // Ids are numbered as they arrive, so a known number is a second node with the same id.
         if row.node != number {
             return Err(DuplicateId(self.space.ids.name(row.node).into()));

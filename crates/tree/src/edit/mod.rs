@@ -1,6 +1,7 @@
 //! The working state: a mutable view over the last snapshot that costs what it changes.
 
 mod build;
+mod compact;
 mod data;
 mod freeze;
 mod ops;

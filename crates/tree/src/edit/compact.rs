@@ -1,0 +1,71 @@
+//! A tree without what came before it.
+
+use super::build::Builder;
+use crate::class::Region;
+use crate::list::{Children, Summary};
+use crate::node::NodeRef;
+use crate::row::{NO_ROW, NO_SYMBOL, Row};
+use crate::tree::Tree;
+
+impl Tree {
+    /// Returns an equal tree that shares no rows and no names with this one or any other: what only older trees have is let go with
+    /// them. Contents are shared. Costs what the tree has, whatever its history.
+    ///
+    /// # Panics
+    ///
+    /// Never: a tree has no id twice.
+    #[must_use]
+    pub fn compacted(&self) -> Tree {
+        let view = self.view();
+        let mut builder = Builder::empty(view.node_count());
+        let mut push = |parent: u32, node: NodeRef<'_>| {
+            builder.push_copy(parent, node).expect("a tree has no id twice")
+        };
+        let root = push(NO_ROW, view.root());
+        let regions = Region::ALL.map(|region| view.region(region));
+        let handles = regions.map(|region| push(root, region));
+        for (region, handle) in regions.into_iter().zip(handles) {
+            // Nodes that are still to come, the next one last.
+            let mut open = Vec::new();
+            descend(&mut open, handle, region);
+            while let Some((parent, node)) = open.pop() {
+                let own = push(parent, node);
+                descend(&mut open, own, node);
+            }
+        }
+        let tree = builder.finish(view.next_cycle());
+        if let Some(digest) = self.digest_cell().get() {
+            tree.digest_cell().get_or_init(|| *digest);
+        }
+        tree
+    }
+}
+
+fn descend<'t>(open: &mut Vec<(u32, NodeRef<'t>)>, parent: u32, node: NodeRef<'t>) {
+    let first = open.len();
+    open.extend(node.children().map(|child| (parent, child)));
+    open[first..].reverse();
+}
+
+impl Builder {
+    /// Adds a copy of a node of another tree.
+    fn push_copy(&mut self, parent: u32, node: NodeRef<'_>) -> Result<u32, super::DuplicateId> {
+        let space = self.space();
+        let symbol = |text: Option<&str>| text.map_or(NO_SYMBOL, |text| space.symbols.intern(text));
+        let row = Row {
+            node: space.ids.intern(node.id()),
+            node_type: space.symbols.intern(node.node_type()),
+            role: symbol(node.role()),
+            kind: symbol(node.kind()),
+            // Found again when the row is put into the log.
+            key: NO_SYMBOL,
+            previous: NO_ROW,
+            jump: NO_ROW,
+            version: 0,
+            children: Children::EMPTY,
+            summary: Summary::EMPTY,
+            ..node.row.clone()
+        };
+        self.push_row(parent, row)
+    }
+}
