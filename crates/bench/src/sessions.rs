@@ -223,39 +223,76 @@ impl Long {
     }
 }
 
-/// Resident bytes per open idle context of 20 turns beyond its content, against 20 KiB.
+/// Resident bytes per open idle context of 20 turns beyond its content, against 20 KiB: first of contexts that were used and that the
+/// store keeps open for whoever comes next, then of contexts whose sessions the program holds.
+///
+/// Each is measured by a process of its own, see [`measure_idle`]: this one has memory left over that it would use first.
 ///
 /// # Errors
 ///
 /// If the store fails.
-pub fn idle(contexts: u64) -> Outcome<Row> {
+///
+/// # Panics
+///
+/// If the program cannot be started again.
+pub fn idle(contexts: u64) -> Outcome<[Row; 2]> {
     let folder = folder();
-    let store = open(&folder.path().join("store.db"))?;
+    let path = folder.path().join("store.db");
+    let store = open(&path)?;
     for number in 0..contexts {
         let mut context = Context::new();
         (0..20).for_each(|index| turn(&mut context, number * 20 + index));
-        store.adopt(&format!("context {number}"), context, &ContextSettings::default())?;
+        store.adopt(&context_name(number), context, &ContextSettings::default())?;
     }
-    let before = resident();
-    let sessions: Result<Vec<Session>, _> =
-        (0..contexts).map(|number| store.session(&format!("context {number}"))).collect();
-    let sessions = sessions?;
-    let taken = resident().saturating_sub(before) as f64;
+    drop(store);
     let content = (contexts * 20 * 2 * MESSAGE as u64) as f64;
-    let each = (taken - content) / contexts as f64;
-    drop(sessions);
-    let ratio = each / (20.0 * 1024.0);
-    let name = format!(
-        "session: memory of {contexts} open idle contexts of 20 turns beyond content, each, against 20 KiB"
-    );
-    Ok(Row {
-        name,
-        ratio,
-        spread: (ratio, ratio),
-        bar: 1.0,
-        is_gain: false,
-        nanoseconds: (each, 20.0 * 1024.0),
-    })
+    let row = |how: &str, what: &str, bar: f64| {
+        let program = std::env::current_exe().expect("a program knows where it is");
+        let output = std::process::Command::new(program)
+            .args(["--idle", how, &contexts.to_string()])
+            .arg(&path)
+            .output()
+            .expect("the program can be started again");
+        let taken: f64 = String::from_utf8_lossy(&output.stdout).trim().parse().unwrap_or(f64::NAN);
+        let each = (taken - content) / contexts as f64;
+        let ratio = each / (20.0 * 1024.0);
+        Row {
+            name: format!(
+                "session: memory of {contexts} open idle contexts of 20 turns beyond content, each, {what}, against 20 KiB"
+            ),
+            ratio,
+            spread: (ratio, ratio),
+            bar,
+            is_gain: false,
+            nanoseconds: (each, 20.0 * 1024.0),
+        }
+    };
+    let kept = row("kept", "used once and kept by the store", 1.0);
+    Ok([kept, row("held", "held by sessions", f64::INFINITY)])
+}
+
+fn context_name(number: u64) -> String {
+    format!("context {number}")
+}
+
+/// Returns how much more memory this process has after opening all contexts of [`idle`].
+///
+/// # Errors
+///
+/// If the store fails.
+pub fn measure_idle(path: &Path, contexts: u64, held: bool) -> Outcome<u64> {
+    let options = StoreOptions { idle_bytes: u64::MAX, ..StoreOptions::default() };
+    let store = Store::open_with(&format!("sqlite:{}", path.display()), options)?;
+    let before = resident();
+    let mut sessions = Vec::new();
+    for number in 0..contexts {
+        let mut session = store.session(&context_name(number))?;
+        std::hint::black_box(session.context()?.head().map(contextree::Snapshot::thread));
+        if held {
+            sessions.push(session);
+        }
+    }
+    Ok(resident().saturating_sub(before))
 }
 
 /// Resident bytes of this process.

@@ -23,6 +23,14 @@ fn main() -> ExitCode {
 }
 
 fn run() -> Result<bool> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let [how, held, contexts, path] = &arguments[..]
+        && how == "--idle"
+    {
+        let contexts = contexts.parse().unwrap_or(0);
+        println!("{}", sessions::measure_idle(path.as_ref(), contexts, held == "held")?);
+        return Ok(true);
+    }
     let quick = std::env::args().any(|argument| argument == "--quick");
     let (rounds, steps) = if quick { (3, 300) } else { (9, 2_000) };
     println!("| what | ratio (median) | spread | bar | |\n|---|--:|--:|--:|---|");
@@ -30,7 +38,7 @@ fn run() -> Result<bool> {
     println!("{}", table::line(&row));
     let grouped = group(rounds, steps)?;
     println!("{}", table::line(&grouped));
-    let (turns, contexts, opened) = if quick { (10_000, 500, 3) } else { (100_000, 10_000, 5) };
+    let (turns, contexts, opened) = if quick { (10_000, 4_000, 3) } else { (100_000, 10_000, 5) };
     let (session, session_p99) = sessions::commit(rounds, steps)?;
     let mut rows = vec![session];
     println!("{}", table::line(&rows[0]));
@@ -39,7 +47,8 @@ fn run() -> Result<bool> {
         println!("{}", table::line(&rows[rows.len() - 1]));
     }
     let long = sessions::Long::new(turns)?;
-    for row in [long.opening(opened), long.middle(opened), sessions::idle(contexts)?] {
+    let [kept, held] = sessions::idle(contexts)?;
+    for row in [long.opening(opened), long.middle(opened), kept, held] {
         println!("{}", table::line(&row));
         rows.push(row);
     }

@@ -51,16 +51,16 @@ pub struct ContextOptions {
 pub struct Context {
     pub(crate) draft: Draft,
     pub(crate) counters: Counters,
-    settings: Arc<Settings>,
+    pub(crate) settings: Arc<Settings>,
     /// The snapshots that are loaded: the newest ones.
     pub(crate) history: Log<Snapshot>,
     /// How many snapshots come before them and are in a store only.
     pub(crate) skipped: usize,
-    handles: Handles,
-    measures: Measures,
+    pub(crate) handles: Handles,
+    pub(crate) measures: Measures,
     pub(crate) attempts: Attempts,
     /// Counts changes of the working state, so that a preview can tell whether it is still true.
-    revision: u64,
+    pub(crate) revision: u64,
     /// What a store has not seen yet, if there is one.
     pub(crate) recorder: Option<Recorder>,
 }

@@ -33,7 +33,7 @@ pub use attempt::{Attempt, AttemptError, AttemptStart, AttemptStatus};
 pub use clock::{Clock, IdRequest, IdRole, IdSource, LogicalClock, ReadableIds};
 pub use commit::{CommitOptions, Compaction, prune_order};
 pub use context::{Context, ContextOptions, Preview};
-pub use durable::{CommitRecord, Records, Restore, report_of};
+pub use durable::{CommitRecord, Records, Resting, Restore, report_of};
 pub use error::{BatchError, CommitError, OpError, Reason};
 pub use flat_log::FlatLogError;
 pub use history::HistoryError;

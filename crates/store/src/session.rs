@@ -18,7 +18,7 @@ use crate::checkpoint::{Spacing, checkpoint_of, places};
 use crate::error::{ReadError, Result, StoreError};
 use crate::load::{Opened, Place, join_journal, open};
 use crate::packed::pack;
-use crate::pool::Parked;
+use crate::pool::{Parked, State};
 use crate::rows::{Commit, ContextRow, Head, Pin, Step};
 use crate::settings::ContextSettings;
 use crate::store::Shared;
@@ -53,7 +53,13 @@ impl Session {
             && let Some(row) = shared.backend.find(name)?
             && (row.id, row.revision) == (parked.row.id, parked.row.revision)
         {
-            let Parked { row, settings, loaded, spacing } = parked;
+            let Parked { row, settings, state, spacing } = parked;
+            let loaded = match state {
+                State::Awake(loaded) => *loaded,
+                State::Resting(resting) => {
+                    resting.wake(Arc::clone(&shared.backend), row.name.clone())?
+                }
+            };
             return Ok(Session { shared, row, settings, loaded: Some(loaded), spacing });
         }
         let opened = open(&*shared.backend, name, first, &|row| shared.options(row))?;
@@ -519,7 +525,7 @@ impl Drop for Session {
             self.shared.pool.put(Parked {
                 row: self.row.clone(),
                 settings: self.settings.clone(),
-                loaded,
+                state: State::Awake(Box::new(loaded)),
                 spacing: self.spacing,
             });
         }

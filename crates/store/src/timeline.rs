@@ -9,6 +9,7 @@ use contextree_tree::{Log, TreeRef};
 use crate::backend::Backend;
 use crate::error::{Result, StoreError};
 use crate::load::Place;
+use crate::pool::State;
 use crate::rows::Stretch;
 
 /// A retained snapshot takes about as much memory as so many nodes.
@@ -18,6 +19,26 @@ const NODES_OF_A_SNAPSHOT: usize = 8;
 pub(crate) struct Loaded {
     pub(crate) context: Context,
     past: Past,
+}
+
+/// A context at rest, and where its history is.
+pub(crate) struct Resting {
+    context: contextree_engine::Resting,
+    lineage: Vec<Stretch>,
+}
+
+impl Resting {
+    pub(crate) fn bytes(&self) -> usize {
+        self.context.bytes()
+    }
+
+    /// Wakes it up.
+    pub(crate) fn wake(self, backend: Arc<dyn Backend>, name: String) -> Result<Loaded> {
+        let context = self.context.wake().map_err(|error| StoreError::Backend {
+            message: format!("a context did not wake up: {error}"),
+        })?;
+        Ok(Loaded::new(context, backend, name, self.lineage))
+    }
 }
 
 /// Older parts of a history. Only grows, so that what was handed out stays.
@@ -60,6 +81,15 @@ impl Loaded {
     pub(crate) fn forget(&mut self) {
         self.past.first = OnceLock::new();
         self.past.failure = OnceLock::new();
+    }
+
+    /// Lays the context to rest, if it can.
+    pub(crate) fn rest(self) -> State {
+        let Loaded { context, past } = self;
+        match context.rest() {
+            Ok(context) => State::Resting(Box::new(Resting { context, lineage: past.lineage })),
+            Err(context) => State::Awake(Box::new(Loaded { context: *context, past })),
+        }
     }
 
     /// Lets snapshots of the context go that take more memory than the newest one, so that a context in use takes a few times what it

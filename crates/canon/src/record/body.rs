@@ -1,5 +1,7 @@
 //! Content and attributes as bytes.
 
+use std::borrow::Cow;
+
 use contextree_json::{Object, Value, parse, write as json};
 use contextree_tree::{Body, Content};
 
@@ -102,7 +104,9 @@ pub fn retain_bodies(frame: &[u8], keep: &dyn Fn(u32) -> bool) -> Result<Vec<u8>
                 frame.extend_from_slice(&hash.0);
             }
             // It was short enough to stand here, and still is.
-            StoredContent::Here(content) => self::content(&mut frame, &mut Vec::new(), content),
+            StoredContent::Here(content) => {
+                self::content(&mut frame, &mut Vec::new(), content, SHARED_FROM);
+            }
         }
         match wanted {
             true => attributes(&mut frame, &mut words, &body.attributes),
@@ -113,12 +117,25 @@ pub fn retain_bodies(frame: &[u8], keep: &dyn Fn(u32) -> bool) -> Result<Vec<u8>
 }
 
 /// The bodies of a record, while it is written.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Bodies<'a> {
     list: Vec<&'a Body>,
+    /// Content of at least so many bytes stands elsewhere.
+    shared_from: usize,
+}
+
+impl Default for Bodies<'_> {
+    fn default() -> Self {
+        Bodies { list: Vec::new(), shared_from: SHARED_FROM }
+    }
 }
 
 impl<'a> Bodies<'a> {
+    /// Returns bodies that share nothing.
+    pub(super) fn alone() -> Self {
+        Bodies { list: Vec::new(), shared_from: usize::MAX }
+    }
+
     /// Adds a body; returns its index.
     pub(super) fn add(&mut self, body: &'a Body) -> usize {
         self.list.push(body);
@@ -134,7 +151,7 @@ impl<'a> Bodies<'a> {
         let mut shared = Vec::new();
         varint(&mut frame, self.list.len() as u64);
         for body in self.list {
-            content(&mut frame, &mut shared, &body.content);
+            content(&mut frame, &mut shared, &body.content, self.shared_from);
             attributes(&mut frame, &mut words, &body.attributes);
         }
         (close_frame(frame), shared)
@@ -151,30 +168,26 @@ fn attributes<'a>(frame: &mut Vec<u8>, words: &mut WordWriter<'a>, attributes: &
     }
 }
 
-fn content(frame: &mut Vec<u8>, shared: &mut Vec<SharedContent>, content: &Content) {
-    match content {
-        Content::Absent => frame.push(ABSENT),
-        Content::Text(text) => said(frame, shared, text.as_bytes(), TEXT, SHARED_TEXT),
-        Content::Json(value) => said(frame, shared, &value.to_canonical(), JSON, SHARED_JSON),
-    }
-}
-
-fn said(
+fn content(
     frame: &mut Vec<u8>,
     shared: &mut Vec<SharedContent>,
-    content: &[u8],
-    here: u8,
-    elsewhere: u8,
+    content: &Content,
+    shared_from: usize,
 ) {
-    if content.len() < SHARED_FROM {
+    let (said, here, elsewhere) = match content {
+        Content::Absent => return frame.push(ABSENT),
+        Content::Text(text) => (Cow::Borrowed(text.as_bytes()), TEXT, SHARED_TEXT),
+        Content::Json(value) => (Cow::Owned(value.to_canonical()), JSON, SHARED_JSON),
+    };
+    if said.len() < shared_from {
         frame.push(here);
-        return bytes(frame, content);
+        return bytes(frame, &said);
     }
-    let hash = Hash::of(content);
+    let hash = Hash::of(&said);
     frame.push(elsewhere);
     frame.extend_from_slice(&hash.0);
     if !shared.iter().any(|known| known.hash == hash) {
-        shared.push(SharedContent { hash, bytes: content.to_vec() });
+        shared.push(SharedContent { hash, bytes: said.into_owned() });
     }
 }
 

@@ -28,5 +28,6 @@ pub use fold::{Fold, build};
 pub use put::{BodyPlace, Put};
 pub use read::{Effects, Subject, read_effects};
 pub use write::{
-    Encoded, Heading, WorkCounters, write_base, write_checkpoint, write_commit, write_work,
+    Encoded, Heading, WorkCounters, write_alone, write_base, write_checkpoint, write_commit,
+    write_work,
 };

@@ -213,6 +213,15 @@ pub fn write_checkpoint(
     writer.finish(&[], &Value::Null)
 }
 
+/// As [`write_checkpoint`], with everything in the record itself, however long.
+#[must_use]
+pub fn write_alone(tree: TreeRef<'_>, heading: &Heading) -> Encoded {
+    let mut writer = tree_writer(tree.next_cycle(), heading);
+    writer.bodies = Bodies::alone();
+    tree.nodes().for_each(|(_, node)| writer.put(node, None));
+    writer.finish(&[], &Value::Null)
+}
+
 fn tree_writer<'a>(next_cycle: u32, heading: &Heading) -> Writer<'a> {
     let mut writer = Writer::new(kind::TREE, next_cycle);
     writer.out.extend_from_slice(&heading.digest.0);

@@ -6,8 +6,10 @@
 
 mod account;
 mod recording;
+mod rest;
 mod restore;
 
 pub(crate) use recording::Recorder;
 pub use recording::{CommitRecord, Records};
+pub use rest::Resting;
 pub use restore::{Restore, report_of};

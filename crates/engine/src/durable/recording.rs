@@ -97,14 +97,8 @@ impl Context {
     /// had. An address before it is `E_NOT_LOADED` from then on. Costs what the newest snapshot has. False, and nothing is done, if
     /// something happened since the newest snapshot or has not been taken as a record.
     pub fn forget_history(&mut self) -> bool {
-        let Some(head) = self.history.last() else { return false };
-        let is_recorded =
-            self.recorder.as_ref().is_some_and(|recorder| recorder.snapshots == self.history.len());
-        let counters = &self.counters;
-        let is_clean = counters.operations.is_empty()
-            && counters.warnings.is_empty()
-            && counters.next_index == 0;
-        if self.history.len() < 2 || !is_recorded || !is_clean {
+        let Some(head) = self.history.last().filter(|_| self.is_settled()) else { return false };
+        if self.history.len() < 2 {
             return false;
         }
         let head = head.compacted();
@@ -114,6 +108,16 @@ impl Context {
         self.history.push(head);
         self.record_changes();
         true
+    }
+
+    /// True if nothing happened since the newest snapshot, and that has been taken as a record.
+    pub(crate) fn is_settled(&self) -> bool {
+        let counters = &self.counters;
+        let recorder = self.recorder.as_ref();
+        recorder.is_some_and(|recorder| recorder.snapshots == self.history.len())
+            && counters.operations.is_empty()
+            && counters.warnings.is_empty()
+            && counters.next_index == 0
     }
 
     /// Returns the tree that the history begins with, before its first commit: root and regions, and the number of the commit that

@@ -1,6 +1,6 @@
 //! Random sessions through a store: what comes back is what was done, whoever opens it, whenever.
 
-use contextree_store::{ContextSettings, Session, StoreError};
+use contextree_store::{ContextSettings, Session, StoreError, StoreOptions};
 use contextree_testkit::drive::{Did, Driver};
 use contextree_testkit::generate::Rng;
 use contextree_testkit::script::{Refusal, Step};
@@ -8,7 +8,7 @@ use contextree_testkit::script::{Refusal, Step};
 use contextree_testkit::generate;
 use contextree_testkit::model::Model;
 
-use crate::support::{block, on_every_store, turns, utf8};
+use crate::support::{Home, block, on_every_store, turns, utf8};
 
 /// The outcome of a step in a store: the driver's, or a fault of the store.
 enum Failure {
@@ -93,6 +93,41 @@ fn a_stored_session_is_the_session_in_memory_however_often_it_is_opened() {
     });
 }
 
+/// More contexts than are kept awake, each used for a moment and put away again: none of them can tell.
+#[test]
+fn contexts_that_rested_go_on_where_they_were() {
+    for home in [Home::file(), Home::server()] {
+        let options = StoreOptions::default();
+        let store = contextree_store_postgres::open(&home.url, options).unwrap();
+        let mut plain: Vec<Driver> = (0..150).map(|_| Driver::new()).collect();
+        let mut steps: Vec<_> = (0..150).map(|seed| storable(1_000 + seed).into_iter()).collect();
+        for number in 0..plain.len() {
+            drop(store.create(&format!("{number}"), &ContextSettings::default()).unwrap());
+        }
+        let commit = Step::Commit { policy: None };
+        for round in 0..8 {
+            for (number, plain) in plain.iter_mut().enumerate() {
+                let mut session = store.session(&format!("{number}")).unwrap();
+                let context = session.context().unwrap();
+                assert_eq!(utf8(&context.export_working()), utf8(&plain.context.export_working()));
+                assert_eq!(context.history_digest(), plain.context.history_digest());
+                for one in steps[number].by_ref().take(3) {
+                    assert_eq!(
+                        step(&mut session, &one),
+                        plain.step(&one),
+                        "{round} {number} {one:?}"
+                    );
+                }
+                // Only a context whose work is committed can rest.
+                if (round + number) % 2 == 0 {
+                    assert_eq!(step(&mut session, &commit), plain.step(&commit));
+                }
+            }
+        }
+        assert!(store.verify(&mut |_, _| {}).unwrap().is_clean());
+    }
+}
+
 /// What a session holds is a few times the newest snapshot, and not the history that it made; everything can still be had.
 #[test]
 fn a_session_that_commits_for_long_does_not_keep_its_history_in_memory() {
@@ -100,13 +135,14 @@ fn a_session_that_commits_for_long_does_not_keep_its_history_in_memory() {
         let mut plain = contextree::Context::new();
         let mut session = store.create("main", &ContextSettings::default()).unwrap();
         for number in 0..900 {
-            let mut add = |context: &mut contextree::Context| {
+            let add = |context: &mut contextree::Context| -> Result<(), StoreError> {
                 let text = contextree::NewNode::text(format!("number {number}")).ttl(4);
                 context.add(contextree::Place::head(), text).unwrap();
                 crate::support::commit(context);
+                Ok(())
             };
-            add(&mut plain);
-            session.write(|context| Ok::<_, StoreError>(add(context))).unwrap();
+            add(&mut plain).unwrap();
+            session.write(add).unwrap();
         }
         assert!(session.context().unwrap().history().len() < 700);
         session.shrink();
