@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use super::{Entries, List, Summary};
+use super::{Entries, List, Runs, Summary};
 
 /// A row in a run. What is looked at in every walk stands beside it, so that the row itself need not be fetched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -10,6 +10,12 @@ pub(crate) struct Entry {
     pub(crate) row: u32,
     /// The earliest expiry in the row's subtree.
     pub(crate) expires: u32,
+}
+
+impl Entry {
+    pub(super) fn of(row: u32, entries: &impl Entries) -> Self {
+        Entry { row, expires: entries.summary(row).expires }
+    }
 }
 
 /// A finished run in a run of the level above, with what is looked at in every walk.
@@ -27,6 +33,13 @@ impl Child {
         let last = run.last().expect("a finished run is not empty");
         Child { summary: run.summary, count: run.count, last, run }
     }
+
+    /// Notes what the run has become.
+    pub(super) fn refresh(&mut self) {
+        self.summary = self.run.summary;
+        self.count = self.run.count;
+        self.last = self.run.last().expect("a finished run is not empty");
+    }
 }
 
 /// What a run holds.
@@ -35,7 +48,7 @@ pub(crate) enum Items {
     /// Rows.
     Rows(Vec<Entry>),
     /// Finished runs of the level below.
-    Runs(Vec<Child>),
+    Runs(Runs),
 }
 
 /// A piece of a list at one level.
@@ -51,14 +64,13 @@ pub(crate) struct Run {
 /// A copy is made to be changed: room for one more entry, and no digest.
 impl Clone for Run {
     fn clone(&self) -> Self {
-        fn with_room<T: Clone>(items: &[T]) -> Vec<T> {
-            let mut copy = Vec::with_capacity(items.len() + 1);
-            copy.extend_from_slice(items);
-            copy
-        }
         let items = match &self.items {
-            Items::Rows(rows) => Items::Rows(with_room(rows)),
-            Items::Runs(runs) => Items::Runs(with_room(runs)),
+            Items::Rows(rows) => {
+                let mut copy = Vec::with_capacity(rows.len() + 1);
+                copy.extend_from_slice(rows);
+                Items::Rows(copy)
+            }
+            Items::Runs(runs) => Items::Runs(runs.clone()),
         };
         Run { items, count: self.count, summary: self.summary, digest: OnceLock::new() }
     }
@@ -67,7 +79,7 @@ impl Clone for Run {
 impl Run {
     /// An empty unfinished run of a level.
     pub(super) fn empty(level: usize) -> Self {
-        let items = if level == 0 { Items::Rows(Vec::new()) } else { Items::Runs(Vec::new()) };
+        let items = if level == 0 { Items::Rows(Vec::new()) } else { Items::Runs(Runs::default()) };
         Run { items, count: 0, summary: Summary::EMPTY, digest: OnceLock::new() }
     }
 
@@ -121,7 +133,7 @@ impl Run {
         self.count += child.count;
         self.summary = self.summary.and(child.summary);
         if let Items::Runs(runs) = &mut self.items {
-            runs.push(child);
+            runs.own().push(child);
         }
     }
 
@@ -136,34 +148,22 @@ impl Run {
     pub(crate) fn touch(&self) -> u32 {
         match &self.items {
             Items::Rows(rows) => rows.first().map_or(0, |entry| entry.row),
-            Items::Runs(runs) => runs.first().map_or(0, |child| child.last),
+            Items::Runs(runs) => runs.get(0).map_or(0, |child| child.last),
         }
     }
 
-    fn get(&self, mut index: usize) -> Option<u32> {
+    pub(super) fn get(&self, mut index: usize) -> Option<u32> {
         let mut run = self;
         loop {
             match &run.items {
                 Items::Rows(rows) => return rows.get(index).map(|entry| entry.row),
                 Items::Runs(runs) => {
-                    let at = locate(runs, &mut index)?;
-                    run = &runs[at].run;
+                    let at = runs.locate(&mut index)?;
+                    run = &runs.get(at)?.run;
                 }
             }
         }
     }
-}
-
-/// Finds the child that holds an index, and makes the index one within that child.
-pub(super) fn locate(runs: &[Child], index: &mut usize) -> Option<usize> {
-    runs.iter().position(|child| {
-        let count = child.count as usize;
-        let here = *index < count;
-        if !here {
-            *index -= count;
-        }
-        here
-    })
 }
 
 impl List {

@@ -29,6 +29,7 @@ fn shape(children: &Children) -> String {
     let mut out = String::new();
     match children {
         Children::Few { .. } => out.push_str(&format!("{:?}", children.iter().collect::<Vec<_>>())),
+        Children::Some(run) => describe(run, &mut out),
         Children::Many(list) => {
             // Trailing empty levels at the top do not exist in either form.
             list.levels.iter().rev().for_each(|level| describe(level, &mut out));
@@ -106,4 +107,43 @@ fn appending_many_and_removing_from_the_front() {
         children.remove(0, &Plain);
     }
     check(&children, &(19_990..20_000).collect::<Vec<_>>());
+}
+
+#[test]
+fn many_edits_at_once_agree_with_a_vector() {
+    let mut state = 7_u64;
+    let mut random = |below: usize| {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % below.max(1)
+    };
+    for round in 0..60 {
+        let mut vector: Vec<u32> = (0..2 + round * round).collect();
+        let mut children = Children::from_rows(&vector, &Plain);
+        while !vector.is_empty() {
+            let before = children.clone();
+            let kept = vector.clone();
+            // Rows that stand together, at the front, at the back or anywhere; or any rows at all.
+            let share = [1, 2, 5, 40][random(4)];
+            let (from, to) = match random(4) {
+                0 => (0, random(30)),
+                1 => (vector.len().saturating_sub(random(30)), vector.len()),
+                _ => (random(vector.len()), vector.len()),
+            };
+            let mut edits = Vec::new();
+            for position in from..to.min(vector.len()) {
+                if random(share) == 0 {
+                    let row = vector[position];
+                    let after = (random(3) == 0).then_some(row);
+                    edits.push(Edit { position, before: Some(row), after });
+                }
+            }
+            for edit in edits.iter().rev().filter(|edit| edit.after.is_none()) {
+                vector.remove(edit.position);
+            }
+            children.edit_all(&edits, &Plain);
+            check(&children, &vector);
+            check(&before, &kept);
+        }
+    }
 }
