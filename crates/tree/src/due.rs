@@ -54,6 +54,7 @@ impl<'a> TreeRef<'a> {
                 next: Vec::new(),
                 found: Vec::new(),
                 siblings: Vec::new(),
+                beside: Vec::new(),
             };
             walk.list(&self.base.regions[region.index()], NO_WAY);
             while !walk.next.is_empty() {
@@ -102,8 +103,10 @@ struct Walk<'a> {
     next: Vec<(Spot<'a>, usize)>,
     /// The ways to due nodes.
     found: Vec<usize>,
-    /// Rows that stand beside those on the ways.
+    /// Rows that stand beside those on the ways, where their digests do not.
     siblings: Vec<u32>,
+    /// The digests that stand beside the rows on the ways.
+    beside: Vec<&'a [Option<[u8; 32]>]>,
 }
 
 impl<'a> Walk<'a> {
@@ -131,6 +134,8 @@ impl<'a> Walk<'a> {
             let digest = rows.row(*sibling).digest.get();
             seen ^ digest.map_or(0, |digest| digest[0])
         }));
+        let beside = self.beside.iter().flat_map(|digests| digests.iter());
+        black_box(beside.fold(0, |seen, digest| seen ^ digest.map_or(0, |digest| digest[0])));
         let ids = &self.tree.base.space.ids;
         let names: Vec<&str> =
             self.ways.iter().map(|(step, _)| ids.name(rows.row(step.row).node)).collect();
@@ -180,7 +185,10 @@ impl<'a> Walk<'a> {
     fn run(&mut self, run: &'a Run, mut start: usize, way: usize) {
         match &run.items {
             Items::Rows(rows) => {
-                self.siblings.extend(rows.iter().map(|entry| entry.row));
+                match run.beside.get() {
+                    Some(digests) => self.beside.push(digests),
+                    None => self.siblings.extend(rows.iter().map(|entry| entry.row)),
+                }
                 for entry in rows {
                     if entry.expires <= self.commit {
                         let step = Step { position: start, row: entry.row };

@@ -3,7 +3,7 @@
 //! The walk is here, next to what it walks; what is hashed, and how, is the canon's business.
 
 use crate::class::{Class, Region};
-use crate::list::{Children, Items, Run};
+use crate::list::{Children, Entry, Items, Run};
 use crate::node::NodeRef;
 use crate::rows::Rows;
 use crate::view::TreeRef;
@@ -51,9 +51,10 @@ fn list_digest(
     Some(match children {
         Children::Few { len: 0, .. } => return None,
         Children::Few { .. } => hasher.join(3, &gather(tree, children.iter(), hasher)),
-        Children::Some(run) => {
-            *run.digest.get_or_init(|| hasher.join(3, &gather(tree, children.iter(), hasher)))
-        }
+        Children::Some(run) => *run.digest.get_or_init(|| match &run.items {
+            Items::Rows(rows) => hasher.join(3, &row_digests(tree, run, rows, true, hasher)),
+            Items::Runs(_) => unreachable!("a list that is not cut has no runs of runs"),
+        }),
         Children::Many(list) => {
             let runs = list.levels.iter().rev();
             let digests: Vec<_> = runs.map(|run| run_digest(tree, run, false, hasher)).collect();
@@ -69,14 +70,33 @@ fn run_digest(
     hasher: &impl MerkleHasher,
 ) -> [u8; 32] {
     *run.digest.get_or_init(|| match &run.items {
-        Items::Rows(rows) => {
-            hasher.join(0, &gather(tree, rows.iter().map(|entry| entry.row), hasher))
-        }
+        Items::Rows(rows) => hasher.join(0, &row_digests(tree, run, rows, is_finished, hasher)),
         Items::Runs(runs) => {
             let below = |run: &Run| run_digest(tree, run, true, hasher);
             hasher.join(1, &runs.digests(is_finished, below))
         }
     })
+}
+
+/// Returns the digests of a run's rows. Those of a run that is there to stay are kept beside it.
+fn row_digests(
+    tree: TreeRef<'_>,
+    run: &Run,
+    rows: &[Entry],
+    stays: bool,
+    hasher: &impl MerkleHasher,
+) -> Vec<[u8; 32]> {
+    if let Some(beside) = run.beside.get() {
+        assert_eq!(beside.len(), rows.len(), "there is one digest for each row, if there are any");
+        let digest = |entry: &Entry| tree.node_at(entry.row).digest(hasher);
+        let rows = rows.iter().zip(beside);
+        return rows.map(|(entry, known)| known.unwrap_or_else(|| digest(entry))).collect();
+    }
+    let digests = gather(tree, rows.iter().map(|entry| entry.row), hasher);
+    if stays {
+        run.beside.get_or_init(|| digests.iter().copied().map(Some).collect());
+    }
+    digests
 }
 
 /// Returns the digests of rows. All are there before any is hashed: they may lie far apart, and the processor fetches several at a time

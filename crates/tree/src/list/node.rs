@@ -59,9 +59,12 @@ pub(crate) struct Run {
     pub(crate) count: u32,
     pub(crate) summary: Summary,
     pub(crate) digest: OnceLock<[u8; 32]>,
+    /// The digests of its rows, beside them; nothing for a row that changed since they were put together. Not there at all for most
+    /// runs that still grow. In a large tree it would take longer to fetch the rows' own than to hash them.
+    pub(crate) beside: OnceLock<Box<[Option<[u8; 32]>]>>,
 }
 
-/// A copy is made to be changed: room for one more entry, and no digest.
+/// A copy is made to be changed: room for one more entry, and no digest of its own.
 impl Clone for Run {
     fn clone(&self) -> Self {
         let items = match &self.items {
@@ -72,7 +75,13 @@ impl Clone for Run {
             }
             Items::Runs(runs) => Items::Runs(runs.clone()),
         };
-        Run { items, count: self.count, summary: self.summary, digest: OnceLock::new() }
+        Run {
+            items,
+            count: self.count,
+            summary: self.summary,
+            digest: OnceLock::new(),
+            beside: self.beside.clone(),
+        }
     }
 }
 
@@ -80,12 +89,22 @@ impl Run {
     /// An empty unfinished run of a level.
     pub(super) fn empty(level: usize) -> Self {
         let items = if level == 0 { Items::Rows(Vec::new()) } else { Items::Runs(Runs::default()) };
-        Run { items, count: 0, summary: Summary::EMPTY, digest: OnceLock::new() }
+        Run::bare(items)
+    }
+
+    fn bare(items: Items) -> Self {
+        Run {
+            items,
+            count: 0,
+            summary: Summary::EMPTY,
+            digest: OnceLock::new(),
+            beside: OnceLock::new(),
+        }
     }
 
     /// A run of these items.
     pub(super) fn of(items: Items, entries: &impl Entries) -> Self {
-        let mut run = Run { items, count: 0, summary: Summary::EMPTY, digest: OnceLock::new() };
+        let mut run = Run::bare(items);
         run.count = match &run.items {
             Items::Rows(rows) => u32::try_from(rows.len()).expect("rows are counted in 32 bits"),
             Items::Runs(runs) => runs.iter().map(|child| child.count).sum(),
@@ -121,6 +140,7 @@ impl Run {
 
     pub(super) fn push_row(&mut self, row: u32, summary: Summary) {
         self.digest = OnceLock::new();
+        self.beside = OnceLock::new();
         self.count += 1;
         self.summary = self.summary.and(summary);
         if let Items::Rows(rows) = &mut self.items {

@@ -38,7 +38,38 @@ fn shape(children: &Children) -> String {
     out
 }
 
+/// Puts digests beside the rows where there are none, as the computation of a digest does, and looks at those that are there.
+fn check_beside(children: &Children) {
+    fn digest(row: u32) -> [u8; 32] {
+        let mut digest = [7; 32];
+        digest[..4].copy_from_slice(&row.to_le_bytes());
+        digest
+    }
+    fn within(run: &Run) {
+        match &run.items {
+            Items::Rows(rows) => {
+                let all = || rows.iter().map(|entry| Some(digest(entry.row))).collect();
+                let beside = run.beside.get_or_init(all);
+                assert_eq!(beside.len(), rows.len());
+                for (entry, beside) in rows.iter().zip(beside) {
+                    assert!(beside.is_none_or(|beside| beside == digest(entry.row)));
+                }
+            }
+            Items::Runs(runs) => {
+                assert!(run.beside.get().is_none());
+                runs.iter().for_each(|child| within(&child.run));
+            }
+        }
+    }
+    match children {
+        Children::Few { .. } => {}
+        Children::Some(run) => within(run),
+        Children::Many(list) => list.levels.iter().for_each(|run| within(run)),
+    }
+}
+
 fn check(children: &Children, expected: &[u32]) {
+    check_beside(children);
     assert_eq!(children.iter().collect::<Vec<_>>(), expected, "forwards");
     assert_eq!(
         children.rev().collect::<Vec<_>>(),
@@ -85,6 +116,9 @@ fn random_edits_agree_with_a_vector() {
             if !vector.is_empty() && random(3) == 0 {
                 let index = random(vector.len());
                 children.replace(index, vector[index], &Plain);
+            }
+            if random(9) == 0 {
+                check_beside(&children);
             }
             if random(12) == 0 && !vector.is_empty() {
                 let index = random(vector.len());
