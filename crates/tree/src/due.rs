@@ -106,7 +106,7 @@ struct Walk<'a> {
     /// Rows that stand beside those on the ways, where their digests do not.
     siblings: Vec<u32>,
     /// The digests that stand beside the rows on the ways.
-    beside: Vec<&'a [Option<[u8; 32]>]>,
+    beside: Vec<&'a [[u8; 32]]>,
 }
 
 impl<'a> Walk<'a> {
@@ -135,7 +135,7 @@ impl<'a> Walk<'a> {
             seen ^ digest.map_or(0, |digest| digest[0])
         }));
         let beside = self.beside.iter().flat_map(|digests| digests.iter());
-        black_box(beside.fold(0, |seen, digest| seen ^ digest.map_or(0, |digest| digest[0])));
+        black_box(beside.fold(0, |seen, digest| seen ^ digest[0]));
         let ids = &self.tree.base.space.ids;
         let names: Vec<&str> =
             self.ways.iter().map(|(step, _)| ids.name(rows.row(step.row).node)).collect();

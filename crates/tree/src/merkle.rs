@@ -87,14 +87,13 @@ fn row_digests(
     hasher: &impl MerkleHasher,
 ) -> Vec<[u8; 32]> {
     if let Some(beside) = run.beside.get() {
-        assert_eq!(beside.len(), rows.len(), "there is one digest for each row, if there are any");
         let digest = |entry: &Entry| tree.node_at(entry.row).digest(hasher);
-        let rows = rows.iter().zip(beside);
-        return rows.map(|(entry, known)| known.unwrap_or_else(|| digest(entry))).collect();
+        let known = |entry: &Entry| entry.digest(beside).unwrap_or_else(|| digest(entry));
+        return rows.iter().map(known).collect();
     }
     let digests = gather(tree, rows.iter().map(|entry| entry.row), hasher);
     if stays {
-        run.beside.get_or_init(|| digests.iter().copied().map(Some).collect());
+        run.beside.get_or_init(|| digests.as_slice().into());
     }
     digests
 }

@@ -153,16 +153,10 @@ fn edit_run(run: &mut Arc<Run>, start: usize, edits: &[Edit], entries: &impl Ent
     let mut change = Change::default();
     match &mut run.items {
         Items::Rows(rows) => {
-            let mut beside = run.beside.take().map(Vec::from);
             for edit in edits.iter().rev() {
-                let at = edit.position - start;
-                change = change.and(edit_row(rows, at, edit, entries));
-                if let Some(beside) = &mut beside {
-                    edit_beside(beside, at, edit);
-                }
+                change = change.and(edit_row(rows, edit.position - start, edit, entries));
             }
-            run.beside =
-                beside.map_or_else(OnceLock::new, |beside| beside.into_boxed_slice().into());
+            run.check_beside();
         }
         Items::Runs(runs) => {
             let mut parts = Parts { start, rest: edits };
@@ -205,16 +199,6 @@ fn edit_row(rows: &mut Vec<Entry>, at: usize, edit: &Edit, entries: &impl Entrie
             let loses = if before == row { u32::MAX } else { loses(before) };
             Change { count: 0, gains: summary.marks, loses: loses & !summary.marks }
         }
-    }
-}
-
-/// As [`edit_row`], for the digests beside the rows. Those of rows that stay stay.
-fn edit_beside(beside: &mut Vec<Option<[u8; 32]>>, at: usize, edit: &Edit) {
-    match (edit.before, edit.after) {
-        (None, None) => {}
-        (Some(_), None) => drop(beside.remove(at)),
-        (None, Some(_)) => beside.insert(at, None),
-        (Some(_), Some(_)) => beside[at] = None,
     }
 }
 
@@ -290,7 +274,6 @@ impl<E: Entries> Merge<'_, E> {
     /// Makes one run of two that stand side by side, without the last row of the left one.
     fn join(&self, left: &mut Arc<Run>, right: &Run) {
         let left = Arc::make_mut(left);
-        left.beside = OnceLock::new();
         match (&mut left.items, &right.items) {
             (Items::Rows(left), Items::Rows(right)) => {
                 left.pop();
@@ -308,6 +291,7 @@ impl<E: Entries> Merge<'_, E> {
             _ => unreachable!("runs side by side have the same level"),
         }
         left.count = left.count + right.count - 1;
+        left.renumber();
         left.settle(right.summary.marks, self.loses, self.entries);
     }
 

@@ -10,11 +10,21 @@ pub(crate) struct Entry {
     pub(crate) row: u32,
     /// The earliest expiry in the row's subtree.
     pub(crate) expires: u32,
+    /// Which of the digests [beside](Run::beside) the run is the row's; [`NOT_BESIDE`] if none is.
+    beside: u32,
 }
 
+const NOT_BESIDE: u32 = u32::MAX;
+
 impl Entry {
+    /// A row that has just come.
     pub(super) fn of(row: u32, entries: &impl Entries) -> Self {
-        Entry { row, expires: entries.summary(row).expires }
+        Entry { row, expires: entries.summary(row).expires, beside: NOT_BESIDE }
+    }
+
+    /// Returns the row's digest, given those beside its run.
+    pub(crate) fn digest(&self, beside: &[[u8; 32]]) -> Option<[u8; 32]> {
+        beside.get(self.beside as usize).copied()
     }
 }
 
@@ -59,9 +69,10 @@ pub(crate) struct Run {
     pub(crate) count: u32,
     pub(crate) summary: Summary,
     pub(crate) digest: OnceLock<[u8; 32]>,
-    /// The digests of its rows, beside them; nothing for a row that changed since they were put together. Not there at all for most
-    /// runs that still grow. In a large tree it would take longer to fetch the rows' own than to hash them.
-    pub(crate) beside: OnceLock<Box<[Option<[u8; 32]>]>>,
+    /// The digests of its rows, so that the rows need not be fetched for them: in a large tree that would take longer than to hash
+    /// them all. Each row knows which is its own, so later versions of the run share them. Nothing for most runs that still grow;
+    /// until there is something, the rows are numbered as they stand.
+    pub(crate) beside: OnceLock<Arc<[[u8; 32]]>>,
 }
 
 /// A copy is made to be changed: room for one more entry, and no digest of its own.
@@ -109,8 +120,28 @@ impl Run {
             Items::Rows(rows) => u32::try_from(rows.len()).expect("rows are counted in 32 bits"),
             Items::Runs(runs) => runs.iter().map(|child| child.count).sum(),
         };
+        run.renumber();
         run.summarize(entries);
         run
+    }
+
+    /// Forgets the digests beside the run.
+    pub(super) fn renumber(&mut self) {
+        self.beside = OnceLock::new();
+        if let Items::Rows(rows) = &mut self.items {
+            (0..).zip(rows).for_each(|(number, entry)| entry.beside = number);
+        }
+    }
+
+    /// Forgets the digests beside the run if they are those of too few of its rows.
+    pub(super) fn check_beside(&mut self) {
+        const MOST: usize = 8;
+        if let Items::Rows(rows) = &self.items {
+            let strangers = rows.iter().filter(|entry| entry.beside == NOT_BESIDE).count();
+            if strangers > MOST || self.beside.get().is_none() {
+                self.renumber();
+            }
+        }
     }
 
     /// Works out the summary from the items.
@@ -140,12 +171,14 @@ impl Run {
 
     pub(super) fn push_row(&mut self, row: u32, summary: Summary) {
         self.digest = OnceLock::new();
-        self.beside = OnceLock::new();
-        self.count += 1;
         self.summary = self.summary.and(summary);
-        if let Items::Rows(rows) = &mut self.items {
-            rows.push(Entry { row, expires: summary.expires });
+        if self.beside.get().is_some() {
+            self.renumber();
         }
+        if let Items::Rows(rows) = &mut self.items {
+            rows.push(Entry { row, expires: summary.expires, beside: self.count });
+        }
+        self.count += 1;
     }
 
     pub(super) fn push_run(&mut self, child: Child) {

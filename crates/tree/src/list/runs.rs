@@ -7,7 +7,7 @@ use std::{iter, slice};
 use super::{Child, Run};
 
 /// How many runs may differ from the shared ones before all are put together anew.
-const CHANGES: usize = 4;
+const CHANGES: usize = 8;
 
 /// Finished runs of one level, side by side.
 ///
@@ -16,7 +16,8 @@ const CHANGES: usize = 4;
 #[derive(Debug, Default)]
 pub(crate) struct Runs {
     block: Arc<Block>,
-    changes: Option<Box<Changes>>,
+    /// What has changed since, by position.
+    changes: Vec<(u32, Child)>,
 }
 
 /// Runs as they were when they were last put together, and their digests, once computed. The digests are those of these runs for ever:
@@ -27,26 +28,22 @@ struct Block {
     digests: OnceLock<Box<[[u8; 32]]>>,
 }
 
-/// What has changed since, by position.
-#[derive(Debug)]
-struct Changes(Vec<(u32, Child)>);
-
 /// A copy is made to be changed: there is room for one more change.
 impl Clone for Runs {
     fn clone(&self) -> Self {
-        let changes = self.changes.as_ref().map(|changes| {
-            let before = &changes.0;
-            let mut changes = Vec::with_capacity(before.len() + 1);
-            changes.extend_from_slice(before);
-            Box::new(Changes(changes))
-        });
+        let mut changes = Vec::new();
+        // Most have none and get none, except on the way to a change.
+        if !self.changes.is_empty() {
+            changes.reserve_exact(self.changes.len() + 1);
+            changes.extend_from_slice(&self.changes);
+        }
         Runs { block: Arc::clone(&self.block), changes }
     }
 }
 
 impl From<Vec<Child>> for Runs {
     fn from(runs: Vec<Child>) -> Self {
-        Runs { block: Arc::new(Block { runs, digests: OnceLock::new() }), changes: None }
+        Runs { block: Arc::new(Block { runs, digests: OnceLock::new() }), changes: Vec::new() }
     }
 }
 
@@ -55,19 +52,13 @@ impl Runs {
         self.block.runs.len()
     }
 
-    fn changes(&self) -> &[(u32, Child)] {
-        self.changes.as_ref().map_or(&[], |changes| &changes.0)
-    }
-
     /// Returns the run at a position.
     #[inline]
     pub(crate) fn get(&self, at: usize) -> Option<&Child> {
-        if let Some(changes) = &self.changes
-            && let Some((_, child)) = changes.0.iter().find(|(changed, _)| *changed as usize == at)
-        {
-            return Some(child);
+        match self.changes.iter().find(|(changed, _)| *changed as usize == at) {
+            Some((_, child)) => Some(child),
+            None => self.block.runs.get(at),
         }
-        self.block.runs.get(at)
     }
 
     pub(super) fn last(&self) -> Option<&Child> {
@@ -75,7 +66,7 @@ impl Runs {
     }
 
     pub(crate) fn iter(&self) -> RunsIter<'_> {
-        RunsIter { runs: self.block.runs.iter().enumerate(), changes: self.changes().iter() }
+        RunsIter { runs: self.block.runs.iter().enumerate(), changes: self.changes.iter() }
     }
 
     /// Finds the run that holds an index, and makes the index one within that run.
@@ -106,23 +97,22 @@ impl Runs {
     /// The run at a position, to be changed. It must be refreshed afterwards.
     pub(super) fn change(&mut self, at: usize) -> &mut Child {
         let key = u32::try_from(at).expect("rows are counted in 32 bits");
-        let place = self.changes().binary_search_by_key(&key, |(changed, _)| *changed);
-        let is_full = self.changes().len() == CHANGES;
+        let place = self.changes.binary_search_by_key(&key, |(changed, _)| *changed);
+        let is_full = self.changes.len() == CHANGES;
         if self.is_own() || (place.is_err() && is_full) {
             return &mut self.own()[at];
         }
-        let none = || Box::new(Changes(Vec::with_capacity(1)));
-        let changes = &mut self.changes.get_or_insert_with(none).0;
         let place = place.unwrap_or_else(|place| {
-            changes.insert(place, (key, self.block.runs[at].clone()));
+            self.changes.reserve_exact(1);
+            self.changes.insert(place, (key, self.block.runs[at].clone()));
             place
         });
-        &mut changes[place].1
+        &mut self.changes[place].1
     }
 
     /// True if nobody else sees these runs, and nothing was computed from them.
     fn is_own(&mut self) -> bool {
-        self.changes.is_none()
+        self.changes.is_empty()
             && Arc::get_mut(&mut self.block).is_some_and(|block| block.digests.get().is_none())
     }
 
@@ -143,7 +133,7 @@ impl Runs {
         digest: impl Fn(&Run) -> [u8; 32],
     ) -> Cow<'_, [[u8; 32]]> {
         let all = || self.iter().map(|child| digest(&child.run));
-        match (self.block.digests.get(), self.changes()) {
+        match (self.block.digests.get(), &self.changes[..]) {
             (Some(digests), []) => Cow::Borrowed(digests),
             (Some(digests), changes) => {
                 let mut digests = digests.to_vec();
