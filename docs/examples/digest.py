@@ -105,14 +105,14 @@ def node_digest(node, default_type, expires, children):
 
 
 def boundary(id):
-    """How many levels of runs a node ends: one id in 8 ends one, one in 64 two, and so on."""
+    """How many levels of runs a node ends: one id in 4 ends one, one in 32 two, one in 256 three, and so on."""
     state = 0xCBF29CE484222325
     for byte in id.encode("utf-8"):
         state = (state ^ byte) * 0x100000001B3 % 2**64
     state = (state ^ state >> 32) * 0xD6E8FEB86659FD93 % 2**64
     state ^= state >> 32
     zeros = (state & -state).bit_length() - 1 if state else 64
-    return zeros // 3
+    return (zeros + 1) // 3
 
 
 def join(level, digests):
@@ -123,7 +123,7 @@ def list_digest(entries):
     """The digest of a list of children, given as pairs of id and digest in canonical order."""
     if not entries:
         return None
-    if len(entries) <= 3:
+    if len(entries) <= 32:
         return join(3, [digest for _, digest in entries])
     levels = [[]]
     for id, digest in entries:

@@ -1,13 +1,13 @@
 //! Prints every row of the table, and the growth over a million turns.
 //!
-//! `contextree-bench [--quick] [--only rows|selectors|growth] [--json FILE] [--svg FILE] [--page FILE]`
+//! `contextree-bench [--quick] [--only rows|expiry|selectors|growth] [--json FILE] [--svg FILE] [--page FILE]`
 #![expect(clippy::print_stdout, reason = "the program's output")]
 
 use std::process::{Command, ExitCode};
 
 use contextree_bench::growth::Point;
 use contextree_bench::measure::Row;
-use contextree_bench::rows::{Scale, all, selectors};
+use contextree_bench::rows::{Scale, all, expiries, selectors};
 use contextree_bench::{growth, page, plot, table};
 use mimalloc::MiMalloc;
 
@@ -23,11 +23,12 @@ fn main() -> ExitCode {
     let quick = arguments.iter().any(|argument| argument == "--quick");
     let rows = match value("--only") {
         Some("growth") => Vec::new(),
+        Some("expiry") => measure(quick, expiries),
         Some("selectors") => measure(quick, selectors),
         _ => measure(quick, all),
     };
     let points = match value("--only") {
-        Some("rows" | "selectors") => Vec::new(),
+        Some("rows" | "expiry" | "selectors") => Vec::new(),
         _ => grow(quick),
     };
     let files = [

@@ -40,9 +40,7 @@ pub fn all(scale: Scale, mut done: impl FnMut(&Row)) -> Vec<Row> {
     take(diff(&large, scale));
     take(traversal(&large, scale));
     drop(large);
-    take(expiry(scale, Layout::Together));
-    take(expiry(scale, Layout::OneList));
-    take(expiry(scale, Layout::Scattered));
+    LAYOUTS.into_iter().for_each(|layout| take(expiry(scale, layout)));
     take(thread(scale));
     take(hash(1 << 10, 2.0, scale));
     take(hash(1 << 20, 1.3, scale));
@@ -54,6 +52,11 @@ pub fn all(scale: Scale, mut done: impl FnMut(&Row)) -> Vec<Row> {
     provider_rows::all(scale, &mut take);
     crate::selectors::rows(scale, &mut take);
     rows
+}
+
+/// Measures the rows on expiry only.
+pub fn expiries(scale: Scale, done: impl FnMut(&Row)) -> Vec<Row> {
+    LAYOUTS.into_iter().map(|layout| expiry(scale, layout)).inspect(done).collect()
 }
 
 /// Measures the rows on selectors only.
@@ -197,6 +200,8 @@ impl Plain {
             + usize::from(self.offset == self.priority)
     }
 }
+
+const LAYOUTS: [Layout; 3] = [Layout::Together, Layout::OneList, Layout::Scattered];
 
 fn expiry(scale: Scale, layout: Layout) -> Row {
     let commits = 60;

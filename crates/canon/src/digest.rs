@@ -93,12 +93,10 @@ impl MerkleHasher for Sha {
         Sha256::digest(&record).into()
     }
 
-    fn join(&self, level: u8, digests: &mut dyn Iterator<Item = [u8; 32]>) -> [u8; 32] {
+    fn join(&self, level: u8, digests: &[[u8; 32]]) -> [u8; 32] {
         let mut hasher = Sha256::new();
         hasher.update([b'J', level]);
-        for digest in digests {
-            hasher.update(digest);
-        }
+        hasher.update(digests.as_flattened());
         hasher.finalize().into()
     }
 }

@@ -29,12 +29,14 @@
 mod body;
 mod class;
 pub mod diff;
+mod due;
 mod edit;
 mod list;
 mod marked;
 mod merkle;
 mod node;
 mod row;
+mod rows;
 mod scalar;
 mod scan;
 mod store;
@@ -46,6 +48,7 @@ mod walk;
 
 pub use body::{Body, Content, is_hashed_attribute};
 pub use class::{Class, Region, Vocabulary};
+pub use due::{Due, Place};
 pub use edit::{Builder, Draft, DuplicateId, NodeData, NodeKey};
 pub use merkle::{MerkleHasher, root_digest};
 pub use node::{NodeChildren, NodeRef};

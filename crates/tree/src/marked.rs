@@ -6,14 +6,6 @@ use crate::row::NEVER;
 use crate::view::TreeRef;
 
 impl<'a> TreeRef<'a> {
-    /// Returns the nodes whose ttl has run out: those that expire at the commit to come, in document order.
-    #[must_use]
-    pub fn due(self) -> Vec<NodeRef<'a>> {
-        let mut due = Vec::new();
-        self.due_nodes(self.base.next_cycle, &mut |row| due.push(self.node_at(row)));
-        due
-    }
-
     /// Returns the nodes that carry `data_refs`, in document order.
     #[must_use]
     pub fn referring(self) -> Vec<NodeRef<'a>> {
@@ -71,6 +63,11 @@ impl<'a> TreeRef<'a> {
         match children {
             Children::Few { .. } => {
                 children.iter().for_each(|row| self.marked_in_row(row, wanted, visit));
+            }
+            Children::Some(run) => {
+                if wanted(run.summary) {
+                    self.marked_in_run(run, wanted, visit);
+                }
             }
             Children::Many(list) => {
                 let levels = list.levels.iter().rev().filter(|run| wanted(run.summary));

@@ -3,8 +3,9 @@
 //! The walk is here, next to what it walks; what is hashed, and how, is the canon's business.
 
 use crate::class::{Class, Region};
-use crate::list::{Children, Items, Run};
+use crate::list::{Children, Entry, Items, Run};
 use crate::node::NodeRef;
+use crate::rows::Rows;
 use crate::view::TreeRef;
 
 /// What the digests are made with.
@@ -13,20 +14,22 @@ pub trait MerkleHasher {
     fn node(&self, node: NodeRef<'_>, children: Option<[u8; 32]>) -> [u8; 32];
 
     /// Returns the digest of a sequence of digests. The level tells what kind of sequence it is: 0 a run of nodes, 1 a run of runs, 2
-    /// the unfinished runs of a list from the highest level down, 3 a list of at most three nodes.
-    fn join(&self, level: u8, digests: &mut dyn Iterator<Item = [u8; 32]>) -> [u8; 32];
+    /// the unfinished runs of a list from the highest level down, 3 a list of at most 32 nodes.
+    fn join(&self, level: u8, digests: &[[u8; 32]]) -> [u8; 32];
 }
 
 /// Returns the digest of a whole tree. Costs what changed since the last tree that was digested.
 pub fn root_digest(tree: TreeRef<'_>, hasher: &impl MerkleHasher) -> [u8; 32] {
-    let mut regions = Region::ALL.into_iter().map(|region| tree.region(region).digest(hasher));
-    let children = hasher.join(3, &mut regions);
-    hasher.node(tree.root(), Some(children))
+    let regions = Region::ALL.map(|region| tree.region(region).digest(hasher));
+    hasher.node(tree.root(), Some(hasher.join(3, &regions)))
 }
 
 impl NodeRef<'_> {
     /// Returns the digest of the node and everything below it.
     pub fn digest(self, hasher: &impl MerkleHasher) -> [u8; 32] {
+        if let Some(digest) = self.row.digest.get() {
+            return *digest;
+        }
         // The lists of the regions are not in their rows, so neither can be the digests.
         match self.class() {
             Class::Root => return root_digest(self.tree, hasher),
@@ -45,26 +48,71 @@ fn list_digest(
     children: &Children,
     hasher: &impl MerkleHasher,
 ) -> Option<[u8; 32]> {
-    match children {
-        Children::Few { len: 0, .. } => None,
-        Children::Few { .. } => {
-            let mut digests = children.iter().map(|row| tree.node_at(row).digest(hasher));
-            Some(hasher.join(3, &mut digests))
-        }
+    Some(match children {
+        Children::Few { len: 0, .. } => return None,
+        Children::Few { .. } => hasher.join(3, &gather(tree, children.iter(), hasher)),
+        Children::Some(run) => *run.digest.get_or_init(|| match &run.items {
+            Items::Rows(rows) => hasher.join(3, &row_digests(tree, run, rows, true, hasher)),
+            Items::Runs(_) => unreachable!("a list that is not cut has no runs of runs"),
+        }),
         Children::Many(list) => {
-            let mut digests = list.levels.iter().rev().map(|run| run_digest(tree, run, hasher));
-            Some(hasher.join(2, &mut digests))
-        }
-    }
-}
-
-fn run_digest(tree: TreeRef<'_>, run: &Run, hasher: &impl MerkleHasher) -> [u8; 32] {
-    *run.digest.get_or_init(|| match &run.items {
-        Items::Rows(rows) => {
-            hasher.join(0, &mut rows.iter().map(|entry| tree.node_at(entry.row).digest(hasher)))
-        }
-        Items::Runs(runs) => {
-            hasher.join(1, &mut runs.iter().map(|child| run_digest(tree, &child.run, hasher)))
+            let runs = list.levels.iter().rev();
+            let digests: Vec<_> = runs.map(|run| run_digest(tree, run, false, hasher)).collect();
+            hasher.join(2, &digests)
         }
     })
+}
+
+fn run_digest(
+    tree: TreeRef<'_>,
+    run: &Run,
+    is_finished: bool,
+    hasher: &impl MerkleHasher,
+) -> [u8; 32] {
+    *run.digest.get_or_init(|| match &run.items {
+        Items::Rows(rows) => hasher.join(0, &row_digests(tree, run, rows, is_finished, hasher)),
+        Items::Runs(runs) => {
+            let below = |run: &Run| run_digest(tree, run, true, hasher);
+            hasher.join(1, &runs.digests(is_finished, below))
+        }
+    })
+}
+
+/// Returns the digests of a run's rows. Those of a run that is there to stay are kept beside it.
+fn row_digests(
+    tree: TreeRef<'_>,
+    run: &Run,
+    rows: &[Entry],
+    stays: bool,
+    hasher: &impl MerkleHasher,
+) -> Vec<[u8; 32]> {
+    if let Some(beside) = run.beside.get() {
+        let digest = |entry: &Entry| tree.node_at(entry.row).digest(hasher);
+        let known = |entry: &Entry| entry.digest(beside).unwrap_or_else(|| digest(entry));
+        return rows.iter().map(known).collect();
+    }
+    let digests = gather(tree, rows.iter().map(|entry| entry.row), hasher);
+    if stays {
+        run.beside.get_or_init(|| digests.as_slice().into());
+    }
+    digests
+}
+
+/// Returns the digests of rows. All are there before any is hashed: they may lie far apart, and the processor fetches several at a time
+/// if nothing stands between.
+fn gather(
+    tree: TreeRef<'_>,
+    numbers: impl Iterator<Item = u32>,
+    hasher: &impl MerkleHasher,
+) -> Vec<[u8; 32]> {
+    let mut rows = Rows::of(tree);
+    numbers
+        .map(|number| {
+            let row = rows.row(number);
+            match row.digest.get() {
+                Some(digest) => *digest,
+                None => NodeRef { tree, number, row }.digest(hasher),
+            }
+        })
+        .collect()
 }

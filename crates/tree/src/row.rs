@@ -101,38 +101,41 @@ impl Header {
 pub(crate) const ALL_REQUIRED: u32 = 0x1ff << flag::PRESENT_SHIFT;
 
 /// One version of one node. Rows are immutable once they are in the log.
+///
+/// What is looked at on the way to other nodes comes last, side by side: in a large tree none of it is in the cache.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub(crate) struct Row {
-    /// The node's number; its id is `ids.name(node)`.
-    pub(crate) node: u32,
-    /// The parent's node number.
-    pub(crate) parent: u32,
-    pub(crate) node_type: u32,
-    pub(crate) role: u32,
-    pub(crate) kind: u32,
-    pub(crate) flags: u32,
     pub(crate) offset: i64,
     pub(crate) priority: i64,
     pub(crate) created_at_ns: i64,
+    pub(crate) body: Option<Arc<Body>>,
+    pub(crate) node_type: u32,
+    pub(crate) role: u32,
+    pub(crate) kind: u32,
     pub(crate) cycle: u32,
     pub(crate) creation_index: u32,
-    /// The commit at which the node expires; [`NEVER`] for ttl null. Stored absolutely, so that a commit
-    /// touches no node whose ttl merely goes down.
-    pub(crate) expires: u32,
     /// The row of the version before, in an earlier commit.
     pub(crate) previous: u32,
     /// A version further back: the one with the lowest set bit of `version` cleared.
     pub(crate) jump: u32,
     /// Counts the versions of the node, from 0.
     pub(crate) version: u32,
+    /// The parent's node number.
+    pub(crate) parent: u32,
+    /// The node's number; its id is `ids.name(node)`.
+    pub(crate) node: u32,
+    pub(crate) flags: u32,
+    /// The commit at which the node expires; [`NEVER`] for ttl null. Stored absolutely, so that a commit
+    /// touches no node whose ttl merely goes down.
+    pub(crate) expires: u32,
+    pub(crate) children: Children,
     /// What stands below, itself included.
     pub(crate) summary: Summary,
-    pub(crate) children: Children,
-    pub(crate) body: Option<Arc<Body>>,
-    /// The key as a symbol. [`NO_SYMBOL`] if there is none, and until the row is in the log.
-    pub(crate) key: u32,
     /// The Merkle digest of the node and all below it, once computed.
     pub(crate) digest: OnceLock<[u8; 32]>,
+    /// The key as a symbol. [`NO_SYMBOL`] if there is none, and until the row is in the log.
+    pub(crate) key: u32,
 }
 
 impl Row {

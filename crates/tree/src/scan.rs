@@ -148,6 +148,7 @@ impl<'a, V: FnMut(Hits<'_, 'a>) -> bool> Scan<'a, '_, V> {
     fn list(&mut self, children: &'a Children) -> ControlFlow<()> {
         match children {
             Children::Few { .. } => children.iter().try_for_each(|number| self.node(number)),
+            Children::Some(run) => self.run(run, run.summary),
             Children::Many(list) => {
                 list.levels.iter().rev().try_for_each(|run| self.run(run, run.summary))
             }
@@ -167,12 +168,18 @@ impl<'a, V: FnMut(Hits<'_, 'a>) -> bool> Scan<'a, '_, V> {
                 }
                 ControlFlow::Continue(())
             }
-            Items::Runs(runs) => runs.chunks(AHEAD).try_for_each(|runs| {
-                // One after the other, each run would wait for memory; asked for together, they wait once.
-                let wanted = runs.iter().filter(|child| self.wants(child.summary));
-                black_box(wanted.fold(0, |rows, child| rows ^ child.run.touch()));
-                runs.iter().try_for_each(|child| self.run(&child.run, child.summary))
-            }),
+            Items::Runs(runs) => {
+                let mut rest = runs.iter();
+                for _ in 0..runs.len().div_ceil(AHEAD) {
+                    // One after the other, each run would wait for memory; asked for together, they wait once.
+                    let ahead = rest.clone().take(AHEAD);
+                    let wanted = ahead.filter(|child| self.wants(child.summary));
+                    black_box(wanted.fold(0, |rows, child| rows ^ child.run.touch()));
+                    let mut now = rest.by_ref().take(AHEAD);
+                    now.try_for_each(|child| self.run(&child.run, child.summary))?;
+                }
+                ControlFlow::Continue(())
+            }
         }
     }
 

@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::{iter, slice};
 
 use crate::class::{Class, Region};
-use crate::list::{Child, ChildIter, Children, Entry, Items, Run, Summary};
+use crate::list::{ChildIter, Children, Entry, Items, Run, RunsIter, Summary};
 use crate::node::NodeRef;
 use crate::row::{NO_ROW, Row};
-use crate::store::Page;
+use crate::rows::Rows;
 use crate::symbol::Hint;
 use crate::view::TreeRef;
 
@@ -18,8 +18,7 @@ pub struct Preorder<'a> {
     tree: TreeRef<'a>,
     /// What is still to be visited: siblings, and runs of siblings, of all levels that are open.
     stack: Vec<Frame<'a>>,
-    /// Rows of one turn lie side by side: the page of the last one is kept at hand.
-    page: Page<'a>,
+    rows: Rows<'a>,
     hint: Hint,
 }
 
@@ -35,7 +34,7 @@ enum Rest<'a> {
     Regions(slice::Iter<'a, u32>),
     Rows(slice::Iter<'a, u32>),
     Entries(slice::Iter<'a, Entry>),
-    Runs(slice::Iter<'a, Child>),
+    Runs(RunsIter<'a>),
     Levels(iter::Rev<slice::Iter<'a, Arc<Run>>>),
 }
 
@@ -43,6 +42,7 @@ impl<'a> Rest<'a> {
     fn of_list(children: &'a Children) -> Self {
         match children {
             Children::Few { len, rows } => Rest::Rows(rows[..usize::from(*len)].iter()),
+            Children::Some(run) => Rest::of_run(run),
             Children::Many(list) => Rest::Levels(list.levels.iter().rev()),
         }
     }
@@ -62,7 +62,7 @@ impl<'a> Preorder<'a> {
 
     pub(crate) fn with_hint(start: NodeRef<'a>, hint: Hint) -> Self {
         let tree = start.tree;
-        Preorder { start: Some(start), tree, stack: Vec::new(), page: Page::EMPTY, hint }
+        Preorder { start: Some(start), tree, stack: Vec::new(), rows: Rows::of(tree), hint }
     }
 
     fn wants(&self, summary: Summary) -> bool {
@@ -79,21 +79,6 @@ impl<'a> Preorder<'a> {
             _ => Rest::of_list(&row.children),
         };
         self.stack.push(Frame { depth: depth + 1, rest });
-    }
-
-    #[inline]
-    fn row(&mut self, number: u32) -> &'a Row {
-        if let Some(row) = self.page.row(number)
-            && number < self.tree.base.rows
-        {
-            return row;
-        }
-        if number < self.tree.base.rows
-            && let Some(page) = self.tree.base.space.page(number)
-        {
-            self.page = page;
-        }
-        self.tree.row(number)
     }
 }
 
@@ -140,7 +125,7 @@ impl<'a> Iterator for Preorder<'a> {
                 self.stack.pop();
                 continue;
             };
-            let row = self.row(number);
+            let row = self.rows.row(number);
             if !self.wants(row.summary) && row.class() != Class::Region {
                 continue;
             }

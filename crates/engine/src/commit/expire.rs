@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use contextree_tree::NodeKey;
+use contextree_tree::{NodeKey, Place};
 
 use super::{Progress, Surroundings};
 use crate::refs::References;
@@ -12,6 +12,7 @@ use crate::work::Work;
 /// A node whose ttl ran out.
 struct Due {
     key: NodeKey,
+    place: Place,
     id: String,
     /// The node and everything below it, in document order.
     subtree: Vec<String>,
@@ -25,8 +26,9 @@ impl Work<'_> {
         let mut due: Vec<Due> = view
             .due()
             .into_iter()
-            .map(|node| Due {
+            .map(|contextree_tree::Due { node, place }| Due {
                 key: node.key_of(),
+                place,
                 id: node.id().to_owned(),
                 subtree: node.subtree().map(|(_, node)| node.id().to_owned()).collect(),
                 held: None,
@@ -47,24 +49,17 @@ impl Work<'_> {
                     .cloned(),
             );
         }
+        // First, because the places are those of the tree as it is.
+        self.draft.remove_all(due.iter().filter(|due| due.held.is_none()).map(|due| &due.place));
         let next = self.cycle() + 1;
-        for due in &due {
-            match &due.held {
+        for due in due {
+            match due.held {
                 Some((held, by)) => {
-                    progress.deferred.push(Deferred {
-                        id: due.id.clone(),
-                        held: held.clone(),
-                        by: by.clone(),
-                    });
                     // Its ttl stays 0: it is due again at the next commit.
                     self.draft.set_expires(due.key, Some(next));
+                    progress.deferred.push(Deferred { id: due.id, held, by });
                 }
-                None => {
-                    progress.expired.push(due.id.clone());
-                    if self.draft.view().contains(due.key) {
-                        self.draft.remove(due.key);
-                    }
-                }
+                None => progress.expired.push(due.id),
             }
         }
     }

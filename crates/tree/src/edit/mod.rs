@@ -1,5 +1,6 @@
 //! The working state: a mutable view over the last snapshot that costs what it changes.
 
+mod batch;
 mod build;
 mod compact;
 mod data;

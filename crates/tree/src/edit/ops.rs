@@ -185,9 +185,9 @@ impl Draft {
     }
 
     /// Notes that a node is gone. One that was never committed leaves no trace.
-    fn bury(&mut self, node: u32, number: u32) {
+    pub(super) fn bury(&mut self, node: u32, number: u32) {
         self.note_changed(node);
-        if self.base.space.find(node, self.base.rows).is_some() {
+        if number < self.base.rows || self.base.space.find(node, self.base.rows).is_some() {
             self.set_index(node, None);
         } else {
             self.forget_index(node);

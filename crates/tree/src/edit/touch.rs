@@ -14,6 +14,11 @@ impl Draft {
     /// The parent's list is told by the [`Draft::refresh`] that ends every change.
     pub(super) fn touch(&mut self, node: u32) -> u32 {
         let number = self.view().find_row(node).expect("only nodes of the tree are touched");
+        self.touch_row(number)
+    }
+
+    /// As [`Draft::touch`], given the node's row.
+    pub(super) fn touch_row(&mut self, number: u32) -> u32 {
         if number >= self.base.rows {
             return number - self.base.rows;
         }

@@ -1,9 +1,21 @@
-//! Changing a child list: append, insert, remove, replace.
+//! Changing a child list: append, insert, remove, replace, one entry or many at once.
 
 use std::sync::{Arc, OnceLock};
 
-use super::node::{Entry, locate};
-use super::{Child, Children, Entries, FEW, Items, List, Run, Summary};
+use super::node::Entry;
+use super::{Child, Children, Entries, FEW, Items, List, Run, Runs, Summary, UNCUT};
+
+/// One change of a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Edit {
+    /// Where, counted before any of the changes that are made together.
+    pub(crate) position: usize,
+    /// The row that stands there and leaves; nothing to insert before it.
+    pub(crate) before: Option<u32>,
+    /// The row that comes in its place; nothing to remove it. With `before` it is another version of the same node, or the same row,
+    /// changed in place.
+    pub(crate) after: Option<u32>,
+}
 
 impl Children {
     /// Returns the list of these rows, which are in canonical order.
@@ -15,6 +27,10 @@ impl Children {
                 len: u8::try_from(rows.len()).expect("at most three"),
                 rows: few,
             };
+        }
+        if rows.len() <= UNCUT {
+            let rows = rows.iter().map(|row| Entry::of(*row, entries)).collect();
+            return Children::Some(Arc::new(Run::of(Items::Rows(rows), entries)));
         }
         let mut list = List::EMPTY;
         for row in rows {
@@ -37,23 +53,24 @@ impl Children {
                 all.insert(index, row);
                 *self = Children::from_rows(&all, entries);
             }
+            Children::Some(run) if (run.count as usize) < UNCUT => {
+                let edit = Edit { position: index, before: None, after: Some(row) };
+                edit_run(run, 0, &[edit], entries);
+            }
+            Children::Some(_) => {
+                let mut all: Vec<u32> = self.iter().collect();
+                all.insert(index, row);
+                *self = Children::from_rows(&all, entries);
+            }
             Children::Many(list) => {
-                let len = list.len();
-                if index == len {
+                if index == list.len() {
                     Arc::make_mut(list).push_row(row, entries);
                 } else if entries.boundary(row) == 0 {
                     // No run ends here that did not end before.
-                    let summary = entries.summary(row);
-                    Arc::make_mut(list).edit_leaf(
-                        index,
-                        &mut |rows, at| {
-                            rows.insert(at, Entry { row, expires: summary.expires });
-                            Change { count: 1, gains: summary.marks, loses: 0 }
-                        },
-                        entries,
-                    );
+                    let edit = Edit { position: index, before: None, after: Some(row) };
+                    Arc::make_mut(list).edit_in_runs(&[edit], entries);
                 } else {
-                    *list = Arc::new(list.spliced(index, 0, Some(row), entries));
+                    *list = Arc::new(list.with_row_at(index, row, entries));
                 }
             }
         }
@@ -61,115 +78,297 @@ impl Children {
 
     /// Removes the row at a position.
     pub(crate) fn remove(&mut self, index: usize, entries: &impl Entries) {
-        match self {
-            Children::Few { len, rows } => {
-                rows.copy_within(index + 1..usize::from(*len), index);
-                *len -= 1;
-            }
-            // What fits into the small form has the small form: the shape follows from the entries alone.
-            Children::Many(list) if list.len() == FEW + 1 => {
-                let rows: Vec<u32> = self.iter().collect();
-                let kept: Vec<u32> = [&rows[..index], &rows[index + 1..]].concat();
-                *self = Children::from_rows(&kept, entries);
-            }
-            Children::Many(list) => {
-                let row = list.get(index).expect("the index lies in the list");
-                if entries.boundary(row) == 0 {
-                    let loses = entries.summary(row).marks;
-                    Arc::make_mut(list).edit_leaf(
-                        index,
-                        &mut |rows, at| {
-                            rows.remove(at);
-                            Change { count: -1, gains: 0, loses }
-                        },
-                        entries,
-                    );
-                } else {
-                    *list = Arc::new(list.spliced(index, 1, None, entries));
-                }
-            }
-        }
+        let before = self.get(index);
+        assert!(before.is_some(), "the index lies in the list");
+        self.edit_all(&[Edit { position: index, before, after: None }], entries);
     }
 
     /// Puts another version of the same node at a position, or notes that the row there has changed.
     pub(crate) fn replace(&mut self, index: usize, row: u32, entries: &impl Entries) {
+        let before = self.get(index);
+        assert!(before.is_some(), "the index lies in the list");
+        self.edit_all(&[Edit { position: index, before, after: Some(row) }], entries);
+    }
+
+    /// Removes and replaces rows, at rising positions. Each run on the way is copied once, however many of its rows change.
+    pub(crate) fn edit_all(&mut self, edits: &[Edit], entries: &impl Entries) {
+        let removed = edits.iter().filter(|edit| edit.after.is_none()).count();
         match self {
-            Children::Few { rows, .. } => rows[index] = row,
-            Children::Many(list) => {
-                let summary = entries.summary(row);
-                Arc::make_mut(list).edit_leaf(
-                    index,
-                    &mut |rows, at| {
-                        let before = rows[at].row;
-                        rows[at] = Entry { row, expires: summary.expires };
-                        // A row that changed in place does not tell what it was before: it may have lost any mark.
-                        let loses =
-                            if before == row { u32::MAX } else { entries.summary(before).marks };
-                        Change { count: 0, gains: summary.marks, loses: loses & !summary.marks }
-                    },
-                    entries,
-                );
+            Children::Few { len, rows } => {
+                for edit in edits.iter().rev() {
+                    match edit.after {
+                        Some(row) => rows[edit.position] = row,
+                        None => {
+                            rows.copy_within(edit.position + 1..usize::from(*len), edit.position);
+                            *len -= 1;
+                        }
+                    }
+                }
+            }
+            Children::Some(run) if run.count as usize - removed > FEW => {
+                edit_run(run, 0, edits, entries);
+            }
+            Children::Many(list) if list.len() - removed > UNCUT => {
+                Arc::make_mut(list).edit_all(edits, entries);
+            }
+            // What fits into a smaller form has the smaller form: the shape follows from the entries alone.
+            Children::Some(_) | Children::Many(_) => {
+                let mut rows: Vec<u32> = self.iter().collect();
+                for edit in edits.iter().rev() {
+                    match edit.after {
+                        Some(row) => rows[edit.position] = row,
+                        None => drop(rows.remove(edit.position)),
+                    }
+                }
+                *self = Children::from_rows(&rows, entries);
             }
         }
     }
 }
 
-/// What an edit of a run of rows changed.
+/// What edits of a run changed.
+#[derive(Clone, Copy, Default)]
 struct Change {
     count: i32,
-    /// Marks that it may have brought.
+    /// Marks that they may have brought.
     gains: u32,
-    /// Marks that it may have taken away.
+    /// Marks that they may have taken away.
     loses: u32,
 }
 
-/// Edits the rows of a run in place, or of the run below that holds the index. No run may begin or end to exist by it. As deep as the
-/// runs are, not as user input.
-fn edit_run(
-    run: &mut Arc<Run>,
-    mut index: usize,
-    edit: &mut dyn FnMut(&mut Vec<Entry>, usize) -> Change,
-    entries: &impl Entries,
-) -> Change {
-    let run = Arc::make_mut(run);
-    run.digest = OnceLock::new();
-    let change = match &mut run.items {
-        Items::Rows(rows) => edit(rows, index),
-        Items::Runs(runs) => {
-            let at = locate(runs, &mut index).expect("the index lies in this run");
-            let child = &mut runs[at];
-            let change = edit_run(&mut child.run, index, edit, entries);
-            *child = Child::new(Arc::clone(&child.run));
-            change
+impl Change {
+    fn and(self, other: Change) -> Change {
+        Change {
+            count: self.count + other.count,
+            gains: self.gains | other.gains,
+            loses: self.loses | other.loses,
         }
-    };
-    run.count = run.count.saturating_add_signed(change.count);
-    if run.summary.marks & change.loses & Summary::EXACT == 0 {
-        run.refresh_expiry();
-        run.summary.marks |= change.gains;
-    } else {
-        run.summarize(entries);
     }
+}
+
+/// Edits rows of a run, which begins at the position `start`, and of the runs below. No run may begin or end to exist by it. As deep as
+/// the runs are, not as user input.
+fn edit_run(run: &mut Arc<Run>, start: usize, edits: &[Edit], entries: &impl Entries) -> Change {
+    let run = Arc::make_mut(run);
+    let mut change = Change::default();
+    match &mut run.items {
+        Items::Rows(rows) => {
+            for edit in edits.iter().rev() {
+                change = change.and(edit_row(rows, edit.position - start, edit, entries));
+            }
+            run.check_beside();
+        }
+        Items::Runs(runs) => {
+            let mut parts = Parts { start, rest: edits };
+            let touched: Vec<(usize, (usize, &[Edit]))> = runs
+                .iter()
+                .enumerate()
+                .filter_map(|(at, child)| Some((at, parts.next(child.count)?)))
+                .collect();
+            for (at, (start, edits)) in touched {
+                let child = runs.change(at);
+                change = change.and(edit_run(&mut child.run, start, edits, entries));
+                child.refresh();
+            }
+        }
+    }
+    run.count = run.count.saturating_add_signed(change.count);
+    run.settle(change.gains, change.loses, entries);
     change
+}
+
+fn edit_row(rows: &mut Vec<Entry>, at: usize, edit: &Edit, entries: &impl Entries) -> Change {
+    if let Some(before) = edit.before {
+        assert_eq!(rows[at].row, before, "a list is edited as it is, not as it was");
+    }
+    let loses = |before| entries.summary(before).marks;
+    match (edit.before, edit.after) {
+        (None, None) => Change::default(),
+        (Some(before), None) => {
+            rows.remove(at);
+            Change { count: -1, gains: 0, loses: loses(before) }
+        }
+        (None, Some(row)) => {
+            rows.insert(at, Entry::of(row, entries));
+            Change { count: 1, gains: entries.summary(row).marks, loses: 0 }
+        }
+        (Some(before), Some(row)) => {
+            rows[at] = Entry::of(row, entries);
+            let summary = entries.summary(row);
+            // A row that changed in place does not tell what it was before: it may have lost any mark.
+            let loses = if before == row { u32::MAX } else { loses(before) };
+            Change { count: 0, gains: summary.marks, loses: loses & !summary.marks }
+        }
+    }
+}
+
+/// Deals edits out to the runs that they fall into.
+struct Parts<'a> {
+    start: usize,
+    rest: &'a [Edit],
+}
+
+impl<'a> Parts<'a> {
+    /// Returns where the next run begins and what is to be edited in it, if anything is.
+    fn next(&mut self, count: u32) -> Option<(usize, &'a [Edit])> {
+        let start = self.start;
+        self.start += count as usize;
+        let (here, rest) =
+            self.rest.split_at(self.rest.partition_point(|edit| edit.position < self.start));
+        self.rest = rest;
+        (!here.is_empty()).then_some((start, here))
+    }
+}
+
+impl Run {
+    /// Works out the summary after rows came and went.
+    fn settle(&mut self, gains: u32, loses: u32, entries: &impl Entries) {
+        self.digest = OnceLock::new();
+        if matches!(self.items, Items::Rows(_)) && self.summary.marks & loses & Summary::EXACT == 0
+        {
+            // The rows need not be fetched.
+            self.refresh_expiry();
+            self.summary.marks |= gains;
+        } else {
+            self.summarize(entries);
+        }
+    }
+
+    /// Takes the last run out.
+    fn pop_run(&mut self, entries: &impl Entries) -> Option<Child> {
+        let Items::Runs(runs) = &mut self.items else { return None };
+        let child = runs.own().pop()?;
+        self.count -= child.count;
+        self.settle(0, 0, entries);
+        Some(child)
+    }
+}
+
+/// Takes a row out of a list that ended runs: they go on with what follows. All else stays where it is.
+struct Merge<'a, E> {
+    /// How many levels the row ended.
+    ended: usize,
+    /// The row's marks.
+    loses: u32,
+    entries: &'a E,
+}
+
+impl<E: Entries> Merge<'_, E> {
+    /// In a run of a level above those that the row ended, or of the lowest such level.
+    fn within(&self, run: &mut Arc<Run>, level: usize, mut index: usize) {
+        let run = Arc::make_mut(run);
+        if let Items::Runs(runs) = &mut run.items {
+            let at = runs.locate(&mut index).expect("the index lies in this run");
+            if level == self.ended {
+                let next = runs.own().remove(at + 1);
+                self.join(&mut runs.change(at).run, &next.run);
+            } else {
+                self.within(&mut runs.change(at).run, level - 1, index);
+            }
+            runs.change(at).refresh();
+        }
+        run.count -= 1;
+        run.settle(0, self.loses, self.entries);
+    }
+
+    /// Makes one run of two that stand side by side, without the last row of the left one.
+    fn join(&self, left: &mut Arc<Run>, right: &Run) {
+        let left = Arc::make_mut(left);
+        match (&mut left.items, &right.items) {
+            (Items::Rows(left), Items::Rows(right)) => {
+                left.pop();
+                left.extend_from_slice(right);
+            }
+            (Items::Runs(left), Items::Runs(right)) => {
+                let mut right = right.iter();
+                let left = left.own();
+                if let (Some(last), Some(first)) = (left.last_mut(), right.next()) {
+                    self.join(&mut last.run, &first.run);
+                    last.refresh();
+                    left.extend(right.cloned());
+                }
+            }
+            _ => unreachable!("runs side by side have the same level"),
+        }
+        left.count = left.count + right.count - 1;
+        left.renumber();
+        left.settle(right.summary.marks, self.loses, self.entries);
+    }
+
+    /// Puts a run that is not finished any more before the unfinished ones of its level and of those below.
+    fn reopen(&self, list: &mut List, level: usize, mut run: Arc<Run>) {
+        let next = &list.levels[level];
+        if level == 0 || !next.is_empty() {
+            self.join(&mut run, next);
+            list.levels[level] = run;
+            return;
+        }
+        let last = Arc::make_mut(&mut run).pop_run(self.entries);
+        list.levels[level] = run;
+        let last = last.expect("a run that was finished is not empty");
+        self.reopen(list, level - 1, last.run);
+    }
 }
 
 impl List {
     pub(super) const EMPTY: List = List { levels: Vec::new() };
 
-    /// Edits the run of rows that holds an index.
-    fn edit_leaf(
-        &mut self,
-        mut index: usize,
-        edit: &mut dyn FnMut(&mut Vec<Entry>, usize) -> Change,
-        entries: &impl Entries,
-    ) {
-        for run in self.levels.iter_mut().rev() {
-            let count = run.count as usize;
-            if index < count {
-                edit_run(run, index, edit, entries);
-                return;
+    /// Removes and replaces rows at rising positions.
+    fn edit_all(&mut self, edits: &[Edit], entries: &impl Entries) {
+        let mut within = Vec::with_capacity(edits.len());
+        let mut ends = Vec::new();
+        let mut removed = 0;
+        for edit in edits {
+            match (edit.before, edit.after) {
+                (Some(before), None) => match entries.boundary(before) {
+                    0 => {
+                        removed += 1;
+                        within.push(*edit);
+                    }
+                    ended => ends.push((edit.position - removed, before, ended as usize)),
+                },
+                _ => within.push(*edit),
             }
-            index -= count;
+        }
+        self.edit_in_runs(&within, entries);
+        for (index, row, ended) in ends.into_iter().rev() {
+            let loses = entries.summary(row).marks;
+            self.merge_at(index, &Merge { ended, loses, entries });
+        }
+    }
+
+    /// Edits rows such that every run stays where it is.
+    fn edit_in_runs(&mut self, edits: &[Edit], entries: &impl Entries) {
+        let mut parts = Parts { start: 0, rest: edits };
+        for run in self.levels.iter_mut().rev() {
+            if let Some((start, edits)) = parts.next(run.count) {
+                edit_run(run, start, edits, entries);
+            }
+        }
+    }
+
+    /// Takes out a row that ends runs.
+    fn merge_at(&mut self, mut index: usize, merge: &Merge<'_, impl Entries>) {
+        for level in (0..self.levels.len()).rev() {
+            let run = &mut self.levels[level];
+            let count = run.count as usize;
+            if index >= count {
+                index -= count;
+                continue;
+            }
+            if level == merge.ended && index + 1 == count {
+                // What follows is unfinished.
+                let last = Arc::make_mut(run).pop_run(merge.entries);
+                let last = last.expect("the run that the row ended is here");
+                merge.reopen(self, level - 1, last.run);
+            } else {
+                merge.within(run, level, index);
+            }
+            break;
+        }
+        // The highest level is never empty in a list that was built by appending.
+        while self.levels.last().is_some_and(|run| run.is_empty()) {
+            self.levels.pop();
         }
     }
 
@@ -215,14 +414,8 @@ impl List {
         }
     }
 
-    /// Returns the list with `removed` rows (none or one) at a position replaced by `row`, if any.
-    fn spliced(
-        &self,
-        index: usize,
-        removed: usize,
-        row: Option<u32>,
-        entries: &impl Entries,
-    ) -> List {
+    /// Returns the list with a row inserted that may end runs.
+    fn with_row_at(&self, index: usize, row: u32, entries: &impl Entries) -> List {
         let mut out = List::EMPTY;
         let mut left = index;
         let mut found = false;
@@ -234,7 +427,7 @@ impl List {
                 out.push_items(level, run, entries);
             } else if left < count {
                 found = true;
-                out.splice_run(level, run, left, removed, row, entries);
+                out.split_run(level, run, left, row, entries);
             } else {
                 left -= count;
                 if !run.is_empty() {
@@ -250,29 +443,32 @@ impl List {
         out
     }
 
-    /// Appends a run of a level with a row of it replaced: what stands before as it is, the rest pushed anew.
-    fn splice_run(
+    /// Appends a run of a level with a row inserted: what stands before as it is, the rest pushed anew.
+    fn split_run(
         &mut self,
         level: usize,
         run: &Run,
         index: usize,
-        removed: usize,
-        row: Option<u32>,
+        row: u32,
         entries: &impl Entries,
     ) {
         match &run.items {
             Items::Rows(rows) => {
                 *self.open(0) = Run::of(Items::Rows(rows[..index].to_vec()), entries);
-                row.iter().for_each(|row| self.push_row(*row, entries));
-                rows[index + removed..].iter().for_each(|entry| self.push_row(entry.row, entries));
+                self.push_row(row, entries);
+                rows[index..].iter().for_each(|entry| self.push_row(entry.row, entries));
             }
             Items::Runs(runs) => {
                 let mut left = index;
-                let at = locate(runs, &mut left).expect("the index lies in this run");
+                let at = runs.locate(&mut left).expect("the index lies in this run");
+                let before: Vec<Child> = runs.iter().take(at).cloned().collect();
                 self.open(level);
-                self.levels[level] = Arc::new(Run::of(Items::Runs(runs[..at].to_vec()), entries));
-                self.splice_run(level - 1, &runs[at].run, left, removed, row, entries);
-                runs[at + 1..].iter().for_each(|run| self.push_run(level - 1, run, entries));
+                self.levels[level] = Arc::new(Run::of(Items::Runs(Runs::from(before)), entries));
+                let mut rest = runs.iter().skip(at);
+                if let Some(child) = rest.next() {
+                    self.split_run(level - 1, &child.run, left, row, entries);
+                }
+                rest.for_each(|run| self.push_run(level - 1, run, entries));
             }
         }
     }

@@ -4,7 +4,7 @@ use std::slice;
 use std::sync::Arc;
 
 use super::node::Entry;
-use super::{Child, Children, Items, Run};
+use super::{Children, Items, Run, RunsIter};
 
 /// Rows still to be visited, in either form.
 #[derive(Clone, Debug)]
@@ -35,7 +35,7 @@ impl Rows<'_> {
 pub(crate) struct ChildIter<'a> {
     rows: Rows<'a>,
     /// Runs still to be walked, the next one last.
-    pending: Vec<slice::Iter<'a, Child>>,
+    pending: Vec<RunsIter<'a>>,
     /// Unfinished runs still to be walked, the next one last.
     levels: slice::Iter<'a, Arc<Run>>,
 }
@@ -44,6 +44,7 @@ impl<'a> ChildIter<'a> {
     pub(super) fn new(children: &'a Children) -> Self {
         let (rows, levels) = match children {
             Children::Few { len, rows } => (&rows[..usize::from(*len)], &[][..]),
+            Children::Some(run) => (&[][..], slice::from_ref(run)),
             Children::Many(list) => (&[][..], &list.levels[..]),
         };
         ChildIter { rows: Rows::Plain(rows.iter()), pending: Vec::new(), levels: levels.iter() }
@@ -90,7 +91,7 @@ impl Iterator for ChildIter<'_> {
 #[derive(Clone, Debug)]
 pub(crate) struct ReverseIter<'a> {
     rows: Rows<'a>,
-    pending: Vec<slice::Iter<'a, Child>>,
+    pending: Vec<RunsIter<'a>>,
     levels: slice::Iter<'a, Arc<Run>>,
 }
 

@@ -1,7 +1,7 @@
 //! Ordered, persistent child lists whose shape depends on nothing but their entries.
 //!
-//! A list is cut into runs, and runs into runs of runs. Where a run ends is decided by the entries themselves: an
-//! entry whose id hashes to one value in 8 ends a run, one in 8 of those ends a run of runs, and so on. The
+//! A list of more than 32 is cut into runs, and runs into runs of runs. Where a run ends is decided by the entries themselves: an
+//! entry whose id hashes to one value in 4 ends a run, one in 8 of those ends a run of runs, and so on. The
 //! same entries therefore always give the same shape, however they got there; an edit changes the runs around it and
 //! shares the rest; and the digest of each run can be kept with it. (A balanced tree would do the first two of
 //! these, but its shape remembers the order of the edits, and so would its digest.)
@@ -9,10 +9,13 @@
 mod edit;
 mod iter;
 mod node;
+mod runs;
 mod search;
 
+pub(crate) use edit::Edit;
 pub(crate) use iter::{ChildIter, ReverseIter};
 pub(crate) use node::{Child, Entry, Items, Run};
+pub(crate) use runs::{Runs, RunsIter};
 
 use std::sync::Arc;
 
@@ -26,7 +29,7 @@ pub(crate) trait Entries {
 
 /// Returns how many levels of runs an entry ends, given the hash of its id.
 pub(crate) fn boundary(hash: u64) -> u32 {
-    hash.trailing_zeros() / 3
+    (hash.trailing_zeros() + 1) / 3
 }
 
 /// What can be said of a subtree without walking it.
@@ -73,6 +76,9 @@ impl Summary {
 /// How many rows fit without an allocation.
 const FEW: usize = 3;
 
+/// How many rows are not cut into runs. The children of a usual turn: they are read and changed together, and lie in one piece.
+const UNCUT: usize = 32;
+
 /// The children of one node, as rows in canonical order.
 #[derive(Clone, Debug)]
 pub(crate) enum Children {
@@ -82,11 +88,13 @@ pub(crate) enum Children {
         len: u8,
         rows: [u32; FEW],
     },
-    /// Four or more.
+    /// Up to 32.
+    Some(Arc<Run>),
+    /// More.
     Many(Arc<List>),
 }
 
-/// Four rows or more, in runs.
+/// More than 32 rows, in runs.
 #[derive(Clone, Debug)]
 pub(crate) struct List {
     /// The unfinished run of each level. Level 0 holds rows, level `n` finished runs of level `n − 1`; the
@@ -100,6 +108,7 @@ impl Children {
     pub(crate) fn len(&self) -> usize {
         match self {
             Children::Few { len, .. } => usize::from(*len),
+            Children::Some(run) => run.count as usize,
             Children::Many(list) => list.len(),
         }
     }
@@ -114,6 +123,7 @@ impl Children {
             Children::Few { len, rows } => rows[..usize::from(*len)]
                 .iter()
                 .fold(Summary::EMPTY, |all, row| all.and(entries.summary(*row))),
+            Children::Some(run) => run.summary,
             Children::Many(list) => {
                 list.levels.iter().fold(Summary::EMPTY, |all, run| all.and(run.summary))
             }
@@ -124,6 +134,7 @@ impl Children {
     pub(crate) fn get(&self, index: usize) -> Option<u32> {
         match self {
             Children::Few { len, rows } => rows[..usize::from(*len)].get(index).copied(),
+            Children::Some(run) => run.get(index),
             Children::Many(list) => list.get(index),
         }
     }
@@ -131,6 +142,7 @@ impl Children {
     pub(crate) fn last(&self) -> Option<u32> {
         match self {
             Children::Few { len, rows } => rows[..usize::from(*len)].last().copied(),
+            Children::Some(run) => run.last(),
             Children::Many(list) => list.levels.iter().find_map(|run| run.last()),
         }
     }

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use super::{Entries, List, Summary};
+use super::{Entries, List, Runs, Summary};
 
 /// A row in a run. What is looked at in every walk stands beside it, so that the row itself need not be fetched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -10,6 +10,22 @@ pub(crate) struct Entry {
     pub(crate) row: u32,
     /// The earliest expiry in the row's subtree.
     pub(crate) expires: u32,
+    /// Which of the digests [beside](Run::beside) the run is the row's; [`NOT_BESIDE`] if none is.
+    beside: u32,
+}
+
+const NOT_BESIDE: u32 = u32::MAX;
+
+impl Entry {
+    /// A row that has just come.
+    pub(super) fn of(row: u32, entries: &impl Entries) -> Self {
+        Entry { row, expires: entries.summary(row).expires, beside: NOT_BESIDE }
+    }
+
+    /// Returns the row's digest, given those beside its run.
+    pub(crate) fn digest(&self, beside: &[[u8; 32]]) -> Option<[u8; 32]> {
+        beside.get(self.beside as usize).copied()
+    }
 }
 
 /// A finished run in a run of the level above, with what is looked at in every walk.
@@ -27,6 +43,13 @@ impl Child {
         let last = run.last().expect("a finished run is not empty");
         Child { summary: run.summary, count: run.count, last, run }
     }
+
+    /// Notes what the run has become.
+    pub(super) fn refresh(&mut self) {
+        self.summary = self.run.summary;
+        self.count = self.run.count;
+        self.last = self.run.last().expect("a finished run is not empty");
+    }
 }
 
 /// What a run holds.
@@ -35,7 +58,7 @@ pub(crate) enum Items {
     /// Rows.
     Rows(Vec<Entry>),
     /// Finished runs of the level below.
-    Runs(Vec<Child>),
+    Runs(Runs),
 }
 
 /// A piece of a list at one level.
@@ -46,40 +69,79 @@ pub(crate) struct Run {
     pub(crate) count: u32,
     pub(crate) summary: Summary,
     pub(crate) digest: OnceLock<[u8; 32]>,
+    /// The digests of its rows, so that the rows need not be fetched for them: in a large tree that would take longer than to hash
+    /// them all. Each row knows which is its own, so later versions of the run share them. Nothing for most runs that still grow;
+    /// until there is something, the rows are numbered as they stand.
+    pub(crate) beside: OnceLock<Arc<[[u8; 32]]>>,
 }
 
-/// A copy is made to be changed: room for one more entry, and no digest.
+/// A copy is made to be changed: room for one more entry, and no digest of its own.
 impl Clone for Run {
     fn clone(&self) -> Self {
-        fn with_room<T: Clone>(items: &[T]) -> Vec<T> {
-            let mut copy = Vec::with_capacity(items.len() + 1);
-            copy.extend_from_slice(items);
-            copy
-        }
         let items = match &self.items {
-            Items::Rows(rows) => Items::Rows(with_room(rows)),
-            Items::Runs(runs) => Items::Runs(with_room(runs)),
+            Items::Rows(rows) => {
+                let mut copy = Vec::with_capacity(rows.len() + 1);
+                copy.extend_from_slice(rows);
+                Items::Rows(copy)
+            }
+            Items::Runs(runs) => Items::Runs(runs.clone()),
         };
-        Run { items, count: self.count, summary: self.summary, digest: OnceLock::new() }
+        Run {
+            items,
+            count: self.count,
+            summary: self.summary,
+            digest: OnceLock::new(),
+            beside: self.beside.clone(),
+        }
     }
 }
 
 impl Run {
     /// An empty unfinished run of a level.
     pub(super) fn empty(level: usize) -> Self {
-        let items = if level == 0 { Items::Rows(Vec::new()) } else { Items::Runs(Vec::new()) };
-        Run { items, count: 0, summary: Summary::EMPTY, digest: OnceLock::new() }
+        let items = if level == 0 { Items::Rows(Vec::new()) } else { Items::Runs(Runs::default()) };
+        Run::bare(items)
+    }
+
+    fn bare(items: Items) -> Self {
+        Run {
+            items,
+            count: 0,
+            summary: Summary::EMPTY,
+            digest: OnceLock::new(),
+            beside: OnceLock::new(),
+        }
     }
 
     /// A run of these items.
     pub(super) fn of(items: Items, entries: &impl Entries) -> Self {
-        let mut run = Run { items, count: 0, summary: Summary::EMPTY, digest: OnceLock::new() };
+        let mut run = Run::bare(items);
         run.count = match &run.items {
             Items::Rows(rows) => u32::try_from(rows.len()).expect("rows are counted in 32 bits"),
             Items::Runs(runs) => runs.iter().map(|child| child.count).sum(),
         };
+        run.renumber();
         run.summarize(entries);
         run
+    }
+
+    /// Forgets the digests beside the run.
+    pub(super) fn renumber(&mut self) {
+        self.beside = OnceLock::new();
+        if let Items::Rows(rows) = &mut self.items {
+            (0..).zip(rows).for_each(|(number, entry)| entry.beside = number);
+        }
+    }
+
+    /// Forgets the digests beside the run if they are those of too few of its rows.
+    pub(super) fn check_beside(&mut self) {
+        const MOST: usize = 8;
+        if let Items::Rows(rows) = &self.items {
+            let strangers = rows.iter().filter(|entry| entry.beside == NOT_BESIDE).count();
+            if strangers > MOST || self.beside.get().is_none() {
+                self.renumber();
+            }
+        }
     }
 
     /// Works out the summary from the items.
@@ -109,11 +171,14 @@ impl Run {
 
     pub(super) fn push_row(&mut self, row: u32, summary: Summary) {
         self.digest = OnceLock::new();
-        self.count += 1;
         self.summary = self.summary.and(summary);
-        if let Items::Rows(rows) = &mut self.items {
-            rows.push(Entry { row, expires: summary.expires });
+        if self.beside.get().is_some() {
+            self.renumber();
         }
+        if let Items::Rows(rows) = &mut self.items {
+            rows.push(Entry { row, expires: summary.expires, beside: self.count });
+        }
+        self.count += 1;
     }
 
     pub(super) fn push_run(&mut self, child: Child) {
@@ -121,7 +186,7 @@ impl Run {
         self.count += child.count;
         self.summary = self.summary.and(child.summary);
         if let Items::Runs(runs) = &mut self.items {
-            runs.push(child);
+            runs.own().push(child);
         }
     }
 
@@ -136,34 +201,22 @@ impl Run {
     pub(crate) fn touch(&self) -> u32 {
         match &self.items {
             Items::Rows(rows) => rows.first().map_or(0, |entry| entry.row),
-            Items::Runs(runs) => runs.first().map_or(0, |child| child.last),
+            Items::Runs(runs) => runs.get(0).map_or(0, |child| child.last),
         }
     }
 
-    fn get(&self, mut index: usize) -> Option<u32> {
+    pub(super) fn get(&self, mut index: usize) -> Option<u32> {
         let mut run = self;
         loop {
             match &run.items {
                 Items::Rows(rows) => return rows.get(index).map(|entry| entry.row),
                 Items::Runs(runs) => {
-                    let at = locate(runs, &mut index)?;
-                    run = &runs[at].run;
+                    let at = runs.locate(&mut index)?;
+                    run = &runs.get(at)?.run;
                 }
             }
         }
     }
-}
-
-/// Finds the child that holds an index, and makes the index one within that child.
-pub(super) fn locate(runs: &[Child], index: &mut usize) -> Option<usize> {
-    runs.iter().position(|child| {
-        let count = child.count as usize;
-        let here = *index < count;
-        if !here {
-            *index -= count;
-        }
-        here
-    })
 }
 
 impl List {

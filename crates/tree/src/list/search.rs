@@ -13,6 +13,7 @@ impl Children {
             Children::Few { len, rows } => {
                 rows[..usize::from(*len)].binary_search_by(|row| order(*row))
             }
+            Children::Some(run) => search_run(run, 0, &mut order),
             Children::Many(list) => {
                 // Most searches are for the newest row, or for the place after it.
                 if let Some(last) = self.last() {
@@ -51,8 +52,8 @@ fn search_run(
                     .map_err(|at| before + at);
             }
             Items::Runs(runs) => {
-                let at = runs.partition_point(|child| order(child.last) == Ordering::Less);
-                before += runs[..at].iter().map(|child| child.count as usize).sum::<usize>();
+                let (at, rows) = runs.partition_point(|child| order(child.last) == Ordering::Less);
+                before += rows;
                 match runs.get(at) {
                     Some(next) => run = &next.run,
                     None => return Err(before),

@@ -29,6 +29,7 @@ fn shape(children: &Children) -> String {
     let mut out = String::new();
     match children {
         Children::Few { .. } => out.push_str(&format!("{:?}", children.iter().collect::<Vec<_>>())),
+        Children::Some(run) => describe(run, &mut out),
         Children::Many(list) => {
             // Trailing empty levels at the top do not exist in either form.
             list.levels.iter().rev().for_each(|level| describe(level, &mut out));
@@ -37,7 +38,40 @@ fn shape(children: &Children) -> String {
     out
 }
 
+/// Puts digests beside the rows where there are none, as the computation of a digest does, and looks at those that are there.
+fn check_beside(children: &Children) {
+    fn digest(row: u32) -> [u8; 32] {
+        let mut digest = [7; 32];
+        digest[..4].copy_from_slice(&row.to_le_bytes());
+        digest
+    }
+    fn within(run: &Run) {
+        match &run.items {
+            Items::Rows(rows) => {
+                let all = || rows.iter().map(|entry| digest(entry.row)).collect();
+                let beside = run.beside.get_or_init(all);
+                for entry in rows {
+                    let known = entry.digest(beside);
+                    assert!(known.is_none_or(|known| known == digest(entry.row)));
+                }
+                let strangers = rows.iter().filter(|entry| entry.digest(beside).is_none());
+                assert!(strangers.count() <= 8, "most are known");
+            }
+            Items::Runs(runs) => {
+                assert!(run.beside.get().is_none());
+                runs.iter().for_each(|child| within(&child.run));
+            }
+        }
+    }
+    match children {
+        Children::Few { .. } => {}
+        Children::Some(run) => within(run),
+        Children::Many(list) => list.levels.iter().for_each(|run| within(run)),
+    }
+}
+
 fn check(children: &Children, expected: &[u32]) {
+    check_beside(children);
     assert_eq!(children.iter().collect::<Vec<_>>(), expected, "forwards");
     assert_eq!(
         children.rev().collect::<Vec<_>>(),
@@ -85,6 +119,9 @@ fn random_edits_agree_with_a_vector() {
                 let index = random(vector.len());
                 children.replace(index, vector[index], &Plain);
             }
+            if random(9) == 0 {
+                check_beside(&children);
+            }
             if random(12) == 0 && !vector.is_empty() {
                 let index = random(vector.len());
                 vector.remove(index);
@@ -106,4 +143,43 @@ fn appending_many_and_removing_from_the_front() {
         children.remove(0, &Plain);
     }
     check(&children, &(19_990..20_000).collect::<Vec<_>>());
+}
+
+#[test]
+fn many_edits_at_once_agree_with_a_vector() {
+    let mut state = 7_u64;
+    let mut random = |below: usize| {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % below.max(1)
+    };
+    for round in 0..60 {
+        let mut vector: Vec<u32> = (0..2 + round * round).collect();
+        let mut children = Children::from_rows(&vector, &Plain);
+        while !vector.is_empty() {
+            let before = children.clone();
+            let kept = vector.clone();
+            // Rows that stand together, at the front, at the back or anywhere; or any rows at all.
+            let share = [1, 2, 5, 40][random(4)];
+            let (from, to) = match random(4) {
+                0 => (0, random(30)),
+                1 => (vector.len().saturating_sub(random(30)), vector.len()),
+                _ => (random(vector.len()), vector.len()),
+            };
+            let mut edits = Vec::new();
+            for position in from..to.min(vector.len()) {
+                if random(share) == 0 {
+                    let row = vector[position];
+                    let after = (random(3) == 0).then_some(row);
+                    edits.push(Edit { position, before: Some(row), after });
+                }
+            }
+            for edit in edits.iter().rev().filter(|edit| edit.after.is_none()) {
+                vector.remove(edit.position);
+            }
+            children.edit_all(&edits, &Plain);
+            check(&children, &vector);
+            check(&before, &kept);
+        }
+    }
 }

@@ -1,0 +1,66 @@
+//! Removing many nodes at once.
+
+use std::sync::OnceLock;
+
+use super::Draft;
+use crate::due::{Place, Step};
+use crate::list::{Children, Edit};
+
+impl Draft {
+    /// Removes nodes and everything below them, given by where they stand now, in document order. Nothing is looked for, and each
+    /// ancestor is told once.
+    pub fn remove_all<'p>(&mut self, places: impl IntoIterator<Item = &'p Place>) {
+        let mut tops: Vec<&Place> = Vec::new();
+        for place in places {
+            // What stands below a node that goes, goes with it.
+            if !tops.last().is_some_and(|top| place.is_within(top)) {
+                tops.push(place);
+            }
+        }
+        for places in tops.chunk_by(|left, right| left.region == right.region) {
+            let slot = places[0].region.index();
+            let paths: Vec<&[Step]> = places.iter().map(|place| &place.steps[..]).collect();
+            let mut list = std::mem::replace(&mut self.base.regions[slot], Children::EMPTY);
+            self.remove_from(&mut list, &paths);
+            self.base.regions[slot] = list;
+        }
+    }
+
+    /// Removes the nodes that these paths lead to from a list and from what is below it. As deep as the tree, whose depth is
+    /// limited.
+    fn remove_from(&mut self, list: &mut Children, paths: &[&[Step]]) {
+        let mut gone: Vec<(u32, u32)> = Vec::new();
+        let mut edits = Vec::with_capacity(paths.len());
+        for paths in paths.chunk_by(|left, right| left[0] == right[0]) {
+            let Step { position, row } = paths[0][0];
+            let after = if paths[0].len() == 1 {
+                let subtree = self.view().node_at(row).subtree();
+                gone.extend(subtree.map(|(_, node)| (node.row.node, node.number)));
+                None
+            } else {
+                let below: Vec<&[Step]> = paths.iter().map(|path| &path[1..]).collect();
+                Some(self.thin_out(row, &below))
+            };
+            edits.push(Edit { position, before: Some(row), after });
+        }
+        list.edit_all(&edits, &self.view());
+        // A row that is not committed is lost here, so this comes last.
+        for (node, number) in &gone {
+            self.bury(*node, *number);
+        }
+        self.base.count -= gone.len();
+    }
+
+    /// Removes what these paths lead to from below a node; returns the node's row, which may be a new one.
+    fn thin_out(&mut self, number: u32, paths: &[&[Step]]) -> u32 {
+        let index = self.touch_row(number);
+        let mut list = std::mem::replace(&mut self.row_mut(index).children, Children::EMPTY);
+        self.remove_from(&mut list, paths);
+        let below = list.summary(&self.view());
+        let row = self.row_mut(index);
+        row.children = list;
+        row.summarize(below);
+        row.digest = OnceLock::new();
+        self.base.rows + index
+    }
+}

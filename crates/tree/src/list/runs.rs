@@ -1,0 +1,187 @@
+//! The finished runs that a run of the level above holds.
+
+use std::borrow::Cow;
+use std::sync::{Arc, OnceLock};
+use std::{iter, slice};
+
+use super::{Child, Run};
+
+/// How many runs may differ from the shared ones before all are put together anew.
+const CHANGES: usize = 8;
+
+/// Finished runs of one level, side by side.
+///
+/// A version of a long list differs from the one before in few runs of each level. It shares the block of the others, and does not
+/// touch them: neither to count who holds them nor to ask for their digests. In a long list none of them would be in the cache.
+#[derive(Debug, Default)]
+pub(crate) struct Runs {
+    block: Arc<Block>,
+    /// What has changed since, by position.
+    changes: Vec<(u32, Child)>,
+}
+
+/// Runs as they were when they were last put together, and their digests, once computed. The digests are those of these runs for ever:
+/// with them, the block does not change any more.
+#[derive(Debug, Default)]
+struct Block {
+    runs: Vec<Child>,
+    digests: OnceLock<Box<[[u8; 32]]>>,
+}
+
+/// A copy is made to be changed: there is room for one more change.
+impl Clone for Runs {
+    fn clone(&self) -> Self {
+        let mut changes = Vec::new();
+        // Most have none and get none, except on the way to a change.
+        if !self.changes.is_empty() {
+            changes.reserve_exact(self.changes.len() + 1);
+            changes.extend_from_slice(&self.changes);
+        }
+        Runs { block: Arc::clone(&self.block), changes }
+    }
+}
+
+impl From<Vec<Child>> for Runs {
+    fn from(runs: Vec<Child>) -> Self {
+        Runs { block: Arc::new(Block { runs, digests: OnceLock::new() }), changes: Vec::new() }
+    }
+}
+
+impl Runs {
+    pub(crate) fn len(&self) -> usize {
+        self.block.runs.len()
+    }
+
+    /// Returns the run at a position.
+    #[inline]
+    pub(crate) fn get(&self, at: usize) -> Option<&Child> {
+        match self.changes.iter().find(|(changed, _)| *changed as usize == at) {
+            Some((_, child)) => Some(child),
+            None => self.block.runs.get(at),
+        }
+    }
+
+    pub(super) fn last(&self) -> Option<&Child> {
+        self.get(self.len().checked_sub(1)?)
+    }
+
+    pub(crate) fn iter(&self) -> RunsIter<'_> {
+        RunsIter { runs: self.block.runs.iter().enumerate(), changes: self.changes.iter() }
+    }
+
+    /// Finds the run that holds an index, and makes the index one within that run.
+    pub(super) fn locate(&self, index: &mut usize) -> Option<usize> {
+        self.iter().position(|child| {
+            let count = child.count as usize;
+            let here = *index < count;
+            if !here {
+                *index -= count;
+            }
+            here
+        })
+    }
+
+    /// Returns the first position at which something does not hold any more, and how many rows stand before it.
+    pub(super) fn partition_point(&self, mut holds: impl FnMut(&Child) -> bool) -> (usize, usize) {
+        let (mut from, mut to) = (0, self.len());
+        while from < to {
+            let middle = from.midpoint(to);
+            match self.get(middle) {
+                Some(child) if holds(child) => from = middle + 1,
+                _ => to = middle,
+            }
+        }
+        (from, self.iter().take(from).map(|child| child.count as usize).sum())
+    }
+
+    /// The run at a position, to be changed. It must be refreshed afterwards.
+    pub(super) fn change(&mut self, at: usize) -> &mut Child {
+        let key = u32::try_from(at).expect("rows are counted in 32 bits");
+        let place = self.changes.binary_search_by_key(&key, |(changed, _)| *changed);
+        let is_full = self.changes.len() == CHANGES;
+        if self.is_own() || (place.is_err() && is_full) {
+            return &mut self.own()[at];
+        }
+        let place = place.unwrap_or_else(|place| {
+            self.changes.reserve_exact(1);
+            self.changes.insert(place, (key, self.block.runs[at].clone()));
+            place
+        });
+        &mut self.changes[place].1
+    }
+
+    /// True if nobody else sees these runs, and nothing was computed from them.
+    fn is_own(&mut self) -> bool {
+        self.changes.is_empty()
+            && Arc::get_mut(&mut self.block).is_some_and(|block| block.digests.get().is_none())
+    }
+
+    /// All runs, to be changed in any way.
+    pub(super) fn own(&mut self) -> &mut Vec<Child> {
+        if !self.is_own() {
+            let mut runs = Vec::with_capacity(self.len() + 1);
+            runs.extend(self.iter().cloned());
+            *self = Runs::from(runs);
+        }
+        &mut Arc::get_mut(&mut self.block).expect("a new block has one owner").runs
+    }
+
+    /// Returns the digests of all runs. Those of a run that is finished are kept together: it is there to stay.
+    pub(crate) fn digests(
+        &self,
+        is_finished: bool,
+        digest: impl Fn(&Run) -> [u8; 32],
+    ) -> Cow<'_, [[u8; 32]]> {
+        let all = || self.iter().map(|child| digest(&child.run));
+        match (self.block.digests.get(), &self.changes[..]) {
+            (Some(digests), []) => Cow::Borrowed(digests),
+            (Some(digests), changes) => {
+                let mut digests = digests.to_vec();
+                for (at, child) in changes {
+                    digests[*at as usize] = digest(&child.run);
+                }
+                Cow::Owned(digests)
+            }
+            (None, []) if is_finished => {
+                Cow::Borrowed(self.block.digests.get_or_init(|| all().collect()))
+            }
+            (None, _) => Cow::Owned(all().collect()),
+        }
+    }
+}
+
+/// Runs, in order or in reverse.
+#[derive(Clone, Debug)]
+pub(crate) struct RunsIter<'a> {
+    runs: iter::Enumerate<slice::Iter<'a, Child>>,
+    changes: slice::Iter<'a, (u32, Child)>,
+}
+
+impl<'a> Iterator for RunsIter<'a> {
+    type Item = &'a Child;
+
+    #[inline]
+    fn next(&mut self) -> Option<&'a Child> {
+        let (at, run) = self.runs.next()?;
+        match self.changes.as_slice() {
+            [(changed, child), ..] if *changed as usize == at => {
+                self.changes.next();
+                Some(child)
+            }
+            _ => Some(run),
+        }
+    }
+}
+
+impl DoubleEndedIterator for RunsIter<'_> {
+    fn next_back(&mut self) -> Option<Self::Item> {
+        let (at, run) = self.runs.next_back()?;
+        match self.changes.as_slice() {
+            [.., (changed, child)] if *changed as usize == at => {
+                self.changes.next_back();
+                Some(child)
+            }
+            _ => Some(run),
+        }
+    }
+}

@@ -1,0 +1,33 @@
+//! Reading many rows one after the other.
+
+use crate::row::Row;
+use crate::store::Page;
+use crate::view::TreeRef;
+
+/// Rows of a tree. Those of one turn lie side by side: the page of the last one is kept at hand.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rows<'a> {
+    tree: TreeRef<'a>,
+    page: Page<'a>,
+}
+
+impl<'a> Rows<'a> {
+    pub(crate) fn of(tree: TreeRef<'a>) -> Self {
+        Rows { tree, page: Page::EMPTY }
+    }
+
+    #[inline]
+    pub(crate) fn row(&mut self, number: u32) -> &'a Row {
+        if let Some(row) = self.page.row(number)
+            && number < self.tree.base.rows
+        {
+            return row;
+        }
+        if number < self.tree.base.rows
+            && let Some(page) = self.tree.base.space.page(number)
+        {
+            self.page = page;
+        }
+        self.tree.row(number)
+    }
+}
