@@ -11,7 +11,7 @@ use crate::list::{Children, Summary};
 use crate::row::{Header, NEVER, NO_ROW, NO_SYMBOL, Row, flag};
 use crate::scalar::Scalar;
 use crate::time;
-use crate::view::TreeRef;
+use crate::view::{REGIONS, TreeRef};
 use crate::walk::{Ancestors, Preorder, Siblings};
 
 /// A node of a tree. Copied freely; it borrows the tree.
@@ -64,7 +64,7 @@ impl<'a> NodeRef<'a> {
     /// Returns which region this is, if it is one.
     #[must_use]
     pub fn as_region(self) -> Option<Region> {
-        let index = self.tree.base.fixed.regions.iter().position(|fixed| *fixed == self.number)?;
+        let index = REGIONS.iter().position(|fixed| *fixed == self.number)?;
         Some(Region::ALL[index])
     }
 
@@ -241,9 +241,7 @@ impl<'a> NodeRef<'a> {
     #[must_use]
     pub fn child(self, index: usize) -> Option<NodeRef<'a>> {
         match self.class() {
-            Class::Root => {
-                self.tree.base.fixed.regions.get(index).map(|row| self.tree.node_at(*row))
-            }
+            Class::Root => REGIONS.get(index).map(|row| self.tree.node_at(*row)),
             _ => self.list().get(index).map(|row| self.tree.node_at(row)),
         }
     }
@@ -355,7 +353,7 @@ impl<'a> Iterator for NodeChildren<'a> {
     type Item = NodeRef<'a>;
 
     fn next(&mut self) -> Option<NodeRef<'a>> {
-        let number = self.siblings.next(self.tree)?;
+        let number = self.siblings.next()?;
         Some(self.tree.node_at(number))
     }
 }

@@ -11,18 +11,15 @@ use crate::row::Row;
 use crate::store::{Space, hash};
 use crate::walk::{Ancestors, Preorder};
 
-/// The fixed part of a tree: the rows of the root and the regions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Fixed {
-    pub(crate) root: u32,
-    pub(crate) regions: [u32; 3],
-}
+/// The row of the root. The log of every tree begins with it and the regions, and these never get another row.
+pub(crate) const ROOT: u32 = 0;
+/// The rows of the regions.
+pub(crate) static REGIONS: [u32; 3] = [1, 2, 3];
 
 /// What a snapshot and a working state have in common.
 #[derive(Clone, Debug)]
 pub(crate) struct Base {
     pub(crate) space: Arc<Space>,
-    pub(crate) fixed: Fixed,
     /// The children of the three regions. They are kept here and not in rows, because `^seq` changes with every
     /// commit and its headers never do.
     pub(crate) regions: [Children; 3],
@@ -31,7 +28,7 @@ pub(crate) struct Base {
     /// The number of the commit to come: a node with `expires` of this number shows ttl 0.
     pub(crate) next_cycle: u32,
     /// Nodes in the tree.
-    pub(crate) count: usize,
+    pub(crate) count: u32,
 }
 
 /// A borrowed tree. Cheap to copy; everything that reads a tree takes one.
@@ -71,24 +68,19 @@ impl<'a> TreeRef<'a> {
     /// Returns how many nodes there are, the root and the regions included.
     #[must_use]
     pub fn node_count(self) -> usize {
-        self.base.count
-    }
-
-    /// The rows of the three regions, in order.
-    pub(crate) fn fixed_regions(self) -> std::slice::Iter<'a, u32> {
-        self.base.fixed.regions.iter()
+        self.base.count as usize
     }
 
     /// Returns the root.
     #[must_use]
     pub fn root(self) -> NodeRef<'a> {
-        self.node_at(self.base.fixed.root)
+        self.node_at(ROOT)
     }
 
     /// Returns a region's container.
     #[must_use]
     pub fn region(self, region: Region) -> NodeRef<'a> {
-        self.node_at(self.base.fixed.regions[region.index()])
+        self.node_at(REGIONS[region.index()])
     }
 
     /// Returns the node with this id, or nothing.
@@ -148,7 +140,7 @@ impl<'a> TreeRef<'a> {
 
     /// Returns the child list of a row. The root's children are the regions, not a list.
     pub(crate) fn children_of(self, number: u32, row: &'a Row) -> &'a Children {
-        match self.base.fixed.regions.iter().position(|fixed| *fixed == number) {
+        match REGIONS.iter().position(|fixed| *fixed == number) {
             Some(region) => &self.base.regions[region],
             None => &row.children,
         }
@@ -174,7 +166,7 @@ impl<'a> TreeRef<'a> {
             return None;
         }
         let container = self.ancestors(row).find(|above| above.row.class() == Class::Region)?;
-        let index = self.base.fixed.regions.iter().position(|fixed| *fixed == container.number)?;
+        let index = REGIONS.iter().position(|fixed| *fixed == container.number)?;
         Some(Region::ALL[index])
     }
 }

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::{iter, slice};
 
-use crate::class::{Class, Region};
+use crate::class::Class;
 use crate::list::{ChildIter, Children, Entry, Items, Run, RunsIter, Summary};
 use crate::node::NodeRef;
 use crate::row::{NO_ROW, Row};
 use crate::rows::Rows;
 use crate::symbol::Hint;
-use crate::view::TreeRef;
+use crate::view::{REGIONS, TreeRef};
 
 /// Depth first, parents before children, siblings in canonical order.
 #[derive(Clone, Debug)]
@@ -72,7 +72,7 @@ impl<'a> Preorder<'a> {
     /// Opens the children of a node that stands at a depth.
     fn open(&mut self, number: u32, row: &'a Row, depth: u32) {
         let rest = match row.class() {
-            Class::Root => Rest::Regions(self.tree.fixed_regions()),
+            Class::Root => Rest::Regions(REGIONS.iter()),
             // Blocks rarely have children, and an empty level costs more than this look.
             Class::Region => Rest::of_list(self.tree.children_of(number, row)),
             _ if row.children.is_empty() => return,
@@ -138,8 +138,8 @@ impl<'a> Iterator for Preorder<'a> {
 /// Children still to be visited.
 #[derive(Clone, Debug)]
 pub(crate) enum Siblings<'a> {
-    /// The regions from this one on.
-    Regions(usize),
+    /// The regions that are left.
+    Regions(slice::Iter<'static, u32>),
     /// Rows.
     Rows(ChildIter<'a>),
 }
@@ -147,20 +147,16 @@ pub(crate) enum Siblings<'a> {
 impl<'a> Siblings<'a> {
     pub(crate) fn of(tree: TreeRef<'a>, number: u32, row: &'a Row) -> Self {
         match row.class() {
-            Class::Root => Siblings::Regions(0),
+            Class::Root => Siblings::Regions(REGIONS.iter()),
             _ => Siblings::Rows(tree.children_of(number, row).iter()),
         }
     }
 
     #[inline]
-    pub(crate) fn next(&mut self, tree: TreeRef<'a>) -> Option<u32> {
+    pub(crate) fn next(&mut self) -> Option<u32> {
         match self {
             Siblings::Rows(rows) => rows.next(),
-            Siblings::Regions(next) => {
-                let region = Region::ALL.get(*next)?;
-                *next += 1;
-                Some(tree.base.fixed.regions[region.index()])
-            }
+            Siblings::Regions(regions) => regions.next().copied(),
         }
     }
 }

@@ -48,7 +48,7 @@ impl Draft {
         for (node, number) in &gone {
             self.bury(*node, *number);
         }
-        self.base.count -= gone.len();
+        self.base.count -= gone.len() as u32;
     }
 
     /// Removes what these paths lead to from below a node; returns the node's row, which may be a new one.

@@ -8,7 +8,7 @@ use crate::list::{Children, Entries, Summary};
 use crate::row::{NO_ROW, Row};
 use crate::store::Space;
 use crate::tree::Tree;
-use crate::view::{Base, Fixed};
+use crate::view::Base;
 
 /// Two nodes of one tree have this id.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -113,7 +113,6 @@ impl Builder {
     /// Puts everything in order. The tree is what commit `next_cycle − 1` left behind.
     #[must_use]
     pub fn finish(mut self, next_cycle: u32) -> Tree {
-        let fixed = Fixed { root: 0, regions: [1, 2, 3] };
         let mut regions = [Children::EMPTY, Children::EMPTY, Children::EMPTY];
         for (number, children) in self.sorted_children().into_iter().enumerate().rev() {
             let entries = Rows { rows: &self.rows, space: &self.space };
@@ -142,14 +141,7 @@ impl Builder {
             count += 1;
         }
         own.note_spans(0, count);
-        Tree::new(Base {
-            space: self.space,
-            fixed,
-            regions,
-            rows: count,
-            next_cycle,
-            count: count as usize,
-        })
+        Tree::new(Base { space: self.space, regions, rows: count, next_cycle, count })
     }
 
     /// As [`Builder::finish`], for a tree that is not committed yet: commit `next_cycle` is to come.

@@ -18,7 +18,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::class::Region;
-use crate::view::{Base, TreeRef};
+use crate::view::{Base, REGIONS, TreeRef};
 use undo::Undo;
 
 /// A tree that can be changed.
@@ -93,7 +93,7 @@ impl Draft {
     }
 
     fn region_of_row(&self, number: u32) -> Option<Region> {
-        let index = self.base.fixed.regions.iter().position(|fixed| *fixed == number)?;
+        let index = REGIONS.iter().position(|fixed| *fixed == number)?;
         Some(Region::ALL[index])
     }
 }

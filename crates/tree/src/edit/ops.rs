@@ -44,7 +44,7 @@ impl Draft {
             self.bury(*node, *number);
         }
         self.refresh(parent);
-        self.base.count -= gone.len();
+        self.base.count -= gone.len() as u32;
         gone.into_iter().map(|(node, _)| NodeKey(node)).collect()
     }
 

@@ -17,7 +17,7 @@ pub(super) struct Undo {
     free: Vec<u32>,
     turn: Option<u32>,
     regions: [Children; 3],
-    count: usize,
+    count: u32,
 }
 
 impl Draft {
