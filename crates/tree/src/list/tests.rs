@@ -167,9 +167,9 @@ fn many_edits_at_once_agree_with_a_vector() {
                 _ => (random(vector.len()), vector.len()),
             };
             let mut edits = Vec::new();
-            for position in from..to.min(vector.len()) {
+            let last = to.min(vector.len());
+            for (position, &row) in vector.iter().enumerate().take(last).skip(from) {
                 if random(share) == 0 {
-                    let row = vector[position];
                     let after = (random(3) == 0).then_some(row);
                     edits.push(Edit { position, before: Some(row), after });
                 }
