@@ -13,7 +13,10 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 const USAGE: &str = "usage: cargo xtask test              every check and every test
-       cargo xtask bench [--quick]   every bar, and the pictures
+       cargo xtask bench [--quick]   every bar of our own
+       cargo xtask bench --peers [NAME] [--quick]   the same work by other systems, or those with NAME in theirs
+       cargo xtask bench --scale [--quick] [PART]   large stores, many commits: contexts, turns, content, sqlite, postgres
+       cargo xtask bench page        docs/performance.md from the results in docs/performance.json
        cargo xtask fuzz [TARGET] [--seconds N]   fuzzing; ten minutes each by default
        cargo xtask cli               the pages and pictures of the command line, from the program
        cargo xtask format            digests by a reader in another language
@@ -28,8 +31,7 @@ fn main() -> ExitCode {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let done = match arguments.as_slice() {
         ["test"] => test::run(&root()),
-        ["bench"] => bench::run(&root(), false),
-        ["bench", "--quick"] => bench::run(&root(), true),
+        ["bench", rest @ ..] => bench::run(&root(), rest),
         ["fuzz"] => fuzz::run(&root(), None, "600"),
         ["fuzz", "--seconds", seconds] => fuzz::run(&root(), None, seconds),
         ["fuzz", target] => fuzz::run(&root(), Some(target), "600"),

@@ -18,6 +18,17 @@ pub struct Point {
     pub find: f64,
 }
 
+impl Point {
+    /// Returns the point as a line of JSON.
+    #[must_use]
+    pub fn json(&self) -> String {
+        let Point { turns, append, diff, find } = self;
+        format!(
+            "{{\"growth\":{{\"turns\":{turns},\"append\":{append:.4},\"diff\":{diff:.4},\"find\":{find:.4}}}}}\n"
+        )
+    }
+}
+
 /// Grows one context to so many turns and measures on the way.
 pub fn curve(turns: usize, mut done: impl FnMut(&Point)) -> Vec<Point> {
     let mut context = Context::new();

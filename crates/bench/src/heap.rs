@@ -1,17 +1,18 @@
 //! Heap per retained snapshot.
 
-use std::fmt::Write as _;
-
+use crate::measure::Row;
 use crate::work::{chat, turn};
 
 /// The length of a text; three of them a turn.
 const LENGTH: usize = 120;
 
-/// Measures what a further snapshot costs at a number of turns, beyond the texts themselves.
+/// What a snapshot may take, in bytes, beyond what it says.
+const BAR: f64 = 2048.0;
+
+/// Measures what a snapshot costs at a number of turns, beyond the texts themselves: over all of them, and for a further one.
 ///
 /// `allocated` returns the bytes that are allocated and not freed.
-pub fn report(turns: usize, allocated: &dyn Fn() -> i64) -> String {
-    let mut out = String::new();
+pub fn rows(turns: usize, allocated: &dyn Fn() -> i64) -> Vec<Row> {
     let start = allocated();
     let mut context = chat(turns, LENGTH);
     let built = allocated();
@@ -19,20 +20,22 @@ pub fn report(turns: usize, allocated: &dyn Fn() -> i64) -> String {
     let more = turns / 4;
     (0..more).for_each(|number| turn(&mut context, turns + number, LENGTH));
     let grown = allocated();
-    let content = i64::try_from(3 * LENGTH).unwrap_or(i64::MAX);
-    let per = |bytes: i64, count: usize| bytes / i64::try_from(count).unwrap_or(1) - content;
-    let whole = per(built - start, turns);
-    let further = per(grown - built, more);
-    let _ = writeln!(
-        out,
-        "heap per retained snapshot over the first {turns} turns: {whole} bytes beyond its content"
-    );
-    let _ = writeln!(
-        out,
-        "heap per further snapshot at {turns} turns: {further} bytes beyond its content (bar: 2048)"
-    );
-    let verdict = if further <= 2048 && whole <= 2048 { "holds" } else { "missed" };
-    let _ = writeln!(out, "{verdict}");
     drop(context);
-    out
+    let content = i64::try_from(3 * LENGTH).unwrap_or(i64::MAX);
+    let row = |what: &str, bytes: i64, count: usize| {
+        let bytes = (bytes / i64::try_from(count).unwrap_or(1) - content) as f64;
+        let ratio = bytes / BAR;
+        Row {
+            name: format!("{what} {turns} turns: {bytes} bytes beyond its content, against {BAR}"),
+            ratio,
+            spread: (ratio, ratio),
+            bar: 1.0,
+            is_gain: false,
+            nanoseconds: (bytes, BAR),
+        }
+    };
+    vec![
+        row("heap per retained snapshot over the first", built - start, turns),
+        row("heap per further snapshot at", grown - built, more),
+    ]
 }

@@ -1,11 +1,13 @@
 //! What a retained snapshot costs in memory.
 //!
-//! A program of its own, because it counts every allocation and would slow the other measurements down.
+//! A program of its own, because it counts every allocation and would slow the other measurements down: `contextree-heap [--quick] [--json FILE]`.
 
 use std::alloc::System;
 use std::process::ExitCode;
 
-use contextree_bench::heap::report;
+use contextree_bench::heap::rows;
+use contextree_bench::outcome::finish;
+use contextree_bench::table;
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 
 #[global_allocator]
@@ -19,7 +21,7 @@ fn main() -> ExitCode {
         let change = region.change();
         change.bytes_allocated as i64 - change.bytes_deallocated as i64
     };
-    let report = report(if quick { 10_000 } else { 100_000 }, &allocated);
-    print!("{report}");
-    if report.ends_with("holds\n") { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    let rows = rows(if quick { 10_000 } else { 100_000 }, &allocated);
+    print!("{}", table::markdown(&rows));
+    finish(&rows, &[])
 }

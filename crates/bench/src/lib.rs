@@ -6,10 +6,11 @@
 pub mod growth;
 pub mod heap;
 pub mod measure;
-pub mod page;
-pub mod plot;
+pub mod outcome;
+pub mod peers;
 pub mod provider_rows;
 pub mod rows;
+pub mod scale;
 pub mod selectors;
 pub mod sessions;
 pub mod store;

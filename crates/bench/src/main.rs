@@ -1,50 +1,35 @@
 //! Prints every row of the table, and the growth over a million turns.
 //!
-//! `contextree-bench [--quick] [--only rows|expiry|selectors|growth] [--json FILE] [--svg FILE] [--page FILE]`
+//! `contextree-bench [--quick] [--only rows|expiry|selectors|growth] [--json FILE]`
 #![expect(clippy::print_stdout, reason = "the program's output")]
 
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 
 use contextree_bench::growth::Point;
 use contextree_bench::measure::Row;
+use contextree_bench::outcome::{finish, option};
 use contextree_bench::rows::{Scale, all, expiries, selectors};
-use contextree_bench::{growth, page, plot, table};
+use contextree_bench::{growth, table};
 use mimalloc::MiMalloc;
 
 #[global_allocator]
 static GLOBAL: MiMalloc = MiMalloc;
 
 fn main() -> ExitCode {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let value = |name: &str| {
-        let at = arguments.iter().position(|argument| argument == name)?;
-        arguments.get(at + 1).map(String::as_str)
-    };
-    let quick = arguments.iter().any(|argument| argument == "--quick");
-    let rows = match value("--only") {
+    let quick = std::env::args().any(|argument| argument == "--quick");
+    let only = option("--only");
+    let rows = match only.as_deref() {
         Some("growth") => Vec::new(),
         Some("expiry") => measure(quick, expiries),
         Some("selectors") => measure(quick, selectors),
         _ => measure(quick, all),
     };
-    let points = match value("--only") {
+    let points = match only.as_deref() {
         Some("rows" | "expiry" | "selectors") => Vec::new(),
         _ => grow(quick),
     };
-    let files = [
-        (value("--json"), table::json(&rows)),
-        (value("--svg"), plot::svg(&points)),
-        (value("--page"), page::page(&rows, &heap(quick), &points)),
-    ];
-    for (file, text) in files {
-        if let Some(file) = file
-            && let Err(error) = std::fs::write(file, text)
-        {
-            println!("cannot write {file}: {error}");
-            return ExitCode::FAILURE;
-        }
-    }
-    if rows.iter().all(Row::holds) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    let points: Vec<String> = points.iter().map(Point::json).collect();
+    finish(&rows, &points)
 }
 
 /// Measures some of the rows, and shows each when it is done.
@@ -62,14 +47,4 @@ fn grow(quick: bool) -> Vec<Point> {
         let Point { turns, append, diff, find } = point;
         println!("| {turns} | {append:.2}× | {diff:.2}× | {find:.2}× |");
     })
-}
-
-/// Runs the program beside this one that counts allocations; it must be built.
-fn heap(quick: bool) -> String {
-    let program = std::env::current_exe().map(|path| path.with_file_name("contextree-heap"));
-    let size: &[&str] = if quick { &["--quick"] } else { &[] };
-    program
-        .and_then(|program| Command::new(program).args(size).output())
-        .map(|output| String::from_utf8_lossy(&output.stdout).into_owned())
-        .unwrap_or_else(|error| format!("contextree-heap could not be run: {error}\n"))
 }

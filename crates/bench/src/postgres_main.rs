@@ -1,6 +1,6 @@
 //! Durable steps on PostgreSQL against a bare insert over the same connection.
 //!
-//! `contextree-bench-postgres [--quick]`. The server is started for the purpose, or named by `CONTEXTREE_TEST_POSTGRES`. Both kinds of work
+//! `contextree-bench-postgres [--quick] [--json FILE]`. The server is started for the purpose, or named by `CONTEXTREE_TEST_POSTGRES`. Both kinds of work
 //! take turns, one by one; each is one round trip and one transaction that is on disk when it is answered.
 #![expect(clippy::print_stdout, reason = "the program's output")]
 #![expect(clippy::disallowed_methods, reason = "a benchmark needs a clock")]
@@ -9,6 +9,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use contextree_bench::measure::{Row, median};
+use contextree_bench::outcome::{finish, note};
 use contextree_bench::table;
 use contextree_store::{Backend, Commit, Head, NewContext, Result, Step};
 use contextree_store_postgres::Postgres;
@@ -24,7 +25,7 @@ fn main() -> ExitCode {
     let quick = std::env::args().any(|argument| argument == "--quick");
     let (rounds, steps) = if quick { (3, 100) } else { (9, 500) };
     let server = contextree_pgtest::shared();
-    let mut holds = true;
+    let (mut rows, mut notes) = (Vec::new(), Vec::new());
     println!("| what | ratio (median of p50) | spread | bar | |\n|---|--:|--:|--:|---|");
     let name = format!("commit of {BYTES} B on PostgreSQL, against one bare insert of them");
     for (name, parameters, bar) in [
@@ -43,7 +44,8 @@ fn main() -> ExitCode {
             Ok((row, details)) => {
                 println!("{}", table::line(&row));
                 println!("| {details} | | | | |");
-                holds &= row.holds();
+                rows.push(row);
+                notes.push(note(&format!("{name}: {details}")));
             }
             Err(error) => {
                 println!("{error}");
@@ -51,7 +53,7 @@ fn main() -> ExitCode {
             }
         }
     }
-    if holds { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    finish(&rows, &notes)
 }
 
 /// Lets steps and inserts take turns.

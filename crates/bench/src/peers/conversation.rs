@@ -1,0 +1,162 @@
+//! Conversations, in a file that every program reads: one line of JSON for each step.
+
+use std::fs::File;
+use std::io::{BufRead as _, BufReader, BufWriter, Write as _};
+use std::path::Path;
+
+use contextree::json::{Value, parse, write};
+
+/// What is talked about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A question and an answer of 500 bytes each.
+    Chat,
+    /// A call of a tool and its result of 20 KB. The first line is the question of the user.
+    Agent,
+}
+
+impl Kind {
+    /// Reads the name of a workload.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Kind> {
+        match name {
+            "chat" => Some(Kind::Chat),
+            "agent" => Some(Kind::Agent),
+            _ => None,
+        }
+    }
+}
+
+/// One step.
+#[derive(Clone, Debug)]
+pub enum Line {
+    /// What the user says, and the answer.
+    Turn {
+        /// The question.
+        user: String,
+        /// The answer.
+        assistant: String,
+    },
+    /// What the user asks of an agent.
+    Task {
+        /// The question.
+        user: String,
+    },
+    /// What the agent says, what it calls, and what comes back.
+    Call {
+        /// A sentence before the call.
+        say: String,
+        /// The id of the call.
+        id: String,
+        /// The tool.
+        name: String,
+        /// Its arguments, JSON.
+        arguments: String,
+        /// What it returns.
+        result: String,
+    },
+}
+
+/// Bytes of what is said in a turn by one side, and of what a tool returns.
+const MESSAGE: usize = 500;
+const SENTENCE: usize = 100;
+const RESULT: usize = 20_000;
+
+/// Writes a conversation of so many turns or calls.
+///
+/// # Errors
+///
+/// If the file cannot be written.
+pub fn write(file: &Path, kind: Kind, length: u64) -> std::io::Result<()> {
+    let mut out = BufWriter::new(File::create(file)?);
+    let words = words();
+    let mut state = 0x9e37_79b9_7f4a_7c15;
+    let mut text = |length: usize| text(&words, &mut state, length);
+    if kind == Kind::Agent {
+        object(&mut out, &[("user", &text(MESSAGE))])?;
+    }
+    for number in 1..=length {
+        match kind {
+            Kind::Chat => {
+                object(&mut out, &[("user", &text(MESSAGE)), ("assistant", &text(MESSAGE))])?;
+            }
+            Kind::Agent => object(
+                &mut out,
+                &[
+                    ("say", &text(SENTENCE)),
+                    ("id", &format!("call_{number}")),
+                    ("name", "read_file"),
+                    ("arguments", &format!("{{\"path\": \"src/part_{number}.rs\"}}")),
+                    ("result", &text(RESULT)),
+                ],
+            )?,
+        }
+    }
+    out.flush()
+}
+
+fn object(out: &mut impl std::io::Write, fields: &[(&str, &str)]) -> std::io::Result<()> {
+    let mut line = Vec::new();
+    for (index, (name, text)) in fields.iter().enumerate() {
+        line.push(if index == 0 { b'{' } else { b',' });
+        write::string(&mut line, name);
+        line.push(b':');
+        write::string(&mut line, text);
+    }
+    line.extend_from_slice(b"}\n");
+    out.write_all(&line)
+}
+
+/// Reads a conversation, one line at a time: no program has it in memory beside what it keeps itself.
+///
+/// # Errors
+///
+/// If the file is not there.
+///
+/// # Panics
+///
+/// If a line was not written by [`write`].
+pub fn lines(file: &Path) -> std::io::Result<impl Iterator<Item = Line>> {
+    let file = BufReader::new(File::open(file)?);
+    Ok(file.lines().map(|line| {
+        let line = line.expect("the file can be read");
+        let line = parse(line.as_bytes()).expect("it was written as JSON");
+        let text = |name: &str| line.get(name).and_then(Value::as_str).unwrap_or("").to_owned();
+        if line.get("result").is_some() {
+            let (id, name, arguments) = (text("id"), text("name"), text("arguments"));
+            Line::Call { say: text("say"), id, name, arguments, result: text("result") }
+        } else if line.get("assistant").is_some() {
+            Line::Turn { user: text("user"), assistant: text("assistant") }
+        } else {
+            Line::Task { user: text("user") }
+        }
+    }))
+}
+
+fn random(state: &mut u64) -> u64 {
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    *state
+}
+
+/// Four thousand words of two to ten letters: text that compresses as text does, and says nothing.
+fn words() -> Vec<String> {
+    let mut state = 7;
+    (0..4_000)
+        .map(|_| {
+            let length = 2 + random(&mut state) % 9;
+            (0..length).map(|_| char::from(b'a' + (random(&mut state) % 26) as u8)).collect()
+        })
+        .collect()
+}
+
+fn text(words: &[String], state: &mut u64, length: usize) -> String {
+    let mut text = String::with_capacity(length + 12);
+    while text.len() < length {
+        text.push_str(&words[(random(state) % words.len() as u64) as usize]);
+        text.push(' ');
+    }
+    text.truncate(length);
+    text
+}

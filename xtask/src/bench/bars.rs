@@ -1,0 +1,153 @@
+//! Our own bars: every benchmark binary, one after the other, and one table at the end.
+
+use std::path::Path;
+use std::process::Command;
+
+use contextree_json::{Object, Value, parse};
+
+use super::machine;
+use super::results::Results;
+use crate::test::cargo;
+
+/// The programs, and what each is about.
+const PROGRAMS: [(&str, &str); 5] = [
+    ("contextree-heap", "memory"),
+    ("contextree-bench", "engine, selectors, tokens, providers"),
+    ("contextree-bench-store", "embedded store"),
+    ("contextree-bench-postgres", "PostgreSQL"),
+    ("contextree-bench-startup", "command line"),
+];
+
+/// Builds every program that measures, in the release profile.
+pub(crate) fn build(root: &Path) -> Result<(), String> {
+    let arguments = ["build", "--release", "--quiet", "--bins"];
+    let packages = ["--package", "contextree-bench", "--package", "contextree-cli"];
+    cargo(root, "benchmarks", &[&arguments[..], &packages].concat(), &[])
+}
+
+/// Measures all bars. Everything runs, also behind a bar that was missed.
+pub(crate) fn run(
+    root: &Path,
+    programs: &Path,
+    results: &mut Results,
+    quick: bool,
+) -> Result<Vec<String>, String> {
+    build(root)?;
+    let machine = machine::facts();
+    let mut sections = Vec::new();
+    let mut wrong = Vec::new();
+    for (program, about) in PROGRAMS {
+        say(&format!("{about}: {program}"));
+        let file = programs.join(format!("{program}.jsonl"));
+        let _ = std::fs::remove_file(&file);
+        let mut command = Command::new(programs.join(program));
+        command.current_dir(root).arg("--json").arg(&file);
+        if quick {
+            command.arg("--quick");
+        }
+        let status = command.status().map_err(|error| format!("{program}: {error}"))?;
+        let text = std::fs::read_to_string(&file).unwrap_or_default();
+        if text.is_empty() {
+            wrong.push(format!("{program} failed: {status}"));
+        }
+        let lines: Result<Vec<Value>, _> =
+            text.lines().map(|line| parse(line.as_bytes())).collect();
+        let lines = lines.map_err(|error| format!("{program}: {error}"))?;
+        let mut section = Object::new();
+        section.insert("about", Value::from(about));
+        section.insert("lines", Value::Array(lines));
+        sections.push(Value::Object(section));
+    }
+    let mut all = Object::new();
+    all.insert("machine", machine);
+    all.insert("programs", Value::Array(sections));
+    let all = Value::Object(all);
+    println_table(&all);
+    wrong.extend(missed(&all));
+    results.set("bars", all)?;
+    Ok(wrong)
+}
+
+/// Returns the rows of all programs, each with what its program is about.
+pub(crate) fn rows(section: &Value) -> impl Iterator<Item = (&str, &Value)> {
+    let programs = section.get("programs").and_then(Value::as_array).unwrap_or_default();
+    programs.iter().flat_map(|program| {
+        let about = program.get("about").and_then(Value::as_str).unwrap_or_default();
+        let lines = program.get("lines").and_then(Value::as_array).unwrap_or_default();
+        lines.iter().filter(|line| line.get("ratio").is_some()).map(move |line| (about, line))
+    })
+}
+
+/// Returns a row as a line of a table.
+pub(crate) fn line(row: &Value) -> String {
+    let number = |name: &str| row.get(name).and_then(Value::as_f64).unwrap_or(f64::NAN);
+    let text = |name: &str| row.get(name).and_then(Value::as_str).unwrap_or_default();
+    let sign =
+        if row.get("is_gain").and_then(Value::as_bool) == Some(true) { '≥' } else { '≤' };
+    let (limit, verdict) = match row.get("bar").and_then(Value::as_f64) {
+        None => (String::new(), ""),
+        Some(bar) => {
+            (format!("{sign} {}×", brief(bar)), if holds(row) { "holds" } else { "**missed**" })
+        }
+    };
+    format!(
+        "| {} | {}× | {}–{} | {limit} | {verdict} |",
+        text("name"),
+        brief(number("ratio")),
+        brief(number("min")),
+        brief(number("max"))
+    )
+}
+
+/// True unless the row has a bar and misses it.
+pub(crate) fn holds(row: &Value) -> bool {
+    row.get("holds").and_then(Value::as_bool) != Some(false)
+}
+
+/// Returns a number with three digits or a little more.
+pub(crate) fn brief(number: f64) -> String {
+    match number.abs() {
+        size if size >= 100.0 => thousands(number.round()),
+        size if size >= 10.0 => format!("{number:.1}"),
+        _ => {
+            let text = format!("{number:.2}");
+            text.strip_suffix(".00").map_or(text.clone(), str::to_owned)
+        }
+    }
+}
+
+pub(crate) fn thousands(number: f64) -> String {
+    let digits = format!("{number:.0}");
+    let mut out = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index) % 3 == 0 && digit.is_ascii_digit() {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+fn missed(section: &Value) -> Vec<String> {
+    let rows = rows(section).filter(|(_, row)| !holds(row));
+    rows.map(|(_, row)| format!("missed: {}", line(row))).collect()
+}
+
+#[expect(clippy::print_stdout, reason = "the table is the answer")]
+fn println_table(section: &Value) {
+    println!("\n| what | ratio (median) | spread | bar | |\n|---|--:|--:|--:|---|");
+    for (_, row) in rows(section) {
+        println!("{}", line(row));
+    }
+    if let Some(facts) = section.get("machine").and_then(Value::as_object) {
+        println!();
+        for (name, fact) in facts.iter() {
+            println!("{name}: {}", fact.as_str().unwrap_or_default());
+        }
+    }
+}
+
+#[expect(clippy::print_stderr, reason = "progress of a chore")]
+pub(crate) fn say(step: &str) {
+    eprintln!("bench: {step}");
+}

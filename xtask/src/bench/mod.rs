@@ -1,0 +1,52 @@
+//! `cargo xtask bench`: all bars, the same work by the alternatives, and the page and pictures that show them.
+//!
+//! | command | measures |
+//! |---|---|
+//! | `bench` | our own bars |
+//! | `bench --peers` | other systems and ours, on the same work |
+//! | `bench --scale` | large stores, and many commits for a long time |
+//! | `bench page` | nothing; writes the page anew from the results |
+//!
+//! With `--quick`, a tenth of it, and the documents are not touched: results and page are in `target/release/bench`.
+
+mod bars;
+mod machine;
+mod page;
+mod peers;
+mod plot;
+mod results;
+mod scale;
+
+use std::path::{Path, PathBuf};
+
+use results::Results;
+
+/// Runs what the arguments behind `bench` ask for; fails in the end if a bar is missed.
+pub(crate) fn run(root: &Path, arguments: &[&str]) -> Result<String, String> {
+    let quick = arguments.contains(&"--quick");
+    let rest: Vec<&str> =
+        arguments.iter().copied().filter(|argument| *argument != "--quick").collect();
+    let programs = programs()?;
+    let mut results = Results::open(root, &programs, quick)?;
+    let wrong = match rest.as_slice() {
+        [] => bars::run(root, &programs, &mut results, quick)?,
+        ["--peers"] => peers::run(root, &programs, &mut results, quick, None)?,
+        ["--peers", only] => peers::run(root, &programs, &mut results, quick, Some(only))?,
+        ["--scale", rest @ ..] => scale::run(root, &programs, &mut results, rest, quick)?,
+        ["page"] => Vec::new(),
+        _ => return Err(crate::USAGE.to_owned()),
+    };
+    page::write(&results)?;
+    if wrong.is_empty() { Ok("all bars hold".to_owned()) } else { Err(wrong.join("\n")) }
+}
+
+/// Where cargo puts what it builds for release: where this program stands itself.
+fn programs() -> Result<PathBuf, String> {
+    let own = std::env::current_exe().map_err(|error| error.to_string())?;
+    let own = own.parent().ok_or("this program stands nowhere")?;
+    if own.ends_with("release") {
+        Ok(own.to_owned())
+    } else {
+        Err("chores are run in the release profile: `cargo xtask`".to_owned())
+    }
+}

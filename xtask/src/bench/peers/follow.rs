@@ -1,0 +1,233 @@
+//! Lets systems take turns on one conversation after the other.
+#![expect(clippy::disallowed_methods, reason = "a run that takes too long is ended")]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use contextree_json::{Object, Value, parse};
+
+use super::cell::Cell;
+use super::setup::Programs;
+use super::systems::System;
+use crate::bench::bars::say;
+use crate::bench::plot::{bytes, duration};
+
+/// What a single run may take, and how often it is repeated.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    /// Repetitions of a short run; a long one is repeated less often.
+    pub(crate) repetitions: usize,
+    /// Seconds.
+    pub(crate) seconds: f64,
+    /// Bytes on disk or in memory.
+    pub(crate) bytes: f64,
+}
+
+/// Everything that was measured, by system, workload and length.
+#[derive(Debug)]
+pub(crate) struct Follow {
+    programs: Programs,
+    folder: PathBuf,
+    server: String,
+    limits: Limits,
+    /// What the last two lengths took: seconds, bytes on disk, bytes in memory.
+    costs: BTreeMap<&'static str, Vec<[f64; 3]>>,
+    runs: BTreeMap<&'static str, Object>,
+}
+
+impl Follow {
+    pub(crate) fn new(
+        programs: Programs,
+        folder: &Path,
+        server: String,
+        limits: Limits,
+    ) -> Result<Follow, String> {
+        let work = folder.join("work");
+        let _ = fs::remove_dir_all(&work);
+        fs::create_dir_all(&work).map_err(|error| error.to_string())?;
+        let (costs, runs) = (BTreeMap::new(), BTreeMap::new());
+        Ok(Follow { programs, folder: work, server, limits, costs, runs })
+    }
+
+    /// Follows one conversation with every system, several times.
+    pub(crate) fn round(
+        &mut self,
+        systems: &[&'static System],
+        kind: &str,
+        length: u64,
+    ) -> Result<(), String> {
+        let file = self.folder.join("conversation.jsonl");
+        let mut write = self.programs.command(super::systems::Program::Ours);
+        write.arg("conversation").args([kind, &length.to_string()]).arg(&file);
+        let written = write.output().map_err(|error| error.to_string())?;
+        if !written.status.success() {
+            return Err(String::from_utf8_lossy(&written.stdout).into_owned());
+        }
+        let mut cells: Vec<Cell> = systems.iter().map(|_| Cell::default()).collect();
+        let mut left: Vec<usize> = systems
+            .iter()
+            .map(|system| self.reason(system, kind, length))
+            .zip(&mut cells)
+            .map(|(reason, cell)| match reason {
+                Some(reason) => {
+                    cell.refuse(&reason);
+                    0
+                }
+                None => self.limits.repetitions,
+            })
+            .collect();
+        for round in 0..self.limits.repetitions {
+            for turn in 0..systems.len() {
+                // Who comes first moves on, so that nobody always follows the same one.
+                let index = (turn + round) % systems.len();
+                if left[index] == 0 {
+                    continue;
+                }
+                let system = systems[index];
+                say(&format!("{kind} {length}, round {}: {}", round + 1, system.name));
+                let start = Instant::now();
+                match self.follow(system, kind, length) {
+                    Ok(answer) => cells[index].add(&answer, kind, length)?,
+                    Err(message) => {
+                        say(&format!("failed: {message}"));
+                        cells[index].refuse(&format!("failed: {message}"));
+                        left[index] = 1;
+                    }
+                }
+                let seconds = start.elapsed().as_secs_f64();
+                let most = match seconds {
+                    ..10.0 => self.limits.repetitions,
+                    10.0..120.0 => 3,
+                    _ => 1,
+                };
+                left[index] = (left[index] - 1).min(most.saturating_sub(round + 1));
+            }
+        }
+        for (system, cell) in systems.iter().zip(cells) {
+            if kind == "chat"
+                && let Some(cost) = cell.cost()
+            {
+                self.costs.entry(system.name).or_default().push(cost);
+            }
+            let of_kind = self.runs.entry(system.name).or_default();
+            if of_kind.get(kind).is_none() {
+                of_kind.insert(kind, Value::Object(Object::new()));
+            }
+            if let Some(Value::Object(lengths)) = of_kind.get_mut(kind) {
+                lengths.insert(length.to_string(), cell.into_value());
+            }
+        }
+        Ok(())
+    }
+
+    /// Says why a system is not run at a length: what it took before, carried on as it grew, is too much.
+    fn reason(&self, system: &System, kind: &str, length: u64) -> Option<String> {
+        let costs = self.costs.get(system.name).filter(|_| kind == "chat");
+        if kind == "chat" && length > 10 && costs.is_none() {
+            return Some(format!("not run: it did not get to {} turns", length / 10));
+        }
+        let costs = costs?;
+        if costs.len() < (length as f64).log10() as usize - 1 {
+            return Some(format!("not run: it did not get to {} turns", length / 10));
+        }
+        let last = costs.last()?;
+        let growth = |index: usize| {
+            let before = costs.len().checked_sub(2).and_then(|place| costs.get(place));
+            // A hundred times is growing with the square; what is not known yet is taken to do so from here on.
+            before.map_or(30.0, |before| (last[index] / before[index].max(1e-9)).clamp(10.0, 300.0))
+        };
+        let next =
+            [last[0] * growth(0), last[1] * growth(1).min(100.0), last[2] * growth(2).min(100.0)];
+        let turns = length / 10;
+        if next[0] > self.limits.seconds {
+            let (took, would) = (duration(last[0] * 1e9), duration(next[0] * 1e9));
+            return Some(format!(
+                "not run: {turns} turns took {took}, ten times as many would take about {would}"
+            ));
+        }
+        if next[1].max(next[2]) > self.limits.bytes {
+            let index = if next[1] > next[2] { 1 } else { 2 };
+            let (took, would) = (bytes(last[index]), bytes(next[index]));
+            return Some(format!(
+                "not run: {turns} turns took {took}, ten times as many would take about {would}"
+            ));
+        }
+        None
+    }
+
+    fn follow(&self, system: &System, kind: &str, length: u64) -> Result<Value, String> {
+        let place = self.folder.join("place");
+        let _ = fs::remove_dir_all(&place);
+        fs::create_dir_all(&place).map_err(|error| error.to_string())?;
+        let mut command = self.programs.command(system.program);
+        command
+            .args([system.argument, kind, &length.to_string()])
+            .arg(self.folder.join("conversation.jsonl"))
+            .arg(&place)
+            .env("PEERS_POSTGRES", &self.server)
+            .stdin(Stdio::null());
+        let output = patiently(&mut command, Duration::from_secs_f64(self.limits.seconds * 3.0))?;
+        let _ = fs::remove_dir_all(&place);
+        let line = output.lines().last().unwrap_or_default();
+        parse(line.as_bytes()).map_err(|_| format!("it said: {line}"))
+    }
+
+    /// Returns everything that was measured.
+    pub(crate) fn into_value(self) -> Value {
+        let _ = fs::remove_dir_all(&self.folder);
+        let mut all = Object::new();
+        for (name, object) in self.runs {
+            all.insert(name, Value::Object(object));
+        }
+        Value::Object(all)
+    }
+}
+
+/// Runs a program and returns what it said, but waits no longer than it may take.
+fn patiently(command: &mut Command, longest: Duration) -> Result<String, String> {
+    let mut child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(|error| error.to_string())?;
+    // Both pipes are emptied while we wait, so that the program never waits for us.
+    let out = reader(child.stdout.take());
+    let err = reader(child.stderr.take());
+    let status = wait(&mut child, longest)?;
+    let (out, err) = (out.join().unwrap_or_default(), err.join().unwrap_or_default());
+    if status {
+        Ok(out)
+    } else {
+        let said = if err.trim().is_empty() { &out } else { &err };
+        Err(said.trim().lines().last().unwrap_or("it said nothing").to_owned())
+    }
+}
+
+fn reader(pipe: Option<impl std::io::Read + Send + 'static>) -> thread::JoinHandle<String> {
+    thread::spawn(move || {
+        let mut text = Vec::new();
+        if let Some(mut pipe) = pipe {
+            let _ = pipe.read_to_end(&mut text);
+        }
+        String::from_utf8_lossy(&text).into_owned()
+    })
+}
+
+fn wait(child: &mut Child, longest: Duration) -> Result<bool, String> {
+    let start = Instant::now();
+    loop {
+        match child.try_wait().map_err(|error| error.to_string())? {
+            Some(status) => return Ok(status.success()),
+            None if start.elapsed() > longest => {
+                let _ = child.kill();
+                let _ = child.wait();
+                return Err(format!("it took longer than {} s", longest.as_secs()));
+            }
+            None => thread::sleep(Duration::from_millis(20)),
+        }
+    }
+}

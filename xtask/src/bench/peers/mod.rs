@@ -1,0 +1,88 @@
+//! `cargo xtask bench --peers`: the same conversations through other systems and through ours.
+//!
+//! - [`setup`](setup::programs) makes what is needed, in `target/peers`: environments for Python, a program for the Rust crates. All versions are pinned
+//!   in the folder `peers`.
+//! - [`run`] lets all systems take turns: for each length one round after the other, in each round every system once, in an order
+//!   that moves on. Every run is a process of its own on a conversation that is read from the same file.
+//! - [`bars`](bars::bars) compares.
+
+pub(crate) mod bars;
+pub(crate) mod cell;
+mod follow;
+pub(crate) mod page;
+mod setup;
+pub(crate) mod systems;
+
+use std::path::Path;
+
+use contextree_json::{Number, Object, Value};
+use contextree_pgtest::Server;
+
+use super::results::Results;
+use super::{bars as own, machine};
+use follow::{Follow, Limits};
+use systems::SYSTEMS;
+
+/// What is run: how long conversations are, and what a single run may take.
+struct Plan {
+    chats: &'static [u64],
+    steps: u64,
+    limits: Limits,
+}
+
+const FULL: Plan = Plan {
+    chats: &[10, 100, 1_000, 10_000],
+    steps: 300,
+    limits: Limits { repetitions: 5, seconds: 900.0, bytes: 8e9 },
+};
+
+const QUICK: Plan = Plan {
+    chats: &[10, 100],
+    steps: 30,
+    limits: Limits { repetitions: 2, seconds: 60.0, bytes: 1e9 },
+};
+
+/// Runs everything; returns the bars that are missed. With a pattern, only systems whose name contains it, and ours.
+pub(crate) fn run(
+    root: &Path,
+    programs: &Path,
+    results: &mut Results,
+    quick: bool,
+    only: Option<&str>,
+) -> Result<Vec<String>, String> {
+    let plan = if quick { QUICK } else { FULL };
+    own::build(root)?;
+    let folder = programs.parent().unwrap_or(programs).join("peers");
+    let setup = setup::programs(root, programs, &folder)?;
+    own::say("a PostgreSQL server of our own");
+    let server = Server::obtain()?;
+    let machine = machine::facts();
+    let systems: Vec<_> = SYSTEMS
+        .iter()
+        .filter(|system| only.is_none_or(|only| system.is_ours || system.name.contains(only)))
+        .collect();
+    let mut follow = Follow::new(setup, &folder, server.url().to_owned(), plan.limits)?;
+    for length in plan.chats {
+        follow.round(&systems, "chat", *length)?;
+    }
+    follow.round(&systems, "agent", plan.steps)?;
+    let runs = follow.into_value();
+    drop(server);
+    let bars = bars::bars(&runs, plan.chats, plan.steps);
+    let missed = bars.iter().filter(|bar| !own::holds(bar));
+    let missed = missed.map(|bar| format!("missed: {}", own::line(bar))).collect();
+    bars::print(&bars);
+    let mut section = Object::new();
+    section.insert("machine", machine);
+    section.insert("lengths", Value::Array(plan.chats.iter().map(number).collect()));
+    section.insert("steps", number(&plan.steps));
+    section.insert("repetitions", number(&(plan.limits.repetitions as u64)));
+    section.insert("runs", runs);
+    section.insert("bars", Value::Array(bars));
+    results.set("peers", Value::Object(section))?;
+    Ok(missed)
+}
+
+fn number(number: &u64) -> Value {
+    Value::Number(Number::from_u64(*number))
+}

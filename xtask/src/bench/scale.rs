@@ -1,0 +1,44 @@
+//! `cargo xtask bench --scale`: what is large, and stays that way for a while.
+
+use std::path::Path;
+use std::process::Command;
+
+use contextree_json::{Object, Value, parse};
+
+use super::results::Results;
+use super::{bars, machine};
+
+/// Runs the program that measures, and keeps its rows.
+pub(crate) fn run(
+    root: &Path,
+    programs: &Path,
+    results: &mut Results,
+    arguments: &[&str],
+    quick: bool,
+) -> Result<Vec<String>, String> {
+    bars::build(root)?;
+    let machine = machine::facts();
+    let file = programs.join("contextree-bench-scale.jsonl");
+    let _ = std::fs::remove_file(&file);
+    let mut command = Command::new(programs.join("contextree-bench-scale"));
+    command.args(arguments).arg("--json").arg(&file);
+    // On the disk of the build, where there is space, or it would not have been built.
+    command.current_dir(programs);
+    if quick {
+        command.arg("--quick");
+    }
+    let status = command.status().map_err(|error| error.to_string())?;
+    let text = std::fs::read_to_string(&file).unwrap_or_default();
+    if text.is_empty() {
+        return Err(format!("contextree-bench-scale failed: {status}"));
+    }
+    let lines: Result<Vec<Value>, _> = text.lines().map(|line| parse(line.as_bytes())).collect();
+    let lines = lines.map_err(|error| error.to_string())?;
+    let missed = lines.iter().filter(|row| !bars::holds(row));
+    let missed = missed.map(|row| format!("missed: {}", bars::line(row))).collect();
+    let mut section = Object::new();
+    section.insert("machine", machine);
+    section.insert("lines", Value::Array(lines));
+    results.set("scale", Value::Object(section))?;
+    Ok(missed)
+}
