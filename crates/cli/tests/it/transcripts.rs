@@ -32,6 +32,12 @@ fn tutorial() {
     play(&crate::pages::root().join("docs/tutorial.md"));
 }
 
+/// Every command of the README.
+#[test]
+fn readme() {
+    play(&crate::pages::root().join("README.md"));
+}
+
 /// `move` is a word of the language that tests are written in.
 #[test]
 fn moving() {
