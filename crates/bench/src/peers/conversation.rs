@@ -115,7 +115,7 @@ fn object(out: &mut impl std::io::Write, fields: &[(&str, &str)]) -> std::io::Re
 ///
 /// # Panics
 ///
-/// If a line was not written by [`write`].
+/// If a line was not written by [`write()`].
 pub fn lines(file: &Path) -> std::io::Result<impl Iterator<Item = Line>> {
     let file = BufReader::new(File::open(file)?);
     Ok(file.lines().map(|line| {
