@@ -35,7 +35,7 @@ pub fn page(rows: &[Row], heap: &str, points: &[Point]) -> String {
          processor's cache.\n\n\
          ## What is behind the numbers\n\n\
          - **Append, commit.** The new rows are appended to a log; of the child lists only the last run is copied. See\n  `ARCHITECTURE.md`.\n\
-         - **Expiry.** Rows hold the commit at which they expire, so no ttl is ever counted down; lists hold the earliest expiry\n  of each run, so nothing else is visited. Ten nodes that stand together share the runs that are copied; ten nodes\n  spread evenly over the whole history share nothing, and in a large context none of it is in the cache; and one list of\n  100,000 nodes is deeper than one of 1,000. These two rows miss the bar.\n\
+         - **Expiry.** Rows hold the commit at which they expire, so no ttl is ever counted down; lists hold the earliest expiry\n  of each run, so nothing else is visited. The nodes that go leave their lists in one pass, and digests\n  stand beside the runs, so that what stands beside them is not fetched. Ten nodes that stand together share the runs that are\n  copied; one list of 100,000 nodes is deeper than one of 1,000; and ten nodes spread evenly over the whole history share\n  nothing, and in a large context none of it is in the cache: this is the dearest layout there is.\n\
          - **Diff.** The rows between two trees of one branch are what changed between them.\n\
          - **Thread.** The renderer keeps what it rendered; an unchanged beginning is not touched.\n\
          - **Traversal.** Rows of a turn lie side by side, in document order.\n",
