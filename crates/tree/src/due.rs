@@ -3,7 +3,7 @@
 use std::hint::black_box;
 
 use crate::class::Region;
-use crate::list::{Children, Items, List, Run};
+use crate::list::{Children, Items, List, Run, Runs};
 use crate::node::NodeRef;
 use crate::rows::Rows;
 use crate::view::TreeRef;
@@ -54,6 +54,7 @@ impl<'a> TreeRef<'a> {
                 next: Vec::new(),
                 found: Vec::new(),
                 siblings: Vec::new(),
+                runs: Vec::new(),
                 beside: Vec::new(),
             };
             walk.list(&self.base.regions[region.index()], NO_WAY);
@@ -105,6 +106,8 @@ struct Walk<'a> {
     found: Vec<usize>,
     /// Rows that stand beside those on the ways, where their digests do not.
     siblings: Vec<u32>,
+    /// Runs on the ways, with the runs beside them.
+    runs: Vec<&'a Runs>,
     /// The digests that stand beside the rows on the ways.
     beside: Vec<&'a [[u8; 32]]>,
 }
@@ -134,12 +137,12 @@ impl<'a> Walk<'a> {
             let digest = rows.row(*sibling).digest.get();
             seen ^ digest.map_or(0, |digest| digest[0])
         }));
-        let beside = self.beside.iter().flat_map(|digests| digests.iter());
+        let runs = self.runs.iter().map(|runs| runs.kept_digests());
+        let beside = runs.chain(self.beside.iter().copied()).flatten();
         black_box(beside.fold(0, |seen, digest| seen ^ digest[0]));
         let ids = &self.tree.base.space.ids;
-        let names: Vec<&str> =
-            self.ways.iter().map(|(step, _)| ids.name(rows.row(step.row).node)).collect();
-        black_box(names.iter().fold(0, |seen, name| seen ^ name.as_bytes().first().unwrap_or(&0)));
+        let names = self.ways.iter().map(|(step, _)| ids.touch(rows.row(step.row).node));
+        black_box(names.filter(|there| *there).count());
     }
 
     fn expand(&mut self, (spot, way): (Spot<'a>, usize)) {
@@ -198,6 +201,7 @@ impl<'a> Walk<'a> {
                 }
             }
             Items::Runs(runs) => {
+                self.runs.push(runs);
                 for child in runs.iter() {
                     if child.summary.expires <= self.commit {
                         self.next.push((Spot::Run(&child.run, start), way));

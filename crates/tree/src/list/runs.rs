@@ -126,6 +126,11 @@ impl Runs {
         &mut Arc::get_mut(&mut self.block).expect("a new block has one owner").runs
     }
 
+    /// Returns the digests that are kept of the runs, as they were when they were last put together.
+    pub(crate) fn kept_digests(&self) -> &[[u8; 32]] {
+        self.block.digests.get().map_or(&[], |digests| digests)
+    }
+
     /// Returns the digests of all runs. Those of a run that is finished are kept together: it is there to stay.
     pub(crate) fn digests(
         &self,

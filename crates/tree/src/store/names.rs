@@ -98,6 +98,12 @@ impl Names {
         std::str::from_utf8(self.bytes(number)).expect("a name was made of a string")
     }
 
+    /// True if there is a string with this number. Asking brings it into the cache, with less work than reading it.
+    #[inline]
+    pub(crate) fn touch(&self, number: u32) -> bool {
+        self.strings.get(number).is_some_and(|slot| slot.get().is_some())
+    }
+
     #[inline]
     fn bytes(&self, number: u32) -> &[u8] {
         self.strings
