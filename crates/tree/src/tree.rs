@@ -10,24 +10,18 @@ use crate::view::{Base, TreeRef};
 /// It shares its rows with every other tree of the same context and with forks. Readers take no lock, also while
 /// another thread appends.
 #[derive(Clone, Debug)]
-pub struct Tree(Arc<Inner>);
-
-#[derive(Debug)]
-struct Inner {
-    base: Base,
-    digest: OnceLock<[u8; 32]>,
-}
+pub struct Tree(Arc<Base>);
 
 impl Tree {
     pub(crate) fn new(base: Base) -> Self {
-        Tree(Arc::new(Inner { base, digest: OnceLock::new() }))
+        Tree(Arc::new(Base { digest: OnceLock::new(), ..base }))
     }
 
     /// Returns the tree to be read.
     #[must_use]
     #[inline]
     pub fn view(&self) -> TreeRef<'_> {
-        TreeRef { base: &self.0.base, overlay: None }
+        TreeRef { base: &self.0, overlay: None }
     }
 
     /// Returns a working copy that continues this tree's own branch.
@@ -36,13 +30,13 @@ impl Tree {
     /// every other purpose.
     #[must_use]
     pub fn continue_branch(&self) -> Draft {
-        Draft::new(self.0.base.clone())
+        Draft::new(Base::clone(&self.0))
     }
 
     /// Returns a working copy on a branch of its own. Costs the same whatever the size of the tree.
     #[must_use]
     pub fn fork(&self) -> Draft {
-        let base = self.0.base.clone();
+        let base = Base::clone(&self.0);
         let space = Arc::new(base.space.fork(base.rows));
         Draft::new(Base { space, ..base })
     }

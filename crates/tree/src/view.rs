@@ -1,7 +1,7 @@
 //! Reading a tree: one view for snapshots and for the working state.
 
 use std::cmp::Ordering;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::class::{Class, Region};
 use crate::edit::{NodeKey, Overlay};
@@ -29,6 +29,9 @@ pub(crate) struct Base {
     pub(crate) next_cycle: u32,
     /// Nodes in the tree.
     pub(crate) count: u32,
+    /// The digest of a snapshot, once computed. Here and not beside it, so that it fills what would be a gap in every snapshot; in a
+    /// working state it means nothing.
+    pub(crate) digest: OnceLock<[u8; 32]>,
 }
 
 /// A borrowed tree. Cheap to copy; everything that reads a tree takes one.

@@ -1,6 +1,6 @@
 //! Building a whole tree at once: a new context, or an import.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::{Draft, NodeData};
 use crate::class::Region;
@@ -141,7 +141,14 @@ impl Builder {
             count += 1;
         }
         own.note_spans(0, count);
-        Tree::new(Base { space: self.space, regions, rows: count, next_cycle, count })
+        Tree::new(Base {
+            space: self.space,
+            regions,
+            rows: count,
+            next_cycle,
+            count,
+            digest: OnceLock::new(),
+        })
     }
 
     /// As [`Builder::finish`], for a tree that is not committed yet: commit `next_cycle` is to come.
