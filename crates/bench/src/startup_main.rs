@@ -44,7 +44,7 @@ fn run(rounds: usize) -> Result<Vec<Row>, Box<dyn std::error::Error>> {
     let store = format!("sqlite:{}", file.display());
     let node = fill(&store)?;
     let ctx = std::env::current_exe()?.with_file_name("ctx");
-    let select = format!("@t0 [id={node}]");
+    let select = format!("@t0 [id='{node}']");
     let select = ["--store", &store, "select", &select, "--jsonl"];
     // Both must have answered once, or what is measured is a refusal.
     let answer = Command::new(&ctx).args(select).output()?;
