@@ -243,6 +243,9 @@ async fn release(
 }
 
 /// Removes those of the contents that no branch uses any more. If somebody begins to use one at this moment, a foreign key says so.
+///
+/// They are held before it is asked who uses them: of two that let go of the same content, each would else see the other's use, which is not
+/// gone before it commits, and neither would remove it. Who begins to use one need not wait for that lock.
 async fn sweep(client: &Transaction<'_>, schema: &str, released: &[Vec<u8>]) -> Result<(), Fault> {
     if released.is_empty() {
         return Ok(());
@@ -250,6 +253,10 @@ async fn sweep(client: &Transaction<'_>, schema: &str, released: &[Vec<u8>]) -> 
     let mut hashes: Vec<&[u8]> = released.iter().map(|hash| &hash[..]).collect();
     hashes.sort_unstable();
     hashes.dedup();
+    let text = format!(
+        "SELECT 1 FROM {schema}.content WHERE hash = ANY($1) ORDER BY hash FOR NO KEY UPDATE"
+    );
+    all(client, &text, &[&hashes]).await?;
     let text = format!(
         "DELETE FROM {schema}.content WHERE hash = ANY($1) AND NOT EXISTS (SELECT 1 FROM {schema}.uses WHERE uses.hash = content.hash)"
     );

@@ -5,7 +5,7 @@ use std::thread;
 
 use contextree_store::{Backend, ContentRow, NewContext, Step};
 
-use crate::support::{commit, create, history, key, open};
+use crate::support::{commit, create, history, key, new, open, schema};
 
 #[test]
 fn a_store_may_be_called_from_threads_of_another_runtime() {
@@ -31,8 +31,7 @@ fn a_store_may_be_called_from_threads_of_another_runtime() {
 
 #[test]
 fn a_visitor_may_ask_for_more_even_with_one_connection() {
-    let url =
-        contextree_pgtest::shared().url_with(&format!("{}&pool_max=1", crate::support::schema()));
+    let url = contextree_pgtest::shared().url_with(&format!("{}&pool_max=1", schema()));
     let store = contextree_store_postgres::Postgres::open(&url).unwrap();
     let row = create(&store, "main");
     store.append(row.id, 1, &commit(1, "first")).unwrap();
@@ -44,6 +43,39 @@ fn a_visitor_may_ask_for_more_even_with_one_connection() {
         })
         .unwrap();
     assert_eq!(seen, 1);
+}
+
+#[test]
+fn of_two_that_let_go_of_a_content_at_once_one_removes_it() {
+    let parameters = schema();
+    let store = contextree_store_postgres::Postgres::open(
+        &contextree_pgtest::shared().url_with(&parameters),
+    )
+    .unwrap();
+    let content = ContentRow { hash: [1; 32], data: vec![1; 9_000] };
+    let rows = ["one", "two"].map(|name| {
+        let contents = vec![content.clone()];
+        let first = Step { key: key(), contents, ..Step::default() };
+        store.create(&NewContext { first, ..new(name) }).unwrap()
+    });
+    let table = format!("{}.content", parameters.trim_start_matches("schema="));
+    let hold = format!("BEGIN; LOCK TABLE {table} IN EXCLUSIVE MODE");
+    let waiting =
+        format!("SELECT 1 FROM pg_locks WHERE relation = '{table}'::regclass AND NOT granted");
+    thread::scope(|scope| {
+        store
+            .with_connection(async |client| {
+                client.batch_execute(&hold).await?;
+                for row in &rows {
+                    scope.spawn(|| store.delete(row.id, row.revision).unwrap());
+                }
+                // Both have let go, neither has committed.
+                while client.query(&waiting, &[]).await?.len() < 2 {}
+                client.batch_execute("COMMIT").await
+            })
+            .unwrap();
+    });
+    assert_eq!(store.contents(&[content.hash]).unwrap(), [None], "nobody uses it");
 }
 
 #[test]
@@ -61,14 +93,7 @@ fn a_content_is_there_as_long_as_anybody_uses_it() {
                     let mut contents = contents.clone();
                     contents.rotate_left(writer);
                     let first = Step { key: key(), contents, ..Step::default() };
-                    let new = NewContext {
-                        name: format!("{writer}/{round}"),
-                        created_ns: 1,
-                        settings: "{}".to_owned(),
-                        from: None,
-                        base: None,
-                        first,
-                    };
+                    let new = NewContext { first, ..new(&format!("{writer}/{round}")) };
                     let row = store.create(&new).unwrap();
                     let found = store.contents(hashes).unwrap();
                     assert!(found.iter().all(Option::is_some), "a content went that is used");

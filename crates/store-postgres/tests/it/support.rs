@@ -36,18 +36,21 @@ pub(crate) fn key() -> [u8; 16] {
     key
 }
 
+/// Returns what makes an empty context.
+pub(crate) fn new(name: &str) -> NewContext {
+    NewContext {
+        name: name.to_owned(),
+        created_ns: 1,
+        settings: "{}".to_owned(),
+        from: None,
+        base: None,
+        first: Step { key: key(), ..Step::default() },
+    }
+}
+
 /// Makes an empty context.
 pub(crate) fn create(store: &dyn Backend, name: &str) -> ContextRow {
-    store
-        .create(&NewContext {
-            name: name.to_owned(),
-            created_ns: 1,
-            settings: "{}".to_owned(),
-            from: None,
-            base: None,
-            first: Step { key: key(), ..Step::default() },
-        })
-        .unwrap()
+    store.create(&new(name)).unwrap()
 }
 
 /// Returns a step of one commit that says something.
