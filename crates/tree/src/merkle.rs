@@ -43,6 +43,9 @@ impl NodeRef<'_> {
     }
 }
 
+/// Of a list of so few nodes, digests are not kept beside it: the rows of a turn's blocks lie side by side, and are as soon fetched.
+const SHORT: usize = 8;
+
 fn list_digest(
     tree: TreeRef<'_>,
     children: &Children,
@@ -52,7 +55,10 @@ fn list_digest(
         Children::Few { len: 0, .. } => return None,
         Children::Few { .. } => hasher.join(3, &gather(tree, children.iter(), hasher)),
         Children::Some(run) => *run.digest.get_or_init(|| match &run.items {
-            Items::Rows(rows) => hasher.join(3, &row_digests(tree, run, rows, true, hasher)),
+            Items::Rows(rows) => {
+                let stays = rows.len() > SHORT;
+                hasher.join(3, &row_digests(tree, run, rows, stays, hasher))
+            }
             Items::Runs(_) => unreachable!("a list that is not cut has no runs of runs"),
         }),
         Children::Many(list) => {

@@ -3,11 +3,10 @@
 //! A subtree whose rows lie side by side in document order, which is what a turn is that was made in one go, is read from the
 //! column of briefs alone; turns that follow each other are read as one piece. What lies elsewhere is walked.
 
-use std::hint::black_box;
 use std::ops::{ControlFlow, Range};
 
 use crate::class::{Class, Region};
-use crate::list::{Children, Items, Run, Summary};
+use crate::list::{Children, Items, Run, RunsIter, Summary};
 use crate::node::NodeRef;
 use crate::row::Row;
 use crate::store::{Brief, Page, Pattern};
@@ -123,8 +122,6 @@ const LONG: u32 = 32;
 const PIECE: usize = 1024;
 /// How many rows are compared before the matches among them are handed out.
 const BATCH: usize = 256;
-/// How many runs are asked for before the first of them is read.
-const AHEAD: usize = 16;
 
 struct Scan<'a, 'v, V> {
     tree: TreeRef<'a>,
@@ -170,12 +167,9 @@ impl<'a, V: FnMut(Hits<'_, 'a>) -> bool> Scan<'a, '_, V> {
             }
             Items::Runs(runs) => {
                 let mut rest = runs.iter();
-                for _ in 0..runs.len().div_ceil(AHEAD) {
-                    // One after the other, each run would wait for memory; asked for together, they wait once.
-                    let ahead = rest.clone().take(AHEAD);
-                    let wanted = ahead.filter(|child| self.wants(child.summary));
-                    black_box(wanted.fold(0, |rows, child| rows ^ child.run.touch()));
-                    let mut now = rest.by_ref().take(AHEAD);
+                for _ in 0..runs.len().div_ceil(RunsIter::AHEAD) {
+                    rest.fetch(self.hint);
+                    let mut now = rest.by_ref().take(RunsIter::AHEAD);
                     now.try_for_each(|child| self.run(&child.run, child.summary))?;
                 }
                 ControlFlow::Continue(())

@@ -73,7 +73,7 @@ impl<'a> TreeRef<'a> {
 
     /// Returns the nodes that have a key, in document order. Looked up, not searched for.
     #[must_use]
-    pub fn with_key(self, key: &str) -> Vec<NodeRef<'a>> {
+    pub fn with_key(self, key: &str) -> impl Iterator<Item = NodeRef<'a>> + use<'a> {
         let symbol = self.base.space.symbols.find(key);
         // Nearly always there is one, and no list is needed.
         let (mut first, mut others) = (None, Vec::new());
@@ -95,17 +95,14 @@ impl<'a> TreeRef<'a> {
             NO_SYMBOL => node.key() == Some(key),
             known => Some(known) == symbol,
         };
-        let mut found: Vec<_> = first
-            .into_iter()
-            .chain(others)
-            .filter_map(|node| self.find_row(node))
-            .map(|row| self.node_at(row))
-            .filter(has_key)
-            .collect();
-        if found.len() > 1 {
-            found.sort_by_cached_key(|node| node.place());
+        let keyed = |node| self.find(node).filter(has_key);
+        let mut first = first.and_then(keyed);
+        let mut others: Vec<_> = others.into_iter().filter_map(keyed).collect();
+        if !others.is_empty() {
+            others.extend(first.take());
+            others.sort_by_cached_key(|node| node.place());
         }
-        found
+        first.into_iter().chain(others)
     }
 }
 

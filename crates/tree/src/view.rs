@@ -52,10 +52,16 @@ impl<'a> TreeRef<'a> {
 
     /// Returns the row of a node in this tree.
     pub(crate) fn find_row(self, node: u32) -> Option<u32> {
+        Some(self.find(node)?.number)
+    }
+
+    /// Returns a node of this tree by its number.
+    pub(crate) fn find(self, node: u32) -> Option<NodeRef<'a>> {
         if let Some(found) = self.overlay.and_then(|overlay| overlay.find(node)) {
-            return found;
+            return found.map(|number| self.node_at(number));
         }
-        self.base.space.find(node, self.base.rows)
+        let (number, row) = self.base.space.find(node, self.base.rows)?;
+        Some(NodeRef { tree: self, number, row })
     }
 
     pub(crate) fn node_at(self, number: u32) -> NodeRef<'a> {
@@ -89,8 +95,7 @@ impl<'a> TreeRef<'a> {
     /// Returns the node with this id, or nothing.
     #[must_use]
     pub fn get(self, id: &str) -> Option<NodeRef<'a>> {
-        let node = self.base.space.ids.find(id)?;
-        Some(self.node_at(self.find_row(node)?))
+        self.find(self.base.space.ids.find(id)?)
     }
 
     /// Returns the node with this id; the words `^root`, `^sys`, `^seq` and `^ah` name the fixed containers too.
@@ -120,13 +125,13 @@ impl<'a> TreeRef<'a> {
     /// True if a node stands in this tree.
     #[must_use]
     pub fn contains(self, key: NodeKey) -> bool {
-        self.find_row(key.0).is_some()
+        self.find(key.0).is_some()
     }
 
     /// Returns the node with a key of this context.
     #[must_use]
     pub fn at(self, key: NodeKey) -> Option<NodeRef<'a>> {
-        Some(self.node_at(self.find_row(key.0)?))
+        self.find(key.0)
     }
 
     /// Returns the id that a key of this context stands for, whether the node is in this tree or not.

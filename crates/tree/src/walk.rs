@@ -34,7 +34,8 @@ enum Rest<'a> {
     Regions(slice::Iter<'a, u32>),
     Rows(slice::Iter<'a, u32>),
     Entries(slice::Iter<'a, Entry>),
-    Runs(RunsIter<'a>),
+    /// Finished runs, and how many of them were fetched ahead.
+    Runs(RunsIter<'a>, usize),
     Levels(iter::Rev<slice::Iter<'a, Arc<Run>>>),
 }
 
@@ -50,7 +51,7 @@ impl<'a> Rest<'a> {
     fn of_run(run: &'a Run) -> Self {
         match &run.items {
             Items::Rows(rows) => Rest::Entries(rows.iter()),
-            Items::Runs(runs) => Rest::Runs(runs.iter()),
+            Items::Runs(runs) => Rest::Runs(runs.iter(), 0),
         }
     }
 }
@@ -98,17 +99,23 @@ impl<'a> Iterator for Preorder<'a> {
             let number = match &mut frame.rest {
                 Rest::Rows(rows) | Rest::Regions(rows) => rows.next().copied(),
                 Rest::Entries(entries) => entries.next().map(|entry| entry.row),
-                Rest::Runs(runs) => match runs.next() {
-                    Some(child) => {
-                        if !child.summary.may_have(self.hint.marks, self.hint.expires_by) {
+                Rest::Runs(runs, fetched) => {
+                    if *fetched == 0 {
+                        runs.fetch(self.hint);
+                        *fetched = RunsIter::AHEAD;
+                    }
+                    *fetched -= 1;
+                    match runs.next() {
+                        Some(child) => {
+                            if child.summary.may_have(self.hint.marks, self.hint.expires_by) {
+                                let rest = Rest::of_run(&child.run);
+                                self.stack.push(Frame { depth, rest });
+                            }
                             continue;
                         }
-                        let rest = Rest::of_run(&child.run);
-                        self.stack.push(Frame { depth, rest });
-                        continue;
+                        None => None,
                     }
-                    None => None,
-                },
+                }
                 Rest::Levels(levels) => match levels.next() {
                     Some(run) => {
                         if !run.summary.may_have(self.hint.marks, self.hint.expires_by) {
@@ -181,8 +188,7 @@ impl<'a> Iterator for Ancestors<'a> {
         if self.parent == NO_ROW {
             return None;
         }
-        let number = self.tree.find_row(self.parent).expect("a parent is in the tree of its child");
-        let node = self.tree.node_at(number);
+        let node = self.tree.find(self.parent).expect("a parent is in the tree of its child");
         self.parent = node.row.parent;
         Some(node)
     }

@@ -195,12 +195,12 @@ impl<'t> Finder<'_, 't> {
     /// The nodes that an id or a key names, in document order.
     fn look_up(&self, route: &Route) -> impl Iterator<Item = NodeRef<'t>> + use<'t> {
         let tree = self.axis.tree();
-        let (one, several) = match route {
-            Route::ById(id) => (tree.get(id), Vec::new()),
-            Route::ByKey(key) => (None, tree.with_key(key)),
-            _ => (None, Vec::new()),
+        let (one, keyed) = match route {
+            Route::ById(id) => (tree.get(id), None),
+            Route::ByKey(key) => (None, Some(tree.with_key(key))),
+            _ => (None, None),
         };
-        one.into_iter().chain(several)
+        one.into_iter().chain(keyed.into_iter().flatten())
     }
 
     /// `… #K:first`: the nodes of the key are looked up, the way to them is checked, then the last compound narrows them.
@@ -211,7 +211,7 @@ impl<'t> Finder<'_, 't> {
         way.steps.push(Step { compound: any, ..last.clone() });
         let chains = [way];
         let Some(automaton) = Automaton::new(&chains, 0, self.axis.tree()) else { return };
-        let nodes = self.axis.tree().with_key(key).into_iter();
+        let nodes = self.axis.tree().with_key(key);
         let mut set: Vec<Spot<'t>> = nodes
             .filter(|node| automaton.matches(*node, self.axis, self.env))
             .map(|node| Spot::of(node, self.axis))

@@ -81,8 +81,8 @@ fn written_nodes(older: TreeRef<'_>, newer: TreeRef<'_>) -> BTreeSet<u32> {
 }
 
 fn pair<'a>(older: TreeRef<'a>, newer: TreeRef<'a>, node: u32) -> Option<Pair<'a>> {
-    let before = older.find_row(node).map(|row| older.node_at(row));
-    let after = newer.find_row(node).map(|row| newer.node_at(row));
+    let before = older.find(node);
+    let after = newer.find(node);
     match (before, after) {
         (None, None) => None,
         (Some(before), None) => Some(Pair::Removed(before)),

@@ -89,7 +89,7 @@ impl Draft {
     pub fn overwrite_headers(&mut self, node: NodeKey, parent: NodeKey, data: NodeData) {
         self.overwrite(node, parent, data);
         let committed = self.base.space.find(node.0, self.base.rows);
-        let body = committed.and_then(|number| self.base.space.row(number).body.clone());
+        let body = committed.and_then(|(_, row)| row.body.clone());
         self.change(node, |row| {
             if let Some(body) = &body {
                 row.note_attributes(body);

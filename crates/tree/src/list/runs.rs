@@ -1,10 +1,12 @@
 //! The finished runs that a run of the level above holds.
 
 use std::borrow::Cow;
+use std::hint::black_box;
 use std::sync::{Arc, OnceLock};
 use std::{iter, slice};
 
 use super::{Child, Run};
+use crate::symbol::Hint;
 
 /// How many runs may differ from the shared ones before all are put together anew.
 const CHANGES: usize = 8;
@@ -160,6 +162,19 @@ impl Runs {
 pub(crate) struct RunsIter<'a> {
     runs: iter::Enumerate<slice::Iter<'a, Child>>,
     changes: slice::Iter<'a, (u32, Child)>,
+}
+
+impl RunsIter<'_> {
+    /// How many runs are fetched at once.
+    pub(crate) const AHEAD: usize = 16;
+
+    /// Brings the next runs into the cache, as far as a hint does not exclude them. One after the other, each would wait for memory;
+    /// asked for together, they wait once.
+    pub(crate) fn fetch(&self, hint: Hint) {
+        let ahead = self.clone().take(Self::AHEAD);
+        let wanted = ahead.filter(|child| child.summary.may_have(hint.marks, hint.expires_by));
+        black_box(wanted.fold(0, |rows, child| rows ^ child.run.touch()));
+    }
 }
 
 impl<'a> Iterator for RunsIter<'a> {

@@ -110,9 +110,11 @@ impl Space {
         Some(Page { start, end, slots, briefs })
     }
 
-    /// Returns the row of a node as of the state that has `rows` rows, or nothing if it is not there.
-    pub(crate) fn find(&self, node: u32, rows: u32) -> Option<u32> {
-        self.find_version(node, rows).filter(|number| !self.row(*number).is_dead())
+    /// Returns the row of a node as of the state that has `rows` rows, with its number, or nothing if it is not there.
+    pub(crate) fn find(&self, node: u32, rows: u32) -> Option<(u32, &Row)> {
+        let number = self.find_version(node, rows)?;
+        let row = self.row(number);
+        (!row.is_dead()).then_some((number, row))
     }
 
     /// As [`Space::find`], but returns a tombstone too.

@@ -128,7 +128,7 @@ fn check(tree: TreeRef<'_>) {
     }
     for number in 0..5 {
         let key = format!("k{number}");
-        let keyed: Vec<&str> = tree.with_key(&key).into_iter().map(NodeRef::id).collect();
+        let keyed: Vec<&str> = tree.with_key(&key).map(NodeRef::id).collect();
         let nodes = tree.nodes().filter(|(_, node)| node.key() == Some(&key));
         assert_eq!(keyed, nodes.map(|(_, node)| node.id()).collect::<Vec<_>>(), "{key}");
     }
