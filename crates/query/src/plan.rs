@@ -23,6 +23,8 @@ use crate::resolve::{Arrangement, Attr, Body, Chain, Condition, DepthOf, Query, 
 pub struct Plan {
     pub(crate) query: Query,
     pub(crate) route: Route,
+    /// All that the route looks up is what the query asks for.
+    pub(crate) is_settled: bool,
 }
 
 /// Where matches come from.
@@ -72,7 +74,25 @@ pub(crate) enum Rest {
 #[must_use]
 pub fn plan(query: Query) -> Plan {
     let route = route(&query);
-    Plan { query, route }
+    let is_settled = query.keep.is_empty() && settles_chains(&route, &query.body);
+    Plan { query, route, is_settled }
+}
+
+/// True if a selector is nothing but the id or the key that its route looks up.
+fn settles_chains(route: &Route, body: &Body) -> bool {
+    let Body::Chains(chains) = body else { return false };
+    let [Chain { steps }] = chains.as_slice() else { return false };
+    let [Step { compound, is_zone: false, .. }] = steps.as_slice() else { return false };
+    compound.conditions().all(|condition| settles(route, condition))
+}
+
+/// True if every node that a route looks up satisfies the condition.
+pub(crate) fn settles(route: &Route, condition: &Condition) -> bool {
+    match (route, condition) {
+        (Route::ById(sought), Condition::Id(id)) => sought == id,
+        (Route::ByKey(sought), Condition::Key(key)) => sought == key,
+        _ => false,
+    }
 }
 
 impl Plan {

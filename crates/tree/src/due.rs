@@ -189,7 +189,7 @@ impl<'a> Walk<'a> {
         match &run.items {
             Items::Rows(rows) => {
                 match run.beside.get() {
-                    Some(digests) => self.beside.push(digests),
+                    Some(beside) => self.beside.push(beside.digests()),
                     None => self.siblings.extend(rows.iter().map(|entry| entry.row)),
                 }
                 for entry in rows {

@@ -3,7 +3,7 @@
 //! The walk is here, next to what it walks; what is hashed, and how, is the canon's business.
 
 use crate::class::{Class, Region};
-use crate::list::{Children, Entry, Items, Run};
+use crate::list::{Beside, Children, Entry, Items, Run};
 use crate::node::NodeRef;
 use crate::rows::Rows;
 use crate::view::TreeRef;
@@ -93,13 +93,15 @@ fn row_digests(
     hasher: &impl MerkleHasher,
 ) -> Vec<[u8; 32]> {
     if let Some(beside) = run.beside.get() {
-        let digest = |entry: &Entry| tree.node_at(entry.row).digest(hasher);
-        let known = |entry: &Entry| entry.digest(beside).unwrap_or_else(|| digest(entry));
-        return rows.iter().map(known).collect();
+        let digest = |(at, entry): (usize, &Entry)| match beside.get(at) {
+            Some(digest) => *digest,
+            None => tree.node_at(entry.row).digest(hasher),
+        };
+        return rows.iter().enumerate().map(digest).collect();
     }
     let digests = gather(tree, rows.iter().map(|entry| entry.row), hasher);
-    if stays {
-        run.beside.get_or_init(|| digests.as_slice().into());
+    if stays && let Some(beside) = Beside::new(&digests) {
+        run.beside.get_or_init(|| beside);
     }
     digests
 }

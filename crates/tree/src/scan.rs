@@ -145,16 +145,30 @@ impl<'a, V: FnMut(Hits<'_, 'a>) -> bool> Scan<'a, '_, V> {
     fn list(&mut self, children: &'a Children) -> ControlFlow<()> {
         match children {
             Children::Few { .. } => children.iter().try_for_each(|number| self.node(number)),
-            Children::Some(run) => self.run(run, run.summary),
-            Children::Many(list) => {
-                list.levels.iter().rev().try_for_each(|run| self.run(run, run.summary))
-            }
+            Children::Some(run) => self.open_run(run),
+            Children::Many(list) => list.levels.iter().rev().try_for_each(|run| self.open_run(run)),
         }
     }
 
-    fn run(&mut self, run: &'a Run, summary: Summary) -> ControlFlow<()> {
+    fn open_run(&mut self, run: &'a Run) -> ControlFlow<()> {
+        match run.last() {
+            Some(last) => self.run(run, run.summary, last),
+            None => ControlFlow::Continue(()),
+        }
+    }
+
+    /// A run, given its last row, and everything below it.
+    fn run(&mut self, run: &'a Run, summary: Summary, last: u32) -> ControlFlow<()> {
         if !self.wants(summary) {
             return ControlFlow::Continue(());
+        }
+        // Where few nodes are wanted, it is better to look at each.
+        if self.hint.expires_by == u32::MAX {
+            let extent = self.extent(run);
+            if extent > 0 {
+                let end = last + self.span(last);
+                return self.put_off(end - extent, extent);
+            }
         }
         match &run.items {
             Items::Rows(entries) => {
@@ -170,7 +184,7 @@ impl<'a, V: FnMut(Hits<'_, 'a>) -> bool> Scan<'a, '_, V> {
                 for _ in 0..runs.len().div_ceil(RunsIter::AHEAD) {
                     rest.fetch(self.hint);
                     let mut now = rest.by_ref().take(RunsIter::AHEAD);
-                    now.try_for_each(|child| self.run(&child.run, child.summary))?;
+                    now.try_for_each(|child| self.run(&child.run, child.summary, child.last))?;
                 }
                 ControlFlow::Continue(())
             }
@@ -185,13 +199,7 @@ impl<'a, V: FnMut(Hits<'_, 'a>) -> bool> Scan<'a, '_, V> {
             if span > LONG && !self.wants(self.tree.row(number).summary) {
                 return ControlFlow::Continue(());
             }
-            // Not more than is worth it, so that a scan that needs the first few only can stop.
-            if self.pending.end != number || self.pending.len() >= PIECE {
-                self.flush()?;
-                self.pending = number..number;
-            }
-            self.pending.end += span;
-            return ControlFlow::Continue(());
+            return self.put_off(number, span);
         }
         let row = self.tree.row(number);
         if !self.wants(row.summary) {
@@ -200,6 +208,54 @@ impl<'a, V: FnMut(Hits<'_, 'a>) -> bool> Scan<'a, '_, V> {
         self.flush()?;
         self.offer_row(number, row)?;
         self.list(&row.children)
+    }
+
+    /// Adds rows to those that are to be read as one piece.
+    #[inline]
+    fn put_off(&mut self, first: u32, span: u32) -> ControlFlow<()> {
+        // Not more than is worth it, so that a scan that needs the first few only can stop.
+        if self.pending.end != first || self.pending.len() >= PIECE {
+            self.flush()?;
+            self.pending = first..first;
+        }
+        self.pending.end += span;
+        ControlFlow::Continue(())
+    }
+
+    /// How many rows a run and all below it are, if they lie side by side in document order; 0 if they do not, or are too many to be
+    /// read without asking which of them are wanted. As deep as the runs are.
+    fn extent(&mut self, run: &Run) -> u32 {
+        if run.count as usize > PIECE {
+            return 0;
+        }
+        if let Some(known) = run.extent() {
+            return known;
+        }
+        let (mut extent, mut end) = (0, None);
+        let mut piece = |span: u32, last: u32, last_span: u32| {
+            let begins = (last + last_span).checked_sub(span);
+            let fits = span > 0 && (end.is_none() || end == begins);
+            extent += span;
+            end = Some(last + last_span);
+            fits
+        };
+        let is_piece = match &run.items {
+            Items::Rows(rows) => rows.iter().all(|entry| {
+                let span = self.span(entry.row);
+                piece(span, entry.row, span)
+            }),
+            Items::Runs(runs) => runs.iter().all(|child| {
+                let span = self.extent(&child.run);
+                let last_span = self.span(child.last);
+                piece(span, child.last, last_span)
+            }),
+        };
+        let extent = if is_piece && extent as usize <= PIECE { extent } else { 0 };
+        // Rows of the working state are not in the log yet.
+        if run.last().is_some_and(|last| last < self.tree.base.rows) {
+            run.set_extent(extent);
+        }
+        extent
     }
 
     /// How many rows from this one on are its subtree; 0 if that has to be walked.

@@ -39,7 +39,6 @@ impl Hint {
     }
 
     /// Only where a node has a key.
-    #[must_use]
     pub fn with_key(self) -> Self {
         Hint { marks: self.marks | crate::list::Summary::KEY, ..self }
     }
@@ -72,7 +71,6 @@ impl<'a> TreeRef<'a> {
     }
 
     /// Returns the nodes that have a key, in document order. Looked up, not searched for.
-    #[must_use]
     pub fn with_key(self, key: &str) -> impl Iterator<Item = NodeRef<'a>> + use<'a> {
         let symbol = self.base.space.symbols.find(key);
         // Nearly always there is one, and no list is needed.

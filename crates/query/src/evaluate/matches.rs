@@ -14,7 +14,7 @@ use super::table::Table;
 use super::walk::{Scope, Walk};
 use crate::depth::Axis;
 use crate::matches::Matches;
-use crate::plan::{Plan, Rest, Route, asks_place, relation_of_rest};
+use crate::plan::{Plan, Rest, Route, asks_place, relation_of_rest, settles};
 use crate::resolve::{Body, Chain, Compound, Condition, DepthOf, Hop, Part, Pick, Relation, Step};
 
 /// Returns the matches of a plan in document order, before anything is done to them; at most `enough` if that is given.
@@ -48,6 +48,10 @@ struct Finder<'f, 't> {
 
 impl<'t> Finder<'_, 't> {
     fn run(&mut self, plan: &Plan) {
+        if plan.is_settled {
+            self.found.extend(self.look_up(&plan.route).take(self.enough).map(NodeRef::version));
+            return;
+        }
         match (&plan.query.body, &plan.route) {
             (Body::Chains(chains), route) => self.chains(chains, route),
             (Body::Path(hops), _) => {
@@ -403,15 +407,6 @@ impl<'t> Finder<'_, 't> {
             self.found.push(spot.node.version());
         }
         self.found.len() < self.enough
-    }
-}
-
-/// True if every node that a route looks up satisfies the condition.
-fn settles(route: &Route, condition: &Condition) -> bool {
-    match (route, condition) {
-        (Route::ById(sought), Condition::Id(id)) => sought == id,
-        (Route::ByKey(sought), Condition::Key(key)) => sought == key,
-        _ => false,
     }
 }
 

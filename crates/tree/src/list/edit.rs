@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use super::node::Entry;
-use super::{Child, Children, Entries, FEW, Items, List, Run, Runs, Summary, UNCUT};
+use super::{Beside, Child, Children, Entries, FEW, Items, List, Run, Runs, Summary, UNCUT};
 
 /// One change of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -153,10 +153,18 @@ fn edit_run(run: &mut Arc<Run>, start: usize, edits: &[Edit], entries: &impl Ent
     let mut change = Change::default();
     match &mut run.items {
         Items::Rows(rows) => {
+            let mut beside = run.beside.take();
             for edit in edits.iter().rev() {
-                change = change.and(edit_row(rows, edit.position - start, edit, entries));
+                let at = edit.position - start;
+                change = change.and(edit_row(rows, at, edit, entries));
+                if let Some(beside) = &mut beside {
+                    edit_beside(beside, at, edit);
+                }
             }
-            run.check_beside();
+            let is_empty = rows.is_empty();
+            if let Some(beside) = beside.filter(|beside| !is_empty && beside.is_worth_it()) {
+                run.beside = OnceLock::from(beside);
+            }
         }
         Items::Runs(runs) => {
             let mut parts = Parts { start, rest: edits };
@@ -202,6 +210,15 @@ fn edit_row(rows: &mut Vec<Entry>, at: usize, edit: &Edit, entries: &impl Entrie
     }
 }
 
+fn edit_beside(beside: &mut Beside, at: usize, edit: &Edit) {
+    match (edit.before, edit.after) {
+        (None, None) => {}
+        (Some(_), None) => beside.remove(at),
+        (None, Some(_)) => beside.insert(at),
+        (Some(_), Some(_)) => beside.replace(at),
+    }
+}
+
 /// Deals edits out to the runs that they fall into.
 struct Parts<'a> {
     start: usize,
@@ -223,7 +240,7 @@ impl<'a> Parts<'a> {
 impl Run {
     /// Works out the summary after rows came and went.
     fn settle(&mut self, gains: u32, loses: u32, entries: &impl Entries) {
-        self.digest = OnceLock::new();
+        self.forget();
         if matches!(self.items, Items::Rows(_)) && self.summary.marks & loses & Summary::EXACT == 0
         {
             // The rows need not be fetched.
@@ -291,7 +308,7 @@ impl<E: Entries> Merge<'_, E> {
             _ => unreachable!("runs side by side have the same level"),
         }
         left.count = left.count + right.count - 1;
-        left.renumber();
+        left.beside = OnceLock::new();
         left.settle(right.summary.marks, self.loses, self.entries);
     }
 

@@ -6,12 +6,14 @@
 //! shares the rest; and the digest of each run can be kept with it. (A balanced tree would do the first two of
 //! these, but its shape remembers the order of the edits, and so would its digest.)
 
+mod beside;
 mod edit;
 mod iter;
 mod node;
 mod runs;
 mod search;
 
+pub(crate) use beside::Beside;
 pub(crate) use edit::Edit;
 pub(crate) use iter::{ChildIter, ReverseIter};
 pub(crate) use node::{Child, Entry, Items, Run};

@@ -1,8 +1,9 @@
 //! A run: a piece of a child list.
 
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use super::{Entries, List, Runs, Summary};
+use super::{Beside, Entries, List, Runs, Summary};
 
 /// A row in a run. What is looked at in every walk stands beside it, so that the row itself need not be fetched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -10,21 +11,11 @@ pub(crate) struct Entry {
     pub(crate) row: u32,
     /// The earliest expiry in the row's subtree.
     pub(crate) expires: u32,
-    /// Which of the digests [beside](Run::beside) the run is the row's; [`NOT_BESIDE`] if none is.
-    beside: u32,
 }
 
-const NOT_BESIDE: u32 = u32::MAX;
-
 impl Entry {
-    /// A row that has just come.
     pub(super) fn of(row: u32, entries: &impl Entries) -> Self {
-        Entry { row, expires: entries.summary(row).expires, beside: NOT_BESIDE }
-    }
-
-    /// Returns the row's digest, given those beside its run.
-    pub(crate) fn digest(&self, beside: &[[u8; 32]]) -> Option<[u8; 32]> {
-        beside.get(self.beside as usize).copied()
+        Entry { row, expires: entries.summary(row).expires }
     }
 }
 
@@ -69,13 +60,15 @@ pub(crate) struct Run {
     pub(crate) count: u32,
     pub(crate) summary: Summary,
     pub(crate) digest: OnceLock<[u8; 32]>,
-    /// The digests of its rows, so that the rows need not be fetched for them: in a large tree that would take longer than to hash
-    /// them all. Each row knows which is its own, so later versions of the run share them. Nothing for most runs that still grow;
-    /// until there is something, the rows are numbered as they stand.
-    pub(crate) beside: OnceLock<Arc<[[u8; 32]]>>,
+    /// The digests of its rows. Nothing for most runs that still grow.
+    pub(crate) beside: OnceLock<Box<Beside>>,
+    extent: AtomicU32,
 }
 
-/// A copy is made to be changed: room for one more entry, and no digest of its own.
+/// What [`Run::extent`] is before anybody worked it out.
+const UNKNOWN: u32 = u32::MAX;
+
+/// A copy is made to be changed: room for one more entry, and nothing that is worked out from all of them.
 impl Clone for Run {
     fn clone(&self) -> Self {
         let items = match &self.items {
@@ -92,6 +85,7 @@ impl Clone for Run {
             summary: self.summary,
             digest: OnceLock::new(),
             beside: self.beside.clone(),
+            extent: AtomicU32::new(UNKNOWN),
         }
     }
 }
@@ -110,6 +104,7 @@ impl Run {
             summary: Summary::EMPTY,
             digest: OnceLock::new(),
             beside: OnceLock::new(),
+            extent: AtomicU32::new(UNKNOWN),
         }
     }
 
@@ -120,28 +115,25 @@ impl Run {
             Items::Rows(rows) => u32::try_from(rows.len()).expect("rows are counted in 32 bits"),
             Items::Runs(runs) => runs.iter().map(|child| child.count).sum(),
         };
-        run.renumber();
         run.summarize(entries);
         run
     }
 
-    /// Forgets the digests beside the run.
-    pub(super) fn renumber(&mut self) {
-        self.beside = OnceLock::new();
-        if let Items::Rows(rows) = &mut self.items {
-            (0..).zip(rows).for_each(|(number, entry)| entry.beside = number);
-        }
+    /// Forgets what was worked out from all of the entries, before or after they change.
+    pub(super) fn forget(&mut self) {
+        self.digest = OnceLock::new();
+        self.extent = AtomicU32::new(UNKNOWN);
     }
 
-    /// Forgets the digests beside the run if they are those of too few of its rows.
-    pub(super) fn check_beside(&mut self) {
-        const MOST: usize = 8;
-        if let Items::Rows(rows) = &self.items {
-            let strangers = rows.iter().filter(|entry| entry.beside == NOT_BESIDE).count();
-            if strangers > MOST || self.beside.get().is_none() {
-                self.renumber();
-            }
-        }
+    /// Returns what [`Run::set_extent`] noted: how many rows of the log are this run and all that stands below it, as one piece in
+    /// document order; 0 if they are not one piece.
+    pub(crate) fn extent(&self) -> Option<u32> {
+        Some(self.extent.load(Ordering::Relaxed)).filter(|extent| *extent != UNKNOWN)
+    }
+
+    /// Notes the extent. It is the same for ever: neither the run nor rows of the log change.
+    pub(crate) fn set_extent(&self, extent: u32) {
+        self.extent.store(extent, Ordering::Relaxed);
     }
 
     /// Works out the summary from the items.
@@ -170,19 +162,17 @@ impl Run {
     }
 
     pub(super) fn push_row(&mut self, row: u32, summary: Summary) {
-        self.digest = OnceLock::new();
+        self.forget();
+        self.beside = OnceLock::new();
         self.summary = self.summary.and(summary);
-        if self.beside.get().is_some() {
-            self.renumber();
-        }
         if let Items::Rows(rows) = &mut self.items {
-            rows.push(Entry { row, expires: summary.expires, beside: self.count });
+            rows.push(Entry { row, expires: summary.expires });
         }
         self.count += 1;
     }
 
     pub(super) fn push_run(&mut self, child: Child) {
-        self.digest = OnceLock::new();
+        self.forget();
         self.count += child.count;
         self.summary = self.summary.and(child.summary);
         if let Items::Runs(runs) = &mut self.items {

@@ -45,7 +45,7 @@ fn check_all(tree: TreeRef<'_>) {
     }
     check(tree, Hint::default().with_key(), |node| node.key().is_some());
     for key in ["k0", "k1", "k2", "k3", "none"] {
-        let found: Vec<&str> = tree.with_key(key).into_iter().map(NodeRef::id).collect();
+        let found: Vec<&str> = tree.with_key(key).map(NodeRef::id).collect();
         let sought: Vec<&str> = tree
             .nodes()
             .filter(|(_, node)| node.key() == Some(key))
