@@ -3,7 +3,7 @@
 //! `contextree-bench [--quick] [--only rows|expiry|selectors|growth] [--json FILE]`
 #![expect(clippy::print_stdout, reason = "the program's output")]
 
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 
 use contextree_bench::growth::Point;
 use contextree_bench::measure::Row;
@@ -15,7 +15,17 @@ use mimalloc::MiMalloc;
 #[global_allocator]
 static GLOBAL: MiMalloc = MiMalloc;
 
+/// Makes the allocator keep what is freed. Every round builds its contexts anew: a page that went back to the system between two rounds
+/// would be cleared within the next one, and the system's work would be measured instead of ours. The allocator reads it when it starts.
+const KEEP: (&str, &str) = ("MIMALLOC_PURGE_DELAY", "-1");
+
 fn main() -> ExitCode {
+    if std::env::var_os(KEEP.0).is_none() {
+        return again().unwrap_or_else(|error| {
+            println!("cannot start again with {}: {error}", KEEP.0);
+            ExitCode::FAILURE
+        });
+    }
     let quick = std::env::args().any(|argument| argument == "--quick");
     let only = option("--only");
     let rows = match only.as_deref() {
@@ -30,6 +40,14 @@ fn main() -> ExitCode {
     };
     let points: Vec<String> = points.iter().map(Point::json).collect();
     finish(&rows, &points)
+}
+
+/// Starts this program again with [`KEEP`] set.
+fn again() -> std::io::Result<ExitCode> {
+    let program = std::env::current_exe()?;
+    let arguments = std::env::args_os().skip(1);
+    let status = Command::new(program).args(arguments).env(KEEP.0, KEEP.1).status()?;
+    Ok(if status.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// Measures some of the rows, and shows each when it is done.
