@@ -1,6 +1,6 @@
 //! What is imported so far: messages become blocks, turns become commits.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use contextree_engine::{CommitOptions, Context, Edit, Limit, NewNode, Place, Policy};
@@ -50,10 +50,10 @@ pub(crate) struct Session {
     replaces: bool,
     /// Nothing is in the head.
     blank: bool,
-    /// The unit of every call, by its id.
-    units: BTreeMap<Box<str>, Box<str>>,
+    /// The unit of every call, by its id. Asked for by id alone, so its order shows nowhere.
+    units: HashMap<Box<str>, Box<str>>,
     /// Units there are.
-    taken: BTreeSet<Box<str>>,
+    taken: HashSet<Box<str>>,
     system: Vec<(NewNode, String)>,
     /// Digests of the messages of the last request, to know what is new in the next.
     seen: Vec<Digest>,
@@ -73,8 +73,8 @@ impl Session {
             answered: false,
             replaces: false,
             blank: true,
-            units: BTreeMap::new(),
-            taken: BTreeSet::new(),
+            units: HashMap::new(),
+            taken: HashSet::new(),
             system: Vec::new(),
             seen: Vec::new(),
             anonymous: Vec::new(),

@@ -53,8 +53,8 @@ const BOTH: [&str; 6] = ["turn", "open", "middle", "middle_cold", "select", "ren
 /// Our own growth: the turn at the longest conversation against that at 100 turns, at most.
 const GROWTH: f64 = 1.5;
 
-/// Compares. A bar whose length was not run is taken at the longest that both were run at, and says so.
-pub(crate) fn bars(runs: &Value, lengths: &[u64], steps: u64) -> Vec<Value> {
+/// Compares. Where the length of a bar was not run, the longest that both were run at is given, without a verdict.
+pub(crate) fn bars(runs: &Value, lengths: &[u64]) -> Vec<Value> {
     let mut rows = Vec::new();
     for bar in BARS {
         rows.push(gain(runs, lengths, bar));
@@ -72,7 +72,6 @@ pub(crate) fn bars(runs: &Value, lengths: &[u64], steps: u64) -> Vec<Value> {
     for ours in [MEMORY, FILE] {
         rows.extend(growth(runs, ours, lengths, Some(GROWTH)));
     }
-    let _ = steps;
     rows
 }
 
@@ -116,7 +115,8 @@ fn gain(runs: &Value, lengths: &[u64], bar: &Bar) -> Value {
             &name,
             theirs[0] / ours[0],
             (theirs[1] / ours[2], theirs[2] / ours[1]),
-            Some(bar.least),
+            // A bar is for one length; elsewhere the number stands by itself.
+            Some(bar.least).filter(|_| length == Some(bar.length)),
             true,
         ),
         None => row(&format!("{name}: not measured"), f64::NAN, (f64::NAN, f64::NAN), None, true),
@@ -129,6 +129,7 @@ fn growth(runs: &Value, system: &str, lengths: &[u64], most: Option<f64>) -> Opt
     let first = if last > 100 { 100 } else { 10 };
     let (base, long) = (value(runs, system, first, "turn")?, value(runs, system, last, "turn")?);
     let name = format!("growth, {system}: latency of a turn at {last} turns against {first}");
+    let most = most.filter(|_| last >= 10_000);
     Some(row(&name, long[0] / base[0], (long[1] / base[2], long[2] / base[1]), most, false))
 }
 

@@ -68,7 +68,7 @@ pub(crate) fn run(
     follow.round(&systems, "agent", plan.steps)?;
     let runs = follow.into_value();
     drop(server);
-    let bars = bars::bars(&runs, plan.chats, plan.steps);
+    let bars = bars::bars(&runs, plan.chats);
     let missed = bars.iter().filter(|bar| !own::holds(bar));
     let missed = missed.map(|bar| format!("missed: {}", own::line(bar))).collect();
     bars::print(&bars);
