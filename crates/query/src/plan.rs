@@ -80,7 +80,9 @@ pub fn plan(query: Query) -> Plan {
 
 /// True if a selector is nothing but the id or the key that its route looks up.
 fn settles_chains(route: &Route, body: &Body) -> bool {
-    let Body::Chains(chains) = body else { return false };
+    let (Route::ById(_) | Route::ByKey(_), Body::Chains(chains)) = (route, body) else {
+        return false;
+    };
     let [Chain { steps }] = chains.as_slice() else { return false };
     let [Step { compound, is_zone: false, .. }] = steps.as_slice() else { return false };
     compound.conditions().all(|condition| settles(route, condition))
