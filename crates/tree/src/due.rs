@@ -120,8 +120,9 @@ impl<'a> Walk<'a> {
             Spot::List(list) => seen ^ list.levels.len(),
             Spot::Run(run, _) => seen ^ run.count as usize,
             Spot::Row(step) => {
+                // All of a row is copied: its beginning, its middle and its end.
                 let row = rows.row(step.row);
-                seen ^ row.summary.expires as usize ^ row.version as usize
+                seen ^ row.offset as usize ^ row.version as usize ^ row.summary.expires as usize
             }
         }));
         black_box(spots.iter().fold(0, |seen, (spot, _)| match spot {
@@ -130,7 +131,8 @@ impl<'a> Walk<'a> {
         }));
     }
 
-    /// Touches what the removal of the nodes looks at: the digests of their siblings and of those of their ancestors, their names.
+    /// Touches what the removal of the nodes looks at: the digests of their siblings and of those of their ancestors, their names, where
+    /// their newest rows are noted.
     fn fetch_around(&self) {
         let mut rows = Rows::of(self.tree);
         black_box(self.siblings.iter().fold(0, |seen, sibling| {
@@ -140,9 +142,13 @@ impl<'a> Walk<'a> {
         let runs = self.runs.iter().map(|runs| runs.kept_digests());
         let beside = runs.chain(self.beside.iter().copied()).flatten();
         black_box(beside.fold(0, |seen, digest| seen ^ digest[0]));
-        let ids = &self.tree.base.space.ids;
-        let names = self.ways.iter().map(|(step, _)| ids.touch(rows.row(step.row).node));
-        black_box(names.filter(|there| *there).count());
+        black_box(self.runs.iter().fold(0, |seen, runs| seen ^ runs.touch_changes()));
+        let space = &self.tree.base.space;
+        black_box(self.ways.iter().fold(0, |seen, (step, _)| {
+            let node = rows.row(step.row).node;
+            let newest = space.own().newest(node).unwrap_or_default();
+            seen ^ newest ^ u32::from(space.ids.touch(node))
+        }));
     }
 
     fn expand(&mut self, (spot, way): (Spot<'a>, usize)) {

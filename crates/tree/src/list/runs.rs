@@ -128,6 +128,15 @@ impl Runs {
         &mut Arc::get_mut(&mut self.block).expect("a new block has one owner").runs
     }
 
+    /// Reads what a changed copy needs of the runs that have changed before: how many hold them, and their digests. The number tells
+    /// nothing; reading brings them into the cache.
+    pub(crate) fn touch_changes(&self) -> usize {
+        self.changes.iter().fold(Arc::strong_count(&self.block), |seen, (_, child)| {
+            let digest = child.run.digest.get().map_or(0, |digest| digest[0]);
+            seen ^ Arc::strong_count(&child.run) ^ usize::from(digest)
+        })
+    }
+
     /// Returns the digests that are kept of the runs, as they were when they were last put together.
     pub(crate) fn kept_digests(&self) -> &[[u8; 32]] {
         self.block.digests.get().map_or(&[], |digests| digests)
