@@ -58,10 +58,11 @@ impl<'a> TreeRef<'a> {
                 beside: Vec::new(),
             };
             walk.list(&self.base.regions[region.index()], NO_WAY);
+            let mut now = Vec::new();
             while !walk.next.is_empty() {
-                let now = std::mem::take(&mut walk.next);
+                std::mem::swap(&mut now, &mut walk.next);
                 walk.fetch(&now);
-                now.into_iter().for_each(|spot| walk.expand(spot));
+                now.drain(..).for_each(|spot| walk.expand(spot));
             }
             walk.fetch_around();
             let mut found: Vec<Vec<Step>> =

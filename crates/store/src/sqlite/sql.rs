@@ -73,6 +73,7 @@ pub(super) const DROP_UNUSED: &str = "DELETE FROM contents
 
 pub(super) const ADD_JOURNAL: &str =
     "INSERT INTO journal(context, revision, data) VALUES (?1, ?2, ?3)";
+pub(super) const ANY_JOURNAL: &str = "SELECT 1 FROM journal WHERE context = ?1 LIMIT 1";
 pub(super) const EMPTY_JOURNAL: &str = "DELETE FROM journal WHERE context = ?1";
 /// One statement, so that the revision is the one that the rows belong to.
 pub(super) const JOURNAL: &str = "SELECT h.revision, j.data FROM heads h

@@ -142,7 +142,8 @@ impl Rows<'_> {
         for Commit { cycle, effects, bodies } in &step.commits {
             self.change(sql::ADD_COMMIT, params![row.branch, cycle, effects, bodies])?;
         }
-        if !step.commits.is_empty() && row.revision > 1 {
+        // Most commits come with all of their turn, and there is no journal: to look is cheaper than to delete nothing.
+        if !step.commits.is_empty() && self.number(sql::ANY_JOURNAL, row.id)?.is_some() {
             self.change(sql::EMPTY_JOURNAL, params![row.id])?;
         }
         if let Some(data) = &step.journal {

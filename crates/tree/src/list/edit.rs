@@ -167,22 +167,36 @@ fn edit_run(run: &mut Arc<Run>, start: usize, edits: &[Edit], entries: &impl Ent
             }
         }
         Items::Runs(runs) => {
-            let mut parts = Parts { start, rest: edits };
-            let touched: Vec<(usize, (usize, &[Edit]))> = runs
-                .iter()
-                .enumerate()
-                .filter_map(|(at, child)| Some((at, parts.next(child.count)?)))
-                .collect();
-            for (at, (start, edits)) in touched {
-                let child = runs.change(at);
-                change = change.and(edit_run(&mut child.run, start, edits, entries));
-                child.refresh();
-            }
+            change = edit_below(runs, start, edits, entries);
         }
     }
     run.count = run.count.saturating_add_signed(change.count);
     run.settle(change.gains, change.loses, entries);
     change
+}
+
+/// Edits rows of the runs in a run, which begins at the position `start`.
+fn edit_below(runs: &mut Runs, start: usize, edits: &[Edit], entries: &impl Entries) -> Change {
+    let within = |runs: &mut Runs, at: usize, start: usize, edits: &[Edit]| {
+        let child = runs.change(at);
+        let change = edit_run(&mut child.run, start, edits, entries);
+        child.refresh();
+        change
+    };
+    if let [edit] = edits {
+        // Nearly always there is one, and no list of the runs that change is needed.
+        let mut index = edit.position - start;
+        let at = runs.locate(&mut index).expect("the position lies in this run");
+        return within(runs, at, edit.position - index, edits);
+    }
+    let mut parts = Parts { start, rest: edits };
+    let touched: Vec<(usize, (usize, &[Edit]))> = runs
+        .iter()
+        .enumerate()
+        .filter_map(|(at, child)| Some((at, parts.next(child.count)?)))
+        .collect();
+    let changes = touched.into_iter().map(|(at, (start, edits))| within(runs, at, start, edits));
+    changes.fold(Change::default(), Change::and)
 }
 
 fn edit_row(rows: &mut Vec<Entry>, at: usize, edit: &Edit, entries: &impl Entries) -> Change {
@@ -230,10 +244,14 @@ impl<'a> Parts<'a> {
     fn next(&mut self, count: u32) -> Option<(usize, &'a [Edit])> {
         let start = self.start;
         self.start += count as usize;
+        // Most runs have none.
+        if self.rest.first().is_none_or(|edit| edit.position >= self.start) {
+            return None;
+        }
         let (here, rest) =
             self.rest.split_at(self.rest.partition_point(|edit| edit.position < self.start));
         self.rest = rest;
-        (!here.is_empty()).then_some((start, here))
+        Some((start, here))
     }
 }
 
