@@ -70,7 +70,11 @@ fn of_two_that_let_go_of_a_content_at_once_one_removes_it() {
                     scope.spawn(|| store.delete(row.id, row.revision).unwrap());
                 }
                 // Both have let go, neither has committed.
-                while client.query(&waiting, &[]).await?.len() < 2 {}
+                let mut asked = 0;
+                while client.query(&waiting, &[]).await?.len() < 2 {
+                    asked += 1;
+                    assert!(asked < 100_000, "both come to the table");
+                }
                 client.batch_execute("COMMIT").await
             })
             .unwrap();
