@@ -72,6 +72,15 @@ impl Number {
         })
     }
 
+    /// Returns a number of bytes that the canonical text does not exceed.
+    pub(crate) fn canonical_bound(&self) -> usize {
+        match &self.repr {
+            Repr::Big(digits) => digits.len(),
+            // `-9223372036854775808`, `-2.2250738585072014e-308`.
+            Repr::Int(_) | Repr::Float(_) => 24,
+        }
+    }
+
     /// Returns whether this is an integer; `1.0` is not.
     pub fn is_integer(&self) -> bool {
         !matches!(self.repr, Repr::Float(_))

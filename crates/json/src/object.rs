@@ -58,8 +58,8 @@ impl Object {
     }
 
     /// Puts `value` under `key` and returns the value that was there before.
-    pub fn insert(&mut self, key: impl Into<Box<str>>, value: Value) -> Option<Value> {
-        let key = Key::from(key.into());
+    pub fn insert(&mut self, key: impl AsRef<str>, value: Value) -> Option<Value> {
+        let key = Key::from(key.as_ref());
         if self.entries.last().is_none_or(|(last, _)| *last < key) {
             self.entries.push((key, value));
             return None;
@@ -184,10 +184,10 @@ impl IntoIterator for Object {
 }
 
 /// Collects entries in any order; of two equal keys the later wins.
-impl<K: Into<Box<str>>> FromIterator<(K, Value)> for Object {
+impl<K: AsRef<str>> FromIterator<(K, Value)> for Object {
     fn from_iter<I: IntoIterator<Item = (K, Value)>>(entries: I) -> Self {
         let mut entries: Vec<_> =
-            entries.into_iter().map(|(key, value)| (Key::from(key.into()), value)).collect();
+            entries.into_iter().map(|(key, value)| (Key::from(key.as_ref()), value)).collect();
         // The sort is stable, so of two equal keys the later stands behind and replaces the earlier.
         entries.sort_by(|left, right| left.0.cmp(&right.0));
         entries.dedup_by(|later, kept| {

@@ -115,6 +115,26 @@ impl Value {
         write::value(&mut out, self);
         out
     }
+
+    /// Returns a number of bytes that the canonical text does not exceed, without writing it.
+    pub fn canonical_bound(&self) -> usize {
+        // No byte has a longer escape than `\u007f`.
+        let text = |text: &str| 6 * text.len() + 2;
+        match self {
+            Value::Null | Value::Bool(_) => 5,
+            Value::Number(number) => number.canonical_bound(),
+            Value::String(string) => text(string),
+            Value::Array(elements) => {
+                2 + elements.iter().map(|element| element.canonical_bound() + 1).sum::<usize>()
+            }
+            Value::Object(object) => {
+                let entries = object.iter();
+                2 + entries
+                    .map(|(key, value)| text(key) + value.canonical_bound() + 2)
+                    .sum::<usize>()
+            }
+        }
+    }
 }
 
 /// Why a double could not become a value: it is NaN or infinite, which JSON cannot write.

@@ -45,6 +45,15 @@ impl Content {
             Content::Json(value) => value.to_canonical().len(),
         }
     }
+
+    /// Returns whether the content has more bytes than a limit. What cannot have so many is not written out to be counted.
+    #[must_use]
+    pub fn is_longer_than(&self, limit: usize) -> bool {
+        match self {
+            Content::Json(value) if value.canonical_bound() <= limit => false,
+            _ => self.byte_len() > limit,
+        }
+    }
 }
 
 impl From<Value> for Content {

@@ -76,7 +76,10 @@ fn run_digest(
     hasher: &impl MerkleHasher,
 ) -> [u8; 32] {
     *run.digest.get_or_init(|| match &run.items {
-        Items::Rows(rows) => hasher.join(0, &row_digests(tree, run, rows, is_finished, hasher)),
+        Items::Rows(rows) => {
+            let stays = is_finished && rows.len() > SHORT;
+            hasher.join(0, &row_digests(tree, run, rows, stays, hasher))
+        }
         Items::Runs(runs) => {
             let below = |run: &Run| run_digest(tree, run, true, hasher);
             hasher.join(1, &runs.digests(is_finished, below))

@@ -101,7 +101,7 @@ impl Work<'_> {
         if node.ttl.is_some_and(|ttl| ttl > MAX_TTL) {
             return Err(OpError::Limit { limit: "max_ttl", value: 1 << 30, at: name.to_owned() });
         }
-        if node.content.byte_len() > limits.max_content_bytes {
+        if node.content.is_longer_than(limits.max_content_bytes) {
             return Err(limit("max_content_bytes", limits.max_content_bytes));
         }
         if self.node_count() >= limits.max_nodes {

@@ -84,7 +84,7 @@ impl Work<'_> {
         let limit = |limit, value: usize| {
             Err(OpError::Limit { limit, value: value as u64, at: name.to_owned() })
         };
-        if body.content.byte_len() > limits.max_content_bytes {
+        if body.content.is_longer_than(limits.max_content_bytes) {
             return limit("max_content_bytes", limits.max_content_bytes);
         }
         if body.attributes.len() > limits.max_attributes {

@@ -42,25 +42,61 @@ pub(super) fn key(out: &mut Vec<u8>, key: &Key) {
 /// How many bytes are looked at together: a vector register.
 const BLOCK: usize = 16;
 
-/// Copies the bytes at the start that can be copied as they are, and returns how many they are.
+/// Appends the bytes at the start that stand for themselves or have a short form, as far as that can be told cheaply, and returns how
+/// many they are.
 ///
-/// Each block is copied whole before it is looked at, and what was too much is cut off: most texts are short runs between escapes,
-/// where a call that copies a few bytes costs more than they do.
+/// Blocks are copied whole, and what was too much is cut off: most texts are short runs between escapes, where a call that copies a few
+/// bytes costs more than they do.
 fn copy_plain(out: &mut Vec<u8>, bytes: &[u8]) -> usize {
-    let start = out.len();
     let (blocks, tail) = bytes.as_chunks::<BLOCK>();
     for (number, block) in blocks.iter().enumerate() {
-        out.extend_from_slice(block);
-        if let Some(first) = first_special(block) {
-            let len = number * BLOCK + first;
-            out.truncate(start + len);
-            return len;
+        let Some(first) = first_special(block) else {
+            out.extend_from_slice(block);
+            continue;
+        };
+        // All are looked at, at once.
+        if !block.iter().fold(true, |all, byte| all & (is_plain(*byte) | is_short(*byte))) {
+            let len = out.len() + first;
+            out.extend_from_slice(block);
+            out.truncate(len);
+            return number * BLOCK + first;
         }
+        short_forms(out, block);
     }
     let plain = plain_len(tail);
     out.extend_from_slice(&tail[..plain]);
     bytes.len() - tail.len() + plain
 }
+
+/// Appends a block in which every byte stands for itself or has a short form. Without a branch for each: where the escapes are in a text
+/// cannot be foretold.
+fn short_forms(out: &mut Vec<u8>, block: &[u8; BLOCK]) {
+    let mut forms = [0; 2 * BLOCK];
+    let mut len = 0;
+    for byte in block {
+        let [first, second] = FORMS[usize::from(*byte & 0x7f)];
+        forms[len] = first;
+        forms[len + 1] = second;
+        len += 1 + usize::from(second != 0);
+    }
+    let len = out.len() + len;
+    out.extend_from_slice(&forms);
+    out.truncate(len);
+}
+
+/// What is written for each byte of ASCII that is plain or has a short form: one byte and a zero, or two.
+const FORMS: [[u8; 2]; 128] = {
+    let mut forms = [[0; 2]; 128];
+    let mut byte = 0;
+    while byte < 128 {
+        forms[byte as usize] = match short(byte as char) {
+            Some(letter) => [b'\\', letter],
+            None => [byte, 0],
+        };
+        byte += 1;
+    }
+    forms
+};
 
 /// Returns the place of the first byte that is not plain.
 fn first_special(block: &[u8; BLOCK]) -> Option<usize> {
@@ -129,7 +165,15 @@ fn special_bytes(word: u64) -> u64 {
 }
 
 fn escape(out: &mut Vec<u8>, character: char) {
-    let short = match character {
+    match short(character) {
+        Some(letter) => out.extend_from_slice(&[b'\\', letter]),
+        None => unicode_escape(out, character),
+    }
+}
+
+/// Returns what follows the backslash in the short form of a character.
+const fn short(character: char) -> Option<u8> {
+    Some(match character {
         '"' => b'"',
         '\\' => b'\\',
         '\n' => b'n',
@@ -137,9 +181,13 @@ fn escape(out: &mut Vec<u8>, character: char) {
         '\r' => b'r',
         '\u{8}' => b'b',
         '\u{c}' => b'f',
-        _ => return unicode_escape(out, character),
-    };
-    out.extend_from_slice(&[b'\\', short]);
+        _ => return None,
+    })
+}
+
+/// Whether a byte has a short form.
+fn is_short(byte: u8) -> bool {
+    (byte == b'"') | (byte == b'\\') | (byte.wrapping_sub(8) < 6) & (byte != 0x0b)
 }
 
 fn unicode_escape(out: &mut Vec<u8>, character: char) {

@@ -108,6 +108,11 @@ proptest! {
     }
 
     #[test]
+    fn no_text_is_longer_than_its_bound(value in any_value()) {
+        prop_assert!(value.to_canonical().len() <= value.canonical_bound());
+    }
+
+    #[test]
     fn arbitrary_bytes_do_not_panic(bytes in vec(any::<u8>(), 0..200)) {
         drain(&bytes);
         if let Err(error) = parse(&bytes) {

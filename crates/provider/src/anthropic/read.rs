@@ -61,6 +61,13 @@ fn read_tool(tool: Value) -> NewNode {
 /// Reads a message.
 pub(crate) fn read_message(message: Value) -> Result<Incoming, Shape> {
     let mut fields = Fields::of(message)?;
+    let mut read = read_spoken(&mut fields)?;
+    fields.keep(&mut read.parts[0], names::MESSAGE_EXTRA, ME);
+    Ok(read)
+}
+
+/// Reads who says what in a message, and leaves its other fields. There is always a part.
+pub(crate) fn read_spoken(fields: &mut Fields) -> Result<Incoming, Shape> {
     let word = fields.need_text("role")?;
     let role = role_of(&word);
     let mut parts = Vec::new();
@@ -86,7 +93,6 @@ pub(crate) fn read_message(message: Value) -> Result<Incoming, Shape> {
         set(first, names::ROLE, Value::String(word));
         mark_provider(first, ME);
     }
-    fields.keep(first, names::MESSAGE_EXTRA, ME);
     Ok(Incoming { role, parts })
 }
 

@@ -4,12 +4,12 @@
 //! written as several entries with the same message id, and parallel calls and their results hang on branches of their own; both are
 //! put together again.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
-use contextree_json::{Object, Value};
+use contextree_json::Value;
 
 use super::Log;
-use crate::anthropic::read_message;
+use crate::anthropic::read_spoken;
 use crate::import::{Fields, ImportErrorKind, Incoming, Session, set};
 use crate::parts::{Role, names};
 
@@ -53,9 +53,9 @@ impl Log for ClaudeCode {
         let entries = std::mem::take(&mut self.entries);
         let wanted = conversation(&entries);
         let mut open: Option<(Option<Box<str>>, Incoming)> = None;
-        for (index, entry) in entries.into_iter().enumerate() {
+        for (entry, wanted) in entries.into_iter().zip(wanted) {
             let Some(message) = entry.message else { continue };
-            if !wanted.contains(&index) {
+            if !wanted {
                 *skipped.entry("other_branch".to_owned()).or_default() += 1;
                 continue;
             }
@@ -83,15 +83,15 @@ impl ClaudeCode {
         skipped: &mut BTreeMap<String, u64>,
     ) -> Result<(), ImportErrorKind> {
         let mut fields = Fields::of(value)?;
-        let kind: Box<str> = fields.text("type").unwrap_or("unknown").into();
+        let kind = fields.text("type").unwrap_or("unknown");
         let flag =
             |fields: &Fields, name: &str| fields.0.get(name).and_then(Value::as_bool) == Some(true);
         let aside = flag(&fields, "isSidechain");
-        let is_message = matches!(&*kind, "user" | "assistant")
+        let is_message = matches!(kind, "user" | "assistant")
             && fields.0.get("message").is_some_and(|it| it.as_object().is_some())
             && !aside;
         if !is_message {
-            let name = if aside { "sidechain" } else { &*kind };
+            let name = if aside { "sidechain" } else { kind };
             *skipped.entry(name.to_owned()).or_default() += 1;
         }
         let uuid = fields.text("uuid").map(Box::from);
@@ -143,14 +143,8 @@ fn continues(
 
 fn read(fields: &mut Fields, entry: &mut Entry) -> Result<(), ImportErrorKind> {
     let mut message = Fields(fields.take_object("message").unwrap_or_default());
-    let mut sent = Object::new();
-    for name in ["role", "content"] {
-        if let Some(value) = message.take(name) {
-            sent.insert(name, value);
-        }
-    }
     entry.answer = message.text("id").map(Box::from);
-    let mut read = read_message(Value::Object(sent)).map_err(|shape| shape.within("message"))?;
+    let mut read = read_spoken(&mut message).map_err(|shape| shape.within("message"))?;
     for part in &read.parts {
         let id = part.attributes.iter().find(|(name, _)| name == names::CALL_ID);
         let id = id.and_then(|(_, id)| id.as_str()).map(Box::<str>::from);
@@ -171,34 +165,41 @@ fn read(fields: &mut Fields, entry: &mut Entry) -> Result<(), ImportErrorKind> {
     Ok(())
 }
 
-/// Returns the positions of the entries of the newest branch, with what belongs to its calls.
-fn conversation(entries: &[Entry]) -> BTreeSet<usize> {
-    let by_id: BTreeMap<&str, usize> =
+/// Says of every entry whether it is of the newest branch, or belongs to a call there. Sets and maps are asked by name alone, so that
+/// their order shows nowhere.
+fn conversation(entries: &[Entry]) -> Vec<bool> {
+    let by_id: HashMap<&str, usize> =
         entries.iter().enumerate().map(|(index, entry)| (&*entry.uuid, index)).collect();
-    let mut chain = BTreeSet::new();
+    let mut wanted = vec![false; entries.len()];
     let mut next = entries.iter().rposition(|entry| entry.may_end);
     while let Some(index) = next {
-        if !chain.insert(index) {
+        if std::mem::replace(&mut wanted[index], true) {
             break;
         }
         next = entries[index].parent.as_deref().and_then(|parent| by_id.get(parent).copied());
     }
-    let answers: BTreeSet<&str> =
-        chain.iter().filter_map(|index| entries[*index].answer.as_deref()).collect();
-    let mut calls = BTreeSet::new();
-    for (index, entry) in entries.iter().enumerate() {
+    let answers: HashSet<&str> = entries
+        .iter()
+        .zip(&wanted)
+        .filter(|(_, wanted)| **wanted)
+        .filter_map(|(entry, _)| entry.answer.as_deref())
+        .collect();
+    let mut calls = HashSet::new();
+    for (entry, wanted) in entries.iter().zip(&mut wanted) {
         if entry.answer.as_deref().is_some_and(|answer| answers.contains(answer)) {
-            chain.insert(index);
+            *wanted = true;
             calls.extend(entry.calls.iter().map(|id| &**id));
         }
     }
-    let answered: BTreeSet<&str> =
-        chain.iter().flat_map(|index| entries[*index].results.iter().map(|id| &**id)).collect();
-    for (index, entry) in entries.iter().enumerate() {
+    let answered: HashSet<&str> = entries
+        .iter()
+        .zip(&wanted)
+        .filter(|(_, wanted)| **wanted)
+        .flat_map(|(entry, _)| entry.results.iter().map(|id| &**id))
+        .collect();
+    for (entry, wanted) in entries.iter().zip(&mut wanted) {
         let missing = |id: &str| calls.contains(id) && !answered.contains(id);
-        if !entry.results.is_empty() && entry.results.iter().all(|id| missing(id)) {
-            chain.insert(index);
-        }
+        *wanted |= !entry.results.is_empty() && entry.results.iter().all(|id| missing(id));
     }
-    chain
+    wanted
 }

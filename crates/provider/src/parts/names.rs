@@ -25,8 +25,9 @@ pub const FORM: &str = "data_form";
 pub const ROLE: &str = "data_role";
 /// Fields of the request that are no content: `model`, `temperature`. On a group in `^sys`.
 pub const SETTINGS: &str = "data_settings";
-/// What a log said about an entry besides its content: time, ids, usage. Never rendered.
-pub const ENTRY: &str = "data_entry";
+/// What a log said about an entry besides its content: time, ids, usage. Never rendered, and not hashed with the content: who says the
+/// same an hour later says the same.
+pub const ENTRY: &str = "log:entry";
 
 /// The type of the group in `^sys` that has the settings.
 pub const REQUEST_TYPE: &str = "cont:request";

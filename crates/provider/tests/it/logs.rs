@@ -45,8 +45,21 @@ fn claude_code_is_a_tree_of_which_the_newest_branch_counts() {
         .working()
         .nodes()
         .find(|(_, node)| node.content().as_text() == Some("Will it rain in Oslo and Zürich?"));
-    let entry = first.unwrap().1.attribute("data_entry").unwrap();
+    let entry = first.unwrap().1.attribute("log:entry").unwrap();
     assert_eq!(entry.get("cwd").and_then(Value::as_str), Some("/home/ada"), "fields survive");
+}
+
+#[test]
+fn who_says_the_same_later_says_the_same() {
+    let log = r#"{"uuid":"1","type":"user","timestamp":"2026-11-01","message":{"role":"user","content":"Go on."}}
+{"uuid":"2","parentUuid":"1","type":"assistant","timestamp":"2026-11-02","message":{"role":"assistant","content":"Done."}}
+{"uuid":"3","parentUuid":"2","type":"user","timestamp":"2026-11-03","message":{"role":"user","content":"Go on."}}"#;
+    let imported = imported(log.as_bytes(), Format::ClaudeCode);
+    let nodes = imported.context.working().nodes().map(|(_, node)| node);
+    let said: Vec<_> = nodes.filter(|node| node.content().as_text() == Some("Go on.")).collect();
+    let [first, second] = said[..] else { panic!("it was said twice") };
+    assert_ne!(first.attribute("log:entry"), second.attribute("log:entry"));
+    assert_eq!(contextree_canon::content_hash(first), contextree_canon::content_hash(second));
 }
 
 #[test]

@@ -189,6 +189,11 @@ fn a_position_between_sealed_siblings_with_one_offset_is_not_expressible() {
     );
 }
 
+/// A list of one text.
+fn list(text: &str) -> Value {
+    Value::from(vec![Value::from(text)])
+}
+
 #[test]
 fn limits_are_kept_by_every_operation() {
     let limits = Limits {
@@ -208,6 +213,16 @@ fn limits_are_kept_by_every_operation() {
     refuse(
         &mut context,
         add(Place::system(), NewNode::text("12345678901").id("y")),
+        limit,
+        "max_content_bytes",
+        "y",
+    );
+    // Ten bytes as JSON are allowed, eleven are not.
+    context.add(Place::system(), NewNode::json(list("123456")).id("z")).unwrap();
+    context.remove("z").unwrap();
+    refuse(
+        &mut context,
+        add(Place::system(), NewNode::json(list("12345\n")).id("y")),
         limit,
         "max_content_bytes",
         "y",

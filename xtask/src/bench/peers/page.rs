@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use contextree_json::Value;
+use contextree_json::{Object, Value};
 
 use super::cell::METRICS;
 use super::systems::{Group, SYSTEMS, System};
@@ -225,8 +225,10 @@ fn method(out: &mut String, section: &Value, runs: &Value) {
            keeps is not. The same holds for *opened just before*.\n\
          - *Render* begins with the state in memory and ends with the bytes of a request to OpenAI's chat interface, or what the system has in its\n  \
            place.\n\
-         - All Rust programs use the allocator of the system, and the same profile.\n\n\
-         ### Systems and settings\n\n| system | versions | settings | remarks |\n|---|---|---|---|\n"
+         - All Rust programs use the allocator of the system, and the same profile.\n\
+         {}\
+         \n### Systems and settings\n\n| system | versions | settings | remarks |\n|---|---|---|---|\n",
+        noise(runs)
     );
     for system in SYSTEMS {
         let Some(kinds) =
@@ -247,4 +249,25 @@ fn method(out: &mut String, section: &Value, runs: &Value) {
             fact("settings").and_then(|fact| fact.as_str().map(str::to_owned)).unwrap_or_default();
         let _ = writeln!(out, "| {} | {versions} | {settings} | {} |", system.name, system.remark);
     }
+}
+
+/// How far repetitions of the same run lie apart, as a line of the method.
+fn noise(runs: &Value) -> String {
+    let cells = SYSTEMS.iter().filter_map(|system| runs.get(system.name)?.get("chat")?.as_object());
+    let mut spreads: Vec<f64> = cells
+        .flat_map(Object::iter)
+        .filter_map(|(_, cell)| {
+            let turn = cell.get("turn")?;
+            let number = |name: &str| turn.get(name).and_then(Value::as_f64);
+            let ratio = number("max")? / number("min")?;
+            (number("runs")? >= 3.0).then_some(ratio)
+        })
+        .collect();
+    spreads.sort_by(f64::total_cmp);
+    let at = |share: usize| spreads.get(spreads.len() * share / 100);
+    let (Some(half), Some(most)) = (at(50), at(90)) else { return String::new() };
+    format!(
+        "- *Noise*: the slowest of three to five repetitions of a run had {half:.1}× the latency of the fastest in half of the cells, and less than\n  \
+           {most:.1}× in nine of ten. Ratios between two systems should come out again within that.\n"
+    )
 }
