@@ -170,7 +170,7 @@ impl Follow {
             .arg(&place)
             .env("PEERS_POSTGRES", &self.server)
             .stdin(Stdio::null());
-        let output = patiently(&mut command, Duration::from_secs_f64(self.limits.seconds * 3.0))?;
+        let output = patiently(&mut command, Duration::from_secs_f64(self.limits.seconds))?;
         let _ = fs::remove_dir_all(&place);
         let line = output.lines().last().unwrap_or_default();
         parse(line.as_bytes()).map_err(|_| format!("it said: {line}"))

@@ -78,7 +78,6 @@ pub(crate) fn run(
     section.insert("steps", number(&plan.steps));
     section.insert("repetitions", number(&(plan.limits.repetitions as u64)));
     section.insert("runs", runs);
-    section.insert("bars", Value::Array(bars));
     results.set("peers", Value::Object(section))?;
     Ok(missed)
 }

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use contextree_json::{Object, Value};
 
+use super::bars::bars as compare;
 use super::cell::METRICS;
 use super::systems::{Group, SYSTEMS, System};
 use crate::bench::page::machine;
@@ -30,8 +31,8 @@ pub(crate) fn write(out: &mut String, section: &Value, results: &Results) -> Res
     }
     out.push_str("\n### Bars of the comparison\n\n");
     out.push_str("| what | times (median) | spread | bar | |\n|---|--:|--:|--:|---|\n");
-    for bar in section.get("bars").and_then(Value::as_array).unwrap_or_default() {
-        let _ = writeln!(out, "{}", bars::line(bar));
+    for bar in compare(runs, &lengths) {
+        let _ = writeln!(out, "{}", bars::line(&bar));
     }
     behind(out, runs, &lengths);
     for (metric, title) in METRICS {
@@ -211,8 +212,8 @@ fn method(out: &mut String, section: &Value, runs: &Value) {
          - A conversation is written to a file once; every program reads it line by line. The text is made of 4,000 words of random letters.\n\
          - Each run is a process of its own with a fresh store. It begins with a few turns that nobody counts, in a store that is thrown away.\n\
          - Systems take turns: in each round every system runs once, and who comes first moves on. There are {repetitions} rounds; a run of more\n  \
-           than 10 s is repeated three times, one of more than two minutes once. A run that would take more than the limit of the command,\n  \
-           by what the shorter ones took and how that grew, is left out, and its cell says so.\n\
+           than 10 s is done three times, one of more than two minutes once. A run that would take more than 15 minutes or 8 GB, by what the\n  \
+           shorter ones took and how that grew, is left out, one that does take so long is ended, and the cell says so.\n\
          - *Latency of a turn* is the median of the last fifth of the turns, from 5 to 100 of them; numbers in the tables are medians of the\n  \
            runs, with the smallest and the largest beside them. In agent runs it is the whole run, divided by its steps: one system writes\n  \
            in the background and waits at the end.\n\
