@@ -17,6 +17,7 @@ pub(crate) fn write(out: &mut String, section: &Value, results: &Results) -> Res
     let lengths: Vec<u64> = list(section, "lengths");
     let runs = section.get("runs").unwrap_or(&Value::Null);
     out.push_str(INTRODUCTION);
+    remarks(out, section);
     let pictures = [
         ("peers-latency.svg", "Latency of a turn, synced to disk", Group::Durable, "turn"),
         ("peers-disk.svg", "Bytes on disk", Group::Durable, "bytes"),
@@ -50,6 +51,17 @@ const INTRODUCTION: &str = "\n## Side by side with the alternatives\n\n\
     The same conversations through other systems and through ours, by `cargo xtask bench --peers`: chats of turns of 2 × 500 bytes, and an\n\
     agent that calls a tool at every step and gets 20 KB back. Systems are compared with those that promise the same when a turn is\n\
     done. The method, versions and settings are below.\n";
+
+/// What a reader must know about this very run: where it was not made as the method says.
+fn remarks(out: &mut String, section: &Value) {
+    let remarks = section.get("remarks").and_then(Value::as_array).unwrap_or_default();
+    if !remarks.is_empty() {
+        out.push_str("\n**This run was not made as the method says:**\n\n");
+        for remark in remarks.iter().filter_map(Value::as_str) {
+            let _ = writeln!(out, "- {remark}");
+        }
+    }
+}
 
 /// Returns a list of numbers of the section.
 fn list(section: &Value, name: &str) -> Vec<u64> {
