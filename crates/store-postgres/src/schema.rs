@@ -170,10 +170,17 @@ async fn found_store(client: &Object, schema: &str) -> Result<(), Fault> {
     Ok(())
 }
 
+/// True if somebody else made the same thing in between. A table has a type of the same name: if the other one is done after the server
+/// looked for the table and before it makes the type, the type is what is there twice.
 fn is_race(error: &tokio_postgres::Error) -> bool {
-    [SqlState::UNIQUE_VIOLATION, SqlState::DUPLICATE_SCHEMA, SqlState::DUPLICATE_TABLE]
-        .iter()
-        .any(|code| error.code() == Some(code))
+    [
+        SqlState::UNIQUE_VIOLATION,
+        SqlState::DUPLICATE_SCHEMA,
+        SqlState::DUPLICATE_TABLE,
+        SqlState::DUPLICATE_OBJECT,
+    ]
+    .iter()
+    .any(|code| error.code() == Some(code))
 }
 
 async fn migrate(client: &mut Object, schema: &str, engine: Engine) -> Result<(), Fault> {
