@@ -30,7 +30,7 @@ pub(super) const PUT_COMMIT: &str =
 pub(super) const DROP_COMMIT: &str = "DELETE FROM commits WHERE branch = ?1 AND cycle = ?2";
 pub(super) const CUT_COMMITS: &str = "DELETE FROM commits WHERE branch = ?1 AND cycle > ?2";
 pub(super) const COMMITS: &str = "SELECT cycle, effects, bodies FROM commits WHERE branch = ?1 AND cycle BETWEEN ?2 AND ?3 ORDER BY cycle";
-pub(super) const BODIES: &str = "SELECT bodies FROM commits WHERE branch = ?1 AND cycle = ?2";
+pub(super) const BODIES: &str = "SELECT cycle, bodies FROM commits WHERE branch = ?1 AND cycle BETWEEN ?2 AND ?3 ORDER BY cycle";
 /// Both are answered from indexes alone: the rows with their blobs are not touched.
 pub(super) const COUNT: &str =
     "SELECT (SELECT count(*) FROM commits WHERE branch = ?1 AND cycle <= ?2)

@@ -21,10 +21,20 @@ use crate::bench::plot::{bytes, duration};
 pub(crate) struct Limits {
     /// Repetitions of a short run; a long one is repeated less often.
     pub(crate) repetitions: usize,
-    /// Seconds.
-    pub(crate) seconds: f64,
+    /// Minutes: of a conversation that bars are about, up to [`LONG`], and of a longer one.
+    pub(crate) minutes: (u64, u64),
     /// Bytes on disk or in memory.
     pub(crate) bytes: f64,
+}
+
+/// Conversations beyond so many turns show how costs grow; they may take less time, so that the whole fits into two hours.
+const LONG: u64 = 1_000;
+
+impl Limits {
+    fn longest(&self, length: u64) -> Duration {
+        let minutes = if length > LONG { self.minutes.1 } else { self.minutes.0 };
+        Duration::from_secs(60 * minutes)
+    }
 }
 
 /// Everything that was measured, by system, workload and length.
@@ -143,7 +153,7 @@ impl Follow {
         let next =
             [last[0] * growth(0), last[1] * growth(1).min(100.0), last[2] * growth(2).min(100.0)];
         let turns = length / 10;
-        if next[0] > self.limits.seconds {
+        if next[0] > self.limits.longest(length).as_secs_f64() {
             let (took, would) = (duration(last[0] * 1e9), duration(next[0] * 1e9));
             return Some(format!(
                 "not run: {turns} turns took {took}, ten times as many would take about {would}"
@@ -170,7 +180,7 @@ impl Follow {
             .arg(&place)
             .env("PEERS_POSTGRES", &self.server)
             .stdin(Stdio::null());
-        let output = patiently(&mut command, Duration::from_secs_f64(self.limits.seconds))?;
+        let output = patiently(&mut command, self.limits.longest(length))?;
         let _ = fs::remove_dir_all(&place);
         let line = output.lines().last().unwrap_or_default();
         parse(line.as_bytes()).map_err(|_| format!("it said: {line}"))
@@ -225,7 +235,7 @@ fn wait(child: &mut Child, longest: Duration) -> Result<bool, String> {
             None if start.elapsed() > longest => {
                 let _ = child.kill();
                 let _ = child.wait();
-                return Err(format!("it took longer than {} s", longest.as_secs()));
+                return Err(format!("it took longer than {} minutes", longest.as_secs() / 60));
             }
             None => thread::sleep(Duration::from_millis(20)),
         }

@@ -224,8 +224,9 @@ fn method(out: &mut String, section: &Value, runs: &Value) {
          - A conversation is written to a file once; every program reads it line by line. The text is made of 4,000 words of random letters.\n\
          - Each run is a process of its own with a fresh store. It begins with a few turns that nobody counts, in a store that is thrown away.\n\
          - Systems take turns: in each round every system runs once, and who comes first moves on. There are {repetitions} rounds; a run of more\n  \
-           than 10 s is done three times, one of more than two minutes once. A run that would take more than 15 minutes or 8 GB, by what the\n  \
-           shorter ones took and how that grew, is left out, one that does take so long is ended, and the cell says so.\n\
+           than 10 s is done three times, one of more than two minutes once. A run that would take more than 20 minutes (12 beyond 1,000\n  \
+           turns) or 8 GB, by what the shorter ones took and how that grew, is left out, one that does take so long is ended, and the cell\n  \
+           says so.\n\
          - *Latency of a turn* is the median of the last fifth of the turns, from 5 to 100 of them; numbers in the tables are medians of the\n  \
            runs, with the smallest and the largest beside them. In agent runs it is the whole run, divided by its steps: one system writes\n  \
            in the background and waits at the end.\n\
