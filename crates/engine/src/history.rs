@@ -2,7 +2,7 @@
 
 use contextree_canon::history::{HistoryReader, write_delta, write_first};
 use contextree_canon::{DocumentError, Profile, export, import, import_working};
-
+use contextree_json::lines;
 use contextree_tree::diff::{Pair, pairs};
 use contextree_tree::{Log, Tree};
 
@@ -84,7 +84,7 @@ impl Context {
         let mut reader = HistoryReader::new(profile, options.limits);
         let mut history = Log::default();
         let mut last_ns = 0;
-        for (index, line) in text.split(|byte| *byte == b'\n').enumerate() {
+        for (index, line) in lines(text).enumerate() {
             if line.iter().all(u8::is_ascii_whitespace) {
                 continue;
             }

@@ -31,17 +31,20 @@
 //! # Reading order
 //!
 //! [`Value`], [`Object`] and [`Number`] are the data; [`mod@write`] turns them to text; [`Reader`]
-//! turns text to events, and [`parse`](fn@parse) builds a value from these.
+//! turns text to events, and [`parse`](fn@parse) builds a value from these. [`lines`](fn@lines) cuts
+//! JSON Lines.
 
 #![forbid(unsafe_code)]
 
 mod key;
+mod lines;
 mod number;
 mod object;
 mod parse;
 mod value;
 pub mod write;
 
+pub use lines::lines;
 pub use number::Number;
 pub use object::{IntoIter, Iter, Object};
 pub use parse::{

@@ -61,7 +61,11 @@ pub fn rate(target: Target, wanted: f64, seconds: f64) -> Result<Found, StoreErr
         for writer in 0..WRITERS {
             let (store, done, is_over, times) = (&store, &done, &is_over, &times);
             scope.spawn(move || {
-                let own = write(store, writer, wanted / WRITERS as f64, done, is_over);
+                let pace = wanted / WRITERS as f64;
+                // Resident from the beginning: what is noted down must not be taken for growth of the store.
+                let mut own = vec![f64::NAN; (pace * seconds * 1.1) as usize + 100];
+                own.clear();
+                write(store, writer, pace, (done, is_over), &mut own);
                 times.lock().expect("no thread failed").extend(own);
             });
         }
@@ -91,15 +95,14 @@ pub fn rate(target: Target, wanted: f64, seconds: f64) -> Result<Found, StoreErr
     Ok(Found { rows: vec![rate, memory.flat(&format!("{name}, {wanted:.0} commits/s"))], notes })
 }
 
-/// Commits turns at a pace; one that is late is followed by the next at once. Returns what the commits took.
+/// Commits turns at a pace; one that is late is followed by the next at once. Notes down what the commits took.
 fn write(
     store: &Store,
     writer: u64,
     pace: f64,
-    done: &AtomicU64,
-    is_over: &AtomicBool,
-) -> Vec<f64> {
-    let mut times = Vec::new();
+    (done, is_over): (&AtomicU64, &AtomicBool),
+    times: &mut Vec<f64>,
+) {
     let step = Duration::from_secs_f64(1.0 / pace);
     // Not all at the same moment.
     let mut due = Instant::now() + step.mul_f64(writer as f64 / WRITERS as f64);
@@ -109,7 +112,7 @@ fn write(
             store.create(&name, &ContextSettings::default()).expect("the store works");
         for index in 0..TURNS {
             if is_over.load(Ordering::Relaxed) {
-                return times;
+                return;
             }
             thread::sleep(due.saturating_duration_since(Instant::now()));
             // Who is more than a second late does not try to make up for it.
@@ -126,7 +129,6 @@ fn write(
             done.fetch_add(1, Ordering::Relaxed);
         }
     }
-    times
 }
 
 /// Returns how many times a second a kilobyte can be appended to a file and synced, by one writer.

@@ -1,6 +1,7 @@
 //! `ctx import`: a document becomes a context.
 
 use contextree::{Context, ContextOptions, Profile};
+use contextree_json::lines;
 use contextree_provider::{Format as LogFormat, ImportError, ImportOptions, Importer, is_lines};
 use contextree_store::ContextSettings;
 
@@ -126,6 +127,21 @@ fn read(args: &Args, place: &str, text: &[u8], call: &mut Call<'_>) -> Result<Co
     }
 }
 
+/// How many bytes of a log are imported between two looks at the progress.
+const STRETCH: usize = 4 << 20;
+
+/// Returns how long the first lines of a text are that make a stretch. No line is cut.
+fn stretch(text: &[u8]) -> usize {
+    let mut length = 0;
+    for line in lines(text) {
+        length += line.len() + 1;
+        if length >= STRETCH {
+            break;
+        }
+    }
+    length.min(text.len())
+}
+
 /// Reads a request or a log of another program, line by line where it has lines.
 fn log(
     args: &Args,
@@ -161,11 +177,12 @@ fn log(
     let mut importer = Importer::into_context(Context::with_options(options), format, how);
     if is_lines(text) {
         let progress = Progress::new(call.environment, "importing", "bytes");
-        let mut done = 0;
-        for line in text.split(|byte| *byte == b'\n') {
-            importer.line(line).map_err(|error| fail(&error))?;
-            done += line.len() as u64 + 1;
-            progress.at(done, text.len() as u64);
+        let mut rest = text;
+        while !rest.is_empty() {
+            let (some, after) = rest.split_at(stretch(rest));
+            importer.lines(some).map_err(|error| fail(&error))?;
+            rest = after;
+            progress.at((text.len() - rest.len()) as u64, text.len() as u64);
         }
     } else {
         importer.document(text).map_err(|error| fail(&error))?;

@@ -6,7 +6,7 @@ use std::io::Read as _;
 
 use contextree::query::{Moment, Timeline};
 use contextree::{Context, ContextOptions, Profile, TreeRef};
-use contextree_json::{Event, Object, ParseError, Reader, Value, parse};
+use contextree_json::{Event, Object, ParseError, Reader, Value, lines, parse};
 
 use crate::error::Failure;
 
@@ -177,8 +177,7 @@ fn first_keys(text: &[u8]) -> Result<Option<Kind>, ParseError> {
 
 /// True if the first line is a whole document and another follows.
 fn is_lines(text: &[u8]) -> bool {
-    let mut lines =
-        text.split(|byte| *byte == b'\n').filter(|line| !line.iter().all(u8::is_ascii_whitespace));
+    let mut lines = lines(text).filter(|line| !line.iter().all(u8::is_ascii_whitespace));
     let (Some(first), Some(_)) = (lines.next(), lines.next()) else { return false };
     let mut reader = Reader::new(first);
     loop {
@@ -210,7 +209,7 @@ fn unknown_shape(place: &str) -> Failure {
 /// Reads one JSON object per line, with the number of each line.
 pub(crate) fn objects(place: &str, text: &[u8]) -> Result<Vec<(usize, Object)>, Failure> {
     let mut found = Vec::new();
-    for (index, line) in text.split(|byte| *byte == b'\n').enumerate() {
+    for (index, line) in lines(text).enumerate() {
         if line.iter().all(u8::is_ascii_whitespace) {
             continue;
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::mpsc::sync_channel;
 
 use contextree_engine::Context;
-use contextree_json::{Limits, ParseError, Scratch, Value, parse};
+use contextree_json::{Limits, ParseError, Scratch, Value, lines, parse};
 
 use super::detect::detect;
 use super::error::{ImportError, ImportErrorKind};
@@ -139,13 +139,9 @@ impl Importer {
             let ahead = move || {
                 let mut scratch = Scratch::default();
                 let mut batch = Vec::with_capacity(BATCH);
-                let mut lines = text.split(|byte| *byte == b'\n').peekable();
-                while let Some(line) = lines.next() {
-                    // What follows the last line break is no line if it is empty.
-                    if !line.is_empty() || lines.peek().is_some() {
-                        batch.push(parse_line(&mut scratch, line));
-                    }
-                    if batch.len() == BATCH || lines.peek().is_none() {
+                for line in lines(text) {
+                    batch.push(parse_line(&mut scratch, line));
+                    if batch.len() == BATCH {
                         let full = std::mem::replace(&mut batch, Vec::with_capacity(BATCH));
                         // Nobody listens any more after a bad line.
                         if sender.send(full).is_err() {
@@ -153,9 +149,10 @@ impl Importer {
                         }
                     }
                 }
+                let _ = sender.send(batch);
             };
             if std::thread::Builder::new().spawn_scoped(scope, ahead).is_err() {
-                return text.split(|byte| *byte == b'\n').try_for_each(|line| self.line(line));
+                return lines(text).try_for_each(|line| self.line(line));
             }
             for parsed in receiver.into_iter().flatten() {
                 self.report.lines += 1;
@@ -257,8 +254,7 @@ pub fn import(
 #[must_use]
 pub fn is_lines(text: &[u8]) -> bool {
     let blank = |line: &&[u8]| line.iter().all(u8::is_ascii_whitespace);
-    let mut lines =
-        text.split(|byte| *byte == b'\n').filter(|line| !blank(line)).take(3).peekable();
+    let mut lines = lines(text).filter(|line| !blank(line)).take(3).peekable();
     let is_list = lines.peek().is_some_and(|line| line.trim_ascii_start().starts_with(b"["));
     let lines: Vec<&[u8]> = if is_list { lines.take(1).collect() } else { lines.collect() };
     let is_object = |line: &&[u8]| parse(line).is_ok_and(|value| value.as_object().is_some());
