@@ -27,7 +27,9 @@ pub(crate) fn run(root: &Path, arguments: &[&str]) -> Result<String, String> {
     let rest: Vec<&str> =
         arguments.iter().copied().filter(|argument| *argument != "--quick").collect();
     let programs = programs()?;
-    let mut results = Results::open(root, &programs, quick)?;
+    // The documents show whole runs only.
+    let is_whole = !quick && rest.len() <= 1;
+    let mut results = Results::open(root, &programs, is_whole)?;
     let wrong = match rest.as_slice() {
         [] => bars::run(root, &programs, &mut results, quick)?,
         ["--peers"] => peers::run(root, &programs, &mut results, quick, None)?,

@@ -13,9 +13,9 @@ pub(crate) struct Results {
 }
 
 impl Results {
-    /// Reads what was measured before. Quick runs have results of their own and never touch the documents.
-    pub(crate) fn open(root: &Path, target: &Path, quick: bool) -> Result<Results, String> {
-        let folder = if quick { target.join("bench") } else { root.join("docs") };
+    /// Reads what was measured before. Runs that are quick, or of a part, have results of their own and never touch the documents.
+    pub(crate) fn open(root: &Path, target: &Path, is_whole: bool) -> Result<Results, String> {
+        let folder = if is_whole { root.join("docs") } else { target.join("bench") };
         fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
         let all = match fs::read(folder.join(FILE)) {
             Ok(text) => match parse(&text) {

@@ -11,6 +11,9 @@ use super::{bars, machine};
 /// The parts, each in a process of its own: what one leaves in memory must not hide what the next one takes.
 const PARTS: [&str; 5] = ["contexts", "turns", "content", "sqlite", "postgres"];
 
+/// What can be given another size; a number follows.
+const SIZES: [&str; 5] = ["--contexts", "--turns", "--bytes", "--rate", "--seconds"];
+
 /// Runs the program that measures, part by part, and keeps its rows. The arguments are its own: parts, or none for all, and options.
 pub(crate) fn run(
     root: &Path,
@@ -19,6 +22,16 @@ pub(crate) fn run(
     arguments: &[&str],
     quick: bool,
 ) -> Result<Vec<String>, String> {
+    let is_known = |argument: &&str| {
+        PARTS.contains(argument) || SIZES.contains(argument) || argument.parse::<f64>().is_ok()
+    };
+    if let Some(unknown) = arguments.iter().find(|argument| !is_known(argument)) {
+        return Err(format!(
+            "there is no part or size `{unknown}`; parts: {}; sizes: {}",
+            PARTS.join(", "),
+            SIZES.join(", ")
+        ));
+    }
     bars::build(root)?;
     let machine = machine::facts();
     let (chosen, options): (Vec<&str>, Vec<&str>) =

@@ -173,8 +173,8 @@ pub(super) fn bodies(
     let mut statement = once.prepare_cached(sql::BODIES).map_err(fault)?;
     // Cycles without a gap are one statement: the next row of a table is found without a search.
     for run in cycles.chunk_by(|cycle, next| cycle.checked_add(1) == Some(*next)) {
-        let [first, last] = [run.first(), run.last()];
-        let mut rows = statement.query(params![branch, first, last]).map_err(fault)?;
+        let bounds = params![branch, run.first(), run.last()];
+        let mut rows = statement.query(bounds).map_err(fault)?;
         while let Some(row) = rows.next().map_err(fault)? {
             let (cycle, bodies) = (row.get(0).map_err(fault)?, row.get(1).map_err(fault)?);
             visit(cycle, bodies)?;
