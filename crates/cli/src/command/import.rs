@@ -154,12 +154,7 @@ fn log(
     let edition = call.global.edition.unwrap_or_default();
     let options = ContextOptions { clock: Some(clock), edition, ..ContextOptions::default() };
     let fail = |error: &ImportError| {
-        // The error counts lines anew in each line.
-        let text = match error.line {
-            Some(_) => error.to_string().replacen(" at line 1, column", " at column", 1),
-            None => error.to_string(),
-        };
-        let failure = Failure::new(error.code(), format!("{place}: {text}"));
+        let failure = Failure::new(error.code(), format!("{place}: {error}"));
         let failure = match error.line {
             Some(line) => failure
                 .detail("line", line)

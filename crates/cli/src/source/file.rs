@@ -215,9 +215,8 @@ pub(crate) fn objects(place: &str, text: &[u8]) -> Result<Vec<(usize, Object)>, 
         }
         let number = index + 1;
         let value = parse(line).map_err(|error| {
-            // The error counts lines anew in each line.
-            let text = error.to_string().replacen(" at line 1, column", " at column", 1);
-            Failure::new(error.code(), format!("{place}: line {number}: {text}"))
+            let message = format!("{place}: line {number}: {}", error.in_line());
+            Failure::new(error.code(), message)
                 .detail("line", number as u64)
                 .hint("write one JSON object per line")
         })?;

@@ -120,6 +120,23 @@ impl ParseError {
     pub fn column(&self) -> usize {
         self.inner.column
     }
+
+    /// Returns the message for a text that is itself a line of another: it has the column only.
+    pub fn in_line(&self) -> impl fmt::Display + '_ {
+        InLine(self)
+    }
+}
+
+struct InLine<'a>(&'a ParseError);
+
+impl fmt::Display for InLine<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Inner { kind, column, .. } = &*self.0.inner;
+        match kind {
+            ParseErrorKind::TooLarge { .. } => kind.fmt(f),
+            _ => write!(f, "{kind} at column {column}"),
+        }
+    }
 }
 
 impl fmt::Display for ParseError {

@@ -1,6 +1,6 @@
 //! What is refused, in which words and at which place.
 
-use contextree_json::{ParseErrorKind, parse};
+use contextree_json::{Limits, ParseErrorKind, parse, parse_with};
 
 #[track_caller]
 fn check(text: impl AsRef<[u8]>, expect: &str) {
@@ -31,6 +31,14 @@ fn structure() {
     check("// no\n1", "expected a value at line 1, column 1");
     check("\u{feff}1", "expected a value at line 1, column 1");
     check("]", "expected a value at line 1, column 1");
+}
+
+#[test]
+fn a_line_of_many_is_told_by_its_column() {
+    let error = parse(b"[1,]").unwrap_err();
+    assert_eq!(error.in_line().to_string(), "expected a value at column 4");
+    let error = parse_with(b"[1]", &Limits { max_bytes: 2, ..Limits::default() }).unwrap_err();
+    assert_eq!(error.in_line().to_string(), error.to_string());
 }
 
 #[test]

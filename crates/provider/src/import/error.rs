@@ -74,6 +74,9 @@ impl fmt::Display for ImportError {
             write!(formatter, "line {line}: ")?;
         }
         match &self.kind {
+            ImportErrorKind::Json(error) if self.line.is_some() => {
+                write!(formatter, "{}", error.in_line())
+            }
             ImportErrorKind::Json(error) => write!(formatter, "{error}"),
             ImportErrorKind::Shape { at, expected } if at.is_empty() => {
                 write!(formatter, "expected {expected}")

@@ -15,7 +15,7 @@ pub struct Finding {
     pub message: String,
     /// The node at fault, if it is known.
     pub node: Option<String>,
-    /// Where: `messages[9].content[0]`.
+    /// Where: `messages[9].content[0]`; empty if it is the request as a whole.
     pub path: String,
     /// The same place, to be looked up.
     pub slot: Option<Slot>,
@@ -32,7 +32,10 @@ pub enum Severity {
 
 impl fmt::Display for Finding {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{} at `{}`", self.message, self.path)?;
+        formatter.write_str(&self.message)?;
+        if !self.path.is_empty() {
+            write!(formatter, " at `{}`", self.path)?;
+        }
         if let Some(node) = &self.node {
             write!(formatter, " (node `{node}`)")?;
         }
