@@ -39,12 +39,15 @@ pub(crate) type BodyPlaces = BTreeMap<Box<str>, (u32, u32)>;
 /// Returns where the bodies of a snapshot's nodes stand. What stands in the checkpoint before it, the bodies of root and regions, is
 /// written again.
 pub(crate) fn places(place: &Place<'_>, cycle: u32) -> Result<BodyPlaces> {
-    let mut fold = place.fold(&place.checkpoint(cycle)?)?;
-    place.commits(fold.next_cycle(), cycle, &mut |cycle, effects, _| {
-        let record = format!("commit @c{cycle}");
-        let effects = place.read_effects(&record, &effects.unwrap_or_default())?;
-        fold.commit(effects).map_err(|error| place.corrupt(&record, &error))
-    })?;
+    let checkpoint = place.checkpoint(cycle)?;
+    let tree = place.unpack_tree(&checkpoint)?;
+    let mut fold = place.fold(&checkpoint, &tree)?;
+    let rows = place.rows(fold.next_cycle(), cycle)?;
+    for row in &rows {
+        let record = format!("commit @c{}", row.cycle);
+        let effects = place.read_effects(&record, &row.effects)?;
+        fold.commit(effects).map_err(|error| place.corrupt(&record, &error))?;
+    }
     let places = fold.bodies().filter_map(|(id, body)| match body {
         BodyPlace::At { cycle, index } => Some((id.into(), (cycle, index))),
         _ => None,

@@ -27,16 +27,23 @@ pub(crate) struct Place<'a> {
     pub(crate) lineage: &'a [Stretch],
 }
 
-/// What was read of a history, before it is put together.
-struct Raw {
+/// A commit as it came from the store.
+pub(crate) struct Row {
+    pub(crate) cycle: u32,
+    pub(crate) effects: Vec<u8>,
+    bodies: Vec<u8>,
+}
+
+/// What was read of a history, before it is put together. Texts stand in the records.
+struct Raw<'a> {
     /// The checkpoint and the commits up to the first snapshot that is asked for.
-    fold: Fold,
+    fold: Fold<'a>,
     /// The bodies that stand in the checkpoint.
     own: Bodies,
     /// The bodies of commits that the first snapshot refers to.
     earlier: BTreeMap<u32, Bodies>,
     /// The commits behind it.
-    commits: Vec<(Effects, Bodies)>,
+    commits: Vec<(Effects<'a>, Bodies)>,
     /// How many bytes the checkpoint was, contents not counted.
     bytes: u64,
     /// How many came after the checkpoint.
@@ -134,23 +141,23 @@ impl Place<'_> {
         Ok(Some(low))
     }
 
-    pub(crate) fn read_effects(&self, record: &str, bytes: &[u8]) -> Result<Effects> {
+    pub(crate) fn read_effects<'b>(&self, record: &str, bytes: &'b [u8]) -> Result<Effects<'b>> {
         read_effects(bytes).map_err(|error| self.corrupt(record, &error))
     }
 
-    /// Reads the tree of a checkpoint.
-    pub(crate) fn read_tree(&self, checkpoint: &Checkpoint) -> Result<Effects> {
+    /// Returns the record of a checkpoint's tree.
+    pub(crate) fn unpack_tree(&self, checkpoint: &Checkpoint) -> Result<Vec<u8>> {
         let record = format!("checkpoint @c{}", checkpoint.cycle);
-        let tree = unpack_bytes(&checkpoint.tree)
+        unpack_bytes(&checkpoint.tree)
             .map_err(|message| RecordError { message: message.to_owned(), offset: 0 })
-            .map_err(|error| self.corrupt(&record, &error))?;
-        self.read_effects(&record, &tree)
+            .map_err(|error| self.corrupt(&record, &error))
     }
 
-    /// Begins to lay commits over a checkpoint.
-    pub(crate) fn fold(&self, checkpoint: &Checkpoint) -> Result<Fold> {
+    /// Begins to lay commits over the tree of a checkpoint.
+    pub(crate) fn fold<'b>(&self, checkpoint: &Checkpoint, tree: &'b [u8]) -> Result<Fold<'b>> {
         let record = format!("checkpoint @c{}", checkpoint.cycle);
-        Fold::begin(self.read_tree(checkpoint)?).map_err(|error| self.corrupt(&record, &error))
+        let effects = self.read_effects(&record, tree)?;
+        Fold::begin(effects).map_err(|error| self.corrupt(&record, &error))
     }
 
     pub(crate) fn read_bodies(&self, record: &str, bytes: &[u8]) -> Result<Vec<StoredBody>> {
@@ -161,39 +168,56 @@ impl Place<'_> {
         Ok(self.read_bodies(record, bytes)?.into_iter().map(Some).collect())
     }
 
-    /// Reads everything that the snapshots from `first`, or from the checkpoint, to `last` need.
-    fn read(&self, checkpoint: &Checkpoint, first: Option<u32>, last: u32) -> Result<Raw> {
+    /// Fetches commits.
+    pub(crate) fn rows(&self, first: u32, last: u32) -> Result<Vec<Row>> {
+        let mut rows = Vec::new();
+        self.commits(first, last, &mut |cycle, effects, bodies| {
+            let effects = effects.unwrap_or_default();
+            rows.push(Row { cycle, effects, bodies });
+            Ok(())
+        })?;
+        Ok(rows)
+    }
+
+    /// Reads everything that the snapshots from `first`, or from the checkpoint, on need: the checkpoint is laid into the fold, the commits
+    /// behind it are the rows.
+    fn read<'b>(
+        &self,
+        checkpoint: &Checkpoint,
+        fold: Fold<'b>,
+        rows: &'b [Row],
+        first: Option<u32>,
+    ) -> Result<Raw<'b>> {
         let record = format!("checkpoint @c{}", checkpoint.cycle);
         let mut raw = Raw {
-            fold: self.fold(checkpoint)?,
+            fold,
             own: self.some_bodies(&record, &checkpoint.bodies)?,
             earlier: BTreeMap::new(),
             commits: Vec::new(),
             bytes: (checkpoint.tree.len() + checkpoint.bodies.len()) as u64,
             since: 0,
         };
-        self.commits(raw.fold.next_cycle(), last, &mut |cycle, effects, bodies| {
+        for Row { cycle, effects, bodies } in rows {
             let record = format!("commit @c{cycle}");
-            let effects = effects.unwrap_or_default();
             raw.since += (effects.len() + bodies.len()) as u64;
-            let read = self.read_effects(&record, &effects)?;
+            let read = self.read_effects(&record, effects)?;
             match read.subject {
-                Subject::Commit { cycle: own, .. } if own == cycle => {}
+                Subject::Commit { cycle: own, .. } if own == *cycle => {}
                 _ => {
                     let message = "it is the record of something else".to_owned();
                     return Err(self.corrupt(&record, &RecordError { message, offset: 0 }));
                 }
             }
-            let bodies = self.some_bodies(&record, &bodies)?;
-            if first.is_none_or(|first| cycle > first) {
+            let bodies = self.some_bodies(&record, bodies)?;
+            if first.is_none_or(|first| *cycle > first) {
                 raw.commits.push((read, bodies));
-                return Ok(());
+                continue;
             }
             if !bodies.is_empty() {
-                raw.earlier.insert(cycle, bodies);
+                raw.earlier.insert(*cycle, bodies);
             }
-            raw.fold.commit(read).map_err(|error| self.corrupt(&record, &error))
-        })?;
+            raw.fold.commit(read).map_err(|error| self.corrupt(&record, &error))?;
+        }
         let wanted: BTreeSet<u32> = raw
             .fold
             .bodies()
@@ -231,7 +255,10 @@ impl Place<'_> {
         last: u32,
         checks: bool,
     ) -> Result<Window> {
-        let raw = self.read(checkpoint, first, last)?;
+        let tree = self.unpack_tree(checkpoint)?;
+        let fold = self.fold(checkpoint, &tree)?;
+        let rows = self.rows(fold.next_cycle(), last)?;
+        let raw = self.read(checkpoint, fold, &rows, first)?;
         let contents = self.contents(&raw)?;
         let begins = raw.fold.last_cycle().unwrap_or(checkpoint.cycle);
         let (mut own, mut earlier) = (raw.own, raw.earlier);
@@ -259,7 +286,7 @@ impl Place<'_> {
     }
 
     /// Fetches the contents that stand in no record.
-    fn contents(&self, raw: &Raw) -> Result<Contents> {
+    fn contents(&self, raw: &Raw<'_>) -> Result<Contents> {
         let mut hashes = BTreeSet::new();
         let wanted_at = raw.fold.bodies().filter_map(|(_, body)| match body {
             BodyPlace::At { cycle, index } => raw.earlier.get(&cycle)?.get(index as usize),

@@ -63,8 +63,9 @@ impl Store {
         let mut contents = BTreeSet::new();
         for checkpoint in kept.iter().chain(&rewrite.checkpoints) {
             let record = format!("checkpoint @c{}", checkpoint.cycle);
-            for put in place.read_tree(checkpoint)?.puts {
-                if let BodyPlace::At { cycle, index } = put.body {
+            let tree = place.unpack_tree(checkpoint)?;
+            for put in place.read_effects(&record, &tree)?.puts {
+                if let BodyPlace::At { cycle, index } = put.data.body {
                     needed.entry(cycle).or_default().insert(index);
                 }
             }

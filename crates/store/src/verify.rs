@@ -106,7 +106,8 @@ impl<'a> Subjects<'a> {
             && next.checkpoint.cycle == stage.last
         {
             let record = format!("checkpoint @c{}", next.checkpoint.cycle);
-            let effects = self.place.read_tree(&next.checkpoint)?;
+            let tree = self.place.unpack_tree(&next.checkpoint)?;
+            let effects = self.place.read_effects(&record, &tree)?;
             let Subject::Tree { heading, .. } = effects.subject else {
                 return Err(self.corrupt(&record, "it is no checkpoint"));
             };

@@ -52,7 +52,7 @@ pub use due::{Due, Place};
 pub use edit::{Builder, Draft, DuplicateId, NodeData, NodeKey};
 pub use merkle::{MerkleHasher, root_digest};
 pub use node::{NodeChildren, NodeRef};
-pub use row::Header;
+pub use row::{Header, HeaderSet};
 pub use scalar::Scalar;
 pub use scan::{Hits, Names};
 pub use store::Log;

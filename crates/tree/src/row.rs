@@ -97,6 +97,30 @@ impl Header {
     }
 }
 
+/// Some of the required headers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HeaderSet(u16);
+
+impl HeaderSet {
+    /// Returns the headers of [`Header::REQUIRED`] whose bits are set, the first being the lowest. Other bits mean nothing.
+    #[must_use]
+    pub fn from_bits(bits: u64) -> Self {
+        HeaderSet(bits as u16 & 0x1ff)
+    }
+
+    /// Returns the headers, in the order of the specification.
+    pub fn iter(self) -> impl Iterator<Item = Header> {
+        Header::REQUIRED.into_iter().filter(move |header| self.0 >> *header as u32 & 1 == 1)
+    }
+}
+
+impl FromIterator<Header> for HeaderSet {
+    fn from_iter<I: IntoIterator<Item = Header>>(headers: I) -> Self {
+        let bits = headers.into_iter().fold(0, |bits, header| bits | 1 << header as u32);
+        HeaderSet::from_bits(bits)
+    }
+}
+
 /// All nine required headers are there.
 pub(crate) const ALL_REQUIRED: u32 = 0x1ff << flag::PRESENT_SHIFT;
 

@@ -115,8 +115,7 @@ fn implied(region: Region, taken: &[String]) -> NodeData {
 /// Turns a node of a document into one for a tree whose coming commit has this number.
 pub(crate) fn node_data(mut node: DocNode, next_cycle: u32) -> NodeData {
     let class = class_of(&node);
-    let missing: Vec<Header> =
-        Header::REQUIRED.into_iter().filter(|header| !node.has(*header)).collect();
+    let missing = Header::REQUIRED.into_iter().filter(|header| !node.has(*header)).collect();
     let default_type = match class {
         Class::Root => "^root",
         _ => Vocabulary::Message.block(),

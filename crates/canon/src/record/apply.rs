@@ -20,28 +20,27 @@ fn fail(message: String) -> RecordError {
 /// The record does not fit the draft, or a body is missing. The draft may be half changed.
 pub fn apply(
     draft: &mut Draft,
-    puts: Vec<Put>,
-    gone: &[Box<str>],
+    puts: Vec<Put<'_>>,
+    gone: &[&str],
     find_body: &mut FindBody<'_>,
 ) -> Result<(), RecordError> {
     // First what stays, so that nodes that moved have left their old parents when those are removed.
-    for put in puts {
-        let Put { parent, mut data, body } = put;
-        let (parent, own) = place(draft, &parent, &data)?;
-        match (own, body) {
-            (Some(own), BodyPlace::Kept) => draft.overwrite_headers(own, parent, data),
-            (None, BodyPlace::Kept) => {
-                // It had gone and came back as it was.
-                let own = draft.insert(parent, data.clone());
-                draft.overwrite_headers(own, parent, data);
-            }
-            (own, body) => {
-                if body != BodyPlace::None {
-                    data.body = find_body(body)?;
-                }
-                match own {
-                    Some(own) => draft.overwrite(own, parent, data),
-                    None => drop(draft.insert(parent, data)),
+    for Put { parent, data } in puts {
+        let (parent, own) = place(draft, parent, &data)?;
+        let body = match data.body {
+            BodyPlace::None | BodyPlace::Kept => Body::default(),
+            elsewhere => find_body(elsewhere)?,
+        };
+        let is_kept = data.body == BodyPlace::Kept;
+        let full = data.replace_body(body);
+        match own {
+            Some(own) if is_kept => draft.overwrite_headers(own, parent, full),
+            Some(own) => draft.overwrite(own, parent, full),
+            None => {
+                let own = draft.insert(parent, full);
+                if is_kept {
+                    // It had gone and came back as it was.
+                    draft.overwrite_headers(own, parent, data.replace_body(Body::default()));
                 }
             }
         }
@@ -67,13 +66,13 @@ fn is_fixed(class: Class) -> bool {
 fn place(
     draft: &Draft,
     parent: &str,
-    data: &NodeData,
+    data: &NodeData<&str, BodyPlace>,
 ) -> Result<(NodeKey, Option<NodeKey>), RecordError> {
     let view = draft.view();
-    let id = &data.id;
+    let id = data.id;
     let above = view.get(parent).ok_or_else(|| fail(format!("`{parent}` is not in the tree")))?;
     let own = view.get(id);
-    if is_fixed(Class::of(&data.node_type)) || own.is_some_and(|node| is_fixed(node.class())) {
+    if is_fixed(Class::of(data.node_type)) || own.is_some_and(|node| is_fixed(node.class())) {
         return Err(fail(format!("`{id}` cannot change")));
     }
     let mut depth = 1;

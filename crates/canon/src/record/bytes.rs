@@ -115,8 +115,13 @@ impl<'a> Cursor<'a> {
 
     /// A count of things that take at least one byte each, so that nobody reserves memory for more than there can be.
     pub(super) fn count(&mut self) -> Result<usize, RecordError> {
+        self.count_of(1)
+    }
+
+    /// A count of things that take at least so many bytes each.
+    pub(super) fn count_of(&mut self, bytes: usize) -> Result<usize, RecordError> {
         let count = usize::try_from(self.varint()?).unwrap_or(usize::MAX);
-        if count > self.text.len() - self.offset {
+        if count > (self.text.len() - self.offset) / bytes {
             return Err(self.error("a count is larger than the record"));
         }
         Ok(count)

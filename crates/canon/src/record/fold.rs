@@ -4,8 +4,9 @@
 //! laid over each other first; the tree is then built once, and has nothing of what has gone.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
-use contextree_tree::{Builder, Class, DuplicateId, NodeData, Region, Tree};
+use contextree_tree::{Body, Builder, Class, DuplicateId, NodeData, Region, Tree};
 
 use super::apply::FindBody;
 use super::bytes::RecordError;
@@ -17,75 +18,101 @@ use crate::hash::Hash;
 use crate::limits::Limits;
 
 /// Nodes as records leave them behind. What is found to be wrong is an error; the fold is of no use then.
+///
+/// Texts stay where the records have them: nodes that go again were never copied.
 #[derive(Debug)]
-pub struct Fold {
-    nodes: Vec<Node>,
+pub struct Fold<'a> {
+    nodes: Vec<Put<'a>>,
+    /// By node: what the fold knows of it.
+    places: Vec<Place>,
     /// Where the node with an id is. Never walked through: its order is nobody's.
-    numbers: HashMap<Box<str>, u32>,
+    numbers: HashMap<&'a str, u32>,
+    /// The node that came last.
+    last: u32,
     next_cycle: u32,
     heading: Heading,
 }
 
-#[derive(Debug)]
-struct Node {
-    put: Put,
+#[derive(Clone, Copy, Debug)]
+struct Place {
     parent: u32,
+    is_fixed: bool,
     is_gone: bool,
+}
+
+impl Place {
+    fn new(node: &Put<'_>, parent: u32) -> Self {
+        let is_fixed = matches!(Class::of(node.data.node_type), Class::Root | Class::Region);
+        Place { parent, is_fixed, is_gone: false }
+    }
 }
 
 /// The root's parent.
 const NOBODY: u32 = u32::MAX;
 
+/// How far above the node that came last a parent is looked for by walking.
+const NEAR: usize = 4;
+
 fn fail(message: String) -> RecordError {
     RecordError { message, offset: 0 }
 }
 
-impl Fold {
+impl<'a> Fold<'a> {
     /// Begins with a checkpoint.
     ///
     /// # Errors
     ///
     /// It is none, or is damaged.
-    pub fn begin(checkpoint: Effects) -> Result<Fold, RecordError> {
+    pub fn begin(checkpoint: Effects<'a>) -> Result<Fold<'a>, RecordError> {
         let Subject::Tree { next_cycle, heading } = checkpoint.subject else {
             return Err(fail("a history begins with a checkpoint".to_owned()));
         };
         Fold::whole(checkpoint.puts, next_cycle, heading)
     }
 
-    fn whole(puts: Vec<Put>, next_cycle: u32, heading: Heading) -> Result<Fold, RecordError> {
+    fn whole(
+        puts: Vec<Put<'a>>,
+        next_cycle: u32,
+        heading: Heading,
+    ) -> Result<Fold<'a>, RecordError> {
+        u32::try_from(puts.len()).ok().filter(|len| *len < NOBODY).ok_or_else(too_many)?;
         let mut fold = Fold {
-            nodes: Vec::with_capacity(puts.len()),
+            places: Vec::with_capacity(puts.len()),
             numbers: HashMap::with_capacity(puts.len()),
+            nodes: puts,
+            last: NOBODY,
             next_cycle,
             heading,
         };
-        for put in puts {
-            let is_root = fold.nodes.is_empty();
-            let parent = if is_root { NOBODY } else { fold.number(&put.parent)? };
-            if fold.numbers.contains_key(&put.data.id) {
-                return Err(fail(format!("`{}` stands in the tree twice", put.data.id)));
+        for number in 0..fold.nodes.len() {
+            let node = fold.nodes[number];
+            let parent = if number == 0 { NOBODY } else { fold.parent(node.parent)? };
+            if fold.numbers.insert(node.data.id, number as u32).is_some() {
+                return Err(fail(format!("`{}` stands in the tree twice", node.data.id)));
             }
-            fold.push(put, parent)?;
+            fold.places.push(Place::new(&node, parent));
+            fold.last = number as u32;
         }
-        let fixed = fold.nodes.iter().filter(|node| is_fixed(&node.put.data));
-        if !fixed.map(|node| &*node.put.data.node_type).eq(["^root", "^sys", "^seq", "^ah"]) {
+        let fixed = fold.nodes.iter().zip(&fold.places).filter(|(_, place)| place.is_fixed);
+        if !fixed.map(|(node, _)| node.data.node_type).eq(["^root", "^sys", "^seq", "^ah"]) {
             return Err(fail("a tree has a root and three regions".to_owned()));
         }
         Ok(fold)
     }
 
-    fn number(&self, id: &str) -> Result<u32, RecordError> {
+    /// Returns the number of a node's parent. Children come behind their parents, so it is mostly the node that came last, or one
+    /// above it.
+    fn parent(&self, id: &str) -> Result<u32, RecordError> {
+        let mut number = self.last;
+        for _ in 0..NEAR {
+            let Some(place) = self.places.get(number as usize) else { break };
+            if self.nodes[number as usize].data.id == id && !place.is_gone {
+                return Ok(number);
+            }
+            number = place.parent;
+        }
         let number = self.numbers.get(id).copied();
         number.ok_or_else(|| fail(format!("`{id}` is not in the tree")))
-    }
-
-    fn push(&mut self, put: Put, parent: u32) -> Result<(), RecordError> {
-        let number = u32::try_from(self.nodes.len()).ok().filter(|number| *number < NOBODY);
-        let number = number.ok_or_else(|| fail("there are too many nodes".to_owned()))?;
-        self.numbers.insert(put.data.id.clone(), number);
-        self.nodes.push(Node { put, parent, is_gone: false });
-        Ok(())
     }
 
     /// Lays a commit over what there is.
@@ -93,7 +120,7 @@ impl Fold {
     /// # Errors
     ///
     /// It is none, is damaged, or does not follow.
-    pub fn commit(&mut self, commit: Effects) -> Result<(), RecordError> {
+    pub fn commit(&mut self, commit: Effects<'a>) -> Result<(), RecordError> {
         let Subject::Commit { cycle, digest, last_ns, previous, whole } = commit.subject else {
             return Err(fail("a commit was expected".to_owned()));
         };
@@ -107,13 +134,12 @@ impl Fold {
             snapshots: self.heading.snapshots + 1,
         };
         let next_cycle = cycle.saturating_add(1);
-        let puts = commit.puts.into_iter().map(|put| {
+        let puts = commit.puts.into_iter().map(|mut put| {
             // Bodies are asked for when all records are read, so they have to say where they are.
-            let body = match put.body {
-                BodyPlace::Here(index) => BodyPlace::At { cycle, index },
-                other => other,
-            };
-            Put { body, ..put }
+            if let BodyPlace::Here(index) = put.data.body {
+                put.data.body = BodyPlace::At { cycle, index };
+            }
+            put
         });
         if whole {
             *self = Fold::whole(puts.collect(), next_cycle, heading)?;
@@ -125,37 +151,46 @@ impl Fold {
         for id in &commit.gone {
             // It may have gone with its parent already.
             if let Some(number) = self.numbers.remove(id) {
-                let node = &mut self.nodes[number as usize];
-                if is_fixed(&node.put.data) {
+                let place = &mut self.places[number as usize];
+                if place.is_fixed {
                     return Err(fail(format!("`{id}` cannot go")));
                 }
-                node.is_gone = true;
+                place.is_gone = true;
             }
         }
         (self.next_cycle, self.heading) = (next_cycle, heading);
         Ok(())
     }
 
-    fn put(&mut self, mut put: Put) -> Result<(), RecordError> {
-        let id = &put.data.id;
-        let parent = self.number(&put.parent)?;
-        let Some(&own) = self.numbers.get(id) else {
-            if put.body == BodyPlace::Kept {
-                return Err(fail(format!("the body of `{id}` is not there to be kept")));
-            }
-            if is_fixed(&put.data) {
-                return Err(fail(format!("`{id}` cannot change")));
-            }
-            return self.push(put, parent);
-        };
-        let node = &mut self.nodes[own as usize];
-        if is_fixed(&put.data) || is_fixed(&node.put.data) {
+    fn put(&mut self, mut node: Put<'a>) -> Result<(), RecordError> {
+        let id = node.data.id;
+        let place = Place::new(&node, self.parent(node.parent)?);
+        if place.is_fixed {
             return Err(fail(format!("`{id}` cannot change")));
         }
-        if put.body == BodyPlace::Kept {
-            put.body = node.put.body;
-        }
-        *node = Node { put, parent, is_gone: false };
+        let is_kept = node.data.body == BodyPlace::Kept;
+        self.last = match self.numbers.entry(id) {
+            Entry::Vacant(_) if is_kept => {
+                return Err(fail(format!("the body of `{id}` is not there to be kept")));
+            }
+            Entry::Vacant(entry) => {
+                let number = u32::try_from(self.nodes.len()).ok().filter(|len| *len < NOBODY);
+                self.nodes.push(node);
+                self.places.push(place);
+                *entry.insert(number.ok_or_else(too_many)?)
+            }
+            Entry::Occupied(own) => {
+                let number = *own.get() as usize;
+                if self.places[number].is_fixed {
+                    return Err(fail(format!("`{id}` cannot change")));
+                }
+                if is_kept {
+                    node.data.body = self.nodes[number].data.body;
+                }
+                (self.nodes[number], self.places[number]) = (node, place);
+                *own.get()
+            }
+        };
         Ok(())
     }
 
@@ -178,9 +213,9 @@ impl Fold {
     }
 
     /// Returns the nodes that are there, with where their bodies are.
-    pub fn bodies(&self) -> impl Iterator<Item = (&str, BodyPlace)> {
-        let live = self.nodes.iter().filter(|node| !node.is_gone);
-        live.map(|node| (&*node.put.data.id, node.put.body))
+    pub fn bodies(&self) -> impl Iterator<Item = (&'a str, BodyPlace)> {
+        let live = self.nodes.iter().zip(&self.places).filter(|(_, place)| !place.is_gone);
+        live.map(|(node, _)| (node.data.id, node.data.body))
     }
 
     /// Builds the tree.
@@ -189,29 +224,27 @@ impl Fold {
     ///
     /// It is none: a node stands below itself, or below one that has gone; or a body is missing.
     pub fn build(self, find_body: &mut FindBody<'_>) -> Result<Tree, RecordError> {
-        let parents: Vec<u32> = self.nodes.iter().map(|node| node.parent).collect();
-        let mut nodes: Vec<Option<Put>> =
-            self.nodes.into_iter().map(|node| (!node.is_gone).then_some(node.put)).collect();
-        let count = nodes.iter().flatten().count();
+        // Its memory is needed again.
+        drop(self.numbers);
+        let (nodes, places) = (self.nodes, self.places);
+        let count = places.iter().filter(|place| !place.is_gone).count();
         let missing = || fail("a region is missing".to_owned());
         // Root and regions came first, and never change; nodes may stand between them.
-        let fixed: Vec<usize> = (0..nodes.len())
-            .filter(|number| nodes[*number].as_ref().is_some_and(|put| is_fixed(&put.data)))
-            .collect();
+        let fixed: Vec<usize> = (0..places.len()).filter(|at| places[*at].is_fixed).collect();
         let [root, regions @ ..] = *<&[usize; 4]>::try_from(&fixed[..]).map_err(|_| missing())?;
-        let mut full = |put: Option<Put>| -> Result<NodeData, RecordError> {
-            let Put { mut data, body, .. } = put.ok_or_else(missing)?;
-            if body != BodyPlace::None {
-                data.body = find_body(body)?;
-            }
-            Ok(data)
+        let mut full = |number: usize| -> Result<NodeData<&'a str>, RecordError> {
+            let data = nodes[number].data;
+            let body = match data.body {
+                BodyPlace::None => Body::default(),
+                place => find_body(place)?,
+            };
+            Ok(data.replace_body(body))
         };
         let twice = |DuplicateId(id): DuplicateId| fail(format!("`{id}` stands in the tree twice"));
-        let first = full(nodes[root].take())?;
-        let mut three = regions.map(|number| nodes[number].take()).map(&mut full);
-        let mut next = |index: usize| std::mem::replace(&mut three[index], Err(missing()));
-        let regions_data = [next(0)?, next(1)?, next(2)?];
-        let mut builder = Builder::with_capacity(first, regions_data, count).map_err(twice)?;
+        let first = full(root)?;
+        let [system, sequence, head] = regions.map(&mut full);
+        let three = [system?, sequence?, head?];
+        let mut builder = Builder::with_capacity(first, three, count).map_err(twice)?;
         // Where each node went, and how deep it is; 0 if it is not there yet.
         let mut handles = vec![(0_u32, 0_usize); nodes.len()];
         for (region, number) in Region::ALL.into_iter().zip(regions) {
@@ -219,38 +252,36 @@ impl Fold {
         }
         let mut way = Vec::new();
         for number in 0..nodes.len() {
-            if nodes[number].is_none() {
+            if places[number].is_gone || number == root {
                 continue;
             }
+            let no_place = || fail(format!("`{}` has no place in the tree", nodes[number].data.id));
             // Up to the first that is there already: a node that moved can stand below a younger one.
             let mut at = number;
             while handles[at].1 == 0 {
                 way.push(at);
-                at = parents[at] as usize;
+                at = places[at].parent as usize;
                 if way.len() > Limits::DEEPEST || at == root || at >= nodes.len() {
-                    return Err(no_place(nodes[number].as_ref()));
+                    return Err(no_place());
                 }
             }
             while let Some(one) = way.pop() {
-                let (parent, depth) = handles[parents[one] as usize];
-                if nodes[one].is_none() || depth + 1 > Limits::DEEPEST {
-                    return Err(no_place(nodes[number].as_ref()));
+                let Place { parent, is_gone, .. } = places[one];
+                let (parent, depth) = handles[parent as usize];
+                if is_gone || depth + 1 > Limits::DEEPEST {
+                    return Err(no_place());
                 }
-                let handle = builder.push(parent, full(nodes[one].take())?).map_err(twice)?;
+                let handle = builder.push(parent, full(one)?).map_err(twice)?;
                 handles[one] = (handle, depth + 1);
             }
         }
+        drop(nodes);
         Ok(builder.finish(self.next_cycle))
     }
 }
 
-fn no_place(put: Option<&Put>) -> RecordError {
-    let id = put.map_or("", |put| &*put.data.id);
-    fail(format!("`{id}` has no place in the tree"))
-}
-
-fn is_fixed(data: &NodeData) -> bool {
-    matches!(Class::of(&data.node_type), Class::Root | Class::Region)
+fn too_many() -> RecordError {
+    fail("there are too many nodes".to_owned())
 }
 
 /// Builds the tree of a record that is a whole snapshot.
@@ -259,7 +290,7 @@ fn is_fixed(data: &NodeData) -> bool {
 ///
 /// It is no tree, or a body is missing.
 pub fn build(
-    puts: Vec<Put>,
+    puts: Vec<Put<'_>>,
     next_cycle: u32,
     find_body: &mut FindBody<'_>,
 ) -> Result<Tree, RecordError> {

@@ -1,6 +1,6 @@
 //! A node as bytes: all its headers, where it stands, where its body is.
 
-use contextree_tree::{Header, NodeData, NodeRef, Scalar};
+use contextree_tree::{Header, HeaderSet, NodeData, NodeRef, Scalar};
 
 use super::bytes::{Cursor, RecordError, varint, zigzag};
 use super::words::{WordReader, WordWriter};
@@ -26,16 +26,17 @@ pub enum BodyPlace {
     },
 }
 
-/// A node that came, or that is another now.
-#[derive(Clone, Debug)]
-pub struct Put {
+/// A node that came, or that is another now. Its texts stand in the record.
+#[derive(Clone, Copy, Debug)]
+pub struct Put<'a> {
     /// The id of its parent; empty for the root.
-    pub parent: Box<str>,
-    /// The node, without its body.
-    pub data: NodeData,
-    /// Where its body is.
-    pub body: BodyPlace,
+    pub parent: &'a str,
+    /// The node, and where its body is.
+    pub data: NodeData<&'a str, BodyPlace>,
 }
+
+/// How many bytes a node takes at least: its flags, three words, stamp and index.
+pub(super) const LEAST: usize = 6;
 
 const REMOVABLE: u64 = 1 << 2;
 const PINNED: u64 = 1 << 3;
@@ -125,12 +126,12 @@ pub(super) fn read<'a>(
     cursor: &mut Cursor<'a>,
     words: &mut WordReader<'a>,
     frame: &mut Frame,
-) -> Result<Put, RecordError> {
+) -> Result<Put<'a>, RecordError> {
     let flags = cursor.varint()?;
     let id = words.read(cursor)?;
     let node_type = words.read(cursor)?;
     let parent = words.read(cursor)?;
-    let mut data = NodeData::new(id, node_type);
+    let mut data = NodeData::with_body(id, node_type, BodyPlace::None);
     data.removable = flags & REMOVABLE != 0;
     data.pinned = flags & PINNED != 0;
     data.shows_children = Some(flags & CHILDREN != 0);
@@ -144,24 +145,19 @@ pub(super) fn read<'a>(
         data.expires = Some(relative(cursor, i64::from(frame.cycle), 1)?);
     }
     if flags & ROLE != 0 {
-        data.role = Some(words.read(cursor)?.into());
+        data.role = Some(words.read(cursor)?);
     }
     if flags & KIND != 0 {
-        data.kind = Some(words.read(cursor)?.into());
+        data.kind = Some(words.read(cursor)?);
     }
     data.cycle = if flags & CYCLE != 0 { cursor.u32()? } else { frame.cycle };
     if flags & MISSING != 0 {
-        let bits = cursor.varint()?;
-        let missing = Header::REQUIRED.iter().enumerate();
-        data.missing = missing
-            .filter(|(index, _)| bits >> index & 1 == 1)
-            .map(|(_, header)| *header)
-            .collect();
+        data.missing = HeaderSet::from_bits(cursor.varint()?);
     }
     frame.stamp = frame.stamp.wrapping_add(cursor.zigzag()?);
     data.created_at_ns = frame.stamp;
     data.creation_index = cursor.u32()?;
-    let body = match flags & 3 {
+    data.body = match flags & 3 {
         0 => BodyPlace::None,
         1 => BodyPlace::Here(cursor.u32()?),
         2 => BodyPlace::Kept,
@@ -170,7 +166,7 @@ pub(super) fn read<'a>(
             BodyPlace::At { cycle, index: cursor.u32()? }
         }
     };
-    Ok(Put { parent: parent.into(), data, body })
+    Ok(Put { parent, data })
 }
 
 /// A number that was written as its distance from another, upwards or downwards.

@@ -49,15 +49,15 @@ pub enum Subject {
     },
 }
 
-/// A record.
+/// A record. Texts stand in the bytes that it was read from.
 #[derive(Clone, Debug)]
-pub struct Effects {
+pub struct Effects<'a> {
     /// What it is about.
     pub subject: Subject,
     /// Nodes that came or are others now, parents before children.
-    pub puts: Vec<Put>,
+    pub puts: Vec<Put<'a>>,
     /// Ids of nodes that went. Everything below one that went is listed, too.
-    pub gone: Vec<Box<str>>,
+    pub gone: Vec<&'a str>,
     /// Why, in words.
     pub account: Value,
 }
@@ -67,7 +67,7 @@ pub struct Effects {
 /// # Errors
 ///
 /// The record is damaged.
-pub fn read_effects(frame: &[u8]) -> Result<Effects, RecordError> {
+pub fn read_effects(frame: &[u8]) -> Result<Effects<'_>, RecordError> {
     let mut cursor = Cursor::of_frame(frame)?;
     let kind = cursor.byte()?;
     let cycle = cursor.u32()?;
@@ -103,13 +103,13 @@ pub fn read_effects(frame: &[u8]) -> Result<Effects, RecordError> {
     };
     let mut words = WordReader::default();
     let mut frame = Frame { cycle, stamp: 0 };
+    let count = cursor.count_of(put::LEAST)?;
+    let mut puts = Vec::with_capacity(count);
+    for _ in 0..count {
+        puts.push(put::read(&mut cursor, &mut words, &mut frame)?);
+    }
     let count = cursor.count()?;
-    let puts: Result<Vec<_>, _> =
-        (0..count).map(|_| put::read(&mut cursor, &mut words, &mut frame)).collect();
-    let puts = puts?;
-    let count = cursor.count()?;
-    let gone: Result<Vec<Box<str>>, _> =
-        (0..count).map(|_| words.read(&mut cursor).map(Into::into)).collect();
+    let gone: Result<Vec<&str>, _> = (0..count).map(|_| words.read(&mut cursor)).collect();
     let gone = gone?;
     let account = value::read(&mut cursor, &mut words, 0)?;
     cursor.end()?;

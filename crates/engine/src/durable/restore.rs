@@ -38,7 +38,7 @@ impl Restore {
     ///
     /// A record is damaged.
     pub fn begin(
-        fold: Fold,
+        fold: Fold<'_>,
         checks: bool,
         find_body: &mut FindBody<'_>,
     ) -> Result<Restore, RecordError> {
@@ -83,7 +83,7 @@ impl Restore {
     /// The record is damaged, or does not follow.
     pub fn commit(
         &mut self,
-        effects: Effects,
+        effects: Effects<'_>,
         find_body: &mut FindBody<'_>,
     ) -> Result<(), RecordError> {
         let Subject::Commit { cycle, digest, last_ns, previous, whole } = effects.subject else {
@@ -116,7 +116,7 @@ impl Restore {
     /// The record is damaged, or does not follow.
     pub fn work(
         &mut self,
-        effects: Effects,
+        effects: Effects<'_>,
         find_body: &mut FindBody<'_>,
     ) -> Result<(), RecordError> {
         let Subject::Work { next_cycle, counters } = effects.subject else {
@@ -181,7 +181,7 @@ impl Restore {
 
 /// Returns the report of a commit from its record; nothing for a snapshot that was imported.
 #[must_use]
-pub fn report_of(commit: &Effects) -> Option<CommitReport> {
+pub fn report_of(commit: &Effects<'_>) -> Option<CommitReport> {
     match commit.subject {
         Subject::Commit { cycle, digest, .. } => account::to_report(&commit.account, cycle, digest),
         _ => None,

@@ -2,7 +2,7 @@
 
 use contextree_json::{Object, Value};
 use contextree_selector::Edition;
-use contextree_tree::{Body, Builder, Content, Header, NodeData, Region, Scalar, Tree};
+use contextree_tree::{Body, Builder, Content, Header, HeaderSet, NodeData, Region, Scalar, Tree};
 
 use crate::support::Random;
 
@@ -84,7 +84,7 @@ impl Ids {
         node.role = (!random.one_in(4)).then(|| random.pick(&ROLES).into());
         node.kind = (!random.one_in(4)).then(|| random.pick(&KINDS).into());
         if random.one_in(8) {
-            node.missing = vec![Header::Cycle, Header::CreatedAtIso];
+            node.missing = HeaderSet::from_iter([Header::Cycle, Header::CreatedAtIso]);
         }
         let mut attributes = Object::new();
         if random.one_in(3) {

@@ -40,15 +40,15 @@ impl Builder {
     /// # Errors
     ///
     /// Two of them have the same id.
-    pub fn with_capacity(
-        root: NodeData,
-        regions: [NodeData; 3],
+    pub fn with_capacity<T: AsRef<str>>(
+        root: NodeData<T>,
+        regions: [NodeData<T>; 3],
         nodes: usize,
     ) -> Result<Builder, DuplicateId> {
         let mut builder = Builder::empty(nodes);
-        let root = builder.push_under(NO_ROW, root)?;
+        let root = builder.push(NO_ROW, root)?;
         for region in regions {
-            builder.push_under(root, region)?;
+            builder.push(root, region)?;
         }
         Ok(builder)
     }
@@ -64,8 +64,13 @@ impl Builder {
     /// # Errors
     ///
     /// The id is taken.
-    pub fn push(&mut self, parent: u32, data: NodeData) -> Result<u32, DuplicateId> {
-        self.push_under(parent, data)
+    pub fn push<T: AsRef<str>>(
+        &mut self,
+        parent: u32,
+        data: NodeData<T>,
+    ) -> Result<u32, DuplicateId> {
+        let row = data.into_row(&self.space);
+        self.push_row(parent, row)
     }
 
     /// Begins a tree without anything; root and regions come first.
@@ -79,11 +84,6 @@ impl Builder {
 
     pub(super) fn space(&self) -> &Space {
         &self.space
-    }
-
-    fn push_under(&mut self, parent: u32, data: NodeData) -> Result<u32, DuplicateId> {
-        let row = data.into_row(&self.space);
-        self.push_row(parent, row)
     }
 
     pub(super) fn push_row(&mut self, parent: u32, mut row: Row) -> Result<u32, DuplicateId> {
@@ -114,9 +114,10 @@ impl Builder {
     #[must_use]
     pub fn finish(mut self, next_cycle: u32) -> Tree {
         let mut regions = [Children::EMPTY, Children::EMPTY, Children::EMPTY];
-        for (number, children) in self.sorted_children().into_iter().enumerate().rev() {
+        let children = self.sorted_children();
+        for number in (0..self.rows.len()).rev() {
             let entries = Rows { rows: &self.rows, space: &self.space };
-            let list = Children::from_rows(&children, &entries);
+            let list = Children::from_rows(children.of(number), &entries);
             let below = list.summary(&entries);
             // Children have higher numbers than their parents, so their summaries are ready by now.
             match number {
@@ -128,6 +129,7 @@ impl Builder {
                 }
             }
         }
+        drop(children);
         if let Some(space) = Arc::get_mut(&mut self.space) {
             space.reserve(self.rows.len());
         }
@@ -157,19 +159,45 @@ impl Builder {
         self.finish(next_cycle).continue_branch()
     }
 
-    /// By row: its children in canonical order.
-    fn sorted_children(&self) -> Vec<Vec<u32>> {
-        let mut children: Vec<Vec<u32>> = vec![Vec::new(); self.rows.len()];
-        for (number, parent) in self.parents.iter().enumerate().skip(4) {
-            children[*parent as usize].push(number as u32);
+    /// Returns the children of every row, in canonical order.
+    fn sorted_children(&self) -> Siblings {
+        // Counted first, so that all of them stand in one list.
+        let mut starts = vec![0_u32; self.rows.len() + 1];
+        let below = || self.parents.iter().enumerate().skip(4);
+        for (_, parent) in below() {
+            starts[*parent as usize + 1] += 1;
+        }
+        for number in 1..starts.len() {
+            starts[number] += starts[number - 1];
+        }
+        let mut rows = vec![0_u32; self.rows.len()];
+        let mut next = starts.clone();
+        for (number, parent) in below() {
+            let place = &mut next[*parent as usize];
+            rows[*place as usize] = number as u32;
+            *place += 1;
         }
         let tree = Rows { rows: &self.rows, space: &self.space };
-        for siblings in &mut children {
+        for bounds in starts.windows(2) {
+            let siblings = &mut rows[bounds[0] as usize..bounds[1] as usize];
             if !siblings.is_sorted_by(|left, right| tree.order(*left, *right).is_lt()) {
                 siblings.sort_by(|left, right| tree.order(*left, *right));
             }
         }
-        children
+        Siblings { starts, rows }
+    }
+}
+
+/// The children of all rows, one list behind the other.
+struct Siblings {
+    /// By row: where its children begin; they end where those of the next row begin.
+    starts: Vec<u32>,
+    rows: Vec<u32>,
+}
+
+impl Siblings {
+    fn of(&self, number: usize) -> &[u32] {
+        &self.rows[self.starts[number] as usize..self.starts[number + 1] as usize]
     }
 }
 

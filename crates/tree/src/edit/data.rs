@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::body::Body;
 use crate::class::Class;
 use crate::node::NodeRef;
-use crate::row::{ALL_REQUIRED, Header, NEVER, NO_SYMBOL, Row, flag};
+use crate::row::{ALL_REQUIRED, Header, HeaderSet, NEVER, NO_SYMBOL, Row, flag};
 use crate::scalar::Scalar;
 use crate::store::Space;
 
@@ -22,12 +22,14 @@ impl NodeRef<'_> {
 }
 
 /// All headers of a node, to be put into a tree.
-#[derive(Clone, Debug)]
-pub struct NodeData {
+///
+/// Its texts may stand somewhere else, and its body come later: so many nodes can be looked at without a copy of any.
+#[derive(Clone, Copy, Debug)]
+pub struct NodeData<T = Box<str>, B = Body> {
     /// The id.
-    pub id: Box<str>,
+    pub id: T,
     /// The type as it is stored.
-    pub node_type: Box<str>,
+    pub node_type: T,
     /// The offset.
     pub offset: Scalar,
     /// The commit at which the node expires, if it does.
@@ -41,17 +43,17 @@ pub struct NodeData {
     /// The creation index.
     pub creation_index: u32,
     /// The role.
-    pub role: Option<Box<str>>,
+    pub role: Option<T>,
     /// The kind.
-    pub kind: Option<Box<str>>,
+    pub kind: Option<T>,
     /// Goes when empty.
     pub removable: bool,
     /// Protected from pruning.
     pub pinned: bool,
-    /// Content and attributes.
-    pub body: Body,
+    /// Content and attributes, or where they are.
+    pub body: B,
     /// Headers that the document did not have; empty for nodes of the engine.
-    pub missing: Vec<Header>,
+    pub missing: HeaderSet,
     /// Whether `children` is written when there are none; absent means: for containers.
     pub shows_children: Option<bool>,
 }
@@ -60,9 +62,16 @@ impl NodeData {
     /// Returns a node with this id and type; every header is present and has its default.
     #[must_use]
     pub fn new(id: &str, node_type: &str) -> Self {
+        NodeData::with_body(id.into(), node_type.into(), Body::default())
+    }
+}
+
+impl<T, B> NodeData<T, B> {
+    /// Returns a node with this id, type and body; every header is present and has its default.
+    pub fn with_body(id: T, node_type: T, body: B) -> Self {
         NodeData {
-            id: id.into(),
-            node_type: node_type.into(),
+            id,
+            node_type,
             offset: Scalar::ZERO,
             expires: None,
             priority: Scalar::ZERO,
@@ -73,18 +82,41 @@ impl NodeData {
             kind: None,
             removable: false,
             pinned: false,
-            body: Body::default(),
-            missing: Vec::new(),
+            body,
+            missing: HeaderSet::default(),
             shows_children: None,
         }
     }
 
+    /// Returns the node with another body.
+    pub fn replace_body<C>(self, body: C) -> NodeData<T, C> {
+        NodeData {
+            id: self.id,
+            node_type: self.node_type,
+            offset: self.offset,
+            expires: self.expires,
+            priority: self.priority,
+            cycle: self.cycle,
+            created_at_ns: self.created_at_ns,
+            creation_index: self.creation_index,
+            role: self.role,
+            kind: self.kind,
+            removable: self.removable,
+            pinned: self.pinned,
+            body,
+            missing: self.missing,
+            shows_children: self.shows_children,
+        }
+    }
+}
+
+impl<T: AsRef<str>> NodeData<T> {
     pub(crate) fn into_row(self, space: &Space) -> Row {
-        let class = Class::of(&self.node_type);
+        let class = Class::of(self.node_type.as_ref());
         let symbol =
-            |text: Option<Box<str>>| text.map_or(NO_SYMBOL, |text| space.symbols.intern(&text));
-        let mut row =
-            Row::new(space.ids.intern(&self.id), space.symbols.intern(&self.node_type), class);
+            |text: Option<T>| text.map_or(NO_SYMBOL, |text| space.symbols.intern(text.as_ref()));
+        let node_type = space.symbols.intern(self.node_type.as_ref());
+        let mut row = Row::new(space.ids.intern(self.id.as_ref()), node_type, class);
         row.role = symbol(self.role);
         row.kind = symbol(self.kind);
         row.set_offset(self.offset);
@@ -94,7 +126,7 @@ impl NodeData {
         row.creation_index = self.creation_index;
         row.expires = self.expires.unwrap_or(NEVER);
         row.flags |= ALL_REQUIRED;
-        for header in self.missing {
+        for header in self.missing.iter() {
             row.set(header.bit(), false);
         }
         row.set(Header::Children.bit(), self.shows_children.unwrap_or(class.is_container()));

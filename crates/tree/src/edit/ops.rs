@@ -11,7 +11,7 @@ use crate::store::Names;
 
 impl Draft {
     /// Puts a node into a parent, at the place that canonical order gives it. Its id must be free.
-    pub fn insert(&mut self, parent: NodeKey, data: NodeData) -> NodeKey {
+    pub fn insert<T: AsRef<str>>(&mut self, parent: NodeKey, data: NodeData<T>) -> NodeKey {
         let mut row = data.into_row(&self.base.space);
         row.parent = parent.0;
         let node = row.node;
@@ -71,7 +71,7 @@ impl Draft {
     }
 
     /// Makes a node what the data says, under this parent; its children stay. The id of the data is the node's own.
-    pub fn overwrite(&mut self, node: NodeKey, parent: NodeKey, data: NodeData) {
+    pub fn overwrite<T: AsRef<str>>(&mut self, node: NodeKey, parent: NodeKey, data: NodeData<T>) {
         let new = data.into_row(&self.base.space);
         self.reposition(node, |row| {
             *row = Row {
@@ -86,7 +86,12 @@ impl Draft {
     }
 
     /// As [`Draft::overwrite`], with the content and attributes that the node has in the last snapshot; the data's own are passed over.
-    pub fn overwrite_headers(&mut self, node: NodeKey, parent: NodeKey, data: NodeData) {
+    pub fn overwrite_headers<T: AsRef<str>>(
+        &mut self,
+        node: NodeKey,
+        parent: NodeKey,
+        data: NodeData<T>,
+    ) {
         self.overwrite(node, parent, data);
         let committed = self.base.space.find(node.0, self.base.rows);
         let body = committed.and_then(|(_, row)| row.body.clone());

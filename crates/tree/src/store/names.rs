@@ -115,9 +115,12 @@ impl Names {
 
     /// Returns the number of a string, if it was ever interned.
     pub(crate) fn find(&self, name: &str) -> Option<u32> {
+        self.find_hashed(name, hash(name))
+    }
+
+    fn find_hashed(&self, name: &str, hash: u64) -> Option<u32> {
         let table = self.table(self.current.load(Ordering::Acquire));
         let mask = table.len() - 1;
-        let hash = hash(name);
         let tag = tag(hash, mask);
         let mut slot = hash as usize & mask;
         loop {
@@ -135,12 +138,13 @@ impl Names {
 
     /// Returns the number of a string, giving it one if it is new.
     pub(crate) fn intern(&self, name: &str) -> u32 {
-        if let Some(number) = self.find(name) {
+        let hash = hash(name);
+        if let Some(number) = self.find_hashed(name, hash) {
             return number;
         }
         let mut count = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
         // Another fork may have inserted it in between.
-        if let Some(number) = self.find(name) {
+        if let Some(number) = self.find_hashed(name, hash) {
             return number;
         }
         let number = *count;
@@ -154,11 +158,11 @@ impl Names {
         if (*count as usize) * 4 > table.len() * 3 {
             let larger = self.table(generation + 1);
             for number in 0..*count {
-                insert(larger, self.name(number), number);
+                insert(larger, self::hash(self.name(number)), number);
             }
             self.current.store(generation + 1, Ordering::Release);
         } else {
-            insert(table, name, number);
+            insert(table, hash, number);
         }
         number
     }
@@ -169,9 +173,8 @@ fn tag(hash: u64, mask: usize) -> u32 {
     (hash >> 32) as u32 & !(mask as u32)
 }
 
-fn insert(table: &[AtomicU32], name: &str, number: u32) {
+fn insert(table: &[AtomicU32], hash: u64, number: u32) {
     let mask = table.len() - 1;
-    let hash = hash(name);
     let mut slot = hash as usize & mask;
     while table[slot].load(Ordering::Relaxed) != 0 {
         slot = (slot + 1) & mask;
