@@ -42,10 +42,11 @@ pub(crate) fn places(place: &Place<'_>, cycle: u32) -> Result<BodyPlaces> {
     let checkpoint = place.checkpoint(cycle)?;
     let tree = place.unpack_tree(&checkpoint)?;
     let mut fold = place.fold(&checkpoint, &tree)?;
-    let rows = place.rows(fold.next_cycle(), cycle)?;
-    for row in &rows {
-        let record = format!("commit @c{}", row.cycle);
-        let effects = place.read_effects(&record, &row.effects)?;
+    let commits = place.all_commits(fold.next_cycle(), cycle)?;
+    for commit in &commits {
+        let record = format!("commit @c{}", commit.cycle);
+        let effects = commit.effects.as_deref().unwrap_or_default();
+        let effects = place.read_effects(&record, effects)?;
         fold.commit(effects).map_err(|error| place.corrupt(&record, &error))?;
     }
     let places = fold.bodies().filter_map(|(id, body)| match body {

@@ -14,7 +14,7 @@ use contextree_tree::Body;
 use crate::backend::Backend;
 use crate::error::{ReadError, Result, StoreError};
 use crate::packed::{unpack, unpack_bytes};
-use crate::rows::{Checkpoint, ContextRow, Stretch};
+use crate::rows::{Checkpoint, Commit, ContextRow, Stretch};
 
 /// How many contents are fetched at once.
 const CONTENTS_AT_ONCE: usize = 256;
@@ -25,13 +25,6 @@ pub(crate) struct Place<'a> {
     /// The name, for messages.
     pub(crate) name: &'a str,
     pub(crate) lineage: &'a [Stretch],
-}
-
-/// A commit as it came from the store.
-pub(crate) struct Row {
-    pub(crate) cycle: u32,
-    pub(crate) effects: Vec<u8>,
-    bodies: Vec<u8>,
 }
 
 /// What was read of a history, before it is put together. Texts stand in the records.
@@ -94,19 +87,17 @@ impl Place<'_> {
         })
     }
 
-    /// Hands out commits, oldest first: cycle, effects, bodies.
+    /// Hands out commits, oldest first.
     pub(crate) fn commits(
         &self,
         first: u32,
         last: u32,
-        visit: &mut dyn FnMut(u32, Option<Vec<u8>>, Vec<u8>) -> Result<()>,
+        visit: &mut dyn FnMut(Commit) -> Result<()>,
     ) -> Result<()> {
         for (branch, from, upto) in self.spans() {
             let (from, upto) = (from.max(first), upto.min(last));
             if from <= upto {
-                self.backend.commits(branch, from, upto, &mut |commit| {
-                    visit(commit.cycle, commit.effects, commit.bodies)
-                })?;
+                self.backend.commits(branch, from, upto, visit)?;
             }
         }
         Ok(())
@@ -168,24 +159,23 @@ impl Place<'_> {
         Ok(self.read_bodies(record, bytes)?.into_iter().map(Some).collect())
     }
 
-    /// Fetches commits.
-    pub(crate) fn rows(&self, first: u32, last: u32) -> Result<Vec<Row>> {
-        let mut rows = Vec::new();
-        self.commits(first, last, &mut |cycle, effects, bodies| {
-            let effects = effects.unwrap_or_default();
-            rows.push(Row { cycle, effects, bodies });
+    /// Returns commits, oldest first.
+    pub(crate) fn all_commits(&self, first: u32, last: u32) -> Result<Vec<Commit>> {
+        let mut commits = Vec::new();
+        self.commits(first, last, &mut |commit| {
+            commits.push(commit);
             Ok(())
         })?;
-        Ok(rows)
+        Ok(commits)
     }
 
     /// Reads everything that the snapshots from `first`, or from the checkpoint, on need: the checkpoint is laid into the fold, the commits
-    /// behind it are the rows.
+    /// behind it follow.
     fn read<'b>(
         &self,
         checkpoint: &Checkpoint,
         fold: Fold<'b>,
-        rows: &'b [Row],
+        commits: &'b [Commit],
         first: Option<u32>,
     ) -> Result<Raw<'b>> {
         let record = format!("checkpoint @c{}", checkpoint.cycle);
@@ -197,8 +187,9 @@ impl Place<'_> {
             bytes: (checkpoint.tree.len() + checkpoint.bodies.len()) as u64,
             since: 0,
         };
-        for Row { cycle, effects, bodies } in rows {
+        for Commit { cycle, effects, bodies } in commits {
             let record = format!("commit @c{cycle}");
+            let effects = effects.as_deref().unwrap_or_default();
             raw.since += (effects.len() + bodies.len()) as u64;
             let read = self.read_effects(&record, effects)?;
             match read.subject {
@@ -257,8 +248,8 @@ impl Place<'_> {
     ) -> Result<Window> {
         let tree = self.unpack_tree(checkpoint)?;
         let fold = self.fold(checkpoint, &tree)?;
-        let rows = self.rows(fold.next_cycle(), last)?;
-        let raw = self.read(checkpoint, fold, &rows, first)?;
+        let commits = self.all_commits(fold.next_cycle(), last)?;
+        let raw = self.read(checkpoint, fold, &commits, first)?;
         let contents = self.contents(&raw)?;
         let begins = raw.fold.last_cycle().unwrap_or(checkpoint.cycle);
         let (mut own, mut earlier) = (raw.own, raw.earlier);

@@ -439,7 +439,7 @@ impl Session {
         let backend = Arc::clone(&self.shared.backend);
         let name = self.row.name.clone();
         let place = Place { backend: &*backend, name: &name, lineage: self.loaded()?.lineage() };
-        place.commits(first, last, &mut |cycle, effects, _| {
+        place.commits(first, last, &mut |Commit { cycle, effects, .. }| {
             let Some(effects) = effects else { return Ok(()) };
             let record = format!("commit @c{cycle}");
             let effects = read_effects(&effects).map_err(|error| place.corrupt(&record, &error))?;

@@ -70,8 +70,8 @@ impl<'a> Subjects<'a> {
         }
         checkpoints.reverse();
         let mut cycles = Vec::new();
-        place.commits(0, u32::MAX, &mut |cycle, effects, _| {
-            cycles.extend(effects.map(|_| cycle));
+        place.commits(0, u32::MAX, &mut |commit| {
+            cycles.extend(commit.effects.map(|_| commit.cycle));
             Ok(())
         })?;
         let ends: Vec<Option<u32>> =
