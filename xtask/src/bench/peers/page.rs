@@ -296,8 +296,8 @@ fn noise(runs: &Value) -> String {
     let (Some(half), Some(most)) = (at(50), at(90)) else { return String::new() };
     format!(
         "- *Noise*: the slowest of three to five repetitions of a run had {half:.1}× the latency of the fastest in half of the cells, and less than\n  \
-           {most:.1}× in nine of ten. Ratios between two systems should come out again within that. Of the 27 ratios above, 21 differed\n  \
-           by less than 1.4× between two whole runs on one machine, and 25 by less than 1.7×; selecting and rendering in memory against\n  \
+           {most:.1}× in nine of ten. Ratios between two systems should come out again within that. Of 27 ratios in two whole runs on one\n  \
+           machine (2026-11-16), 21 differed by less than 1.4×, and 25 by less than 1.7×; selecting and rendering in memory against\n  \
            pactree, which take us microseconds, by 2.2× and 3.1×.\n"
     )
 }
