@@ -78,6 +78,40 @@ pub fn content_hash(node: NodeRef<'_>) -> Hash {
     }
 }
 
+/// The beginning of a content hash, as far as the content alone decides it: the long part of the work, which can be done ahead, on any
+/// thread, before the rest of the node is known.
+#[derive(Clone)]
+pub struct HashedContent(Sha256);
+
+impl fmt::Debug for HashedContent {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("HashedContent")
+    }
+}
+
+impl HashedContent {
+    /// Hashes a content.
+    #[must_use]
+    pub fn of(content: &Content) -> Self {
+        let mut hasher = Sha256::new();
+        let mut buffer = Vec::with_capacity(CHUNK + CHUNK / 2);
+        begin(&mut buffer, Part::of_content(content), &mut |bytes| hasher.update(bytes));
+        hasher.update(&buffer);
+        HashedContent(hasher)
+    }
+
+    /// Returns the [content hash](content_hash) of a node of the engine that has this content.
+    #[must_use]
+    pub fn finish(self, kind: Option<&str>, role: Option<&str>, attributes: &Object) -> Hash {
+        let HashedContent(mut hasher) = self;
+        let text = |text: Option<_>| Part::Text(text.unwrap_or_default());
+        let mut buffer = Vec::with_capacity(SHORT);
+        let mut take = |bytes: &[u8]| hasher.update(bytes);
+        end(&mut buffer, Some(attributes), text(kind), text(role), &mut take);
+        Hash(hasher.finalize().into())
+    }
+}
+
 /// Returns the content hash of a node that is given as a document.
 #[must_use]
 pub fn content_hash_of_document(node: &Object) -> Hash {
@@ -134,6 +168,16 @@ enum Part<'a> {
     Json(&'a Value),
 }
 
+impl<'a> Part<'a> {
+    fn of_content(content: &'a Content) -> Self {
+        match content {
+            Content::Absent => Part::Text(""),
+            Content::Text(text) => Part::Text(text),
+            Content::Json(value) => Part::Json(value),
+        }
+    }
+}
+
 impl<'a> Hashed<'a> {
     fn of_document(node: &'a Object) -> Self {
         let part = |name| match node.get(name) {
@@ -157,40 +201,54 @@ impl<'a> Hashed<'a> {
             (None, None) => Part::Text(""),
         };
         Hashed {
-            content: match node.content() {
-                Content::Absent => Part::Text(""),
-                Content::Text(text) => Part::Text(text),
-                Content::Json(value) => Part::Json(value),
-            },
+            content: Part::of_content(node.content()),
             kind: symbol("kind", node.kind()),
             role: symbol("role", node.role()),
             attributes: node.body().map(|body| &body.attributes),
         }
     }
 
-    /// Gives the canonical text piece by piece. The names sort as they stand here: `content`, `content_…`, `data_…`, `kind`, `role`.
+    /// Gives the canonical text piece by piece.
     fn write(&self, take: &mut impl FnMut(&[u8])) {
         let mut buffer = Vec::with_capacity(CHUNK + CHUNK / 2);
-        buffer.extend_from_slice(b"{\"content\":");
-        part(&mut buffer, self.content, take);
-        let hashed = self.attributes.into_iter().flat_map(Object::iter);
-        for (name, value) in hashed.filter(|(name, _)| is_hashed_attribute(name)) {
-            buffer.push(b',');
-            write::string(&mut buffer, name);
-            buffer.push(b':');
-            write::value(&mut buffer, value);
-        }
-        buffer.extend_from_slice(b",\"kind\":");
-        part(&mut buffer, self.kind, take);
-        buffer.extend_from_slice(b",\"role\":");
-        part(&mut buffer, self.role, take);
-        buffer.push(b'}');
-        take(&buffer);
+        begin(&mut buffer, self.content, take);
+        end(&mut buffer, self.attributes, self.kind, self.role, take);
     }
+}
+
+/// Writes the canonical text up to its content, the first of the names as they sort: `content`, `content_…`, `data_…`, `kind`, `role`.
+fn begin(buffer: &mut Vec<u8>, content: Part<'_>, take: &mut impl FnMut(&[u8])) {
+    buffer.extend_from_slice(b"{\"content\":");
+    part(buffer, content, take);
+}
+
+/// Writes the rest.
+fn end(
+    buffer: &mut Vec<u8>,
+    attributes: Option<&Object>,
+    kind: Part<'_>,
+    role: Part<'_>,
+    take: &mut impl FnMut(&[u8]),
+) {
+    let hashed = attributes.into_iter().flat_map(Object::iter);
+    for (name, value) in hashed.filter(|(name, _)| is_hashed_attribute(name)) {
+        buffer.push(b',');
+        write::string(buffer, name);
+        buffer.push(b':');
+        write::value(buffer, value);
+    }
+    buffer.extend_from_slice(b",\"kind\":");
+    part(buffer, kind, take);
+    buffer.extend_from_slice(b",\"role\":");
+    part(buffer, role, take);
+    buffer.push(b'}');
+    take(buffer);
 }
 
 /// Long texts are escaped and hashed in pieces that stay in the cache.
 const CHUNK: usize = 4096;
+/// What follows the content is short.
+const SHORT: usize = 256;
 
 fn part(buffer: &mut Vec<u8>, part: Part<'_>, take: &mut impl FnMut(&[u8])) {
     match part {

@@ -24,8 +24,8 @@ mod write;
 pub use digest::{history_digest, node_digest, snapshot_digest};
 pub use error::{DocumentError, Issue};
 pub use hash::{
-    Hash, InvalidContent, NotAHash, content_hash, content_hash_of_bytes, content_hash_of_document,
-    hashed_text,
+    Hash, HashedContent, InvalidContent, NotAHash, content_hash, content_hash_of_bytes,
+    content_hash_of_document, hashed_text,
 };
 pub use import::{Imported, Profile, import, import_working};
 pub use limits::Limits;

@@ -36,8 +36,9 @@ pub use contextree_engine::{
     CommitOptions, CommitReport, Compaction, Context, ContextOptions, Cue, Deferred, DiffError,
     Edit, FlatLogError, HistoryError, Holder, IdRequest, IdRole, IdSource, Limit, Liveness,
     LivenessProbe, LogicalClock, Measure, MeasureName, NewNode, Op, OpError, Operation, Outcome,
-    Place, Policy, PolicyError, Preview, Pruned, ReadableIds, Reason, Reference, Snapshot,
-    SnapshotAddress, SnapshotError, Unmet, Warning, WriteError, Writer, Zone, prune_order,
+    Place, Policy, PolicyError, PreparedNode, Preview, Pruned, ReadableIds, Reason, Reference,
+    Snapshot, SnapshotAddress, SnapshotError, Unmet, Warning, WriteError, Writer, Zone,
+    prune_order,
 };
 pub use contextree_json as json;
 pub use contextree_query as query;

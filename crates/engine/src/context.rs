@@ -12,7 +12,7 @@ use crate::clock::{Clock, IdSource, LogicalClock, ReadableIds};
 use crate::commit::{CommitOptions, Surroundings};
 use crate::durable::Recorder;
 use crate::error::{BatchError, CommitError, OpError};
-use crate::op::{Edit, NewNode, Op, Outcome, Place};
+use crate::op::{Edit, Op, Outcome, Place, PreparedNode};
 use crate::policy::{Measure, Measures};
 use crate::refs::{Handles, LivenessProbe, Reference};
 use crate::report::CommitReport;
@@ -208,11 +208,11 @@ impl Context {
     /// # Errors
     ///
     /// See [`Context::apply`].
-    pub fn add(&mut self, place: Place, node: NewNode) -> Result<String, OpError> {
-        match self.apply(Op::Add { place, node })? {
-            Outcome::Added { id, .. } => Ok(id),
-            _ => unreachable!("adding a node has an id as its outcome"),
-        }
+    #[expect(clippy::needless_pass_by_value, reason = "a place is made for one operation")]
+    pub fn add(&mut self, place: Place, node: impl Into<PreparedNode>) -> Result<String, OpError> {
+        let added = self.work().add(&place, node.into())?;
+        self.revision += 1;
+        Ok(added.id)
     }
 
     /// Changes a node of the active turn.

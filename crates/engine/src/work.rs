@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use contextree_canon::Limits;
 use contextree_selector::Edition;
-use contextree_tree::{Draft, NodeData, NodeKey, Region, Tree, Vocabulary};
+use contextree_tree::{Body, Draft, NodeData, NodeKey, Region, Tree, Vocabulary};
 
 use crate::clock::{Clock, IdRequest, IdRole, IdSource};
 use crate::place::core_of;
@@ -54,7 +54,7 @@ pub(crate) struct Stamp {
 }
 
 impl Stamp {
-    pub(crate) fn put(self, data: &mut NodeData, cycle: u32) {
+    pub(crate) fn put<T, B>(self, data: &mut NodeData<T, B>, cycle: u32) {
         data.cycle = cycle;
         data.created_at_ns = self.nanoseconds;
         data.creation_index = self.index;
@@ -93,10 +93,11 @@ impl Work<'_> {
     /// Makes an id that is free.
     pub(crate) fn make_id(&self, role: IdRole, index: u32) -> String {
         let id = self.wanted_id(role, index);
-        std::iter::once(id.clone())
-            .chain((2_u32..).map(|count| format!("{id}~{count}")))
-            .find(|id| !self.is_taken(id))
-            .expect("one of endlessly many ids is free")
+        if !self.is_taken(&id) {
+            return id;
+        }
+        let mut others = (2_u32..).map(|count| format!("{id}~{count}"));
+        others.find(|id| !self.is_taken(id)).expect("one of endlessly many ids is free")
     }
 
     fn wanted_id(&self, role: IdRole, index: u32) -> String {
@@ -113,7 +114,8 @@ impl Work<'_> {
     pub(crate) fn create_core(&mut self) -> (NodeKey, String) {
         let stamp = self.stamp();
         let id = self.core_id(stamp.index);
-        let mut data = NodeData::new(&id, self.settings.vocabulary.container());
+        let node_type = self.settings.vocabulary.container();
+        let mut data = NodeData::with_body(&*id, node_type, Body::default());
         stamp.put(&mut data, self.cycle());
         let head = self.draft.view().region(Region::Head).key_of();
         debug_assert!(core_of(self.draft.view().region(Region::Head)).is_none());

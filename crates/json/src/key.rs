@@ -17,6 +17,14 @@ pub(crate) enum Key {
 }
 
 impl Key {
+    /// Returns a text as a key, if that takes no allocation.
+    #[inline]
+    pub(crate) fn short(text: &str) -> Option<Key> {
+        let mut bytes = [0; SHORT];
+        bytes.get_mut(..text.len())?.copy_from_slice(text.as_bytes());
+        Some(Key::Short { len: text.len() as u8, bytes })
+    }
+
     pub(crate) fn as_bytes(&self) -> &[u8] {
         match self {
             Key::Short { len, bytes } => &bytes[..usize::from(*len)],
@@ -35,14 +43,7 @@ impl Key {
 impl From<&str> for Key {
     #[inline]
     fn from(text: &str) -> Self {
-        let mut bytes = [0; SHORT];
-        match bytes.get_mut(..text.len()) {
-            Some(short) => {
-                short.copy_from_slice(text.as_bytes());
-                Key::Short { len: text.len() as u8, bytes }
-            }
-            None => Key::Long(text.into()),
-        }
+        Key::short(text).unwrap_or_else(|| Key::Long(text.into()))
     }
 }
 

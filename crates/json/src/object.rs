@@ -64,7 +64,7 @@ impl Object {
             self.entries.push((key, value));
             return None;
         }
-        match self.find_bytes(key.as_bytes()) {
+        match self.find_key(&key) {
             Ok(index) => self.entries.get_mut(index).map(|(_, old)| std::mem::replace(old, value)),
             Err(index) => {
                 self.entries.insert(index, (key, value));
@@ -105,11 +105,16 @@ impl Object {
     }
 
     fn find(&self, key: &str) -> Result<usize, usize> {
-        self.find_bytes(key.as_bytes())
+        match Key::short(key) {
+            Some(key) => self.find_key(&key),
+            None => {
+                self.entries.binary_search_by(|(probe, _)| probe.as_bytes().cmp(key.as_bytes()))
+            }
+        }
     }
 
-    fn find_bytes(&self, key: &[u8]) -> Result<usize, usize> {
-        self.entries.binary_search_by(|(probe, _)| probe.as_bytes().cmp(key))
+    fn find_key(&self, key: &Key) -> Result<usize, usize> {
+        self.entries.binary_search_by(|(probe, _)| probe.cmp(key))
     }
 }
 

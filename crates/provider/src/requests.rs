@@ -9,7 +9,7 @@ use crate::Provider;
 use crate::import::{
     Fields, ImportErrorKind, Incoming, Session, Shape, digests, set, settings_node,
 };
-use crate::logs::Log;
+use crate::logs::{Entry, Log};
 use crate::parts::{Role, names};
 use crate::{anthropic, gemini, openai_chat, openai_responses};
 
@@ -26,13 +26,11 @@ pub(crate) struct Request {
 /// Requests of a provider.
 pub(crate) struct Requests {
     provider: Provider,
-    /// Messages of the system before any other, in a log of single messages.
-    leading: Vec<NewNode>,
 }
 
 impl Requests {
     pub(crate) fn new(provider: Provider) -> Self {
-        Requests { provider, leading: Vec::new() }
+        Requests { provider }
     }
 
     fn request(&mut self, fields: Fields, session: &mut Session) -> Result<(), ImportErrorKind> {
@@ -55,7 +53,7 @@ impl Requests {
         let mut incoming = incoming.into_iter();
         for (_, message) in incoming.by_ref().take(leading) {
             let number = system.len() as u64;
-            system.extend(numbered(message.parts, number));
+            system.extend(numbered(message.into_nodes(), number));
         }
         let mut nodes = vec![settings_node(settings, self.provider)];
         nodes.extend(tools);
@@ -67,21 +65,6 @@ impl Requests {
             }
         }
         Ok(())
-    }
-
-    fn single(&mut self, message: Value, session: &mut Session) -> Result<(), ImportErrorKind> {
-        let message = match self.provider {
-            Provider::OpenAiChat => openai_chat::read_message(message)?,
-            Provider::OpenAiResponses => openai_responses::read_item(message)?,
-            Provider::Anthropic => anthropic::read_message(message)?,
-            Provider::Gemini => gemini::read_content(message)?,
-        };
-        if message.role == Role::System && session.messages == 0 {
-            let number = self.leading.len() as u64;
-            self.leading.extend(numbered(message.parts, number));
-            return session.system(self.leading.clone());
-        }
-        session.message(message)
     }
 }
 
@@ -101,8 +84,28 @@ impl Log for Requests {
             Value::Object(object) if object.contains_key(self.provider.messages_field()) => {
                 self.request(Fields(object), session)
             }
-            message => self.single(message, session),
+            message => session.single(read_single(self.provider, message)?),
         }
+    }
+}
+
+/// Reads an entry that is a single message and no request.
+pub(crate) fn read_ahead(provider: Provider, value: Value) -> Entry {
+    match &value {
+        Value::Array(_) => Entry::Value(value),
+        Value::Object(object) if object.contains_key(provider.messages_field()) => {
+            Entry::Value(value)
+        }
+        _ => read_single(provider, value).into(),
+    }
+}
+
+fn read_single(provider: Provider, message: Value) -> Result<Incoming, Shape> {
+    match provider {
+        Provider::OpenAiChat => openai_chat::read_message(message),
+        Provider::OpenAiResponses => openai_responses::read_item(message),
+        Provider::Anthropic => anthropic::read_message(message),
+        Provider::Gemini => gemini::read_content(message),
     }
 }
 

@@ -1,27 +1,41 @@
 //! Adding a node.
 
-use contextree_canon::Limits;
+use contextree_canon::{Hash, Limits};
 use contextree_json::{Object, Value};
 use contextree_tree::{Body, Class, Content, NodeData, NodeKey, NodeRef, Scalar};
 
 use super::names::{check_namespace, check_type, is_reserved, is_usual_role};
-use super::{NewNode, Outcome, Place};
+use super::{NewNode, Outcome, Place, PreparedNode};
 use crate::clock::IdRole;
 use crate::error::{OpError, Reason};
 use crate::place::{Parent, Subject, Target, resolve};
 use crate::report::Warning;
 use crate::work::{MAX_TTL, Work};
 
+/// A node that was added.
+pub(crate) struct Added {
+    pub(crate) id: String,
+    /// The id of the core that was made for it, if one was.
+    core: Option<String>,
+}
+
+impl Added {
+    pub(super) fn outcome(self) -> Outcome {
+        Outcome::Added { id: self.id, core: self.core }
+    }
+}
+
 impl Work<'_> {
-    pub(crate) fn add(&mut self, place: &Place, node: NewNode) -> Result<Outcome, OpError> {
-        let default_type = self.settings.vocabulary.block();
-        let node_type = node.node_type.as_deref().unwrap_or(default_type).to_owned();
-        let class = check_type(&node_type)?;
+    pub(crate) fn add(&mut self, place: &Place, node: PreparedNode) -> Result<Added, OpError> {
+        let (mut node, hashed) = node.into_parts();
+        let node_type = node.node_type.take();
+        let node_type = node_type.as_deref().unwrap_or(self.settings.vocabulary.block());
+        let class = check_type(node_type)?;
         check_new(&node, class)?;
         let subject = Subject {
             class,
             namespaced: node_type.contains(':'),
-            name: node.id.as_deref().unwrap_or(&node_type),
+            name: node.id.as_deref().unwrap_or(node_type),
             moving: None,
         };
         let target = resolve(self.draft.view(), place, subject)?;
@@ -35,34 +49,37 @@ impl Work<'_> {
                 return Err(OpError::placement(Reason::DuplicateId, id));
             }
         }
-        self.check_limits(&node, &node_type, &target)?;
+        self.check_limits(&node, node_type, &target)?;
         let (parent, core) = self.parent_of(&target);
         let stamp = self.stamp();
-        let role = IdRole::of(class, target.becomes_core);
-        let id = match node.id.clone() {
+        let id = match node.id.take() {
             Some(id) => id,
-            None => self.make_id(role, stamp.index),
+            None => self.make_id(IdRole::of(class, target.becomes_core), stamp.index),
         };
-        let mut data = NodeData::new(&id, &node_type);
+        let (role, kind) = (node.role.take(), node.kind.take());
+        let mut data = NodeData::with_body(&*id, node_type, ());
         data.offset = target.offset;
         data.expires = node.ttl.and_then(|ttl| self.expiry(ttl));
         data.priority = Scalar::Int(node.priority);
         stamp.put(&mut data, self.cycle());
-        data.role = node.role.as_deref().map(Into::into);
-        data.kind = node.kind.as_deref().map(Into::into);
+        data.role = role.as_deref();
+        data.kind = kind.as_deref();
         data.removable = node.removable;
         data.pinned = node.pinned;
-        let role_name = node.role.clone();
-        data.body = body(node);
-        let key = self.draft.insert(parent, data);
+        let body = body(node);
+        if let Some(content) = hashed {
+            let Hash(hash) = content.finish(data.kind, data.role, &body.attributes);
+            body.hash_cell().get_or_init(|| hash);
+        }
+        let key = self.draft.insert(parent, data.replace_body(body));
         self.rotate(key, stamp, &target.rotate);
-        if let Some(role) = role_name
+        if let Some(role) = role
             && !is_usual_role(&role)
         {
             self.counters.warnings.push(Warning::Role { node: id.clone(), role });
         }
         self.note("add", &id, "");
-        Ok(Outcome::Added { id, core })
+        Ok(Added { id, core })
     }
 
     /// Returns the parent of a target, creating the head's core if it is needed, and the id of that core.
@@ -89,9 +106,10 @@ impl Work<'_> {
             value: value as u64,
             at: name.chars().take(80).collect(),
         };
-        let names = [&node.id, &node.node_type, &node.role, &node.kind, &node.key];
+        let names = [&node.id, &node.role, &node.kind, &node.key];
         let attributes = node.attributes.iter().map(|(name, _)| name.len());
-        let longest = names.into_iter().flatten().map(String::len).chain(attributes).max();
+        let names = names.into_iter().flatten().map(String::len).chain([node_type.len()]);
+        let longest = names.chain(attributes).max();
         if longest.is_some_and(|longest| longest > limits.max_name_bytes) {
             return Err(limit("max_name_bytes", limits.max_name_bytes));
         }

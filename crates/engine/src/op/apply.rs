@@ -1,5 +1,6 @@
 //! Carrying out an operation.
 
+use super::add::Added;
 use super::{Op, Outcome};
 use crate::error::OpError;
 use crate::work::Work;
@@ -8,7 +9,7 @@ impl Work<'_> {
     /// Carries out one operation. On an error nothing has changed.
     pub(crate) fn apply(&mut self, op: Op) -> Result<Outcome, OpError> {
         match op {
-            Op::Add { place, node } => self.add(&place, node),
+            Op::Add { place, node } => self.add(&place, node.into()).map(Added::outcome),
             Op::Edit { node, edit } => self.edit(&node, edit),
             Op::Remove { node } => self.remove(&node),
             Op::Move { node, place } => self.move_node(&node, &place),

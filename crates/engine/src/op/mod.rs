@@ -5,6 +5,9 @@ mod apply;
 mod edit;
 mod moving;
 mod names;
+mod prepared;
+
+pub use prepared::PreparedNode;
 
 use contextree_json::Value;
 use contextree_tree::Content;

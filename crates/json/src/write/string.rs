@@ -71,17 +71,19 @@ fn copy_plain(out: &mut Vec<u8>, bytes: &[u8]) -> usize {
 /// Appends a block in which every byte stands for itself or has a short form. Without a branch for each: where the escapes are in a text
 /// cannot be foretold.
 fn short_forms(out: &mut Vec<u8>, block: &[u8; BLOCK]) {
-    let mut forms = [0; 2 * BLOCK];
+    const ROOM: usize = 3 * BLOCK;
+    let start = out.len();
+    out.extend_from_slice(&[0; ROOM]);
+    let forms = out.last_chunk_mut::<ROOM>().expect("the room was just made");
     let mut len = 0;
     for byte in block {
-        let [first, second] = FORMS[usize::from(*byte & 0x7f)];
-        forms[len] = first;
-        forms[len + 1] = second;
-        len += 1 + usize::from(second != 0);
+        let form = FORMS[usize::from(*byte & 0x7f)];
+        // Two bytes for each, at most. Said like this, the compiler knows that they fit.
+        let at = len & (2 * BLOCK - 1);
+        forms[at..at + 2].copy_from_slice(&form);
+        len += 1 + usize::from(form[1] != 0);
     }
-    let len = out.len() + len;
-    out.extend_from_slice(&forms);
-    out.truncate(len);
+    out.truncate(start + len);
 }
 
 /// What is written for each byte of ASCII that is plain or has a short form: one byte and a zero, or two.

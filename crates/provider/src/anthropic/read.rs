@@ -93,7 +93,7 @@ pub(crate) fn read_spoken(fields: &mut Fields) -> Result<Incoming, Shape> {
         set(first, names::ROLE, Value::String(word));
         mark_provider(first, ME);
     }
-    Ok(Incoming { role, parts })
+    Ok(Incoming::new(role, parts))
 }
 
 fn text_node(text: Box<str>) -> NewNode {

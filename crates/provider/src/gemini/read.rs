@@ -110,7 +110,7 @@ pub(crate) fn read_content(content: Value) -> Result<Incoming, Shape> {
             }
         }
     }
-    Ok(Incoming { role, parts })
+    Ok(Incoming::new(role, parts))
 }
 
 /// Reads a part.

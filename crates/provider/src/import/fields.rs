@@ -1,11 +1,28 @@
 //! Taking an object apart: what has a meaning is taken out, what is left over is kept as it is.
 
-use contextree_engine::NewNode;
+use contextree_engine::{NewNode, PreparedNode};
 use contextree_json::{Object, Value};
 
 use super::Shape;
 use crate::Provider;
 use crate::parts::names;
+
+/// A block that is to be, whose attributes can be set.
+pub(crate) trait Attributes {
+    fn attributes(&mut self) -> &mut Vec<(String, Value)>;
+}
+
+impl Attributes for NewNode {
+    fn attributes(&mut self) -> &mut Vec<(String, Value)> {
+        &mut self.attributes
+    }
+}
+
+impl Attributes for PreparedNode {
+    fn attributes(&mut self) -> &mut Vec<(String, Value)> {
+        self.attributes_mut()
+    }
+}
 
 /// An object that is being read.
 #[derive(Clone, Debug, Default)]
@@ -67,24 +84,24 @@ impl Fields {
     }
 
     /// Keeps what is left over, as an attribute of a block.
-    pub(crate) fn keep(self, node: &mut NewNode, attribute: &str, provider: Provider) {
+    pub(crate) fn keep(self, node: &mut impl Attributes, attribute: &str, provider: Provider) {
         if !self.0.is_empty() {
-            node.attributes.push((attribute.to_owned(), Value::Object(self.0)));
+            set(node, attribute, Value::Object(self.0));
             mark_provider(node, provider);
         }
     }
 }
 
 /// Notes whose extras, signatures or opaque content a block has.
-pub(crate) fn mark_provider(node: &mut NewNode, provider: Provider) {
-    if !node.attributes.iter().any(|(name, _)| name == names::PROVIDER) {
-        node.attributes.push((names::PROVIDER.to_owned(), Value::from(provider.name())));
+pub(crate) fn mark_provider(node: &mut impl Attributes, provider: Provider) {
+    if !node.attributes().iter().any(|(name, _)| name == names::PROVIDER) {
+        set(node, names::PROVIDER, provider.name());
     }
 }
 
 /// Sets an attribute of a block that is to be.
-pub(crate) fn set(node: &mut NewNode, name: &str, value: impl Into<Value>) {
-    node.attributes.push((name.to_owned(), value.into()));
+pub(crate) fn set(node: &mut impl Attributes, name: &str, value: impl Into<Value>) {
+    node.attributes().push((name.to_owned(), value.into()));
 }
 
 /// Returns a block with something that only its provider understands.

@@ -1,15 +1,15 @@
 //! The importer: documents, or a log line by line.
 
 use std::collections::BTreeMap;
-use std::sync::mpsc::sync_channel;
 
 use contextree_engine::Context;
-use contextree_json::{Limits, ParseError, Scratch, Value, lines, parse};
+use contextree_json::{Limits, Scratch, lines, parse};
 
+use super::ahead::{LineReader, prepare, work_ahead};
 use super::detect::detect;
 use super::error::{ImportError, ImportErrorKind};
 use super::{Format, Session};
-use crate::logs::{self, Log};
+use crate::logs::{self, Entry, Log};
 
 /// How something is imported.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,18 +82,6 @@ impl std::fmt::Debug for Importer {
     }
 }
 
-/// A line that was parsed; nothing if it is empty.
-type Parsed = Option<Result<Value, ParseError>>;
-
-/// How many lines go from one thread to the other at once, and how many times that may wait there.
-const BATCH: usize = 64;
-const AHEAD: usize = 16;
-
-fn parse_line(scratch: &mut Scratch, line: &[u8]) -> Parsed {
-    let blank = line.iter().all(u8::is_ascii_whitespace);
-    (!blank).then(|| scratch.parse(line, &Limits::default()))
-}
-
 impl Importer {
     /// Returns an importer into a new context.
     #[must_use]
@@ -128,42 +116,19 @@ impl Importer {
         self.note(done, true)
     }
 
-    /// Takes many lines at once. A second thread, if there can be one, parses ahead; the outcome is that of one line after the other.
+    /// Takes many lines at once. A second thread, if there can be one, reads ahead; the outcome is that of one line after the other.
     ///
     /// # Errors
     ///
     /// A line is bad, and it was not to go on. The lines before it were imported.
     pub fn lines(&mut self, text: &[u8]) -> Result<(), ImportError> {
-        let (sender, receiver) = sync_channel::<Vec<Parsed>>(AHEAD);
-        std::thread::scope(|scope| {
-            let ahead = move || {
-                let mut scratch = Scratch::default();
-                let mut batch = Vec::with_capacity(BATCH);
-                for line in lines(text) {
-                    batch.push(parse_line(&mut scratch, line));
-                    if batch.len() == BATCH {
-                        let full = std::mem::replace(&mut batch, Vec::with_capacity(BATCH));
-                        // Nobody listens any more after a bad line.
-                        if sender.send(full).is_err() {
-                            return;
-                        }
-                    }
-                }
-                let _ = sender.send(batch);
-            };
-            if std::thread::Builder::new().spawn_scoped(scope, ahead).is_err() {
-                return lines(text).try_for_each(|line| self.line(line));
-            }
-            for parsed in receiver.into_iter().flatten() {
-                self.report.lines += 1;
-                let done = match parsed {
-                    None => Ok(()),
-                    Some(Err(error)) => Err(ImportErrorKind::Json(error)),
-                    Some(Ok(value)) => self.value(value),
-                };
-                self.note(done, true)?;
-            }
-            Ok(())
+        let mut reader = LineReader::new(self.format);
+        let read = lines(text).map(|line| reader.read(line));
+        work_ahead(read, prepare, |line| {
+            self.report.lines += 1;
+            let Some(read) = line else { return Ok(()) };
+            let done = read.map_err(ImportErrorKind::Json).and_then(|entry| self.entry(entry));
+            self.note(done, true)
         })
     }
 
@@ -179,20 +144,24 @@ impl Importer {
 
     fn take(&mut self, text: &[u8]) -> Result<(), ImportErrorKind> {
         let value = self.scratch.parse(text, &Limits::default()).map_err(ImportErrorKind::Json)?;
-        self.value(value)
+        self.entry(Entry::Value(value))
     }
 
-    fn value(&mut self, value: Value) -> Result<(), ImportErrorKind> {
+    fn entry(&mut self, entry: Entry) -> Result<(), ImportErrorKind> {
         if self.log.is_none() {
-            if self.format == Format::Auto {
-                self.format = detect(&value).ok_or(ImportErrorKind::UnknownFormat)?;
+            if let (Format::Auto, Entry::Value(value)) = (self.format, &entry) {
+                self.format = detect(value).ok_or(ImportErrorKind::UnknownFormat)?;
                 self.session.provider = self.format.provider();
             }
             self.report.format = Some(self.format);
             self.log = Some(logs::log(self.format));
         }
         let log = self.log.as_mut().expect("it was just opened");
-        log.entry(value, &mut self.session, &mut self.report.skipped)
+        match entry {
+            Entry::Value(value) => log.entry(value, &mut self.session, &mut self.report.skipped),
+            Entry::Message(message) => self.session.single(message),
+            Entry::Bad(shape) => Err(shape.into()),
+        }
     }
 
     fn note(

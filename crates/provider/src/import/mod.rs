@@ -4,6 +4,7 @@
 //! 2. an [`Importer`] takes documents, or a log line by line, and gives each to the reader of its format;
 //! 3. readers make messages of blocks; the session puts them into the context, one commit for each turn.
 
+mod ahead;
 mod detect;
 mod error;
 mod fields;
@@ -15,6 +16,7 @@ pub use error::{ImportError, ImportErrorKind};
 pub use format::{Format, UnknownFormat};
 pub use importer::{ImportOptions, ImportReport, Imported, Importer, import, is_lines};
 
+pub(crate) use ahead::work_ahead;
 pub(crate) use error::Shape;
 pub(crate) use fields::{Fields, mark_provider, opaque, set};
 pub(crate) use session::{Incoming, Session, digests, settings_node};

@@ -3,20 +3,39 @@
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use contextree_engine::{CommitOptions, Context, Edit, Limit, NewNode, Place, Policy};
+use contextree_engine::{
+    CommitOptions, Context, Edit, Limit, NewNode, Place, Policy, PreparedNode,
+};
 use contextree_json::{Object, Value};
 
 use super::error::ImportErrorKind;
 use super::fields::set;
 use crate::Provider;
 use crate::parts::{Kind, Role, View, names};
+use crate::requests::numbered;
 
 /// A message that was read.
 #[derive(Clone, Debug)]
 pub(crate) struct Incoming {
     pub(crate) role: Role,
     /// Its blocks. Calls and results have the provider's id as `data_call_id`.
-    pub(crate) parts: Vec<NewNode>,
+    pub(crate) parts: Vec<PreparedNode>,
+}
+
+impl Incoming {
+    pub(crate) fn new(role: Role, parts: Vec<NewNode>) -> Self {
+        Incoming { role, parts: parts.into_iter().map(PreparedNode::from).collect() }
+    }
+
+    /// Hashes what the blocks say, which a commit would have to do otherwise.
+    pub(crate) fn hash_contents(&mut self) {
+        self.parts.iter_mut().for_each(PreparedNode::hash_content);
+    }
+
+    /// Returns the blocks alone.
+    pub(crate) fn into_nodes(self) -> Vec<NewNode> {
+        self.parts.into_iter().map(PreparedNode::into_node).collect()
+    }
 }
 
 /// What a message is known again by.
@@ -55,6 +74,8 @@ pub(crate) struct Session {
     /// Units there are.
     taken: HashSet<Box<str>>,
     system: Vec<(NewNode, String)>,
+    /// Messages of the system before any other, in a log of single messages.
+    leading: Vec<NewNode>,
     /// Digests of the messages of the last request, to know what is new in the next.
     seen: Vec<Digest>,
     /// Calls without an id of the last message of the model: name and the id that was made.
@@ -76,6 +97,7 @@ impl Session {
             units: HashMap::new(),
             taken: HashSet::new(),
             system: Vec::new(),
+            leading: Vec::new(),
             seen: Vec::new(),
             anonymous: Vec::new(),
         }
@@ -122,6 +144,16 @@ impl Session {
         Ok(())
     }
 
+    /// Adds a message of a log that has no requests. Those of the system that come before any other stand in `^sys`.
+    pub(crate) fn single(&mut self, message: Incoming) -> Result<(), ImportErrorKind> {
+        if message.role == Role::System && self.messages == 0 {
+            let number = self.leading.len() as u64;
+            self.leading.extend(numbered(message.into_nodes(), number));
+            return self.system(self.leading.clone());
+        }
+        self.message(message)
+    }
+
     /// Adds a message.
     pub(crate) fn message(&mut self, message: Incoming) -> Result<(), ImportErrorKind> {
         let Incoming { role, mut parts } = message;
@@ -147,7 +179,8 @@ impl Session {
                 set(&mut part, names::MESSAGE, number);
             }
             if part.role.is_none() {
-                part.role = Some(role_word(role, part.kind.as_deref()).to_owned());
+                let word = role_word(role, part.kind.as_deref());
+                part.set_role(word);
             }
             ids.push(self.context.add(Place::head(), part).map_err(refused)?);
         }
@@ -200,11 +233,11 @@ impl Session {
     }
 
     /// Reasoning, calls and results of one message of the model are one unit.
-    fn assign_units(&mut self, role: Role, parts: &mut [NewNode], number: u64) {
+    fn assign_units(&mut self, role: Role, parts: &mut [PreparedNode], number: u64) {
         self.name_calls(parts, number);
         if role == Role::Assistant {
             let reasons = parts.iter().any(|part| View::of_new(part).kind == Kind::Reasoning);
-            let first = parts.iter().find_map(call_id);
+            let first = parts.iter().find_map(|part| call_id(part));
             if !reasons && first.is_none() {
                 return;
             }
@@ -231,7 +264,7 @@ impl Session {
     }
 
     /// Makes ids for calls that came without, and finds them for their results: by name, else by order.
-    fn name_calls(&mut self, parts: &mut [NewNode], number: u64) {
+    fn name_calls(&mut self, parts: &mut [PreparedNode], number: u64) {
         let mut fresh = Vec::new();
         for (index, part) in parts.iter_mut().enumerate() {
             let is_call = part.kind.as_deref() == Some("call");
@@ -305,11 +338,11 @@ fn call_id(part: &NewNode) -> Option<&str> {
     found.1.as_str()
 }
 
-fn set_unit(part: &mut NewNode, own: Option<Box<str>>, unit: &str) {
+fn set_unit(part: &mut PreparedNode, own: Option<Box<str>>, unit: &str) {
     match own {
         Some(own) if *own == *unit => {}
         Some(own) => {
-            for (name, value) in &mut part.attributes {
+            for (name, value) in part.attributes_mut() {
                 if name == names::CALL_ID {
                     *value = Value::from(unit);
                 }

@@ -10,7 +10,7 @@ use contextree_json::Value;
 
 use super::Log;
 use crate::anthropic::read_spoken;
-use crate::import::{Fields, ImportErrorKind, Incoming, Session, set};
+use crate::import::{Fields, ImportErrorKind, Incoming, Session, set, work_ahead};
 use crate::parts::{Role, names};
 
 /// Reads sessions.
@@ -52,27 +52,24 @@ impl Log for ClaudeCode {
     ) -> Result<(), ImportErrorKind> {
         let entries = std::mem::take(&mut self.entries);
         let wanted = conversation(&entries);
-        let mut open: Option<(Option<Box<str>>, Incoming)> = None;
+        let mut messages: Vec<(Option<Box<str>>, Incoming)> = Vec::new();
         for (entry, wanted) in entries.into_iter().zip(wanted) {
             let Some(message) = entry.message else { continue };
             if !wanted {
                 *skipped.entry("other_branch".to_owned()).or_default() += 1;
                 continue;
             }
-            match &mut open {
+            match messages.last_mut() {
                 Some((answer, last))
                     if continues(answer.as_deref(), last, entry.answer.as_deref(), &message) =>
                 {
                     last.parts.extend(message.parts);
                 }
-                _ => {
-                    if let Some((_, last)) = open.replace((entry.answer, message)) {
-                        session.message(last)?;
-                    }
-                }
+                _ => messages.push((entry.answer, message)),
             }
         }
-        open.map_or(Ok(()), |(_, last)| session.message(last))
+        let messages = messages.into_iter().map(|(_, message)| message);
+        work_ahead(messages, Incoming::hash_contents, |message| session.message(message))
     }
 }
 

@@ -103,7 +103,7 @@ impl Log for Codex {
                     None => {
                         let text = payload.take_text("message").unwrap_or_default();
                         let node = NewNode::text(text).kind("summary");
-                        session.message(Incoming { role: Role::User, parts: vec![node] })
+                        session.message(Incoming::new(Role::User, vec![node]))
                     }
                 }
             }

@@ -44,7 +44,7 @@ impl Log for Flat {
             if node.role.as_deref() == Some("system") {
                 session.add_system(node)?;
             } else {
-                session.flat(Incoming { role, parts: vec![node] })?;
+                session.flat(Incoming::new(role, vec![node]))?;
             }
         }
         Ok(())

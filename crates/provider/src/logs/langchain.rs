@@ -37,7 +37,7 @@ pub(super) fn read_message(message: Value) -> Result<Incoming, Shape> {
     if !fields.0.is_empty() {
         set(&mut parts[0], names::ENTRY, Value::Object(fields.0));
     }
-    Ok(Incoming { role, parts })
+    Ok(Incoming::new(role, parts))
 }
 
 fn role_of(word: &str, spoken: Option<&str>) -> Option<Role> {

@@ -2,30 +2,21 @@
 
 use std::collections::BTreeMap;
 
-use contextree_engine::NewNode;
 use contextree_json::Value;
 
-use super::Log;
 use super::langchain::read_message;
+use super::{Entry, Log};
 use crate::import::{Fields, ImportErrorKind, Incoming, Session, Shape, digests};
-use crate::parts::Role;
-use crate::requests::numbered;
 
 /// Reads messages, and lists of them.
-#[derive(Default)]
-pub(crate) struct Messages {
-    /// Messages of the system before any other.
-    leading: Vec<NewNode>,
-}
+pub(crate) struct Messages;
 
-impl Messages {
-    fn add(&mut self, message: Incoming, session: &mut Session) -> Result<(), ImportErrorKind> {
-        if message.role == Role::System && session.messages == 0 {
-            let number = self.leading.len() as u64;
-            self.leading.extend(numbered(message.parts, number));
-            return session.system(self.leading.clone());
-        }
-        session.message(message)
+/// Reads an entry that is a single message, as every entry is that has no list.
+pub(super) fn read_ahead(value: Value) -> Entry {
+    match &value {
+        Value::Array(_) => Entry::Value(value),
+        Value::Object(object) if object.get("messages").is_some_and(is_list) => Entry::Value(value),
+        _ => read_message(value).into(),
     }
 }
 
@@ -41,10 +32,7 @@ impl Log for Messages {
             Value::Object(object) if object.get("messages").is_some_and(is_list) => {
                 Fields(object).take_list("messages").unwrap_or_default()
             }
-            message => {
-                let message = read_message(message)?;
-                return self.add(message, session);
-            }
+            message => return session.single(read_message(message)?),
         };
         let digests = digests(&list);
         let known = session.known(&digests);
@@ -54,7 +42,7 @@ impl Log for Messages {
         let messages: Vec<Incoming> =
             list.into_iter().enumerate().map(read).collect::<Result<_, Shape>>()?;
         session.begin_request(digests)?;
-        messages.into_iter().skip(known).try_for_each(|message| self.add(message, session))
+        messages.into_iter().skip(known).try_for_each(|message| session.single(message))
     }
 }
 

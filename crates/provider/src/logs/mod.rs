@@ -14,9 +14,37 @@ use contextree_engine::NewNode;
 use contextree_json::Value;
 
 use crate::Provider;
-use crate::import::{Format, ImportErrorKind, Session};
+use crate::import::{Format, ImportErrorKind, Incoming, Session, Shape};
 use crate::parts::names;
-use crate::requests::Requests;
+use crate::requests::{self, Requests};
+
+/// An entry of a log, read as far as it can be without those before it.
+#[derive(Clone, Debug)]
+pub(crate) enum Entry {
+    /// Not at all.
+    Value(Value),
+    /// It is a message of the conversation.
+    Message(Incoming),
+    /// It should be one, and is not.
+    Bad(Shape),
+}
+
+impl From<Result<Incoming, Shape>> for Entry {
+    fn from(read: Result<Incoming, Shape>) -> Self {
+        read.map_or_else(Entry::Bad, Entry::Message)
+    }
+}
+
+/// Reads an entry ahead. A [`Log`] would come to the same message, or the same error.
+pub(crate) fn read_ahead(format: Format, value: Value) -> Entry {
+    match format {
+        Format::OpenAiChat | Format::OpenAiResponses | Format::Anthropic | Format::Gemini => {
+            requests::read_ahead(format.provider(), value)
+        }
+        Format::LangChain => messages::read_ahead(value),
+        _ => Entry::Value(value),
+    }
+}
 
 /// Reads the entries of a log.
 pub(crate) trait Log {
@@ -50,7 +78,7 @@ pub(crate) fn log(format: Format) -> Box<dyn Log> {
         Format::OpenAiResponses => Box::new(Requests::new(Provider::OpenAiResponses)),
         Format::Anthropic => Box::new(Requests::new(Provider::Anthropic)),
         Format::Gemini => Box::new(Requests::new(Provider::Gemini)),
-        Format::LangChain => Box::new(messages::Messages::default()),
+        Format::LangChain => Box::new(messages::Messages),
         Format::ShareGpt => Box::new(sharegpt::ShareGpt),
         Format::ClaudeCode => Box::new(claude_code::ClaudeCode::default()),
         Format::Codex => Box::new(codex::Codex::default()),

@@ -150,7 +150,7 @@ fn call(mut fields: Fields, session: &mut Session) -> Result<(), ImportErrorKind
         let place = format!("messages[{index}]");
         let message = read_message(message).map_err(|shape| shape.within(&place))?;
         if message.role == Role::System && incoming.is_empty() {
-            system.extend(message.parts);
+            system.extend(message.into_nodes());
         } else {
             incoming.push((index, message));
         }
@@ -163,7 +163,7 @@ fn call(mut fields: Fields, session: &mut Session) -> Result<(), ImportErrorKind
             continue;
         }
         if let (Some(entry), Some(first)) = (entry.take(), message.parts.first_mut()) {
-            first.attributes.retain(|(name, _)| name != names::ENTRY);
+            first.attributes_mut().retain(|(name, _)| name != names::ENTRY);
             set(first, names::ENTRY, Value::Object(entry));
         }
         session.message(message)?;
@@ -192,7 +192,7 @@ fn read_message(message: Value) -> Result<Incoming, Shape> {
     if !fields.0.is_empty() {
         set(&mut parts[0], names::ENTRY, Value::Object(fields.0));
     }
-    Ok(Incoming { role, parts })
+    Ok(Incoming::new(role, parts))
 }
 
 fn read_part(part: Value) -> NewNode {

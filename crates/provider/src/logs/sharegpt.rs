@@ -42,7 +42,7 @@ impl Log for ShareGpt {
             let place = format!("conversations[{index}]");
             let (is_system, message) = read(message).map_err(|shape| shape.within(&place))?;
             if is_system && incoming.is_empty() {
-                system.extend(message.parts);
+                system.extend(message.into_nodes());
             } else {
                 incoming.push((index, message));
             }
@@ -111,7 +111,7 @@ fn read(message: Value) -> Result<(bool, Incoming), Shape> {
     if !fields.0.is_empty() {
         set(&mut parts[0], names::ENTRY, Value::Object(fields.0));
     }
-    Ok((role == Role::System, Incoming { role, parts }))
+    Ok((role == Role::System, Incoming::new(role, parts)))
 }
 
 /// Reads calls out of a text: `{"name":…,"arguments":…}`, or a list of these. Any other text is a text.

@@ -77,7 +77,7 @@ pub(crate) fn read_message(message: Value) -> Result<Incoming, Shape> {
         set(first, names::ROLE, Value::String(word));
     }
     fields.keep(first, names::MESSAGE_EXTRA, ME);
-    Ok(Incoming { role, parts })
+    Ok(Incoming::new(role, parts))
 }
 
 fn read_result(fields: &mut Fields) -> NewNode {

@@ -78,11 +78,11 @@ pub(crate) fn read_item(item: Value) -> Result<Incoming, Shape> {
     if let Value::String(text) = item {
         let mut node = text_node(text);
         set(&mut node, names::FORM, form::ITEM);
-        return Ok(Incoming { role: Role::User, parts: vec![node] });
+        return Ok(Incoming::new(Role::User, vec![node]));
     }
     let mut fields = Fields::of(item)?;
     let kind: Box<str> = fields.text("type").unwrap_or("message").into();
-    let one = |role, node| Ok(Incoming { role, parts: vec![node] });
+    let one = |role, node| Ok(Incoming::new(role, vec![node]));
     match &*kind {
         "message" if fields.text("role").is_some() => read_message(fields),
         "function_call" | "custom_tool_call" => {
@@ -172,7 +172,7 @@ fn read_message(mut fields: Fields) -> Result<Incoming, Shape> {
         set(first, names::ROLE, Value::String(word));
     }
     fields.keep(first, names::MESSAGE_EXTRA, ME);
-    Ok(Incoming { role, parts })
+    Ok(Incoming::new(role, parts))
 }
 
 /// Reads an element of a list of contents, of a message or of a result.

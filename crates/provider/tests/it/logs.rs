@@ -1,7 +1,9 @@
 //! Logs: what they say arrives, in turns; what they say besides is kept.
 
 use contextree_json::Value;
-use contextree_provider::{Format, ImportOptions, Importer, Provider, Severity, import, lint};
+use contextree_provider::{
+    Format, ImportOptions, Imported, Importer, Provider, Severity, import, lint,
+};
 
 use crate::support::{assert_same, expected, imported, rendered, samples};
 
@@ -113,6 +115,64 @@ fn a_bad_line_names_its_number() {
     let lines: Vec<Option<u64>> = imported.report.errors.iter().map(|error| error.line).collect();
     assert_eq!(lines, [Some(3), Some(4)]);
     assert_eq!(imported.report.messages, 2);
+}
+
+/// A log so long that the second thread is far ahead: every sample again and again, line by line or message by message, with bad lines
+/// in between.
+fn long_log(format: Format) -> Vec<u8> {
+    let mut lines = Vec::new();
+    for (name, text) in samples(format) {
+        if name.ends_with(".jsonl") {
+            lines.extend(contextree_json::lines(text.trim_ascii_end()).map(<[u8]>::to_vec));
+            continue;
+        }
+        let value = contextree_json::parse(&text).unwrap();
+        let fields = ["messages", "input", "contents", "conversations"];
+        let list = fields.into_iter().find_map(|field| value.get(field)).unwrap_or(&value);
+        lines.extend(list.as_array().into_iter().flatten().map(Value::to_canonical));
+    }
+    assert!(!lines.is_empty(), "{format}");
+    let mut log = Vec::new();
+    for round in 0..3_000_usize.div_ceil(lines.len()) {
+        for line in &lines {
+            log.extend_from_slice(line);
+            log.push(b'\n');
+        }
+        if round % 3 == 1 {
+            log.extend_from_slice(b"{\"role\":7}\n\n{oops\n[]\n");
+        }
+    }
+    log
+}
+
+#[test]
+fn what_is_read_ahead_is_what_is_read_line_by_line() {
+    for format in Format::ALL {
+        if format == Format::Auto {
+            continue;
+        }
+        let log = long_log(format);
+        for chosen in [format, Format::Auto] {
+            let options = || ImportOptions { keep_going: true, ..ImportOptions::default() };
+            let mut together = Importer::new(chosen, options());
+            together.lines(&log).unwrap();
+            let together = together.finish().unwrap();
+            let mut single = Importer::new(chosen, options());
+            for line in contextree_json::lines(&log) {
+                single.line(line).unwrap();
+            }
+            let single = single.finish().unwrap();
+            assert_eq!(together.report, single.report, "{format}");
+            let digest = |imported: &Imported| imported.context.history_digest();
+            assert_eq!(digest(&together), digest(&single), "{format}");
+        }
+        let mut strict = Importer::new(format, ImportOptions::default());
+        let stops = strict.lines(&log).map_err(|error| (error.line, error.to_string()));
+        let mut strict = Importer::new(format, ImportOptions::default());
+        let mut lines = contextree_json::lines(&log);
+        let expected = lines.try_for_each(|line| strict.line(line));
+        assert_eq!(stops, expected.map_err(|error| (error.line, error.to_string())), "{format}");
+    }
 }
 
 #[test]

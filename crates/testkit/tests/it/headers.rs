@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use contextree::json::{Object, Value, parse};
 use contextree::{
     CommitOptions, Content, Context, ContextOptions, Edit, Header, IdRequest, IdSource, NewNode,
-    Op, Place, SnapshotAddress,
+    Op, Place, PreparedNode, SnapshotAddress,
 };
 
 use crate::support::{
@@ -468,6 +468,50 @@ fn custom_attributes_are_stored_exported_diffed_and_hashed_as_ruled() {
     assert_eq!((node.ttl(), node.offset().as_int()), (None, Some(0)), "the canonical ones");
     commit(&mut context);
     assert!(head(&context).view().get("x").is_some(), "`data_ttl` lets nothing expire");
+}
+
+// covers: IDH-022, IDH-024
+#[test]
+fn a_content_that_was_hashed_ahead_has_the_same_hash() {
+    let json = parse(br#"{"deep":[1,true,null],"a":"\"\\n"}"#).unwrap();
+    let long = "Zürich \"and\"\n\\ more\u{7}, ".repeat(1000);
+    let contents = [Content::Absent, Content::from(""), Content::from(&*long), Content::from(json)];
+    let mut plain = turns(1);
+    let mut ahead = turns(1);
+    for (number, content) in contents.into_iter().enumerate() {
+        for (variant, role, kind) in [("a", None, None), ("b", Some("tool"), Some("result"))] {
+            let mut node = block(&format!("{number}{variant}")).attribute("acme:z", 1);
+            node = node.key("k").tag("t").attribute("data_a", "é").attribute("content_b", 2);
+            node.content = content.clone();
+            (node.role, node.kind) = (role.map(str::to_owned), kind.map(str::to_owned));
+            let mut prepared = PreparedNode::from(node.clone());
+            prepared.hash_content();
+            // What comes later is hashed too.
+            for node in [prepared.attributes_mut(), &mut node.attributes] {
+                node.push(("data_late".to_owned(), Value::from(true)));
+            }
+            prepared.set_role("user");
+            node.role = Some("user".to_owned());
+            ahead.add(Place::head(), prepared).unwrap();
+            plain.add(Place::head(), node).unwrap();
+        }
+    }
+    let set = |context: &mut Context| apply(context, set("2a", "data_a", "changed"));
+    for context in [&mut plain, &mut ahead] {
+        set(context);
+        commit(context);
+    }
+    for (_, node) in head(&plain).view().nodes() {
+        let other = head(&ahead).view().get(node.id()).unwrap();
+        assert_eq!(
+            contextree::content_hash(other),
+            contextree::content_hash(node),
+            "{}",
+            node.id()
+        );
+    }
+    assert_eq!(ahead.history_digest(), plain.history_digest());
+    assert_eq!(head(&ahead).export(), head(&plain).export());
 }
 
 // covers: IDH-025, DIF-003

@@ -1,0 +1,71 @@
+//! A node to be added, whose content may have been hashed ahead.
+
+use std::ops::Deref;
+
+use contextree_canon::HashedContent;
+use contextree_json::Value;
+
+use super::NewNode;
+
+/// A node to be added, whose content may have been hashed ahead, on any thread: the commit that seals it then has less to do.
+///
+/// The hash is no promise of the caller. It is made of the content that stands here, which therefore cannot be changed any more.
+///
+/// ```
+/// use contextree_engine::{Context, NewNode, Place, PreparedNode};
+///
+/// let read = std::thread::spawn(|| {
+///     let mut node = PreparedNode::from(NewNode::text("a long document").role("tool"));
+///     node.hash_content();
+///     node
+/// });
+/// let mut context = Context::new();
+/// context.add(Place::head(), read.join().unwrap())?;
+/// # Ok::<(), contextree_engine::OpError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct PreparedNode {
+    node: NewNode,
+    content: Option<Box<HashedContent>>,
+}
+
+impl From<NewNode> for PreparedNode {
+    fn from(node: NewNode) -> Self {
+        PreparedNode { node, content: None }
+    }
+}
+
+impl Deref for PreparedNode {
+    type Target = NewNode;
+
+    fn deref(&self) -> &NewNode {
+        &self.node
+    }
+}
+
+impl PreparedNode {
+    /// Hashes the content, if that was not done yet.
+    pub fn hash_content(&mut self) {
+        self.content.get_or_insert_with(|| Box::new(HashedContent::of(&self.node.content)));
+    }
+
+    /// Returns the custom attributes, to be changed.
+    pub fn attributes_mut(&mut self) -> &mut Vec<(String, Value)> {
+        &mut self.node.attributes
+    }
+
+    /// Sets the role.
+    pub fn set_role(&mut self, role: impl Into<String>) {
+        self.node.role = Some(role.into());
+    }
+
+    /// Returns the node, without what was done ahead.
+    #[must_use]
+    pub fn into_node(self) -> NewNode {
+        self.node
+    }
+
+    pub(super) fn into_parts(self) -> (NewNode, Option<Box<HashedContent>>) {
+        (self.node, self.content)
+    }
+}
