@@ -21,19 +21,22 @@ fn open(path: &Path) -> Outcome<Store> {
     Store::open_with(&format!("sqlite:{}", path.display()), options)
 }
 
-/// Adds a turn of two messages that cannot be compressed.
-fn turn(context: &mut Context, number: u64) {
-    for (index, role) in ["user", "assistant"].into_iter().enumerate() {
-        let said = text(number * 2 + index as u64, MESSAGE);
-        context.add(Place::head(), NewNode::text(&*said).role(role)).expect("it is allowed");
+/// What is said in a turn: two messages that cannot be compressed.
+fn said(number: u64) -> [String; 2] {
+    [0, 1].map(|index| text(number * 2 + index, MESSAGE))
+}
+
+fn turn(context: &mut Context, said: &[String; 2]) {
+    for (said, role) in said.iter().zip(["user", "assistant"]) {
+        context.add(Place::head(), NewNode::text(said).role(role)).expect("it is allowed");
     }
     context.commit().expect("a commit succeeds");
 }
 
-fn write(session: &mut Session, number: u64) {
+fn write(session: &mut Session, said: &[String; 2]) {
     session
         .write(|context| {
-            turn(context, number);
+            turn(context, said);
             Ok::<_, StoreError>(())
         })
         .expect("the store works");
@@ -63,8 +66,9 @@ pub fn commit(rounds: usize, steps: usize) -> Outcome<(Row, (f64, f64))> {
             let mut times: Vec<f64> = (0..steps)
                 .map(|_| {
                     ours += 1;
+                    let said = said(ours);
                     let start = Instant::now();
-                    write(&mut session, ours);
+                    write(&mut session, &said);
                     start.elapsed().as_nanos() as f64
                 })
                 .collect();
@@ -106,7 +110,7 @@ pub fn size(turns: u64) -> Outcome<Row> {
     let path = folder.path().join("store.db");
     let store = open(&path)?;
     let mut session = store.create("main", &ContextSettings::default())?;
-    (1..=turns).for_each(|number| write(&mut session, number));
+    (1..=turns).for_each(|number| write(&mut session, &said(number)));
     drop((session, store));
     let bytes = std::fs::metadata(&path).expect("the file is there").len() as f64;
     let said = (turns * 2 * MESSAGE as u64) as f64;
@@ -153,7 +157,8 @@ impl Long {
         let mut session = store.create("main", &ContextSettings::default())?;
         for first in (1..=turns).step_by(1_000) {
             session.write(|context| {
-                (first..(first + 1_000).min(turns + 1)).for_each(|number| turn(context, number));
+                (first..(first + 1_000).min(turns + 1))
+                    .for_each(|number| turn(context, &said(number)));
                 Ok::<_, StoreError>(())
             })?;
         }
@@ -241,7 +246,7 @@ pub fn idle(contexts: u64) -> Outcome<[Row; 2]> {
     let store = open(&path)?;
     for number in 0..contexts {
         let mut context = Context::new();
-        (0..20).for_each(|index| turn(&mut context, number * 20 + index));
+        (0..20).for_each(|index| turn(&mut context, &said(number * 20 + index)));
         store.adopt(&context_name(number), context, &ContextSettings::default())?;
     }
     drop(store);

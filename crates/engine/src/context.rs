@@ -181,7 +181,7 @@ impl Context {
     ///
     /// The first operation that is not allowed; nothing has changed.
     pub fn batch(&mut self, ops: Vec<Op>) -> Result<Vec<Outcome>, BatchError> {
-        let counters = self.counters.clone();
+        let before = self.counters.mark();
         self.draft.checkpoint();
         let mut work = self.work();
         let outcomes: Result<Vec<_>, _> = ops
@@ -197,7 +197,7 @@ impl Context {
             }
             Err(error) => {
                 self.draft.roll_back();
-                self.counters = counters;
+                self.counters.roll_back(before);
                 Err(error)
             }
         }
@@ -259,7 +259,7 @@ impl Context {
         options: &CommitOptions<'_>,
         now: Option<i64>,
     ) -> Result<CommitReport, CommitError> {
-        let counters = self.counters.clone();
+        let before = self.counters.mark();
         let mut work = Work {
             draft: &mut self.draft,
             counters: &mut self.counters,
@@ -282,7 +282,7 @@ impl Context {
                 Ok(report)
             }
             Err(error) => {
-                self.counters = counters;
+                self.counters.roll_back(before);
                 Err(error)
             }
         }

@@ -22,6 +22,35 @@ pub(crate) struct Counters {
     pub(crate) warnings: Vec<Warning>,
 }
 
+/// Where counters stood.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CountersMark {
+    last_ns: i64,
+    next_index: u32,
+    operations: usize,
+    warnings: usize,
+}
+
+impl Counters {
+    /// Returns where they stand. Until a commit succeeds, its last step, what they list only grows.
+    pub(crate) fn mark(&self) -> CountersMark {
+        CountersMark {
+            last_ns: self.last_ns,
+            next_index: self.next_index,
+            operations: self.operations.len(),
+            warnings: self.warnings.len(),
+        }
+    }
+
+    /// Goes back to where they stood.
+    pub(crate) fn roll_back(&mut self, mark: CountersMark) {
+        self.last_ns = mark.last_ns;
+        self.next_index = mark.next_index;
+        self.operations.truncate(mark.operations);
+        self.warnings.truncate(mark.warnings);
+    }
+}
+
 /// What a context was opened with.
 pub(crate) struct Settings {
     pub(crate) edition: Edition,
