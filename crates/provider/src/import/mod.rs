@@ -3,6 +3,9 @@
 //! 1. [`Format`]: which format it is, or finding that out;
 //! 2. an [`Importer`] takes documents, or a log line by line, and gives each to the reader of its format;
 //! 3. readers make messages of blocks; the session puts them into the context, one commit for each turn.
+//!
+//! Lines that are given together have two threads: one parses and reads ahead, one fills the context. Contents are hashed by the one that
+//! has time for it, which changes no bytes.
 
 mod ahead;
 mod detect;
