@@ -7,15 +7,17 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// All targets, and the folder of seeds that each begins with.
-const TARGETS: [(&str, &str); 7] = [
-    ("json", "json"),
-    ("import", "import"),
-    ("history", "history"),
-    ("parse", "selectors"),
-    ("print", "selectors"),
-    ("evaluate", "selectors"),
-    ("session", "session"),
+/// All targets, and the seeds that each begins with: a folder in `fuzz`, or a file there with a line for each.
+const TARGETS: [(&str, &str); 9] = [
+    ("json", "seeds/json"),
+    ("import", "seeds/import"),
+    ("history", "seeds/history"),
+    ("parse", "seeds/selectors"),
+    ("print", "seeds/selectors"),
+    ("evaluate", "seeds/selectors"),
+    ("session", "seeds/session"),
+    ("requests", "../crates/provider/tests/samples"),
+    ("budget", "seeds/budget"),
 ];
 
 /// The targets of the selector language, which `cargo xtask test` runs for a while.
@@ -23,6 +25,9 @@ const SELECTORS: [&str; 3] = ["parse", "print", "evaluate"];
 
 /// Targets that need the whole engine.
 const ENGINE: [&str; 3] = ["import", "history", "session"];
+
+/// Targets that need what goes to models and comes back.
+const PROVIDERS: [&str; 2] = ["requests", "budget"];
 
 const COVERAGE: &str = "-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
      -Cllvm-args=-sanitizer-coverage-inline-8bit-counters \
@@ -68,8 +73,10 @@ fn run_all(root: &Path, names: &[&str], seconds: u32) -> Result<String, String> 
     for (name, _) in &targets {
         build.args(["--bin", name]);
     }
-    if targets.iter().any(|(name, _)| ENGINE.contains(name)) {
-        build.args(["--features", "engine"]);
+    for (feature, names) in [("engine", &ENGINE[..]), ("providers", &PROVIDERS)] {
+        if targets.iter().any(|(name, _)| names.contains(name)) {
+            build.args(["--features", feature]);
+        }
     }
     if !build.status().is_ok_and(|status| status.success()) {
         return Err("the fuzz targets cannot be built".to_owned());
@@ -81,7 +88,7 @@ fn run_all(root: &Path, names: &[&str], seconds: u32) -> Result<String, String> 
             Command::new(folder.join("target").join(&host).join("release").join(name));
         command.arg(&found);
         command.args(seed_folder(&folder, seeds)?);
-        let words = folder.join(format!("{seeds}.dict"));
+        let words = folder.join(seeds).with_extension("dict");
         if words.is_file() {
             command.arg(format!("-dict={}", words.display()));
         }
@@ -99,14 +106,14 @@ fn run_all(root: &Path, names: &[&str], seconds: u32) -> Result<String, String> 
     Ok(format!("{} for {seconds} s each: nothing found", names.join(", ")))
 }
 
-/// The folder of the seeds of a name, if there are any. Short ones stand in one file, a line each, with `\n` for line breaks.
-fn seed_folder(folder: &Path, name: &str) -> Result<Option<PathBuf>, String> {
-    let (many, one) = (folder.join("seeds").join(name), folder.join(format!("seeds/{name}.txt")));
+/// The folder of seeds, if there are any. Short ones stand in one file, a line each, with `\n` for line breaks.
+fn seed_folder(folder: &Path, seeds: &str) -> Result<Option<PathBuf>, String> {
+    let many = folder.join(seeds);
     if many.is_dir() {
         return Ok(Some(many));
     }
-    let Ok(lines) = fs::read_to_string(&one) else { return Ok(None) };
-    let seeds = folder.join("found").join(format!("seeds-{name}"));
+    let Ok(lines) = fs::read_to_string(many.with_extension("txt")) else { return Ok(None) };
+    let seeds = folder.join("found").join(seeds.replace('/', "-"));
     let fail = |error: std::io::Error| format!("{}: {error}", seeds.display());
     fs::create_dir_all(&seeds).map_err(fail)?;
     for (number, line) in lines.lines().enumerate() {

@@ -1,7 +1,6 @@
 //! `ctx import`: a document becomes a context.
 
 use contextree::{Context, ContextOptions, Profile};
-use contextree_json::lines;
 use contextree_provider::{Format as LogFormat, ImportError, ImportOptions, Importer, is_lines};
 use contextree_store::ContextSettings;
 
@@ -11,7 +10,7 @@ use crate::error::{Exit, Failure};
 use crate::output::Format;
 use crate::output::progress::Progress;
 use crate::output::text::count;
-use crate::source::{Access, Home, Kind, read_bytes};
+use crate::source::{Access, Home, Kind, Stretches};
 
 /// Make a context of a document: a snapshot, a history, a provider's request, or the log of another agent
 ///
@@ -73,9 +72,9 @@ fn from(text: &str) -> Result<From, String> {
 }
 
 pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
-    let place = if args.document == "-" { "standard input" } else { &args.document };
-    let text = read_bytes(&args.document)?;
-    let context = read(args, place, &text, call)?;
+    let text = Stretches::open(&args.document)?;
+    let place = text.place().to_owned();
+    let context = read(args, &place, text, call)?;
     let edition = call.global.edition.unwrap_or_default();
     let settings = ContextSettings { edition, ..ContextSettings::default() };
     let (snapshots, nodes) = (context.history().len(), context.working().node_count());
@@ -102,10 +101,16 @@ pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
     Ok(Exit::Ok)
 }
 
-fn read(args: &Args, place: &str, text: &[u8], call: &mut Call<'_>) -> Result<Context, Failure> {
+fn read(
+    args: &Args,
+    place: &str,
+    mut text: Stretches,
+    call: &mut Call<'_>,
+) -> Result<Context, Failure> {
     let profile = if args.strict { Profile::Strict } else { Profile::Lenient };
+    let first = text.next()?;
     let from = match args.from {
-        From::Auto => match Kind::of(place, text) {
+        From::Auto => match Kind::of(place, &first) {
             Ok(Kind::Snapshot) => From::Snapshot,
             Ok(Kind::History) => From::History,
             Ok(Kind::Fixture) => {
@@ -117,29 +122,16 @@ fn read(args: &Args, place: &str, text: &[u8], call: &mut Call<'_>) -> Result<Co
         given => given,
     };
     match from {
-        From::Snapshot => Context::import_snapshot(text, profile, ContextOptions::default())
-            .map_err(|error| Failure::document(place, &error)),
+        From::Snapshot => {
+            Context::import_snapshot(&text.whole(first)?, profile, ContextOptions::default())
+                .map_err(|error| Failure::document(place, &error))
+        }
         From::Auto | From::History => {
-            Context::import_history(text, profile, ContextOptions::default())
+            Context::import_history(&text.whole(first)?, profile, ContextOptions::default())
                 .map_err(|error| Failure::history(place, &error))
         }
-        From::Log(format) => log(args, format, place, text, call),
+        From::Log(format) => log(args, format, place, first, text, call),
     }
-}
-
-/// How many bytes of a log are imported between two looks at the progress.
-const STRETCH: usize = 4 << 20;
-
-/// Returns how long the first lines of a text are that make a stretch. No line is cut.
-fn stretch(text: &[u8]) -> usize {
-    let mut length = 0;
-    for line in lines(text) {
-        length += line.len() + 1;
-        if length >= STRETCH {
-            break;
-        }
-    }
-    length.min(text.len())
 }
 
 /// Reads a request or a log of another program, line by line where it has lines.
@@ -147,7 +139,8 @@ fn log(
     args: &Args,
     format: LogFormat,
     place: &str,
-    text: &[u8],
+    first: Vec<u8>,
+    mut text: Stretches,
     call: &mut Call<'_>,
 ) -> Result<Context, Failure> {
     let clock = crate::source::instant(call.environment.now);
@@ -170,17 +163,17 @@ fn log(
     };
     let how = ImportOptions { keep_going: args.keep_going, commit_last: !args.open };
     let mut importer = Importer::into_context(Context::with_options(options), format, how);
-    if is_lines(text) {
-        let progress = Progress::new(call.environment, "importing", "bytes");
-        let mut rest = text;
-        while !rest.is_empty() {
-            let (some, after) = rest.split_at(stretch(rest));
-            importer.lines(some).map_err(|error| fail(&error))?;
-            rest = after;
-            progress.at((text.len() - rest.len()) as u64, text.len() as u64);
+    if is_lines(&first) {
+        let progress = Progress::of_bytes(call.environment, "importing", text.length());
+        let mut stretch = first;
+        while !stretch.is_empty() {
+            importer.lines(&stretch).map_err(|error| fail(&error))?;
+            // A file that grows meanwhile is read to its end.
+            progress.at(text.done(), text.length().unwrap_or_default().max(text.done()));
+            stretch = text.next()?;
         }
     } else {
-        importer.document(text).map_err(|error| fail(&error))?;
+        importer.document(&text.whole(first)?).map_err(|error| fail(&error))?;
     }
     let imported = importer.finish().map_err(|error| fail(&error))?;
     let report = &imported.report;

@@ -22,8 +22,21 @@ impl Progress {
     pub(crate) fn new(environment: &Environment, what: &str, unit: &str) -> Progress {
         let template =
             format!("{what} {{wide_bar}} {{pos}}/{{len}} {unit}, {{per_sec}}, {{eta}} left");
-        let style = ProgressStyle::with_template(&template)
-            .unwrap_or_else(|_| ProgressStyle::default_bar());
+        Self::with_template(environment, &template)
+    }
+
+    /// Returns a bar that counts bytes, of which it may not be known how many there are: standard input has no length.
+    pub(crate) fn of_bytes(environment: &Environment, what: &str, of: Option<u64>) -> Progress {
+        let template = match of {
+            Some(_) => "{wide_bar} {bytes}/{total_bytes}, {bytes_per_sec}, {eta} left",
+            None => "{spinner} {bytes}, {bytes_per_sec}",
+        };
+        Self::with_template(environment, &format!("{what} {template}"))
+    }
+
+    fn with_template(environment: &Environment, template: &str) -> Progress {
+        let style =
+            ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
         let bar = ProgressBar::hidden().with_style(style);
         Progress { bar, waits: Cell::new(environment.stderr_is_terminal) }
     }

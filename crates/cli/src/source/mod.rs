@@ -5,6 +5,7 @@ mod change;
 mod file;
 mod home;
 mod state;
+mod stretches;
 
 use std::collections::BTreeMap;
 
@@ -20,6 +21,7 @@ pub(crate) use change::{Change, is_name, place_of, targets};
 pub(crate) use file::{FileSource, Kind, objects, read_bytes};
 pub(crate) use home::{Access, Home, instant};
 pub(crate) use state::State;
+pub(crate) use stretches::Stretches;
 
 use crate::command::Call;
 use crate::error::Failure;

@@ -1,0 +1,35 @@
+//! Arbitrary bytes as a log of any format: never a panic; what is imported can be rendered for every provider, on and anew alike; and
+//! what was not a provider's own request to begin with is one that the provider accepts.
+#![no_main]
+
+use contextree_provider::{
+    Format, ImportOptions, Provider, RenderOptions, RequestRenderer, Severity, import, lint, render,
+};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|data: &[u8]| {
+    let chosen = Format::ALL[data.len() % Format::ALL.len()];
+    for format in [Format::Auto, chosen] {
+        let options = ImportOptions { keep_going: data.len() % 2 == 0, ..ImportOptions::default() };
+        let Ok(imported) = import(data, format, options) else { continue };
+        let own = imported.report.format.map(Format::provider);
+        for provider in Provider::ALL {
+            let mut renderer = RequestRenderer::new(provider, RenderOptions::default());
+            for snapshot in imported.context.history().iter().take(8) {
+                let anew = render(snapshot.view(), provider, &RenderOptions::default());
+                let on = renderer.render(snapshot.tree()).cloned();
+                assert_eq!(on, anew, "rendered on and anew");
+                let Ok(rendered) = anew else { continue };
+                let value = rendered.value();
+                assert!(value.as_object().is_some());
+                let mut findings = lint(&rendered);
+                findings.retain(|finding| finding.severity == Severity::Error);
+                assert!(
+                    findings.is_empty() || own == Some(provider),
+                    "{findings:?}\n{}",
+                    rendered.text()
+                );
+            }
+        }
+    }
+});
