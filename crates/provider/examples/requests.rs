@@ -33,7 +33,7 @@ fn options(provider: Provider) -> RenderOptions {
     if provider == Provider::Anthropic {
         settings.insert("max_tokens", Value::from(1000));
     }
-    RenderOptions { settings }
+    RenderOptions { settings, ..RenderOptions::default() }
 }
 
 fn print(name: &str, tree: TreeRef<'_>, provider: Provider, original: Option<&Value>, own: bool) {

@@ -43,6 +43,16 @@ impl Provider {
         }
     }
 
+    /// Returns the name of the field that ends what is to be cached, on a part of a message; nothing if the provider knows no such.
+    #[must_use]
+    pub fn breakpoint_field(self) -> Option<&'static str> {
+        match self {
+            Provider::OpenAiChat | Provider::OpenAiResponses => Some("prompt_cache_breakpoint"),
+            Provider::Anthropic => Some("cache_control"),
+            Provider::Gemini => None,
+        }
+    }
+
     /// Returns the fields of a request that the tree decides; settings cannot have these names.
     pub(crate) fn reserved_fields(self) -> &'static [&'static str] {
         match self {

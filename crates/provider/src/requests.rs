@@ -7,10 +7,12 @@ use contextree_json::{Object, Value};
 
 use crate::Provider;
 use crate::import::{
-    Fields, ImportErrorKind, Incoming, Session, Shape, digests, set, settings_node,
+    Fields, ImportErrorKind, Incoming, Seen, Session, Shape, Sight, digest_of_answer, set,
+    settings_node, write_as_text,
 };
 use crate::logs::{Entry, Log};
-use crate::parts::{Role, names};
+use crate::parts::names::{self, form};
+use crate::parts::{Role, role_of};
 use crate::{anthropic, gemini, openai_chat, openai_responses};
 
 /// A request that was taken apart.
@@ -40,16 +42,28 @@ impl Requests {
             Provider::Anthropic => anthropic::read_request(fields),
             Provider::Gemini => gemini::read_request(fields),
         }?;
-        let Request { settings, tools, mut system, messages } = request;
-        let digests = digests(&messages);
+        let Request { settings, tools, mut system, mut messages } = request;
+        // System text may change from request to request; the conversation goes on.
+        let leading = match self.provider {
+            Provider::OpenAiChat => messages.iter().take_while(|it| is_system(it)).count(),
+            _ => 0,
+        };
+        let look = |message: &mut Value| Sight::take(self.provider, message);
+        let sights: Vec<Sight> = messages[leading..].iter_mut().map(look).collect();
+        let digests: Vec<_> = sights.iter().map(|sight| sight.digest).collect();
         let known = session.known(&digests);
+        let mut listed: Vec<_> = sights.iter().map(|sight| sight.listed).collect();
+        for (index, sight) in sights.iter().enumerate().skip(known) {
+            if session.unmarked_is_text && !sight.marks.is_empty() && sight.listed == Some(true) {
+                write_as_text(&mut messages[leading + index]);
+                listed[index] = Some(false);
+            }
+        }
         // Everything is read before the first message is added.
         let field = self.provider.messages_field();
-        let incoming =
-            read_messages(self.provider, messages, known).map_err(|shape| shape.within(field))?;
+        let incoming = read_messages(self.provider, messages, leading + known)
+            .map_err(|shape| shape.within(field))?;
         session.begin_request(digests)?;
-        let leading = incoming.iter().take_while(|(_, it)| it.role == Role::System).count();
-        let leading = if self.provider == Provider::OpenAiChat { leading } else { 0 };
         let mut incoming = incoming.into_iter();
         for (_, message) in incoming.by_ref().take(leading) {
             let number = system.len() as u64;
@@ -59,13 +73,39 @@ impl Requests {
         nodes.extend(tools);
         nodes.extend(system);
         session.system(nodes)?;
-        for (first, message) in incoming {
-            if first >= known {
-                session.message(message)?;
+        for (first, message) in incoming.filter(|(first, _)| *first >= leading + known) {
+            session.message(message)?;
+            let nodes = session.last_nodes();
+            let seen = &mut session.seen[first - leading];
+            *seen = Seen { nodes, listed: listed[first - leading], ..seen.clone() };
+        }
+        mark(&sights, session)
+    }
+}
+
+fn is_system(message: &Value) -> bool {
+    message.get("role").and_then(Value::as_str).is_some_and(|role| role_of(role) == Role::System)
+}
+
+/// Notes where the breakpoints of a request stand, and what it writes in another form than before.
+fn mark(sights: &[Sight], session: &mut Session) -> Result<(), ImportErrorKind> {
+    let (mut marks, mut forms) = (Object::new(), Object::new());
+    for (sight, seen) in sights.iter().zip(&session.seen) {
+        for (part, fields) in &sight.marks {
+            if let Some(node) = seen.nodes.get(*part) {
+                marks.insert(node, Value::Object(fields.clone()));
             }
         }
-        Ok(())
+        // What is marked is a list in any case.
+        if let (Some(now), Some(then), [node]) = (sight.listed, seen.listed, &*seen.nodes)
+            && now != then
+            && sight.marks.is_empty()
+        {
+            session.unmarked_is_text = !now;
+            forms.insert(node, Value::from(if now { form::LIST } else { form::TEXT }));
+        }
     }
+    session.marks(marks, forms)
 }
 
 impl Log for Requests {
@@ -76,16 +116,50 @@ impl Log for Requests {
         _skipped: &mut BTreeMap<String, u64>,
     ) -> Result<(), ImportErrorKind> {
         match value {
+            // A list of requests is one after the other.
+            Value::Array(list) if !list.is_empty() && list.iter().all(|it| self.is_request(it)) => {
+                for (index, request) in list.into_iter().enumerate() {
+                    let done = Fields::of(request).map_err(Into::into);
+                    let done = done.and_then(|fields| self.request(fields, session));
+                    done.map_err(|kind| kind.within(&format!("[{index}]")))?;
+                }
+                Ok(())
+            }
             Value::Array(messages) => {
                 let request =
                     Object::from_iter([(self.provider.messages_field(), Value::Array(messages))]);
                 self.request(Fields(request), session)
             }
-            Value::Object(object) if object.contains_key(self.provider.messages_field()) => {
+            Value::Object(object) if is_request(self.provider, &object) => {
                 self.request(Fields(object), session)
             }
-            message => session.single(read_single(self.provider, message)?),
+            message => {
+                // An answer that is logged behind its request comes again with the next.
+                let digest = (!session.seen.is_empty()).then(|| digest_of_answer(&message));
+                session.single(read_single(self.provider, message)?)?;
+                session.seen.extend(digest.map(Seen::from));
+                Ok(())
+            }
         }
+    }
+}
+
+impl Requests {
+    fn is_request(&self, value: &Value) -> bool {
+        value.as_object().is_some_and(|object| is_request(self.provider, object))
+    }
+}
+
+/// Tells a request from a message.
+fn is_request(provider: Provider, object: &Object) -> bool {
+    match provider {
+        // An item has a type or a role, or is nothing but the id of one. A call of a custom tool has an input, too.
+        Provider::OpenAiResponses => {
+            let is_reference = object.len() == 1 && object.contains_key("id");
+            let is_item = object.contains_key("type") || object.contains_key("role");
+            !is_item && !is_reference && !object.is_empty()
+        }
+        _ => object.contains_key(provider.messages_field()),
     }
 }
 
@@ -93,9 +167,7 @@ impl Log for Requests {
 pub(crate) fn read_ahead(provider: Provider, value: Value) -> Entry {
     match &value {
         Value::Array(_) => Entry::Value(value),
-        Value::Object(object) if object.contains_key(provider.messages_field()) => {
-            Entry::Value(value)
-        }
+        Value::Object(object) if is_request(provider, object) => Entry::Value(value),
         _ => read_single(provider, value).into(),
     }
 }

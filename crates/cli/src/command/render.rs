@@ -79,7 +79,7 @@ impl Settings {
         {
             settings.insert(name, value);
         }
-        Ok(RenderOptions { settings })
+        Ok(RenderOptions { settings, ..RenderOptions::default() })
     }
 }
 

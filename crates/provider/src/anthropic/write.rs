@@ -150,7 +150,7 @@ fn system(out: &mut Out, parts: &[Part<'_>]) {
     if let [only] = parts
         && only.kind == Kind::Text
         && !has_own(&only.view(), ME)
-        && only.view().form() != Some(form::LIST)
+        && !out.is_list(&only.view(), only.node.id())
     {
         let text = only.view().text();
         if text.is_empty() {
@@ -212,7 +212,7 @@ fn assistant(out: &mut Out, message: &Message<'_>) -> bool {
     let start = out.place();
     out.raw("{\"role\":\"assistant\"");
     if let [only] = message.parts.as_slice()
-        && is_plain(only)
+        && is_plain(out, only)
     {
         let text = only.view().text();
         if text.is_empty() {
@@ -252,7 +252,7 @@ fn user(out: &mut Out, message: &Message<'_>, calls: &[Part<'_>], missing: &[Par
     out.raw("{");
     out.text_field("role", word);
     if let [only] = message.parts.as_slice()
-        && is_plain(only)
+        && is_plain(out, only)
         && missing.is_empty()
     {
         let text = plain_text(out, only);
@@ -292,9 +292,9 @@ fn speech(out: &mut Out, part: &Part<'_>, text: &str) {
     }
 }
 
-fn is_plain(part: &Part<'_>) -> bool {
+fn is_plain(out: &Out, part: &Part<'_>) -> bool {
     let view = part.view();
-    part.kind == Kind::Text && !has_own(&view, ME) && view.form() != Some(form::LIST)
+    part.kind == Kind::Text && !has_own(&view, ME) && !out.is_list(&view, part.node.id())
 }
 
 fn finish_plain(out: &mut Out, part: &Part<'_>) {

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use contextree_json::{Limits, ParseError, Scratch};
 
 use super::Format;
-use super::detect::detect;
+use super::detect::{Detector, Verdict};
 use crate::logs::{Entry, read_ahead};
 
 /// How many items go from one thread to the other at once, and how many times that may wait there.
@@ -66,14 +66,17 @@ pub(super) type Line = Option<Result<Entry, ParseError>>;
 /// Reads lines, each as far as it can be read without those before it.
 pub(super) struct LineReader {
     format: Format,
+    detector: Detector,
+    /// There are requests, which repeat what was said: nothing in such a log can be read without what is before it.
+    repeats: bool,
     scratch: Scratch,
 }
 
 impl LineReader {
-    /// Returns a reader of a format. If that is to be found out, the first line that says it is parsed only: the one who takes it has to
-    /// find out the same.
-    pub(super) fn new(format: Format) -> Self {
-        LineReader { format, scratch: Scratch::default() }
+    /// Returns a reader of a format. If that is to be found out, lines are only parsed up to the one that decides: the one who takes them
+    /// has to find out the same.
+    pub(super) fn new(format: Format, detector: Detector, repeats: bool) -> Self {
+        LineReader { format, detector, repeats, scratch: Scratch::default() }
     }
 
     pub(super) fn read(&mut self, line: &[u8]) -> Line {
@@ -85,10 +88,17 @@ impl LineReader {
             Err(error) => return Some(Err(error)),
         };
         if self.format == Format::Auto {
-            self.format = detect(&value).unwrap_or(Format::Auto);
+            if let Verdict::Is(format) = self.detector.look(&value) {
+                self.format = format;
+            }
             return Some(Ok(Entry::Value(value)));
         }
-        Some(Ok(read_ahead(self.format, value)))
+        let entry = match self.repeats {
+            true => Entry::Value(value),
+            false => read_ahead(self.format, value),
+        };
+        self.repeats |= matches!(entry, Entry::Value(_));
+        Some(Ok(entry))
     }
 }
 

@@ -31,7 +31,17 @@ pub enum ImportErrorKind {
         expected: &'static str,
     },
     /// It looks like no format that is known.
-    UnknownFormat,
+    UnknownFormat {
+        /// The first keys of the first entry, if it has any.
+        keys: Vec<String>,
+    },
+    /// There is not one message in it.
+    Empty {
+        /// The types of the entries that are no messages.
+        skipped: Vec<String>,
+        /// How many lines were bad, and passed over.
+        bad: u64,
+    },
     /// The engine refused a node.
     Refused(
         /// Why.
@@ -44,6 +54,16 @@ pub enum ImportErrorKind {
     ),
 }
 
+impl ImportErrorKind {
+    /// Puts a step before the place of something that has another shape.
+    pub(crate) fn within(self, step: &str) -> Self {
+        match self {
+            ImportErrorKind::Shape { at, expected } => Shape { at, expected }.within(step).into(),
+            other => other,
+        }
+    }
+}
+
 impl ImportError {
     /// Returns the stable code.
     #[must_use]
@@ -51,7 +71,8 @@ impl ImportError {
         match &self.kind {
             ImportErrorKind::Json(error) => error.code(),
             ImportErrorKind::Shape { .. } => "E_IMPORT_SHAPE",
-            ImportErrorKind::UnknownFormat => "E_IMPORT_FORMAT",
+            ImportErrorKind::UnknownFormat { .. } => "E_IMPORT_FORMAT",
+            ImportErrorKind::Empty { .. } => "E_IMPORT_EMPTY",
             ImportErrorKind::Refused(error) => error.code(),
             ImportErrorKind::Commit(error) => error.code(),
         }
@@ -61,8 +82,13 @@ impl ImportError {
     #[must_use]
     pub fn hint(&self) -> Option<&'static str> {
         match &self.kind {
-            ImportErrorKind::UnknownFormat => Some("name the format"),
-            ImportErrorKind::Shape { .. } => Some("check that the format is the right one"),
+            ImportErrorKind::UnknownFormat { keys } => Some(match looks_like(keys) {
+                Some(_) => "write each row as `{\"messages\":[{\"role\":…,\"content\":…},…]}`",
+                None => "name the format",
+            }),
+            ImportErrorKind::Shape { .. } | ImportErrorKind::Empty { .. } => {
+                Some("check that the format is the right one")
+            }
             _ => None,
         }
     }
@@ -84,7 +110,24 @@ impl fmt::Display for ImportError {
             ImportErrorKind::Shape { at, expected } => {
                 write!(formatter, "expected {expected} at `{at}`")
             }
-            ImportErrorKind::UnknownFormat => formatter.write_str("no known format"),
+            ImportErrorKind::UnknownFormat { keys } => {
+                formatter.write_str("no known format")?;
+                match looks_like(keys) {
+                    Some(name) => write!(formatter, "; it looks like {name}"),
+                    None if keys.is_empty() => Ok(()),
+                    None => write!(formatter, "; it begins with `{}`", keys.join("`, `")),
+                }
+            }
+            ImportErrorKind::Empty { skipped, bad } => {
+                formatter.write_str("not one message")?;
+                if !skipped.is_empty() {
+                    write!(formatter, "; there are only entries of `{}`", skipped.join("`, `"))?;
+                }
+                match bad {
+                    0 => Ok(()),
+                    bad => write!(formatter, "; {bad} lines are bad"),
+                }
+            }
             ImportErrorKind::Refused(error) => write!(formatter, "{error}"),
             ImportErrorKind::Commit(error) => write!(formatter, "{error}"),
         }
@@ -92,6 +135,15 @@ impl fmt::Display for ImportError {
 }
 
 impl std::error::Error for ImportError {}
+
+/// Returns what other programs call rows of these keys, which are no conversations.
+fn looks_like(keys: &[String]) -> Option<&'static str> {
+    let has = |name: &str| keys.iter().any(|key| key == name);
+    if has("instruction") && has("output") {
+        return Some("a data set of instructions (Alpaca)");
+    }
+    (has("prompt") && has("completion")).then_some("a data set of prompts and completions")
+}
 
 /// Something that has another shape than its format says. The place is put together on the way up.
 #[derive(Clone, Debug)]

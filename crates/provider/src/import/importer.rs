@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use contextree_engine::Context;
-use contextree_json::{Limits, Scratch, lines, parse};
+use contextree_json::{Limits, Scratch, Value, lines, parse};
 
 use super::ahead::{LineReader, prepare, work_ahead};
-use super::detect::detect;
+use super::detect::{Detector, Verdict};
 use super::error::{ImportError, ImportErrorKind};
 use super::{Format, Session};
 use crate::logs::{self, Entry, Log};
@@ -72,6 +72,9 @@ pub struct Importer {
     options: ImportOptions,
     session: Session,
     log: Option<Box<dyn Log>>,
+    detector: Detector,
+    /// Entries with their lines that wait for the format to be found out.
+    waiting: Vec<(Option<u64>, Value)>,
     report: ImportReport,
     scratch: Scratch,
 }
@@ -97,6 +100,8 @@ impl Importer {
             options,
             session: Session::new(context, format.provider()),
             log: None,
+            detector: Detector::default(),
+            waiting: Vec::new(),
             report: ImportReport::default(),
             scratch: Scratch::default(),
         }
@@ -106,29 +111,37 @@ impl Importer {
     ///
     /// # Errors
     ///
-    /// The line is bad, and it was not to go on. Nothing of the line was imported.
+    /// The line is bad, and it was not to go on. Nothing of the line was imported. While the format is being found out, an error may be
+    /// about one of the lines before it.
     pub fn line(&mut self, line: &[u8]) -> Result<(), ImportError> {
         self.report.lines += 1;
         if line.iter().all(u8::is_ascii_whitespace) {
             return Ok(());
         }
-        let done = self.take(line);
-        self.note(done, true)
+        let number = Some(self.report.lines);
+        match self.scratch.parse(line, &Limits::default()) {
+            Ok(value) => self.entry(Entry::Value(value), number),
+            Err(error) => self.note(Err(ImportErrorKind::Json(error)), number),
+        }
     }
 
     /// Takes many lines at once. A second thread, if there can be one, reads ahead; the outcome is that of one line after the other.
     ///
     /// # Errors
     ///
-    /// A line is bad, and it was not to go on. The lines before it were imported.
+    /// As for [`Importer::line`]. The lines before it were imported.
     pub fn lines(&mut self, text: &[u8]) -> Result<(), ImportError> {
-        let mut reader = LineReader::new(self.format);
+        let repeats = !self.session.seen.is_empty();
+        let mut reader = LineReader::new(self.format, self.detector.clone(), repeats);
         let read = lines(text).map(|line| reader.read(line));
         work_ahead(read, prepare, |line| {
             self.report.lines += 1;
-            let Some(read) = line else { return Ok(()) };
-            let done = read.map_err(ImportErrorKind::Json).and_then(|entry| self.entry(entry));
-            self.note(done, true)
+            let number = Some(self.report.lines);
+            match line {
+                None => Ok(()),
+                Some(Ok(entry)) => self.entry(entry, number),
+                Some(Err(error)) => self.note(Err(ImportErrorKind::Json(error)), number),
+            }
         })
     }
 
@@ -138,40 +151,82 @@ impl Importer {
     ///
     /// The document is bad.
     pub fn document(&mut self, text: &[u8]) -> Result<(), ImportError> {
-        let done = self.take(text);
-        self.note(done, false)
-    }
-
-    fn take(&mut self, text: &[u8]) -> Result<(), ImportErrorKind> {
-        let value = self.scratch.parse(text, &Limits::default()).map_err(ImportErrorKind::Json)?;
-        self.entry(Entry::Value(value))
-    }
-
-    fn entry(&mut self, entry: Entry) -> Result<(), ImportErrorKind> {
-        if self.log.is_none() {
-            if let (Format::Auto, Entry::Value(value)) = (self.format, &entry) {
-                self.format = detect(value).ok_or(ImportErrorKind::UnknownFormat)?;
-                self.session.provider = self.format.provider();
+        match self.scratch.parse(text, &Limits::default()) {
+            Ok(value) => {
+                self.entry(Entry::Value(value), None)?;
+                self.settle()
             }
-            self.report.format = Some(self.format);
-            self.log = Some(logs::log(self.format));
+            Err(error) => self.note(Err(ImportErrorKind::Json(error)), None),
         }
-        let log = self.log.as_mut().expect("it was just opened");
-        match entry {
+    }
+
+    /// Takes an entry, or keeps it until it is known what it is.
+    fn entry(&mut self, entry: Entry, line: Option<u64>) -> Result<(), ImportError> {
+        if self.log.is_some() {
+            return self.apply(entry, line);
+        }
+        if self.format != Format::Auto {
+            self.open(self.format)?;
+            return self.apply(entry, line);
+        }
+        // What was read ahead is of a known format.
+        let Entry::Value(value) = entry else { return Ok(()) };
+        let verdict = self.detector.look(&value);
+        self.waiting.push((line, value));
+        self.decide(verdict)
+    }
+
+    /// Decides with what there is.
+    fn settle(&mut self) -> Result<(), ImportError> {
+        if self.waiting.is_empty() { Ok(()) } else { self.decide(self.detector.settle()) }
+    }
+
+    fn decide(&mut self, verdict: Verdict) -> Result<(), ImportError> {
+        match verdict {
+            Verdict::Wait => Ok(()),
+            Verdict::Is(format) => {
+                self.format = format;
+                self.session.provider = format.provider();
+                self.open(format)
+            }
+            Verdict::Unknown => {
+                let first = self.waiting.first();
+                let keys = first.and_then(|(_, value)| value.as_object());
+                let keys = keys.into_iter().flat_map(|it| it.keys().take(8)).map(str::to_owned);
+                let kind = ImportErrorKind::UnknownFormat { keys: keys.collect() };
+                Err(ImportError { line: first.and_then(|(line, _)| *line), kind })
+            }
+        }
+    }
+
+    /// Opens the reader of a format, and gives it what has waited for it.
+    fn open(&mut self, format: Format) -> Result<(), ImportError> {
+        self.report.format = Some(format);
+        self.log = Some(logs::log(format));
+        for (line, value) in std::mem::take(&mut self.waiting) {
+            self.apply(Entry::Value(value), line)?;
+        }
+        Ok(())
+    }
+
+    fn apply(&mut self, entry: Entry, line: Option<u64>) -> Result<(), ImportError> {
+        let log = self.log.as_mut().expect("it was opened");
+        let done = match entry {
             Entry::Value(value) => log.entry(value, &mut self.session, &mut self.report.skipped),
             Entry::Message(message) => self.session.single(message),
             Entry::Bad(shape) => Err(shape.into()),
-        }
+        };
+        self.note(done, line)
     }
 
     fn note(
         &mut self,
         done: Result<(), ImportErrorKind>,
-        in_line: bool,
+        line: Option<u64>,
     ) -> Result<(), ImportError> {
         let Err(kind) = done else { return Ok(()) };
-        let error = ImportError { line: in_line.then_some(self.report.lines), kind };
-        if self.options.keep_going && in_line {
+        let error = ImportError { line, kind };
+        if self.options.keep_going && line.is_some() {
             self.report.errors.push(error);
             return Ok(());
         }
@@ -182,8 +237,9 @@ impl Importer {
     ///
     /// # Errors
     ///
-    /// The last turn could not be committed.
+    /// There was nothing to import, the format could not be found out, or the last turn could not be committed.
     pub fn finish(mut self) -> Result<Imported, ImportError> {
+        self.settle()?;
         let done = match &mut self.log {
             Some(log) => log.end(&mut self.session, &mut self.report.skipped),
             None => Ok(()),
@@ -193,6 +249,11 @@ impl Importer {
             false => Ok(()),
         });
         done.map_err(|kind| ImportError { line: None, kind })?;
+        if self.session.is_empty() {
+            let skipped = self.report.skipped.keys().cloned().collect();
+            let bad = self.report.errors.len() as u64;
+            return Err(ImportError { line: None, kind: ImportErrorKind::Empty { skipped, bad } });
+        }
         self.report.messages = self.session.messages;
         self.report.commits = self.session.commits;
         self.report.conversations = self.session.conversations.max(1);
@@ -204,12 +265,14 @@ impl Importer {
 ///
 /// # Errors
 ///
-/// The text is no JSON, of no known format, or of another shape than its format says; with the number of the line.
+/// The text is no JSON, of no known format, or of another shape than its format says, with the number of the line; or there is nothing
+/// in it.
 pub fn import(
     text: &[u8],
     format: Format,
     options: ImportOptions,
 ) -> Result<Imported, ImportError> {
+    let text = without_byte_order_mark(text);
     let mut importer = Importer::new(format, options);
     if is_lines(text) {
         importer.lines(text)?;
@@ -219,13 +282,24 @@ pub fn import(
     importer.finish()
 }
 
-/// Returns true if a text is JSON Lines and no single document: one of its first lines is an object of its own, and there are others.
+/// Returns a text without the mark that some editors put before it, and that means nothing in UTF-8.
+#[must_use]
+pub fn without_byte_order_mark(text: &[u8]) -> &[u8] {
+    text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(text)
+}
+
+/// Returns true if a text is JSON Lines and no single document: its first line is a whole value, and there are others.
+///
+/// A first line that merely ends too early is the first of a document that is written on many. One that is wrong in another way is a bad
+/// line of a log, if one of those behind it is good.
 #[must_use]
 pub fn is_lines(text: &[u8]) -> bool {
     let blank = |line: &&[u8]| line.iter().all(u8::is_ascii_whitespace);
-    let mut lines = lines(text).filter(|line| !blank(line)).take(3).peekable();
-    let is_list = lines.peek().is_some_and(|line| line.trim_ascii_start().starts_with(b"["));
-    let lines: Vec<&[u8]> = if is_list { lines.take(1).collect() } else { lines.collect() };
-    let is_object = |line: &&[u8]| parse(line).is_ok_and(|value| value.as_object().is_some());
-    lines.len() > 1 && lines.iter().any(is_object)
+    let mut lines = lines(text).filter(|line| !blank(line)).take(3);
+    let Some(first) = lines.next() else { return false };
+    match parse(first) {
+        Ok(Value::Object(_) | Value::Array(_)) => lines.next().is_some(),
+        Err(error) if error.offset() >= first.trim_ascii_end().len() => false,
+        _ => lines.any(|line| parse(line).is_ok_and(|value| value.as_object().is_some())),
+    }
 }

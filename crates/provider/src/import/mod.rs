@@ -14,12 +14,16 @@ mod fields;
 mod format;
 mod importer;
 mod session;
+mod sight;
 
 pub use error::{ImportError, ImportErrorKind};
 pub use format::{Format, UnknownFormat};
-pub use importer::{ImportOptions, ImportReport, Imported, Importer, import, is_lines};
+pub use importer::{
+    ImportOptions, ImportReport, Imported, Importer, import, is_lines, without_byte_order_mark,
+};
 
 pub(crate) use ahead::work_ahead;
 pub(crate) use error::Shape;
 pub(crate) use fields::{Fields, mark_provider, opaque, set};
-pub(crate) use session::{Incoming, Session, digests, settings_node};
+pub(crate) use session::{Incoming, Seen, Session, settings_node};
+pub(crate) use sight::{Sight, digest_of_answer, digests, write_as_text};

@@ -1,7 +1,6 @@
 //! What is imported so far: messages become blocks, turns become commits.
 
 use std::collections::{HashMap, HashSet};
-use std::hash::{DefaultHasher, Hash, Hasher};
 
 use contextree_engine::{
     CommitOptions, Context, Edit, Limit, NewNode, Place, Policy, PreparedNode,
@@ -10,6 +9,7 @@ use contextree_json::{Object, Value};
 
 use super::error::ImportErrorKind;
 use super::fields::set;
+use super::sight::Digest;
 use crate::Provider;
 use crate::parts::{Kind, Role, View, names};
 use crate::requests::numbered;
@@ -38,19 +38,35 @@ impl Incoming {
     }
 }
 
-/// What a message is known again by.
-pub(crate) type Digest = (u64, u64);
+/// A message of the last request.
+#[derive(Clone, Debug)]
+pub(crate) struct Seen {
+    pub(crate) digest: Digest,
+    /// Its blocks.
+    pub(crate) nodes: Vec<String>,
+    /// For one text alone: whether its block says that it is a list.
+    pub(crate) listed: Option<bool>,
+}
 
-/// Returns what messages are known again by.
-pub(crate) fn digests(messages: &[Value]) -> Vec<Digest> {
-    let digest = |value: &Value| {
-        let mut hasher = DefaultHasher::new();
-        value.hash(&mut hasher);
-        let first = hasher.finish();
-        0x9e37_79b9_u32.hash(&mut hasher);
-        (first, hasher.finish())
-    };
-    messages.iter().map(digest).collect()
+impl From<Digest> for Seen {
+    fn from(digest: Digest) -> Self {
+        Seen { digest, nodes: Vec::new(), listed: None }
+    }
+}
+
+/// A call that a result may answer.
+#[derive(Clone, Debug)]
+struct OpenCall {
+    name: Box<str>,
+    id: Box<str>,
+}
+
+/// A unit that the model's next message may belong to.
+#[derive(Clone, Debug)]
+struct OpenUnit {
+    name: Box<str>,
+    /// It has reasoning, or something of the provider's own: whatever the model adds belongs to it.
+    whole: bool,
 }
 
 /// A context that is being filled.
@@ -73,13 +89,20 @@ pub(crate) struct Session {
     units: HashMap<Box<str>, Box<str>>,
     /// Units there are.
     taken: HashSet<Box<str>>,
+    /// What stands in `^sys`: blocks, whose order matters, and groups.
     system: Vec<(NewNode, String)>,
+    groups: Vec<(NewNode, String)>,
+    marks: Option<(NewNode, String)>,
+    /// Clients that take a breakpoint off a text write it as a text again, not as a list.
+    pub(crate) unmarked_is_text: bool,
     /// Messages of the system before any other, in a log of single messages.
     leading: Vec<NewNode>,
-    /// Digests of the messages of the last request, to know what is new in the next.
-    seen: Vec<Digest>,
-    /// Calls without an id of the last message of the model: name and the id that was made.
-    anonymous: Vec<(Box<str>, Box<str>)>,
+    /// The messages of the last request, to know what is new in the next.
+    pub(crate) seen: Vec<Seen>,
+    /// Calls of the last message of the model that nobody answered.
+    calls: Vec<OpenCall>,
+    /// The unit of the last message, if it was the model's.
+    unit: Option<OpenUnit>,
 }
 
 impl Session {
@@ -97,23 +120,42 @@ impl Session {
             units: HashMap::new(),
             taken: HashSet::new(),
             system: Vec::new(),
+            groups: Vec::new(),
+            marks: None,
+            unmarked_is_text: false,
             leading: Vec::new(),
             seen: Vec::new(),
-            anonymous: Vec::new(),
+            calls: Vec::new(),
+            unit: None,
         }
+    }
+
+    /// Returns true if nothing was imported.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.messages == 0 && self.commits == 0 && self.blank && self.system.is_empty()
     }
 
     /// Says what stands in `^sys`: settings, tools, system text. What is there already, and the same, stays.
     pub(crate) fn system(&mut self, nodes: Vec<NewNode>) -> Result<(), ImportErrorKind> {
-        if self.system.len() == nodes.len()
-            && self.system.iter().zip(&nodes).all(|((old, _), new)| old == new)
-        {
-            return Ok(());
-        }
-        for (_, id) in std::mem::take(&mut self.system) {
+        let (groups, blocks) = nodes.into_iter().partition(|node| node.node_type.is_some());
+        let old = std::mem::take(&mut self.groups);
+        self.groups = self.exchange(old, groups)?;
+        let old = std::mem::take(&mut self.system);
+        self.system = self.exchange(old, blocks)?;
+        Ok(())
+    }
+
+    /// Puts nodes of `^sys` in the place of others, from the first that is different on.
+    fn exchange(
+        &mut self,
+        mut old: Vec<(NewNode, String)>,
+        new: Vec<NewNode>,
+    ) -> Result<Vec<(NewNode, String)>, ImportErrorKind> {
+        let same = old.iter().zip(&new).take_while(|((old, _), new)| old == *new).count();
+        for (_, id) in old.drain(same..) {
             self.context.remove(&id).map_err(refused)?;
         }
-        for mut node in nodes {
+        for mut node in new.into_iter().skip(same) {
             let kept = node.clone();
             if node.role.is_none() && node.node_type.is_none() {
                 node.role = Some("system".to_owned());
@@ -121,32 +163,55 @@ impl Session {
             // The oldest blocks of all are the first that a policy would take.
             node.pinned = true;
             let id = self.context.add(Place::system(), node).map_err(refused)?;
-            self.system.push((kept, id));
+            old.push((kept, id));
         }
+        Ok(old)
+    }
+
+    /// Says which blocks the newest request marks, and which it writes in another form than the one they came in.
+    pub(crate) fn marks(&mut self, marks: Object, forms: Object) -> Result<(), ImportErrorKind> {
+        let mut node = NewNode::container(names::MARKS_TYPE);
+        for (name, fields) in [(names::MARKS, marks), (names::FORMS, forms)] {
+            if !fields.is_empty() {
+                set(&mut node, name, Value::Object(fields));
+            }
+        }
+        let new = (!node.attributes.is_empty()).then(|| {
+            let provider = self.provider.name();
+            node.attribute(names::PROVIDER, provider)
+        });
+        let old = self.marks.take().into_iter().collect();
+        self.marks = self.exchange(old, new.into_iter().collect())?.pop();
         Ok(())
     }
 
     /// Returns how many of a request's messages were in the request before it: a log of requests repeats the conversation so far in
     /// every line.
     pub(crate) fn known(&self, messages: &[Digest]) -> usize {
-        let continues = !self.seen.is_empty() && messages.starts_with(&self.seen);
+        let seen = self.seen.iter().map(|seen| &seen.digest);
+        let continues =
+            messages.len() >= self.seen.len() && seen.zip(messages).all(|(a, b)| a == b);
         if continues { self.seen.len() } else { 0 }
     }
 
-    /// Begins with a request; one that does not continue the one before it is another conversation.
+    /// Begins with a request. One that does not continue the one before it takes its place in the tree: what a model sees is one
+    /// request, and the history has the others.
     pub(crate) fn begin_request(&mut self, messages: Vec<Digest>) -> Result<(), ImportErrorKind> {
-        if self.known(&messages) == 0 {
+        let known = self.known(&messages);
+        if known == 0 {
             self.conversations += 1;
-            self.commit()?;
-            self.last = None;
+            self.begin_window()?;
+            self.seen.clear();
         }
-        self.seen = messages;
+        self.seen.extend(messages.into_iter().skip(known).map(Seen::from));
         Ok(())
     }
 
     /// Adds a message of a log that has no requests. Those of the system that come before any other stand in `^sys`.
     pub(crate) fn single(&mut self, message: Incoming) -> Result<(), ImportErrorKind> {
-        if message.role == Role::System && self.messages == 0 {
+        // Items of Responses are in its list whoever says them.
+        let leads = self.messages == 0 && self.provider != Provider::OpenAiResponses;
+        if message.role == Role::System && leads {
             let number = self.leading.len() as u64;
             self.leading.extend(numbered(message.into_nodes(), number));
             return self.system(self.leading.clone());
@@ -186,6 +251,11 @@ impl Session {
         }
         self.last = Some((role, ids, marked));
         Ok(())
+    }
+
+    /// Returns the blocks of the last message.
+    pub(crate) fn last_nodes(&self) -> Vec<String> {
+        self.last.as_ref().map(|(_, ids, _)| ids.clone()).unwrap_or_default()
     }
 
     /// Adds a block to `^sys` as it is.
@@ -232,60 +302,72 @@ impl Session {
         Ok(())
     }
 
-    /// Reasoning, calls and results of one message of the model are one unit.
+    /// Reasoning, calls and results of one message of the model are one unit; so are the tools that the provider runs itself, which
+    /// answer within the message.
     fn assign_units(&mut self, role: Role, parts: &mut [PreparedNode], number: u64) {
-        self.name_calls(parts, number);
-        if role == Role::Assistant {
-            let reasons = parts.iter().any(|part| View::of_new(part).kind == Kind::Reasoning);
-            let first = parts.iter().find_map(|part| call_id(part));
-            if !reasons && first.is_none() {
-                return;
-            }
-            let wanted: Box<str> =
-                first.map_or_else(|| format!("step:{number}").into(), Into::into);
-            let unit = self.free_unit(wanted);
-            for part in parts.iter_mut() {
-                let own = call_id(part).map(Box::<str>::from);
-                if let Some(own) = &own {
-                    self.units.insert(own.clone(), unit.clone());
-                } else if !reasons {
-                    continue;
-                }
-                set_unit(part, own, &unit);
-            }
-            self.taken.insert(unit);
-        } else {
+        self.name_calls(role, parts, number);
+        if role != Role::Assistant {
+            self.unit = None;
             for part in parts.iter_mut() {
                 let Some(own) = call_id(part).map(Box::<str>::from) else { continue };
-                let unit = self.units.get(&own).cloned().unwrap_or_else(|| own.clone());
+                // A result without a call belongs to no unit that there was.
+                let unit = self.units.get(&own).cloned();
+                let unit = unit.unwrap_or_else(|| self.free_unit(own.clone()));
                 set_unit(part, Some(own), &unit);
             }
+            return;
         }
+        let bound =
+            |part: &PreparedNode| matches!(View::of_new(part).kind, Kind::Reasoning | Kind::Opaque);
+        // Items that the model gives one after the other are one message.
+        let goes_on = self.unit.take().filter(|_| self.provider == Provider::OpenAiResponses);
+        let whole = parts.iter().any(bound) || goes_on.as_ref().is_some_and(|unit| unit.whole);
+        let first = parts.iter().find_map(|part| call_id(part));
+        if !whole && first.is_none() {
+            return;
+        }
+        let wanted: Box<str> = first.map_or_else(|| format!("step:{number}").into(), Into::into);
+        let unit = goes_on.map_or_else(|| self.free_unit(wanted), |unit| unit.name);
+        for part in parts.iter_mut() {
+            let own = call_id(part).map(Box::<str>::from);
+            if let Some(own) = &own {
+                self.units.insert(own.clone(), unit.clone());
+            } else if !whole {
+                continue;
+            }
+            set_unit(part, own, &unit);
+        }
+        self.taken.insert(unit.clone());
+        self.unit = Some(OpenUnit { name: unit, whole });
     }
 
-    /// Makes ids for calls that came without, and finds them for their results: by name, else by order.
-    fn name_calls(&mut self, parts: &mut [PreparedNode], number: u64) {
-        let mut fresh = Vec::new();
+    /// Makes ids for calls that came without, and finds the calls of results that came without: by name, else by order.
+    fn name_calls(&mut self, role: Role, parts: &mut [PreparedNode], number: u64) {
+        if role == Role::Assistant {
+            self.calls.clear();
+        }
         for (index, part) in parts.iter_mut().enumerate() {
             let is_call = part.kind.as_deref() == Some("call");
-            if call_id(part).is_some() || !(is_call || part.kind.as_deref() == Some("result")) {
+            if !(is_call || part.kind.as_deref() == Some("result")) {
                 continue;
             }
             let name = part.attributes.iter().find(|(name, _)| name == names::NAME);
             let name: Box<str> = name.and_then(|(_, it)| it.as_str()).unwrap_or_default().into();
-            let made: Box<str> = format!("call_{number}_{index}").into();
-            let id = if is_call {
-                fresh.push((name, made.clone()));
-                made
+            let own = call_id(part).map(Box::<str>::from);
+            let has_id = own.is_some();
+            let id = own.unwrap_or_else(|| {
+                let same = self.calls.iter().find(|call| !is_call && call.name == name);
+                let call = same.or(self.calls.first().filter(|_| !is_call));
+                call.map_or_else(|| format!("call_{number}_{index}").into(), |call| call.id.clone())
+            });
+            if is_call {
+                self.calls.push(OpenCall { name, id: id.clone() });
             } else {
-                let same = self.anonymous.iter().position(|(own, _)| *own == name);
-                let found = same.or((!self.anonymous.is_empty()).then_some(0));
-                found.map_or(made, |found| self.anonymous.remove(found).1)
-            };
-            set(part, names::CALL_ID, Value::String(id));
-        }
-        if !fresh.is_empty() {
-            self.anonymous = fresh;
+                self.calls.retain(|call| call.id != id);
+            }
+            if !has_id {
+                set(part, names::CALL_ID, Value::String(id));
+            }
         }
     }
 
@@ -302,6 +384,10 @@ impl Session {
         self.commit()?;
         self.replaces = self.commits > 0;
         self.last = None;
+        // What comes answers nothing that was before.
+        self.units.clear();
+        self.calls.clear();
+        self.unit = None;
         Ok(())
     }
 

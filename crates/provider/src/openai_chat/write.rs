@@ -152,7 +152,7 @@ fn speech(out: &mut Out, message: &Message<'_>) {
     let plain = message.parts.len() == 1
         && first.kind == Kind::Text
         && !has_own(&view, ME)
-        && view.form() != Some(form::LIST);
+        && !out.is_list(&view, first.node.id());
     if plain {
         out.raw("{");
         out.text_field("role", word);
@@ -362,7 +362,7 @@ fn assistant(out: &mut Out, message: &Message<'_>) {
         [only]
             if only.kind == Kind::Text
                 && !has_own(&only.view(), ME)
-                && only.view().form() != Some(form::LIST) =>
+                && !out.is_list(&only.view(), only.node.id()) =>
         {
             let view = only.view();
             match view.form() {

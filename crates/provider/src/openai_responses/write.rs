@@ -329,9 +329,7 @@ fn speech(out: &mut Out, parts: &[Part<'_>]) {
     let plain = parts.len() == 1
         && matches!(first.kind, Kind::Text | Kind::Refusal)
         && (foreign
-            || (first.kind == Kind::Text
-                && !has_own(&view, ME)
-                && view.form() != Some(form::LIST)));
+            || (first.kind == Kind::Text && !has_own(&view, ME) && !out.is_list(&view, id)));
     let losses = out.rendered.losses.len();
     let mut index = 0;
     if plain {

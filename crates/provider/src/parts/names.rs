@@ -25,17 +25,27 @@ pub const FORM: &str = "data_form";
 pub const ROLE: &str = "data_role";
 /// Fields of the request that are no content: `model`, `temperature`. On a group in `^sys`.
 pub const SETTINGS: &str = "data_settings";
+/// Fields that a request has on some blocks besides their own, by the id of the node: breakpoints of the cache, which move from request
+/// to request. On a group in `^sys`.
+pub const MARKS: &str = "data_marks";
+/// Blocks that the newest request writes in another form than the one they came in, by the id of the node: `list` or `text`. Beside
+/// [`MARKS`].
+pub const FORMS: &str = "data_forms";
 /// What a log said about an entry besides its content: time, ids, usage. Never rendered, and not hashed with the content: who says the
 /// same an hour later says the same.
 pub const ENTRY: &str = "log:entry";
 
 /// The type of the group in `^sys` that has the settings.
 pub const REQUEST_TYPE: &str = "cont:request";
+/// The type of the group in `^sys` that has the marks.
+pub const MARKS_TYPE: &str = "cont:marks";
 
 /// Values of [`FORM`].
 pub mod form {
     /// A list, where a text would do.
     pub const LIST: &str = "list";
+    /// A text, where it came as a list.
+    pub const TEXT: &str = "text";
     /// `null`, or a field that is not there, where there could be one.
     pub const NULL: &str = "null";
     /// A field that is not there.

@@ -6,7 +6,7 @@ use contextree_tree::{NodeKey, NodeRef, Region, Tree, TreeRef};
 use super::out::Mark;
 use super::run::{Run, parts_of};
 use super::wire::settings_of;
-use super::{Out, Preamble, RenderError, RenderOptions, Rendered, Wire, order};
+use super::{Marks, Out, Preamble, RenderError, RenderOptions, Rendered, Wire, order};
 use crate::parts::Part;
 use crate::{Provider, wires};
 
@@ -125,6 +125,7 @@ impl RequestRenderer {
         self.system.clear();
         self.system.extend(tree.region(Region::Sys).children().map(NodeRef::version));
         let preamble = Preamble::of(tree);
+        self.out.marks = Marks::of(self.provider, &preamble, &self.options);
         self.settings = settings_of(&mut self.out, self.provider, &preamble, &self.options);
         wire.begin(&mut self.out, &preamble, &self.settings);
         let mut run = Run { wire, out: &mut self.out, pending: Vec::new(), open: None };

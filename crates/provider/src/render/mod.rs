@@ -7,6 +7,7 @@
 
 mod incremental;
 mod loss;
+mod marks;
 mod options;
 mod order;
 mod out;
@@ -20,6 +21,7 @@ pub use loss::{Loss, LossKind};
 pub use options::{RenderError, RenderOptions};
 pub use rendered::{List, Rendered, Slot, Span};
 
+pub(crate) use marks::Marks;
 pub(crate) use order::order;
 pub(crate) use out::Out;
 pub(crate) use preamble::Preamble;

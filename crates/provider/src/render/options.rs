@@ -1,5 +1,6 @@
 //! What a rendering may be told, and why there may be none.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use contextree_json::Object;
@@ -9,6 +10,9 @@ use contextree_json::Object;
 pub struct RenderOptions {
     /// Fields of the request that are no content: `model`, `max_tokens`. They stand above those in the tree.
     pub settings: Object,
+    /// Fields that are written on a block besides its own, by the id of the node: `{"cache_control":{"type":"ephemeral"}}`. A text with
+    /// a mark is written as a list, which has a place for it. If there are any, those of the tree do not count.
+    pub marks: BTreeMap<String, Object>,
 }
 
 /// Why there is no request.

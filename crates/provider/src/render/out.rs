@@ -3,8 +3,10 @@
 use contextree_json::{Object, Value, write};
 
 use super::rendered::{List, Rendered, Slot, Span};
-use super::{Loss, LossKind};
+use super::{Loss, LossKind, Marks};
 use crate::Provider;
+use crate::parts::View;
+use crate::parts::names::form;
 
 /// A request in progress.
 #[derive(Debug)]
@@ -12,6 +14,8 @@ pub(crate) struct Out {
     pub(crate) rendered: Rendered,
     /// How many entries the list of messages has.
     pub(crate) messages: u32,
+    /// What is written on some blocks besides their own.
+    pub(crate) marks: Marks,
 }
 
 /// How far a request had come.
@@ -27,7 +31,7 @@ impl Out {
     pub(crate) fn new(provider: Provider) -> Self {
         let rendered =
             Rendered { provider, bytes: Vec::new(), spans: Vec::new(), losses: Vec::new() };
-        Out { rendered, messages: 0 }
+        Out { rendered, messages: 0, marks: Marks::default() }
     }
 
     pub(crate) fn mark(&self) -> Mark {
@@ -100,8 +104,23 @@ impl Out {
         self.rendered.bytes.len()
     }
 
-    /// Notes that everything since a place is a node's.
+    /// Returns true if a text is written as a list with one element: because it came as one, or to have a place for a mark.
+    pub(crate) fn is_list(&self, view: &View<'_>, node: &str) -> bool {
+        let form = self.marks.forms.get(node).map(|form| &**form);
+        self.marks.fields.contains_key(node) || form.or(view.form()) == Some(form::LIST)
+    }
+
+    /// Notes that everything since a place is a node's, and writes the node's marks into it.
     pub(crate) fn span(&mut self, start: usize, node: &str, slot: Slot) {
+        if (slot.inner.is_some() || slot.list != List::Messages)
+            && self.rendered.bytes.last() == Some(&b'}')
+            && let Some(fields) = self.marks.fields.get(node)
+        {
+            self.rendered.bytes.pop();
+            let fields = fields.clone();
+            self.fields(&fields, &[]);
+            self.raw("}");
+        }
         let end = self.rendered.bytes.len();
         if end > start {
             self.rendered.spans.push(Span { start, end, node: node.into(), slot });

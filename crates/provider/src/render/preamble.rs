@@ -1,7 +1,7 @@
 //! What stands in `^sys`: settings, tools, system text, and whatever else was put there.
 
 use contextree_json::Object;
-use contextree_tree::{Class, Region, TreeRef};
+use contextree_tree::{Class, NodeRef, Region, TreeRef};
 
 use crate::parts::names;
 use crate::parts::{Kind, Part, Role};
@@ -11,6 +11,8 @@ use crate::parts::{Kind, Part, Role};
 pub(crate) struct Preamble<'a> {
     /// Settings with the node that has them and the name of their provider.
     pub(crate) settings: Vec<(&'a str, Option<&'a str>, &'a Object)>,
+    /// Groups with marks.
+    pub(crate) marks: Vec<NodeRef<'a>>,
     pub(crate) tools: Vec<Part<'a>>,
     pub(crate) system: Vec<Part<'a>>,
     /// Blocks of other roles; they begin the conversation.
@@ -26,6 +28,9 @@ impl<'a> Preamble<'a> {
                 preamble.settings.push((node.id(), provider, settings));
             }
             if node.class() != Class::Block {
+                if [names::MARKS, names::FORMS].iter().any(|name| node.attribute(name).is_some()) {
+                    preamble.marks.push(node);
+                }
                 continue;
             }
             let part = Part::of(node, Region::Sys);

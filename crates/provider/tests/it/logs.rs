@@ -181,8 +181,45 @@ fn nothing_of_a_bad_line_is_imported() {
     let bad = br#"{"messages":[{"role":"user","content":"a"},{"content":"b"}]}"#;
     let error = importer.line(bad).unwrap_err();
     assert_eq!(error.to_string(), "line 1: expected a text at `messages[1].role`");
+    importer.line(br#"{"role":"user","content":"c"}"#).unwrap();
     let imported = importer.finish().unwrap();
-    assert_eq!(imported.context.working().node_count(), 4, "the root and the regions");
+    assert_eq!(imported.report.messages, 1);
+    let blocks = imported.context.working().nodes().filter(|(_, node)| node.id().contains("block"));
+    assert_eq!(blocks.count(), 1, "what the good line says");
+}
+
+#[test]
+fn a_log_without_a_message_is_refused() {
+    let cases: [(Format, &[u8], &str); 4] = [
+        (Format::ClaudeCode, b"{\"type\":\"mode\",\"sessionId\":\"s\"}", "not one message"),
+        (Format::Flat, b"[]", "not one message"),
+        (Format::OpenAiChat, b"{\"messages\":[]}", "not one message"),
+        (Format::Auto, b"{}\n{}\n", "line 1: no known format"),
+    ];
+    for (format, text, message) in cases {
+        let error = import(text, format, ImportOptions::default()).unwrap_err();
+        assert!(error.to_string().starts_with(message), "{format}: {error}");
+    }
+}
+
+#[test]
+fn a_document_may_have_many_lines_and_a_log_may_have_lists() {
+    let check = |text: &str, messages| {
+        let imported = imported(text.as_bytes(), Format::Auto);
+        assert_eq!(imported.report.messages, messages, "{text}");
+    };
+    let message = r#"{"role":"user","content":"a"}"#;
+    check(&format!("{{\"messages\": [\n  {message}\n]}}\n"), 1);
+    check(&format!("[\n{message},\n{message}\n]"), 2);
+    check(&format!("{message}\r\n\r\n{message}"), 2);
+    check(&format!("\u{feff}{message}\n{message}\n"), 2);
+    check(&format!("\u{feff}{message}"), 1);
+    let human = r#"{"type":"human","data":{"content":"a"}}"#;
+    check(&format!("[{human}]\n[{human},{human}]\n"), 2);
+    let options = ImportOptions { keep_going: true, ..ImportOptions::default() };
+    let cut = format!("\"a\"}}\n{message}\n{message}\n");
+    let imported = import(cut.as_bytes(), Format::Auto, options).unwrap();
+    assert_eq!((imported.report.messages, imported.report.errors.len()), (2, 1), "{cut}");
 }
 
 #[test]

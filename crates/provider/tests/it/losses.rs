@@ -181,8 +181,10 @@ fn settings_of_the_caller_stand_above_the_trees_and_cannot_be_content() {
         Format::OpenAiChat,
     );
     let head = imported.context.head().unwrap();
-    let settings =
-        |text: &[u8]| RenderOptions { settings: parse(text).as_object().unwrap().clone() };
+    let settings = |text: &[u8]| RenderOptions {
+        settings: parse(text).as_object().unwrap().clone(),
+        ..RenderOptions::default()
+    };
     let rendered =
         render(head.view(), Provider::OpenAiChat, &settings(br#"{"model":"new"}"#)).unwrap();
     assert_eq!(

@@ -6,6 +6,7 @@ mod budgets;
 mod linting;
 mod logs;
 mod losses;
+mod requests;
 mod round_trip;
 mod session;
 mod support;

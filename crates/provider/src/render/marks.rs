@@ -1,0 +1,51 @@
+//! Marks: fields that one request has on some blocks besides their own. They say what is to be cached, not what is said, and move from
+//! request to request; so they are no part of the blocks.
+
+use std::collections::BTreeMap;
+
+use contextree_json::{Object, Value};
+
+use super::{Preamble, RenderOptions};
+use crate::Provider;
+use crate::parts::names;
+
+/// The marks of a request.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Marks {
+    /// Fields, by the id of the node.
+    pub(crate) fields: BTreeMap<String, Object>,
+    /// Texts that this request writes in another form than the one they came in, by the id of the node.
+    pub(crate) forms: BTreeMap<String, Box<str>>,
+}
+
+impl Marks {
+    /// Returns the marks of the tree that are this provider's, and above them the caller's.
+    pub(crate) fn of(
+        provider: Provider,
+        preamble: &Preamble<'_>,
+        options: &RenderOptions,
+    ) -> Marks {
+        let mut marks = Marks::default();
+        for node in &preamble.marks {
+            let owner = node.attribute(names::PROVIDER).and_then(Value::as_str);
+            if owner != Some(provider.name()) {
+                continue;
+            }
+            let entries = |name| node.attribute(name).and_then(Value::as_object);
+            for (id, form) in entries(names::FORMS).into_iter().flatten() {
+                if let Some(form) = form.as_str() {
+                    marks.forms.insert(id.to_owned(), form.into());
+                }
+            }
+            // Whoever says where the breakpoints are says so of all of them.
+            let own = entries(names::MARKS).filter(|_| options.marks.is_empty());
+            for (id, fields) in own.into_iter().flatten() {
+                if let Some(fields) = fields.as_object() {
+                    marks.fields.insert(id.to_owned(), fields.clone());
+                }
+            }
+        }
+        marks.fields.extend(options.marks.clone());
+        marks
+    }
+}
