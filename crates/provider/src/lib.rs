@@ -37,7 +37,7 @@ mod wires;
 
 pub use import::{
     Format, ImportError, ImportErrorKind, ImportOptions, ImportReport, Imported, Importer,
-    UnknownFormat, import, is_lines, without_byte_order_mark,
+    UnknownFormat, detect, import, is_lines, without_byte_order_mark,
 };
 pub use lint::{Finding, Severity, lint, lint_value};
 pub use provider::{Provider, UnknownProvider};

@@ -9,7 +9,7 @@ pub(crate) const GROUPS: [(&str, &[&str]); 8] = [
     ("Begin", &["quickstart", "new", "contexts", "fork", "delete"]),
     ("Change", &["add", "edit", "remove", "move", "pin", "unpin", "commit", "attempt"]),
     ("Look", &["status", "show", "select", "diff", "log", "explain"]),
-    ("In and out", &["import", "export", "render", "thread"]),
+    ("In and out", &["import", "export", "render", "lint", "thread"]),
     ("Cost", &["tokens", "cache"]),
     ("Keep", &["backup", "restore", "verify", "gc"]),
     ("Check", &["conformance", "hash", "canon"]),

@@ -57,6 +57,7 @@ pub(crate) enum Command {
     Import(command::import::Args),
     Export(command::export::Args),
     Render(command::render::Args),
+    Lint(command::lint::Args),
     Tokens(command::tokens::Args),
     Cache(command::cache::Args),
     Thread(command::thread::Args),

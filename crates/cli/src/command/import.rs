@@ -1,7 +1,11 @@
 //! `ctx import`: a document becomes a context.
 
 use contextree::{Context, ContextOptions, Profile};
-use contextree_provider::{Format as LogFormat, ImportError, ImportOptions, Importer, is_lines};
+use contextree_json::{Object, ParseErrorKind, Value};
+use contextree_provider::{
+    Format as LogFormat, ImportError, ImportErrorKind, ImportOptions, ImportReport, Importer,
+    is_lines,
+};
 use contextree_store::ContextSettings;
 
 use super::Call;
@@ -16,6 +20,9 @@ use crate::source::{Access, Home, Kind, Stretches};
 ///
 /// The context must not exist yet. What a document is is found out by looking at it, or said with `--from`. Documents of other programs are read leniently; `--strict` takes only what this one could have
 /// written itself.
+///
+/// A log of requests becomes a history in which every snapshot is what one request said: one that does not continue the one before it takes its place. Exits with 1 if lines were bad and `--keep-going` passed
+/// over them.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -33,7 +40,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FORMAT", default_value = "auto", value_parser = from)]
     from: From,
 
-    /// Go on behind a bad line of a log; they are listed at the end
+    /// Go on behind a bad line of a log; they are listed, and the exit code is 1
     #[arg(long)]
     keep_going: bool,
 
@@ -74,12 +81,20 @@ fn from(text: &str) -> Result<From, String> {
 pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
     let text = Stretches::open(&args.document)?;
     let place = text.place().to_owned();
-    let context = read(args, &place, text, call)?;
+    let (context, report) = read(args, &place, text, call)?;
     let edition = call.global.edition.unwrap_or_default();
     let settings = ContextSettings { edition, ..ContextSettings::default() };
     let (snapshots, nodes) = (context.history().len(), context.working().node_count());
     let name = &call.global.context;
     let what = format!("{} and {}", count(snapshots, "snapshot"), count(nodes, "node"));
+    let exit = match &report {
+        Some(report) if !report.errors.is_empty() => Exit::No,
+        _ => Exit::Ok,
+    };
+    let human = call.output.format() == Format::Human;
+    if let Some(report) = report.as_ref().filter(|_| human) {
+        tell(report, &place, call);
+    }
     if args.dry_run {
         // The name is looked at, too, if there is a store.
         if let Ok(home) = Home::open(call.global, call.environment, Access::Read)
@@ -87,28 +102,82 @@ pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
         {
             return Err(contextree_store::StoreError::Exists { context: name.clone() }.into());
         }
-        call.output.note(&format!("{what} would be imported into `{name}` (--dry-run)"));
-        return Ok(Exit::Ok);
+        match human {
+            true => {
+                call.output.note(&format!("{what} would be imported into `{name}` (--dry-run)"));
+            }
+            false => call.output.value(&with_report(Object::new(), report.as_ref())),
+        }
+        return Ok(exit);
     }
     let home = Home::open(call.global, call.environment, Access::Create)?;
+    let storing = Progress::waiting(call.environment, "storing");
     let session = home.store.adopt(name, context, &settings)?;
-    if call.output.format() == Format::Human {
+    drop(storing);
+    if human {
         call.output.text(&format!("{name}\n"));
         call.output.note(&format!("{what} from {place}"));
     } else {
-        call.output.value(&row_value(session.row()));
+        let Value::Object(row) = row_value(session.row()) else { return Ok(exit) };
+        call.output.value(&with_report(row, report.as_ref()));
     }
-    Ok(Exit::Ok)
+    Ok(exit)
 }
+
+/// Tells people what became of a log.
+fn tell(report: &ImportReport, place: &str, call: &mut Call<'_>) {
+    for error in &report.errors {
+        call.output.warning(&format!("{place}: {error}"));
+    }
+    for (kind, number) in &report.skipped {
+        let entries = if *number == 1 { "entry" } else { "entries" };
+        call.output.note(&format!("{number} {entries} of the type `{kind}` left out"));
+    }
+    if report.conversations > 1 {
+        let text = "each took the place of the one before it, and the history has them all";
+        call.output.note(&format!("{} conversations: {text}", report.conversations));
+    }
+    if let Some(format) = report.format {
+        call.output.note(&format!("{} messages, read as {format}", report.messages));
+    }
+}
+
+/// Adds what became of a log, for programs.
+fn with_report(mut row: Object, report: Option<&ImportReport>) -> Value {
+    let Some(report) = report else { return Value::Object(row) };
+    let error = |error: &ImportError| {
+        Value::Object(Object::from_iter([
+            ("code", Value::from(error.code())),
+            ("line", error.line.map_or(Value::Null, Value::from)),
+            ("message", error.to_string().into()),
+        ]))
+    };
+    let skipped = report.skipped.iter().map(|(kind, number)| (&**kind, Value::from(*number)));
+    let imported = Object::from_iter([
+        ("format", report.format.map_or(Value::Null, |format| Value::from(format.name()))),
+        ("lines", report.lines.into()),
+        ("messages", report.messages.into()),
+        ("turns", report.commits.into()),
+        ("conversations", report.conversations.into()),
+        ("left_out", Value::Object(skipped.collect())),
+        ("bad_lines", Value::Array(report.errors.iter().map(error).collect())),
+    ]);
+    row.insert("import", Value::Object(imported));
+    Value::Object(row)
+}
+
+/// A context, and what became of a log if it was one.
+type Read = (Context, Option<ImportReport>);
 
 fn read(
     args: &Args,
     place: &str,
     mut text: Stretches,
     call: &mut Call<'_>,
-) -> Result<Context, Failure> {
+) -> Result<Read, Failure> {
     let profile = if args.strict { Profile::Strict } else { Profile::Lenient };
     let first = text.next()?;
+    check_encoding(place, &first)?;
     let from = match args.from {
         From::Auto => match Kind::of(place, &first) {
             Ok(Kind::Snapshot) => From::Snapshot,
@@ -124,13 +193,34 @@ fn read(
     match from {
         From::Snapshot => {
             Context::import_snapshot(&text.whole(first)?, profile, ContextOptions::default())
+                .map(|context| (context, None))
                 .map_err(|error| Failure::document(place, &error))
         }
         From::Auto | From::History => {
             Context::import_history(&text.whole(first)?, profile, ContextOptions::default())
+                .map(|context| (context, None))
                 .map_err(|error| Failure::history(place, &error))
         }
         From::Log(format) => log(args, format, place, first, text, call),
+    }
+}
+
+/// Refuses what no parser could read, and says what to do with it.
+fn check_encoding(place: &str, text: &[u8]) -> Result<(), Failure> {
+    if text.iter().all(u8::is_ascii_whitespace) {
+        return Err(Failure::new("E_IMPORT_EMPTY", format!("{place} is empty")));
+    }
+    let known: [(&[u8], &str, &str); 4] = [
+        (b"\x1f\x8b", "compressed by gzip", "`gzip -dc FILE | ctx import -` reads it"),
+        (b"\x28\xb5\x2f\xfd", "compressed by zstd", "`zstd -dc FILE | ctx import -` reads it"),
+        (b"\xff\xfe", "in UTF-16", "`iconv -f UTF-16 -t UTF-8 FILE | ctx import -` reads it"),
+        (b"\xfe\xff", "in UTF-16", "`iconv -f UTF-16 -t UTF-8 FILE | ctx import -` reads it"),
+    ];
+    match known.into_iter().find(|(start, ..)| text.starts_with(start)) {
+        Some((_, what, hint)) => {
+            Err(Failure::new("E_JSON_INVALID", format!("{place} is {what}")).hint(hint))
+        }
+        None => Ok(()),
     }
 }
 
@@ -142,49 +232,50 @@ fn log(
     first: Vec<u8>,
     mut text: Stretches,
     call: &mut Call<'_>,
-) -> Result<Context, Failure> {
+) -> Result<Read, Failure> {
     let clock = crate::source::instant(call.environment.now);
     let edition = call.global.edition.unwrap_or_default();
     let options = ContextOptions { clock: Some(clock), edition, ..ContextOptions::default() };
-    let fail = |error: &ImportError| {
-        let failure = Failure::new(error.code(), format!("{place}: {error}"));
-        let failure = match error.line {
-            Some(line) => failure
-                .detail("line", line)
-                .hint("`--keep-going` goes on behind bad lines, and lists them"),
-            None => failure,
-        };
-        match error.hint() {
-            Some(hint) => {
-                failure.hint(hint).hint("`ctx import --help` lists the formats of --from")
-            }
-            None => failure,
-        }
-    };
     let how = ImportOptions { keep_going: args.keep_going, commit_last: !args.open };
     let mut importer = Importer::into_context(Context::with_options(options), format, how);
+    let fail = |error: &ImportError, at_end: bool| failure(place, error, at_end);
     if is_lines(&first) {
         let progress = Progress::of_bytes(call.environment, "importing", text.length());
         let mut stretch = first;
         while !stretch.is_empty() {
-            importer.lines(&stretch).map_err(|error| fail(&error))?;
+            // A log whose writer was killed ends in the middle of a line.
+            let cut_off = !stretch.ends_with(b"\n");
+            importer.lines(&stretch).map_err(|error| fail(&error, cut_off))?;
             // A file that grows meanwhile is read to its end.
             progress.at(text.done(), text.length().unwrap_or_default().max(text.done()));
             stretch = text.next()?;
         }
     } else {
-        importer.document(&text.whole(first)?).map_err(|error| fail(&error))?;
+        importer.document(&text.whole(first)?).map_err(|error| fail(&error, false))?;
     }
-    let imported = importer.finish().map_err(|error| fail(&error))?;
-    let report = &imported.report;
-    for error in &report.errors {
-        call.output.warning(&format!("{place}: {error}"));
+    let finishing = Progress::waiting(call.environment, "putting turns together");
+    let imported = importer.finish().map_err(|error| fail(&error, false))?;
+    drop(finishing);
+    Ok((imported.context, Some(imported.report)))
+}
+
+/// Says why a log was not imported, and what to do about it.
+fn failure(place: &str, error: &ImportError, cut_off: bool) -> Failure {
+    let mut failure = Failure::new(error.code(), format!("{place}: {error}"));
+    if let Some(line) = error.line {
+        failure = failure.detail("line", line);
+        let ends = matches!(&error.kind, ImportErrorKind::Json(error)
+            if matches!(error.kind(), ParseErrorKind::UnexpectedEnd { .. }));
+        if !matches!(error.kind, ImportErrorKind::UnknownFormat { .. }) {
+            failure = failure.hint(if ends && cut_off {
+                "the log may end in the middle of a line: `--keep-going` imports what is before it"
+            } else {
+                "`--keep-going` goes on behind bad lines, and lists them"
+            });
+        }
     }
-    for (kind, number) in &report.skipped {
-        call.output.note(&format!("{number} entries of the type `{kind}` are no messages"));
+    match error.hint() {
+        Some(hint) => failure.hint(hint).hint("`ctx import --help` lists the formats of --from"),
+        None => failure,
     }
-    if let Some(format) = report.format {
-        call.output.note(&format!("{} messages, read as {format}", report.messages));
-    }
-    Ok(imported.context)
 }

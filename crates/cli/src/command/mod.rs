@@ -20,6 +20,7 @@ pub(crate) mod hash;
 pub(crate) mod help;
 pub(crate) mod import;
 mod input;
+pub(crate) mod lint;
 pub(crate) mod log;
 pub(crate) mod man;
 pub(crate) mod move_;
@@ -76,6 +77,7 @@ pub(crate) fn run(
         Command::Commit(args) => commit::run(args, &mut call),
         Command::Attempt(args) => attempt::run(args, &mut call),
         Command::Render(args) => render::run(args, &mut call),
+        Command::Lint(args) => lint::run(args, &mut call),
         Command::Tokens(args) => tokens::run(args, &mut call),
         Command::Cache(args) => cache::run(args, &mut call),
         Command::Import(args) => import::run(args, &mut call),

@@ -1,7 +1,9 @@
 //! `ctx render`: a state as the request of a provider.
 
 use contextree_json::{Object, Value};
-use contextree_provider::{Finding, Provider, RenderOptions, Rendered, Severity, lint, render};
+use contextree_provider::{
+    Finding, Loss, Provider, RenderOptions, Rendered, Severity, lint, render,
+};
 
 use super::Call;
 use super::input::{self, json};
@@ -36,9 +38,13 @@ pub(crate) struct Args {
     #[command(flatten)]
     settings: Settings,
 
-    /// Print only findings of the lint
+    /// Print only what the provider would not like, and what it does not get
     #[arg(long)]
     lint: bool,
+
+    /// Exit with 1 if anything of the tree does not reach the provider as it is
+    #[arg(long)]
+    strict: bool,
 }
 
 /// What a request says besides the conversation.
@@ -117,7 +123,8 @@ pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
         .map_err(|error| Failure::new(error.code(), error.to_string()).hint(error.hint()))?;
     let findings = lint(&rendered);
     let refused = findings.iter().any(|finding| finding.severity == Severity::Error);
-    let exit = if refused { Exit::No } else { Exit::Ok };
+    let lost = args.strict && !rendered.losses.is_empty();
+    let exit = if refused || lost { Exit::No } else { Exit::Ok };
     if args.lint {
         report(&findings, &rendered, call);
         return Ok(exit);
@@ -135,34 +142,64 @@ pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
     Ok(exit)
 }
 
+/// Returns the word for how bad a finding is.
+pub(super) fn finding_word(severity: Severity) -> &'static str {
+    if severity == Severity::Error { "error" } else { "warning" }
+}
+
+/// Returns a finding for programs.
+pub(super) fn finding_value(finding: &Finding) -> Object {
+    Object::from_iter([
+        ("code", Value::from(finding.code)),
+        ("severity", finding_word(finding.severity).into()),
+        ("message", finding.message.as_str().into()),
+        ("node", finding.node.as_deref().map_or(Value::Null, Value::from)),
+        ("path", finding.path.as_str().into()),
+    ])
+}
+
+fn loss_value(loss: &Loss) -> Object {
+    Object::from_iter([
+        ("code", Value::from(loss.kind.code())),
+        ("severity", "loss".into()),
+        ("message", loss.kind.meaning().into()),
+        ("node", loss.node.as_str().into()),
+        ("detail", loss.detail.as_str().into()),
+    ])
+}
+
 fn report(findings: &[Finding], rendered: &Rendered, call: &mut Call<'_>) {
-    let word = |severity: Severity| if severity == Severity::Error { "error" } else { "warning" };
     if call.output.format() != Format::Human {
-        let value = |finding: &Finding| {
-            Value::Object(Object::from_iter([
-                ("code", Value::from(finding.code)),
-                ("severity", word(finding.severity).into()),
-                ("message", finding.message.as_str().into()),
-                ("node", finding.node.as_deref().map_or(Value::Null, Value::from)),
-                ("path", finding.path.as_str().into()),
-            ]))
-        };
-        call.output.values(findings.iter().map(value).collect());
+        let losses = rendered.losses.iter().map(loss_value);
+        let values = findings.iter().map(finding_value).chain(losses).map(Value::Object);
+        call.output.values(values.collect());
         return;
     }
-    if findings.is_empty() {
+    if !findings.iter().any(|finding| finding.severity == Severity::Error) {
         call.output.note(&format!("{} would take this request", rendered.provider));
+    }
+    if findings.is_empty() && rendered.losses.is_empty() {
         return;
     }
     let mut table = Table::new(&["", "code", "node", "place", "what"]);
     for finding in findings {
         let style = if finding.severity == Severity::Error { style::ERROR } else { style::WARNING };
         table.row(vec![
-            paint(style, word(finding.severity)),
+            paint(style, finding_word(finding.severity)),
             finding.code.to_owned(),
             paint(style::ID, one_line(finding.node.as_deref().unwrap_or_default())),
             finding.path.clone(),
             finding.message.clone(),
+        ]);
+    }
+    for loss in &rendered.losses {
+        let detail = if loss.detail.is_empty() { "" } else { &*format!(" ({})", loss.detail) };
+        table.row(vec![
+            paint(style::WARNING, "loss"),
+            loss.kind.code().to_owned(),
+            paint(style::ID, one_line(&loss.node)),
+            String::new(),
+            one_line(&format!("{}{detail}", loss.kind.meaning())),
         ]);
     }
     let text = table.render(call.output.width());

@@ -34,6 +34,18 @@ impl Progress {
         Self::with_template(environment, &format!("{what} {template}"))
     }
 
+    /// Returns a sign that something goes on of which nobody knows how long it takes.
+    pub(crate) fn waiting(environment: &Environment, what: &str) -> Progress {
+        let progress =
+            Self::with_template(environment, &format!("{{spinner}} {what}, {{elapsed}}"));
+        if progress.waits.take() {
+            // It draws itself, from a thread of its own.
+            progress.bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(10));
+            progress.bar.enable_steady_tick(PATIENCE);
+        }
+        progress
+    }
+
     fn with_template(environment: &Environment, template: &str) -> Progress {
         let style =
             ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());

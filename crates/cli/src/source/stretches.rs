@@ -3,6 +3,8 @@
 use std::fs::File;
 use std::io::{self, Read};
 
+use contextree_provider::without_byte_order_mark;
+
 use crate::error::Failure;
 
 /// How long a stretch is, unless its last line is longer.
@@ -75,8 +77,12 @@ impl Stretches {
             false => memchr::memrchr(b'\n', &self.waiting).map_or(counted, |end| end + 1),
         };
         let rest = self.waiting.split_off(end);
+        let mut stretch = std::mem::replace(&mut self.waiting, rest);
+        if self.done == 0 {
+            stretch.drain(..stretch.len() - without_byte_order_mark(&stretch).len());
+        }
         self.done += end as u64;
-        Ok(std::mem::replace(&mut self.waiting, rest))
+        Ok(stretch)
     }
 
     /// Returns the given stretch with everything behind it.

@@ -10,6 +10,16 @@ use super::Format;
 /// How many entries are looked at before the best guess has to do.
 const PATIENCE: usize = 256;
 
+/// Returns the format that a document looks like; of several that would do, the likeliest.
+#[must_use]
+pub fn detect(value: &Value) -> Option<Format> {
+    let mut detector = Detector::default();
+    match (detector.look(value), detector.settle()) {
+        (Verdict::Is(format), _) | (_, Verdict::Is(format)) => Some(format),
+        _ => None,
+    }
+}
+
 /// What an entry looks like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Guess {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use contextree_engine::Context;
-use contextree_json::{Limits, Scratch, Value, lines, parse};
+use contextree_json::{Limits, ParseErrorKind, Scratch, Value, lines, parse};
 
 use super::ahead::{LineReader, prepare, work_ahead};
 use super::detect::{Detector, Verdict};
@@ -299,7 +299,7 @@ pub fn is_lines(text: &[u8]) -> bool {
     let Some(first) = lines.next() else { return false };
     match parse(first) {
         Ok(Value::Object(_) | Value::Array(_)) => lines.next().is_some(),
-        Err(error) if error.offset() >= first.trim_ascii_end().len() => false,
+        Err(error) if matches!(error.kind(), ParseErrorKind::UnexpectedEnd { .. }) => false,
         _ => lines.any(|line| parse(line).is_ok_and(|value| value.as_object().is_some())),
     }
 }

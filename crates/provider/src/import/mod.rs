@@ -16,6 +16,7 @@ mod importer;
 mod session;
 mod sight;
 
+pub use detect::detect;
 pub use error::{ImportError, ImportErrorKind};
 pub use format::{Format, UnknownFormat};
 pub use importer::{
