@@ -1,5 +1,7 @@
 //! `ctx import`: a document becomes a context.
 
+use std::path::Path;
+
 use contextree::{Context, ContextOptions, Profile};
 use contextree_json::{Object, ParseErrorKind, Value};
 use contextree_provider::{
@@ -30,17 +32,19 @@ Examples:
   ctx -c old import snapshot.json --strict
   ctx -c chat import messages.json              [{\"role\":\"user\",\"content\":\"Hello\"},…]
   ctx -c log import session.jsonl --from claude-code --keep-going
+  ctx import ~/.claude/projects/*/*.jsonl       one context for each, named after its file
   ctx export --history | ctx --store sqlite:copy.db import -")]
 pub(crate) struct Args {
-    /// The file; `-` is standard input
-    document: String,
+    /// The file; `-` is standard input. Of several, each becomes a context that is named after its file
+    #[arg(required = true, value_name = "DOCUMENT")]
+    documents: Vec<String>,
 
     /// What it is: auto, snapshot, history, openai-chat, openai-responses, anthropic, gemini, langchain, sharegpt, claude-code,
     /// codex, otel, flat
     #[arg(long, value_name = "FORMAT", default_value = "auto", value_parser = from)]
     from: From,
 
-    /// Go on behind a bad line of a log; they are listed, and the exit code is 1
+    /// Go on behind a bad line of a log, or a bad file of several; they are listed, and the exit code is 1
     #[arg(long)]
     keep_going: bool,
 
@@ -79,36 +83,80 @@ fn from(text: &str) -> Result<From, String> {
 }
 
 pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
-    let text = Stretches::open(&args.document)?;
+    if let [document] = &*args.documents {
+        let name = call.global.context.clone();
+        let (exit, row) = import(args, document, &name, call)?;
+        if let Some(row) = row {
+            call.output.value(&row);
+        }
+        return Ok(exit);
+    }
+    let mut rows = Vec::new();
+    let mut all = Exit::Ok;
+    for document in &args.documents {
+        let name = name_of(document)?;
+        match import(args, document, &name, call) {
+            Ok((exit, row)) => {
+                rows.extend(row);
+                if exit != Exit::Ok {
+                    all = exit;
+                }
+            }
+            Err(failure) if args.keep_going => {
+                call.output.failure(&failure);
+                all = Exit::No;
+            }
+            Err(failure) => return Err(failure),
+        }
+    }
+    if call.output.format() != Format::Human {
+        call.output.values(rows);
+    }
+    Ok(all)
+}
+
+/// Returns the name of the context that a file becomes.
+fn name_of(document: &str) -> Result<String, Failure> {
+    let stem = Path::new(document).file_stem().and_then(|stem| stem.to_str());
+    stem.filter(|stem| *stem != "-").map(str::to_owned).ok_or_else(|| {
+        Failure::usage("standard input has no name, which each of several documents needs")
+            .hint("import it alone, with `ctx -c NAME import -`")
+    })
+}
+
+/// Imports one document; returns what to tell programs.
+fn import(
+    args: &Args,
+    document: &str,
+    name: &str,
+    call: &mut Call<'_>,
+) -> Result<(Exit, Option<Value>), Failure> {
+    let text = Stretches::open(document)?;
     let place = text.place().to_owned();
     let (context, report) = read(args, &place, text, call)?;
     let edition = call.global.edition.unwrap_or_default();
     let settings = ContextSettings { edition, ..ContextSettings::default() };
     let (snapshots, nodes) = (context.history().len(), context.working().node_count());
-    let name = &call.global.context;
     let what = format!("{} and {}", count(snapshots, "snapshot"), count(nodes, "node"));
     let exit = match &report {
         Some(report) if !report.errors.is_empty() => Exit::No,
         _ => Exit::Ok,
     };
     let human = call.output.format() == Format::Human;
-    if let Some(report) = report.as_ref().filter(|_| human) {
-        tell(report, &place, call);
-    }
     if args.dry_run {
         // The name is looked at, too, if there is a store.
         if let Ok(home) = Home::open(call.global, call.environment, Access::Read)
             && home.store.find(name)?.is_some()
         {
-            return Err(contextree_store::StoreError::Exists { context: name.clone() }.into());
+            return Err(contextree_store::StoreError::Exists { context: name.to_owned() }.into());
         }
-        match human {
-            true => {
-                call.output.note(&format!("{what} would be imported into `{name}` (--dry-run)"));
-            }
-            false => call.output.value(&with_report(Object::new(), report.as_ref())),
+        if human {
+            tell(report.as_ref(), &place, call);
+            call.output.note(&format!("{what} would be imported into `{name}` (--dry-run)"));
+            return Ok((exit, None));
         }
-        return Ok(exit);
+        let row = Object::from_iter([("name", Value::from(name))]);
+        return Ok((exit, Some(with_report(row, report.as_ref()))));
     }
     let home = Home::open(call.global, call.environment, Access::Create)?;
     let storing = Progress::waiting(call.environment, "storing");
@@ -116,16 +164,20 @@ pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
     drop(storing);
     if human {
         call.output.text(&format!("{name}\n"));
+        tell(report.as_ref(), &place, call);
         call.output.note(&format!("{what} from {place}"));
-    } else {
-        let Value::Object(row) = row_value(session.row()) else { return Ok(exit) };
-        call.output.value(&with_report(row, report.as_ref()));
+        return Ok((exit, None));
     }
-    Ok(exit)
+    let row = match row_value(session.row()) {
+        Value::Object(row) => row,
+        _ => Object::new(),
+    };
+    Ok((exit, Some(with_report(row, report.as_ref()))))
 }
 
 /// Tells people what became of a log.
-fn tell(report: &ImportReport, place: &str, call: &mut Call<'_>) {
+fn tell(report: Option<&ImportReport>, place: &str, call: &mut Call<'_>) {
+    let Some(report) = report else { return };
     for error in &report.errors {
         call.output.warning(&format!("{place}: {error}"));
     }
