@@ -23,7 +23,7 @@ use crate::source::{Access, Home, Kind, Stretches};
 /// The context must not exist yet. What a document is is found out by looking at it, or said with `--from`. Documents of other programs are read leniently; `--strict` takes only what this one could have
 /// written itself.
 ///
-/// A log of requests becomes a history in which every snapshot is what one request said: one that does not continue the one before it takes its place. Exits with 1 if lines were bad and `--keep-going` passed
+/// A log of requests, each of which repeats the conversation, becomes a history of its turns; a request that does not continue the one before it takes its place. Exits with 1 if lines were bad and `--keep-going` passed
 /// over them.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
