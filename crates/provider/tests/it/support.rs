@@ -51,6 +51,39 @@ pub(crate) fn rendered(imported: &Imported, provider: Provider) -> Rendered {
         .unwrap_or_else(|error| panic!("{error}"))
 }
 
+/// What is said, by whom, in a few words: `user: Hi`, `assistant: Look. [c1 clock {}]`, `tool c1: noon`.
+pub(crate) fn said(imported: &Imported) -> Vec<String> {
+    let request = rendered(imported, Provider::OpenAiChat).value();
+    let text = |value: &Value, name: &str| {
+        value.get(name).and_then(Value::as_str).unwrap_or_default().to_owned()
+    };
+    let message = |message: &Value| {
+        let mut line = text(message, "role");
+        if let Some(id) = message.get("tool_call_id").and_then(Value::as_str) {
+            line = format!("{line} {id}");
+        }
+        line.push(':');
+        match message.get("content") {
+            Some(Value::String(said)) => line.push_str(&format!(" {said}")),
+            Some(Value::Array(parts)) => {
+                for part in parts {
+                    let said = part.get("text").and_then(Value::as_str);
+                    let kind = text(part, "type");
+                    line.push_str(&format!(" {}", said.unwrap_or(&format!("({kind})"))));
+                }
+            }
+            _ => {}
+        }
+        for call in message.get("tool_calls").and_then(Value::as_array).unwrap_or_default() {
+            let function = call.get("function").unwrap();
+            let (name, arguments) = (text(function, "name"), text(function, "arguments"));
+            line.push_str(&format!(" [{} {name} {arguments}]", text(call, "id")));
+        }
+        line
+    };
+    request.get("messages").and_then(Value::as_array).unwrap().iter().map(message).collect()
+}
+
 /// Fails with the first place at which two values differ.
 pub(crate) fn assert_same(left: &Value, right: &Value, what: &str) {
     if let Some(difference) = difference(left, right, "") {
