@@ -4,6 +4,7 @@
 
 mod budgets;
 mod claude_code;
+mod codex;
 mod linting;
 mod logs;
 mod losses;
