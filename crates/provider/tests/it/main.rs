@@ -5,6 +5,7 @@
 mod budgets;
 mod claude_code;
 mod codex;
+mod langchain;
 mod linting;
 mod logs;
 mod losses;

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use contextree_json::Value;
 use contextree_provider::{
-    Format, ImportOptions, Imported, Provider, RenderOptions, Rendered, import, render,
+    Format, ImportOptions, Imported, Provider, RenderOptions, Rendered, Severity, import, lint,
+    render,
 };
 
 /// The samples of a format, by name.
@@ -51,8 +52,19 @@ pub(crate) fn rendered(imported: &Imported, provider: Provider) -> Rendered {
         .unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// What is said, by whom, in a few words: `user: Hi`, `assistant: Look. [c1 clock {}]`, `tool c1: noon`.
+/// Fails if a provider would refuse what is rendered for it.
+pub(crate) fn assert_sound(imported: &Imported, what: &str) {
+    for provider in Provider::ALL {
+        let rendered = rendered(imported, provider);
+        let mut findings = lint(&rendered);
+        findings.retain(|finding| finding.severity == Severity::Error);
+        assert!(findings.is_empty(), "{what}, {provider}: {findings:?}\n{}", rendered.text());
+    }
+}
+
+/// What is said, by whom, in a few words: `user: Hi`, `assistant: Look. [c1 clock {}]`, `tool c1: noon`. Every provider would take it.
 pub(crate) fn said(imported: &Imported) -> Vec<String> {
+    assert_sound(imported, "what is said");
     let request = rendered(imported, Provider::OpenAiChat).value();
     let text = |value: &Value, name: &str| {
         value.get(name).and_then(Value::as_str).unwrap_or_default().to_owned()
