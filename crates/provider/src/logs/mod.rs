@@ -94,7 +94,7 @@ pub(crate) fn log(format: Format) -> Box<dyn Log> {
         Format::ShareGpt => Box::new(sharegpt::ShareGpt),
         Format::ClaudeCode => Box::new(claude_code::ClaudeCode::default()),
         Format::Codex => Box::new(codex::Codex::default()),
-        Format::OTel => Box::new(otel::OTel),
+        Format::OTel => Box::new(otel::OTel::default()),
         Format::Flat => Box::new(flat::Flat),
         Format::OpenAiChat | Format::Auto => Box::new(Requests::new(Provider::OpenAiChat)),
     }

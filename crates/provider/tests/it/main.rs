@@ -9,6 +9,7 @@ mod langchain;
 mod linting;
 mod logs;
 mod losses;
+mod otel;
 mod round_trip;
 mod session;
 mod support;
