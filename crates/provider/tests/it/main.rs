@@ -10,6 +10,7 @@ mod linting;
 mod logs;
 mod losses;
 mod otel;
+mod plain_logs;
 mod round_trip;
 mod session;
 mod support;

@@ -75,7 +75,7 @@ fn a_call_that_says_nothing_new_adds_nothing() {
     let first = span("a", 10, "chat", &["Q1", "A1"]);
     let second = span("a", 30, "chat", &["Q1", "A1", "Q2", "A2"]);
     let agent = span("a", 5, "invoke_agent", &["Q1", "A2"]);
-    let log = [first.clone(), first.clone(), second.clone(), first.clone(), agent.clone()];
+    let log = [first.clone(), first.clone(), second, first, agent.clone()];
     let imported = check(&export(&log), &SAID);
     assert_eq!(imported.report.skipped["repeated_call"], 2);
     assert_eq!(imported.report.skipped["agent_span"], 1);
