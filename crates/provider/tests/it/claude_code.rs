@@ -54,6 +54,11 @@ fn skipped(imported: &Imported) -> Vec<(&str, u64)> {
 fn entries_follow_their_parents_not_each_other() {
     let log = [user("u1<", "Q1"), user("u2<a1", "Q2"), text("a1<u1", "A1"), text("a2<u2", "A2")];
     check(&log, &["user: Q1", "assistant: A1", "user: Q2", "assistant: A2"]);
+    // The last entry of the file need not be the last of the conversation.
+    let log = [user("u1<", "Q1"), user("u2<a1", "Q2"), text("a1<u1", "A1")];
+    check(&log, &["user: Q1", "assistant: A1", "user: Q2"]);
+    let circle = [user("u1<u2", "Q1"), user("u2<u1", "Q2")];
+    check(&circle, &["user: Q1", "user: Q2"]);
 }
 
 #[test]

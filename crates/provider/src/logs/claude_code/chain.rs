@@ -46,9 +46,6 @@ impl Kept {
 
 /// Returns the entries of the conversation, in its order.
 pub(super) fn conversation(entries: &[Entry]) -> Vec<usize> {
-    let Some(mut leaf) = entries.iter().rposition(|entry| entry.may_end) else {
-        return Vec::new();
-    };
     let places: HashMap<&str, usize> =
         entries.iter().enumerate().map(|(index, entry)| (&*entry.uuid, index)).collect();
     let find = |uuid: &str| places.get(uuid).copied();
@@ -56,14 +53,43 @@ pub(super) fn conversation(entries: &[Entry]) -> Vec<usize> {
         entries.iter().map(|entry| find(entry.parent.as_deref()?)).collect();
     for kept in entries.iter().filter_map(|entry| entry.kept.as_ref()) {
         let moved = find(&kept.anchor).zip(kept_entries(kept, &parents, find));
-        let Some((anchor, list)) = moved else { continue };
-        let last = relink(anchor, &list, &mut parents);
-        // Nothing was said after the compaction.
-        if leaf == anchor {
-            leaf = last;
+        if let Some((anchor, list)) = moved {
+            relink(anchor, &list, &mut parents);
         }
     }
-    arrange(entries, &chain(leaf, &parents))
+    let leaf = newest_leaf(entries, &parents);
+    leaf.map_or_else(Vec::new, |leaf| arrange(entries, &chain(leaf, &parents)))
+}
+
+/// Returns the end of the conversation: the newest entry that may be one, or what follows it and was written before it.
+fn newest_leaf(entries: &[Entry], parents: &[Option<usize>]) -> Option<usize> {
+    let newest = entries.iter().rposition(|entry| entry.may_end)?;
+    let mut goes_on = vec![false; entries.len()];
+    for (index, _) in entries.iter().enumerate().filter(|(_, entry)| entry.may_end) {
+        let mut next = parents[index];
+        while let Some(above) = next
+            && !std::mem::replace(&mut goes_on[above], true)
+        {
+            next = parents[above];
+        }
+    }
+    if !goes_on[newest] {
+        return Some(newest);
+    }
+    let mut children = vec![Vec::new(); entries.len()];
+    for (child, parent) in parents.iter().enumerate() {
+        parent.map(|parent| children[parent].push(child));
+    }
+    let mut open = vec![newest];
+    let mut found = None;
+    while let Some(index) = open.pop() {
+        // What was looked at once has no children any more.
+        open.append(&mut children[index]);
+        if entries[index].may_end && !goes_on[index] {
+            found = found.max(Some(index));
+        }
+    }
+    found.or(Some(newest))
 }
 
 /// Finds the entries that were kept.
@@ -86,9 +112,9 @@ fn kept_entries(
     }
 }
 
-/// Puts entries behind the anchor, and what followed the anchor behind them. Returns the last of them.
-fn relink(anchor: usize, list: &[usize], parents: &mut [Option<usize>]) -> usize {
-    let Some(last) = list.last() else { return anchor };
+/// Puts entries behind the anchor, and what followed the anchor behind them.
+fn relink(anchor: usize, list: &[usize], parents: &mut [Option<usize>]) {
+    let Some(last) = list.last() else { return };
     for (child, parent) in parents.iter_mut().enumerate() {
         if *parent == Some(anchor) && !list.contains(&child) {
             *parent = Some(*last);
@@ -99,7 +125,6 @@ fn relink(anchor: usize, list: &[usize], parents: &mut [Option<usize>]) -> usize
         parents[*index] = Some(above);
         above = *index;
     }
-    above
 }
 
 /// Returns the way from the first entry to this one.
