@@ -46,17 +46,19 @@ fn items_of_responses_are_there_once_and_go_back() {
     let content = r#"[
         {"type":"reasoning","id":"rs_1","summary":[{"type":"summary_text","text":"R","index":0}],
          "encrypted_content":"ENC","index":0},
-        {"type":"text","text":"Look.","annotations":[],"id":"msg_1","index":1},
+        {"type":"text","text":"Look","annotations":[],"id":"msg_1","index":1},
+        {"type":"text","text":"here.","annotations":[],"id":"msg_1","index":2},
         {"type":"function_call","id":"fc_1","call_id":"c1","name":"f","arguments":"{\"a\": 1}",
          "status":"completed","index":2}]"#;
     let answer = message("ai", content, CALL);
     let imported = log(&[answer, message("tool", r#""one""#, RESULT)]);
-    assert_eq!(said(&imported)[1], r#"assistant: Look. [c1 f {"a": 1}]"#);
+    assert_eq!(said(&imported)[1], r#"assistant: Look here. [c1 f {"a": 1}]"#);
     let expected = r#"[
         {"type":"reasoning","id":"rs_1","summary":[{"type":"summary_text","text":"R"}],
          "encrypted_content":"ENC"},
-        {"role":"assistant",
-         "content":[{"type":"output_text","text":"Look.","annotations":[]}]},
+        {"type":"message","role":"assistant","id":"msg_1","status":"completed",
+         "content":[{"type":"output_text","text":"Look","annotations":[]},
+                    {"type":"output_text","text":"here.","annotations":[]}]},
         {"type":"function_call","id":"fc_1","call_id":"c1","name":"f","arguments":"{\"a\": 1}",
          "status":"completed"},
         {"type":"function_call_output","call_id":"c1","output":"one"}]"#;

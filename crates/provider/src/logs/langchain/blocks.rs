@@ -7,7 +7,7 @@ use contextree_tree::Content;
 use crate::import::{Fields, set};
 use crate::logs::{foreign, note};
 use crate::media::from_url;
-use crate::parts::names;
+use crate::parts::names::{self, form};
 use crate::{Provider, anthropic, openai_chat, openai_responses};
 
 pub(super) fn text_node(text: Box<str>) -> NewNode {
@@ -96,22 +96,47 @@ fn read_text(mut fields: Fields, provider: Option<Provider>) -> NewNode {
     let mut node = text_node(fields.take_text("text").unwrap_or_default());
     fields.take("type");
     take_signature(&mut fields, &mut node, provider);
-    let owners = [
-        ("annotations", Provider::OpenAiResponses),
-        ("cache_control", Provider::Anthropic),
-        ("citations", Provider::Anthropic),
-    ];
-    let standard = fields.0.get("annotations").is_some_and(is_standard);
-    let signed = node.attributes.iter().any(|(name, _)| name == names::PROVIDER);
-    let mut owned = owners
-        .iter()
-        .filter(|(name, _)| fields.0.contains_key(name) && !(*name == "annotations" && standard));
-    if let Some((_, owner)) = owned.next().filter(|_| !signed) {
-        let own = owners.iter().filter(|(_, it)| it == owner);
-        let extra: Object = own.filter_map(|(name, _)| Some((*name, fields.take(name)?))).collect();
-        Fields(extra).keep(&mut node, names::EXTRA, *owner);
+    let is_owned = |node: &NewNode| node.attributes.iter().any(|(name, _)| name == names::PROVIDER);
+    if !is_owned(&node) && message_id(&fields.0).is_some() {
+        let extra = take(&mut fields, &["annotations"]);
+        extra.keep(&mut node, names::EXTRA, Provider::OpenAiResponses);
+        // An answer of Responses goes back with its id or not at all.
+        let mut message = take(&mut fields, &["id", "status", "phase"]);
+        message.0.insert("type", Value::from("message"));
+        if !message.0.contains_key("status") {
+            message.0.insert("status", Value::from("completed"));
+        }
+        message.keep(&mut node, names::MESSAGE_EXTRA, Provider::OpenAiResponses);
+    }
+    if !is_owned(&node) {
+        let extra = take(&mut fields, &["cache_control", "citations"]);
+        extra.keep(&mut node, names::EXTRA, Provider::Anthropic);
     }
     note(&mut node, fields.0);
+    node
+}
+
+fn take(fields: &mut Fields, names: &[&str]) -> Fields {
+    Fields(names.iter().filter_map(|name| Some((*name, fields.take(name)?))).collect())
+}
+
+/// Returns the id of the message of Responses that a text is of.
+fn message_id(block: &Object) -> Option<&str> {
+    let annotations = block.get("annotations")?;
+    annotations.as_array().filter(|_| !is_standard(annotations))?;
+    block.get("id")?.as_str()
+}
+
+/// True if a text goes on with the message of the text before it.
+pub(super) fn goes_on(before: Option<&Value>, block: &Value) -> bool {
+    let id = |block: &Value| message_id(block.as_object()?).map(str::to_owned);
+    before.and_then(id).is_some_and(|before| id(block) == Some(before))
+}
+
+/// Makes a text go on with the message of the text before it.
+pub(super) fn joined_to_last(mut node: NewNode) -> NewNode {
+    node.attributes.retain(|(name, _)| name != names::MESSAGE_EXTRA);
+    set(&mut node, names::FORM, form::JOINED);
     node
 }
 

@@ -84,9 +84,15 @@ fn read_parts(fields: &mut Fields) -> Vec<NewNode> {
         Some(Value::String(text)) if text.is_empty() && !calls.is_empty() => {}
         Some(Value::String(text)) => parts.push(blocks::text_node(text)),
         Some(Value::Array(list)) => {
-            parts.extend(blocks::joined(list).into_iter().map(|block| {
-                calls.read_block(&block).unwrap_or_else(|| blocks::read(block, provider))
-            }));
+            let mut before = None;
+            for block in blocks::joined(list) {
+                let goes_on = blocks::goes_on(before.as_ref(), &block);
+                let kept = block.get("annotations").is_some().then(|| block.clone());
+                let node = calls.read_block(&block);
+                let node = node.unwrap_or_else(|| blocks::read(block, provider));
+                parts.push(if goes_on { blocks::joined_to_last(node) } else { node });
+                before = kept;
+            }
         }
         _ => {}
     }
