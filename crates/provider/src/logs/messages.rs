@@ -4,19 +4,22 @@ use std::collections::BTreeMap;
 
 use contextree_json::Value;
 
-use super::langchain::read_message;
+use super::langchain::{read_message, take_messages};
 use super::{Entry, Log};
-use crate::import::{Fields, ImportErrorKind, Incoming, Session, Shape, digests};
+use crate::import::{ImportErrorKind, Incoming, Session, digests};
 
 /// Reads messages, and lists of them.
 pub(crate) struct Messages;
 
-/// Reads an entry that is a single message, as every entry is that has no list.
+/// Reads an entry that is a single message, as every entry is that has no list. What removes a message is left to be counted.
 pub(super) fn read_ahead(value: Value) -> Entry {
-    match &value {
-        Value::Array(_) => Entry::Value(value),
-        Value::Object(object) if object.get("messages").is_some_and(is_list) => Entry::Value(value),
-        _ => read_message(value).into(),
+    match take_messages(value) {
+        Ok(list) => Entry::Value(Value::Array(list)),
+        Err(message) => match read_message(message) {
+            Ok(Some(message)) => Entry::Message(message),
+            Ok(None) => Entry::Value(removal()),
+            Err(shape) => Entry::Bad(shape),
+        },
     }
 }
 
@@ -25,27 +28,39 @@ impl Log for Messages {
         &mut self,
         value: Value,
         session: &mut Session,
-        _skipped: &mut BTreeMap<String, u64>,
+        skipped: &mut BTreeMap<String, u64>,
     ) -> Result<(), ImportErrorKind> {
-        let list = match value {
-            Value::Array(list) => list,
-            Value::Object(object) if object.get("messages").is_some_and(is_list) => {
-                Fields(object).take_list("messages").unwrap_or_default()
-            }
-            message => return session.single(read_message(message)?),
+        let mut removed = || *skipped.entry("remove".to_owned()).or_default() += 1;
+        let list = match take_messages(value) {
+            Ok(list) => list,
+            Err(message) => match read_message(message)? {
+                Some(message) => return session.single(message),
+                None => {
+                    removed();
+                    return Ok(());
+                }
+            },
         };
         let digests = digests(&list);
         let known = session.known(&digests);
-        let read = |(index, message): (usize, Value)| {
-            read_message(message).map_err(|shape| shape.within(&format!("[{index}]")))
-        };
-        let messages: Vec<Incoming> =
-            list.into_iter().enumerate().map(read).collect::<Result<_, Shape>>()?;
+        let mut messages: Vec<Option<Incoming>> = Vec::with_capacity(list.len());
+        for (index, message) in list.into_iter().enumerate() {
+            let read = read_message(message);
+            messages.push(read.map_err(|shape| shape.within(&format!("[{index}]")))?);
+        }
         session.begin_request(digests)?;
-        messages.into_iter().skip(known).try_for_each(|message| session.single(message))
+        for message in messages.into_iter().skip(known) {
+            match message {
+                Some(message) => session.single(message)?,
+                None => removed(),
+            }
+        }
+        Ok(())
     }
 }
 
-fn is_list(value: &Value) -> bool {
-    value.as_array().is_some()
+/// Returns an entry that is read as the removal of a message, whatever else it said.
+fn removal() -> Value {
+    let fields = [("type", Value::from("remove")), ("content", Value::from(""))];
+    Value::Object(fields.into_iter().collect())
 }

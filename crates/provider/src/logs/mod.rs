@@ -11,10 +11,10 @@ mod sharegpt;
 use std::collections::BTreeMap;
 
 use contextree_engine::NewNode;
-use contextree_json::Value;
+use contextree_json::{Object, Value};
 
 use crate::Provider;
-use crate::import::{Format, ImportErrorKind, Incoming, Session, Shape};
+use crate::import::{Format, ImportErrorKind, Incoming, Session, Shape, set};
 use crate::parts::names;
 use crate::requests::{self, Requests};
 
@@ -66,10 +66,22 @@ pub(crate) trait Log {
     }
 }
 
-/// Returns a block with something that no provider understands: it is kept, and never rendered.
+/// Returns a block with something that no provider understands: it is kept, and never rendered. Its own type says what it is; as the kind
+/// of the block it could be taken for a call or a result.
 fn foreign(format: &str, value: Value) -> NewNode {
-    let kind = value.get("type").and_then(Value::as_str).unwrap_or("unknown").to_owned();
-    NewNode::json(value).kind(kind).attribute(names::PROVIDER, format)
+    NewNode::json(value).kind("foreign").attribute(names::PROVIDER, format)
+}
+
+/// Notes what a log said about a block. If something was noted before, about the block alone, that becomes a part of it.
+fn note(node: &mut NewNode, mut entry: Object) {
+    if entry.is_empty() {
+        return;
+    }
+    if let Some(place) = node.attributes.iter().position(|(name, _)| name == names::ENTRY) {
+        let (_, before) = node.attributes.remove(place);
+        entry.insert("part", before);
+    }
+    set(node, names::ENTRY, Value::Object(entry));
 }
 
 /// Returns the reader of a format.
@@ -82,7 +94,7 @@ pub(crate) fn log(format: Format) -> Box<dyn Log> {
         Format::ShareGpt => Box::new(sharegpt::ShareGpt),
         Format::ClaudeCode => Box::new(claude_code::ClaudeCode::default()),
         Format::Codex => Box::new(codex::Codex::default()),
-        Format::OTel => Box::new(otel::OTel),
+        Format::OTel => Box::new(otel::OTel::default()),
         Format::Flat => Box::new(flat::Flat),
         Format::OpenAiChat | Format::Auto => Box::new(Requests::new(Provider::OpenAiChat)),
     }

@@ -1,14 +1,15 @@
 //! Conversations of ShareGPT: `{"conversations":[{"from":"human","value":…}],"system":…,"tools":…}`. Calls have no ids here; they are
-//! made of the number of the message.
+//! made of the number of the message. Some write the messages as in Chat Completions.
 
 use std::collections::BTreeMap;
 
 use contextree_engine::NewNode;
-use contextree_json::{Value, parse};
+use contextree_json::{Object, Value, parse};
 use contextree_tree::Content;
 
 use super::{Log, foreign};
-use crate::import::{Fields, ImportErrorKind, Incoming, Session, Shape, digests, set};
+use crate::import::{Digest, Fields, ImportErrorKind, Incoming, Session, Shape, digests, set};
+use crate::openai_chat;
 use crate::parts::Role;
 use crate::parts::names::{self, form};
 use crate::tools::function;
@@ -16,52 +17,86 @@ use crate::tools::function;
 /// Reads conversations.
 pub(crate) struct ShareGpt;
 
+/// What an entry is.
+enum Read {
+    Message(Incoming),
+    Conversation(Conversation),
+    Empty,
+}
+
+/// A conversation that was read.
+struct Conversation {
+    digests: Vec<Digest>,
+    system: Vec<NewNode>,
+    /// Messages, and where they stood.
+    messages: Vec<(usize, Incoming)>,
+}
+
 impl Log for ShareGpt {
     fn entry(
         &mut self,
         value: Value,
         session: &mut Session,
-        _skipped: &mut BTreeMap<String, u64>,
+        skipped: &mut BTreeMap<String, u64>,
     ) -> Result<(), ImportErrorKind> {
-        if let Value::Array(entries) = value {
-            return entries.into_iter().try_for_each(|entry| self.entry(entry, session, _skipped));
-        }
-        let mut fields = Fields::of(value)?;
-        let Some(messages) = fields.take_list("conversations") else {
-            let (_, message) = read(Value::Object(fields.0))?;
-            return session.message(message);
+        let list = match value {
+            Value::Array(list) => list,
+            entry => vec![entry],
         };
-        let digests = digests(&messages);
-        let known = session.known(&digests);
-        let mut system = Vec::new();
-        if let Some(text) = fields.take_text("system") {
-            system.push(text_node(text));
-        }
-        let mut incoming = Vec::new();
-        for (index, message) in messages.into_iter().enumerate() {
-            let place = format!("conversations[{index}]");
-            let (is_system, message) = read(message).map_err(|shape| shape.within(&place))?;
-            if is_system && incoming.is_empty() {
-                system.extend(message.into_nodes());
-            } else {
-                incoming.push((index, message));
-            }
-        }
-        let mut nodes = read_tools(&mut fields);
-        if !fields.0.is_empty() {
-            let entry = NewNode::container(names::REQUEST_TYPE);
-            nodes.push(entry.attribute(names::ENTRY, Value::Object(fields.0)));
-        }
-        nodes.extend(system);
-        session.begin_request(digests)?;
-        session.system(nodes)?;
-        for (index, message) in incoming {
-            if index >= known {
-                session.message(message)?;
+        // Everything is read before the first message is added.
+        let read: Vec<Read> = list.into_iter().map(read_entry).collect::<Result<_, Shape>>()?;
+        for entry in read {
+            match entry {
+                Read::Message(message) => session.message(message)?,
+                Read::Conversation(conversation) => add(conversation, session)?,
+                Read::Empty => *skipped.entry("empty".to_owned()).or_default() += 1,
             }
         }
         Ok(())
     }
+}
+
+fn add(conversation: Conversation, session: &mut Session) -> Result<(), ImportErrorKind> {
+    let known = session.known(&conversation.digests);
+    session.begin_request(conversation.digests)?;
+    session.system(conversation.system)?;
+    let mut new = conversation.messages.into_iter().filter(|(index, _)| *index >= known);
+    new.try_for_each(|(_, message)| session.message(message))
+}
+
+fn read_entry(value: Value) -> Result<Read, Shape> {
+    let mut fields = Fields::of(value)?;
+    let names = ["conversations", "conversation", "messages"];
+    let Some((name, messages)) =
+        names.into_iter().find_map(|name| Some((name, fields.take_list(name)?)))
+    else {
+        return Ok(Read::Message(read(Value::Object(fields.0))?));
+    };
+    if messages.is_empty() {
+        return Ok(Read::Empty);
+    }
+    let digests = digests(&messages);
+    let mut system = Vec::new();
+    if let Some(text) = fields.take_text("system") {
+        system.push(text_node(text));
+    }
+    let mut incoming = Vec::new();
+    for (index, message) in messages.into_iter().enumerate() {
+        let place = format!("{name}[{index}]");
+        let message = read(message).map_err(|shape| shape.within(&place))?;
+        if message.role == Role::System && incoming.is_empty() {
+            system.extend(message.into_nodes());
+        } else {
+            incoming.push((index, message));
+        }
+    }
+    let mut nodes = read_tools(&mut fields);
+    if !fields.0.is_empty() {
+        let entry = NewNode::container(names::REQUEST_TYPE);
+        nodes.push(entry.attribute(names::ENTRY, Value::Object(fields.0)));
+    }
+    nodes.extend(system);
+    Ok(Read::Conversation(Conversation { digests, system: nodes, messages: incoming }))
 }
 
 fn text_node(text: Box<str>) -> NewNode {
@@ -91,27 +126,66 @@ fn read_tools(fields: &mut Fields) -> Vec<NewNode> {
     list.into_iter().map(read).collect()
 }
 
-/// Reads a message; and whether it is the system's.
-fn read(message: Value) -> Result<(bool, Incoming), Shape> {
+/// Reads a message: `from` and `value`, or `role` and `content`.
+fn read(message: Value) -> Result<Incoming, Shape> {
     let mut fields = Fields::of(message)?;
-    let from = fields.need_text("from")?;
-    let value = fields.need_text("value")?;
-    let (role, mut parts) = match &*from {
-        "human" | "user" => (Role::User, vec![text_node(value)]),
-        "gpt" | "assistant" | "chatgpt" | "model" => (Role::Assistant, vec![text_node(value)]),
-        "system" => (Role::System, vec![text_node(value)]),
-        "observation" | "tool" | "function_response" => {
-            let mut node = text_node(value).kind("result");
+    let from = match fields.take_text("from") {
+        Some(from) => from,
+        None if fields.text("role").is_some() => return read_chat(fields),
+        None => return Err(Shape::new("a text").within("from")),
+    };
+    let value = ["value", "content"].into_iter().find_map(|name| fields.take(name));
+    let value = match value {
+        Some(Value::String(text)) => Some(text),
+        Some(Value::Null) => None,
+        _ => return Err(Shape::new("a text").within("value")),
+    };
+    let mut message = speak(&from, value)?;
+    if let Some(first) = message.parts.first_mut().filter(|_| !fields.0.is_empty()) {
+        set(first, names::ENTRY, Value::Object(fields.0));
+    }
+    Ok(message)
+}
+
+fn speak(from: &str, value: Option<Box<str>>) -> Result<Incoming, Shape> {
+    let nothing = || NewNode { kind: Some("text".into()), ..NewNode::default() };
+    let text = |value: Option<Box<str>>| vec![value.map_or_else(nothing, text_node)];
+    let (role, parts) = match from {
+        "human" | "user" => (Role::User, text(value)),
+        "gpt" | "assistant" | "chatgpt" | "model" | "bot" => (Role::Assistant, text(value)),
+        "system" => (Role::System, text(value)),
+        "observation" | "tool" | "tool_response" | "tool_result" | "function_response" => {
+            let mut node = value.map_or_else(nothing, text_node).kind("result");
             set(&mut node, names::FORM, form::ANONYMOUS);
             (Role::Tool, vec![node])
         }
-        "function_call" => (Role::Assistant, read_calls(value)),
+        "function_call" | "tool_call" | "tool_calls" => {
+            (Role::Assistant, value.map_or_else(|| vec![nothing()], read_calls))
+        }
         _ => return Err(Shape::new("a known speaker").within("from")),
     };
-    if !fields.0.is_empty() {
-        set(&mut parts[0], names::ENTRY, Value::Object(fields.0));
+    Ok(Incoming::new(role, parts))
+}
+
+/// Reads a message that is written as in Chat Completions. Fields that are not known there are no part of it.
+fn read_chat(mut fields: Fields) -> Result<Incoming, Shape> {
+    let role: Box<str> = fields.text("role").unwrap_or_default().into();
+    if matches!(&*role, "human" | "gpt" | "chatgpt" | "bot" | "observation")
+        || role.ends_with("_call")
+        || role.ends_with("_response")
+    {
+        fields.take("role");
+        fields.0.insert("from", Value::String(role));
+        return read(Value::Object(fields.0));
     }
-    Ok((role == Role::System, Incoming::new(role, parts)))
+    let known = ["role", "content", "tool_calls", "tool_call_id", "name", "refusal"];
+    let chat: Object =
+        known.into_iter().filter_map(|name| Some((name, fields.take(name)?))).collect();
+    let mut message = openai_chat::read_message(Value::Object(chat))?;
+    if let Some(first) = message.parts.first_mut().filter(|_| !fields.0.is_empty()) {
+        set(first, names::ENTRY, Value::Object(fields.0));
+    }
+    Ok(message)
 }
 
 /// Reads calls out of a text: `{"name":…,"arguments":…}`, or a list of these. Any other text is a text.

@@ -101,13 +101,7 @@ fn sessions_without_a_budget_are_rendered_on_as_anew() {
 
 #[test]
 fn imported_sessions_are_cut_down_as_safely() {
-    for format in [
-        Format::OpenAiChat,
-        Format::OpenAiResponses,
-        Format::Anthropic,
-        Format::Gemini,
-        Format::ClaudeCode,
-    ] {
+    for format in Format::ALL.into_iter().filter(|format| *format != Format::Auto) {
         for (name, text) in samples(format) {
             for seed in 0..40 {
                 let mut session = Session::new(seed, format.provider());

@@ -5,7 +5,7 @@ use contextree_provider::{
     Format, ImportOptions, Imported, Importer, Provider, Severity, import, lint,
 };
 
-use crate::support::{assert_same, expected, imported, rendered, samples};
+use crate::support::{assert_same, assert_sound, expected, imported, rendered, samples};
 
 fn check(format: Format, provider_of: impl Fn(&str) -> Provider) {
     for (name, text) in samples(format) {
@@ -26,6 +26,7 @@ fn check(format: Format, provider_of: impl Fn(&str) -> Provider) {
 fn langchain_arrives_in_both_of_its_forms() {
     check(Format::LangChain, |name| match name {
         "dumpd.jsonl" => Provider::Anthropic,
+        "responses.json" => Provider::OpenAiResponses,
         _ => Provider::OpenAiChat,
     });
 }
@@ -49,6 +50,15 @@ fn claude_code_is_a_tree_of_which_the_newest_branch_counts() {
         .find(|(_, node)| node.content().as_text() == Some("Will it rain in Oslo and Zürich?"));
     let entry = first.unwrap().1.attribute("log:entry").unwrap();
     assert_eq!(entry.get("cwd").and_then(Value::as_str), Some("/home/ada"), "fields survive");
+}
+
+#[test]
+fn every_sample_of_every_log_reaches_every_provider() {
+    for format in Format::ALL.into_iter().filter(|format| *format != Format::Auto) {
+        for (name, text) in samples(format) {
+            assert_sound(&imported(&text, format), &format!("{format}/{name}"));
+        }
+    }
 }
 
 #[test]

@@ -3,9 +3,14 @@
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
 mod budgets;
+mod claude_code;
+mod codex;
+mod langchain;
 mod linting;
 mod logs;
 mod losses;
+mod otel;
+mod plain_logs;
 mod requests;
 mod round_trip;
 mod session;

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use contextree_json::Value;
 use contextree_provider::{
-    Format, ImportOptions, Imported, Provider, RenderOptions, Rendered, import, render,
+    Format, ImportOptions, Imported, Provider, RenderOptions, Rendered, Severity, import, lint,
+    render,
 };
 
 /// The samples of a format, by name.
@@ -49,6 +50,50 @@ pub(crate) fn rendered(imported: &Imported, provider: Provider) -> Rendered {
     let head = imported.context.head().expect("there is a turn");
     render(head.view(), provider, &RenderOptions::default())
         .unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Fails if a provider would refuse what is rendered for it.
+pub(crate) fn assert_sound(imported: &Imported, what: &str) {
+    for provider in Provider::ALL {
+        let rendered = rendered(imported, provider);
+        let mut findings = lint(&rendered);
+        findings.retain(|finding| finding.severity == Severity::Error);
+        assert!(findings.is_empty(), "{what}, {provider}: {findings:?}\n{}", rendered.text());
+    }
+}
+
+/// What is said, by whom, in a few words: `user: Hi`, `assistant: Look. [c1 clock {}]`, `tool c1: noon`. Every provider would take it.
+pub(crate) fn said(imported: &Imported) -> Vec<String> {
+    assert_sound(imported, "what is said");
+    let request = rendered(imported, Provider::OpenAiChat).value();
+    let text = |value: &Value, name: &str| {
+        value.get(name).and_then(Value::as_str).unwrap_or_default().to_owned()
+    };
+    let message = |message: &Value| {
+        let mut line = text(message, "role");
+        if let Some(id) = message.get("tool_call_id").and_then(Value::as_str) {
+            line = format!("{line} {id}");
+        }
+        line.push(':');
+        match message.get("content") {
+            Some(Value::String(said)) => line.push_str(&format!(" {said}")),
+            Some(Value::Array(parts)) => {
+                for part in parts {
+                    let said = part.get("text").and_then(Value::as_str);
+                    let kind = text(part, "type");
+                    line.push_str(&format!(" {}", said.unwrap_or(&format!("({kind})"))));
+                }
+            }
+            _ => {}
+        }
+        for call in message.get("tool_calls").and_then(Value::as_array).unwrap_or_default() {
+            let function = call.get("function").unwrap();
+            let (name, arguments) = (text(function, "name"), text(function, "arguments"));
+            line.push_str(&format!(" [{} {name} {arguments}]", text(call, "id")));
+        }
+        line
+    };
+    request.get("messages").and_then(Value::as_array).unwrap().iter().map(message).collect()
 }
 
 /// Fails with the first place at which two values differ.
