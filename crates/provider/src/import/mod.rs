@@ -21,5 +21,5 @@ pub use importer::{ImportOptions, ImportReport, Imported, Importer, import, is_l
 
 pub(crate) use ahead::work_ahead;
 pub(crate) use error::Shape;
-pub(crate) use fields::{Fields, mark_provider, opaque, set};
+pub(crate) use fields::{Fields, mark_provider, opaque, opaque_part, set};
 pub(crate) use session::{Incoming, Session, digests, settings_node};

@@ -42,7 +42,7 @@ pub(crate) fn order<'a>(
                 if let Some(result) = later.filter(|later| later.kind == Kind::Result)
                     && take(&mut awaiting, &result)
                 {
-                    ordered.push(result);
+                    ordered.push(Part { moved: true, ..result });
                     *later = None;
                 }
             }

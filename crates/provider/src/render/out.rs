@@ -3,7 +3,7 @@
 use contextree_json::{Object, Value, write};
 
 use super::rendered::{List, Rendered, Slot, Span};
-use super::{Loss, LossKind};
+use super::{Loss, LossKind, Names};
 use crate::Provider;
 
 /// A request in progress.
@@ -12,6 +12,12 @@ pub(crate) struct Out {
     pub(crate) rendered: Rendered,
     /// How many entries the list of messages has.
     pub(crate) messages: u32,
+    /// The names of the tools.
+    pub(crate) names: Names,
+    /// Where the text of the last message is, if it came as nothing but a text.
+    pub(crate) bare: Option<(usize, usize)>,
+    /// The request is written in a way that cannot be gone on with.
+    pub(crate) closed: bool,
 }
 
 /// How far a request had come.
@@ -21,13 +27,14 @@ pub(crate) struct Mark {
     spans: usize,
     losses: usize,
     messages: u32,
+    bare: Option<(usize, usize)>,
 }
 
 impl Out {
     pub(crate) fn new(provider: Provider) -> Self {
         let rendered =
             Rendered { provider, bytes: Vec::new(), spans: Vec::new(), losses: Vec::new() };
-        Out { rendered, messages: 0 }
+        Out { rendered, messages: 0, names: Names::default(), bare: None, closed: false }
     }
 
     pub(crate) fn mark(&self) -> Mark {
@@ -36,6 +43,7 @@ impl Out {
             spans: self.rendered.spans.len(),
             losses: self.rendered.losses.len(),
             messages: self.messages,
+            bare: self.bare,
         }
     }
 
@@ -45,6 +53,8 @@ impl Out {
         self.rendered.spans.truncate(mark.spans);
         self.rendered.losses.truncate(mark.losses);
         self.messages = mark.messages;
+        self.bare = mark.bare;
+        self.closed = false;
     }
 
     pub(crate) fn raw(&mut self, text: &str) {
