@@ -173,10 +173,10 @@ fn side(part: &Part<'_>) -> Side {
     }
 }
 
-/// True for what the model does. It is what compacts, though what it makes is nobody's.
+/// True for what the model does, and for what is said among that about how it works.
 fn is_of_model(part: &Part<'_>) -> bool {
-    let compacts = part.kind == Kind::Opaque && part.node.kind() == Some("compaction");
-    part.role == Role::Assistant || compacts
+    let is_item = part.kind == Kind::Opaque && !is_speech(part) && part.view().is_from(ME);
+    part.role == Role::Assistant || (part.role == Role::System && is_item)
 }
 
 /// True for parts that are, or are in, a message; the others are items of their own.

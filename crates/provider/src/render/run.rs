@@ -8,7 +8,7 @@ use contextree_tree::{Class, NodeRef, Region};
 use super::order::take;
 use super::out::Mark;
 use super::wire::wire_call_id;
-use super::{LossKind, Message, Out, Wire};
+use super::{Loss, LossKind, Message, Out, Wire};
 use crate::parts::{Kind, Part, Role, names};
 
 /// A conversation that is being written.
@@ -193,23 +193,25 @@ impl<'a> Run<'a, '_> {
     }
 
     fn write(&mut self, message: &Message<'a>, calls: &[Part<'a>], missing: &[Part<'a>]) {
-        let losses = self.out.rendered.losses.len();
+        let (losses, messages) = (self.out.rendered.losses.len(), self.out.messages);
         self.wire.message(self.out, message, calls, missing);
         if !self.wire.minds_fields() {
-            self.note_fields(message, losses);
+            let written = self.out.messages != messages;
+            self.note_fields(&message.parts[usize::from(written)..], losses);
         }
     }
 
-    /// Notes fields of messages that were joined to another: only those of the first have a place.
-    fn note_fields(&mut self, message: &Message<'a>, losses: usize) {
-        for part in message.parts.iter().skip(1) {
+    /// Notes fields of messages that were not written, or joined to another: only those of the first have a place.
+    fn note_fields(&mut self, parts: &[Part<'a>], losses: usize) {
+        for part in parts {
             let fields = part.node.attribute(names::MESSAGE_EXTRA).and_then(Value::as_object);
             let Some(fields) = fields else { continue };
             let id = part.node.id();
+            let names = fields.keys().collect::<Vec<&str>>().join(", ");
             let mut noted = self.out.rendered.losses[losses..].iter();
-            if !noted.any(|loss| loss.kind == LossKind::Field && loss.node == id) {
-                let names: Vec<&str> = fields.keys().collect();
-                self.out.loss(LossKind::Field, id, names.join(", "));
+            let same = |loss: &Loss| loss.kind == LossKind::Field && loss.detail == names;
+            if !noted.any(|loss| loss.node == id && same(loss)) {
+                self.out.loss(LossKind::Field, id, names);
             }
         }
     }
