@@ -146,7 +146,7 @@ fn tools_of_openai() {
 #[test]
 fn too_many_breakpoints_are_a_warning() {
     let part = r#"{"type":"text","text":"x","prompt_cache_breakpoint":{"mode":"explicit"}}"#;
-    let parts = vec![part; 5].join(",");
+    let parts = [part; 5].join(",");
     let request = format!(r#"{{"model":"m","messages":[{{"role":"user","content":[{parts}]}}]}}"#);
     let findings = lint_value(&parse(request.as_bytes()), Provider::OpenAiChat);
     let found: Vec<&str> = findings.iter().map(|finding| finding.code).collect();

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
 mod budgets;
+mod crossing;
 mod exact;
 mod linting;
 mod logs;
