@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use contextree_json::Value;
 use contextree_tree::{Class, NodeRef, Region};
 
+use super::fit::uses_ids_once;
 use super::order::take;
 use super::out::Mark;
 use super::wire::wire_call_id;
@@ -124,7 +125,7 @@ impl<'a> Run<'a, '_> {
         if part.moved {
             self.out.loss(LossKind::Order, part.node.id(), "");
         }
-        if self.wire.wants_unique_ids(self.out.rendered.provider) {
+        if uses_ids_once(self.out.rendered.provider) {
             part.repeat = self.repeat(&part, &open);
         }
         open.parts.push(part);

@@ -61,11 +61,6 @@ pub(crate) trait Wire: Sync {
         false
     }
 
-    /// True if every id of a call may be used once in a conversation.
-    fn wants_unique_ids(&self, provider: Provider) -> bool {
-        provider == Provider::Anthropic
-    }
-
     /// True if the fields of every message that was joined to another are written or noted by the writer itself.
     fn minds_fields(&self) -> bool {
         false
@@ -155,7 +150,9 @@ pub(crate) fn wire_call_id<'a>(part: &Part<'a>, calls: &[Part<'a>]) -> Cow<'a, s
 pub(crate) fn sent_call_id<'a>(out: &mut Out, part: &Part<'a>, calls: &[Part<'a>]) -> Cow<'a, str> {
     let provider = out.rendered.provider;
     let id = wire_call_id(part, calls);
-    if fits_call_id(&id, provider) || part.view().is_from(provider) {
+    // A result goes by its call: they must not part.
+    let call = call_of(part, calls).filter(|_| part.kind == Kind::Result);
+    if fits_call_id(&id, provider) || call.as_ref().unwrap_or(part).view().is_from(provider) {
         return id;
     }
     if part.kind == Kind::Call {
