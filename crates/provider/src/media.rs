@@ -6,9 +6,29 @@
 use std::borrow::Cow;
 
 use contextree_engine::NewNode;
+use contextree_json::{Object, Value};
 use contextree_tree::Content;
 
-use crate::parts::View;
+use crate::Provider;
+use crate::parts::{View, names};
+
+/// Returns how closely an image is to be looked at, and whether it has other fields; for the other of OpenAI's two interfaces.
+pub(crate) fn detail<'a>(view: &View<'a>) -> (Option<&'a Value>, Vec<&'a str>) {
+    let Some(extra) = view.attribute(names::EXTRA).and_then(Value::as_object) else {
+        return (None, Vec::new());
+    };
+    let (inner, outer) = match view.provider() {
+        Some(Provider::OpenAiResponses) => (Some(extra), None),
+        Some(Provider::OpenAiChat) => {
+            (extra.get("image_url").and_then(Value::as_object), Some(extra))
+        }
+        _ => return (None, extra.keys().collect()),
+    };
+    let found = inner.and_then(|inner| inner.get("detail")).filter(|it| it.as_str().is_some());
+    let inner = inner.into_iter().flat_map(Object::keys).filter(|name| *name != "detail");
+    let outer = outer.into_iter().flat_map(Object::keys).filter(|name| *name != "image_url");
+    (found, inner.chain(outer).collect())
+}
 
 /// Returns the media as an address: data as `data:…;base64,…`.
 pub(crate) fn data_url<'a>(view: &View<'a>) -> Cow<'a, str> {

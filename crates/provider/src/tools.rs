@@ -1,10 +1,13 @@
 //! Definitions of tools. The content is `{"name":…,"description":…,"parameters":…}`, or a provider's own object.
 
+use std::borrow::Cow;
+
 use contextree_json::{Object, Value};
 use contextree_tree::Content;
 
 use crate::Provider;
 use crate::parts::View;
+use crate::parts::names::{self, form};
 use crate::render::{LossKind, Out};
 
 /// A definition, as one provider sees it.
@@ -37,10 +40,13 @@ impl<'a> Definition<'a> {
         if let Some(name) = value.get("name").and_then(Value::as_str)
             && view.form() != Some(OWN)
         {
+            // Some want a field even if there is nothing to say; `null` is their word for that, and nobody else's.
+            let own = view.is_from(provider);
+            let field = |name| value.get(name).filter(|it| own || !it.is_null());
             return Some(Definition::Function {
                 name,
-                description: value.get("description"),
-                parameters: value.get("parameters"),
+                description: field("description"),
+                parameters: field("parameters"),
             });
         }
         if view.provider().is_none_or(|own| own == provider) {
@@ -49,6 +55,117 @@ impl<'a> Definition<'a> {
         out.loss(LossKind::Opaque, node, "a tool of another provider");
         None
     }
+}
+
+/// Returns the schema of a function's arguments as JSON Schema. Gemini has a way of its own, with the names of types in capitals.
+pub(crate) fn json_schema<'a>(view: &View<'_>, schema: &'a Value) -> Cow<'a, Value> {
+    let is_geminis = view.is_from(Provider::Gemini) && view.form() == Some(form::FIELD);
+    if is_geminis { Cow::Owned(with_small_types(schema)) } else { Cow::Borrowed(schema) }
+}
+
+fn with_small_types(schema: &Value) -> Value {
+    match schema {
+        Value::Object(fields) => {
+            let small = |(name, value): (&str, &Value)| {
+                let value = match (name, value) {
+                    ("type", Value::String(kind)) => Value::from(kind.to_ascii_lowercase()),
+                    ("properties", Value::Object(each)) => {
+                        let small =
+                            |(name, it): (&str, &Value)| (name.to_owned(), with_small_types(it));
+                        Value::Object(each.iter().map(small).collect())
+                    }
+                    // These are values that the schema is about, and no schemas.
+                    ("default" | "example" | "enum", value) => value.clone(),
+                    (_, value) => with_small_types(value),
+                };
+                (name.to_owned(), value)
+            };
+            Value::Object(fields.iter().map(small).collect())
+        }
+        Value::Array(list) => Value::Array(list.iter().map(with_small_types).collect()),
+        other => other.clone(),
+    }
+}
+
+/// Returns the definition of a tool with free text as its input, in the words of the other of OpenAI's two interfaces; and the names of
+/// fields that it has no words for.
+pub(crate) fn custom_tool(view: &View<'_>, provider: Provider) -> Option<(Value, Vec<String>)> {
+    let Content::Json(value) = view.content else { return None };
+    let (custom, outer) = match (view.provider()?, provider) {
+        (Provider::OpenAiChat, Provider::OpenAiResponses) => {
+            (value.get("custom")?.as_object()?, value.as_object())
+        }
+        (Provider::OpenAiResponses, Provider::OpenAiChat) => (value.as_object()?, None),
+        _ => return None,
+    };
+    let is_custom = value.get("type").and_then(Value::as_str) == Some("custom");
+    if !is_custom || custom.get("name").is_none_or(|name| name.as_str().is_none()) {
+        return None;
+    }
+    let mut said = Object::new();
+    let mut lost = Vec::new();
+    for (name, value) in custom {
+        match name {
+            "name" | "description" => said.insert(name, value.clone()),
+            "format" => said.insert(name, grammar(value, provider)),
+            "type" => continue,
+            other => {
+                lost.push(other.to_owned());
+                continue;
+            }
+        };
+    }
+    let outer = outer.into_iter().flatten().map(|(name, _)| name);
+    lost.extend(outer.filter(|name| !matches!(*name, "type" | "custom")).map(str::to_owned));
+    if provider == Provider::OpenAiResponses {
+        said.insert("type", Value::from("custom"));
+        return Some((Value::Object(said), lost));
+    }
+    let tool = [("type", Value::from("custom")), ("custom", Value::Object(said))];
+    Some((Value::Object(Object::from_iter(tool)), lost))
+}
+
+/// Brings the format of a custom tool to the words of a provider: Chat Completions has a grammar one level further down.
+fn grammar(format: &Value, provider: Provider) -> Value {
+    let Some(fields) = format.as_object() else { return format.clone() };
+    let is_grammar = format.get("type").and_then(Value::as_str) == Some("grammar");
+    if !is_grammar {
+        return format.clone();
+    }
+    let mut said = Object::from_iter([("type", Value::from("grammar"))]);
+    if provider == Provider::OpenAiChat {
+        let inner = fields.iter().filter(|(name, _)| *name != "type");
+        let inner: Object = inner.map(|(name, value)| (name, value.clone())).collect();
+        said.insert("grammar", Value::Object(inner));
+    } else {
+        let inner = format.get("grammar").and_then(Value::as_object);
+        for (name, value) in inner.into_iter().flatten() {
+            said.insert(name, value.clone());
+        }
+    }
+    Value::Object(said)
+}
+
+/// Returns whether a function of OpenAI's wants its schema to be kept strictly, and the names of its other fields; for the other of
+/// the two interfaces.
+pub(crate) fn strictness<'a>(view: &View<'a>) -> (Option<&'a Value>, Vec<&'a str>) {
+    let Some(extra) = view.attribute(names::EXTRA).and_then(Value::as_object) else {
+        return (None, Vec::new());
+    };
+    let inner = match view.provider() {
+        Some(Provider::OpenAiResponses) => return split_strict(extra),
+        Some(Provider::OpenAiChat) => extra.get("function").and_then(Value::as_object),
+        _ => return (None, extra.keys().collect()),
+    };
+    let (strict, mut others) = inner.map(split_strict).unwrap_or_default();
+    let outer = extra.get("outer").and_then(Value::as_object);
+    others.extend(outer.into_iter().flat_map(Object::keys));
+    (strict, others)
+}
+
+fn split_strict(fields: &Object) -> (Option<&Value>, Vec<&str>) {
+    let strict = fields.get("strict").filter(|it| !it.is_null());
+    (strict, fields.keys().filter(|name| *name != "strict").collect())
 }
 
 /// The form of a tool that only its provider knows.

@@ -2,10 +2,11 @@
 
 use contextree_engine::{NewNode, PreparedNode};
 use contextree_json::{Object, Value};
+use contextree_tree::Content;
 
 use super::Shape;
 use crate::Provider;
-use crate::parts::names;
+use crate::parts::{Kind, kind_of, names};
 
 /// A block that is to be, whose attributes can be set.
 pub(crate) trait Attributes {
@@ -76,6 +77,19 @@ impl Fields {
         self.take_text(name).ok_or_else(|| Shape::new("a text").within(name))
     }
 
+    /// Takes a list with something in it. An empty one says nothing, but it was written: it stays with the fields that are kept.
+    pub(crate) fn take_filled(&mut self, name: &str) -> Option<Vec<Value>> {
+        let filled = self.0.get(name)?.as_array().is_some_and(|list| !list.is_empty());
+        if filled { self.take_list(name) } else { None }
+    }
+
+    /// Puts what is left of an inner object back to where it was.
+    pub(crate) fn put_back(&mut self, name: &str, inner: Fields) {
+        if !inner.0.is_empty() {
+            self.0.insert(name, Value::Object(inner.0));
+        }
+    }
+
     /// Adds the fields of another object.
     pub(crate) fn merge(&mut self, other: Fields) {
         for (name, value) in other.0 {
@@ -99,14 +113,27 @@ pub(crate) fn mark_provider(node: &mut impl Attributes, provider: Provider) {
     }
 }
 
-/// Sets an attribute of a block that is to be.
+/// Sets an attribute of a block that is to be, and does not have it yet: what was said first would be hidden.
 pub(crate) fn set(node: &mut impl Attributes, name: &str, value: impl Into<Value>) {
+    debug_assert!(
+        node.attributes().iter().all(|(own, _)| own != name),
+        "the attribute `{name}` is set once"
+    );
     node.attributes().push((name.to_owned(), value.into()));
 }
 
-/// Returns a block with something that only its provider understands.
+/// Returns a block with something that only its provider understands. Its kind is the provider's word for it, unless that means
+/// something else here.
 pub(crate) fn opaque(kind: &str, value: Value, provider: Provider) -> NewNode {
-    let mut node = NewNode::json(value).kind(kind);
+    let content = Content::Json(Box::new(value));
+    let known = !matches!(kind_of(Some(kind), &content, true), Kind::Opaque | Kind::Tool);
+    let mut node = NewNode { content, ..NewNode::default() };
+    node.kind = Some(if known { "unknown" } else { kind }.to_owned());
     mark_provider(&mut node, provider);
     node
+}
+
+/// The same for a part of a message, which defines no tool whatever it is called.
+pub(crate) fn opaque_part(kind: &str, value: Value, provider: Provider) -> NewNode {
+    opaque(if kind == "tool" { "unknown" } else { kind }, value, provider)
 }

@@ -25,6 +25,6 @@ pub use importer::{
 
 pub(crate) use ahead::work_ahead;
 pub(crate) use error::Shape;
-pub(crate) use fields::{Fields, mark_provider, opaque, set};
+pub(crate) use fields::{Fields, mark_provider, opaque, opaque_part, set};
 pub(crate) use session::{Incoming, Seen, Session, settings_node};
 pub(crate) use sight::{Digest, Sight, digest_of_answer, digests, write_as_text};

@@ -5,6 +5,7 @@
 mod anthropic;
 mod finding;
 mod gemini;
+mod openai;
 mod openai_chat;
 mod openai_responses;
 mod pairing;
@@ -35,10 +36,13 @@ pub fn lint_value(request: &Value, provider: Provider) -> Vec<Finding> {
     report.settings(request);
     let messages = request.get(provider.messages_field()).and_then(Value::as_array);
     match messages {
+        None | Some([]) if provider == Provider::OpenAiResponses => {
+            openai_responses::lint(&mut report, request, &[]);
+        }
         None | Some([]) => report.whole("no_messages", "the request has no message"),
         Some(messages) => match provider {
-            Provider::OpenAiChat => openai_chat::lint(&mut report, messages),
-            Provider::OpenAiResponses => openai_responses::lint(&mut report, messages),
+            Provider::OpenAiChat => openai_chat::lint(&mut report, request, messages),
+            Provider::OpenAiResponses => openai_responses::lint(&mut report, request, messages),
             Provider::Anthropic => anthropic::lint(&mut report, request, messages),
             Provider::Gemini => gemini::lint(&mut report, messages),
         },

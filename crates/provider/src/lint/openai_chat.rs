@@ -2,11 +2,16 @@
 
 use contextree_json::Value;
 
+use super::openai::{self, Breakpoints};
 use super::pairing::Pairing;
 use super::report::{Report, at, list, text, within};
+use crate::Slot;
 
-pub(super) fn lint(report: &mut Report, messages: &[Value]) {
-    let mut pairing = Pairing::default();
+pub(super) fn lint(report: &mut Report, request: &Value, messages: &[Value]) {
+    openai::tools(report, request);
+    openai::choice(report, request);
+    let mut pairing = Pairing::with_reuse(false);
+    let mut breakpoints = Breakpoints::default();
     for (index, message) in messages.iter().enumerate() {
         let role = text(message, "role").unwrap_or_default();
         if role == "tool" {
@@ -23,8 +28,24 @@ pub(super) fn lint(report: &mut Report, messages: &[Value]) {
             }
             _ => report.error("unknown_role", at(index), format!("`{role}` is no role")),
         }
+        name(report, message, index);
+        for (inner, part) in list(message, "content").iter().enumerate() {
+            let slot = within(index, "content", inner);
+            breakpoints.part(report, part, slot);
+            data(report, part, slot);
+        }
     }
     pairing.close(report);
+}
+
+/// The name of who speaks has no blanks, and none of the signs that tell speakers apart.
+fn name(report: &mut Report, message: &Value, index: usize) {
+    let Some(name) = message.get("name").filter(|it| !it.is_null()) else { return };
+    let bad = |it: char| it.is_whitespace() || "<|\\/>".contains(it);
+    let fits = |name: &str| !name.is_empty() && name.chars().count() <= 64 && !name.contains(bad);
+    if !name.as_str().is_some_and(fits) {
+        report.error("message_name", at(index), "the name has signs that are not allowed");
+    }
 }
 
 fn content(report: &mut Report, message: &Value, index: usize, role: &str) {
@@ -44,7 +65,37 @@ fn content(report: &mut Report, message: &Value, index: usize, role: &str) {
                 }
             }
         }
-        _ => report.error("empty_content", at(index), "the message has no content"),
+        None | Some(Value::Null | Value::Array(_)) => {
+            report.error("empty_content", at(index), "the message has no content");
+        }
+        Some(_) => report.error("content_type", at(index), "the content is a text or a list"),
+    }
+}
+
+/// A part has the data that its type says.
+fn data(report: &mut Report, part: &Value, slot: Slot) {
+    let inner = |object: &str, field: &str| part.get(object).and_then(|it| text(it, field));
+    let there = match text(part, "type").unwrap_or_default() {
+        "text" => text(part, "text").is_some(),
+        "refusal" => text(part, "refusal").is_some(),
+        "image_url" => {
+            if let Some(image) = part.get("image_url") {
+                openai::detail(report, image, slot);
+            }
+            inner("image_url", "url").is_some()
+        }
+        "input_audio" => {
+            let format = inner("input_audio", "format");
+            if format.is_some_and(|format| !matches!(format, "wav" | "mp3")) {
+                report.error("part_data", slot, "the format of audio is `wav` or `mp3`");
+            }
+            inner("input_audio", "data").is_some() && format.is_some()
+        }
+        "file" => inner("file", "file_id").or(inner("file", "file_data")).is_some(),
+        _ => true,
+    };
+    if !there {
+        report.error("part_data", slot, "the part does not have what its type says");
     }
 }
 
@@ -52,20 +103,22 @@ fn assistant<'a>(report: &mut Report, message: &'a Value, index: usize, pairing:
     let calls = list(message, "tool_calls");
     for (inner, call) in calls.iter().enumerate() {
         let slot = within(index, "tool_calls", inner);
-        let function = call.get("function").or_else(|| call.get("custom"));
-        let arguments = function.and_then(|it| it.get("arguments").or_else(|| it.get("input")));
-        if function.is_none() || arguments.is_some_and(|it| it.as_str().is_none()) {
-            report.error("arguments", slot, "arguments are a text");
+        called(report, call, slot);
+        if let Some(id) = text(call, "id") {
+            pairing.call(report, id, slot);
         }
-        match text(call, "id") {
-            Some(id) => pairing.call(report, id, slot),
-            None => report.error("call_id", slot, "the call has no id"),
-        }
+    }
+    if calls.is_empty() && message.get("tool_calls").is_some_and(|it| it.as_array().is_some()) {
+        report.error("empty_list", at(index), "`tool_calls` is left out if there are none");
     }
     let said = match message.get("content") {
         None | Some(Value::Null) => false,
         Some(Value::Array(parts)) => !parts.is_empty(),
-        Some(_) => true,
+        Some(Value::String(_)) => true,
+        Some(_) => {
+            report.error("content_type", at(index), "the content is a text or a list");
+            true
+        }
     };
     let other = ["refusal", "audio", "function_call"]
         .iter()
@@ -80,4 +133,25 @@ fn assistant<'a>(report: &mut Report, message: &'a Value, index: usize, pairing:
             report.error("content_type", slot, format!("the model cannot say `{kind}`"));
         }
     }
+}
+
+/// A call has a type, and under its name what is called with what.
+fn called(report: &mut Report, call: &Value, slot: Slot) {
+    let kind = text(call, "type").unwrap_or_default();
+    let field = match kind {
+        "function" => "arguments",
+        "custom" => "input",
+        _ => {
+            report.error("call_type", slot, "the type of a call is `function` or `custom`");
+            return;
+        }
+    };
+    let inner = call.get(kind);
+    if inner.is_none() {
+        report.error("call_type", slot, format!("a call of this type has `{kind}`"));
+    } else if inner.and_then(|inner| text(inner, field)).is_none() {
+        report.error("arguments", slot, format!("`{field}` is a text"));
+    }
+    let name = inner.and_then(|inner| text(inner, "name"));
+    openai::call(report, text(call, "id"), name.or(inner.is_none().then_some("f")), slot);
 }

@@ -1,77 +1,270 @@
 //! Responses: every call has its output somewhere behind it, every reasoning item what it led to.
 
+use std::collections::BTreeSet;
+
 use contextree_json::Value;
 
+use super::openai::{self, Breakpoints};
 use super::pairing::Pairing;
-use super::report::{Report, at, list, text};
+use super::report::{Report, at, list, text, within};
+use crate::Slot;
 
-pub(super) fn lint(report: &mut Report, items: &[Value]) {
-    let mut pairing = Pairing::default();
+/// Types of items that are neither messages nor calls of functions, nor their outputs.
+const KNOWN: [&str; 25] = [
+    "additional_tools",
+    "apply_patch_call",
+    "apply_patch_call_output",
+    "code_interpreter_call",
+    "compaction",
+    "compaction_trigger",
+    "computer_call",
+    "computer_call_output",
+    "configuration_update",
+    "file_search_call",
+    "image_generation_call",
+    "item_reference",
+    "local_shell_call",
+    "local_shell_call_output",
+    "mcp_approval_request",
+    "mcp_approval_response",
+    "mcp_call",
+    "mcp_list_tools",
+    "program",
+    "program_output",
+    "shell_call",
+    "shell_call_output",
+    "tool_search_call",
+    "tool_search_output",
+    "web_search_call",
+];
+
+/// What is known while going through the items.
+struct Linter<'a> {
+    pairing: Pairing<'a>,
+    breakpoints: Breakpoints,
+    /// Ids of items, and of requests for an approval.
+    ids: BTreeSet<&'a str>,
+    approvals: BTreeSet<&'a str>,
+}
+
+pub(super) fn lint(report: &mut Report, request: &Value, items: &[Value]) {
+    openai::tools(report, request);
+    openai::choice(report, request);
+    let has = |name: &str| request.get(name).is_some_and(|it| !it.is_null());
+    let remembers = has("previous_response_id") || has("conversation");
+    if has("previous_response_id") && has("conversation") {
+        let message = "`previous_response_id` and `conversation` exclude each other";
+        report.whole("settings_conflict", message);
+    }
+    if has("messages") {
+        report.whole_warning("settings_conflict", "`messages` is no field of Responses");
+    }
+    if request.get("instructions").is_some_and(|it| !it.is_null() && it.as_str().is_none()) {
+        report.whole("content_type", "`instructions` is a text");
+    }
+    let is_text = request.get("input").is_some_and(|it| it.as_str().is_some());
+    if items.is_empty() && !is_text && !remembers && !has("prompt") {
+        report.whole("no_messages", "the request has no message");
+    }
+    let pairing = Pairing::with_reuse(remembers);
+    let (ids, approvals) = (BTreeSet::new(), BTreeSet::new());
+    let mut linter = Linter { pairing, breakpoints: Breakpoints::default(), ids, approvals };
     for (index, item) in items.iter().enumerate() {
-        let kind = text(item, "type").unwrap_or("message");
+        linter.item(report, items, item, index);
+    }
+    linter.pairing.close(report);
+}
+
+/// Returns the type of an item; a message and a reference may leave it out.
+fn kind_of(item: &Value) -> &str {
+    let bare = if item.get("role").is_none() && text(item, "id").is_some() {
+        "item_reference"
+    } else {
+        "message"
+    };
+    text(item, "type").unwrap_or(bare)
+}
+
+impl<'a> Linter<'a> {
+    fn item(&mut self, report: &mut Report, items: &'a [Value], item: &'a Value, index: usize) {
+        let slot = at(index);
+        let kind = kind_of(item);
+        if kind == "item_reference" {
+            // What it stands for may be a call.
+            self.pairing.elsewhere = true;
+            return;
+        }
+        if let Some(id) = text(item, "id")
+            && !self.ids.insert(id)
+        {
+            report.error("duplicate_item_id", slot, format!("two items have the id `{id}`"));
+        }
         match kind {
-            "function_call" | "custom_tool_call" => {
-                let field = if kind == "function_call" { "arguments" } else { "input" };
-                if text(item, field).is_none() {
-                    report.error("arguments", at(index), "arguments are a text");
-                }
-                match text(item, "call_id") {
-                    Some(id) => pairing.call(report, id, at(index)),
-                    None => report.error("call_id", at(index), "the call has no id"),
-                }
-            }
+            "function_call" | "custom_tool_call" => self.call(report, item, kind, slot),
             "function_call_output" | "custom_tool_call_output" => {
-                let id = text(item, "call_id").unwrap_or_default();
-                pairing.result(report, id, at(index));
-                let empty = match item.get("output") {
-                    Some(Value::String(_)) => false,
-                    Some(Value::Array(parts)) => parts.is_empty(),
-                    _ => true,
-                };
-                if empty {
-                    report.error("empty_content", at(index), "the output is missing");
+                self.output(report, item, kind, index);
+            }
+            "reasoning" => reasoning(report, items, item, index),
+            "message" => self.message(report, item, index),
+            "compaction_trigger" if index + 1 != items.len() => {
+                report.error("item_place", slot, "`compaction_trigger` is the last item");
+            }
+            _ => self.other(report, item, kind, slot),
+        }
+    }
+
+    fn call(&mut self, report: &mut Report, item: &'a Value, kind: &str, slot: Slot) {
+        let is_function = kind == "function_call";
+        let field = if is_function { "arguments" } else { "input" };
+        if text(item, field).is_none() {
+            report.error("arguments", slot, format!("`{field}` is a text"));
+        }
+        openai::call(report, text(item, "call_id"), text(item, "name"), slot);
+        let answer = if is_function { "function_call_output" } else { "custom_tool_call_output" };
+        let may_wait = item.get("async").and_then(Value::as_bool) == Some(true);
+        if let Some(id) = text(item, "call_id") {
+            self.pairing.call_for(report, id, slot, Some(answer), may_wait);
+        }
+    }
+
+    fn output(&mut self, report: &mut Report, item: &'a Value, kind: &str, index: usize) {
+        // Without an id, it says in other ways what it answers.
+        if let Some(id) = text(item, "call_id") {
+            self.pairing.result_as(report, id, at(index), Some(kind));
+        }
+        let empty = match item.get("output") {
+            Some(Value::String(_)) => false,
+            Some(Value::Array(parts)) => parts.is_empty(),
+            _ => true,
+        };
+        if empty {
+            report.error("empty_content", at(index), "the output is missing");
+        }
+        for (inner, part) in list(item, "output").iter().enumerate() {
+            self.part(report, part, within(index, "output", inner), "user");
+        }
+    }
+
+    /// Items of the provider's own: those that a client carries out are answered by it.
+    fn other(&mut self, report: &mut Report, item: &'a Value, kind: &str, slot: Slot) {
+        let id = text(item, "call_id");
+        match (kind, id) {
+            ("computer_call", Some(id)) => {
+                self.pairing.call_for(report, id, slot, Some("computer_call_output"), false);
+            }
+            ("apply_patch_call", Some(id)) => {
+                self.pairing.call_for(report, id, slot, Some("apply_patch_call_output"), false);
+            }
+            ("shell_call", Some(id)) => {
+                // In a container of the provider's, the provider answers.
+                let place = item.get("environment").and_then(|it| text(it, "type"));
+                let hosted = place.is_some_and(|place| place != "local");
+                self.pairing.call_for(report, id, slot, Some("shell_call_output"), hosted);
+            }
+            ("local_shell_call" | "tool_search_call" | "program", Some(id)) => {
+                self.pairing.call_for(report, id, slot, None, true);
+            }
+            (
+                "computer_call_output"
+                | "apply_patch_call_output"
+                | "shell_call_output"
+                | "tool_search_output"
+                | "program_output",
+                Some(id),
+            ) => self.pairing.result_as(report, id, slot, Some(kind)),
+            ("computer_call" | "apply_patch_call" | "shell_call", None) => {
+                report.error("call_id", slot, "the call has no id");
+            }
+            ("mcp_approval_request", _) => self.approvals.extend(text(item, "id")),
+            ("mcp_approval_response", _) => {
+                let asked = text(item, "approval_request_id").unwrap_or_default();
+                if !self.approvals.contains(asked) && !self.pairing.elsewhere {
+                    let message = format!("no request `{asked}` waits for this approval");
+                    report.error("orphan_result", slot, message);
                 }
             }
-            "reasoning" => {
-                let next =
-                    items[index + 1..].iter().find(|it| text(it, "type") != Some("reasoning"));
-                if !next.is_some_and(is_of_model) {
-                    let message = "the reasoning is not followed by what it led to";
-                    report.error("reasoning_alone", at(index), message);
-                }
-                if text(item, "id").is_none() {
-                    let message = "the reasoning has no id; the types of the SDK want one";
-                    report.warning("reasoning_id", at(index), message);
-                }
-                if item.get("summary").and_then(Value::as_array).is_none() {
-                    report.error("reasoning_summary", at(index), "`summary` is a list");
-                }
+            (kind, _) if !KNOWN.contains(&kind) => {
+                report.warning("item_type", slot, format!("`{kind}` is no known type of an item"));
             }
-            "message" => message(report, item, index),
             _ => {}
         }
     }
-    pairing.close(report);
+
+    fn message(&mut self, report: &mut Report, item: &'a Value, index: usize) {
+        let role = text(item, "role").unwrap_or_default();
+        if !matches!(role, "user" | "assistant" | "system" | "developer") {
+            report.error("unknown_role", at(index), format!("`{role}` is no role"));
+        }
+        let empty = match item.get("content") {
+            Some(Value::String(_)) => false,
+            Some(Value::Array(parts)) => parts.is_empty(),
+            _ => true,
+        };
+        if empty {
+            report.error("empty_content", at(index), "the message has no content");
+        }
+        for (inner, part) in list(item, "content").iter().enumerate() {
+            self.part(report, part, within(index, "content", inner), role);
+        }
+        if item.get("tool_calls").is_some() {
+            let message = "calls are items of their own; `tool_calls` is of Chat Completions";
+            report.warning("item_type", at(index), message);
+        }
+    }
+
+    fn part(&mut self, report: &mut Report, part: &Value, slot: Slot, role: &str) {
+        self.breakpoints.part(report, part, slot);
+        let has = |names: &[&str]| names.iter().any(|name| text(part, name).is_some());
+        let kind = text(part, "type").unwrap_or_default();
+        let there = match kind {
+            "input_text" | "output_text" => has(&["text"]),
+            "refusal" => has(&["refusal"]),
+            "input_image" => {
+                openai::detail(report, part, slot);
+                has(&["image_url", "file_id"])
+            }
+            "input_file" => has(&["file_data", "file_id", "file_url"]),
+            "text" | "image_url" | "file" | "" => {
+                let message = format!("`{kind}` is a part of Chat Completions, not of Responses");
+                report.error("content_type", slot, message);
+                true
+            }
+            _ => {
+                report.warning("content_type", slot, format!("`{kind}` is no known part"));
+                true
+            }
+        };
+        if !there {
+            report.error("part_data", slot, "the part does not have what its type says");
+        }
+        let of_model = matches!(kind, "output_text" | "refusal");
+        if of_model && role != "assistant" {
+            report.error("content_type", slot, format!("only the model can say `{kind}`"));
+        } else if kind.starts_with("input_") && role == "assistant" {
+            let message = format!("the model says `output_text`, not `{kind}`");
+            report.warning("content_type", slot, message);
+        }
+    }
+}
+
+fn reasoning(report: &mut Report, items: &[Value], item: &Value, index: usize) {
+    let next = items[index + 1..].iter().find(|it| text(it, "type") != Some("reasoning"));
+    if !next.is_some_and(is_of_model) {
+        let message = "the reasoning is not followed by what it led to";
+        report.error("reasoning_alone", at(index), message);
+    }
+    if text(item, "id").is_none() {
+        let message = "the reasoning has no id; the types of the SDK want one";
+        report.warning("reasoning_id", at(index), message);
+    }
+    if item.get("summary").and_then(Value::as_array).is_none() {
+        report.error("reasoning_summary", at(index), "`summary` is a list");
+    }
 }
 
 fn is_of_model(item: &Value) -> bool {
-    match text(item, "type").unwrap_or("message") {
+    match kind_of(item) {
         "message" => text(item, "role") == Some("assistant"),
         kind => !kind.ends_with("_output") && !kind.ends_with("_response"),
-    }
-}
-
-fn message(report: &mut Report, item: &Value, index: usize) {
-    let role = text(item, "role").unwrap_or_default();
-    if !matches!(role, "user" | "assistant" | "system" | "developer") {
-        report.error("unknown_role", at(index), format!("`{role}` is no role"));
-    }
-    let empty = match item.get("content") {
-        Some(Value::String(_)) => false,
-        Some(Value::Array(_)) => list(item, "content").is_empty(),
-        _ => true,
-    };
-    if empty {
-        report.error("empty_content", at(index), "the message has no content");
     }
 }

@@ -3,12 +3,18 @@
 use contextree_json::Value;
 
 use super::finding::{Finding, Severity};
+use crate::render::wire::fits_name;
 use crate::{List, Provider, Slot};
 
 /// Findings of one request.
 pub(super) struct Report {
     pub(super) provider: Provider,
     pub(super) findings: Vec<Finding>,
+}
+
+/// A place in the list of tools.
+pub(super) fn tool_at(index: usize) -> Slot {
+    Slot { list: List::Tools, index: index as u32, inner: None }
 }
 
 /// A place in the list of messages.
@@ -44,12 +50,19 @@ impl Report {
         self.add(code, Severity::Error, None, message.to_owned());
     }
 
+    /// The same, if it is not refused by all.
+    pub(super) fn whole_warning(&mut self, code: &'static str, message: &str) {
+        self.add(code, Severity::Warning, None, message.to_owned());
+    }
+
     /// Looks at everything but the conversation.
     pub(super) fn settings(&mut self, request: &Value) {
         let needed: &[&str] = match self.provider {
             Provider::Anthropic => &["model", "max_tokens"],
             // The model of Gemini is in the address.
             Provider::Gemini => &[],
+            // A stored prompt has a model of its own.
+            Provider::OpenAiResponses if request.get("prompt").is_some() => &[],
             _ => &["model"],
         };
         for name in needed {
@@ -61,10 +74,13 @@ impl Report {
         let tools = request.get("tools").and_then(Value::as_array).unwrap_or_default();
         let mut names: Vec<&str> = Vec::new();
         for (index, tool) in tools.iter().enumerate() {
-            let slot = Slot { list: List::Tools, index: index as u32, inner: None };
+            let slot = tool_at(index);
             let declared = tool.get("functionDeclarations").and_then(Value::as_array);
             let own = match self.provider {
-                Provider::OpenAiChat => tool.get("function").and_then(|it| it.get("name")),
+                Provider::OpenAiChat => {
+                    let tool = tool.get("function").or_else(|| tool.get("custom"));
+                    tool.and_then(|it| it.get("name"))
+                }
                 _ => tool.get("name"),
             };
             let named = declared.unwrap_or_default().iter().map(|it| it.get("name"));
@@ -72,7 +88,7 @@ impl Report {
                 let Some(name) = name.and_then(Value::as_str) else { continue };
                 let inner = declared.map(|_| ("functionDeclarations", inner as u32));
                 let slot = Slot { inner, ..slot };
-                if !self.is_name(name) {
+                if !fits_name(name, self.provider) {
                     self.error("tool_name", slot, format!("`{name}` is no name of a tool"));
                 }
                 if names.contains(&name) {
@@ -81,16 +97,6 @@ impl Report {
                 names.push(name);
             }
         }
-    }
-
-    fn is_name(&self, name: &str) -> bool {
-        let (longest, further) = match self.provider {
-            Provider::Anthropic => (128, "_-"),
-            Provider::Gemini => (128, "_-.:"),
-            _ => (64, "_-"),
-        };
-        let fits = |it: char| it.is_ascii_alphanumeric() || further.contains(it);
-        !name.is_empty() && name.len() <= longest && name.chars().all(fits)
     }
 }
 

@@ -5,10 +5,11 @@ use contextree_json::{Object, Value};
 use contextree_tree::Content;
 
 use crate::Provider;
-use crate::import::{Fields, Incoming, Shape, mark_provider, opaque, set};
-use crate::media::{audio_mime, from_url};
+use crate::import::{Fields, Incoming, Shape, mark_provider, opaque, opaque_part, set};
+use crate::media::{audio_mime, extension, from_url};
 use crate::parts::names::{self, form};
 use crate::parts::{Role, role_of};
+use crate::render::wire::{fits_call_id, fits_name};
 use crate::requests::Request;
 use crate::tools::{OWN, function};
 
@@ -18,7 +19,7 @@ const ME: Provider = Provider::OpenAiChat;
 pub(crate) fn read_request(mut fields: Fields) -> Result<Request, Shape> {
     let messages = fields.take_list("messages");
     let messages = messages.ok_or_else(|| Shape::new("a list").within("messages"))?;
-    let tools = fields.take_list("tools").unwrap_or_default();
+    let tools = fields.take_filled("tools").unwrap_or_default();
     let tools = tools.into_iter().map(read_tool).collect();
     Ok(Request { settings: fields.0, tools, system: Vec::new(), messages })
 }
@@ -44,14 +45,12 @@ fn read_tool(tool: Value) -> NewNode {
     let mut node = NewNode { kind: Some("tool".into()), ..NewNode::default() };
     set(&mut node, names::NAME, name.clone());
     node.content = function(name, inner.take("description"), inner.take("parameters"));
-    let mut extra = Object::new();
-    if !inner.0.is_empty() {
-        extra.insert("function", Value::Object(inner.0));
-    }
-    if !outer.0.is_empty() {
-        extra.insert("outer", Value::Object(outer.0));
-    }
-    Fields(extra).keep(&mut node, names::EXTRA, ME);
+    let mut extra = Fields::default();
+    extra.put_back("function", inner);
+    extra.put_back("outer", outer);
+    extra.keep(&mut node, names::EXTRA, ME);
+    // Without further fields it is still this provider's: nothing is to be added to it.
+    mark_provider(&mut node, ME);
     node
 }
 
@@ -66,28 +65,43 @@ pub(crate) fn read_message(message: Value) -> Result<Incoming, Shape> {
     } else {
         read_content(&mut fields, role, &mut parts)?;
     }
+    let first = parts.first_mut().expect("a message has at least one block");
+    set_role(first, word, role, ME);
+    fields.keep(first, names::MESSAGE_EXTRA, ME);
+    Ok(Incoming::new(role, parts))
+}
+
+/// Notes the word for a role, if it is not the usual one. A word that only this provider may know is marked as its own.
+pub(crate) fn set_role(first: &mut NewNode, word: Box<str>, role: Role, provider: Provider) {
     let usual = match role {
         Role::System => "system",
         Role::User => "user",
         Role::Assistant => "assistant",
         Role::Tool => "tool",
     };
-    let first = parts.first_mut().expect("a message has at least one block");
     if *word != *usual {
+        if &*word != "developer" {
+            mark_provider(first, provider);
+        }
         set(first, names::ROLE, Value::String(word));
     }
-    fields.keep(first, names::MESSAGE_EXTRA, ME);
-    Ok(Incoming::new(role, parts))
 }
 
 fn read_result(fields: &mut Fields) -> NewNode {
     let id = fields.take_text("tool_call_id").unwrap_or_default();
-    let content = fields.take("content").unwrap_or_default();
-    let listed = content.as_array().is_some();
-    let mut node = NewNode { content: Content::from(content), ..NewNode::default() }.kind("result");
+    let fits = fits_call_id(&id, ME);
+    let (content, shape) = match fields.take("content") {
+        Some(Value::Null) => (Content::Absent, Some(form::NULL)),
+        None => (Content::Absent, Some(form::ABSENT)),
+        Some(list @ Value::Array(_)) => (Content::from(list), Some(form::LIST)),
+        Some(other) => (Content::from(other), None),
+    };
+    let mut node = NewNode { content, ..NewNode::default() }.kind("result");
     set(&mut node, names::CALL_ID, Value::String(id));
-    if listed {
-        set(&mut node, names::FORM, form::LIST);
+    if let Some(shape) = shape {
+        set(&mut node, names::SHAPE, shape);
+    }
+    if shape == Some(form::LIST) || !fits {
         mark_provider(&mut node, ME);
     }
     node
@@ -96,8 +110,12 @@ fn read_result(fields: &mut Fields) -> NewNode {
 /// Reads content and calls into blocks; at least one.
 fn read_content(fields: &mut Fields, role: Role, parts: &mut Vec<NewNode>) -> Result<(), Shape> {
     let mut shape = None;
+    let calls = match role {
+        Role::Assistant => fields.take_filled("tool_calls").unwrap_or_default(),
+        _ => Vec::new(),
+    };
     match fields.0.get("content") {
-        Some(Value::String(text)) if text.is_empty() && fields.0.contains_key("tool_calls") => {
+        Some(Value::String(text)) if text.is_empty() && !calls.is_empty() => {
             shape = Some(form::EMPTY);
             fields.take("content");
         }
@@ -118,34 +136,31 @@ fn read_content(fields: &mut Fields, role: Role, parts: &mut Vec<NewNode>) -> Re
         Some(_) => shape = Some(form::ABSENT),
         None => shape = Some(form::ABSENT),
     }
-    if fields.text("refusal").is_some() {
-        let text = fields.take_text("refusal").unwrap_or_default();
+    let said = !parts.is_empty();
+    if role == Role::Assistant
+        && let Some(text) = fields.take_text("refusal")
+    {
         let mut node = NewNode { content: Content::Text(text), ..NewNode::default() };
-        let alone = parts.is_empty() && shape == Some(form::ABSENT);
-        set(&mut node, names::FORM, if alone { form::ALONE } else { form::FIELD });
+        set(&mut node, names::FORM, form::FIELD);
         parts.push(node.kind("refusal"));
     }
-    if role == Role::Assistant
-        && let Some(calls) = fields.take_list("tool_calls")
-    {
-        for (index, call) in calls.into_iter().enumerate() {
-            let read = read_call(call);
-            parts.push(read.map_err(|it| it.within(&format!("tool_calls[{index}]")))?);
-        }
+    for (index, call) in calls.into_iter().enumerate() {
+        let read = read_call(call);
+        parts.push(read.map_err(|it| it.within(&format!("tool_calls[{index}]")))?);
+    }
+    if shape == Some(form::LIST) && !said && !parts.is_empty() {
+        shape = Some(form::EMPTY_LIST);
     }
     if parts.is_empty() {
         parts.push(NewNode { kind: Some("text".into()), ..NewNode::default() });
     }
     let first = &mut parts[0];
-    let is_call = first.kind.as_deref() == Some("call");
-    let is_field = first.kind.as_deref() == Some("refusal");
     match shape {
-        // With calls only, `null` is what is written.
-        Some(form::NULL) if is_call => {}
-        Some(_) if is_field => {}
+        // With calls or a refusal only, `null` is what is written.
+        Some(form::NULL) if first.kind.as_deref() != Some("text") => {}
         // A list of several, or of anything but text, is written as one anyway.
         Some(form::LIST) if first.kind.as_deref() != Some("text") => {}
-        Some(shape) => set(first, names::FORM, shape),
+        Some(shape) => set(first, names::SHAPE, shape),
         None => {}
     }
     Ok(())
@@ -164,12 +179,17 @@ fn read_call(call: Value) -> Result<NewNode, Shape> {
     let content = arguments.map_or(Content::Absent, Content::from);
     let mut node = NewNode { content, ..NewNode::default() }.kind("call");
     fields.take("type");
+    let whole = node.content != Content::Absent;
+    if !fits_call_id(&id, ME) || !fits_name(&name, ME) || !whole {
+        // It goes back as it came; another's would be brought to what is accepted.
+        mark_provider(&mut node, ME);
+    }
     set(&mut node, names::CALL_ID, Value::String(id));
     set(&mut node, names::NAME, Value::String(name));
     if custom {
         set(&mut node, names::FORM, form::CUSTOM);
     }
-    fields.merge(inner);
+    fields.put_back(field, inner);
     fields.keep(&mut node, names::EXTRA, ME);
     Ok(node)
 }
@@ -196,7 +216,7 @@ pub(crate) fn read_part(part: Value) -> NewNode {
             let mut fields = take_fields(part);
             let mut inner = Fields(fields.take_object("image_url").unwrap_or_default());
             let url = inner.take_text("url").unwrap_or_default();
-            fields.merge(inner);
+            fields.put_back("image_url", inner);
             return finish(from_url("image", url), fields);
         }
         ("input_audio", it) if it.get("input_audio").is_some_and(is_audio) => {
@@ -211,7 +231,7 @@ pub(crate) fn read_part(part: Value) -> NewNode {
         ("file", it) if it.get("file").is_some_and(is_file) => take_fields(part),
         (kind, _) => {
             let kind = if kind.is_empty() { "unknown" } else { kind }.to_owned();
-            return opaque(&kind, part, ME);
+            return opaque_part(&kind, part, ME);
         }
     };
     let mut inner = Fields(fields.take_object("file").unwrap_or_default());
@@ -242,7 +262,10 @@ pub(crate) fn read_part(part: Value) -> NewNode {
 fn is_audio(value: &Value) -> bool {
     let fields = value.as_object().map(Object::keys);
     let text = |name: &str| value.get(name).is_some_and(|it| it.as_str().is_some());
-    text("data") && text("format") && fields.is_some_and(|fields| fields.len() == 2)
+    // A format that another name is usual for has to come back by its own.
+    let format = value.get("format").and_then(Value::as_str).unwrap_or_default();
+    let usual = extension(&audio_mime(format)) == format;
+    text("data") && text("format") && usual && fields.is_some_and(|fields| fields.len() == 2)
 }
 
 fn is_file(value: &Value) -> bool {

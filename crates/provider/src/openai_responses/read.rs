@@ -5,23 +5,26 @@ use contextree_json::Value;
 use contextree_tree::Content;
 
 use crate::Provider;
-use crate::import::{Fields, Incoming, Shape, mark_provider, opaque, set};
+use crate::import::{Fields, Incoming, Shape, mark_provider, opaque, opaque_part, set};
 use crate::media::from_url;
+use crate::openai_chat::set_role;
 use crate::parts::names::{self, form};
 use crate::parts::{Role, role_of};
+use crate::render::wire::{fits_call_id, fits_name};
 use crate::requests::Request;
 use crate::tools::{OWN, function};
 
 const ME: Provider = Provider::OpenAiResponses;
 
-/// Reads a request. An input that is a text is a message of the user.
+/// Reads a request. An input that is a text is a message of the user; there may be none, if the rest is kept by the provider.
 pub(crate) fn read_request(mut fields: Fields) -> Result<Request, Shape> {
     let messages = match fields.take("input") {
         Some(Value::Array(items)) => items,
         Some(text @ Value::String(_)) => vec![text],
+        None => Vec::new(),
         _ => return Err(Shape::new("a text or a list").within("input")),
     };
-    let tools = fields.take_list("tools").unwrap_or_default();
+    let tools = fields.take_filled("tools").unwrap_or_default();
     let tools = tools.into_iter().map(read_tool).collect();
     let mut system = Vec::new();
     if let Some(text) = fields.take_text("instructions") {
@@ -47,6 +50,8 @@ fn read_tool(tool: Value) -> NewNode {
     set(&mut node, names::NAME, name.clone());
     node.content = function(name, fields.take("description"), fields.take("parameters"));
     fields.keep(&mut node, names::EXTRA, ME);
+    // Without further fields it is still this provider's: nothing is to be added to it.
+    mark_provider(&mut node, ME);
     node
 }
 
@@ -77,7 +82,7 @@ pub(crate) fn read_items(items: Vec<Value>, known: usize) -> Result<Vec<(usize, 
 pub(crate) fn read_item(item: Value) -> Result<Incoming, Shape> {
     if let Value::String(text) = item {
         let mut node = text_node(text);
-        set(&mut node, names::FORM, form::ITEM);
+        set(&mut node, names::SHAPE, form::ITEM);
         return Ok(Incoming::new(Role::User, vec![node]));
     }
     let mut fields = Fields::of(item)?;
@@ -93,6 +98,11 @@ pub(crate) fn read_item(item: Value) -> Result<Incoming, Shape> {
             let arguments = fields.take(if custom { "input" } else { "arguments" });
             let content = arguments.map_or(Content::Absent, Content::from);
             let mut node = NewNode { content, ..NewNode::default() }.kind("call");
+            let whole = node.content != Content::Absent;
+            if !fits_call_id(&id, ME) || !fits_name(&name, ME) || !whole {
+                // It goes back as it came; another's would be brought to what is accepted.
+                mark_provider(&mut node, ME);
+            }
             set(&mut node, names::CALL_ID, Value::String(id));
             set(&mut node, names::NAME, Value::String(name));
             if custom {
@@ -101,11 +111,11 @@ pub(crate) fn read_item(item: Value) -> Result<Incoming, Shape> {
             fields.keep(&mut node, names::EXTRA, ME);
             one(Role::Assistant, node)
         }
-        "function_call_output" | "custom_tool_call_output" => {
+        // Without an id, it answers in a way that only this provider knows.
+        "function_call_output" | "custom_tool_call_output" if fields.text("call_id").is_some() => {
             fields.take("type");
             let id = fields.need_text("call_id")?;
             let output = fields.take("output");
-            let listed = output.as_ref().is_some_and(|it| it.as_array().is_some());
             let content = output.map_or(Content::Absent, Content::from);
             let mut node = NewNode { content, ..NewNode::default() }.kind("result");
             set(&mut node, names::CALL_ID, Value::String(id));
@@ -113,9 +123,8 @@ pub(crate) fn read_item(item: Value) -> Result<Incoming, Shape> {
                 set(&mut node, names::FORM, form::CUSTOM);
             }
             fields.keep(&mut node, names::EXTRA, ME);
-            if listed {
-                mark_provider(&mut node, ME);
-            }
+            // It goes back as the type that it came as, whatever it answers.
+            mark_provider(&mut node, ME);
             one(Role::Tool, node)
         }
         "reasoning" => {
@@ -129,19 +138,37 @@ pub(crate) fn read_item(item: Value) -> Result<Incoming, Shape> {
             fields.keep(&mut node, names::EXTRA, ME);
             one(Role::Assistant, node)
         }
-        kind => {
-            // What answers stands on the side of the tools, whatever it is.
-            let answers = ["_output", "_response"].iter().any(|end| kind.ends_with(end));
-            let role = if answers { Role::Tool } else { Role::Assistant };
-            let call = fields.text("call_id").map(str::to_owned);
-            let mut node = opaque(kind, Value::Object(fields.0), ME);
-            set(&mut node, names::FORM, form::ITEM);
-            if let Some(call) = call {
-                set(&mut node, names::CALL_ID, call);
-            }
-            one(role, node)
-        }
+        kind => Ok(read_other(kind, fields)),
     }
+}
+
+/// Reads an item that only this provider knows.
+fn read_other(kind: &str, fields: Fields) -> Incoming {
+    let kind = match kind {
+        // A reference may leave out its type.
+        "message" if fields.text("type").is_none() && fields.text("id").is_some() => {
+            "item_reference"
+        }
+        kind => kind,
+    };
+    let role = match kind {
+        // These say how the model works from here on; a compaction stands for everything before it.
+        "additional_tools" | "configuration_update" | "compaction" => Role::System,
+        // What answers stands on the side of the tools, whatever it is.
+        kind if kind.ends_with("_output") || kind.ends_with("_response") => Role::Tool,
+        _ => Role::Assistant,
+    };
+    let call = fields.text("call_id").map(str::to_owned);
+    let mut node = opaque_part(kind, Value::Object(fields.0), ME);
+    set(&mut node, names::SHAPE, form::ITEM);
+    if let Some(call) = call {
+        set(&mut node, names::CALL_ID, call);
+    }
+    if kind == "compaction" {
+        // Without it, nothing is known of what came before: it goes after everything else.
+        node.priority = 1;
+    }
+    Incoming::new(role, vec![node])
 }
 
 fn read_message(mut fields: Fields) -> Result<Incoming, Shape> {
@@ -156,21 +183,23 @@ fn read_message(mut fields: Fields) -> Result<Incoming, Shape> {
                 [] => parts.push(NewNode { kind: Some("text".into()), ..NewNode::default() }),
                 [_] => {}
                 [_, further @ ..] if role == Role::Assistant => {
-                    further.iter_mut().for_each(|part| set(part, names::FORM, form::JOINED));
+                    further.iter_mut().for_each(|part| set(part, names::SHAPE, form::JOINED));
                 }
                 _ => {}
             }
             let first = &mut parts[0];
             if first.kind.as_deref() == Some("text") {
-                set(first, names::FORM, form::LIST);
+                set(first, names::SHAPE, form::LIST);
+            }
+            if role == Role::Assistant {
+                // What the model said is a list only if it came as one.
+                mark_provider(first, ME);
             }
         }
         _ => return Err(Shape::new("a text or a list").within("content")),
     }
     let first = &mut parts[0];
-    if &*word == "developer" {
-        set(first, names::ROLE, Value::String(word));
-    }
+    set_role(first, word, role, ME);
     fields.keep(first, names::MESSAGE_EXTRA, ME);
     Ok(Incoming::new(role, parts))
 }
@@ -182,7 +211,7 @@ pub(crate) fn read_part(part: Value) -> NewNode {
 
 fn read_content(part: Value, role: Role) -> NewNode {
     let usual = if role == Role::Assistant { "output_text" } else { "input_text" };
-    let Value::Object(object) = part else { return opaque("unknown", part, ME) };
+    let Value::Object(object) = part else { return opaque_part("unknown", part, ME) };
     let mut fields = Fields(object);
     let kind: Box<str> = fields.text("type").unwrap_or("unknown").into();
     let mut node = match &*kind {
@@ -222,9 +251,13 @@ fn read_content(part: Value, role: Role) -> NewNode {
             }
             node
         }
-        _ => return opaque(&kind, Value::Object(fields.0), ME),
+        _ => return opaque_part(&kind, Value::Object(fields.0), ME),
     };
     fields.take("type");
+    if role == Role::Assistant || node.kind.as_deref() == Some("image") {
+        // It goes back as it came: with or without a `detail`, said by the model.
+        mark_provider(&mut node, ME);
+    }
     if let Some(name) = fields.take_text("filename") {
         set(&mut node, names::NAME, Value::String(name));
     }

@@ -3,32 +3,30 @@
 use contextree_json::{Object, Value};
 use contextree_tree::Content;
 
+use super::content::{close, content, text_part};
+use super::tools::tools;
 use crate::Provider;
-use crate::media::data_url;
 use crate::parts::names::{self, form};
 use crate::parts::{Kind, Part, Role, View};
 use crate::render::wire::{
-    MISSING, arguments_text, drop_name, drop_signature, for_each_nested, has_own, knows_file,
-    plain_text, tool_name, wire_call_id, write_model, write_own,
+    MISSING, arguments_text, call_of, drop_signature, for_each_nested, has_own, lose_fields,
+    plain_text, sent_call_id, sent_name, write_model, write_own,
 };
-use crate::render::{List, LossKind, Message, Out, Preamble, Slot, Wire};
-use crate::tools::Definition;
+use crate::render::{List, LossKind, Message, Out, Preamble, Side, Slot, Wire};
 
 /// Writes requests of OpenAI Responses.
 pub(crate) struct Responses;
 
-const ME: Provider = Provider::OpenAiResponses;
+pub(super) const ME: Provider = Provider::OpenAiResponses;
 
 impl Wire for Responses {
     fn joins(&self, before: &Part<'_>, part: &Part<'_>, _same_turn: bool) -> bool {
-        if before.role != part.role {
-            return false;
-        }
         // What the model does in a row belongs together: reasoning and what it led to, calls before their results.
-        if part.role == Role::Assistant {
+        if is_of_model(before) && is_of_model(part) {
             return true;
         }
-        is_speech(before)
+        before.role == part.role
+            && is_speech(before)
             && is_speech(part)
             && before.message().is_some()
             && before.message() == part.message()
@@ -38,16 +36,35 @@ impl Wire for Responses {
         false
     }
 
+    fn keeps_order(&self) -> bool {
+        true
+    }
+
+    fn side(&self) -> fn(&Part<'_>) -> Side {
+        side
+    }
+
+    fn may_stay_open(&self, call: &Part<'_>) -> bool {
+        let own = call.view().own_fields(names::EXTRA, ME);
+        own.and_then(|own| own.get("async")).and_then(Value::as_bool) == Some(true)
+    }
+
+    fn remembers(&self, settings: &Object) -> bool {
+        has(settings, &["previous_response_id", "conversation"])
+    }
+
+    fn may_be_empty(&self, settings: &Object) -> bool {
+        self.remembers(settings) || has(settings, &["prompt"])
+    }
+
+    fn minds_fields(&self) -> bool {
+        true
+    }
+
     fn begin(&self, out: &mut Out, preamble: &Preamble<'_>, settings: &Object) {
         out.raw("{");
         write_model(out, settings);
-        let mut index = 0;
-        for part in &preamble.tools {
-            tool(out, part, &mut index);
-        }
-        if index > 0 {
-            out.raw("]");
-        }
+        tools(out, &preamble.tools);
         instructions(out, &preamble.system);
         out.key("input");
         out.raw("[");
@@ -69,7 +86,7 @@ impl Wire for Responses {
                 rest = further;
             } else if is_speech(part) {
                 let goes_on = |next: &Part<'_>| {
-                    let joined = next.view().form() == Some(form::JOINED);
+                    let joined = next.view().shape() == Some(form::JOINED);
                     is_speech(next) && (joined || next.role != Role::Assistant)
                 };
                 let end = further.iter().position(|it| !goes_on(it)).unwrap_or(further.len());
@@ -91,21 +108,82 @@ impl Wire for Responses {
             out.comma();
             let start = out.place();
             let custom = call.view().form() == Some(form::CUSTOM);
+            let call_id = sent_call_id(out, call, calls);
             out.raw("{");
             out.text_field("type", output_type(custom));
-            out.text_field("call_id", &wire_call_id(call, calls));
+            out.text_field("call_id", &call_id);
             out.text_field("output", MISSING);
             out.raw("}");
             done(out, start, call);
         }
     }
+
+    fn end(&self, out: &mut Out, settings: &Object) {
+        match (out.messages, out.bare) {
+            (0, _) => no_input(out),
+            (1, Some(text)) => bare_input(out, text),
+            _ => out.raw("]"),
+        }
+        out.fields(settings, &["model"]);
+        out.raw("}");
+    }
+}
+
+fn has(settings: &Object, names: &[&str]) -> bool {
+    names.iter().any(|name| settings.get(name).is_some_and(|it| !it.is_null()))
+}
+
+/// Takes back the beginning of a list that nothing came into.
+fn no_input(out: &mut Out) {
+    let opened = "\"input\":[";
+    let length = out.place() - opened.len();
+    out.rendered.bytes.truncate(length);
+    if out.rendered.bytes.last() == Some(&b',') {
+        out.rendered.bytes.pop();
+    }
+    out.closed = true;
+}
+
+/// Writes the only message, which came as nothing but a text, as one.
+fn bare_input(out: &mut Out, (from, to): (usize, usize)) {
+    let text = out.rendered.bytes[from..to].to_vec();
+    let Some(span) = out.rendered.spans.last_mut() else { return };
+    span.start -= 1;
+    out.rendered.bytes.truncate(span.start);
+    out.rendered.bytes.extend(text);
+    span.end = out.rendered.bytes.len();
+    out.closed = true;
+}
+
+/// Items that only this provider knows call and answer as well; a reference may stand for a call.
+fn side(part: &Part<'_>) -> Side {
+    let view = part.view();
+    match (part.kind, view.content) {
+        (Kind::Call, _) => Side::Call,
+        (Kind::Result, _) => Side::Result,
+        (Kind::Opaque, Content::Json(item)) if !is_speech(part) && view.is_from(ME) => {
+            match part.node.kind().unwrap_or_default() {
+                "item_reference" => Side::Reference,
+                _ if item.get("call_id").is_none_or(|id| id.as_str().is_none()) => Side::Neither,
+                kind if kind.ends_with("_output") => Side::Result,
+                _ => Side::Call,
+            }
+        }
+        _ => Side::Neither,
+    }
+}
+
+/// True for what the model does, and for what is said among that about how it works.
+fn is_of_model(part: &Part<'_>) -> bool {
+    let is_item = part.kind == Kind::Opaque && !is_speech(part) && part.view().is_from(ME);
+    part.role == Role::Assistant || (part.role == Role::System && is_item)
 }
 
 /// True for parts that are, or are in, a message; the others are items of their own.
 fn is_speech(part: &Part<'_>) -> bool {
     match part.kind {
         Kind::Call | Kind::Result | Kind::Reasoning => false,
-        Kind::Opaque => part.view().form() != Some(form::ITEM),
+        Kind::Opaque => part.view().shape() != Some(form::ITEM),
         _ => true,
     }
 }
@@ -114,48 +192,6 @@ fn done(out: &mut Out, start: usize, part: &Part<'_>) {
     let slot = out.message_slot();
     out.span(start, part.node.id(), slot);
     out.messages += 1;
-}
-
-fn tool(out: &mut Out, part: &Part<'_>, index: &mut u32) {
-    let id = part.node.id();
-    let view = part.view();
-    let Some(definition) = Definition::of(out, &view, id, ME) else { return };
-    if *index == 0 {
-        out.key("tools");
-        out.raw("[");
-    }
-    out.comma();
-    let start = out.place();
-    match definition {
-        Definition::Own(value) => out.value(value),
-        Definition::Function { name, description, parameters } => {
-            out.raw("{\"type\":\"function\"");
-            out.text_field("name", name);
-            if let Some(description) = description {
-                out.key("description");
-                out.value(description);
-            }
-            // Both have to be there, if only with `null`.
-            let own = view.is_from(ME);
-            if let Some(parameters) = parameters {
-                out.key("parameters");
-                out.value(parameters);
-            } else if !own {
-                out.raw(",\"parameters\":null");
-            }
-            let has_strict =
-                view.own_fields(names::EXTRA, ME).is_some_and(|it| it.contains_key("strict"));
-            if !has_strict && !own {
-                out.raw(",\"strict\":false");
-            }
-            if view.attribute(names::EXTRA).is_some() {
-                write_own(out, &view, names::EXTRA, id);
-            }
-            out.raw("}");
-        }
-    }
-    out.span(start, id, Slot { list: List::Tools, index: *index, inner: None });
-    *index += 1;
 }
 
 /// System text is one text here.
@@ -188,6 +224,7 @@ fn instructions(out: &mut Out, parts: &[Part<'_>]) {
 fn reasoning(out: &mut Out, part: &Part<'_>, leads: bool) {
     let view = part.view();
     let id = part.node.id();
+    message_loss(out, &view, id);
     if !view.is_from(ME) || !leads {
         let reason = if leads { "of another provider" } else { "it leads to nothing" };
         out.loss(LossKind::Reasoning, id, reason);
@@ -220,13 +257,17 @@ fn call(out: &mut Out, part: &Part<'_>) {
     let view = part.view();
     let id = part.node.id();
     let custom = view.form() == Some(form::CUSTOM);
+    let call_id = sent_call_id(out, part, &[]);
+    let name = sent_name(out, part);
     out.comma();
     let start = out.place();
     out.raw("{");
     out.text_field("type", if custom { "custom_tool_call" } else { "function_call" });
-    out.text_field("call_id", &wire_call_id(part, &[]));
-    out.text_field("name", tool_name(part));
-    if custom {
+    out.text_field("call_id", &call_id);
+    out.text_field("name", &name);
+    if view.is_blank() && view.is_from(ME) {
+        // It came without; only a linter minds.
+    } else if custom {
         out.text_field("input", &view.text());
     } else {
         out.text_field("arguments", &arguments_text(&view));
@@ -244,14 +285,15 @@ fn output_type(custom: bool) -> &'static str {
 fn result(out: &mut Out, part: &Part<'_>, calls: &[Part<'_>]) {
     let view = part.view();
     let id = part.node.id();
-    let call = crate::render::wire::call_of(part, calls);
+    let call = call_of(part, calls).filter(|_| !view.is_from(ME));
     let custom = view.form() == Some(form::CUSTOM)
         || call.is_some_and(|call| call.view().form() == Some(form::CUSTOM));
+    let call_id = sent_call_id(out, part, calls);
     out.comma();
     let start = out.place();
     out.raw("{");
     out.text_field("type", output_type(custom));
-    out.text_field("call_id", &wire_call_id(part, calls));
+    out.text_field("call_id", &call_id);
     if view.attribute(names::IS_ERROR).and_then(Value::as_bool) == Some(true) {
         out.loss(LossKind::IsError, id, "");
     }
@@ -291,7 +333,10 @@ fn item(out: &mut Out, part: &Part<'_>) {
             out.value(value);
             done(out, start, part);
         }
-        _ => out.loss(LossKind::Opaque, part.node.id(), ""),
+        _ => {
+            out.loss(LossKind::Opaque, part.node.id(), "");
+            message_loss(out, &view, part.node.id());
+        }
     }
 }
 
@@ -303,26 +348,13 @@ fn speech(out: &mut Out, parts: &[Part<'_>]) {
     let mark = out.mark();
     out.comma();
     let start = out.place();
-    if let ([only], Some(form::ITEM)) = (parts, view.form())
-        && only.kind == Kind::Text
-    {
-        // An input that was a text is a message like any other.
-        let text = plain_text(out, only);
-        out.raw("{\"role\":\"user\"");
-        out.text_field("content", &text);
-        out.raw("}");
-        return done(out, start, only);
-    }
-    let word = match first.role {
-        Role::System => {
-            let own = first.node.attribute(names::ROLE).and_then(Value::as_str);
-            own.filter(|word| *word == "developer").unwrap_or("system")
+    for part in &parts[1..] {
+        if let Some(fields) = part.node.attribute(names::MESSAGE_EXTRA).and_then(Value::as_object) {
+            lose_fields(out, part.node.id(), &fields.keys().collect::<Vec<&str>>());
         }
-        Role::Assistant => "assistant",
-        _ => "user",
-    };
+    }
     out.raw("{");
-    out.text_field("role", word);
+    out.text_field("role", role_word(first));
     out.key("content");
     // What the model said is a list only with the fields of the answer that it came in.
     let foreign = first.role == Role::Assistant && !view.is_from(ME);
@@ -337,7 +369,12 @@ fn speech(out: &mut Out, parts: &[Part<'_>]) {
             out.loss(LossKind::Refusal, id, "");
         }
         let text = plain_text(out, first);
+        let at = out.place();
         out.string(&text);
+        if view.shape() == Some(form::ITEM) {
+            // An input that was a text is a message like any other, unless it is the only one.
+            out.bare = Some((at, out.place()));
+        }
         if view.attribute(names::EXTRA).is_some() {
             write_own(out, &view, names::EXTRA, id);
         }
@@ -347,7 +384,7 @@ fn speech(out: &mut Out, parts: &[Part<'_>]) {
         return done(out, start, first);
     }
     out.raw("[");
-    let empty = view.form() == Some(form::LIST) && *view.content == Content::Absent;
+    let empty = view.shape() == Some(form::LIST) && view.is_blank();
     for part in parts.iter().filter(|_| !empty) {
         let before = out.place();
         out.comma();
@@ -379,26 +416,19 @@ fn speech(out: &mut Out, parts: &[Part<'_>]) {
     out.messages += 1;
 }
 
-fn text_part(out: &mut Out, view: &View<'_>, id: &str, role: Role, text: &str) -> bool {
-    let usual = if role == Role::Assistant { "output_text" } else { "input_text" };
-    let own = view.own_fields(names::EXTRA, ME);
-    let kind = own.and_then(|own| own.get("type")).and_then(Value::as_str).unwrap_or(usual);
-    out.typed_text(kind, "text", text);
-    match own {
-        Some(own) => out.fields(own, &["type"]),
-        None => {
-            if view.attribute(names::EXTRA).is_some() {
-                write_own(out, view, names::EXTRA, id);
-            }
-            // What the model said cannot be sent back without it.
-            if kind == "output_text" && !view.is_from(ME) {
-                out.raw(",\"annotations\":[]");
-            }
-        }
+/// Returns the word for a role: the provider's own, or one that all know.
+fn role_word<'a>(part: &Part<'a>) -> &'a str {
+    if let Some(own) = part.own_role(ME) {
+        return own;
     }
-    drop_signature(out, view, id);
-    out.raw("}");
-    true
+    match part.role {
+        Role::System => {
+            let word = part.node.attribute(names::ROLE).and_then(Value::as_str);
+            word.filter(|word| *word == "developer").unwrap_or("system")
+        }
+        Role::Assistant => "assistant",
+        _ => "user",
+    }
 }
 
 fn message_fields(out: &mut Out, view: &View<'_>, id: &str) {
@@ -415,62 +445,4 @@ fn message_loss(out: &mut Out, view: &View<'_>, id: &str) {
         let names: Vec<&str> = fields.keys().collect();
         out.loss(LossKind::Field, id, names.join(", "));
     }
-}
-
-/// Writes a part of a message; returns whether it could be expressed.
-fn content(out: &mut Out, view: &View<'_>, id: &str, role: Role) -> bool {
-    drop_signature(out, view, id);
-    let text = view.text();
-    match (view.kind, view.encoding) {
-        (Kind::Text, _) => return text_part(out, view, id, role, &text),
-        (Kind::Refusal, _) => out.typed_text("refusal", "refusal", &text),
-        (Kind::Image | Kind::Document, Some("file_id")) if knows_file(view, ME) => {
-            let kind = if view.kind == Kind::Image { "input_image" } else { "input_file" };
-            out.typed_text(kind, "file_id", &text);
-        }
-        (Kind::Image, Some("base64" | "uri")) => {
-            out.typed_text("input_image", "image_url", &data_url(view));
-            let own = view.own_fields(names::EXTRA, ME);
-            if own.is_none_or(|own| !own.contains_key("detail")) && !view.is_from(ME) {
-                out.raw(",\"detail\":\"auto\"");
-            }
-        }
-        (Kind::Document, Some("uri")) => out.typed_text("input_file", "file_url", &text),
-        (Kind::Document, Some("base64")) => {
-            let whole = view.form() == Some(form::FIELD);
-            let data = if whole { text } else { data_url(view) };
-            out.typed_text("input_file", "file_data", &data);
-        }
-        (Kind::Document, None) if view.content.as_text().is_some() => {
-            drop_name(out, view, id);
-            return text_part(out, view, id, role, &text);
-        }
-        (Kind::Opaque, _) if view.is_from(ME) && view.form() != Some(form::ITEM) => {
-            if let Content::Json(value) = view.content {
-                out.value(value);
-            }
-            return true;
-        }
-        (Kind::Image | Kind::Document | Kind::Audio, _) => {
-            out.loss(LossKind::Media, id, view.mime.unwrap_or_default());
-            return false;
-        }
-        _ => {
-            out.loss(LossKind::Opaque, id, "");
-            return false;
-        }
-    }
-    match view.name() {
-        Some(name) if view.kind == Kind::Document => out.text_field("filename", name),
-        _ => drop_name(out, view, id),
-    }
-    close(out, view, id)
-}
-
-fn close(out: &mut Out, view: &View<'_>, id: &str) -> bool {
-    if view.attribute(names::EXTRA).is_some() {
-        write_own(out, view, names::EXTRA, id);
-    }
-    out.raw("}");
-    true
 }

@@ -19,9 +19,12 @@ pub const EXTRA: &str = "data_extra";
 pub const MESSAGE: &str = "data_message";
 /// Fields of a message that the mapping has no word for; on its first block.
 pub const MESSAGE_EXTRA: &str = "data_message_extra";
-/// How the content was written, where there is more than one way.
+/// How the part was written, where there is more than one way.
 pub const FORM: &str = "data_form";
-/// The provider's own word for the role: `developer`.
+/// How the content of the message was written, where there is more than one way; on its first block. It is apart from [`FORM`], because
+/// a call of a custom tool may be the first block of a message without a content.
+pub const SHAPE: &str = "data_shape";
+/// The provider's own word for the role: `developer`. Any other word than those that all know goes to its own provider only.
 pub const ROLE: &str = "data_role";
 /// Fields of the request that are no content: `model`, `temperature`. On a group in `^sys`.
 pub const SETTINGS: &str = "data_settings";
@@ -40,13 +43,15 @@ pub const REQUEST_TYPE: &str = "cont:request";
 /// The type of the group in `^sys` that has the marks.
 pub const MARKS_TYPE: &str = "cont:marks";
 
-/// Values of [`FORM`].
+/// Values of [`SHAPE`], and of [`FORM`] where a part cannot have another.
 pub mod form {
     /// A list, where a text would do.
     pub const LIST: &str = "list";
     /// A text, where it came as a list.
     pub const TEXT: &str = "text";
-    /// `null`, or a field that is not there, where there could be one.
+    /// An empty list beside something else.
+    pub const EMPTY_LIST: &str = "empty_list";
+    /// `null`.
     pub const NULL: &str = "null";
     /// A field that is not there.
     pub const ABSENT: &str = "absent";
@@ -54,8 +59,6 @@ pub mod form {
     pub const EMPTY: &str = "empty";
     /// A field of the message, not a part of its content.
     pub const FIELD: &str = "field";
-    /// The same, of a message without a content.
-    pub const ALONE: &str = "alone";
     /// A call of a custom tool: free text as its input.
     pub const CUSTOM: &str = "custom";
     /// A call, or a result, without an id.

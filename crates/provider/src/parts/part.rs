@@ -5,6 +5,7 @@ use contextree_tree::{Content, NodeRef, Region};
 
 use super::View;
 use super::names;
+use crate::Provider;
 
 /// Who speaks, in the words that all providers can be brought to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,6 +41,14 @@ pub(crate) struct Part<'a> {
     pub(crate) kind: Kind,
     /// A result without a call: it can only be rendered as text.
     pub(crate) orphan: bool,
+    /// A call without a result anywhere behind it.
+    pub(crate) open: bool,
+    /// A result that stood further behind.
+    pub(crate) moved: bool,
+    /// Which use of its id this is, if the provider wants each to be used once and it is not the first.
+    pub(crate) repeat: u32,
+    /// The call that a result answers, where that may stand anywhere.
+    pub(crate) call: Option<NodeRef<'a>>,
 }
 
 impl<'a> Part<'a> {
@@ -62,7 +71,8 @@ impl<'a> Part<'a> {
             _ if role == Role::Tool => Role::User,
             _ => role,
         };
-        Part { node, role, kind, orphan: false }
+        let (orphan, open, moved) = (false, false, false);
+        Part { node, role, kind, orphan, open, moved, repeat: 0, call: None }
     }
 
     /// Returns what the part says.
@@ -84,6 +94,12 @@ impl<'a> Part<'a> {
     /// Returns true if a tree that was written by hand gave the block the role of a tool, and no call.
     pub(crate) fn is_stray_tool(&self) -> bool {
         self.role == Role::User && self.node.role().is_some_and(|role| role_of(role) == Role::Tool)
+    }
+
+    /// Returns a provider's own word for the role, if this is the provider.
+    pub(crate) fn own_role(&self, provider: Provider) -> Option<&'a str> {
+        let word = self.node.attribute(names::ROLE)?.as_str()?;
+        self.view().is_from(provider).then_some(word)
     }
 }
 

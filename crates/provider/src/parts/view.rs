@@ -65,6 +65,16 @@ impl<'a> View<'a> {
         self.text_attribute(names::FORM)
     }
 
+    /// Returns how the content of the message was written that the part is the first of.
+    pub(crate) fn shape(&self) -> Option<&'a str> {
+        self.text_attribute(names::SHAPE).or_else(|| self.form())
+    }
+
+    /// Returns true if the part stands for a content that says nothing: an empty list, `null`.
+    pub(crate) fn is_blank(&self) -> bool {
+        *self.content == Content::Absent
+    }
+
     pub(crate) fn name(&self) -> Option<&'a str> {
         self.text_attribute(names::NAME)
     }

@@ -4,9 +4,11 @@ use contextree_json::Object;
 use contextree_tree::{NodeKey, NodeRef, Region, Tree, TreeRef};
 
 use super::out::Mark;
-use super::run::{Run, parts_of};
+use super::run::{Run, Used, parts_of};
 use super::wire::settings_of;
-use super::{Marks, Out, Preamble, RenderError, RenderOptions, Rendered, Wire, order};
+use super::{
+    Marks, Names, Out, Pairs, Preamble, RenderError, RenderOptions, Rendered, Wire, order,
+};
 use crate::parts::Part;
 use crate::{Provider, wires};
 
@@ -30,6 +32,10 @@ pub struct RequestRenderer {
     turns: Vec<u32>,
     /// How things stood before each turn, and behind the last.
     starts: Vec<Start>,
+    /// Which result answers which call, where they may stand anywhere.
+    pairs: Pairs,
+    /// Ids of calls, where each may be used once.
+    used: Used,
 }
 
 /// How things stood before a turn.
@@ -42,8 +48,10 @@ struct Start {
     /// What was written before the message that may go on, and where that began.
     mark: Mark,
     open: Option<(usize, usize)>,
-    /// Calls without results at the mark.
-    pending: Vec<NodeKey>,
+    /// How many ids of calls were used at the mark.
+    used: usize,
+    /// Calls without results at the mark, and which uses of their ids they are.
+    pending: Vec<(NodeKey, u32)>,
 }
 
 impl RequestRenderer {
@@ -59,6 +67,8 @@ impl RequestRenderer {
             system: Vec::new(),
             turns: Vec::new(),
             starts: Vec::new(),
+            pairs: Pairs::default(),
+            used: Used::default(),
         }
     }
 
@@ -96,7 +106,7 @@ impl RequestRenderer {
             version.is_some_and(|version| *version == node.version() && *version < common)
         };
         let system = tree.region(Region::Sys);
-        let kept_system = !self.starts.is_empty()
+        let mut kept_system = !self.starts.is_empty()
             && self.system.len() == system.child_count()
             && system.children().zip(&self.system).all(|(node, version)| same(Some(version), node));
         let mut kept = 0;
@@ -104,22 +114,36 @@ impl RequestRenderer {
             let turns = tree.region(Region::Seq).children().zip(&self.turns);
             kept = turns.take_while(|(node, version)| same(Some(version), *node)).count();
         }
+        if kept_system && wire.keeps_order() {
+            self.pairs.rewind(kept);
+            self.pair(tree, wire, kept);
+            // A result may answer a call that was written long ago; then everything from there on is written again.
+            match self.pairs.changed() {
+                Some(0) => kept_system = false,
+                Some(turn) => kept = kept.min(turn - 1),
+                None => {}
+            }
+        }
         let start = self.starts.get(kept).filter(|_| kept_system);
         // A message that began in `^sys` and goes on is rare: everything is done again.
         match start.filter(|start| start.open.is_none_or(|(turn, _)| turn != SYS)).cloned() {
             Some(start) => self.resume(tree, wire, kept, &start),
             None => self.restart(tree, wire),
         }
-        if self.out.messages == 0 {
+        if self.out.messages == 0 && !wire.may_be_empty(&self.settings) {
             self.starts.clear();
             return Err(RenderError::Empty);
         }
         wire.end(&mut self.out, &self.settings);
+        if self.out.closed {
+            self.starts.clear();
+        }
         Ok(())
     }
 
     fn restart(&mut self, tree: TreeRef<'_>, wire: &'static dyn Wire) {
         self.out.rewind(Mark::default());
+        self.used.truncate(0);
         self.starts.clear();
         self.turns.clear();
         self.system.clear();
@@ -127,20 +151,47 @@ impl RequestRenderer {
         let preamble = Preamble::of(tree);
         self.out.marks = Marks::of(self.provider, &preamble, &self.options);
         self.settings = settings_of(&mut self.out, self.provider, &preamble, &self.options);
+        self.out.names = Names::of(&preamble.tools, self.provider);
         wire.begin(&mut self.out, &preamble, &self.settings);
-        let mut run = Run { wire, out: &mut self.out, pending: Vec::new(), open: None };
-        run.turn(order(preamble.rest, Vec::new(), None, wire), SYS, 0);
-        walk(run, tree, 0, 0, &mut self.turns, &mut self.starts);
+        let mut rest = preamble.rest;
+        if wire.keeps_order() {
+            self.pairs = Pairs::new(wire.remembers(&self.settings));
+            self.pairs.push(&rest, wire.side());
+            self.pair(tree, wire, 0);
+            self.pairs.tell(0, &mut rest, tree, wire.side());
+        } else {
+            rest = order(rest, Vec::new(), None, wire);
+        }
+        let (out, used) = (&mut self.out, &mut self.used);
+        let mut run = Run { wire, out, pending: Vec::new(), open: None, used };
+        run.turn(rest, SYS, 0);
+        walk(run, tree, (0, 0), &mut self.pairs, &mut self.turns, &mut self.starts);
     }
 
     fn resume(&mut self, tree: TreeRef<'_>, wire: &'static dyn Wire, kept: usize, start: &Start) {
         self.out.rewind(start.mark);
+        self.used.truncate(start.used);
         let (turn, from) = start.open.unwrap_or((kept, 0));
         self.turns.truncate(turn);
         self.starts.truncate(turn + 1);
-        let pending = parts_at(tree, &start.pending);
-        let run = Run { wire, out: &mut self.out, pending, open: None };
-        walk(run, tree, turn, from, &mut self.turns, &mut self.starts);
+        let pending = start.pending.iter().filter_map(|(key, repeat)| {
+            let part = part_at(tree, *key)?;
+            Some(Part { repeat: *repeat, ..part })
+        });
+        let pending = pending.collect();
+        let (out, used) = (&mut self.out, &mut self.used);
+        let run = Run { wire, out, pending, open: None, used };
+        walk(run, tree, (turn, from), &mut self.pairs, &mut self.turns, &mut self.starts);
+    }
+
+    /// Pairs the calls and results of the turns from the given one on, and of the head.
+    fn pair(&mut self, tree: TreeRef<'_>, wire: &'static dyn Wire, first: usize) {
+        let sequence = tree.region(Region::Seq);
+        for number in first.. {
+            let Some(turn) = sequence.child(number) else { break };
+            self.pairs.push(&parts_of(turn, Region::Seq), wire.side());
+        }
+        self.pairs.push(&parts_of(tree.region(Region::Head), Region::Head), wire.side());
     }
 }
 
@@ -148,13 +199,21 @@ impl RequestRenderer {
 fn walk<'a>(
     mut run: Run<'a, '_>,
     tree: TreeRef<'a>,
-    first: usize,
-    from: usize,
+    (first, from): (usize, usize),
+    pairs: &mut Pairs,
     turns: &mut Vec<u32>,
     starts: &mut Vec<Start>,
 ) {
     let sequence = tree.region(Region::Seq);
     let wire = run.wire;
+    let mut ordered = |top, region, number, awaiting, last| {
+        let mut parts = parts_of(top, region);
+        if wire.keeps_order() {
+            pairs.tell(number + 1, &mut parts, tree, wire.side());
+            return parts;
+        }
+        order(parts, awaiting, last, wire)
+    };
     let mut number = first;
     while let Some(turn) = sequence.child(number) {
         let (awaiting, last, skip) = match starts.get(number) {
@@ -169,8 +228,7 @@ fn walk<'a>(
                 (run.awaiting(), run.last(), 0)
             }
         };
-        let parts = parts_of(turn, Region::Seq, awaiting, last, wire);
-        run.turn(parts, number, skip);
+        run.turn(ordered(turn, Region::Seq, number, awaiting, last), number, skip);
         turns.push(turn.version());
         number += 1;
     }
@@ -178,19 +236,21 @@ fn walk<'a>(
         starts.push(start_of(&run));
     }
     let head = tree.region(Region::Head);
-    let parts = parts_of(head, Region::Head, run.awaiting(), run.last(), wire);
+    let parts = ordered(head, Region::Head, number, run.awaiting(), run.last());
     run.turn(parts, number, 0);
     run.finish();
 }
 
 fn start_of(run: &Run<'_, '_>) -> Start {
-    let keys = |parts: &[Part<'_>]| parts.iter().map(|part| part.node.key_of()).collect();
+    let key = |part: &Part<'_>| part.node.key_of();
+    let open = run.open.as_ref();
     Start {
-        awaiting: keys(&run.awaiting()),
+        awaiting: run.awaiting().iter().map(key).collect(),
         last: run.last().map(|part| part.node.key_of()),
-        mark: run.open.as_ref().map_or_else(|| run.out.mark(), |open| open.mark),
-        open: run.open.as_ref().map(|open| open.start),
-        pending: keys(&run.pending),
+        mark: open.map_or_else(|| run.out.mark(), |open| open.mark),
+        open: open.map(|open| open.start),
+        used: open.map_or_else(|| run.used.len(), |open| open.used),
+        pending: run.pending.iter().map(|part| (key(part), part.repeat)).collect(),
     }
 }
 

@@ -47,9 +47,11 @@ pub enum LossKind {
     Arguments,
     /// The id of a call was changed to what the provider accepts.
     CallId,
+    /// The name of a tool was changed to what the provider accepts.
+    Name,
     /// A refusal was rendered as text.
     Refusal,
-    /// A text was moved before the calls of its message.
+    /// A text was moved before the calls of its message, or a result forward to its call.
     Order,
     /// A message of the user was put at the beginning, because the conversation must begin with one.
     FirstUser,
@@ -79,6 +81,7 @@ impl LossKind {
             LossKind::IsError => "is_error",
             LossKind::Arguments => "arguments",
             LossKind::CallId => "call_id",
+            LossKind::Name => "name",
             LossKind::Refusal => "refusal",
             LossKind::Order => "order",
             LossKind::FirstUser => "first_user",
@@ -106,8 +109,9 @@ impl LossKind {
             LossKind::IsError => "that the result is an error could not be said",
             LossKind::Arguments => "arguments that are no JSON object were wrapped",
             LossKind::CallId => "the id of a call was changed",
+            LossKind::Name => "the name of a tool was changed",
             LossKind::Refusal => "a refusal was rendered as text",
-            LossKind::Order => "a text was moved before the calls of its message",
+            LossKind::Order => "a text was moved before the calls, or a result behind them",
             LossKind::FirstUser => "a message of the user was put at the beginning",
             LossKind::ToolPlace => "a tool defined outside of `^sys` was left out",
             LossKind::CustomCall => "a call of a custom tool was rendered as one of a function",

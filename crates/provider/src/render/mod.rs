@@ -1,16 +1,18 @@
 //! Tree → request.
 //!
 //! 1. [`preamble`](Preamble): what stands in `^sys` becomes settings, tools and system text;
-//! 2. every turn becomes parts, results behind their calls ([`order`]);
+//! 2. every turn becomes parts, results behind their calls ([`order`]) or wherever they are ([`Pairs`]);
 //! 3. parts become messages, by the provider's rules ([`run`]);
 //! 4. messages become bytes ([`Wire`], one implementation for each provider).
 
+mod fit;
 mod incremental;
 mod loss;
 mod marks;
 mod options;
 mod order;
 mod out;
+mod pairs;
 mod preamble;
 mod rendered;
 mod run;
@@ -21,9 +23,11 @@ pub use loss::{Loss, LossKind};
 pub use options::{RenderError, RenderOptions};
 pub use rendered::{List, Rendered, Slot, Span};
 
+pub(crate) use fit::Names;
 pub(crate) use marks::Marks;
 pub(crate) use order::order;
 pub(crate) use out::Out;
+pub(crate) use pairs::{Pairs, Side};
 pub(crate) use preamble::Preamble;
 pub(crate) use wire::{Message, Wire};
 

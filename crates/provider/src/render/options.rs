@@ -19,7 +19,7 @@ pub struct RenderOptions {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RenderError {
-    /// Not one message would be in it; no provider accepts that.
+    /// Not one message would be in it; no provider accepts that, unless it keeps a prompt or the conversation itself.
     Empty,
     /// A setting has the name of something that the tree decides: `messages`.
     ReservedField {

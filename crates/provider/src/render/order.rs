@@ -21,16 +21,15 @@ pub(crate) fn order<'a>(
     let mut waiting: Vec<Option<Part<'a>>> = parts.into_iter().map(Some).collect();
     let mut ordered = Vec::with_capacity(waiting.len());
     for index in 0..waiting.len() {
-        let Some(part) = waiting[index].take() else { continue };
+        let Some(mut part) = waiting[index].take() else { continue };
         if part.kind == Kind::Result {
-            let part = if take(&mut awaiting, &part) {
-                part
-            } else {
-                Part { role: Role::User, kind: Kind::Text, orphan: true, ..part }
-            };
-            ordered.push(part);
-            last = Some(part);
-            continue;
+            if take(&mut awaiting, &part) {
+                ordered.push(part);
+                last = Some(part);
+                continue;
+            }
+            // As text it stands between calls and results like any other.
+            part = Part { role: Role::User, kind: Kind::Text, orphan: true, ..part };
         }
         let continues = part.role == Role::Assistant
             && last.is_some_and(|last| {
@@ -42,7 +41,7 @@ pub(crate) fn order<'a>(
                 if let Some(result) = later.filter(|later| later.kind == Kind::Result)
                     && take(&mut awaiting, &result)
                 {
-                    ordered.push(result);
+                    ordered.push(Part { moved: true, ..result });
                     *later = None;
                 }
             }

@@ -3,7 +3,7 @@
 use contextree_json::{Object, Value, write};
 
 use super::rendered::{List, Rendered, Slot, Span};
-use super::{Loss, LossKind, Marks};
+use super::{Loss, LossKind, Marks, Names};
 use crate::Provider;
 use crate::parts::View;
 use crate::parts::names::form;
@@ -16,6 +16,12 @@ pub(crate) struct Out {
     pub(crate) messages: u32,
     /// What is written on some blocks besides their own.
     pub(crate) marks: Marks,
+    /// The names of the tools.
+    pub(crate) names: Names,
+    /// Where the text of the last message is, if it came as nothing but a text.
+    pub(crate) bare: Option<(usize, usize)>,
+    /// The request is written in a way that cannot be gone on with.
+    pub(crate) closed: bool,
 }
 
 /// How far a request had come.
@@ -25,13 +31,21 @@ pub(crate) struct Mark {
     spans: usize,
     losses: usize,
     messages: u32,
+    bare: Option<(usize, usize)>,
 }
 
 impl Out {
     pub(crate) fn new(provider: Provider) -> Self {
         let rendered =
             Rendered { provider, bytes: Vec::new(), spans: Vec::new(), losses: Vec::new() };
-        Out { rendered, messages: 0, marks: Marks::default() }
+        Out {
+            rendered,
+            messages: 0,
+            marks: Marks::default(),
+            names: Names::default(),
+            bare: None,
+            closed: false,
+        }
     }
 
     pub(crate) fn mark(&self) -> Mark {
@@ -40,6 +54,7 @@ impl Out {
             spans: self.rendered.spans.len(),
             losses: self.rendered.losses.len(),
             messages: self.messages,
+            bare: self.bare,
         }
     }
 
@@ -49,6 +64,8 @@ impl Out {
         self.rendered.spans.truncate(mark.spans);
         self.rendered.losses.truncate(mark.losses);
         self.messages = mark.messages;
+        self.bare = mark.bare;
+        self.closed = false;
     }
 
     pub(crate) fn raw(&mut self, text: &str) {
@@ -106,8 +123,9 @@ impl Out {
 
     /// Returns true if a text is written as a list with one element: because it came as one, or to have a place for a mark.
     pub(crate) fn is_list(&self, view: &View<'_>, node: &str) -> bool {
-        let form = self.marks.forms.get(node).map(|form| &**form);
-        self.marks.fields.contains_key(node) || form.or(view.form()) == Some(form::LIST)
+        let came_as_list = || [view.shape(), view.form()].contains(&Some(form::LIST));
+        let newest = self.marks.forms.get(node).map(|form| **form == *form::LIST);
+        self.marks.fields.contains_key(node) || newest.unwrap_or_else(came_as_list)
     }
 
     /// Notes that everything since a place is a node's, and writes the node's marks into it.

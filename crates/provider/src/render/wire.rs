@@ -5,7 +5,10 @@ use std::borrow::Cow;
 use contextree_json::{Object, Value};
 use contextree_tree::Content;
 
-use super::{LossKind, Out, Preamble, RenderOptions};
+pub(crate) use super::fit::{fits_call_id, fits_name};
+
+use super::fit::fit_call_id;
+use super::{LossKind, Out, Preamble, RenderOptions, Side};
 use crate::parts::{Kind, Part, Role, View, names, role_of};
 use crate::{Provider, wires};
 
@@ -28,6 +31,40 @@ pub(crate) trait Wire: Sync {
 
     /// True if results that are missing stand in the message of the user that follows the calls, and not by themselves.
     fn answers_together(&self) -> bool;
+
+    /// True if results may stand anywhere behind their calls; nothing is moved then.
+    fn keeps_order(&self) -> bool {
+        false
+    }
+
+    /// Returns what a part is for the pairing of calls and results, where they may stand anywhere.
+    fn side(&self) -> fn(&Part<'_>) -> Side {
+        |part| match part.kind {
+            Kind::Call => Side::Call,
+            Kind::Result => Side::Result,
+            _ => Side::Neither,
+        }
+    }
+
+    /// True if a call may be sent without a result.
+    fn may_stay_open(&self, _call: &Part<'_>) -> bool {
+        false
+    }
+
+    /// True if the provider has the beginning of the conversation, calls included.
+    fn remembers(&self, _settings: &Object) -> bool {
+        false
+    }
+
+    /// True if there may be a request without a message.
+    fn may_be_empty(&self, _settings: &Object) -> bool {
+        false
+    }
+
+    /// True if the fields of every message that was joined to another are written or noted by the writer itself.
+    fn minds_fields(&self) -> bool {
+        false
+    }
 
     /// Writes everything up to and including the bracket that opens the list of messages.
     fn begin(&self, out: &mut Out, preamble: &Preamble<'_>, settings: &Object);
@@ -73,6 +110,10 @@ pub(crate) fn settings_of(
     for (name, value) in &options.settings {
         settings.insert(name, value.clone());
     }
+    if !preamble.tools.is_empty() {
+        // A list that was empty when it was imported.
+        settings.remove("tools");
+    }
     settings
 }
 
@@ -84,26 +125,58 @@ pub(crate) fn write_model(out: &mut Out, settings: &Object) {
     }
 }
 
-/// Returns an id that every provider accepts: letters, digits, `_` and `-`, at most 64.
+/// Returns an id that every provider accepts: letters, digits, `_` and `-`, at most 64. Two ids do not become one.
 pub(crate) fn safe_call_id(id: &str) -> Cow<'_, str> {
-    let fits = |character: char| character.is_ascii_alphanumeric() || "_-".contains(character);
-    if !id.is_empty() && id.len() <= 64 && id.chars().all(fits) {
-        return Cow::Borrowed(id);
-    }
-    let safe: String = id.chars().map(|it| if fits(it) { it } else { '_' }).take(64).collect();
-    Cow::Owned(if safe.is_empty() { "call".to_owned() } else { safe })
+    fit_call_id(id, Provider::Anthropic)
 }
 
 /// Returns the id of a call or result; one is made of the call's node if it has none.
 pub(crate) fn wire_call_id<'a>(part: &Part<'a>, calls: &[Part<'a>]) -> Cow<'a, str> {
-    match part.call_id() {
-        Some(Value::String(id)) => Cow::Borrowed(id),
+    let id = match part.call_id() {
+        Some(Value::String(id)) => Cow::Borrowed(&**id),
         Some(other) => canonical(other),
         None => {
             let call = calls.iter().find(|call| call.call_id().is_none()).unwrap_or(part);
             Cow::Owned(safe_call_id(call.node.id()).into_owned())
         }
+    };
+    match part.repeat {
+        0 => id,
+        number => Cow::Owned(format!("{id}_{number}")),
     }
+}
+
+/// Returns the id of a call or result as the provider accepts it. What came from the provider itself goes back as it came.
+pub(crate) fn sent_call_id<'a>(out: &mut Out, part: &Part<'a>, calls: &[Part<'a>]) -> Cow<'a, str> {
+    let provider = out.rendered.provider;
+    let id = wire_call_id(part, calls);
+    // A result goes by its call: they must not part.
+    let call = call_of(part, calls).filter(|_| part.kind == Kind::Result);
+    if fits_call_id(&id, provider) || call.as_ref().unwrap_or(part).view().is_from(provider) {
+        return id;
+    }
+    if part.kind == Kind::Call {
+        out.loss(LossKind::CallId, part.node.id(), &*id);
+    }
+    Cow::Owned(fit_call_id(&id, provider).into_owned())
+}
+
+/// Returns the name of the tool of a call as the provider accepts it.
+pub(crate) fn sent_name<'a>(out: &mut Out, part: &Part<'a>) -> Cow<'a, str> {
+    let name = tool_name(part);
+    if part.view().is_from(out.rendered.provider) {
+        return Cow::Borrowed(name);
+    }
+    sent_tool(out, name, part.node.id())
+}
+
+/// Returns the name of a tool as the provider accepts it, the same for its definition and its calls.
+pub(crate) fn sent_tool<'a>(out: &mut Out, name: &'a str, node: &str) -> Cow<'a, str> {
+    let sent = out.names.sent(name, out.rendered.provider);
+    if *sent != *name {
+        out.loss(LossKind::Name, node, name);
+    }
+    sent
 }
 
 /// Returns the call that a result answers.
@@ -177,10 +250,14 @@ pub(crate) fn plain_text<'a>(out: &mut Out, part: &Part<'a>) -> Cow<'a, str> {
         view.kind = Kind::Result;
         return result_text(out, &view, id);
     }
-    if part.is_stray_tool() {
+    let own = part.own_role(out.rendered.provider).is_some();
+    let word = part.node.attribute(names::ROLE).and_then(Value::as_str);
+    if own {
+        // Whatever it means, it goes back to where it came from.
+    } else if part.is_stray_tool() {
         out.loss(LossKind::StrayTool, id, "");
     } else if part.role == Role::User
-        && let Some(role) = part.node.role()
+        && let Some(role) = word.or_else(|| part.node.role())
         && !matches!(role, "user" | "human")
         && role_of(role) == Role::User
     {
@@ -196,6 +273,14 @@ pub(crate) fn write_own(out: &mut Out, view: &View<'_>, attribute: &str, id: &st
         out.fields(fields, &[]);
     } else if let Some(fields) = view.attribute(attribute).and_then(Value::as_object) {
         let names: Vec<&str> = fields.keys().collect();
+        out.loss(LossKind::Field, id, names.join(", "));
+    }
+}
+
+/// Notes fields that have no place.
+pub(crate) fn lose_fields(out: &mut Out, id: &str, names: &[impl AsRef<str>]) {
+    if !names.is_empty() {
+        let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
         out.loss(LossKind::Field, id, names.join(", "));
     }
 }

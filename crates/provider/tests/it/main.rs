@@ -5,6 +5,8 @@
 mod budgets;
 mod claude_code;
 mod codex;
+mod crossing;
+mod exact;
 mod langchain;
 mod linting;
 mod logs;

@@ -42,7 +42,7 @@ pub(crate) struct Session {
     /// Whose model it is: thinking has this provider's signatures.
     provider: Provider,
     calls: u64,
-    /// Results that come with the next turn.
+    /// Results that come with a later turn, most of them with the next.
     late: Vec<NewNode>,
 }
 
@@ -73,7 +73,11 @@ impl Session {
     /// The user speaks: the state in which a request is sent.
     pub(crate) fn ask(&mut self) {
         for result in std::mem::take(&mut self.late) {
-            self.add(result);
+            if self.random.chance(40) {
+                self.late.push(result);
+            } else {
+                self.add(result);
+            }
         }
         let text = self.random.text();
         self.add(NewNode::text(text).role("user").kind("text"));

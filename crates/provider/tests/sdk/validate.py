@@ -92,7 +92,8 @@ def validate_chat(types, request):
 def validate_responses(types, request):
     for tool in request.get("tools", []):
         check(types.item_tool, tool)
-    for item in request["input"]:
+    # The input may be a text, or kept by the provider.
+    for item in listed(request.get("input")):
         check(types.item, item)
         said = item.get("role") == "assistant"
         for part in listed(item.get("content")) if "role" in item else []:
