@@ -5,6 +5,7 @@ use contextree_json::{Object, Value, write};
 use super::rendered::{List, Rendered, Slot, Span};
 use super::{Loss, LossKind};
 use crate::Provider;
+use crate::parts::Role;
 
 /// A request in progress.
 #[derive(Debug)]
@@ -12,6 +13,8 @@ pub(crate) struct Out {
     pub(crate) rendered: Rendered,
     /// How many entries the list of messages has.
     pub(crate) messages: u32,
+    /// Whose the last message is, for providers to which that matters.
+    pub(crate) speaker: Option<Role>,
 }
 
 /// How far a request had come.
@@ -21,13 +24,14 @@ pub(crate) struct Mark {
     spans: usize,
     losses: usize,
     messages: u32,
+    speaker: Option<Role>,
 }
 
 impl Out {
     pub(crate) fn new(provider: Provider) -> Self {
         let rendered =
             Rendered { provider, bytes: Vec::new(), spans: Vec::new(), losses: Vec::new() };
-        Out { rendered, messages: 0 }
+        Out { rendered, messages: 0, speaker: None }
     }
 
     pub(crate) fn mark(&self) -> Mark {
@@ -36,6 +40,7 @@ impl Out {
             spans: self.rendered.spans.len(),
             losses: self.rendered.losses.len(),
             messages: self.messages,
+            speaker: self.speaker,
         }
     }
 
@@ -45,6 +50,7 @@ impl Out {
         self.rendered.spans.truncate(mark.spans);
         self.rendered.losses.truncate(mark.losses);
         self.messages = mark.messages;
+        self.speaker = mark.speaker;
     }
 
     pub(crate) fn raw(&mut self, text: &str) {

@@ -2,7 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
+mod anthropic;
 mod budgets;
+mod gemini;
 mod linting;
 mod logs;
 mod losses;
