@@ -42,7 +42,8 @@ pub(crate) fn groups<'m, 'a>(
     apart: impl Fn(&Part<'a>, &Part<'a>) -> bool,
 ) -> impl Iterator<Item = &'m [Part<'a>]> {
     parts.chunk_by(move |before, part| {
-        let results = before.kind == Kind::Result && (part.kind == Kind::Result || part.orphan);
+        let answers = |part: &Part<'a>| part.kind == Kind::Result || part.orphan;
+        let results = answers(before) && answers(part);
         !(results && side_by_side(before, part) && apart(before, part))
     })
 }

@@ -15,6 +15,8 @@ pub(crate) struct Out {
     pub(crate) messages: u32,
     /// Whose the last message is, for providers to which that matters.
     pub(crate) speaker: Option<Role>,
+    /// Where the list of messages was opened, for a provider that writes a single one in other ways.
+    pub(crate) opened: usize,
 }
 
 /// How far a request had come.
@@ -31,7 +33,7 @@ impl Out {
     pub(crate) fn new(provider: Provider) -> Self {
         let rendered =
             Rendered { provider, bytes: Vec::new(), spans: Vec::new(), losses: Vec::new() };
-        Out { rendered, messages: 0, speaker: None }
+        Out { rendered, messages: 0, speaker: None, opened: 0 }
     }
 
     pub(crate) fn mark(&self) -> Mark {
