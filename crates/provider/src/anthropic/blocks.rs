@@ -153,14 +153,15 @@ const IMAGES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"]
 /// Returns the type of the source of an image or a document, and the field that has it; nothing if the provider would refuse it.
 fn source(view: &View<'_>) -> Option<(&'static str, &'static str)> {
     let is_image = view.kind == Kind::Image;
-    let fits = |mime: &str| match is_image {
-        true => IMAGES.contains(&mime),
-        false => mime == "application/pdf",
+    let fits = |mime: &str| {
+        let known = if is_image { IMAGES.contains(&mime) } else { mime == "application/pdf" };
+        known || view.is_from(ME)
     };
     match view.encoding {
         Some("base64") => view.mime.is_some_and(fits).then_some(("base64", "data")),
         Some("uri") => {
-            let fetched = is_public(&view.text()) && view.mime.is_none_or(fits);
+            let public = view.is_from(ME) || is_public(&view.text());
+            let fetched = public && view.mime.is_none_or(fits);
             fetched.then_some(("url", "url"))
         }
         Some("file_id") => knows_file(view, ME).then_some(("file", "file_id")),
@@ -180,7 +181,9 @@ fn media(out: &mut Out, view: &View<'_>, id: &str) -> bool {
     out.raw(",\"source\":{");
     out.text_field("type", kind);
     match (kind, view.mime) {
-        ("base64", Some(mime)) => out.text_field("media_type", mime),
+        (_, Some(mime)) if kind == "base64" || view.is_from(ME) => {
+            out.text_field("media_type", mime);
+        }
         ("text", mime) => {
             // No other text has a type here.
             if let Some(mime) = mime.filter(|mime| *mime != "text/plain") {

@@ -104,6 +104,10 @@ pub(crate) fn read_spoken(fields: &mut Fields) -> Result<Incoming, Shape> {
         set(&mut node, names::FORM, form::LIST);
         parts.push(node);
     }
+    if role == Role::User && &*word != "user" {
+        let said = parts.iter_mut().filter(|part| part.kind.as_deref() != Some("result"));
+        said.for_each(|part| part.role = Some(word.to_string()));
+    }
     if role == Role::System {
         for part in &mut parts {
             set(part, names::ROLE, Value::String(word.clone()));
@@ -178,6 +182,9 @@ pub(crate) fn read_part(block: Value) -> NewNode {
             Some(node) => node.kind(&*kind),
             None => return opaque(&kind, Value::Object(fields.0), ME),
         },
+        // A word of ours, or a block that has not what it needs: it is none of what that word means.
+        "call" | "tool_call" | "tool_use" | "function_call" | "result" | "tool_result" | "tool"
+        | "reasoning" | "thinking" => return opaque("unknown", Value::Object(fields.0), ME),
         _ => return opaque(&kind, Value::Object(fields.0), ME),
     };
     if &*kind == "document"
@@ -211,8 +218,7 @@ fn read_source(fields: &mut Fields) -> Option<NewNode> {
     let mime = source.take_text("media_type").map(Into::into);
     let mut node = NewNode { content, mime, ..NewNode::default() };
     node.encoding = encoding.map(str::to_owned);
-    if encoding == Some("file_id") {
-        mark_provider(&mut node, ME);
-    }
+    // What came from here goes back as it came, whether it is accepted or not.
+    mark_provider(&mut node, ME);
     Some(node)
 }

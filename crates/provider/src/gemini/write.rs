@@ -261,7 +261,8 @@ fn role(out: &mut Out, parts: &[Part<'_>]) {
         }
         // Without a role, it is the user's.
         Some(Value::Null) if usual == "user" => {}
-        Some(Value::String(word)) if &**word == "function" && usual == "user" => {
+        // Words that the SDKs have for whoever answers a call.
+        Some(Value::String(word)) if matches!(&**word, "function" | "tool") && usual == "user" => {
             out.text_field("role", word);
         }
         _ => out.text_field("role", usual),

@@ -211,3 +211,14 @@ fn media_that_is_refused_is_reported() {
         assert_eq!(losses(&rendered), expected, "{}", rendered.text());
     }
 }
+
+#[test]
+fn what_is_refused_comes_back_to_where_it_came_from() {
+    back(
+        r#"{"role":"user","content":[{"type":"text","text":"a"},{"type":"image","source":{"type":"base64","media_type":"image/bmp","data":"-_"}},{"type":"image","source":{"type":"url","url":"gs://a","media_type":"image/png"}},{"type":"document","source":{"type":"text","media_type":"text/html","data":"d"}}]}"#,
+    );
+    back(
+        r#"{"role":"user","content":[{"type":"text","text":"a"},{"type":"result","x":1}]},{"role":"assistant","content":[{"type":"call","x":1},{"type":"tool_use","name":"f"},{"type":"text","text":"b"}]},{"role":"user","content":"c"}"#,
+    );
+    assert_eq!(losses(&own(r#"{"role":"foo","content":"a"}"#)), ["role"]);
+}
