@@ -8,6 +8,7 @@ mod write;
 mod write_part;
 
 pub(crate) use read::{read_content, read_part, read_request};
+pub(crate) use spelling::get;
 pub(crate) use write::Gemini;
 
 const ME: crate::Provider = crate::Provider::Gemini;

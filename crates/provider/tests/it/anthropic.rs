@@ -3,7 +3,7 @@
 use contextree_engine::{Context, NewNode, Place};
 use contextree_provider::{Format, Provider, RenderOptions, Severity, lint, render};
 
-use crate::support::{at, comes_back, crossed, imported, losses, rendered};
+use crate::support::{at, comes_back, crossed, findings, imported, losses, rendered};
 
 const CALL: &str = r#"{"role":"assistant","content":[{"type":"tool_use","id":"1","name":"f","input":{}},{"type":"tool_use","id":"2","name":"f","input":{}}]}"#;
 
@@ -221,4 +221,248 @@ fn what_is_refused_comes_back_to_where_it_came_from() {
         r#"{"role":"user","content":[{"type":"text","text":"a"},{"type":"result","x":1}]},{"role":"assistant","content":[{"type":"call","x":1},{"type":"tool_use","name":"f"},{"type":"text","text":"b"}]},{"role":"user","content":"c"}"#,
     );
     assert_eq!(losses(&own(r#"{"role":"foo","content":"a"}"#)), ["role"]);
+}
+
+const F: &str = r#"{"name":"f","input_schema":{"type":"object"}}"#;
+
+/// Checks what is found in a request with these messages and further fields.
+fn found(messages: &str, fields: &str, expected: &[&str]) {
+    let comma = if fields.is_empty() { "" } else { "," };
+    let request = match fields.contains("\"max_tokens\"") {
+        true => format!(r#"{{"model":"m","messages":[{messages}]{comma}{fields}}}"#),
+        false => {
+            format!(r#"{{"model":"m","max_tokens":4096,"messages":[{messages}]{comma}{fields}}}"#)
+        }
+    };
+    assert_eq!(findings(&request, Provider::Anthropic), expected, "{request}");
+}
+
+fn user(blocks: &str) -> String {
+    format!(r#"{{"role":"user","content":[{blocks}]}}"#)
+}
+
+fn said(blocks: &str) -> String {
+    format!(r#"{{"role":"assistant","content":[{blocks}]}}"#)
+}
+
+const ASK: &str = r#"{"role":"user","content":"a"}"#;
+
+#[test]
+fn breakpoints_that_are_refused() {
+    let cached = r#""cache_control":{"type":"ephemeral"}"#;
+    let hour = r#""cache_control":{"type":"ephemeral","ttl":"1h"}"#;
+    let text = |control: &str| format!(r#"{{"type":"text","text":"x",{control}}}"#);
+    let end = r#"{"type":"text","text":"b"}"#;
+    for block in [
+        format!(r#"{{"type":"thinking","thinking":"t","signature":"s",{cached}}}"#),
+        format!(r#"{{"type":"redacted_thinking","data":"s",{cached}}}"#),
+    ] {
+        let messages = format!("{ASK},{},{ASK}", said(&format!("{block},{end}")));
+        found(&messages, "", &["error cache_control messages[1].content[0]"]);
+    }
+    let empty = user(&format!(r#"{{"type":"text","text":"",{cached}}}"#));
+    let place = "messages[0].content[0]";
+    let expected = [format!("error empty_content {place}"), format!("error cache_control {place}")];
+    found(&empty, "", &expected.each_ref().map(String::as_str));
+    for control in [r#"{"type":"ephemeral","ttl":"2h"}"#, r#"{"type":"forever"}"#] {
+        let block = text(&format!(r#""cache_control":{control}"#));
+        found(&user(&block), "", &["error cache_control messages[0].content[0]"]);
+        let top = format!(r#""cache_control":{control}"#);
+        found(ASK, &top, &["error cache_control"]);
+    }
+    found(&user(&text(cached)), hour, &["error cache_ttl_order"]);
+    found(&user(&text(hour)), cached, &[]);
+    let nested = vec![text(cached); 5].join(",");
+    let document =
+        format!(r#"{{"type":"document","source":{{"type":"content","content":[{nested}]}}}}"#);
+    found(&user(&document), "", &["error cache_breakpoints messages[0].content[0]"]);
+    let (call, tools) = (
+        said(r#"{"type":"tool_use","id":"1","name":"f","input":{}}"#),
+        format!(r#""tools":[{F}]"#),
+    );
+    let result = |inner: &str, outer: &str| {
+        user(&format!(
+            r#"{{"type":"tool_result","tool_use_id":"1","content":[{}],{outer}}}"#,
+            text(inner)
+        ))
+    };
+    found(&format!("{ASK},{call},{}", result(hour, cached)), &tools, &[]);
+    let expected = ["error cache_ttl_order messages[2].content[0]"];
+    found(&format!("{ASK},{call},{}", result(cached, hour)), &tools, &expected);
+}
+
+#[test]
+fn settings_that_are_refused() {
+    let thinking = |budget: &str| format!(r#""thinking":{{"type":"enabled"{budget}}}"#);
+    found(ASK, &thinking(r#","budget_tokens":1024"#), &[]);
+    found(ASK, &thinking(""), &["error thinking_budget"]);
+    found(ASK, &thinking(r#","budget_tokens":100"#), &["error thinking_budget"]);
+    found(ASK, &thinking(r#","budget_tokens":4096"#), &["error thinking_budget"]);
+    let tools = format!(r#""tools":[{F}]"#);
+    let long = format!("{},{tools}", thinking(r#","budget_tokens":5000"#));
+    found(ASK, &long, &["warning thinking_budget"]);
+    for setting in [r#""temperature":0.5"#, r#""top_k":5"#] {
+        let enabled = format!("{},{setting}", thinking(r#","budget_tokens":1024"#));
+        found(ASK, &enabled, &["error thinking_settings"]);
+        let adaptive = format!(r#""thinking":{{"type":"adaptive"}},{setting}"#);
+        found(ASK, &adaptive, &["warning thinking_settings"]);
+        found(ASK, setting, &[]);
+    }
+    let forced = format!(
+        r#"{},{tools},"tool_choice":{{"type":"any"}}"#,
+        thinking(r#","budget_tokens":1024"#)
+    );
+    found(ASK, &forced, &["error thinking_settings"]);
+    found(ASK, r#""tool_choice":{"type":"auto"}"#, &["error tool_choice"]);
+    let named = |name: &str| format!(r#"{tools},"tool_choice":{{"type":"tool","name":"{name}"}}"#);
+    found(ASK, &named("f"), &[]);
+    found(ASK, &named("g"), &["error tool_choice"]);
+    found(ASK, r#""max_tokens":0"#, &[]);
+    found(ASK, r#""max_tokens":-1"#, &["error setting"]);
+    found(ASK, r#""max_tokens":"10""#, &["error setting"]);
+    found(ASK, r#""temperature":2"#, &["error setting"]);
+    found(ASK, r#""temperature":1"#, &[]);
+    found(ASK, r#""stop_sequences":[" "]"#, &["error setting"]);
+}
+
+#[test]
+fn tools_that_are_refused() {
+    let tools = |tools: &str| format!(r#""tools":[{tools}]"#);
+    for schema in [
+        "",
+        r#","input_schema":null"#,
+        r#","input_schema":{}"#,
+        r#","input_schema":{"type":"OBJECT"}"#,
+        r#","input_schema":{"type":"object","oneOf":[]}"#,
+    ] {
+        let tool = format!(r#"{{"name":"f"{schema}}}"#);
+        found(ASK, &tools(&tool), &["error tool_schema tools[0]"]);
+    }
+    found(ASK, &tools(r#"{"type":"bash_20250124","name":"bash"}"#), &[]);
+    let later = r#"{"name":"g","input_schema":{"type":"object"},"defer_loading":true}"#;
+    found(ASK, &tools(&format!("{F},{later}")), &[]);
+    found(ASK, &tools(later), &["error defer_loading"]);
+    let cached = later.replace('}', r#","cache_control":{"type":"ephemeral"}}"#);
+    let cached = cached.replacen(r#","cache_control":{"type":"ephemeral"}}"#, "}", 1);
+    found(ASK, &tools(&format!("{F},{cached}")), &["error defer_loading tools[1]"]);
+    let result = user(r#"{"type":"tool_result","tool_use_id":"1"}"#);
+    let call = |id: &str, name: &str| {
+        said(&format!(r#"{{"type":"tool_use","id":"{id}","name":"{name}","input":{{}}}}"#))
+    };
+    let called = |call: String| format!("{ASK},{call},{result}");
+    found(&called(call("1", "f")), "", &["warning tools_missing"]);
+    found(&called(call("1", "a b")), &tools(F), &["error tool_name messages[1].content[0]"]);
+    let id = "t".repeat(65);
+    let long =
+        called(call(&id, "f")).replace(r#""tool_use_id":"1""#, &format!(r#""tool_use_id":"{id}""#));
+    found(&long, &tools(F), &["warning call_id messages[1].content[0]"]);
+}
+
+#[test]
+fn blocks_that_are_refused() {
+    let here = |code: &str| [format!("{code} messages[0].content[0]")];
+    let image = |source: &str| format!(r#"{{"type":"image","source":{{{source}}}}}"#);
+    for (block, code) in [
+        (r#"{"text":"x"}"#.to_owned(), "error block_type"),
+        (r#"{"type":"input_text","text":"x"}"#.to_owned(), "warning block_type"),
+        (
+            r#"{"type":"server_tool_use","id":"s","name":"web_search","input":{}}"#.to_owned(),
+            "error content_type",
+        ),
+        (image(r#""type":"base64","media_type":"image/bmp","data":"YQ==""#), "error media"),
+        (image(r#""type":"base64","media_type":"image/png","data":"""#), "error media"),
+        (image(r#""type":"url","url":"gs://a""#), "error media"),
+    ] {
+        found(&user(&block), "", &here(code).each_ref().map(String::as_str));
+    }
+    let end = r#"{"type":"text","text":"b"}"#;
+    for block in [
+        image(r#""type":"base64","media_type":"image/png","data":"YQ==""#),
+        r#"{"type":"document","source":{"type":"text","media_type":"text/plain","data":"d"}}"#.into(),
+        r#"{"type":"search_result","source":"s","title":"t","content":[{"type":"text","text":"x"}]}"#
+            .into(),
+    ] {
+        let messages = format!("{ASK},{},{ASK}", said(&format!("{block},{end}")));
+        found(&messages, "", &["error content_type messages[1].content[0]"]);
+    }
+    let tools = format!(r#""tools":[{F}]"#);
+    let call = said(r#"{"type":"tool_use","id":"1","name":"f","input":{}}"#);
+    for (content, expected) in [
+        (r#"[{"type":"text","text":""}]"#, &["error empty_content messages[2].content[0]"][..]),
+        (
+            r#"[{"type":"tool_use","id":"2","name":"f","input":{}}]"#,
+            &["error content_type messages[2].content[0]"],
+        ),
+        ("\"\"", &[]),
+    ] {
+        let result =
+            user(&format!(r#"{{"type":"tool_result","tool_use_id":"1","content":{content}}}"#));
+        found(&format!("{ASK},{call},{result}"), &tools, expected);
+    }
+    for (system, expected) in [
+        (r#"[{"type":"text","text":""}]"#, &["error empty_content system[0]"][..]),
+        (r#"[{"type":"text","text":" "}]"#, &["warning empty_content system[0]"]),
+        (r#"[{"type":"image","source":{}}]"#, &["error content_type system[0]"]),
+        ("\"\"", &[]),
+    ] {
+        found(ASK, &format!(r#""system":{system}"#), expected);
+    }
+}
+
+#[test]
+fn answers_that_cannot_be_begun() {
+    let trailing = "warning trailing_assistant messages[1]";
+    let begun = |text: &str| format!(r#"{ASK},{{"role":"assistant","content":{text}}}"#);
+    found(&begun("\"b\""), "", &[trailing]);
+    let space = "error trailing_whitespace messages[1]";
+    found(&begun("\"b \""), "", &[trailing, space]);
+    found(&begun(r#"[{"type":"text","text":"b\n"}]"#), "", &[trailing, space]);
+    let thinking = r#""thinking":{"type":"enabled","budget_tokens":1024}"#;
+    found(&begun("\"b\""), thinking, &[trailing, "error thinking_prefill messages[1]"]);
+}
+
+#[test]
+fn calls_that_the_provider_answers_have_their_results() {
+    let call = r#"{"type":"server_tool_use","id":"s","name":"web_search","input":{"query":"q"}}"#;
+    let result = r#"{"type":"web_search_tool_result","tool_use_id":"s","content":[]}"#;
+    let end = r#"{"type":"text","text":"b"}"#;
+    let messages = |blocks: &str| format!("{ASK},{},{ASK}", said(blocks));
+    found(&messages(&format!("{call},{result},{end}")), "", &[]);
+    found(
+        &messages(&format!("{call},{end}")),
+        "",
+        &["error missing_result messages[1].content[0]"],
+    );
+    let other = call.replace("web_search", "code_execution");
+    let expected = ["warning missing_result messages[1].content[0]"];
+    found(&messages(&format!("{other},{end}")), "", &expected);
+    found(
+        &messages(&format!("{result},{end}")),
+        "",
+        &["error orphan_result messages[1].content[0]"],
+    );
+    let interrupted = format!("{ASK},{}", said(call));
+    found(&interrupted, "", &["warning trailing_assistant messages[1]"]);
+    let split = format!("{ASK},{},{}", said(call), said(&format!("{result},{end}")));
+    found(&format!("{split},{ASK}"), "", &[]);
+    let beside = r#"{"type":"tool_use","id":"1","name":"f","input":{}}"#;
+    let answered = user(r#"{"type":"tool_result","tool_use_id":"1"}"#);
+    let tools = format!(r#""tools":[{F}]"#);
+    found(&format!("{ASK},{},{answered}", said(&format!("{call},{beside}"))), &tools, &[]);
+}
+
+#[test]
+fn messages_of_the_user_in_a_row_are_one() {
+    let tools = format!(r#""tools":[{F}]"#);
+    let result = |id: &str| user(&format!(r#"{{"type":"tool_result","tool_use_id":"{id}"}}"#));
+    found(&format!("{ASK},{CALL},{},{}", result("1"), result("2")), &tools, &[]);
+    found(
+        &format!("{ASK},{CALL},{},{ASK},{}", result("1"), result("2")),
+        &tools,
+        &["error result_order messages[4].content[0]"],
+    );
+    let change = r#"{"role":"system","output_config":{"effort":"low"}}"#;
+    found(&format!("{ASK},{change}"), "", &["warning system_inline messages[1]"]);
+    let expected = ["error empty_content messages[1]", "warning system_inline messages[1]"];
+    found(&format!(r#"{ASK},{{"role":"system"}}"#), "", &expected);
 }

@@ -5,7 +5,7 @@ use contextree_provider::{
     Format, ImportOptions, Provider, RenderOptions, RequestRenderer, import, render,
 };
 
-use crate::support::{at, comes_back, crossed, imported, losses, rendered};
+use crate::support::{at, comes_back, crossed, findings, imported, losses, rendered};
 
 const USER: &str = r#"{"role":"user","parts":[{"text":"a"}]}"#;
 const CALL: &str = r#"{"role":"model","parts":[{"functionCall":{"name":"f","id":"1","args":{}}}]}"#;
@@ -239,4 +239,107 @@ fn an_answer_of_the_model_as_a_line_is_its_content() {
     let tree = imported.context.working();
     let node = tree.nodes().find(|(_, node)| node.content().as_text() == Some("b")).unwrap().1;
     assert!(node.attribute("log:entry").unwrap().get("usageMetadata").is_some());
+}
+
+/// Checks what is found in a request with these contents and further fields.
+fn found(contents: &str, fields: &str, expected: &[&str]) {
+    let comma = if fields.is_empty() { "" } else { "," };
+    let request = format!(r#"{{"contents":[{contents}]{comma}{fields}}}"#);
+    assert_eq!(findings(&request, Provider::Gemini), expected, "{request}");
+}
+
+#[test]
+fn what_is_spelled_otherwise_is_not_refused() {
+    assert_eq!(findings(SNAKE, Provider::Gemini), [""; 0]);
+    for contents in ["\"a\"", USER, r#"["a"]"#, r#"[{"text":"a"}]"#, r#"{"parts":{"text":"a"}}"#] {
+        let request = format!(r#"{{"contents":{contents}}}"#);
+        assert_eq!(findings(&request, Provider::Gemini), [""; 0], "{contents}");
+    }
+    let orphan = r#"{"parts":[{"function_response":{"name":"f","response":{}}}]}"#;
+    found(orphan, "", &["error orphan_result contents[0].parts[0]"]);
+}
+
+#[test]
+fn parts_that_are_refused() {
+    let place = "contents[0].parts[0]";
+    for (part, code) in [
+        ("{}", "error empty_content"),
+        (r#"{"thoughtSignature":"x"}"#, "error empty_content"),
+        (r#"{"thought":true}"#, "error empty_content"),
+        (r#"{"text":null}"#, "error empty_content"),
+        (r#"{"other":{}}"#, "warning block_type"),
+        (
+            r#"{"text":"a","inlineData":{"mimeType":"image/png","data":"YQ=="}}"#,
+            "error content_type",
+        ),
+        (r#"{"inlineData":{"data":"YQ=="}}"#, "error media"),
+    ] {
+        let expected = format!("{code} {place}");
+        found(&format!(r#"{{"role":"user","parts":[{part}]}}"#), "", &[&expected]);
+    }
+}
+
+#[test]
+fn settings_that_are_refused() {
+    let declared =
+        |declaration: &str| format!(r#""tools":[{{"functionDeclarations":[{declaration}]}}]"#);
+    let place = "tools[0].functionDeclarations[0]";
+    for declaration in [r#"{"name":"1a"}"#, r#"{"name":"-a"}"#, r#"{"description":"x"}"#] {
+        found(USER, &declared(declaration), &[&format!("error tool_name {place}")]);
+    }
+    let both = r#"{"name":"a","parameters":{"type":"OBJECT"},"parametersJsonSchema":{}}"#;
+    found(USER, &declared(both), &[&format!("error tool_schema {place}")]);
+    found(USER, &declared(r#"{"name":"_a","parameters":{},"parametersJsonSchema":null}"#), &[]);
+    let cached = r#""cachedContent":"cachedContents/x","systemInstruction":{"parts":[{"text":"s"}]},"tools":[{"googleSearch":{}}]"#;
+    found(USER, cached, &["error cached_content", "error cached_content"]);
+    found(USER, r#""cachedContent":"cachedContents/x","tools":[]"#, &[]);
+    found(USER, r#""systemInstruction":{"parts":[]}"#, &["error empty_content"]);
+    found(
+        USER,
+        r#""system_instruction":{"parts":[{"text":""}]}"#,
+        &["error empty_content systemInstruction.parts[0]"],
+    );
+    let choice = |mode: &str| {
+        let tools = declared(r#"{"name":"a"}"#);
+        format!(
+            r#"{tools},"toolConfig":{{"functionCallingConfig":{{"mode":"{mode}","allowedFunctionNames":["a"]}}}}"#
+        )
+    };
+    found(USER, &choice("AUTO"), &["error tool_choice"]);
+    found(USER, &choice("ANY"), &[]);
+}
+
+#[test]
+fn responses_that_are_refused() {
+    let response = |name: &str, more: &str| {
+        format!(
+            r#"{{"role":"user","parts":[{{"functionResponse":{{"name":"{name}","id":"1","response":{{}}{more}}}}}]}}"#
+        )
+    };
+    let conversation = |response: &str| format!("{USER},{CALL},{response}");
+    found(&conversation(&response("f", "")), "", &[]);
+    found(&conversation(&response("g", "")), "", &["warning response_name contents[2].parts[0]"]);
+    let more = r#","willContinue":true"#;
+    let both = format!("{},{}", response("f", more), response("f", ""));
+    found(&conversation(&both), "", &[]);
+    let twice = format!("{},{}", response("f", ""), response("f", ""));
+    found(&conversation(&twice), "", &["error orphan_result contents[3].parts[0]"]);
+    let again = format!("{},{CALL},{}", conversation(&response("f", "")), response("f", ""));
+    found(&again, "", &["warning duplicate_call_id contents[3].parts[0]"]);
+    let late = format!("{USER},{CALL},{USER},{}", response("f", ""));
+    let expected =
+        ["error missing_result contents[1].parts[0]", "error orphan_result contents[3].parts[0]"];
+    found(&late, "", &expected);
+    let unsigned = "warning thought_signature contents[1].parts[0]";
+    let model = r#""model":"models/gemini-3-pro""#;
+    found(&conversation(&response("f", "")), model, &[unsigned]);
+    let over = format!(
+        r#"{},{{"role":"model","parts":[{{"text":"b"}}]}},{USER}"#,
+        conversation(&response("f", ""))
+    );
+    found(&over, model, &[]);
+    let said = CALL.replace("model", "user");
+    let expected =
+        ["error content_type contents[1].parts[0]", "error missing_result contents[1].parts[0]"];
+    found(&format!("{USER},{said}"), "", &expected);
 }

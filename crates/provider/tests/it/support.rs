@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use contextree_json::Value;
 use contextree_provider::{
-    Format, ImportOptions, Imported, LossKind, Provider, RenderOptions, Rendered, import, render,
+    Format, ImportOptions, Imported, LossKind, Provider, RenderOptions, Rendered, Severity, import,
+    lint_value, render,
 };
 
 /// The samples of a format, by name.
@@ -120,4 +121,17 @@ pub(crate) fn at(rendered: &Rendered, path: &str) -> String {
         value = next.unwrap_or_else(|| panic!("{path} in {}", rendered.text()));
     }
     String::from_utf8(value.to_canonical()).unwrap()
+}
+
+/// What is found in a request: `error code path`, in order.
+pub(crate) fn findings(request: &str, provider: Provider) -> Vec<String> {
+    let findings = lint_value(&parse(request.as_bytes()), provider);
+    let line = |finding: &contextree_provider::Finding| {
+        let severity = match finding.severity {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+        };
+        format!("{severity} {} {}", finding.code, finding.path).trim_end().to_owned()
+    };
+    findings.iter().map(line).collect()
 }
