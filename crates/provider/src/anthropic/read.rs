@@ -185,7 +185,7 @@ pub(crate) fn read_part(block: Value) -> NewNode {
         // A word of ours, or a block that has not what it needs: it is none of what that word means.
         "call" | "tool_call" | "tool_use" | "function_call" | "result" | "tool_result" | "tool"
         | "reasoning" | "thinking" => return opaque("unknown", Value::Object(fields.0), ME),
-        _ => return opaque(&kind, Value::Object(fields.0), ME),
+        _ => return read_opaque(&kind, fields),
     };
     if &*kind == "document"
         && let Some(title) = fields.take_text("title")
@@ -194,6 +194,21 @@ pub(crate) fn read_part(block: Value) -> NewNode {
     }
     fields.take("type");
     fields.keep(&mut node, names::EXTRA, ME);
+    node
+}
+
+/// Reads a block that only the provider knows. Calls that it answers itself are a unit with their results.
+fn read_opaque(kind: &str, fields: Fields) -> NewNode {
+    let id = match kind {
+        "server_tool_use" | "mcp_tool_use" => fields.text("id"),
+        _ if kind.ends_with("_tool_result") => fields.text("tool_use_id"),
+        _ => None,
+    };
+    let id = id.map(Value::from);
+    let mut node = opaque(kind, Value::Object(fields.0), ME);
+    if let Some(id) = id {
+        set(&mut node, names::CALL_ID, id);
+    }
     node
 }
 

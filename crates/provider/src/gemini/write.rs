@@ -55,7 +55,7 @@ impl Wire for Gemini {
             out.rendered.bytes[out.opened] = b'[';
         }
         let mark = out.mark();
-        if message.role == Role::Assistant && out.messages == 0 {
+        if message.role == Role::Assistant && wants_user(out, message) {
             first_user(out, &message.parts[0]);
         }
         let losses = out.rendered.losses.len();
@@ -64,7 +64,8 @@ impl Wire for Gemini {
         for parts in groups(&message.parts, |before, part| is_own(before) && is_own(part)) {
             let missing = std::mem::take(&mut missing);
             let all = &message.parts;
-            written |= entry(out, |out| entry_of(out, parts, all, calls, missing));
+            let role = message.role;
+            written |= entry(out, role, |out| entry_of(out, parts, all, calls, missing));
         }
         if !written {
             let lost = out.rendered.losses.split_off(losses);
@@ -74,7 +75,7 @@ impl Wire for Gemini {
     }
 
     fn missing(&self, out: &mut Out, calls: &[Part<'_>]) {
-        entry(out, |out| {
+        entry(out, Role::User, |out| {
             out.raw("{\"role\":\"user\",\"parts\":[");
             let mut index = 0;
             no_results(out, calls, &mut index);
@@ -107,13 +108,14 @@ fn is_response(part: &Part<'_>) -> bool {
 }
 
 /// Writes an entry of the list; takes it back, but not what was lost, if nothing could be written.
-fn entry(out: &mut Out, write: impl FnOnce(&mut Out) -> bool) -> bool {
+fn entry(out: &mut Out, speaker: Role, write: impl FnOnce(&mut Out) -> bool) -> bool {
     let mark = out.mark();
     let losses = out.rendered.losses.len();
     out.comma();
     let written = write(out);
     if written {
         out.messages += 1;
+        out.speaker = Some(speaker);
     } else {
         let lost = out.rendered.losses.split_off(losses);
         out.rewind(mark);
@@ -122,9 +124,18 @@ fn entry(out: &mut Out, write: impl FnOnce(&mut Out) -> bool) -> bool {
     written
 }
 
+/// True if a message of the model needs one of the user before it: at the beginning, or before calls if nothing was left of the one that
+/// stood there. Contents that came side by side go back as they came.
+fn wants_user(out: &Out, message: &Message<'_>) -> bool {
+    let first = &message.parts[0];
+    let as_it_came = is_own(first) && first.message().is_some();
+    let calls = message.parts.iter().any(|part| part.kind == Kind::Call);
+    out.messages == 0 || (out.speaker == Some(Role::Assistant) && calls && !as_it_came)
+}
+
 fn first_user(out: &mut Out, part: &Part<'_>) {
     out.loss(LossKind::FirstUser, part.node.id(), "");
-    entry(out, |out| {
+    entry(out, Role::User, |out| {
         let start = out.place();
         out.raw("{\"role\":\"user\",\"parts\":[{");
         out.text_field("text", FIRST);

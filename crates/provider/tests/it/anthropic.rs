@@ -213,6 +213,20 @@ fn media_that_is_refused_is_reported() {
 }
 
 #[test]
+fn calls_that_the_provider_answers_are_a_unit_with_their_results() {
+    let messages = r#"{"role":"user","content":"a"},{"role":"assistant","content":[{"type":"text","text":"b"},{"type":"server_tool_use","id":"s","name":"web_search","input":{}},{"type":"web_search_tool_result","tool_use_id":"s","content":[]},{"type":"tool_use","id":"1","name":"f","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"1","content":"x"}]}"#;
+    back(messages);
+    let imported = imported(request(messages).as_bytes(), Format::Anthropic);
+    let tree = imported.context.working();
+    let units = tree.nodes().filter_map(|(_, node)| node.attribute("data_call_id")?.as_str());
+    assert_eq!(
+        units.collect::<Vec<_>>(),
+        ["s"; 4],
+        "the call, its result, and what was called beside"
+    );
+}
+
+#[test]
 fn what_is_refused_comes_back_to_where_it_came_from() {
     back(
         r#"{"role":"user","content":[{"type":"text","text":"a"},{"type":"image","source":{"type":"base64","media_type":"image/bmp","data":"-_"}},{"type":"image","source":{"type":"url","url":"gs://a","media_type":"image/png"}},{"type":"document","source":{"type":"text","media_type":"text/html","data":"d"}}]}"#,

@@ -226,6 +226,14 @@ fn messages_of_others_in_a_row_become_one_content() {
 }
 
 #[test]
+fn a_call_behind_a_message_of_which_nothing_is_left_is_given_a_user() {
+    let request = r#"{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b"},{"role":"user","content":[{"type":"container_upload","file_id":"f"}]},{"role":"assistant","content":[{"type":"tool_use","id":"1","name":"f","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"1","content":"x"}]}]}"#;
+    let rendered = crossed(request, Format::Anthropic, Provider::Gemini);
+    assert_eq!(losses(&rendered), ["opaque", "first_user"]);
+    assert_eq!(findings(rendered.text(), Provider::Gemini), [""; 0], "{}", rendered.text());
+}
+
+#[test]
 fn an_answer_of_the_model_as_a_line_is_its_content() {
     let lines = r#"{"role":"user","parts":[{"text":"a"}]}
 {"candidates":[{"content":{"role":"model","parts":[{"text":"b"}]},"finishReason":"STOP"}],"usageMetadata":{"totalTokenCount":2}}
