@@ -26,6 +26,7 @@ mod import;
 mod lint;
 mod logs;
 mod media;
+mod messages;
 mod openai_chat;
 mod openai_responses;
 pub mod parts;

@@ -35,10 +35,30 @@ pub(crate) fn data_url<'a>(view: &View<'a>) -> Cow<'a, str> {
     match view.encoding {
         Some("base64") => {
             let mime = view.mime.unwrap_or("application/octet-stream");
-            Cow::Owned(format!("data:{mime};base64,{}", view.text()))
+            Cow::Owned(format!("data:{mime};base64,{}", base64(view)))
         }
         _ => view.text(),
     }
+}
+
+/// Returns data as standard base64 with its padding. What the SDK of Gemini writes is the other alphabet, which no other provider reads.
+pub(crate) fn base64<'a>(view: &View<'a>) -> Cow<'a, str> {
+    let text = view.text();
+    let padding = (4 - text.len() % 4) % 4;
+    if padding == 0 && !text.contains(['-', '_']) {
+        return text;
+    }
+    Cow::Owned(text.replace('-', "+").replace('_', "/") + &"===="[..padding])
+}
+
+/// Returns true if anybody can read what an address refers to: not a bucket, a file of Gemini's, or a video that only Gemini watches.
+pub(crate) fn is_public(url: &str) -> bool {
+    let Some(rest) = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://")) else {
+        return false;
+    };
+    let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let host = host.strip_prefix("www.").or_else(|| host.strip_prefix("m.")).unwrap_or(host);
+    !matches!(host, "youtu.be" | "youtube.com" | "generativelanguage.googleapis.com")
 }
 
 /// Returns a block with what an address refers to: data, if it is a `data:` address.

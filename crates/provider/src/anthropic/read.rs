@@ -4,28 +4,31 @@ use contextree_engine::NewNode;
 use contextree_json::Value;
 use contextree_tree::Content;
 
-use crate::Provider;
+use super::ME;
 use crate::import::{Fields, Incoming, Shape, mark_provider, opaque, set};
+use crate::messages::note_positions;
 use crate::parts::names::{self, form};
 use crate::parts::{Role, role_of};
 use crate::requests::Request;
 use crate::tools::{OWN, function};
 
-const ME: Provider = Provider::Anthropic;
-
 /// Reads a request.
 pub(crate) fn read_request(mut fields: Fields) -> Result<Request, Shape> {
     let messages = fields.take_list("messages");
     let messages = messages.ok_or_else(|| Shape::new("a list").within("messages"))?;
-    let tools = fields.take_list("tools").unwrap_or_default();
-    let tools = tools.into_iter().map(read_tool).collect();
+    // Lists with nothing in them stay among the settings, where they come back from.
+    let mut tools = Vec::new();
+    if matches!(fields.0.get("tools").and_then(Value::as_array), Some([_, ..])) {
+        let list = fields.take_list("tools").unwrap_or_default();
+        tools.extend(list.into_iter().map(read_tool));
+    }
     let mut system = Vec::new();
     match fields.0.get("system") {
-        Some(Value::String(_)) => {
+        Some(Value::String(text)) if !text.is_empty() => {
             let text = fields.take_text("system").unwrap_or_default();
             system.push(text_node(text));
         }
-        Some(Value::Array(_)) => {
+        Some(Value::Array(list)) if !list.is_empty() => {
             let list = fields.take_list("system").unwrap_or_default();
             system.extend(list.into_iter().map(read_part));
             if let [only] = system.as_mut_slice() {
@@ -53,7 +56,11 @@ fn read_tool(tool: Value) -> NewNode {
     let name = fields.take("name").unwrap_or_default();
     let mut node = NewNode { kind: Some("tool".into()), ..NewNode::default() };
     set(&mut node, names::NAME, name.clone());
-    node.content = function(name, fields.take("description"), fields.take("input_schema"));
+    let description = fields.take("description");
+    if description.as_ref().is_some_and(Value::is_null) {
+        mark_provider(&mut node, ME);
+    }
+    node.content = function(name, description, fields.take("input_schema"));
     fields.keep(&mut node, names::EXTRA, ME);
     node
 }
@@ -62,7 +69,13 @@ fn read_tool(tool: Value) -> NewNode {
 pub(crate) fn read_message(message: Value) -> Result<Incoming, Shape> {
     let mut fields = Fields::of(message)?;
     let mut read = read_spoken(&mut fields)?;
-    fields.keep(&mut read.parts[0], names::MESSAGE_EXTRA, ME);
+    let first = &mut read.parts[0];
+    if fields.text("type") == Some("message") {
+        // The model's answer as it came: its id, its usage and the rest are refused in a request.
+        set(first, names::ENTRY, Value::Object(fields.0));
+    } else {
+        fields.keep(first, names::MESSAGE_EXTRA, ME);
+    }
     Ok(read)
 }
 
@@ -81,6 +94,9 @@ pub(crate) fn read_spoken(fields: &mut Fields) -> Result<Incoming, Shape> {
                 set(only, names::FORM, form::LIST);
             }
         }
+        content @ (None | Some(Value::Null)) if role == Role::System => {
+            parts.push(without_content(fields, content));
+        }
         _ => return Err(Shape::new("a text or a list").within("content")),
     }
     if parts.is_empty() {
@@ -88,12 +104,29 @@ pub(crate) fn read_spoken(fields: &mut Fields) -> Result<Incoming, Shape> {
         set(&mut node, names::FORM, form::LIST);
         parts.push(node);
     }
-    let first = &mut parts[0];
-    if role == Role::System {
-        set(first, names::ROLE, Value::String(word));
-        mark_provider(first, ME);
+    if role == Role::User && &*word != "user" {
+        let said = parts.iter_mut().filter(|part| part.kind.as_deref() != Some("result"));
+        said.for_each(|part| part.role = Some(word.to_string()));
     }
+    if role == Role::System {
+        for part in &mut parts {
+            set(part, names::ROLE, Value::String(word.clone()));
+            mark_provider(part, ME);
+        }
+    }
+    note_positions(&mut parts);
     Ok(Incoming::new(role, parts))
+}
+
+/// Reads a system message that says nothing and only changes settings: its fields are what it says.
+fn without_content(fields: &mut Fields, content: Option<Value>) -> NewNode {
+    let mut said = std::mem::take(&mut fields.0);
+    if let Some(content) = content {
+        said.insert("content", content);
+    }
+    let mut node = opaque("system", Value::Object(said), ME);
+    set(&mut node, names::FORM, form::ABSENT);
+    node
 }
 
 fn text_node(text: Box<str>) -> NewNode {
@@ -149,13 +182,33 @@ pub(crate) fn read_part(block: Value) -> NewNode {
             Some(node) => node.kind(&*kind),
             None => return opaque(&kind, Value::Object(fields.0), ME),
         },
-        _ => return opaque(&kind, Value::Object(fields.0), ME),
+        // A word of ours, or a block that has not what it needs: it is none of what that word means.
+        "call" | "tool_call" | "tool_use" | "function_call" | "result" | "tool_result" | "tool"
+        | "reasoning" | "thinking" => return opaque("unknown", Value::Object(fields.0), ME),
+        _ => return read_opaque(&kind, fields),
     };
-    if let Some(title) = fields.take_text("title") {
+    if &*kind == "document"
+        && let Some(title) = fields.take_text("title")
+    {
         set(&mut node, names::NAME, Value::String(title));
     }
     fields.take("type");
     fields.keep(&mut node, names::EXTRA, ME);
+    node
+}
+
+/// Reads a block that only the provider knows. Calls that it answers itself are a unit with their results.
+fn read_opaque(kind: &str, fields: Fields) -> NewNode {
+    let id = match kind {
+        "server_tool_use" | "mcp_tool_use" => fields.text("id"),
+        _ if kind.ends_with("_tool_result") => fields.text("tool_use_id"),
+        _ => None,
+    };
+    let id = id.map(Value::from);
+    let mut node = opaque(kind, Value::Object(fields.0), ME);
+    if let Some(id) = id {
+        set(&mut node, names::CALL_ID, id);
+    }
     node
 }
 
@@ -180,8 +233,7 @@ fn read_source(fields: &mut Fields) -> Option<NewNode> {
     let mime = source.take_text("media_type").map(Into::into);
     let mut node = NewNode { content, mime, ..NewNode::default() };
     node.encoding = encoding.map(str::to_owned);
-    if encoding == Some("file_id") {
-        mark_provider(&mut node, ME);
-    }
+    // What came from here goes back as it came, whether it is accepted or not.
+    mark_provider(&mut node, ME);
     Some(node)
 }

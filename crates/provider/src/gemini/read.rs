@@ -4,91 +4,147 @@ use contextree_engine::NewNode;
 use contextree_json::{Object, Value};
 use contextree_tree::Content;
 
-use crate::Provider;
+use super::ME;
+use super::spelling::{
+    self, CONTENT, INNER_NULL, NULL, ROLE_NULL, Reader, SNAKE, content, get, note, note_list,
+};
+use super::tools::read_tool;
 use crate::import::{Fields, Incoming, Shape, mark_provider, opaque, set};
+use crate::messages::note_positions;
 use crate::parts::names::{self, form};
 use crate::parts::{Role, role_of};
 use crate::requests::Request;
-use crate::tools::{OWN, function};
 
-const ME: Provider = Provider::Gemini;
-
-/// The name under which fields of an inner object are kept.
-pub(super) const INNER: &str = "inner";
+/// The fields of a part that say what it is. Text comes last: beside anything else it is empty.
+const DATA: [&str; 9] = [
+    "inlineData",
+    "fileData",
+    "functionCall",
+    "functionResponse",
+    "executableCode",
+    "codeExecutionResult",
+    "toolCall",
+    "toolResponse",
+    "text",
+];
 
 /// Reads a request.
 pub(crate) fn read_request(mut fields: Fields) -> Result<Request, Shape> {
     let messages = match fields.take("contents") {
         Some(Value::Array(contents)) => contents,
-        Some(content @ Value::Object(_)) => vec![content],
+        // The SDK takes one for a list of one. The setting says that it was no list; no request has another of this name.
+        Some(content @ (Value::Object(_) | Value::String(_))) => {
+            fields.0.insert("contents", Value::Bool(false));
+            vec![content]
+        }
         _ => return Err(Shape::new("a list").within("contents")),
     };
+    // What nothing is read from stays among the settings, where it comes back from.
     let mut tools = Vec::new();
-    for (index, tool) in fields.take_list("tools").unwrap_or_default().into_iter().enumerate() {
-        read_tool(tool, index as u64, &mut tools);
+    if matches!(fields.0.get("tools").and_then(Value::as_array), Some([_, ..])) {
+        let list = fields.take_list("tools").unwrap_or_default();
+        for (index, tool) in list.into_iter().enumerate() {
+            read_tool(tool, index as u64, &mut tools);
+        }
     }
     let mut system = Vec::new();
-    if let Some(instruction) = fields.take_object("systemInstruction") {
-        let mut instruction = Fields(instruction);
-        let parts = instruction.take_list("parts").unwrap_or_default();
-        system.extend(parts.into_iter().map(read_part));
-        if let Some(first) = system.first_mut() {
-            instruction.keep(first, names::MESSAGE_EXTRA, ME);
+    for name in ["systemInstruction", "system_instruction"] {
+        if system.is_empty() && fields.0.get(name).is_some_and(says_something) {
+            system = read_system(fields.take(name).unwrap_or_default());
+            if name == "system_instruction" {
+                note_snake(&mut system[0], "systemInstruction");
+            }
         }
     }
     Ok(Request { settings: fields.0, tools, system, messages })
 }
 
-/// Reads an entry of the list of tools: any number of functions, or something of the provider's own.
-fn read_tool(tool: Value, index: u64, tools: &mut Vec<NewNode>) {
-    let only_functions = tool.as_object().is_some_and(|tool| {
-        let functions = tool.get("functionDeclarations").and_then(Value::as_array);
-        let named = |it: &Value| it.get("name").is_some_and(|name| name.as_str().is_some());
-        tool.len() == 1 && functions.is_some_and(|it| !it.is_empty() && it.iter().all(named))
-    });
-    let mut entry = match tool {
-        Value::Object(object) if only_functions => Fields(object),
-        other => {
-            let mut node = opaque("tool", other, ME);
-            set(&mut node, names::FORM, OWN);
-            tools.push(node);
-            return;
+/// True for a system instruction that has a part.
+fn says_something(instruction: &Value) -> bool {
+    match instruction {
+        Value::String(text) => !text.is_empty(),
+        Value::Object(object) => match object.get("parts") {
+            Some(Value::Array(parts)) => !parts.is_empty(),
+            Some(part) => part.as_object().is_some(),
+            None => get(object, "text").is_some(),
+        },
+        _ => false,
+    }
+}
+
+fn read_system(instruction: Value) -> Vec<NewNode> {
+    let mut fields = match instruction {
+        Value::Object(object) if object.contains_key("parts") => Fields(object),
+        other => return vec![read_bare(other)],
+    };
+    let mut parts = match fields.take("parts") {
+        Some(Value::Array(list)) => list.into_iter().map(read_part).collect(),
+        part => {
+            let mut node = read_part(part.unwrap_or_default());
+            note(&mut node, CONTENT, Value::from(content::ONE));
+            vec![node]
         }
     };
-    for declaration in entry.take_list("functionDeclarations").unwrap_or_default() {
-        let Ok(mut fields) = Fields::of(declaration) else { continue };
-        let name = fields.take("name").unwrap_or_default();
-        let mut node = NewNode { kind: Some("tool".into()), ..NewNode::default() };
-        set(&mut node, names::NAME, name.clone());
-        set(&mut node, names::MESSAGE, index);
-        let description = fields.take("description");
-        let schema = match fields.take("parametersJsonSchema") {
-            Some(schema) => Some(schema),
-            None => {
-                let schema = fields.take("parameters");
-                if schema.is_some() {
-                    set(&mut node, names::FORM, form::FIELD);
-                    mark_provider(&mut node, ME);
-                }
-                schema
-            }
-        };
-        node.content = function(name, description, schema);
-        fields.keep(&mut node, names::EXTRA, ME);
-        tools.push(node);
+    if fields.0.get("role").is_some_and(Value::is_null) {
+        fields.take("role");
+        note(&mut parts[0], ROLE_NULL, Value::Bool(true));
     }
+    fields.keep(&mut parts[0], names::MESSAGE_EXTRA, ME);
+    parts
 }
 
 /// Reads an entry of the conversation.
 pub(crate) fn read_content(content: Value) -> Result<Incoming, Shape> {
-    let mut fields = Fields::of(content)?;
+    match content {
+        Value::Object(object) if object.contains_key("candidates") => read_answer(object),
+        Value::Object(object) if is_content(&object) => read_entry(Fields(object)),
+        part @ (Value::Object(_) | Value::String(_)) => {
+            let node = read_bare(part);
+            let is_result = node.kind.as_deref() == Some("result");
+            let role = if is_result { Role::Tool } else { Role::User };
+            Ok(Incoming::new(role, vec![node]))
+        }
+        _ => Err(Shape::new("an object")),
+    }
+}
+
+fn is_content(object: &Object) -> bool {
+    let is_part = DATA.into_iter().any(|name| get(object, name).is_some());
+    object.contains_key("parts") || object.contains_key("role") || !is_part
+}
+
+/// Reads a text, or a part, that stands in the place of a content.
+fn read_bare(part: Value) -> NewNode {
+    let (mut node, form) = match part {
+        Value::String(text) => {
+            let node = NewNode { content: Content::Text(text), ..NewNode::default() };
+            (node.kind("text"), content::TEXT)
+        }
+        part => (read_part(part), content::PART),
+    };
+    mark_provider(&mut node, ME);
+    note(&mut node, CONTENT, Value::from(form));
+    node
+}
+
+fn read_entry(mut fields: Fields) -> Result<Incoming, Shape> {
     let word = fields.take_text("role");
-    let list = fields.take_list("parts");
-    let list = list.ok_or_else(|| Shape::new("a list").within("parts"))?;
-    let mut parts: Vec<NewNode> = list.into_iter().map(read_part).collect();
+    let role_null = fields.0.get("role").is_some_and(Value::is_null);
+    if role_null {
+        fields.take("role");
+    }
+    let (mut parts, form): (Vec<NewNode>, Option<&str>) = match fields.take("parts") {
+        Some(Value::Array(list)) if list.is_empty() => (Vec::new(), Some(content::EMPTY)),
+        Some(Value::Array(list)) => (list.into_iter().map(read_part).collect(), None),
+        Some(part @ Value::Object(_)) => (vec![read_part(part)], Some(content::ONE)),
+        Some(Value::Null) => (Vec::new(), Some(content::NULL)),
+        // What has neither parts nor a role is no content, and what has another field instead is another's.
+        None if word.is_some() && fields.0.is_empty() => (Vec::new(), Some(content::ABSENT)),
+        _ => return Err(Shape::new("a list").within("parts")),
+    };
     if parts.is_empty() {
         let mut node = NewNode { kind: Some("text".into()), ..NewNode::default() };
-        set(&mut node, names::FORM, form::LIST);
+        mark_provider(&mut node, ME);
         parts.push(node);
     }
     let answers = parts.iter().any(|part| part.kind.as_deref() == Some("result"));
@@ -102,6 +158,12 @@ pub(crate) fn read_content(content: Value) -> Result<Incoming, Shape> {
         None => set(first, names::ROLE, Value::Null),
         Some(other) => set(first, names::ROLE, other),
     }
+    if role_null {
+        note(first, ROLE_NULL, Value::Bool(true));
+    }
+    if let Some(form) = form {
+        note(first, CONTENT, Value::from(form));
+    }
     fields.keep(first, names::MESSAGE_EXTRA, ME);
     if role == Role::Tool {
         for part in &mut parts {
@@ -110,119 +172,117 @@ pub(crate) fn read_content(content: Value) -> Result<Incoming, Shape> {
             }
         }
     }
+    note_positions(&mut parts);
     Ok(Incoming::new(role, parts))
+}
+
+/// Reads an answer of the model as it came: the content of its first candidate. All else is about it, and no part of a request.
+fn read_answer(mut answer: Object) -> Result<Incoming, Shape> {
+    let first = match answer.get_mut("candidates") {
+        Some(Value::Array(candidates)) => candidates.first_mut(),
+        _ => None,
+    };
+    let content = match first {
+        Some(Value::Object(candidate)) => candidate.remove("content"),
+        _ => None,
+    };
+    let mut read = match content {
+        Some(Value::Object(mut content)) => {
+            if !content.contains_key("role") {
+                content.insert("role", Value::from("model"));
+            }
+            let shape = |shape: Shape| shape.within("candidates[0].content");
+            read_entry(Fields(content)).map_err(shape)?
+        }
+        // It was blocked.
+        _ => {
+            let empty = NewNode { kind: Some("text".into()), ..NewNode::default() };
+            Incoming::new(Role::Assistant, vec![empty])
+        }
+    };
+    set(&mut read.parts[0], names::ENTRY, Value::Object(answer));
+    Ok(read)
 }
 
 /// Reads a part.
 pub(crate) fn read_part(part: Value) -> NewNode {
     let Value::Object(object) = part else { return opaque("unknown", part, ME) };
-    let mut fields = Fields(object);
-    let mut extra = Object::new();
-    let known = [
-        "text",
-        "inlineData",
-        "fileData",
-        "functionCall",
-        "functionResponse",
-        "executableCode",
-        "codeExecutionResult",
-        "toolCall",
-        "toolResponse",
-    ];
-    let data = known.into_iter().find(|name| fields.0.contains_key(name));
-    let mut node = match data.unwrap_or_default() {
-        "text" if fields.text("text").is_some() => {
-            let content = Content::Text(fields.take_text("text").unwrap_or_default());
-            let node = NewNode { content, ..NewNode::default() };
-            if fields.0.get("thought").and_then(Value::as_bool) == Some(true) {
-                fields.take("thought");
-                let mut node = node.kind("reasoning");
-                mark_provider(&mut node, ME);
-                node
-            } else {
-                node.kind("text")
-            }
+    let data = DATA.into_iter().find(|name| get(&object, name).is_some()).unwrap_or("unknown");
+    if !is_readable(&object, data) {
+        return opaque(data, Value::Object(object), ME);
+    }
+    let mut outer = Reader::of(object);
+    let mut node = if data == "text" {
+        let content = Content::Text(outer.take_text(data).unwrap_or_default());
+        let node = NewNode { content, ..NewNode::default() };
+        if outer.fields.0.get("thought").and_then(Value::as_bool) == Some(true) {
+            outer.take("thought");
+            node.kind("reasoning")
+        } else {
+            node.kind("text")
         }
-        "inlineData" if has_texts(&fields, "inlineData", &["mimeType", "data"]) => {
-            let mut inner = Fields(fields.take_object("inlineData").unwrap_or_default());
-            let content = Content::Text(inner.take_text("data").unwrap_or_default());
-            let mime: String = inner.take_text("mimeType").unwrap_or_default().into();
-            let kind = kind_of_mime(&mime);
-            let mut node =
-                NewNode { content, ..NewNode::default() }.kind(kind).mime(mime).encoding("base64");
-            name_of(&mut inner, &mut node);
-            keep_inner(inner, &mut extra);
-            node
+    } else {
+        let mut inner = Reader::of(outer.take_object(data).unwrap_or_default());
+        let mut node = match data {
+            "inlineData" => read_blob(&mut inner, "data", "base64"),
+            "fileData" => read_blob(&mut inner, "fileUri", "uri"),
+            "functionCall" => read_call(&mut inner, "call", "args"),
+            _ => read_call(&mut inner, "result", "response"),
+        };
+        outer.snake.extend(inner.snake);
+        note_list(&mut node, INNER_NULL, inner.nulls);
+        if !inner.fields.0.is_empty() {
+            outer.fields.0.insert(data, Value::Object(inner.fields.0));
         }
-        "fileData" if has_texts(&fields, "fileData", &["fileUri"]) => {
-            let mut inner = Fields(fields.take_object("fileData").unwrap_or_default());
-            let content = Content::Text(inner.take_text("fileUri").unwrap_or_default());
-            let mime: Option<String> = inner.take_text("mimeType").map(Into::into);
-            let kind = kind_of_mime(mime.as_deref().unwrap_or_default());
-            let mut node =
-                NewNode { content, mime, ..NewNode::default() }.kind(kind).encoding("uri");
-            name_of(&mut inner, &mut node);
-            keep_inner(inner, &mut extra);
-            node
-        }
-        "functionCall" if has_texts(&fields, "functionCall", &["name"]) => {
-            let mut inner = Fields(fields.take_object("functionCall").unwrap_or_default());
-            let content = inner.take("args").map_or(Content::Absent, Content::from);
-            let mut node = NewNode { content, ..NewNode::default() }.kind("call");
-            identify(&mut inner, &mut node);
-            keep_inner(inner, &mut extra);
-            node
-        }
-        "functionResponse" if has_texts(&fields, "functionResponse", &["name"]) => {
-            let mut inner = Fields(fields.take_object("functionResponse").unwrap_or_default());
-            let content = inner.take("response").map_or(Content::Absent, Content::from);
-            let mut node = NewNode { content, ..NewNode::default() }.kind("result");
-            identify(&mut inner, &mut node);
-            keep_inner(inner, &mut extra);
-            node
-        }
-        other => {
-            let kind = if other.is_empty() { "unknown" } else { other };
-            return opaque(kind, Value::Object(fields.0), ME);
-        }
+        node
     };
-    if let Some(signature) = fields.take("thoughtSignature") {
+    if let Some(signature) = outer.take("thoughtSignature") {
         set(&mut node, names::SIGNATURE, signature);
-        mark_provider(&mut node, ME);
     }
-    for (name, value) in fields.0 {
-        extra.insert(name, value);
-    }
-    Fields(extra).keep(&mut node, names::EXTRA, ME);
+    note_list(&mut node, SNAKE, outer.snake);
+    note_list(&mut node, NULL, outer.nulls);
+    outer.fields.keep(&mut node, names::EXTRA, ME);
+    // Contents that stand side by side stay apart only if they came from here, so every part says it.
+    mark_provider(&mut node, ME);
     node
 }
 
-fn has_texts(fields: &Fields, object: &str, names: &[&str]) -> bool {
-    let inner = fields.0.get(object);
-    let text = |name: &&str| {
-        inner.and_then(|inner| inner.get(name)).is_some_and(|value| value.as_str().is_some())
+/// True for a part whose meaning others have a word for.
+fn is_readable(object: &Object, data: &str) -> bool {
+    let Some(value) = get(object, data) else { return false };
+    let texts: &[&str] = match data {
+        "text" => return value.as_str().is_some(),
+        "inlineData" => &["mimeType", "data"],
+        "fileData" => &["fileUri"],
+        "functionCall" | "functionResponse" => &["name"],
+        _ => return false,
     };
-    names.iter().all(text)
+    let inner = value.as_object();
+    let text =
+        |name: &&str| inner.and_then(|it| get(it, name)).is_some_and(|it| it.as_str().is_some());
+    texts.iter().all(text)
 }
 
-fn keep_inner(inner: Fields, extra: &mut Object) {
-    if !inner.0.is_empty() {
-        extra.insert(INNER, Value::Object(inner.0));
-    }
-}
-
-fn name_of(inner: &mut Fields, node: &mut NewNode) {
+fn read_blob(inner: &mut Reader, field: &str, encoding: &str) -> NewNode {
+    let content = Content::Text(inner.take_text(field).unwrap_or_default());
+    let mime: Option<String> = inner.take_text("mimeType").map(Into::into);
+    let kind = kind_of_mime(mime.as_deref().unwrap_or_default());
+    let mut node = NewNode { content, mime, ..NewNode::default() }.kind(kind).encoding(encoding);
     if let Some(name) = inner.take_text("displayName") {
-        set(node, names::NAME, Value::String(name));
+        set(&mut node, names::NAME, Value::String(name));
     }
+    node
 }
 
-fn identify(inner: &mut Fields, node: &mut NewNode) {
+fn read_call(inner: &mut Reader, kind: &str, field: &str) -> NewNode {
+    let content = inner.take(field).map_or(Content::Absent, Content::from);
+    let mut node = NewNode { content, ..NewNode::default() }.kind(kind);
     match inner.take_text("id") {
-        Some(id) => set(node, names::CALL_ID, Value::String(id)),
-        None => set(node, names::FORM, form::ANONYMOUS),
+        Some(id) => set(&mut node, names::CALL_ID, Value::String(id)),
+        None => set(&mut node, names::FORM, form::ANONYMOUS),
     }
-    set(node, names::NAME, inner.take("name").unwrap_or_default());
+    set(&mut node, names::NAME, inner.take("name").unwrap_or_default());
+    node
 }
 
 fn kind_of_mime(mime: &str) -> &'static str {
@@ -231,4 +291,11 @@ fn kind_of_mime(mime: &str) -> &'static str {
         Some("audio") => "audio",
         _ => "document",
     }
+}
+
+/// Notes one more name in `snake_case`.
+fn note_snake(node: &mut NewNode, name: &str) {
+    let mut list: Vec<Value> = spelling::snake_names(node).to_vec();
+    list.push(Value::from(name));
+    note(node, SNAKE, Value::Array(list));
 }

@@ -1,50 +1,49 @@
 //! Contents of Gemini.
 
-use std::borrow::Cow;
-
 use contextree_json::{Object, Value};
 use contextree_tree::Content;
 
-use super::read::INNER;
-use crate::Provider;
-use crate::parts::names::{self, form};
-use crate::parts::{Kind, Part, Role, View};
-use crate::render::wire::{
-    FIRST, MISSING, arguments_object, call_of, drop_name, drop_signature, plain_text, result_text,
-    tool_name, wire_call_id, write_model, write_own,
-};
+use super::ME;
+use super::spelling::{CONTENT, ROLE_NULL, content, noted, noted_in, spelled};
+use super::tools::write_tools;
+use super::write_part::{data, no_result, write_part};
+use crate::messages::{groups, position, side_by_side, write_message_fields, write_settings};
+use crate::parts::names;
+use crate::parts::{Kind, Part, Role};
+use crate::render::wire::{FIRST, write_model};
 use crate::render::{List, LossKind, Message, Out, Preamble, Slot, Wire};
-use crate::tools::Definition;
 
 /// Writes requests of Gemini.
 pub(crate) struct Gemini;
-
-const ME: Provider = Provider::Gemini;
 
 impl Wire for Gemini {
     fn joins(&self, before: &Part<'_>, part: &Part<'_>, _same_turn: bool) -> bool {
         if (before.role == Role::Assistant) != (part.role == Role::Assistant) {
             return false;
         }
-        if before.kind == Kind::Result && part.kind == Kind::Result {
+        // All results of a message are collected before they are written.
+        if is_response(before) && is_response(part) {
             return true;
         }
-        match (before.message(), part.message()) {
-            (Some(before), Some(part)) => part != before + 1,
-            _ => true,
-        }
+        // Two contents of the model in a row are refused if one of them calls, so they stay apart only as they came.
+        !(side_by_side(before, part) && is_own(before) && is_own(part))
     }
 
     fn answers_together(&self) -> bool {
         true
     }
 
+    fn minds_fields(&self) -> bool {
+        true
+    }
+
     fn begin(&self, out: &mut Out, preamble: &Preamble<'_>, settings: &Object) {
         out.raw("{");
         write_model(out, settings);
-        tools(out, &preamble.tools);
+        write_tools(out, &preamble.tools);
         system(out, &preamble.system);
         out.key("contents");
+        out.opened = out.place();
         out.raw("[");
     }
 
@@ -55,22 +54,24 @@ impl Wire for Gemini {
         calls: &[Part<'_>],
         missing: &[Part<'_>],
     ) {
-        let mark = out.mark();
-        let losses = out.rendered.losses.len();
-        if message.role == Role::Assistant && out.messages == 0 {
-            out.loss(LossKind::FirstUser, message.parts[0].node.id(), "");
-            out.comma();
-            let start = out.place();
-            out.raw("{\"role\":\"user\",\"parts\":[{");
-            out.text_field("text", FIRST);
-            out.raw("}]}");
-            out.span(start, message.parts[0].node.id(), out.message_slot());
-            out.messages += 1;
+        if out.messages == 0 {
+            // It may have been taken for no list, when there was one content only.
+            out.rendered.bytes[out.opened] = b'[';
         }
-        out.comma();
-        if content(out, message, calls, missing) {
-            out.messages += 1;
-        } else {
+        let mark = out.mark();
+        if message.role == Role::Assistant && wants_user(out, message) {
+            first_user(out, &message.parts[0]);
+        }
+        let losses = out.rendered.losses.len();
+        let mut missing = missing;
+        let mut written = false;
+        for parts in groups(&message.parts, |before, part| is_own(before) && is_own(part)) {
+            let missing = std::mem::take(&mut missing);
+            let all = &message.parts;
+            let role = message.role;
+            written |= entry(out, role, |out| entry_of(out, parts, all, calls, missing));
+        }
+        if !written {
             let lost = out.rendered.losses.split_off(losses);
             out.rewind(mark);
             out.rendered.losses.extend(lost);
@@ -78,158 +79,224 @@ impl Wire for Gemini {
     }
 
     fn missing(&self, out: &mut Out, calls: &[Part<'_>]) {
-        out.comma();
-        out.raw("{\"role\":\"user\",\"parts\":[");
-        let mut index = 0;
-        no_results(out, calls, &mut index);
-        out.raw("]}");
-        out.messages += 1;
+        entry(out, Role::User, |out| {
+            out.raw("{\"role\":\"user\",\"parts\":[");
+            let mut index = 0;
+            no_results(out, calls, &mut index);
+            out.raw("]}");
+            true
+        });
+    }
+
+    fn end(&self, out: &mut Out, settings: &Object) {
+        // One content that came without a list goes back without one. The place of the bracket stays, so that what is kept for the next
+        // snapshot does not move.
+        let alone = settings.contains_key("contents") && out.messages == 1;
+        out.rendered.bytes[out.opened] = if alone { b' ' } else { b'[' };
+        if !alone {
+            out.raw("]");
+        }
+        let system = ["systemInstruction", "system_instruction"];
+        write_settings(out, settings, &system, &["contents"]);
+        out.raw("}");
     }
 }
 
-fn tools(out: &mut Out, parts: &[Part<'_>]) {
-    let mut entry: u32 = 0;
-    // The number of the entry of functions that is open, and how many it has.
-    let mut open: Option<(Option<u64>, u32)> = None;
-    for part in parts {
-        let id = part.node.id();
-        let view = part.view();
-        let Some(definition) = Definition::of(out, &view, id, ME) else { continue };
-        let group = part.message();
-        let continues = matches!((&definition, &open), (Definition::Function { .. }, Some((own, _))) if *own == group);
-        if open.is_some() && !continues {
-            out.raw("]}");
-            entry += 1;
-            open = None;
-        }
-        if entry == 0 && open.is_none() {
-            out.key("tools");
-            out.raw("[");
-        }
-        match definition {
-            Definition::Own(value) => {
-                out.comma();
-                let start = out.place();
-                out.value(value);
-                out.span(start, id, Slot { list: List::Tools, index: entry, inner: None });
-                entry += 1;
-            }
-            Definition::Function { name, description, parameters } => {
-                let count = match open {
-                    Some((_, count)) => count,
-                    None => {
-                        out.comma();
-                        out.raw("{\"functionDeclarations\":[");
-                        0
-                    }
-                };
-                out.comma();
-                let start = out.place();
-                out.raw("{");
-                out.text_field("name", name);
-                if let Some(description) = description {
-                    out.key("description");
-                    out.value(description);
-                }
-                if let Some(parameters) = parameters {
-                    let own = view.is_from(ME) && view.form() == Some(form::FIELD);
-                    out.key(if own { "parameters" } else { "parametersJsonSchema" });
-                    out.value(parameters);
-                }
-                if view.attribute(names::EXTRA).is_some() {
-                    write_own(out, &view, names::EXTRA, id);
-                }
-                out.raw("}");
-                let inner = Some(("functionDeclarations", count));
-                out.span(start, id, Slot { list: List::Tools, index: entry, inner });
-                open = Some((group, count + 1));
-            }
-        }
+fn is_own(part: &Part<'_>) -> bool {
+    part.view().is_from(ME)
+}
+
+/// True for a result, and for one without a call: it may go on with the one before it.
+fn is_response(part: &Part<'_>) -> bool {
+    part.kind == Kind::Result || part.orphan
+}
+
+/// Writes an entry of the list; takes it back, but not what was lost, if nothing could be written.
+fn entry(out: &mut Out, speaker: Role, write: impl FnOnce(&mut Out) -> bool) -> bool {
+    let mark = out.mark();
+    let losses = out.rendered.losses.len();
+    out.comma();
+    let written = write(out);
+    if written {
+        out.messages += 1;
+        out.speaker = Some(speaker);
+    } else {
+        let lost = out.rendered.losses.split_off(losses);
+        out.rewind(mark);
+        out.rendered.losses.extend(lost);
     }
-    if open.is_some() {
-        out.raw("]}");
-        entry += 1;
-    }
-    if entry > 0 {
-        out.raw("]");
-    }
+    written
+}
+
+/// True if a message of the model needs one of the user before it: at the beginning, or before calls if nothing was left of the one that
+/// stood there. Contents that came side by side go back as they came.
+fn wants_user(out: &Out, message: &Message<'_>) -> bool {
+    let first = &message.parts[0];
+    let as_it_came = is_own(first) && first.message().is_some();
+    let calls = message.parts.iter().any(|part| part.kind == Kind::Call);
+    out.messages == 0 || (out.speaker == Some(Role::Assistant) && calls && !as_it_came)
+}
+
+fn first_user(out: &mut Out, part: &Part<'_>) {
+    out.loss(LossKind::FirstUser, part.node.id(), "");
+    entry(out, Role::User, |out| {
+        let start = out.place();
+        out.raw("{\"role\":\"user\",\"parts\":[{");
+        out.text_field("text", FIRST);
+        out.raw("}]}");
+        out.span(start, part.node.id(), out.message_slot());
+        true
+    });
 }
 
 fn system(out: &mut Out, parts: &[Part<'_>]) {
+    let form = noted_in(parts, CONTENT).and_then(Value::as_str).filter(|_| parts.len() == 1);
+    let bare = matches!(form, Some(content::TEXT | content::PART));
     let mut index = 0;
-    let mut first = None;
     for part in parts {
         let id = part.node.id();
         let view = part.view();
         let mark = out.mark();
         if index == 0 {
-            out.key("systemInstruction");
-            out.raw("{\"parts\":[");
+            // Of the two spellings, the one with `_` is the greater.
+            let spelled = parts.iter().map(|part| spelled(&part.view(), "systemInstruction"));
+            let key = spelled.max().unwrap_or_default();
+            out.key(&key);
+            match form {
+                Some(content::TEXT | content::PART) => {}
+                Some(content::ONE) => out.raw("{\"parts\":"),
+                _ => out.raw("{\"parts\":["),
+            }
         }
         out.comma();
         let start = out.place();
-        if part_of(out, &view, id) {
+        let written = match form {
+            Some(content::TEXT) if view.kind == Kind::Text && !view.text().is_empty() => {
+                out.string(&view.text());
+                true
+            }
+            _ => data(out, &view, id),
+        };
+        if written {
             out.span(start, id, Slot { list: List::System, index, inner: None });
             index += 1;
-            first = first.or(Some(view));
         } else {
             let lost = out.rendered.losses.pop();
             out.rewind(mark);
             out.rendered.losses.extend(lost);
         }
-        if index > 0 && view.attribute(names::MESSAGE_EXTRA).is_some() && !view.is_from(ME) {
-            out.loss(LossKind::Field, id, "fields of its message");
-        }
     }
-    if let Some(view) = first {
-        out.raw("]");
-        if let Some(fields) = view.own_fields(names::MESSAGE_EXTRA, ME) {
-            out.fields(fields, &[]);
+    if index > 0 && !bare {
+        out.raw(if form == Some(content::ONE) { "" } else { "]" });
+        if noted_in(parts, ROLE_NULL).is_some() {
+            out.raw(",\"role\":null");
         }
+        write_message_fields(out, parts, |_| true);
         out.raw("}");
     }
 }
 
-/// A message; returns whether anything of it could be written.
-fn content(out: &mut Out, message: &Message<'_>, calls: &[Part<'_>], missing: &[Part<'_>]) -> bool {
-    let first = &message.parts[0];
-    let head = first.view();
-    let usual = if message.role == Role::Assistant { "model" } else { "user" };
+/// A content; returns whether anything of it could be written. `all` are the parts of the contents that it came with.
+fn entry_of(
+    out: &mut Out,
+    parts: &[Part<'_>],
+    all: &[Part<'_>],
+    calls: &[Part<'_>],
+    missing: &[Part<'_>],
+) -> bool {
+    let start = out.place();
+    let alone = parts.len() == 1 && missing.is_empty();
+    let form = noted(&parts[0].view(), CONTENT).and_then(Value::as_str).filter(|_| alone);
+    let view = parts[0].view();
+    let id = parts[0].node.id();
+    let empty = *view.content == Content::Absent && view.kind == Kind::Text;
+    match form {
+        Some(content::TEXT) if view.kind == Kind::Text && !view.text().is_empty() => {
+            out.string(&view.text());
+            out.span(start, id, out.message_slot());
+            return true;
+        }
+        Some(content::PART) => {
+            let written = write_part(out, &parts[0], calls, false);
+            out.span(start, id, out.message_slot());
+            return written;
+        }
+        Some(form @ (content::EMPTY | content::NULL | content::ABSENT)) if empty => {
+            // Refused, but that is how it came.
+            out.raw("{");
+            role(out, parts);
+            match form {
+                content::EMPTY => out.raw(",\"parts\":[]"),
+                content::NULL => out.raw(",\"parts\":null"),
+                _ => {}
+            }
+            write_message_fields(out, parts, |_| true);
+            out.raw("}");
+            out.span(start, id, out.message_slot());
+            return true;
+        }
+        _ => {}
+    }
     out.raw("{");
-    match first.node.attribute(names::ROLE) {
-        Some(Value::Null) => {}
-        Some(Value::String(word)) if &**word == "function" && usual == "user" => {
+    role(out, parts);
+    out.key("parts");
+    let one = form == Some(content::ONE);
+    out.raw(if one { "" } else { "[" });
+    let mut index = 0;
+    let mut ordered: Vec<&Part<'_>> = parts.iter().collect();
+    if parts.iter().all(|part| is_own(part) && position(part).is_some()) {
+        ordered.sort_by_key(|part| position(part));
+    } else {
+        ordered.sort_by_key(|part| part.kind != Kind::Result);
+    }
+    let results = ordered.iter().take_while(|part| part.kind == Kind::Result).count();
+    for (ordinal, part) in ordered.iter().enumerate() {
+        if ordinal == results {
+            no_results(out, missing, &mut index);
+        }
+        let continued = part.orphan && goes_on(part, all, calls);
+        listed(out, part, &mut index, |out| write_part(out, part, calls, continued));
+    }
+    if results == ordered.len() {
+        no_results(out, missing, &mut index);
+    }
+    out.raw(if one { "" } else { "]" });
+    write_message_fields(out, parts, |_| true);
+    out.raw("}");
+    index > 0
+}
+
+fn role(out: &mut Out, parts: &[Part<'_>]) {
+    let usual = if parts[0].role == Role::Assistant { "model" } else { "user" };
+    let own = parts.iter().filter(|part| is_own(part));
+    match own.clone().find_map(|part| part.node.attribute(names::ROLE)) {
+        Some(Value::Null) if noted_in(parts, ROLE_NULL).is_some() => {
+            out.key("role");
+            out.raw("null");
+        }
+        // Without a role, it is the user's.
+        Some(Value::Null) if usual == "user" => {}
+        // Words that the SDKs have for whoever answers a call.
+        Some(Value::String(word)) if matches!(&**word, "function" | "tool") && usual == "user" => {
             out.text_field("role", word);
         }
         _ => out.text_field("role", usual),
     }
-    out.key("parts");
-    out.raw("[");
-    let mut index = 0;
-    let results = |part: &&Part<'_>| part.kind == Kind::Result;
-    for part in message.parts.iter().filter(results) {
-        listed(out, part, &mut index, |out| {
-            result(out, part, calls);
-            true
-        });
-    }
-    no_results(out, missing, &mut index);
-    for part in message.parts.iter().filter(|part| !results(part)) {
-        listed(out, part, &mut index, |out| match part.kind {
-            Kind::Call => {
-                call(out, part);
-                true
-            }
-            Kind::Text if part.role != Role::Assistant => speech(out, part),
-            _ => part_of(out, &part.view(), part.node.id()),
-        });
-    }
-    out.raw("]");
-    if head.attribute(names::MESSAGE_EXTRA).is_some() {
-        write_own(out, &head, names::MESSAGE_EXTRA, first.node.id());
-    }
-    out.raw("}");
-    index > 0
+}
+
+/// True if a response goes on with one before it, which said that it would.
+fn goes_on(part: &Part<'_>, all: &[Part<'_>], calls: &[Part<'_>]) -> bool {
+    let before = all.iter().take_while(|it| it.node.id() != part.node.id());
+    let mut same = before.filter(|it| is_response(it) && it.call_id() == part.call_id());
+    let waits = calls.iter().any(|call| call.call_id() == part.call_id());
+    waits && is_own(part) && same.any(|it| says_more(it))
+}
+
+fn says_more(part: &Part<'_>) -> bool {
+    let inner =
+        part.view().own_fields(names::EXTRA, ME).and_then(|own| own.get("functionResponse"));
+    let says = |name: &str| inner.and_then(|it| it.get(name)).and_then(Value::as_bool);
+    says("willContinue").or_else(|| says("will_continue")) == Some(true)
 }
 
 fn listed(out: &mut Out, part: &Part<'_>, index: &mut u32, write: impl FnOnce(&mut Out) -> bool) {
@@ -245,202 +312,11 @@ fn listed(out: &mut Out, part: &Part<'_>, index: &mut u32, write: impl FnOnce(&m
     }
 }
 
-fn speech(out: &mut Out, part: &Part<'_>) -> bool {
-    let id = part.node.id();
-    let view = part.view();
-    let mut text = plain_text(out, part);
-    if text.is_empty() && view.attribute(names::SIGNATURE).is_none() {
-        out.loss(LossKind::Empty, id, "");
-        return false;
-    }
-    if part.role == Role::System {
-        out.loss(LossKind::SystemInline, id, "");
-        text = Cow::Owned(format!("<system>\n{text}\n</system>"));
-    }
-    out.raw("{");
-    out.text_field("text", &text);
-    close(out, &view, id);
-    true
-}
-
-fn call(out: &mut Out, part: &Part<'_>) {
-    let view = part.view();
-    let node = part.node.id();
-    out.raw("{\"functionCall\":{");
-    if view.form() != Some(form::ANONYMOUS) {
-        out.text_field("id", &wire_call_id(part, &[]));
-    }
-    out.text_field("name", tool_name(part));
-    if view.form() == Some(form::CUSTOM) {
-        out.loss(LossKind::CustomCall, node, "");
-        out.raw(",\"args\":{");
-        out.text_field("input", &view.text());
-        out.raw("}");
-    } else if *view.content != Content::Absent {
-        let arguments = arguments_object(out, &view, node);
-        out.key("args");
-        out.value(&arguments);
-    }
-    write_inner(out, &view);
-    out.raw("}");
-    message_loss(out, &view, node);
-    close(out, &view, node);
-}
-
-fn result(out: &mut Out, part: &Part<'_>, calls: &[Part<'_>]) {
-    let view = part.view();
-    let node = part.node.id();
-    let call = call_of(part, calls);
-    out.raw("{\"functionResponse\":{");
-    let anonymous = view.form() == Some(form::ANONYMOUS)
-        || call.is_some_and(|call| call.view().form() == Some(form::ANONYMOUS));
-    if !anonymous {
-        out.text_field("id", &wire_call_id(part, calls));
-    }
-    let name = view.name().or_else(|| call.map(|call| tool_name(&call))).unwrap_or("unknown");
-    out.text_field("name", name);
-    let is_error = view.attribute(names::IS_ERROR).and_then(Value::as_bool) == Some(true);
-    match view.content {
-        Content::Absent => {}
-        Content::Json(value) if value.as_object().is_some() => {
-            out.key("response");
-            out.value(value);
-        }
-        _ => {
-            let text = result_text(out, &view, node);
-            out.raw(",\"response\":{");
-            out.text_field(if is_error { "error" } else { "output" }, &text);
-            out.raw("}");
-        }
-    }
-    if *view.content == Content::Absent && !view.is_from(ME) {
-        out.raw(",\"response\":{\"output\":\"\"}");
-    }
-    write_inner(out, &view);
-    out.raw("}");
-    message_loss(out, &view, node);
-    close(out, &view, node);
-}
-
 fn no_results(out: &mut Out, calls: &[Part<'_>], index: &mut u32) {
     for call in calls {
         listed(out, call, index, |out| {
-            out.raw("{\"functionResponse\":{");
-            if call.view().form() != Some(form::ANONYMOUS) {
-                out.text_field("id", &wire_call_id(call, calls));
-            }
-            out.text_field("name", tool_name(call));
-            out.raw(",\"response\":{");
-            out.text_field("error", MISSING);
-            out.raw("}}}");
+            no_result(out, call, calls);
             true
         });
     }
-}
-
-/// Notes fields of another provider's message.
-fn message_loss(out: &mut Out, view: &View<'_>, id: &str) {
-    if let Some(fields) = view.attribute(names::MESSAGE_EXTRA).and_then(Value::as_object)
-        && !view.is_from(ME)
-    {
-        let names: Vec<&str> = fields.keys().collect();
-        out.loss(LossKind::Field, id, names.join(", "));
-    }
-}
-
-/// Writes a part that is neither a call nor a result; returns whether it could be expressed.
-fn part_of(out: &mut Out, view: &View<'_>, id: &str) -> bool {
-    let own = view.is_from(ME);
-    match (view.kind, view.encoding) {
-        (Kind::Text | Kind::Refusal, _) | (Kind::Document, None) => {
-            let text = view.text();
-            if text.is_empty() && !(own && view.attribute(names::SIGNATURE).is_some()) {
-                out.loss(LossKind::Empty, id, "");
-                return false;
-            }
-            if view.kind == Kind::Refusal {
-                out.loss(LossKind::Refusal, id, "");
-            }
-            if view.kind == Kind::Document {
-                drop_name(out, view, id);
-            }
-            out.raw("{");
-            out.text_field("text", &text);
-        }
-        (Kind::Reasoning, _) if own => {
-            out.raw("{");
-            out.text_field("text", &view.text());
-            out.raw(",\"thought\":true");
-        }
-        (Kind::Reasoning, _) => {
-            out.loss(LossKind::Reasoning, id, "of another provider");
-            return false;
-        }
-        (Kind::Image | Kind::Document | Kind::Audio, Some(encoding @ ("base64" | "uri"))) => {
-            let (object, field) = match encoding {
-                "base64" => ("inlineData", "data"),
-                _ => ("fileData", "fileUri"),
-            };
-            out.raw("{");
-            out.key(object);
-            out.raw("{");
-            match view.mime {
-                Some(mime) => out.text_field("mimeType", mime),
-                None if encoding == "base64" => {
-                    out.text_field("mimeType", "application/octet-stream");
-                }
-                None => {}
-            }
-            out.text_field(field, &view.text());
-            if let Some(name) = view.name() {
-                out.text_field("displayName", name);
-            }
-            write_inner(out, view);
-            out.raw("}");
-        }
-        (Kind::Opaque, _) if own => {
-            if let Content::Json(value) = view.content {
-                out.value(value);
-            }
-            return true;
-        }
-        (Kind::Image | Kind::Document | Kind::Audio, _) => {
-            out.loss(LossKind::Media, id, view.mime.unwrap_or_default());
-            return false;
-        }
-        _ => {
-            out.loss(LossKind::Opaque, id, "");
-            return false;
-        }
-    }
-    close(out, view, id);
-    true
-}
-
-fn write_inner(out: &mut Out, view: &View<'_>) {
-    let own = view.own_fields(names::EXTRA, ME);
-    if let Some(inner) = own.and_then(|own| own.get(INNER)).and_then(Value::as_object) {
-        out.fields(inner, &[]);
-    }
-}
-
-/// Ends a part: its signature, and fields of its own.
-fn close(out: &mut Out, view: &View<'_>, id: &str) {
-    if view.is_from(ME) {
-        if let Some(signature) = view.attribute(names::SIGNATURE) {
-            out.key("thoughtSignature");
-            out.value(signature);
-        }
-    } else {
-        drop_signature(out, view, id);
-    }
-    match view.own_fields(names::EXTRA, ME) {
-        Some(own) => out.fields(own, &[INNER]),
-        None => {
-            if view.attribute(names::EXTRA).is_some() {
-                write_own(out, view, names::EXTRA, id);
-            }
-        }
-    }
-    out.raw("}");
 }

@@ -34,7 +34,11 @@ pub fn lint(rendered: &Rendered) -> Vec<Finding> {
 pub fn lint_value(request: &Value, provider: Provider) -> Vec<Finding> {
     let mut report = Report::new(provider);
     report.settings(request);
-    let messages = request.get(provider.messages_field()).and_then(Value::as_array);
+    let messages = request.get(provider.messages_field());
+    let messages = match provider {
+        Provider::Gemini => messages.and_then(gemini::contents),
+        _ => messages.and_then(Value::as_array),
+    };
     match messages {
         None | Some([]) if provider == Provider::OpenAiResponses => {
             openai_responses::lint(&mut report, request, &[]);
@@ -44,7 +48,7 @@ pub fn lint_value(request: &Value, provider: Provider) -> Vec<Finding> {
             Provider::OpenAiChat => openai_chat::lint(&mut report, request, messages),
             Provider::OpenAiResponses => openai_responses::lint(&mut report, request, messages),
             Provider::Anthropic => anthropic::lint(&mut report, request, messages),
-            Provider::Gemini => gemini::lint(&mut report, messages),
+            Provider::Gemini => gemini::lint(&mut report, request, messages),
         },
     }
     report.findings

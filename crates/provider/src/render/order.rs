@@ -36,14 +36,20 @@ pub(crate) fn order<'a>(
                 last.role == Role::Assistant && wire.joins(&last, &part, !ordered.is_empty())
             });
         if !continues && !awaiting.is_empty() {
-            // Whatever answers further behind comes first, in the order in which it stands.
+            // Whatever answers further behind comes first, in the order in which it stands. Where results stand in one message with what
+            // the user says, and came so, the writer knows their order; whatever else they pass, they have moved.
+            let passed = |part: &Part<'_>| {
+                !(wire.answers_together() && crate::messages::position(part).is_some())
+            };
+            let mut moved = passed(&part);
             for later in &mut waiting[index + 1..] {
                 if let Some(result) = later.filter(|later| later.kind == Kind::Result)
                     && take(&mut awaiting, &result)
                 {
-                    ordered.push(Part { moved: true, ..result });
+                    ordered.push(Part { moved, ..result });
                     *later = None;
                 }
+                moved |= later.as_ref().is_some_and(passed);
             }
             awaiting.clear();
         }

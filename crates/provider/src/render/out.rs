@@ -5,8 +5,8 @@ use contextree_json::{Object, Value, write};
 use super::rendered::{List, Rendered, Slot, Span};
 use super::{Loss, LossKind, Marks, Names};
 use crate::Provider;
-use crate::parts::View;
 use crate::parts::names::form;
+use crate::parts::{Role, View};
 
 /// A request in progress.
 #[derive(Debug)]
@@ -22,6 +22,10 @@ pub(crate) struct Out {
     pub(crate) bare: Option<(usize, usize)>,
     /// The request is written in a way that cannot be gone on with.
     pub(crate) closed: bool,
+    /// Whose the last message is, for providers to which that matters.
+    pub(crate) speaker: Option<Role>,
+    /// Where the list of messages was opened, for a provider that writes a single one in other ways.
+    pub(crate) opened: usize,
 }
 
 /// How far a request had come.
@@ -32,6 +36,7 @@ pub(crate) struct Mark {
     losses: usize,
     messages: u32,
     bare: Option<(usize, usize)>,
+    speaker: Option<Role>,
 }
 
 impl Out {
@@ -45,6 +50,8 @@ impl Out {
             names: Names::default(),
             bare: None,
             closed: false,
+            speaker: None,
+            opened: 0,
         }
     }
 
@@ -55,6 +62,7 @@ impl Out {
             losses: self.rendered.losses.len(),
             messages: self.messages,
             bare: self.bare,
+            speaker: self.speaker,
         }
     }
 
@@ -66,6 +74,7 @@ impl Out {
         self.messages = mark.messages;
         self.bare = mark.bare;
         self.closed = false;
+        self.speaker = mark.speaker;
     }
 
     pub(crate) fn raw(&mut self, text: &str) {

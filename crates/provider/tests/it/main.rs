@@ -2,11 +2,13 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
+mod anthropic;
 mod budgets;
 mod claude_code;
 mod codex;
 mod crossing;
 mod exact;
+mod gemini;
 mod langchain;
 mod linting;
 mod logs;

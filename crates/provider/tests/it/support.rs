@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use contextree_json::Value;
 use contextree_provider::{
-    Format, ImportOptions, Imported, Provider, RenderOptions, Rendered, Severity, import, lint,
-    render,
+    Format, ImportOptions, Imported, LossKind, Provider, RenderOptions, Rendered, Severity, import,
+    lint, lint_value, render,
 };
 
 /// The samples of a format, by name.
@@ -133,4 +133,49 @@ fn difference(left: &Value, right: &Value, at: &str) -> Option<String> {
             format!("`{at}` is {}, not {}", text(left), text(right))
         }),
     }
+}
+
+/// Checks that a request comes back as it is, with nothing lost.
+pub(crate) fn comes_back(request: &str, format: Format) {
+    let imported = imported(request.as_bytes(), format);
+    let rendered = rendered(&imported, format.provider());
+    assert_same(&rendered.value(), &parse(request.as_bytes()), request);
+    assert_eq!(rendered.losses, [], "{request}: nothing is lost");
+}
+
+/// Imports a request and renders it for another provider.
+pub(crate) fn crossed(request: &str, format: Format, provider: Provider) -> Rendered {
+    rendered(&imported(request.as_bytes(), format), provider)
+}
+
+/// The codes of what was lost, but for settings.
+pub(crate) fn losses(rendered: &Rendered) -> Vec<&'static str> {
+    let kept = rendered.losses.iter().filter(|loss| loss.kind != LossKind::Settings);
+    kept.map(|loss| loss.kind.code()).collect()
+}
+
+/// What stands at a place: `messages.0.content`.
+pub(crate) fn at(rendered: &Rendered, path: &str) -> String {
+    let mut value = &rendered.value();
+    for step in path.split('.') {
+        let next = match step.parse::<usize>() {
+            Ok(index) => value.as_array().and_then(|list| list.get(index)),
+            Err(_) => value.get(step),
+        };
+        value = next.unwrap_or_else(|| panic!("{path} in {}", rendered.text()));
+    }
+    String::from_utf8(value.to_canonical()).unwrap()
+}
+
+/// What is found in a request: `error code path`, in order.
+pub(crate) fn findings(request: &str, provider: Provider) -> Vec<String> {
+    let findings = lint_value(&parse(request.as_bytes()), provider);
+    let line = |finding: &contextree_provider::Finding| {
+        let severity = match finding.severity {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+        };
+        format!("{severity} {} {}", finding.code, finding.path).trim_end().to_owned()
+    };
+    findings.iter().map(line).collect()
 }

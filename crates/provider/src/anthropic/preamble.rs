@@ -1,0 +1,127 @@
+//! What stands before the messages of Anthropic: tools and system text.
+
+use std::borrow::Cow;
+
+use contextree_json::{Object, Value};
+
+use super::ME;
+use super::blocks::block;
+use crate::messages::drop_message_fields;
+use crate::parts::names;
+use crate::parts::{Kind, Part, View};
+use crate::render::wire::{drop_signature, has_own, write_own};
+use crate::render::{List, LossKind, Out, Slot};
+use crate::tools::Definition;
+
+pub(super) fn tools(out: &mut Out, parts: &[Part<'_>]) {
+    let mut index = 0;
+    for part in parts {
+        tool(out, part, &mut index);
+    }
+    if index > 0 {
+        out.raw("]");
+    }
+}
+
+fn tool(out: &mut Out, part: &Part<'_>, index: &mut u32) {
+    let id = part.node.id();
+    let view = part.view();
+    let Some(definition) = Definition::of(out, &view, id, ME) else { return };
+    if *index == 0 {
+        out.key("tools");
+        out.raw("[");
+    }
+    out.comma();
+    let start = out.place();
+    match definition {
+        Definition::Own(value) => out.value(value),
+        Definition::Function { name, description, parameters } => {
+            out.raw("{");
+            out.text_field("name", name);
+            if let Some(description) = description.filter(|it| !it.is_null() || view.is_from(ME)) {
+                out.key("description");
+                out.value(description);
+            }
+            let schema = schema(out, parameters, id);
+            out.key("input_schema");
+            out.value(&schema);
+            write_own(out, &view, names::EXTRA, id);
+            out.raw("}");
+        }
+    }
+    out.span(start, id, Slot { list: List::Tools, index: *index, inner: None });
+    *index += 1;
+}
+
+/// Returns a schema of arguments as it has to be: an object that says that they are one.
+fn schema<'a>(out: &mut Out, parameters: Option<&'a Value>, id: &str) -> Cow<'a, Value> {
+    let object = parameters.and_then(Value::as_object);
+    let kind = object.and_then(|it| it.get("type"));
+    match (parameters, kind) {
+        (Some(parameters), Some(kind)) if kind.as_str() == Some("object") => {
+            return Cow::Borrowed(parameters);
+        }
+        (None | Some(Value::Null), _) | (Some(Value::Object(_)), None) => {}
+        // Among several types, as of arguments that may be null, the object is the one that is meant.
+        (_, Some(Value::Array(kinds))) if kinds.iter().any(|it| it.as_str() == Some("object")) => {}
+        _ => out.loss(LossKind::Field, id, "the type of `parameters`"),
+    }
+    let mut object: Object = object.cloned().unwrap_or_default();
+    object.insert("type", Value::from("object"));
+    Cow::Owned(Value::Object(object))
+}
+
+pub(super) fn system(out: &mut Out, parts: &[Part<'_>]) {
+    if let [only] = parts
+        && only.kind == Kind::Text
+        && !has_own(&only.view(), ME)
+        && !out.is_list(&only.view(), only.node.id())
+    {
+        let text = only.view().text();
+        if text.is_empty() {
+            out.loss(LossKind::Empty, only.node.id(), "");
+            return;
+        }
+        out.key("system");
+        let start = out.place();
+        out.string(&text);
+        write_losses(out, &only.view(), only.node.id());
+        out.span(start, only.node.id(), Slot { list: List::System, index: 0, inner: None });
+        return;
+    }
+    let mut index = 0;
+    for part in parts {
+        let id = part.node.id();
+        if part.kind != Kind::Text && !part.view().is_from(ME) {
+            out.loss(LossKind::Media, id, "");
+            continue;
+        }
+        let mark = out.mark();
+        if index == 0 {
+            out.key("system");
+            out.raw("[");
+        }
+        out.comma();
+        let start = out.place();
+        if block(out, &part.view(), id) {
+            out.span(start, id, Slot { list: List::System, index, inner: None });
+            index += 1;
+        } else {
+            let lost = out.rendered.losses.pop();
+            out.rewind(mark);
+            out.rendered.losses.extend(lost);
+        }
+    }
+    if index > 0 {
+        out.raw("]");
+    }
+}
+
+/// Notes fields of others that a plain text cannot have.
+fn write_losses(out: &mut Out, view: &View<'_>, id: &str) {
+    if view.attribute(names::EXTRA).is_some() {
+        write_own(out, view, names::EXTRA, id);
+    }
+    drop_message_fields(out, view, id);
+    drop_signature(out, view, id);
+}

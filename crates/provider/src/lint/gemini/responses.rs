@@ -1,0 +1,107 @@
+//! Calls and their responses.
+//!
+//! "Please ensure that function response turn comes immediately after a function call turn", and that it has as many parts.
+
+use std::collections::BTreeSet;
+
+use contextree_json::Value;
+
+use super::super::report::Report;
+use super::{field, text};
+use crate::Slot;
+
+/// A call that waits for its response.
+struct Call<'a> {
+    id: Option<&'a str>,
+    name: &'a str,
+    slot: Slot,
+}
+
+/// What waits, and what was said so far.
+#[derive(Default)]
+pub(super) struct Responses<'a> {
+    open: Vec<Call<'a>>,
+    /// The content in which a call was answered first.
+    answered_in: Option<usize>,
+    /// Ids and names of responses that said that they go on.
+    going_on: Vec<(Option<&'a str>, &'a str)>,
+    seen: BTreeSet<&'a str>,
+    /// The content of the ids that were seen last.
+    calls_in: Option<usize>,
+    ids: BTreeSet<&'a str>,
+}
+
+impl<'a> Responses<'a> {
+    pub(super) fn part(&mut self, report: &mut Report, part: &'a Value, index: usize, slot: Slot) {
+        if let Some(call) = field(part, "functionCall") {
+            self.call(report, call, index, slot);
+        }
+        if let Some(response) = field(part, "functionResponse") {
+            self.response(report, response, index, slot);
+        }
+    }
+
+    fn call(&mut self, report: &mut Report, call: &'a Value, index: usize, slot: Slot) {
+        if self.calls_in != Some(index) {
+            self.calls_in = Some(index);
+            self.ids.clear();
+        }
+        if let Some(id) = text(call, "id") {
+            let message = format!("the id `{id}` was used before");
+            // Beside each other, responses could not tell them apart; further up, nobody looks any more.
+            if !self.ids.insert(id) {
+                report.error("duplicate_call_id", slot, message);
+            } else if !self.seen.insert(id) {
+                report.warning("duplicate_call_id", slot, message);
+            }
+        }
+        let name = text(call, "name").unwrap_or_default();
+        self.open.push(Call { id: text(call, "id"), name, slot });
+    }
+
+    fn response(&mut self, report: &mut Report, response: &'a Value, index: usize, slot: Slot) {
+        let (id, name) = (text(response, "id"), text(response, "name").unwrap_or_default());
+        let same = |other: Option<&str>, called: &str| match (id, other) {
+            (Some(id), Some(other)) => id == other,
+            _ => name == called,
+        };
+        let found = self.open.iter().position(|call| same(call.id, call.name));
+        match found.map(|found| self.open.remove(found)) {
+            Some(call) => {
+                if call.name != name {
+                    let message = format!("it answers a call of `{}`, not of `{name}`", call.name);
+                    report.warning("response_name", slot, message);
+                }
+                if self.answered_in.is_some_and(|first| first != index) {
+                    let message = "the responses to calls of one content stand in two";
+                    report.warning("result_split", slot, message);
+                }
+                self.answered_in.get_or_insert(index);
+            }
+            None if self.going_on.iter().any(|(id, name)| same(*id, name)) => {}
+            None => {
+                let message = format!("no call of `{name}` waits for this response");
+                report.error("orphan_result", slot, message);
+            }
+        }
+        if field(response, "willContinue").and_then(Value::as_bool) == Some(true) {
+            self.going_on.push((id, name));
+        }
+    }
+
+    /// Says that a content of the user is over; one that answers nothing ends the turn of the responses.
+    pub(super) fn end_of_content(&mut self, report: &mut Report, index: usize) {
+        if self.answered_in.is_none() && self.calls_in.is_some_and(|calls| calls < index) {
+            self.close(report);
+        }
+    }
+
+    /// Says that responses can come no more.
+    pub(super) fn close(&mut self, report: &mut Report) {
+        self.answered_in = None;
+        for call in std::mem::take(&mut self.open) {
+            let message = format!("the call of `{}` has no response behind it", call.name);
+            report.error("missing_result", call.slot, message);
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! Everything but the conversation: tools, system text, what a cache has already.
+
+use contextree_json::Value;
+
+use super::super::report::{Report, list as entries};
+use super::{field, list, text, whole_warning};
+use crate::{List, Slot};
+
+const FUNCTIONS: &str = "functionDeclarations";
+
+pub(super) fn lint(report: &mut Report, request: &Value) {
+    let mut names = Vec::new();
+    for (index, tool) in entries(request, "tools").iter().enumerate() {
+        // In the usual spelling, all tools' names were looked at already.
+        let seen = tool.get(FUNCTIONS).is_some();
+        for (inner, function) in list(tool, FUNCTIONS).iter().enumerate() {
+            let inner = Some((FUNCTIONS, inner as u32));
+            let slot = Slot { list: List::Tools, index: index as u32, inner };
+            names.extend(text(function, "name"));
+            declaration(report, function, slot, seen);
+        }
+    }
+    system(report, request);
+    cached(report, request);
+    choice(report, request, &names);
+}
+
+/// "Invalid function name. Must start with a letter or an underscore." A function has one schema.
+fn declaration(report: &mut Report, function: &Value, slot: Slot, seen: bool) {
+    match text(function, "name") {
+        None | Some("") => report.error("tool_name", slot, "the function has no name"),
+        Some(name) => {
+            let further = |it: char| it.is_ascii_alphanumeric() || "_-.:".contains(it);
+            let fits = seen || (name.len() <= 128 && name.chars().all(further));
+            let begins = |it: char| it.is_ascii_alphabetic() || it == '_';
+            if !fits || !name.starts_with(begins) {
+                report.error("tool_name", slot, format!("`{name}` is no name of a function"));
+            }
+        }
+    }
+    if field(function, "parameters").is_some() && field(function, "parametersJsonSchema").is_some()
+    {
+        let message = "there is one of `parameters` and `parametersJsonSchema`";
+        report.error("tool_schema", slot, message);
+    }
+}
+
+fn system(report: &mut Report, request: &Value) {
+    let Some(instruction) = field(request, "systemInstruction") else { return };
+    if instruction.as_str().is_some_and(|text| !text.is_empty()) {
+        return;
+    }
+    let bare = text(instruction, "text").is_some();
+    let parts = if bare { std::slice::from_ref(instruction) } else { list(instruction, "parts") };
+    if parts.is_empty() {
+        report.whole("empty_content", "the system instruction has no part");
+    }
+    for (index, part) in parts.iter().enumerate() {
+        let slot = Slot { list: List::System, index: index as u32, inner: None };
+        if text(part, "text") == Some("") {
+            report.error("empty_content", slot, "the part is empty");
+        }
+    }
+}
+
+/// "CachedContent can not be used with GenerateContent request setting system_instruction, tools or tool_config."
+fn cached(report: &mut Report, request: &Value) {
+    if field(request, "cachedContent").is_none() {
+        return;
+    }
+    for name in ["systemInstruction", "tools", "toolConfig"] {
+        let empty = |it: &Value| it.as_array().is_some_and(<[Value]>::is_empty);
+        if field(request, name).is_some_and(|it| !empty(it)) {
+            let message = format!("with `cachedContent`, `{name}` is in the cache");
+            report.whole("cached_content", &message);
+        }
+    }
+}
+
+/// Functions are allowed by name only where one has to be called (the reference of `FunctionCallingConfig`).
+fn choice(report: &mut Report, request: &Value, names: &[&str]) {
+    let config = field(request, "toolConfig").and_then(|it| field(it, "functionCallingConfig"));
+    let Some(config) = config else { return };
+    let allowed = list(config, "allowedFunctionNames");
+    if allowed.is_empty() {
+        return;
+    }
+    match text(config, "mode") {
+        Some("AUTO" | "NONE") => {
+            let message = "`allowedFunctionNames` are for the mode `ANY`";
+            report.whole("tool_choice", message);
+        }
+        Some("ANY" | "VALIDATED") => {}
+        _ => whole_warning(report, "tool_choice", "`allowedFunctionNames` have no mode"),
+    }
+    let unknown = allowed.iter().filter_map(Value::as_str).find(|it| !names.contains(it));
+    if let Some(name) = unknown {
+        whole_warning(report, "tool_choice", &format!("there is no function `{name}`"));
+    }
+}
