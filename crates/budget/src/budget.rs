@@ -12,7 +12,7 @@ pub struct Budget {
     pub tokenizer: Tokenizer,
     /// In the whole tree.
     pub max_tokens: Option<u64>,
-    /// In `^sys`, `^seq` and `^ah`.
+    /// In `^sys`, `^seq` and `^ah`. Nothing is taken from `^sys` unless it has a limit here.
     pub region_tokens: [Option<u64>; 3],
     /// In each turn, and in the head.
     pub turn_tokens: Option<u64>,
@@ -173,12 +173,19 @@ impl Budget {
     }
 
     /// Returns the policy of the engine that this budget means. The context must know the measure: see [`Keeper`](crate::Keeper).
+    ///
+    /// The system text is the oldest of all, and the last that anybody wants to lose: it is excluded, unless `regions.sys` says how long it may
+    /// be.
     #[must_use]
     pub fn policy(&self) -> Policy {
+        let mut exclude = self.exclude.clone();
+        if self.region_tokens[Region::Sys as usize].is_none() {
+            exclude.push(Region::Sys.word().to_owned());
+        }
         Policy {
             protect_turns: self.keep_turns,
             limits: self.rules().into_iter().map(|(_, limit)| limit).collect(),
-            exclude: self.exclude.clone(),
+            exclude,
         }
     }
 }

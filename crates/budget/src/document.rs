@@ -47,9 +47,15 @@ pub(crate) fn place(text: &str, at: usize) -> (usize, usize) {
 /// Reads TOML.
 pub(crate) fn toml(text: &str) -> Result<Item, BudgetError> {
     let table = DeTable::parse(text).map_err(|error| {
-        let (line, column) = place(text, error.span().map_or(0, |span| span.start));
+        let at = error.span().unwrap_or(0..0);
+        let (line, column) = place(text, at.start);
         // Only the first line of the parser's message: the others draw the place, which is here already.
         let message = error.message().lines().next().unwrap_or_default().to_owned();
+        if message.starts_with("duplicate key") {
+            let key = text.get(at).unwrap_or_default().trim().to_owned();
+            let hint = "keep one of the two".to_owned();
+            return BudgetError { fault: Fault::DuplicateKey, key, line, column, hint };
+        }
         syntax(message, line, column, "this is read as TOML: `key = value`, one per line")
     })?;
     Ok(Item { at: 0, value: of_table(table.get_ref()) })

@@ -28,6 +28,7 @@ impl Budget {
     ///
     /// The first thing that is wrong, with its line, column and key, and what to write instead.
     pub fn from_toml(text: &str) -> Result<Budget, BudgetError> {
+        let text = without_mark(text);
         Reading { text, edition: Edition::default() }.budget(&document::toml(text)?)
     }
 
@@ -37,6 +38,7 @@ impl Budget {
     ///
     /// As [`Budget::from_toml`].
     pub fn from_json(text: &str) -> Result<Budget, BudgetError> {
+        let text = without_mark(text);
         Reading { text, edition: Edition::default() }.budget(&document::json(text)?)
     }
 
@@ -46,10 +48,16 @@ impl Budget {
     ///
     /// As [`Budget::from_toml`].
     pub fn read(text: &str, edition: Edition) -> Result<Budget, BudgetError> {
-        let is_json = text.trim_start_matches(['\u{feff}', ' ', '\t', '\r', '\n']).starts_with('{');
+        let text = without_mark(text);
+        let is_json = text.trim_start_matches([' ', '\t', '\r', '\n']).starts_with('{');
         let document = if is_json { document::json(text)? } else { document::toml(text)? };
         Reading { text, edition }.budget(&document)
     }
+}
+
+/// Returns a text without the mark that some editors begin a file with.
+fn without_mark(text: &str) -> &str {
+    text.strip_prefix('\u{feff}').unwrap_or(text)
 }
 
 struct Reading<'t> {
@@ -88,6 +96,14 @@ impl Reading<'_> {
             let at = places.iter().find(|(known, _)| *known == key).map_or(0, |(_, at)| *at);
             Err(self.error(at, key, Fault::Contradiction { message }, hint))
         };
+        let limits = budget.rules().len() - usize::from(budget.clear_at_least.is_some());
+        if budget.clear_at_least.is_some() && limits == 0 {
+            return refuse(
+                "clear_at_least",
+                "nothing is ever cleared: there is no limit that could be passed".to_owned(),
+                "set `max_tokens`, too",
+            );
+        }
         if let (Some(least), Some(max)) = (budget.clear_at_least, budget.max_tokens)
             && least >= max
         {

@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use contextree_engine::CommitReport;
+use contextree_engine::{CommitReport, Pruned};
 use contextree_tree::diff::changed_fields;
-use contextree_tree::{NodeRef, TreeRef};
+use contextree_tree::{Class, NodeRef, Region, TreeRef};
 
 /// Why a request is not the continuation of the one before it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,6 +25,8 @@ pub enum Cause {
     Pruned {
         /// The limit, by its position in the policy.
         limit: usize,
+        /// What the limit is called, if that is known: `max_tokens`.
+        rule: Option<String>,
     },
     /// It was an empty container.
     Cascaded,
@@ -36,7 +38,12 @@ pub enum Cause {
     Moved,
     /// The node is the same and is written differently: a marker, or a neighbour that it is written together with.
     Rewritten,
-    /// Parameters, tools, or whatever else belongs to no node.
+    /// A setting of the request is another one.
+    Setting {
+        /// Where it is: `reasoning.effort`.
+        name: String,
+    },
+    /// Something else that belongs to no node.
     Envelope,
 }
 
@@ -55,6 +62,7 @@ impl Cause {
             Cause::Gone => "gone",
             Cause::Moved => "moved",
             Cause::Rewritten => "rewritten",
+            Cause::Setting { .. } => "setting",
             Cause::Envelope => "envelope",
         }
     }
@@ -73,7 +81,7 @@ impl Cause {
                 "put what expires behind what stays: in the post-context of the newest turn, not in `^sys`"
             }
             Cause::Pruned { .. } => {
-                "prune rarely and then much: `clear_at_least`, or a lower `max_tokens` that is reached less often"
+                "prune rarely and then much: set `clear_at_least`, or raise the limit, so that it is reached less often"
             }
             Cause::Cascaded | Cause::Removed | Cause::Gone => {
                 "remove several nodes at once, when the cache has run cold anyway"
@@ -81,6 +89,9 @@ impl Cause {
             Cause::Moved => "leave nodes that were sent where they are",
             Cause::Rewritten => {
                 "write a node in the same way each time: markers beside it, not in it, and no merging with what comes later"
+            }
+            Cause::Setting { .. } => {
+                "keep the model and these settings from request to request, and change them when the cache has run cold"
             }
             Cause::Envelope => {
                 "keep tools and parameters the same, in the same order, from request to request"
@@ -96,15 +107,17 @@ impl fmt::Display for Cause {
             Cause::Edited { fields } => write!(formatter, "was edited ({})", fields.join(", ")),
             Cause::Expired => formatter.write_str("expired"),
             Cause::ExpiredAlong => formatter.write_str("went with one that expired"),
-            Cause::Pruned { limit } => {
-                write!(formatter, "was pruned (limit {limit} of the policy)")
+            Cause::Pruned { rule: Some(rule), .. } => write!(formatter, "was pruned ({rule})"),
+            Cause::Pruned { limit, rule: None } => {
+                write!(formatter, "was pruned (limit {} of the policy)", limit + 1)
             }
             Cause::Cascaded => formatter.write_str("was empty and went"),
             Cause::Removed => formatter.write_str("was removed"),
             Cause::Gone => formatter.write_str("is gone"),
             Cause::Moved => formatter.write_str("was moved"),
             Cause::Rewritten => formatter.write_str("is written differently"),
-            Cause::Envelope => formatter.write_str("parameters or tools changed"),
+            Cause::Setting { name } => write!(formatter, "the setting `{name}` changed"),
+            Cause::Envelope => formatter.write_str("what belongs to no node changed"),
         }
     }
 }
@@ -116,38 +129,53 @@ pub struct Evidence<'a> {
     pub older: TreeRef<'a>,
     /// The newer snapshot.
     pub newer: TreeRef<'a>,
-    /// The report of the commit that made the newer one, if it is the next one and the report is there.
-    pub report: Option<&'a CommitReport>,
+    /// The reports of the commits behind the older one up to the newer one, as far as they are there.
+    pub reports: &'a [&'a CommitReport],
+    /// What the limits of the policy are called, in its order; nothing where it is not known.
+    pub rules: &'a [String],
 }
 
 impl<'a> Evidence<'a> {
     /// Returns what is known without a report.
     #[must_use]
     pub fn new(older: TreeRef<'a>, newer: TreeRef<'a>) -> Self {
-        Evidence { older, newer, report: None }
+        Evidence { older, newer, reports: &[], rules: &[] }
     }
 
-    /// Adds the report of the commit.
+    /// Adds the reports of the commits between the two.
     #[must_use]
-    pub fn with_report(mut self, report: &'a CommitReport) -> Self {
-        self.report = Some(report);
+    pub fn with_reports(mut self, reports: &'a [&'a CommitReport]) -> Self {
+        self.reports = reports;
+        self
+    }
+
+    /// Adds what the limits of the policy are called, in its order.
+    #[must_use]
+    pub fn with_rules(mut self, rules: &'a [String]) -> Self {
+        self.rules = rules;
         self
     }
 
     /// Returns which of two nodes broke the prefix, and how: the one that stood there, and the one that stands there now.
-    pub(crate) fn explain<'n>(
+    ///
+    /// `sent` says whether a node has bytes of its own in one of the requests: one that has none may be written together with another.
+    pub(crate) fn explain(
         &self,
-        before: Option<&'n str>,
-        after: Option<&'n str>,
-    ) -> (Option<&'n str>, Cause) {
+        before: Option<&str>,
+        after: Option<&str>,
+        sent: impl Fn(&str) -> bool,
+    ) -> (Option<String>, Cause) {
+        let found = |id: &str, cause| (Some(id.to_owned()), cause);
         match (before, after) {
             (Some(before), Some(after)) if before == after => {
-                (Some(before), self.same(self.older.get(before), self.newer.get(before)))
+                let cause = self.same(self.older.get(before), self.newer.get(before));
+                let joined = (cause == Cause::Rewritten).then(|| self.joined(before, &sent));
+                joined.flatten().unwrap_or_else(|| found(before, cause))
             }
             (Some(before), _) if self.newer.get(before).is_none() => {
-                (Some(before), self.gone(before))
+                found(before, self.gone(before))
             }
-            (_, Some(after)) if self.older.get(after).is_none() => (Some(after), Cause::Inserted),
+            (_, Some(after)) if self.older.get(after).is_none() => found(after, Cause::Inserted),
             (Some(before), Some(after)) => {
                 // Both are in both: whichever has another place has moved. If neither has, something above them did.
                 let moved = |id: &str| match (self.older.get(id), self.newer.get(id)) {
@@ -157,10 +185,28 @@ impl<'a> Evidence<'a> {
                     _ => false,
                 };
                 let node = if moved(after) || !moved(before) { after } else { before };
-                (Some(node), Cause::Moved)
+                found(node, Cause::Moved)
             }
-            (before, after) => (before.or(after), Cause::Rewritten),
+            (before, after) => (before.or(after).map(str::to_owned), Cause::Rewritten),
         }
+    }
+
+    /// Returns the node that changed a text which it is written into together with another one: system text that is one text.
+    fn joined(&self, id: &str, sent: &impl Fn(&str) -> bool) -> Option<(Option<String>, Cause)> {
+        let (older, newer) = (self.older.get(id)?, self.newer.get(id)?);
+        let within = |node: &NodeRef<'_>| node.class() == Class::Block && !sent(node.id());
+        for node in beside(newer).into_iter().filter(within) {
+            let cause = match self.older.get(node.id()) {
+                None => Cause::Inserted,
+                before => self.same(before, Some(node)),
+            };
+            if cause != Cause::Rewritten {
+                return Some((Some(node.id().to_owned()), cause));
+            }
+        }
+        let gone = |node: &NodeRef<'_>| within(node) && self.newer.get(node.id()).is_none();
+        let node = beside(older).into_iter().find(gone)?;
+        Some((Some(node.id().to_owned()), self.gone(node.id())))
     }
 
     fn same(&self, older: Option<NodeRef<'_>>, newer: Option<NodeRef<'_>>) -> Cause {
@@ -175,22 +221,37 @@ impl<'a> Evidence<'a> {
     }
 
     fn gone(&self, id: &str) -> Cause {
-        let Some(report) = self.report else {
+        if self.reports.is_empty() {
             let due = self.older.get(id).is_some_and(|node| node.ttl() == Some(0));
             return if due { Cause::Expired } else { Cause::Gone };
-        };
+        }
+        let found = self.reports.iter().find_map(|report| self.gone_by(report, id));
+        found.unwrap_or(Cause::Removed)
+    }
+
+    /// Returns what a commit did to a node that it took; nothing if it did not.
+    fn gone_by(&self, report: &CommitReport, id: &str) -> Option<Cause> {
         let is = |other: &String| other == id;
         if report.expired.iter().any(is) {
-            return Cause::Expired;
+            return Some(Cause::Expired);
         }
         if report.along.iter().any(is) {
-            return Cause::ExpiredAlong;
+            return Some(Cause::ExpiredAlong);
         }
-        if let Some(pruned) =
-            report.pruned.iter().find(|pruned| is(&pruned.id) || pruned.along.iter().any(is))
-        {
-            return Cause::Pruned { limit: pruned.limit };
+        let pruned = |pruned: &&Pruned| is(&pruned.id) || pruned.along.iter().any(is);
+        if let Some(pruned) = report.pruned.iter().find(pruned) {
+            let rule = self.rules.get(pruned.limit).cloned();
+            return Some(Cause::Pruned { limit: pruned.limit, rule });
         }
-        if report.cascaded.iter().any(is) { Cause::Cascaded } else { Cause::Removed }
+        report.cascaded.iter().any(is).then_some(Cause::Cascaded)
     }
+}
+
+/// Returns what a node may be written together with: all of its turn, or of the system text.
+fn beside(node: NodeRef<'_>) -> Vec<NodeRef<'_>> {
+    let line: Vec<NodeRef<'_>> = std::iter::once(node).chain(node.ancestors()).collect();
+    let region = line.iter().position(|node| node.as_region().is_some()).unwrap_or(0);
+    let in_system = line[region].as_region() == Some(Region::Sys);
+    let top = if in_system { region } else { region.saturating_sub(1) };
+    line[top].subtree().map(|(_, node)| node).collect()
 }

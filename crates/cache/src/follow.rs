@@ -1,12 +1,20 @@
 //! A whole history, request by request.
 
+use std::collections::{BTreeMap, BTreeSet};
+
+use contextree_provider::{Provider, Span};
 use contextree_tokens::Tokenizer;
 
+use crate::breakpoints::{Breakpoint, breakpoints, reaches};
 use crate::cause::Evidence;
-use crate::prompt::Prompt;
-use crate::rendered::Rendered;
-use crate::report::{Report, compare};
+use crate::entries::{Chain, Entries};
+use crate::memo::Memo;
+use crate::outlook::Outlook;
+use crate::prompt::{Prompt, same_spans};
+use crate::rendered::{Rendered, common_prefix};
+use crate::report::{Known, Report, compare_at};
 use crate::rules::CacheRules;
+use crate::settings::Settings;
 
 /// One request of a history.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,7 +22,7 @@ use crate::rules::CacheRules;
 pub struct Step {
     /// Tokens of the request.
     pub tokens: u64,
-    /// Tokens of it that are read from the cache.
+    /// Tokens of it that are read from the cache: what any earlier request left there.
     pub cached: u64,
     /// How it compares with the request before; nothing for the first.
     pub report: Option<Report>,
@@ -30,6 +38,8 @@ pub struct History {
     pub tokens: u64,
     /// Tokens of all requests that are read from the cache.
     pub cached: u64,
+    /// Where to set breakpoints in the last request, so that this comes true; nothing if the provider finds the prefix by itself.
+    pub breakpoints: Vec<Breakpoint>,
 }
 
 impl History {
@@ -40,41 +50,53 @@ impl History {
     }
 }
 
-/// Follows a history: it is given one request after the other and keeps the last one.
+/// Follows a history: it is given one request after the other, and keeps the last one and what is in the cache.
 ///
-/// What is read from the cache is the most that it can be: every request comes while the entry of the one before is still there, and
-/// breakpoints are set as [`breakpoints`](crate::breakpoints()) says.
+/// Assumed is that every request is sent once, while all entries of the earlier ones are still there, and that [`breakpoints`] are set in each as
+/// they are advised: then exactly so much can be read. An entry is written at each breakpoint, and found from a breakpoint of a later request
+/// as far as the provider looks back. A provider that needs no breakpoints finds whole spans of any earlier request, and the beginning of a
+/// span of the last one.
 #[derive(Debug)]
 pub struct Follower {
-    tokenizer: Tokenizer,
     rules: CacheRules,
-    last: Option<Last>,
+    memo: Memo,
+    last: Last,
+    entries: Entries,
     history: History,
 }
 
-/// The last request, with everything that it borrowed.
-#[derive(Debug)]
+/// The last request. What the next one has in common with it stays where it is.
+#[derive(Debug, Default)]
 struct Last {
     bytes: Vec<u8>,
-    spans: Vec<(usize, usize, String)>,
+    spans: Vec<Span>,
     until: Vec<u64>,
+    provider: Option<Provider>,
+    settings: Settings,
+    chain: Chain,
+    /// The first span of each node.
+    first: BTreeMap<Box<str>, usize>,
 }
 
 impl Last {
-    fn of(prompt: &Prompt<'_>) -> Self {
-        let rendered = prompt.rendered();
-        let spans = rendered.spans().iter();
-        Last {
-            bytes: rendered.bytes().to_vec(),
-            spans: spans.map(|span| (span.start, span.end, span.node.to_owned())).collect(),
-            until: prompt.counts().to_vec(),
-        }
+    fn prompt(&self) -> Prompt<'_> {
+        Prompt::counted(Rendered::borrowed(&self.bytes, &self.spans, self.provider), &self.until)
     }
 
-    fn prompt(&self) -> Prompt<'_> {
-        let spans = self.spans.iter().map(|(start, end, node)| (*start, *end, node.as_str()));
-        let rendered = Rendered::new(&self.bytes, spans).expect("the spans were in order before");
-        Prompt::counted(rendered, self.until.clone())
+    /// Becomes another request that has so many bytes and spans in common with it.
+    fn become_next(&mut self, rendered: &Rendered<'_>, common: usize, same: usize) {
+        self.bytes.truncate(common);
+        self.bytes.extend_from_slice(&rendered.bytes()[common..]);
+        for span in self.spans.drain(same..) {
+            if self.first.get(&span.node).is_some_and(|index| *index >= same) {
+                self.first.remove(&span.node);
+            }
+        }
+        for (index, span) in rendered.spans().iter().enumerate().skip(same) {
+            self.first.entry(span.node.clone()).or_insert(index);
+            self.spans.push(span.clone());
+        }
+        self.provider = rendered.provider();
     }
 }
 
@@ -82,31 +104,70 @@ impl Follower {
     /// Returns a follower that has seen nothing yet.
     #[must_use]
     pub fn new(tokenizer: Tokenizer, rules: CacheRules) -> Self {
-        Follower { tokenizer, rules, last: None, history: History::default() }
+        Follower {
+            rules,
+            memo: Memo::new(tokenizer),
+            last: Last::default(),
+            entries: Entries::default(),
+            history: History::default(),
+        }
     }
 
-    /// Takes the next request; `evidence` is of the snapshots of the last one and of this one, and is not looked at for the first.
+    /// Takes the next request; `evidence` is of the snapshots of the last one and of this one.
     pub fn follow(&mut self, rendered: &Rendered<'_>, evidence: &Evidence<'_>) -> &Step {
-        let (step, last) = match &self.last {
-            None => {
-                let prompt = Prompt::measure(rendered.clone(), self.tokenizer);
-                (Step { tokens: prompt.tokens(), cached: 0, report: None }, Last::of(&prompt))
-            }
-            Some(last) => {
-                let before = last.prompt();
-                let after = Prompt::measure_after(rendered.clone(), self.tokenizer, &before);
-                let report = compare(&before, &after, evidence);
-                let prefix = report.tokens.prefix;
-                let cached = if prefix >= self.rules.min_tokens { prefix } else { 0 };
-                let step = Step { tokens: after.tokens(), cached, report: Some(report) };
-                (step, Last::of(&after))
-            }
-        };
-        self.last = Some(last);
-        self.history.tokens += step.tokens;
-        self.history.cached += step.cached;
-        self.history.steps.push(step);
+        let settings = Settings::of(rendered, Some(self.rules.name));
+        let before = self.last.prompt();
+        let common = common_prefix(before.rendered().bytes(), rendered.bytes());
+        let same = same_spans(rendered, before.rendered(), common);
+        let first = self.history.steps.is_empty();
+        let known = if first { Vec::new() } else { before.known(rendered, common, same) };
+        let keeps_chain = !known.is_empty() && settings == self.last.settings;
+        let after = Prompt::measure_from(rendered.clone(), known, &mut self.memo);
+        let report = (!first).then(|| {
+            let changed = settings.changed_since(&self.last.settings);
+            let tokenizer = self.memo.tokenizer();
+            let known = Known { common, changed, rules: &self.rules, tokenizer };
+            compare_at(&before, &after, evidence, &known)
+        });
+        drop(before);
+        if !keeps_chain {
+            self.last.chain.clear();
+        }
+        self.last.chain.follow(rendered, &settings, same);
+        self.last.become_next(rendered, common, same);
+        self.last.settings = settings;
+        let partial = report.as_ref().map_or(0, |report| report.tokens.prefix);
+        let cached = self.look_up(&after, evidence, partial);
+        let tokens = after.tokens();
+        self.last.until = after.into_counts();
+        self.history.tokens += tokens;
+        self.history.cached += cached;
+        self.history.steps.push(Step { tokens, cached, report });
         self.history.steps.last().expect("a step was just added")
+    }
+
+    /// Returns how many tokens of the request are in the cache, and writes what it leaves there. `prefix` is what it has in common with the last
+    /// request, in tokens.
+    fn look_up(&mut self, prompt: &Prompt<'_>, evidence: &Evidence<'_>, prefix: u64) -> u64 {
+        let chain = &self.last.chain;
+        let known = self.entries.longest(chain);
+        if self.rules.compares_tokens() {
+            self.entries.write_all(chain, known + 1);
+            let cached = prompt.tokens_until(known).max(prefix);
+            let found = known > 0 || prefix > 0;
+            return if found && cached >= self.rules.min_tokens { cached } else { 0 };
+        }
+        let first_of = |ids: &BTreeSet<&str>| {
+            ids.iter().filter_map(|id| self.last.first.get(*id).copied()).min()
+        };
+        let outlook = Outlook::with(prompt.rendered(), evidence.newer, first_of);
+        let set = breakpoints(prompt, &Outlook { known, ..outlook }, &self.rules);
+        let found = set.iter().any(|point| reaches(point.spans, known, self.rules.lookback));
+        for point in &set {
+            self.entries.write(chain, point.spans);
+        }
+        self.history.breakpoints = set;
+        if found && known > 0 { prompt.tokens_until(known) } else { 0 }
     }
 
     /// Returns everything so far.

@@ -7,11 +7,11 @@
 //! Rendered (bytes, spans) ─measure→ Prompt ┐
 //!                                          ├─compare→ Report: prefix, break, cause
 //! Rendered (bytes, spans) ─measure→ Prompt ┘
-//! Prompt ─breakpoints(rules)→ where to set them
-//! one snapshot after another ─Follower→ share of input that is read from the cache
+//! Prompt ─Outlook→ what will change ─breakpoints(rules)→ where to set them
+//! one snapshot after another ─Follower→ what is in the cache, and the share of input that is read from it
 //! ```
 //!
-//! This crate knows no provider's format: whoever renders says which bytes belong to which node ([`Span`]).
+//! What is compared is what [`contextree_provider::render`] returns, or bytes of which somebody else says which belong to which node.
 //!
 //! ```
 //! use contextree_cache::{Rendered, assert_stable_prefix};
@@ -25,19 +25,27 @@
 mod assert;
 mod breakpoints;
 mod cause;
+mod entries;
 mod follow;
+mod memo;
+mod outlook;
 mod prompt;
+mod reason;
 mod rendered;
 mod report;
 mod rules;
+mod settings;
 
 pub use assert::{PrefixBroken, assert_stable_prefix, check_stable_prefix};
 pub use breakpoints::{Breakpoint, Purpose, breakpoints};
 pub use cause::{Cause, Evidence};
+pub use contextree_provider::Span;
 pub use follow::{Follower, History, Step};
+pub use outlook::Outlook;
 pub use prompt::Prompt;
-pub use rendered::{Rendered, Span, SpanError};
-pub use report::{Break, Extent, Report, Section, compare};
+pub use reason::Reason;
+pub use rendered::{Rendered, SpanError};
+pub use report::{Break, Extent, Report, compare};
 pub use rules::CacheRules;
 
 /// The examples of the page run as tests.

@@ -1,70 +1,66 @@
 //! A request, counted.
 
-use contextree_tokens::Tokenizer;
+use std::borrow::Cow;
 
+use contextree_tokens::{Tokenizer, count_json};
+
+use crate::memo::Memo;
 use crate::rendered::{Rendered, common_prefix};
 
 /// The tokens of a request, up to the end of each span.
 ///
-/// Spans are counted one by one, as the text that is sent; so is what stands before the first, where a request has its tools and parameters.
-/// Brackets and commas between spans are not counted: no model sees them.
+/// Counted is the text of its strings, without the escapes that they are sent in, and the brackets, quotes and names around them; images as
+/// images. What a provider makes of the JSON is not published, so this is never exact. What follows the last span is not counted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Prompt<'a> {
     rendered: Rendered<'a>,
     /// Up to the beginning of the first span, then up to the end of each.
-    until: Vec<u64>,
+    until: Cow<'a, [u64]>,
 }
 
 impl<'a> Prompt<'a> {
     /// Counts a request.
     #[must_use]
     pub fn measure(rendered: Rendered<'a>, tokenizer: Tokenizer) -> Self {
-        Self::measure_from(rendered, tokenizer, Vec::new())
+        Self::measure_from(rendered, Vec::new(), &mut Memo::new(tokenizer))
     }
 
     /// Counts a request that begins like another one, counting only what is different.
     #[must_use]
     pub fn measure_after(rendered: Rendered<'a>, tokenizer: Tokenizer, last: &Prompt<'_>) -> Self {
         let common = common_prefix(rendered.bytes(), last.rendered.bytes());
-        let mut known = Vec::new();
-        let first = |rendered: &Rendered<'_>| rendered.spans().first().map(|span| span.start);
-        if first(&rendered).is_some_and(|start| start <= common)
-            && first(&rendered) == first(&last.rendered)
-        {
-            known.push(last.until[0]);
-            let both = rendered.spans().iter().zip(last.rendered.spans());
-            let same = both.take_while(|(new, old)| {
-                (new.start, new.end) == (old.start, old.end) && new.end <= common
-            });
-            known.extend(same.zip(&last.until[1..]).map(|(_, tokens)| *tokens));
-        }
-        Self::measure_from(rendered, tokenizer, known)
+        let same = same_spans(&rendered, &last.rendered, common);
+        let known = last.known(&rendered, common, same);
+        Self::measure_from(rendered, known, &mut Memo::new(tokenizer))
     }
 
-    fn measure_from(rendered: Rendered<'a>, tokenizer: Tokenizer, known: Vec<u64>) -> Self {
-        let bytes = rendered.bytes();
-        let count = |start: usize, end: usize| {
-            tokenizer.count(&String::from_utf8_lossy(&bytes[start..end]))
-        };
+    /// Returns the counts that another request shares, if it has so many bytes and spans in common with this one.
+    pub(crate) fn known(&self, other: &Rendered<'_>, common: usize, same: usize) -> Vec<u64> {
+        let head = other.head_end();
+        let begins_alike = head == self.rendered.head_end() && head <= common;
+        if begins_alike { self.until[..=same].to_vec() } else { Vec::new() }
+    }
+
+    /// Counts a request of which the first counts are known.
+    pub(crate) fn measure_from(rendered: Rendered<'a>, known: Vec<u64>, memo: &mut Memo) -> Self {
         let mut until = known;
         if until.is_empty() {
-            let head = rendered.spans().first().map_or(bytes.len(), |span| span.start);
-            until.push(count(0, head));
+            until.push(memo.count(&rendered.bytes()[..rendered.head_end()]));
         }
-        for span in &rendered.spans()[until.len() - 1..] {
+        for index in until.len() - 1..rendered.spans().len() {
             let before = until.last().copied().unwrap_or_default();
-            until.push(before + count(span.start, span.end));
+            until.push(before + memo.count(rendered.piece(index)));
         }
-        Prompt { rendered, until }
+        Prompt { rendered, until: Cow::Owned(until) }
     }
 
     /// Puts a request together with the counts that it had before.
-    pub(crate) fn counted(rendered: Rendered<'a>, until: Vec<u64>) -> Self {
-        Prompt { rendered, until }
+    pub(crate) fn counted(rendered: Rendered<'a>, until: &'a [u64]) -> Self {
+        Prompt { rendered, until: Cow::Borrowed(until) }
     }
 
-    pub(crate) fn counts(&self) -> &[u64] {
-        &self.until
+    pub(crate) fn into_counts(self) -> Vec<u64> {
+        self.until.into_owned()
     }
 
     /// Returns the request.
@@ -87,8 +83,29 @@ impl<'a> Prompt<'a> {
 
     /// Returns the tokens of the spans that end before an offset, with what stands before the first of them if it does, too.
     pub(crate) fn tokens_before(&self, offset: usize) -> u64 {
-        let head =
-            self.rendered.spans().first().map_or(self.rendered.bytes().len(), |span| span.start);
-        if offset < head { 0 } else { self.tokens_until(self.rendered.span_from(offset)) }
+        if offset < self.rendered.head_end() {
+            return 0;
+        }
+        self.tokens_until(self.rendered.span_from(offset))
     }
+
+    /// Returns the tokens of the part of a span, or of what stands before the first, that ends at an offset.
+    pub(crate) fn tokens_within(&self, offset: usize, tokenizer: Tokenizer) -> u64 {
+        let index = self.rendered.span_from(offset);
+        let start = match index.checked_sub(1).and_then(|before| self.rendered.spans().get(before))
+        {
+            Some(before) => before.end,
+            None if offset < self.rendered.head_end() => 0,
+            None => self.rendered.head_end(),
+        };
+        let end = offset.min(self.rendered.last_end());
+        let piece = self.rendered.bytes().get(start..end).unwrap_or_default();
+        count_json(piece, tokenizer).tokens
+    }
+}
+
+/// Returns how many spans, from the beginning, two requests have in common, if they have so many bytes in common.
+pub(crate) fn same_spans(left: &Rendered<'_>, right: &Rendered<'_>, common: usize) -> usize {
+    let both = left.spans().iter().zip(right.spans());
+    both.take_while(|(left, right)| left.end <= common && left == right).count()
 }

@@ -1,38 +1,58 @@
 //! A request as it is sent, and which of its bytes belong to which node.
 
+use std::borrow::Cow;
 use std::fmt;
 
-/// The bytes of one node in a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Span<'a> {
-    /// Where they begin.
-    pub start: usize,
-    /// Where they end.
-    pub end: usize,
-    /// The node.
-    pub node: &'a str,
-}
+use contextree_provider::{List, Provider, Slot, Span};
 
-/// A rendered request. What no span covers is its envelope: parameters, tools, brackets and commas.
+use crate::settings::fields_of;
+
+/// A rendered request. What no span covers is its envelope: parameters, brackets and commas.
+///
+/// It is what [`contextree_provider::render`] returns, borrowed, or bytes of somebody else's with their spans:
+///
+/// ```
+/// use contextree_cache::Rendered;
+/// # use contextree_engine::{Context, NewNode, Place};
+/// # use contextree_provider::{Provider, RenderOptions, render};
+/// # let mut context = Context::new();
+/// # context.add(Place::head(), NewNode::text("hello").role("user"))?;
+/// let request = render(context.working(), Provider::OpenAiChat, &RenderOptions::default())?;
+/// let ours = Rendered::from(&request);
+/// let theirs = Rendered::new(br#"{"messages":["hello"]}"#, [(13, 20, "greeting")])?;
+/// # assert_eq!((ours.spans().len(), theirs.spans().len()), (1, 1));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rendered<'a> {
     bytes: &'a [u8],
-    spans: Vec<Span<'a>>,
+    spans: Cow<'a, [Span]>,
+    provider: Option<Provider>,
+}
+
+impl<'a> From<&'a contextree_provider::Rendered> for Rendered<'a> {
+    fn from(rendered: &'a contextree_provider::Rendered) -> Self {
+        Rendered {
+            bytes: &rendered.bytes,
+            spans: Cow::Borrowed(&rendered.spans),
+            provider: Some(rendered.provider),
+        }
+    }
 }
 
 impl<'a> Rendered<'a> {
-    /// Returns a request with its spans, given as start, end and node in the order of the bytes.
+    /// Returns a request with its spans, given as start, end and node in the order of the bytes. All of them count as messages.
     ///
     /// # Errors
     ///
     /// A span that begins before the one before it ends, that ends before it begins, or that lies outside of the bytes.
-    pub fn new(
+    pub fn new<'n>(
         bytes: &'a [u8],
-        spans: impl IntoIterator<Item = (usize, usize, &'a str)>,
+        spans: impl IntoIterator<Item = (usize, usize, &'n str)>,
     ) -> Result<Self, SpanError> {
-        let mut rendered = Rendered { bytes, spans: Vec::new() };
+        let mut checked = Vec::new();
         let mut least = 0;
-        for (start, end, node) in spans {
+        for (index, (start, end, node)) in (0..).zip(spans) {
             if start < least || end < start || end > bytes.len() {
                 return Err(SpanError {
                     start,
@@ -43,9 +63,15 @@ impl<'a> Rendered<'a> {
                 });
             }
             least = end;
-            rendered.spans.push(Span { start, end, node });
+            let slot = Slot { list: List::Messages, index, inner: None };
+            checked.push(Span { start, end, node: node.into(), slot });
         }
-        Ok(rendered)
+        Ok(Rendered { bytes, spans: Cow::Owned(checked), provider: None })
+    }
+
+    /// Returns a request whose spans are known to be in order.
+    pub(crate) fn borrowed(bytes: &'a [u8], spans: &'a [Span], provider: Option<Provider>) -> Self {
+        Rendered { bytes, spans: Cow::Borrowed(spans), provider }
     }
 
     /// Returns the bytes.
@@ -56,8 +82,52 @@ impl<'a> Rendered<'a> {
 
     /// Returns the spans, in order.
     #[must_use]
-    pub fn spans(&self) -> &[Span<'a>] {
+    pub fn spans(&self) -> &[Span] {
         &self.spans
+    }
+
+    /// Returns whose request it is, if that is known.
+    #[must_use]
+    pub fn provider(&self) -> Option<Provider> {
+        self.provider
+    }
+
+    /// Returns the model that the request asks for.
+    #[must_use]
+    pub fn model(&self) -> Option<String> {
+        let model = fields_of(self).into_iter().find(|field| field.name == "model")?;
+        Some(contextree_json::parse(model.value).ok()?.as_str()?.to_owned())
+    }
+
+    /// Returns where a span stands in the JSON: `messages[9].content[0]`; nothing if nobody knows whose request it is.
+    #[must_use]
+    pub fn path(&self, span: &Span) -> Option<String> {
+        Some(span.slot.path(self.provider?))
+    }
+
+    /// Returns the bytes of a span.
+    pub(crate) fn bytes_of(&self, span: &Span) -> &'a [u8] {
+        self.bytes.get(span.start..span.end).unwrap_or_default()
+    }
+
+    /// Returns where the first span begins, or the end of the request.
+    pub(crate) fn head_end(&self) -> usize {
+        self.spans.first().map_or(self.bytes.len(), |span| span.start)
+    }
+
+    /// Returns where the last span ends, or the end of the request.
+    pub(crate) fn last_end(&self) -> usize {
+        self.spans.last().map_or(self.bytes.len(), |span| span.end)
+    }
+
+    /// Returns a span with what stands between it and the one before: the commas, the brackets, and who speaks.
+    pub(crate) fn piece(&self, index: usize) -> &'a [u8] {
+        let Some(span) = self.spans.get(index) else { return &[] };
+        let start = match index.checked_sub(1).and_then(|before| self.spans.get(before)) {
+            Some(before) => before.end,
+            None => span.start,
+        };
+        self.bytes.get(start..span.end).unwrap_or_default()
     }
 
     /// Returns the index of the first span that ends behind an offset: the one that the byte there belongs to, or the next one.

@@ -6,26 +6,31 @@ use contextree_render::{blocks, default_role};
 use contextree_tree::{NodeRef, Region, TreeRef};
 
 use crate::counter::TokenCounter;
+use crate::spoken::Measured;
 
 /// Tokens and the blocks that they are in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {
     /// Tokens.
     pub tokens: u64,
+    /// Those of them that are estimates of images and other data, whatever counts the rest.
+    pub media: u64,
     /// Blocks.
     pub blocks: u64,
 }
 
 impl Count {
     /// Adds one block.
-    pub(crate) fn add(&mut self, tokens: u64) {
-        self.tokens += tokens;
+    pub(crate) fn add(&mut self, measured: Measured) {
+        self.tokens += measured.tokens;
+        self.media += measured.media;
         self.blocks += 1;
     }
 
     /// Takes one block away again.
-    pub(crate) fn take(&mut self, tokens: u64) {
-        self.tokens -= tokens;
+    pub(crate) fn take(&mut self, measured: Measured) {
+        self.tokens -= measured.tokens;
+        self.media -= measured.media;
         self.blocks -= 1;
     }
 }
@@ -119,7 +124,7 @@ impl Breakdown {
 pub fn breakdown(tree: TreeRef<'_>, counter: &TokenCounter) -> Breakdown {
     let mut sums = Sums::default();
     for (region, block) in blocks(tree) {
-        sums.add(block, region, counter.count_node(block));
+        sums.add(block, region, counter.measure_node(block));
     }
     sums.breakdown(tree)
 }
@@ -177,13 +182,13 @@ pub(crate) struct Sums {
 
 impl Sums {
     /// Counts a block.
-    pub(crate) fn add(&mut self, block: NodeRef<'_>, region: Region, tokens: u64) {
-        self.each(block, region, |count| count.add(tokens));
+    pub(crate) fn add(&mut self, block: NodeRef<'_>, region: Region, measured: Measured) {
+        self.each(block, region, |count| count.add(measured));
     }
 
     /// Counts a block no more. It must have been counted, as it is.
-    pub(crate) fn take(&mut self, block: NodeRef<'_>, region: Region, tokens: u64) {
-        self.each(block, region, |count| count.take(tokens));
+    pub(crate) fn take(&mut self, block: NodeRef<'_>, region: Region, measured: Measured) {
+        self.each(block, region, |count| count.take(measured));
     }
 
     fn each(&mut self, block: NodeRef<'_>, region: Region, change: impl Fn(&mut Count)) {
@@ -210,25 +215,36 @@ impl Sums {
 
     /// Returns the sums in their order.
     pub(crate) fn breakdown(&self, tree: TreeRef<'_>) -> Breakdown {
-        let group =
-            |name: Option<&str>, count: Count| Group { name: name.map(str::to_owned), count };
-        let head = Region::Head.word();
-        let turns = tree.region(Region::Seq).children().map(NodeRef::id).chain([head]);
-        let in_turns = turns.filter_map(|turn| {
-            let count = self.turns.named.get(turn)?;
-            Some(group(Some(turn), *count))
-        });
         Breakdown {
             total: self.total,
-            regions: Region::ALL
+            regions: self.groups(By::Region, tree),
+            turns: self.groups(By::Turn, tree),
+            roles: self.groups(By::Role, tree),
+            kinds: self.groups(By::Kind, tree),
+            keys: self.groups(By::Key, tree),
+            tags: self.groups(By::Tag, tree),
+        }
+    }
+
+    /// Returns one grouping in its order.
+    pub(crate) fn groups(&self, by: By, tree: TreeRef<'_>) -> Vec<Group> {
+        let group = |name: &str, count: Count| Group { name: Some(name.to_owned()), count };
+        match by {
+            By::Region => Region::ALL
                 .into_iter()
-                .map(|region| group(Some(region.word()), self.regions[region as usize]))
+                .map(|region| group(region.word(), self.regions[region as usize]))
                 .collect(),
-            turns: self.turns.without().into_iter().chain(in_turns).collect(),
-            roles: self.roles.largest_first(),
-            kinds: self.kinds.largest_first(),
-            keys: self.keys.largest_first(),
-            tags: self.tags.largest_first(),
+            By::Turn => {
+                let head = Region::Head.word();
+                let turns = tree.region(Region::Seq).children().map(NodeRef::id).chain([head]);
+                let in_turns = turns
+                    .filter_map(|turn| self.turns.named.get(turn).map(|count| group(turn, *count)));
+                self.turns.without().into_iter().chain(in_turns).collect()
+            }
+            By::Role => self.roles.largest_first(),
+            By::Kind => self.kinds.largest_first(),
+            By::Key => self.keys.largest_first(),
+            By::Tag => self.tags.largest_first(),
         }
     }
 }

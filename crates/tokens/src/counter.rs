@@ -7,6 +7,8 @@ use std::sync::{Mutex, PoisonError};
 use contextree_canon::{Hash, content_hash};
 use contextree_tree::{Content, NodeRef};
 
+use crate::media;
+use crate::spoken::{Measured, count_json, spoken};
 use crate::tokenizer::Tokenizer;
 
 /// How many counts are kept by default: about 10 MB.
@@ -25,8 +27,8 @@ pub struct TokenCounter {
 #[derive(Debug)]
 struct Generations {
     limit: usize,
-    young: BTreeMap<Hash, u64>,
-    old: BTreeMap<Hash, u64>,
+    young: BTreeMap<Hash, Measured>,
+    old: BTreeMap<Hash, Measured>,
 }
 
 impl TokenCounter {
@@ -55,19 +57,34 @@ impl TokenCounter {
         self.tokenizer.count(text)
     }
 
-    /// Returns the number of tokens of a node's content: of its text, or of its canonical JSON. Of this node alone, not of those below.
+    /// Returns the number of tokens of a node's content. Of this node alone, not of those below.
     #[must_use]
     pub fn count_node(&self, node: NodeRef<'_>) -> u64 {
-        let text = counted_text(node);
-        if text.is_empty() {
-            return 0;
+        self.measure_node(node).tokens
+    }
+
+    /// Returns the number of tokens of a node's content, and how many of them are estimates of images and other data.
+    ///
+    /// Text is counted as it is, JSON as [`count_json`] does. The header `encoding` says what else a text is.
+    #[must_use]
+    pub fn measure_node(&self, node: NodeRef<'_>) -> Measured {
+        if *node.content() == Content::Absent {
+            return Measured::default();
+        }
+        // Headers are not in the content hash, and data is measured by its beginning: there is nothing to remember.
+        if let Some(measured) = measure_data(node, self.tokenizer) {
+            return measured;
         }
         let hash = content_hash(node);
         if let Some(count) = self.kept().get(&hash) {
             return count;
         }
         // Not while the lock is held: other threads need not wait for a long text.
-        let count = self.tokenizer.count(&text);
+        let count = match node.content() {
+            Content::Absent => Measured::default(),
+            Content::Text(text) => Measured::of_text(text, self.tokenizer),
+            Content::Json(value) => count_json(&value.to_canonical(), self.tokenizer),
+        };
         self.kept().put(hash, count);
         count
     }
@@ -85,7 +102,7 @@ impl TokenCounter {
 }
 
 impl Generations {
-    fn get(&mut self, hash: &Hash) -> Option<u64> {
+    fn get(&mut self, hash: &Hash) -> Option<Measured> {
         if let Some(count) = self.young.get(hash) {
             return Some(*count);
         }
@@ -94,7 +111,7 @@ impl Generations {
         Some(count)
     }
 
-    fn put(&mut self, hash: Hash, count: u64) {
+    fn put(&mut self, hash: Hash, count: Measured) {
         if self.young.len() >= self.limit {
             self.old = std::mem::take(&mut self.young);
         }
@@ -104,15 +121,44 @@ impl Generations {
     }
 }
 
-/// Returns the text of a node that is counted: its text, or the canonical JSON of any other content; empty if there is none.
+/// Returns the text of a node that is counted: its text, or any other content as JSON without escapes. Data is left out.
 #[must_use]
 pub fn counted_text(node: NodeRef<'_>) -> Cow<'_, str> {
     match node.content() {
         Content::Absent => Cow::Borrowed(""),
+        Content::Text(_) if is_data(node) => Cow::Borrowed(""),
         Content::Text(text) => Cow::Borrowed(text),
-        Content::Json(value) => {
-            let bytes = value.to_canonical();
-            Cow::Owned(String::from_utf8(bytes).expect("canonical JSON is ASCII"))
-        }
+        Content::Json(value) => Cow::Owned(spoken(&value.to_canonical(), |_| ())),
     }
+}
+
+/// True for a text that stands for something else: data, or an image that is somewhere else.
+fn is_data(node: NodeRef<'_>) -> bool {
+    let header = |name| node.attribute(name).and_then(|value| value.as_str());
+    match header("encoding") {
+        Some("base64") => true,
+        Some("uri" | "file_id") => node.kind() == Some("image"),
+        _ => false,
+    }
+}
+
+/// Returns the tokens of what a text stands for; nothing if it is meant as it is.
+fn measure_data(node: NodeRef<'_>, tokenizer: Tokenizer) -> Option<Measured> {
+    let Content::Text(text) = node.content() else { return None };
+    if !is_data(node) {
+        return None;
+    }
+    let header = |name| node.attribute(name).and_then(|value| value.as_str());
+    let is_image = node.kind() == Some("image")
+        || header("mime").is_some_and(|mime| mime.starts_with("image/"));
+    if header("encoding") != Some("base64") {
+        return Some(Measured::of_media(media::image(tokenizer, None)));
+    }
+    let base64 = media::data_of(text).unwrap_or(text);
+    if header("mime").is_some_and(|mime| mime.starts_with("text/"))
+        && let Ok(text) = String::from_utf8(media::decode(base64, usize::MAX))
+    {
+        return Some(Measured::of_text(&text, tokenizer));
+    }
+    Some(Measured::of_media(media::tokens(tokenizer, base64, is_image)))
 }

@@ -25,8 +25,10 @@ mod class;
 mod counter;
 mod encoding;
 mod estimate;
+mod media;
 mod models;
 mod split;
+mod spoken;
 mod tally;
 mod tokenizer;
 
@@ -34,5 +36,7 @@ pub use breakdown::{Breakdown, By, Count, Group, breakdown};
 pub use counter::{TokenCounter, counted_text};
 pub use encoding::Encoding;
 pub use estimate::Estimate;
+pub use models::bare_model;
+pub use spoken::{Measured, count_json};
 pub use tally::{Moment, Tally, over_time};
 pub use tokenizer::{Tokenizer, UnknownTokenizer};

@@ -3,8 +3,9 @@
 use crate::encoding::Encoding;
 use crate::estimate::Estimate;
 
-/// Models with a name of their own, and the beginnings of the names of their variants. Checked against PyPI `tiktoken` 0.14.0.
-const OPENAI: [(&str, Encoding); 24] = [
+/// Models with a name of their own, and the beginnings of the names of their variants; the first that fits counts. Every name of PyPI
+/// `tiktoken` 0.14.0 is in it.
+const OPENAI: [(&str, Encoding); 38] = [
     ("gpt-oss-", Encoding::O200kHarmony),
     ("gpt-5", Encoding::O200kBase),
     ("gpt-4.5", Encoding::O200kBase),
@@ -26,16 +27,41 @@ const OPENAI: [(&str, Encoding); 24] = [
     ("code-davinci-edit-001", Encoding::P50kEdit),
     ("text-davinci-003", Encoding::P50kBase),
     ("text-davinci-002", Encoding::P50kBase),
+    ("code-davinci-", Encoding::P50kBase),
+    ("code-cushman-", Encoding::P50kBase),
+    ("davinci-codex", Encoding::P50kBase),
+    ("cushman-codex", Encoding::P50kBase),
     ("text-davinci-001", Encoding::R50kBase),
+    ("text-curie-001", Encoding::R50kBase),
+    ("text-babbage-001", Encoding::R50kBase),
+    ("text-ada-001", Encoding::R50kBase),
+    ("text-similarity-", Encoding::R50kBase),
+    ("text-search-", Encoding::R50kBase),
+    ("code-search-", Encoding::R50kBase),
     ("davinci", Encoding::R50kBase),
+    ("curie", Encoding::R50kBase),
+    ("babbage", Encoding::R50kBase),
+    ("ada", Encoding::R50kBase),
     ("gpt2", Encoding::Gpt2),
+    ("gpt-2", Encoding::Gpt2),
 ];
+
+/// Returns the name of a model without what routers and clouds put around it: `gpt-5.6` of `openai/gpt-5.6` and of
+/// `ft:gpt-5.6:acme::1`, `claude-opus-5-v1:0` of `us.anthropic.claude-opus-5-v1:0`.
+#[must_use]
+pub fn bare_model(model: &str) -> &str {
+    let name = model.rsplit('/').next().unwrap_or(model);
+    // A fine-tuned model is what it was made from.
+    if let Some(tuned) = name.strip_prefix("ft:") {
+        return tuned.split(':').next().unwrap_or(tuned);
+    }
+    let vendors = ["anthropic.", "openai.", "google."];
+    vendors.iter().find_map(|vendor| Some(name.split_once(vendor)?.1)).unwrap_or(name)
+}
 
 /// Returns the encoding of an OpenAI model.
 pub(crate) fn encoding(model: &str) -> Option<Encoding> {
-    // A fine-tuned model counts like the one it was made from; a router's prefix says nothing.
-    let model = model.strip_prefix("ft:").unwrap_or(model);
-    let model = model.strip_prefix("openai/").unwrap_or(model);
+    let model = bare_model(model);
     OPENAI
         .iter()
         .find(|(name, _)| {
@@ -48,7 +74,7 @@ pub(crate) fn encoding(model: &str) -> Option<Encoding> {
 /// Returns the estimate for a model, or for a provider by its name.
 pub(crate) fn estimate(model: &str) -> Option<Estimate> {
     let begins = |names: &[&str]| names.iter().any(|name| model.starts_with(name));
-    let model_of = model.rsplit('/').next().unwrap_or(model);
+    let model_of = bare_model(model);
     if begins(&["anthropic"]) || model_of.contains("claude") {
         return Some(if is_older_claude(model_of) {
             Estimate::CLAUDE_3
@@ -76,7 +102,7 @@ fn is_older_claude(model: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{encoding, estimate};
+    use super::{bare_model, encoding, estimate};
     use crate::{Encoding, Estimate};
 
     #[test]
@@ -94,6 +120,55 @@ mod tests {
         check("claude-sonnet-5", None);
         check("o1000", None);
         check("", None);
+    }
+
+    /// All names of `tiktoken/model.py` of PyPI `tiktoken` 0.14.0; its prefixes with something behind them.
+    #[test]
+    fn every_model_that_tiktoken_knows_has_the_encoding_that_it_says() {
+        let table = [
+            (
+                "o200k_base",
+                "o1-x o3-x o4-mini-x gpt-5-x gpt-4.5-x gpt-4.1-x chatgpt-4o-x gpt-4o-x ft:gpt-4o-x o1 o3 o4-mini gpt-5 gpt-4.1 gpt-4o",
+            ),
+            (
+                "cl100k_base",
+                "gpt-4-x gpt-3.5-turbo-x gpt-35-turbo-x ft:gpt-4-x ft:gpt-3.5-turbo-x ft:davinci-002-x ft:babbage-002-x gpt-4 gpt-3.5-turbo gpt-3.5 gpt-35-turbo davinci-002 babbage-002 text-embedding-ada-002 text-embedding-3-small text-embedding-3-large",
+            ),
+            ("o200k_harmony", "gpt-oss-x"),
+            (
+                "p50k_base",
+                "text-davinci-003 text-davinci-002 code-davinci-002 code-davinci-001 code-cushman-002 code-cushman-001 davinci-codex cushman-codex",
+            ),
+            (
+                "r50k_base",
+                "text-davinci-001 text-curie-001 text-babbage-001 text-ada-001 davinci curie babbage ada text-similarity-davinci-001 text-similarity-curie-001 text-similarity-babbage-001 text-similarity-ada-001 text-search-davinci-doc-001 text-search-curie-doc-001 text-search-babbage-doc-001 text-search-ada-doc-001 code-search-babbage-code-001 code-search-ada-code-001",
+            ),
+            ("p50k_edit", "text-davinci-edit-001 code-davinci-edit-001"),
+            ("gpt2", "gpt2 gpt-2"),
+        ];
+        for (expected, models) in table {
+            for model in models.split(' ') {
+                let found = encoding(model).map(Encoding::name);
+                assert_eq!(found, Some(expected), "{model}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_routers_put_before_a_name_says_nothing() {
+        let check = |model: &str, expected: &str| assert_eq!(bare_model(model), expected);
+        check("openai/gpt-5.6", "gpt-5.6");
+        check("openrouter/openai/gpt-5.6", "gpt-5.6");
+        check("ft:gpt-5.6:acme::1", "gpt-5.6");
+        check("anthropic/claude-haiku-4.5", "claude-haiku-4.5");
+        check("us.anthropic.claude-opus-5-v1:0", "claude-opus-5-v1:0");
+        check("models/gemini-3-pro", "gemini-3-pro");
+        check("gpt-4.1", "gpt-4.1");
+        assert_eq!(
+            estimate("us.anthropic.claude-sonnet-4-5-20250929-v1:0"),
+            Some(Estimate::CLAUDE_3)
+        );
+        assert_eq!(estimate("vertex_ai/gemini-3-pro"), Some(Estimate::GEMINI));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use contextree_tree::diff::{Pair, written_unordered};
 use contextree_tree::{Class, NodeRef, Tree, TreeRef};
 
-use crate::breakdown::{Breakdown, Count, Sums};
+use crate::breakdown::{Breakdown, By, Count, Group, Sums};
 use crate::counter::TokenCounter;
 
 /// Keeps the sums of the snapshot that it saw last.
@@ -44,6 +44,13 @@ impl Tally {
     #[must_use]
     pub fn breakdown(&self) -> Option<Breakdown> {
         Some(self.sums.breakdown(self.last.as_ref()?.view()))
+    }
+
+    /// Returns one grouping of the snapshot that was seen last; nothing before the first. Cheaper than all of them: a grouping by turn is
+    /// as long as the history.
+    #[must_use]
+    pub fn groups(&self, by: By) -> Vec<Group> {
+        self.last.as_ref().map_or_else(Vec::new, |last| self.sums.groups(by, last.view()))
     }
 
     /// Goes from the older tree to the newer one.
@@ -101,11 +108,11 @@ impl Tally {
             return;
         }
         let Some(region) = node.region() else { return };
-        let tokens = self.counter.count_node(node);
+        let measured = self.counter.measure_node(node);
         if comes {
-            self.sums.add(node, region, tokens);
+            self.sums.add(node, region, measured);
         } else {
-            self.sums.take(node, region, tokens);
+            self.sums.take(node, region, measured);
         }
     }
 }
@@ -115,22 +122,22 @@ impl Tally {
 pub struct Moment {
     /// The number of the commit.
     pub cycle: u32,
-    /// What the snapshot is made of.
-    pub breakdown: Breakdown,
+    /// All of it.
+    pub total: Count,
+    /// The grouping that was asked for.
+    pub groups: Vec<Group>,
 }
 
-/// Returns what each of some snapshots is made of; they are given oldest first.
+/// Returns what each of some snapshots is made of, one by one; they are given oldest first.
 pub fn over_time<'t>(
     snapshots: impl IntoIterator<Item = &'t Tree>,
     counter: &Arc<TokenCounter>,
-) -> Vec<Moment> {
+    by: By,
+) -> impl Iterator<Item = Moment> {
     let mut tally = Tally::new(Arc::clone(counter));
-    snapshots
-        .into_iter()
-        .filter_map(|tree| {
-            tally.update(tree);
-            let cycle = tree.view().next_cycle().saturating_sub(1);
-            Some(Moment { cycle, breakdown: tally.breakdown()? })
-        })
-        .collect()
+    snapshots.into_iter().map(move |tree| {
+        let total = tally.update(tree);
+        let cycle = tree.view().next_cycle().saturating_sub(1);
+        Moment { cycle, total, groups: tally.groups(by) }
+    })
 }

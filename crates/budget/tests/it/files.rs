@@ -183,3 +183,37 @@ fn no_text_makes_a_reader_panic() {
     assert!(Budget::from_json(&deep).is_err());
     assert!(Budget::from_toml(&format!("exclude = {deep}")).is_err());
 }
+
+#[test]
+fn a_key_that_is_there_twice_is_called_so_in_both_formats() {
+    let twice = |budget: Result<Budget, BudgetError>| {
+        let error = budget.unwrap_err();
+        (error.fault.word(), error.key.clone(), error.line, error.to_string())
+    };
+    let (word, key, line, text) = twice(Budget::from_toml("max_tokens = 5\nmax_tokens = 7\n"));
+    assert_eq!((word, key.as_str(), line), ("duplicate_key", "max_tokens", 2));
+    assert_eq!(text, "line 2, column 1: `max_tokens` is there twice");
+    let (word, key, line, _) = twice(Budget::from_json("{\"max_tokens\":5,\n\"max_tokens\":7}"));
+    assert_eq!((word, key.as_str(), line), ("duplicate_key", "max_tokens", 2));
+    let (word, _, line, _) = twice(Budget::from_toml("[regions]\nsys = 5\nsys = 7\n"));
+    assert_eq!((word, line), ("duplicate_key", 3));
+}
+
+#[test]
+fn a_mark_at_the_beginning_of_a_file_says_nothing() {
+    let expected = Ok(Budget::new().max_tokens(5));
+    assert_eq!(Budget::from_toml("\u{feff}max_tokens = 5"), expected);
+    assert_eq!(Budget::from_json("\u{feff}{\"max_tokens\":5}"), expected);
+    assert_eq!(Budget::read("\u{feff}max_tokens = 5", Edition::default()), expected);
+    assert_eq!(Budget::read("\u{feff} {\"max_tokens\":5}", Edition::default()), expected);
+    let error = Budget::from_toml("\u{feff}max_token = 5").unwrap_err();
+    assert_eq!((error.line, error.column), (1, 1));
+}
+
+#[test]
+fn clearing_needs_something_to_pass() {
+    let error = Budget::from_toml("keep_turns = 3\nclear_at_least = 5").unwrap_err();
+    assert_eq!((error.fault.word(), error.line), ("contradiction", 2));
+    assert_eq!(error.hint(), "set `max_tokens`, too");
+    assert!(Budget::from_toml("max_turns = 3\nclear_at_least = 5").is_ok());
+}

@@ -104,22 +104,17 @@ fn a_forecast_says_what_goes_and_why_and_can_be_made_real() {
     assert!(gone >= 60, "if anything goes, then enough of it");
 
     let first = &forecast.going[0];
-    assert_eq!((first.node.as_str(), first.role.as_deref()), ("block:1.0", Some("system")));
-    assert_eq!((first.rule, first.region, &first.turn), (Rule::MaxTokens, Region::Sys, &None));
+    assert_eq!((first.kind.as_deref(), first.turn.as_deref()), (Some("reasoning"), Some("seg:1")));
+    assert_eq!((first.rule, first.region), (Rule::MaxTokens, Region::Seq));
     assert_eq!(
         first.reason(),
         "`max_tokens` is passed; of what may go, this has the lowest priority (0) and is the oldest"
     );
     let second = &forecast.going[1];
+    assert_eq!(second.cause, Cause::Unit { with: first.node.clone() });
     assert_eq!(
-        (second.kind.as_deref(), second.turn.as_deref()),
-        (Some("reasoning"), Some("seg:1"))
-    );
-    let third = &forecast.going[2];
-    assert_eq!(third.cause, Cause::Unit { with: second.node.clone() });
-    assert_eq!(
-        third.reason(),
-        format!("goes with `{}`: a call, its results and its reasoning are one unit", second.node)
+        second.reason(),
+        format!("goes with `{}`: a call, its results and its reasoning are one unit", first.node)
     );
     assert!(forecast.going.iter().all(|going| going.kind.as_deref() != Some("question")));
 
@@ -161,4 +156,30 @@ fn what_expires_is_counted_apart() {
     assert_eq!(forecast.tokens_expiring, 3);
     assert_eq!(forecast.tokens_before - forecast.tokens_after, 3);
     assert!(forecast.going.is_empty());
+}
+
+#[test]
+fn the_system_text_stays_unless_it_has_a_limit_of_its_own() {
+    let going = |budget: Budget| -> Vec<Region> {
+        let keeper = Keeper::new(budget);
+        let forecast = keeper.preview(&mut session(3)).unwrap();
+        forecast.going.iter().map(|going| going.region).collect()
+    };
+    let regions = going(Budget::new().max_tokens(0));
+    assert!(!regions.is_empty() && !regions.contains(&Region::Sys), "{regions:?}");
+    let regions = going(Budget::new().max_tokens(0).region_tokens(Region::Sys, 100));
+    assert!(regions.contains(&Region::Sys), "it has a limit, so it counts like everything else");
+    let regions = going(Budget::new().region_tokens(Region::Sys, 0));
+    assert_eq!(regions, [Region::Sys]);
+}
+
+#[test]
+fn one_image_does_not_cost_the_history() {
+    let mut context = session(5);
+    let png = format!("iVBORw0KGgoAAAANSUhEUgAAAMgAAAEsCAYAAACHsmpP{}", "QUFB".repeat(200_000));
+    let image = NewNode::text(png).kind("image").mime("image/png").encoding("base64");
+    context.add(Place::head(), image.role("user")).unwrap();
+    let keeper = Keeper::new(Budget::new().max_tokens(2_000));
+    let forecast = keeper.preview(&mut context).unwrap();
+    assert!(forecast.going.is_empty() && forecast.missed.is_empty(), "{forecast:?}");
 }

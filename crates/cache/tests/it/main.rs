@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail like tests")]
 
+mod histories;
 mod prefixes;
 mod reports;
+mod requests;
 mod support;

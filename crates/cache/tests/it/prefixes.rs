@@ -34,9 +34,12 @@ fn the_message_says_where_by_what_and_what_to_do() {
     assert_eq!(broken.to_string(), expected);
     assert!(broken.before.1.contains("u1") && broken.after.1.contains("now"), "{broken}");
 
-    let tools = request(context.head().unwrap().view(), "\"model\":\"n\"");
-    let broken = check_stable_prefix(&after.rendered(), &tools.rendered()).unwrap_err();
-    assert_eq!(broken.before.0, None);
+    let model = request(context.head().unwrap().view(), "\"model\":\"n\"");
+    let broken = check_stable_prefix(&after.rendered(), &model.rendered()).unwrap_err();
+    assert_eq!((broken.before.0.as_deref(), broken.setting.as_deref()), (None, Some("model")));
+    assert!(broken.to_string().contains("the setting `model` changed"), "{broken}");
+    let other = request(context.head().unwrap().view(), "\"model\":\"m\",\"x\":1");
+    let broken = check_stable_prefix(&after.rendered(), &other.rendered()).unwrap_err();
     assert!(broken.to_string().contains("keep tools and parameters the same"));
 }
 

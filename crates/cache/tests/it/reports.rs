@@ -1,7 +1,8 @@
 //! Reports: how much can be reused, what broke it, and where to set breakpoints.
 
 use contextree_cache::{
-    CacheRules, Cause, Evidence, Follower, Prompt, Purpose, Report, Section, breakpoints, compare,
+    CacheRules, Cause, Evidence, Follower, Outlook, Prompt, Purpose, Reason, Report, breakpoints,
+    compare,
 };
 use contextree_engine::{CommitOptions, CommitReport, Context, Limit, Op, Place, Policy};
 use contextree_tokens::Tokenizer;
@@ -15,17 +16,19 @@ fn last_two(context: &Context, report: Option<&CommitReport>) -> Report {
     let (before, after) = (request(older, "\"model\":\"m\""), request(newer, "\"model\":\"m\""));
     let measure = |rendered| Prompt::measure(rendered, Tokenizer::default());
     let (before, after) = (measure(before.rendered()), measure(after.rendered()));
-    let evidence = Evidence { older, newer, report };
-    let result = compare(&before, &after, &evidence);
+    let reports: Vec<&CommitReport> = report.into_iter().collect();
+    let evidence = Evidence::new(older, newer).with_reports(&reports);
+    let rules = CacheRules::anthropic("claude-sonnet-5");
+    let result = compare(&before, &after, &evidence, &rules, Tokenizer::default());
     let again = Prompt::measure_after(after.rendered().clone(), Tokenizer::default(), &before);
     assert_eq!(again, after, "counting only what is different comes to the same");
     result
 }
 
-fn check(report: &Report, node: Option<&str>, cause: &Cause, section: Section) {
+fn check(report: &Report, node: Option<&str>, cause: &Cause, reason: Reason) {
     let broken = report.broken.as_ref().expect("the prefix is broken");
     assert_eq!((broken.node.as_deref(), &broken.cause), (node, cause));
-    assert_eq!(broken.section, section);
+    assert_eq!(broken.reason, reason);
     assert_eq!(broken.offset, report.bytes.prefix);
     assert!(report.bytes.prefix < report.bytes.total && report.tokens.prefix < report.tokens.total);
     assert!(!broken.cause.advice().is_empty());
@@ -50,7 +53,7 @@ fn every_change_between_two_commits_is_named_as_the_cause() {
     context.add(Place::head(), block("u4")).unwrap();
     let report = context.commit().unwrap();
     let expired = last_two(&context, Some(&report));
-    check(&expired, Some("document"), &Cause::Expired, Section::Messages);
+    check(&expired, Some("document"), &Cause::Expired, Reason::Messages);
     assert_eq!(last_two(&context, None), expired, "a ttl of 0 says it without a report");
 
     // A policy takes the oldest turn.
@@ -59,36 +62,57 @@ fn every_change_between_two_commits_is_named_as_the_cause() {
     let options = CommitOptions { policy: Some(&policy), ..CommitOptions::default() };
     let report = context.commit_with(&options).unwrap();
     let pruned = last_two(&context, Some(&report));
-    check(&pruned, Some("u1"), &Cause::Pruned { limit: 1 }, Section::Messages);
+    check(&pruned, Some("u1"), &Cause::Pruned { limit: 1, rule: None }, Reason::Messages);
     let unknown = last_two(&context, None);
-    check(&unknown, Some("u1"), &Cause::Gone, Section::Messages);
+    check(&unknown, Some("u1"), &Cause::Gone, Reason::Messages);
 
     // Somebody adds to the system text, removes from it, moves within it, edits.
     let mut context = session(2);
     context.add(Place::system(), block("date")).unwrap();
     let report = context.commit().unwrap();
-    check(&last_two(&context, Some(&report)), Some("date"), &Cause::Inserted, Section::System);
+    check(&last_two(&context, Some(&report)), Some("date"), &Cause::Inserted, Reason::System);
     context.apply(Op::Move { node: "date".into(), place: Place::at("^sys", -1) }).unwrap();
     let report = context.commit().unwrap();
-    check(&last_two(&context, Some(&report)), Some("date"), &Cause::Moved, Section::System);
+    check(&last_two(&context, Some(&report)), Some("date"), &Cause::Moved, Reason::System);
     context.remove("date").unwrap();
     let report = context.commit().unwrap();
-    check(&last_two(&context, Some(&report)), Some("date"), &Cause::Removed, Section::System);
+    check(&last_two(&context, Some(&report)), Some("date"), &Cause::Removed, Reason::System);
+}
+
+#[test]
+fn a_rule_is_called_by_its_name_where_it_is_known() {
+    let cause = |rule: Option<&str>| Cause::Pruned { limit: 0, rule: rule.map(str::to_owned) };
+    assert_eq!(cause(Some("max_tokens")).to_string(), "was pruned (max_tokens)");
+    assert_eq!(cause(None).to_string(), "was pruned (limit 1 of the policy)");
+    assert!(cause(None).advice().contains("raise the limit"), "a lower one is reached more often");
 }
 
 #[test]
 fn parameters_that_change_break_everything() {
     let context = session(1);
     let tree = context.head().unwrap().view();
-    let (before, after) = (request(tree, "\"tools\":[1]"), request(tree, "\"tools\":[2]"));
-    let measure = |rendered| Prompt::measure(rendered, Tokenizer::default());
-    let (before, after) = (measure(before.rendered()), measure(after.rendered()));
-    let report = compare(&before, &after, &Evidence::new(tree, tree));
-    check(&report, None, &Cause::Envelope, Section::Envelope);
-    assert_eq!(report.tokens.prefix, 0);
-    assert_eq!(report.broken.unwrap().section.reason(), "tools_changed");
-    let same = compare(&before, &before, &Evidence::new(tree, tree));
-    assert_eq!((same.broken, same.tokens.per_mille()), (None, 1000));
+    let rules = CacheRules::openai("gpt-5");
+    let tokenizer = Tokenizer::default();
+    let changes = [
+        ("\"tools\":[1]", "\"tools\":[2]", "tools", "tools_changed"),
+        ("\"model\":\"m\"", "\"model\":\"n\"", "model", "model_changed"),
+        ("\"verbosity\":\"low\"", "\"x\":1", "verbosity", "verbosity_changed"),
+    ];
+    for (older, newer, name, reason) in changes {
+        let (before, after) = (request(tree, older), request(tree, newer));
+        let (before, after) = (
+            Prompt::measure(before.rendered(), tokenizer),
+            Prompt::measure(after.rendered(), tokenizer),
+        );
+        let evidence = Evidence::new(tree, tree);
+        let report = compare(&before, &after, &evidence, &rules, tokenizer);
+        let broken = report.broken.expect("the prefix is broken");
+        assert_eq!((broken.node, broken.reason.word()), (None, reason));
+        assert_eq!(broken.cause, Cause::Setting { name: name.to_owned() });
+        assert_eq!((report.tokens.prefix, broken.tokens_lost), (0, before.tokens()));
+        let same = compare(&before, &before, &evidence, &rules, tokenizer);
+        assert_eq!((same.broken, same.tokens.per_mille()), (None, 1000));
+    }
 }
 
 #[test]
@@ -101,7 +125,7 @@ fn breakpoints_stay_within_the_rules() {
     let measure = |rendered| Prompt::measure(rendered, Tokenizer::default());
     let (now, last) = (measure(now.rendered()), measure(last.rendered()));
     let set = |rules: &CacheRules, last| -> Vec<(String, Purpose, usize)> {
-        breakpoints(&now, 1, last, rules)
+        breakpoints(&now, &Outlook::of(&now, tree, last), rules)
             .into_iter()
             .map(|point| (point.node, point.purpose, point.blocks))
             .collect()
@@ -117,14 +141,16 @@ fn breakpoints_stay_within_the_rules() {
         ],
         "the system text alone is too short; 40 blocks are more than a provider looks back"
     );
-    assert!(breakpoints(&now, 1, Some(&last), &anthropic).iter().all(|point| point.tokens >= 1024));
     let without = set(&anthropic, None);
     assert_eq!(without.len(), 4);
     assert_eq!(without.last(), Some(&point("a60", Purpose::Tail, without[3].2)));
     assert_eq!(set(&CacheRules::openai("gpt-5"), Some(&last)), [], "found without breakpoints");
     assert_eq!(set(&CacheRules::openai("gpt-5.6"), Some(&last)).len(), 1);
-    let short = request(session(1).head().unwrap().view(), "\"model\":\"m\"");
-    assert_eq!(breakpoints(&measure(short.rendered()), 1, None, &anthropic), []);
+    let context = session(1);
+    let tree = context.head().unwrap().view();
+    let short = request(tree, "\"model\":\"m\"");
+    let short = measure(short.rendered());
+    assert_eq!(breakpoints(&short, &Outlook::of(&short, tree, None), &anthropic), []);
 }
 
 #[test]

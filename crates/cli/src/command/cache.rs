@@ -1,34 +1,45 @@
 //! `ctx cache`: how much of each request a provider can read from its cache, and what broke it.
 
-use contextree::Region;
-use contextree_cache::{
-    CacheRules, Evidence, Follower, History, Prompt, Rendered, Step, breakpoints,
-};
-use contextree_json::{Object, Value};
-use contextree_provider::{Provider, RequestRenderer};
+mod view;
+
+use std::collections::BTreeMap;
+
+use contextree::{CommitReport, Snapshot, TreeRef};
+use contextree_cache::{Breakpoint, CacheRules, Evidence, Follower, Rendered, Step};
+use contextree_provider::{Provider, RenderError, RenderOptions, RequestRenderer, render};
 use contextree_tokens::Tokenizer;
 
 use super::Call;
+use super::commit::budget;
 use super::render::{Settings, provider};
 use super::tokens::tokenizer;
+use crate::args::{parse_address, parse_range};
 use crate::error::{Exit, Failure};
 use crate::output::Format;
-use crate::output::style::{self, paint};
-use crate::output::table::Table;
-use crate::output::text::one_line;
-use crate::source::Source;
+use crate::source::{Address, Range, Source, State};
 
 /// Report how much of the prompt a provider can read from its cache, and what broke it
 ///
-/// Every snapshot is rendered as a request and compared with the one before: how far they are the same byte for byte, which node comes
-/// first behind that, what was done to it, and how to avoid it.
+/// Every snapshot is rendered as a request and compared with the one before: how far they are the same, which node comes first behind that,
+/// what was done to it, and how to avoid it. With two states, or `A..B`: only these two. With one: from that snapshot to the working state, the
+/// request about to be sent. Assumed is that breakpoints are set as `--breakpoints` says, and that nothing in the cache runs out.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   ctx cache --as anthropic --model claude-sonnet-5
-  ctx cache --as openai-chat --model gpt-5 -n 10
+  ctx cache --as openai-chat -n 10           the model is that of the imported request
+  ctx cache @t0 --as anthropic               what the request about to be sent can reuse
+  ctx cache @c3..@c9 --as openai-responses --json
   ctx cache --as anthropic --model claude-opus-5 --breakpoints     where to set them")]
 pub(crate) struct Args {
+    /// The first state, or both as `A..B` [default: all snapshots]
+    #[arg(value_parser = parse_range, conflicts_with = "limit")]
+    from: Option<Range>,
+
+    /// The second state [default: the working state]
+    #[arg(value_parser = parse_address)]
+    to: Option<Address>,
+
     /// The format: openai-chat, openai-responses, anthropic, gemini
     #[arg(long = "as", value_name = "FORMAT", value_parser = provider)]
     format: Provider,
@@ -36,211 +47,199 @@ pub(crate) struct Args {
     #[command(flatten)]
     settings: Settings,
 
-    /// What counts tokens [default: the model, or gpt-5]
-    #[arg(long, value_name = "NAME", value_parser = tokenizer)]
-    tokenizer: Option<Tokenizer>,
+    /// What counts tokens [default: the model of the request, or an estimate for the format]
+    #[arg(long, value_name = "NAME")]
+    tokenizer: Option<String>,
 
     /// Only the newest N snapshots
-    #[arg(long, short = 'n', value_name = "N")]
-    limit: Option<usize>,
+    #[arg(long, short = 'n', value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    limit: Option<u64>,
 
     /// Say where to set breakpoints in the newest request
     #[arg(long)]
     breakpoints: bool,
+
+    /// The budget that commits were made under: its rules are named where one took something
+    #[arg(long, value_name = "FILE")]
+    budget: Option<String>,
+}
+
+/// What was found.
+struct Found {
+    /// One for each request, oldest first.
+    rows: Vec<Row>,
+    /// Where to set breakpoints in the last request.
+    marks: Vec<Breakpoint>,
+    /// Snapshots that there is no request for.
+    skipped: Vec<String>,
+}
+
+struct Row {
+    /// How the state is called.
+    label: String,
+    /// The number of its commit; nothing for the working state.
+    cycle: Option<u32>,
+    step: Step,
+}
+
+/// How requests are counted and cached.
+struct Terms {
+    tokenizer: Tokenizer,
+    rules: CacheRules,
+    model: Option<String>,
+    /// What the limits of a policy are called.
+    names: Vec<String>,
 }
 
 pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
     let mut source = Source::open(call)?;
-    let mut snapshots = source.newest_snapshots(args.limit.unwrap_or(usize::MAX))?;
+    let options = args.settings.options()?;
+    let names = match &args.budget {
+        None => Vec::new(),
+        Some(file) => budget::rule_names(&budget::read(file, source.edition())?),
+    };
+    let (found, terms) = match args.from {
+        None => history(args, &options, names, &mut source)?,
+        Some(from) => pair(args, from, &options, names, &mut source)?,
+    };
+    for label in &found.skipped {
+        call.output.note(&format!("{label} has no message, and no request"));
+    }
+    if call.output.format() == Format::Human {
+        view::human(&found, &terms, args.breakpoints, args.format, call);
+    } else {
+        view::values(&found, &terms, args.breakpoints, call);
+    }
+    Ok(Exit::Ok)
+}
+
+/// All snapshots, or the newest.
+fn history(
+    args: &Args,
+    options: &RenderOptions,
+    names: Vec<String>,
+    source: &mut Source,
+) -> Result<(Found, Terms), Failure> {
+    let limit = args.limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
+    // One more: the first row has something before it, too.
+    let mut snapshots = source.newest_snapshots(limit.saturating_add(1))?;
     snapshots.reverse();
     let (Some(first), Some(last)) = (snapshots.first(), snapshots.last()) else {
         return Err(Failure::new("E_SNAPSHOT_NOT_FOUND", "there is no snapshot yet")
             .hint("`ctx commit` makes the first"));
     };
     let reports = source.reports(first.cycle(), last.cycle())?;
-    let model = args.settings.model.as_deref();
-    let tokenizer = args
-        .tokenizer
-        .or_else(|| model.and_then(|model| Tokenizer::named(model).ok()))
-        .map_or_else(|| Tokenizer::named("gpt-5"), Ok)
-        .map_err(|error| Failure::usage(error.to_string()))?;
-    let rules = rules(args.format, model);
-    let mut renderer = RequestRenderer::new(args.format, args.settings.options()?);
-    let mut follower = Follower::new(tokenizer, rules);
-    let mut requests: Vec<(u32, contextree_provider::Rendered)> = Vec::new();
+    let views = snapshots.iter().rev().map(Snapshot::view);
+    let terms = terms(args, options, names, views)?;
+    let mut renderer = RequestRenderer::new(args.format, options.clone());
+    let mut follower = Follower::new(terms.tokenizer, terms.rules);
+    let mut found = Found { rows: Vec::new(), marks: Vec::new(), skipped: Vec::new() };
+    let mut before: Option<&Snapshot> = None;
     for (index, snapshot) in snapshots.iter().enumerate() {
-        let rendered = renderer.render(snapshot.tree()).map_err(|error| {
-            Failure::new(error.code(), format!("@c{}: {error}", snapshot.cycle()))
-                .hint(error.hint())
-        })?;
-        let before =
-            index.checked_sub(1).and_then(|before| snapshots.get(before)).unwrap_or(snapshot);
-        let mut evidence = Evidence::new(before.view(), snapshot.view());
-        if let Some(report) = reports.get(&snapshot.cycle()) {
-            evidence = evidence.with_report(report);
-        }
-        follower.follow(&request(rendered)?, &evidence);
-        // Only the newest two are needed again.
-        requests.push((snapshot.cycle(), rendered.clone()));
-        if requests.len() > 2 {
-            requests.remove(0);
-        }
-    }
-    let history = follower.finish();
-    let cycles: Vec<u32> = snapshots.iter().map(contextree::Snapshot::cycle).collect();
-    let marks = match args.breakpoints {
-        true => marks(&requests, last, tokenizer, &rules)?,
-        false => Vec::new(),
-    };
-    if call.output.format() == Format::Human {
-        human(&history, &cycles, &marks, tokenizer, args, call);
-    } else {
-        call.output.value(&to_value(&history, &cycles, &marks, tokenizer, &rules));
-    }
-    Ok(Exit::Ok)
-}
-
-fn rules(format: Provider, model: Option<&str>) -> CacheRules {
-    let model = model.unwrap_or_default();
-    match format {
-        Provider::Anthropic => CacheRules::anthropic(model),
-        Provider::Gemini => CacheRules::gemini(model),
-        _ => CacheRules::openai(model),
-    }
-}
-
-fn request(rendered: &contextree_provider::Rendered) -> Result<Rendered<'_>, Failure> {
-    let spans = rendered.spans.iter().map(|span| (span.start, span.end, &*span.node));
-    Rendered::new(&rendered.bytes, spans)
-        .map_err(|error| Failure::new("E_INTERNAL", error.to_string()))
-}
-
-fn marks(
-    requests: &[(u32, contextree_provider::Rendered)],
-    newest: &contextree::Snapshot,
-    tokenizer: Tokenizer,
-    rules: &CacheRules,
-) -> Result<Vec<contextree_cache::Breakpoint>, Failure> {
-    let Some((_, last)) = requests.last() else { return Ok(Vec::new()) };
-    let before = match requests {
-        [(_, before), _] => Some(Prompt::measure(request(before)?, tokenizer)),
-        _ => None,
-    };
-    let prompt = Prompt::measure(request(last)?, tokenizer);
-    let is_system =
-        |node: &str| newest.view().get(node).is_some_and(|node| node.region() == Some(Region::Sys));
-    let fixed = last.spans.iter().take_while(|span| is_system(&span.node)).count();
-    Ok(breakpoints(&prompt, fixed, before.as_ref(), rules))
-}
-
-fn human(
-    history: &History,
-    cycles: &[u32],
-    marks: &[contextree_cache::Breakpoint],
-    tokenizer: Tokenizer,
-    args: &Args,
-    call: &mut Call<'_>,
-) {
-    let titles = ["snapshot", "tokens", "cached", "share", "first change", "what"];
-    let mut table = Table::new(&titles).right(1).right(2).right(3);
-    for (step, cycle) in history.steps.iter().zip(cycles) {
-        let share = (step.cached * 100).checked_div(step.tokens).unwrap_or(0);
-        let broken = step.report.as_ref().and_then(|report| report.broken.as_ref());
-        let (node, what) = match (broken, &step.report) {
-            (Some(broken), _) => {
-                let node = broken.node.clone().unwrap_or_else(|| "(envelope)".to_owned());
-                (node, format!("{}, {} tokens lost", broken.cause, broken.tokens_lost))
+        let label = format!("@c{}", snapshot.cycle());
+        let rendered = match renderer.render(snapshot.tree()) {
+            Ok(rendered) => rendered,
+            Err(RenderError::Empty) => {
+                found.skipped.push(label);
+                continue;
             }
-            (None, Some(_)) => (String::new(), "it only grew".to_owned()),
-            (None, None) => (String::new(), "the first request".to_owned()),
+            Err(error) => return Err(no_request(&error, &label)),
         };
-        table.row(vec![
-            paint(style::TITLE, format!("@c{cycle}")),
-            step.tokens.to_string(),
-            step.cached.to_string(),
-            format!("{share} %"),
-            paint(style::ID, one_line(&node)),
-            what,
-        ]);
-    }
-    let mut text = table.render(call.output.width());
-    let per_mille = history.per_mille();
-    text.push_str(&format!(
-        "\n{}.{} % of all input tokens can be read from the cache ({} of {})\n",
-        per_mille / 10,
-        per_mille % 10,
-        history.cached,
-        history.tokens,
-    ));
-    if args.breakpoints {
-        text.push('\n');
-        if marks.is_empty() {
-            text.push_str("no breakpoint is worth setting: the provider finds the prefix itself, or it is too short\n");
+        let older = before.unwrap_or(snapshot);
+        let between = between(&reports, older.cycle(), snapshot.cycle());
+        let evidence = Evidence::new(older.view(), snapshot.view())
+            .with_reports(&between)
+            .with_rules(&terms.names);
+        let step = follower.follow(&Rendered::from(rendered), &evidence).clone();
+        // The one before the first that was asked for.
+        if index > 0 || snapshots.len() <= limit {
+            found.rows.push(Row { label, cycle: Some(snapshot.cycle()), step });
         }
-        for mark in marks {
-            text.push_str(&format!(
-                "breakpoint on {} behind {} tokens ({})\n",
-                paint(style::ID, one_line(&mark.node)),
-                mark.tokens,
-                mark.purpose.word()
-            ));
-        }
+        before = Some(snapshot);
     }
-    let advice = history.steps.iter().rev().find_map(|step| step.report.as_ref()?.broken.as_ref());
-    call.output.text(&text);
-    if let Some(broken) = advice {
-        call.output.note(&format!("hint: {}", broken.cause.advice()));
-    }
-    call.output.note(&paint(style::DIM, format!("{}, counted by {tokenizer}", args.format)));
+    found.marks = follower.finish().breakpoints;
+    Ok((found, terms))
 }
 
-fn to_value(
-    history: &History,
-    cycles: &[u32],
-    marks: &[contextree_cache::Breakpoint],
-    tokenizer: Tokenizer,
-    rules: &CacheRules,
-) -> Value {
-    let step = |(step, cycle): (&Step, &u32)| {
-        let mut object = Object::from_iter([
-            ("cycle", Value::from(*cycle)),
-            ("tokens", step.tokens.into()),
-            ("cached", step.cached.into()),
-        ]);
-        if let Some(report) = &step.report {
-            object.insert("bytes", report.bytes.total.into());
-            object.insert("prefix_bytes", report.bytes.prefix.into());
-            object.insert("prefix_tokens", report.tokens.prefix.into());
-            if let Some(broken) = &report.broken {
-                let entries = [
-                    ("offset", Value::from(broken.offset)),
-                    ("node", broken.node.as_deref().map_or(Value::Null, Value::from)),
-                    ("cause", broken.cause.word().into()),
-                    ("reason", broken.section.reason().into()),
-                    ("tokens_lost", broken.tokens_lost.into()),
-                    ("advice", broken.cause.advice().into()),
-                ];
-                object.insert("broken", Object::from_iter(entries).into());
-            }
+/// Two states, the older one first.
+fn pair(
+    args: &Args,
+    from: Range,
+    options: &RenderOptions,
+    names: Vec<String>,
+    source: &mut Source,
+) -> Result<(Found, Terms), Failure> {
+    let to = match (from.to, args.to) {
+        (Some(_), Some(_)) => {
+            return Err(Failure::usage("three states are given, two can be compared")
+                .hint("write `ctx cache A..B`, or `ctx cache A B`"));
         }
-        Value::Object(object)
+        (to, other) => to.or(other).unwrap_or(Address::Working),
     };
-    let mark = |mark: &contextree_cache::Breakpoint| {
-        Value::Object(Object::from_iter([
-            ("node", Value::from(mark.node.as_str())),
-            ("offset", mark.offset.into()),
-            ("tokens", mark.tokens.into()),
-            ("purpose", mark.purpose.word().into()),
-        ]))
+    let (left, right) = (source.state(from.from)?, source.state(to)?);
+    let age = |state: &State| state.cycle().unwrap_or(u32::MAX);
+    let (older, newer) = if age(&left) <= age(&right) { (left, right) } else { (right, left) };
+    let terms = terms(args, options, names, [newer.tree(), older.tree()])?;
+    let reports = match (older.cycle(), newer.cycle()) {
+        (Some(older), Some(newer)) => source.reports(older, newer)?,
+        _ => BTreeMap::new(),
     };
-    Value::Object(Object::from_iter([
-        ("tokens", Value::from(history.tokens)),
-        ("cached", history.cached.into()),
-        ("per_mille", history.per_mille().into()),
-        ("tokenizer", tokenizer.name().into()),
-        ("exact", tokenizer.is_exact().into()),
-        ("rules", rules.name.into()),
-        ("steps", Value::Array(history.steps.iter().zip(cycles).map(step).collect())),
-        ("breakpoints", Value::Array(marks.iter().map(mark).collect())),
-    ]))
+    let between = between(&reports, 0, u32::MAX);
+    let mut follower = Follower::new(terms.tokenizer, terms.rules);
+    let mut found = Found { rows: Vec::new(), marks: Vec::new(), skipped: Vec::new() };
+    for state in [&older, &newer] {
+        let rendered = render(state.tree(), args.format, options)
+            .map_err(|error| no_request(&error, &state.label))?;
+        let evidence = Evidence::new(older.tree(), state.tree())
+            .with_reports(&between)
+            .with_rules(&terms.names);
+        let step = follower.follow(&Rendered::from(&rendered), &evidence).clone();
+        found.rows.push(Row { label: state.label.clone(), cycle: state.cycle(), step });
+    }
+    found.marks = follower.finish().breakpoints;
+    Ok((found, terms))
+}
+
+fn between(reports: &BTreeMap<u32, CommitReport>, older: u32, newer: u32) -> Vec<&CommitReport> {
+    let after = older.saturating_add(1).min(newer);
+    reports.range(after..=newer).map(|(_, report)| report).collect()
+}
+
+fn no_request(error: &RenderError, label: &str) -> Failure {
+    Failure::new(error.code(), format!("{label}: {error}")).hint(error.hint())
+}
+
+/// Decides how to count, by the newest request that there is.
+fn terms<'t>(
+    args: &Args,
+    options: &RenderOptions,
+    names: Vec<String>,
+    trees: impl IntoIterator<Item = TreeRef<'t>>,
+) -> Result<Terms, Failure> {
+    let newest = trees.into_iter().find_map(|tree| render(tree, args.format, options).ok());
+    let model = newest.and_then(|request| Rendered::from(&request).model());
+    let tokenizer = match (&args.tokenizer, &model) {
+        (Some(name), _) => tokenizer(name)?,
+        (None, Some(model)) => Tokenizer::named(model).unwrap_or_else(|_| usual(args.format, true)),
+        (None, None) => usual(args.format, false),
+    };
+    let name = model.as_deref().unwrap_or_default();
+    let rules = match args.format {
+        Provider::Anthropic => CacheRules::anthropic(name),
+        Provider::Gemini => CacheRules::gemini(name),
+        _ => CacheRules::openai(name),
+    };
+    Ok(Terms { tokenizer, rules, model, names })
+}
+
+/// Returns what counts requests of a format if nobody knows how their model counts.
+fn usual(format: Provider, is_other: bool) -> Tokenizer {
+    use contextree_tokens::Estimate;
+    match format {
+        Provider::Anthropic => Tokenizer::Estimate(Estimate::CLAUDE_5),
+        Provider::Gemini => Tokenizer::Estimate(Estimate::GEMINI),
+        // Many others take requests in the format of OpenAI.
+        _ if is_other => Tokenizer::Estimate(Estimate::OTHER),
+        _ => Tokenizer::default(),
+    }
 }

@@ -1,6 +1,6 @@
 //! `ctx commit`: expire, prune, seal, snapshot.
 
-mod budget;
+pub(super) mod budget;
 
 use contextree::{CommitOptions, Limit, MeasureName, Policy, Region};
 use contextree_json::parse;
@@ -22,7 +22,7 @@ Examples:
   ctx commit --max-bytes 8000 --protect 2     prune older turns down to 8000 bytes of content
   ctx commit --policy budget.json --dry-run   what would go, and why
   ctx commit --budget budget.toml             max_tokens = 8000, counted as the model does
-  ctx commit --keep-turns 20 --json")]
+  ctx commit --max-turns 20 --json")]
 pub(crate) struct Args {
     /// At most so many bytes of content in the whole tree
     #[arg(long, value_name = "N")]
@@ -34,7 +34,7 @@ pub(crate) struct Args {
 
     /// At most so many turns, the new one included; older ones go whole
     #[arg(long, value_name = "N")]
-    keep_turns: Option<u64>,
+    max_turns: Option<u64>,
 
     /// At most so many bytes of content in one region (^sys, ^seq, ^ah)
     #[arg(long, value_name = "REGION=N", value_parser = region_limit)]
@@ -44,8 +44,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "K")]
     protect: Option<u64>,
 
-    /// A budget in tokens, as TOML or JSON: tokenizer, max_tokens, keep_turns, exclude …
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["policy", "max_bytes", "max_nodes", "keep_turns", "max_region", "protect"])]
+    /// A budget in tokens, as TOML or JSON: tokenizer, max_tokens, keep_turns, exclude … Exits with 1 if it cannot be kept
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["policy", "max_bytes", "max_nodes", "max_turns", "max_region", "protect"])]
     budget: Option<String>,
 
     /// A pruning policy as JSON: {"protect_turns":1,"limits":[{"limit":"total","measure":"bytes","max":8000}]}
@@ -109,7 +109,7 @@ fn policy(args: &Args, call: &Call<'_>) -> Result<Option<Policy>, Failure> {
     };
     let bytes = MeasureName::Bytes;
     let mut limits = Vec::new();
-    limits.extend(args.keep_turns.map(Limit::Depth));
+    limits.extend(args.max_turns.map(Limit::Depth));
     for (region, max) in &args.max_region {
         limits.push(Limit::Region { region: *region, measure: bytes.clone(), max: *max });
     }

@@ -1,11 +1,10 @@
 //! `ctx tokens`: how much of a model's window a state takes.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use contextree_json::{Object, Value};
-use contextree_tokens::{
-    Breakdown, By, Count, Group, TokenCounter, Tokenizer, breakdown, over_time,
-};
+use contextree_tokens::{By, Count, Group, Moment, TokenCounter, Tokenizer, breakdown, over_time};
 
 use super::Call;
 use crate::args::parse_address;
@@ -18,7 +17,7 @@ use crate::source::{Address, Source};
 
 /// Count tokens: by region, turn, role, kind, key or tag, and over time
 ///
-/// Counts for models of OpenAI are exact; for others they are estimates, and say how far off they may be.
+/// Counts of text are exact for models of OpenAI; for others, and of images, they are estimates, and say so.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -32,8 +31,8 @@ pub(crate) struct Args {
     at: Option<Address>,
 
     /// The model, encoding or estimate that counts
-    #[arg(long, value_name = "NAME", default_value = "gpt-5", value_parser = tokenizer)]
-    model: Tokenizer,
+    #[arg(long, value_name = "NAME", default_value = "gpt-5")]
+    model: String,
 
     /// What to group by: region, turn, role, kind, key, tag
     #[arg(long, value_name = "WHAT", default_value = "region", value_parser = by)]
@@ -44,9 +43,10 @@ pub(crate) struct Args {
     over_time: bool,
 }
 
-/// Reads the name of a model or tokenizer.
-pub(super) fn tokenizer(name: &str) -> Result<Tokenizer, String> {
-    Tokenizer::named(name).map_err(|error| format!("{error}; {}", error.hint()))
+/// Returns the tokenizer of a model, an encoding or an estimate.
+pub(super) fn tokenizer(name: &str) -> Result<Tokenizer, Failure> {
+    Tokenizer::named(name)
+        .map_err(|error| Failure::new(error.code(), error.to_string()).hint(error.hint()))
 }
 
 fn by(word: &str) -> Result<By, String> {
@@ -55,33 +55,50 @@ fn by(word: &str) -> Result<By, String> {
 }
 
 pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
+    let tokenizer = tokenizer(&args.model)?;
     let mut source = Source::open(call)?;
-    let counter = Arc::new(TokenCounter::new(args.model));
+    let counter = Arc::new(TokenCounter::new(tokenizer));
     if args.over_time {
-        return history(args, &mut source, &counter, call);
+        return history(args.by, &mut source, &counter, call);
     }
     let state = source.state(args.at.unwrap_or(Address::Working))?;
     let counted = breakdown(state.tree(), &counter);
-    if call.output.format() != Format::Human {
-        call.output.value(&to_value(&counted, args));
-        return Ok(Exit::Ok);
+    let (total, groups) = (counted.total, counted.by(args.by));
+    match call.output.format() {
+        Format::Json => {
+            call.output.value(&to_object(total, groups, args.by, tokenizer).into());
+            return Ok(Exit::Ok);
+        }
+        Format::JsonLines => {
+            call.output.values(groups.iter().map(group_value).collect());
+            return Ok(Exit::Ok);
+        }
+        Format::Human => {}
     }
     let mut table =
         Table::new(&[args.by.word(), "tokens", "share", "blocks", ""]).right(1).right(2).right(3);
-    for group in counted.by(args.by) {
-        table.row(row(group, counted.total));
+    for group in groups {
+        table.row(row(group, total));
     }
     table.row(vec![
         paint(style::TITLE, "all"),
-        counted.total.tokens.to_string(),
+        total.tokens.to_string(),
         String::new(),
-        counted.total.blocks.to_string(),
+        total.blocks.to_string(),
         String::new(),
     ]);
     let text = table.render(call.output.width());
     call.output.text(&text);
-    call.output.note(&paint(style::DIM, format!("{}, counted by {}", state.label, args.model)));
+    call.output.note(&paint(style::DIM, format!("{}, {}", state.label, words(total, tokenizer))));
     Ok(Exit::Ok)
+}
+
+/// Says who counted, and what of it is no more than an estimate.
+fn words(total: Count, tokenizer: Tokenizer) -> String {
+    match total.media {
+        0 => format!("counted by {tokenizer}"),
+        media => format!("counted by {tokenizer}; {media} are estimates of images and other data"),
+    }
 }
 
 fn row(group: &Group, total: Count) -> Vec<String> {
@@ -100,58 +117,93 @@ fn row(group: &Group, total: Count) -> Vec<String> {
 }
 
 fn history(
-    args: &Args,
+    by: By,
     source: &mut Source,
     counter: &Arc<TokenCounter>,
     call: &mut Call<'_>,
 ) -> Result<Exit, Failure> {
     let snapshots = source.newest_snapshots(usize::MAX)?;
-    let moments = over_time(snapshots.iter().rev().map(contextree::Snapshot::tree), counter);
+    let tokenizer = counter.tokenizer();
+    let moments = over_time(snapshots.iter().rev().map(contextree::Snapshot::tree), counter, by);
     if call.output.format() != Format::Human {
-        let value = |moment: &contextree_tokens::Moment| {
-            let mut object = match to_value(&moment.breakdown, args) {
-                Value::Object(object) => object,
-                _ => Object::new(),
-            };
+        let value = |moment: Moment| {
+            let mut object = to_object(moment.total, &moment.groups, by, tokenizer);
             object.insert("cycle", moment.cycle.into());
             Value::Object(object)
         };
-        call.output.values(moments.iter().map(value).collect());
+        call.output.values(moments.map(value).collect());
         return Ok(Exit::Ok);
     }
-    let most = moments.iter().map(|moment| moment.breakdown.total.tokens).max().unwrap_or(0);
-    let mut table = Table::new(&["snapshot", "tokens", "blocks", ""]).right(1).right(2);
-    for moment in &moments {
-        let total = moment.breakdown.total;
-        let bar = (total.tokens * 40).checked_div(most).unwrap_or(0);
-        table.row(vec![
-            paint(style::TITLE, format!("@c{}", moment.cycle)),
-            total.tokens.to_string(),
-            total.blocks.to_string(),
-            "█".repeat(usize::try_from(bar).unwrap_or(0)),
-        ]);
-    }
-    let text = table.render(call.output.width());
+    let moments: Vec<Moment> = moments.collect();
+    let text = draw(&moments, by, call.output.width());
     call.output.text(&text);
-    call.output.note(&paint(style::DIM, format!("counted by {}", args.model)));
+    let last = moments.last().map(|moment| moment.total).unwrap_or_default();
+    call.output.note(&paint(style::DIM, words(last, tokenizer)));
     Ok(Exit::Ok)
 }
 
-fn count(count: Count) -> [(&'static str, Value); 2] {
-    [("tokens", Value::from(count.tokens)), ("blocks", Value::from(count.blocks))]
+/// How many groups have a column of their own; those with the most tokens in any snapshot.
+const COLUMNS: usize = 8;
+
+/// Draws one line per snapshot: its tokens, and those of each group.
+fn draw(moments: &[Moment], by: By, width: Option<usize>) -> String {
+    let mut most: BTreeMap<Option<&str>, u64> = BTreeMap::new();
+    for group in moments.iter().flat_map(|moment| &moment.groups) {
+        let seen = most.entry(group.name.as_deref()).or_default();
+        *seen = (*seen).max(group.count.tokens);
+    }
+    let mut columns: Vec<Option<&str>> = match by {
+        // Turns come one by one: there is no end of columns, and the line itself says what was added.
+        By::Turn => Vec::new(),
+        By::Region => contextree::Region::ALL.map(|region| Some(region.word())).to_vec(),
+        _ => most.keys().copied().collect(),
+    };
+    if by != By::Region {
+        columns.sort_by_key(|name| std::cmp::Reverse(most.get(name).copied()));
+        columns.truncate(COLUMNS);
+    }
+    let names = columns.iter().map(|name| name.unwrap_or("(none)"));
+    let titles: Vec<&str> =
+        ["snapshot", "tokens", "blocks"].into_iter().chain(names).chain([""]).collect();
+    let mut table = (1..titles.len() - 1).fold(Table::new(&titles), Table::right);
+    let all = moments.iter().map(|moment| moment.total.tokens).max().unwrap_or(0);
+    for moment in moments {
+        let bar = (moment.total.tokens * 40).checked_div(all).unwrap_or(0);
+        let mut cells = vec![
+            paint(style::TITLE, format!("@c{}", moment.cycle)),
+            moment.total.tokens.to_string(),
+            moment.total.blocks.to_string(),
+        ];
+        cells.extend(columns.iter().map(|name| {
+            let group = moment.groups.iter().find(|group| group.name.as_deref() == *name);
+            group.map_or(0, |group| group.count.tokens).to_string()
+        }));
+        cells.push("█".repeat(usize::try_from(bar).unwrap_or(0)));
+        table.row(cells);
+    }
+    table.render(width)
 }
 
-fn to_value(counted: &Breakdown, args: &Args) -> Value {
-    let group = |group: &Group| {
-        let mut object = Object::from_iter(count(group.count));
-        object.insert("name", group.name.as_deref().map_or(Value::Null, Value::from));
-        Value::Object(object)
-    };
-    let mut object = Object::from_iter(count(counted.total));
-    object.insert("tokenizer", args.model.name().into());
-    object.insert("exact", args.model.is_exact().into());
-    object.insert("error_percent", args.model.error_percent().into());
-    object.insert("by", args.by.word().into());
-    object.insert("groups", Value::Array(counted.by(args.by).iter().map(group).collect()));
+fn count(count: Count) -> [(&'static str, Value); 3] {
+    [
+        ("tokens", Value::from(count.tokens)),
+        ("media", Value::from(count.media)),
+        ("blocks", Value::from(count.blocks)),
+    ]
+}
+
+fn group_value(group: &Group) -> Value {
+    let mut object = Object::from_iter(count(group.count));
+    object.insert("name", group.name.as_deref().map_or(Value::Null, Value::from));
     object.into()
+}
+
+fn to_object(total: Count, groups: &[Group], by: By, tokenizer: Tokenizer) -> Object {
+    let mut object = Object::from_iter(count(total));
+    object.insert("tokenizer", tokenizer.name().into());
+    object.insert("exact", (tokenizer.is_exact() && total.media == 0).into());
+    object.insert("error_percent", tokenizer.error_percent().into());
+    object.insert("by", by.word().into());
+    object.insert("groups", Value::Array(groups.iter().map(group_value).collect()));
+    object
 }

@@ -24,6 +24,23 @@ pub(crate) fn draw(report: &CommitReport, policy: Option<&Policy>) -> String {
             paint(style::ID, one_line(&id))
         ));
     }
+    out.push_str(&draw_deferred(report));
+    for unmet in &report.unmet {
+        let limit = policy.and_then(|policy| policy.limits.get(unmet.limit));
+        let scope = if unmet.scope.is_empty() { "the tree" } else { &unmet.scope };
+        out.push_str(&format!(
+            "  {} {} is not kept: {} left in {scope}, and everything there is protected\n",
+            paint(style::WARNING, "!"),
+            limit.map_or_else(|| format!("limit {}", unmet.limit + 1), words),
+            unmet.left,
+        ));
+    }
+    out
+}
+
+/// Draws the nodes that stayed against their ttl.
+pub(crate) fn draw_deferred(report: &CommitReport) -> String {
+    let mut out = String::new();
     for deferred in &report.deferred {
         let holder = match &deferred.by {
             Holder::Handle => "a handle".to_owned(),
@@ -35,16 +52,6 @@ pub(crate) fn draw(report: &CommitReport, policy: Option<&Policy>) -> String {
             paint(style::TTL, "!"),
             paint(style::ID, one_line(&deferred.id)),
             deferred.held,
-        ));
-    }
-    for unmet in &report.unmet {
-        let limit = policy.and_then(|policy| policy.limits.get(unmet.limit));
-        let scope = if unmet.scope.is_empty() { "the tree" } else { &unmet.scope };
-        out.push_str(&format!(
-            "  {} {} is not kept: {} left in {scope}, and everything there is protected\n",
-            paint(style::WARNING, "!"),
-            limit.map_or_else(|| format!("limit {}", unmet.limit + 1), words),
-            unmet.left,
         ));
     }
     out

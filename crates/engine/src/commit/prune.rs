@@ -1,6 +1,8 @@
 //! Step 3: blocks go by priority, age and id until the limits of a policy are kept.
 
-use std::collections::BTreeSet;
+mod turns;
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use contextree_query::{QueryError, evaluate, plan, resolve_on_tree};
 use contextree_selector::{Edition, parse};
@@ -86,6 +88,13 @@ impl Scope<'_> {
     }
 }
 
+/// Units that may be asked to go, in pruning order.
+struct Queue {
+    units: Vec<usize>,
+    /// From where on to look for the next.
+    next: usize,
+}
+
 /// Decides what goes, on a tree that stays as it is meanwhile.
 struct Pruner<'a> {
     tree: TreeRef<'a>,
@@ -94,6 +103,8 @@ struct Pruner<'a> {
     /// A block, or all blocks of one tool call, which go together or not at all: each in pruning order, and all in the order of
     /// their first.
     units: Vec<Vec<Block<'a>>>,
+    /// The units that have a member in a turn, or in the head, in their order.
+    units_of_turn: BTreeMap<NodeKey, Vec<usize>>,
     /// Turns of the newest K, oldest first; the head is not among them.
     protected_turns: BTreeSet<NodeKey>,
     /// What the policy excludes, by id.
@@ -146,11 +157,22 @@ impl<'a> Pruner<'a> {
                 );
             }
         }
+        let units = units(blocks);
+        let mut units_of_turn: BTreeMap<NodeKey, Vec<usize>> = BTreeMap::new();
+        for (index, unit) in units.iter().enumerate() {
+            for turn in unit.iter().filter_map(|block| block.turn) {
+                let known = units_of_turn.entry(turn).or_default();
+                if known.last() != Some(&index) {
+                    known.push(index);
+                }
+            }
+        }
         Pruner {
             tree,
             measures: around.measures,
             references: References::of(tree, around.handles),
-            units: units(blocks),
+            units,
+            units_of_turn,
             protected_turns,
             excluded,
             gone: BTreeSet::new(),
@@ -166,14 +188,14 @@ impl<'a> Pruner<'a> {
         match limit {
             Limit::Remove(count) => {
                 let mut left = *count;
-                let mut from = 0;
+                let mut queue = self.queue(Scope::Total);
                 while left > 0 {
-                    let Some(unit) = self.next_unit(Scope::Total, from) else {
+                    let Some(unit) = self.next_unit(&mut queue) else {
                         self.miss(Scope::Total, left);
                         break;
                     };
                     left = left.saturating_sub(self.units[unit].len() as u64);
-                    from = self.take(unit);
+                    self.take(unit, &mut queue);
                 }
             }
             Limit::Total { measure, max } => self.reduce(Scope::Total, measure, *max)?,
@@ -204,13 +226,13 @@ impl<'a> Pruner<'a> {
                 gone = gone.saturating_add(size);
             }
         }
-        let mut from = 0;
+        let mut queue = self.queue(Scope::Total);
         while gone < min {
-            let Some(unit) = self.next_unit(Scope::Total, from) else { break };
+            let Some(unit) = self.next_unit(&mut queue) else { break };
             for block in &self.units[unit] {
                 gone = gone.saturating_add(self.size(measure, block)?);
             }
-            from = self.take(unit);
+            self.take(unit, &mut queue);
         }
         Ok(())
     }
@@ -233,34 +255,50 @@ impl<'a> Pruner<'a> {
             let counts = scope.has(block) && !pruner.gone.contains(block.node.id());
             if counts { pruner.size(measure, block) } else { Ok(0) }
         };
+        let mut queue = self.queue(scope);
         let mut total: u64 = 0;
-        for block in self.units.iter().flatten() {
+        for block in queue.units.iter().flat_map(|unit| &self.units[*unit]) {
             total = total.saturating_add(size(self, block)?);
         }
-        let mut from = 0;
         while total > max {
-            let Some(unit) = self.next_unit(scope, from) else {
+            let Some(unit) = self.next_unit(&mut queue) else {
                 self.miss(scope, total);
                 break;
             };
             for block in &self.units[unit] {
                 total -= size(self, block)?;
             }
-            from = self.take(unit);
+            self.take(unit, &mut queue);
         }
         Ok(())
     }
 
-    /// Returns the first unit, from a place on, that has a member in the scope and may go.
-    fn next_unit(&self, scope: Scope<'a>, from: usize) -> Option<usize> {
-        let found = self.units.iter().skip(from).position(|unit| {
-            unit.iter().any(|block| scope.has(block))
-                && !unit.iter().any(|block| self.gone.contains(block.node.id()))
+    /// Returns the units that have a member in a scope, in pruning order.
+    fn queue(&self, scope: Scope<'a>) -> Queue {
+        let units = match scope {
+            Scope::Total => (0..self.units.len()).collect(),
+            Scope::Region(_) => {
+                let has = |unit: &usize| self.units[*unit].iter().any(|block| scope.has(block));
+                (0..self.units.len()).filter(has).collect()
+            }
+            Scope::Turn(turn) => {
+                self.units_of_turn.get(&turn.key_of()).cloned().unwrap_or_default()
+            }
+        };
+        Queue { units, next: 0 }
+    }
+
+    /// Returns the next unit that may go.
+    fn next_unit(&self, queue: &mut Queue) -> Option<usize> {
+        let found = queue.units[queue.next..].iter().position(|unit| {
+            let unit = &self.units[*unit];
+            !unit.iter().any(|block| self.gone.contains(block.node.id()))
                 && unit.iter().all(|block| {
                     self.may_go(block, &|id| unit.iter().any(|member| member.node.id() == id))
                 })
         })?;
-        Some(from + found)
+        queue.next += found;
+        Some(queue.units[queue.next])
     }
 
     /// True if nothing protects a block; references of nodes that go with it do not count.
@@ -273,18 +311,18 @@ impl<'a> Pruner<'a> {
         self.references.holder(node.id(), goes).is_some()
     }
 
-    /// Takes a unit. Returns from where on to look for the next one: behind it, unless something may go now because it went.
-    fn take(&mut self, unit: usize) -> usize {
-        self.take_with(unit, None)
+    /// Takes a unit. The next one is looked for behind it, unless something may go now because it went.
+    fn take(&mut self, unit: usize, queue: &mut Queue) {
+        let frees = self.take_with(unit, None);
+        queue.next = if frees { 0 } else { queue.next + 1 };
     }
 
-    fn take_with(&mut self, unit: usize, turn: Option<&str>) -> usize {
-        let mut next = unit + 1;
+    /// Takes a unit; returns true if it referred to something.
+    fn take_with(&mut self, unit: usize, turn: Option<&str>) -> bool {
+        let mut frees = false;
         let first = self.units[unit].first().map(|block| block.node.id());
         for block in &self.units[unit] {
-            if self.references.refers(block.node.id()) {
-                next = 0;
-            }
+            frees |= self.references.refers(block.node.id());
             // Some of it may have gone with its turn a moment ago.
             if self.gone.insert(block.node.id()) {
                 self.removals.push(block.node.key_of());
@@ -298,79 +336,11 @@ impl<'a> Pruner<'a> {
                 });
             }
         }
-        next
+        frees
     }
 
     fn miss(&mut self, scope: Scope<'a>, left: u64) {
         self.unmet.push(Unmet { limit: self.limit, scope: scope.name(), left });
-    }
-
-    /// Takes whole turns, oldest first.
-    fn drop_turns(&mut self, max: u64) {
-        loop {
-            // The head will be a turn in a moment.
-            let turns: Vec<NodeRef<'a>> = self
-                .tree
-                .region(Region::Seq)
-                .children()
-                .filter(|turn| !self.gone_turns.contains(&turn.key_of()))
-                .collect();
-            if (turns.len() as u64) < max {
-                return;
-            }
-            let found = turns
-                .iter()
-                .filter(|turn| !self.protected_turns.contains(&turn.key_of()))
-                .find_map(|turn| Some((*turn, self.companions(*turn)?)));
-            let Some((turn, companions)) = found else {
-                if turns.len() as u64 + 1 > max.max(1) {
-                    self.miss(Scope::Total, turns.len() as u64 + 1);
-                }
-                return;
-            };
-            self.gone_turns.insert(turn.key_of());
-            self.gone.extend(turn.subtree().map(|(_, node)| node.id()));
-            self.removals.push(turn.key_of());
-            self.pruned.push(Pruned {
-                id: turn.id().to_owned(),
-                limit: self.limit,
-                with: None,
-                along: turn.subtree().skip(1).map(|(_, node)| node.id().to_owned()).collect(),
-            });
-            for unit in companions {
-                self.take_with(unit, Some(turn.id()));
-            }
-        }
-    }
-
-    /// If a whole turn may go: the units that must go with it because they have members inside and outside.
-    fn companions(&self, turn: NodeRef<'a>) -> Option<Vec<usize>> {
-        let inside: BTreeSet<&str> = turn.subtree().map(|(_, node)| node.id()).collect();
-        let shared: Vec<usize> = self
-            .units
-            .iter()
-            .enumerate()
-            .filter(|(_, unit)| {
-                let within = |block: &Block<'a>| inside.contains(block.node.id());
-                unit.iter().any(within)
-                    && !unit.iter().all(within)
-                    && !unit.iter().all(|block| self.gone.contains(block.node.id()))
-            })
-            .map(|(index, _)| index)
-            .collect();
-        let outside: BTreeSet<&str> = shared
-            .iter()
-            .flat_map(|unit| &self.units[*unit])
-            .map(|block| block.node.id())
-            .collect();
-        let with = |id: &str| inside.contains(id) || outside.contains(id);
-        let stays = |node: NodeRef<'a>| node.is_pinned() || self.excluded.contains(node.id());
-        let free = turn.subtree().all(|(_, node)| !stays(node) && !self.is_held(node, &with))
-            && shared
-                .iter()
-                .flat_map(|unit| &self.units[*unit])
-                .all(|block| self.may_go(block, &with));
-        free.then_some(shared)
     }
 }
 

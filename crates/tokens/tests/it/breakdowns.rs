@@ -35,7 +35,7 @@ fn groups(breakdown: &Breakdown, by: By) -> Vec<(Option<&str>, u64, u64)> {
 fn a_breakdown_has_every_grouping() {
     let context = session();
     let all = breakdown(context.working(), &counter());
-    assert_eq!(all.total, Count { tokens: 21, blocks: 6 });
+    assert_eq!(all.total, Count { tokens: 21, media: 0, blocks: 6 });
     let named = |name| Some(name);
     assert_eq!(
         groups(&all, By::Region),
@@ -84,11 +84,16 @@ fn a_tally_over_a_history_says_what_each_snapshot_says_alone() {
     }
     let counter = counter();
     let history: Vec<_> = context.history().iter().collect();
-    let moments = over_time(history.iter().map(|snapshot| snapshot.tree()), &counter);
-    assert_eq!(moments.len(), history.len());
-    for (moment, snapshot) in moments.iter().zip(&history) {
-        assert_eq!(moment.cycle, snapshot.cycle());
-        assert_eq!(moment.breakdown, breakdown(snapshot.view(), &counter), "@c{}", moment.cycle);
+    for by in By::ALL {
+        let trees = history.iter().map(|snapshot| snapshot.tree());
+        let moments: Vec<_> = over_time(trees, &counter, by).collect();
+        assert_eq!(moments.len(), history.len());
+        for (moment, snapshot) in moments.iter().zip(&history) {
+            assert_eq!(moment.cycle, snapshot.cycle());
+            let expected = breakdown(snapshot.view(), &counter);
+            assert_eq!(moment.total, expected.total);
+            assert_eq!(moment.groups, expected.by(by), "@c{}", moment.cycle);
+        }
     }
 }
 

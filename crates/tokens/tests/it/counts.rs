@@ -1,7 +1,7 @@
 //! Counts of texts and of blocks.
 
 use contextree_engine::{Context, NewNode, Place};
-use contextree_tokens::{Encoding, Estimate, TokenCounter, Tokenizer};
+use contextree_tokens::{Encoding, Estimate, TokenCounter, Tokenizer, count_json, counted_text};
 
 #[test]
 fn a_name_is_an_encoding_a_model_or_an_estimate() {
@@ -62,4 +62,46 @@ fn a_counter_remembers_no_more_than_it_may() {
     let forgetful = TokenCounter::with_capacity(Tokenizer::default(), 0);
     let first = context.working().get("block:1.1").unwrap();
     assert_eq!((forgetful.count_node(first), forgetful.remembered()), (3, 0));
+}
+
+#[test]
+fn json_is_counted_as_a_model_reads_it_and_not_as_it_is_escaped() {
+    let mut context = Context::new();
+    let value = contextree_json_value(r#"{"text":"Привет, мир"}"#);
+    let json = context.add(Place::head(), NewNode::json(value).role("user")).unwrap();
+    let counter = TokenCounter::new(Tokenizer::default());
+    let node = context.working().get(&json).unwrap();
+    let expected = counter.count_text(r#"{"text":"Привет, мир"}"#);
+    assert_eq!(counter.count_node(node), expected);
+    assert!(expected < 15, "{expected} tokens; the escapes alone would be 40");
+    assert_eq!(counted_text(node), r#"{"text":"Привет, мир"}"#);
+    let escaped = br#"{"text":"\u041f\u0440\u0438\u0432\u0435\u0442, \u043c\u0438\u0440"}"#;
+    assert_eq!(count_json(escaped, Tokenizer::default()).tokens, expected);
+}
+
+#[test]
+fn an_image_is_counted_as_an_image_wherever_it_stands() {
+    let png = format!("iVBORw0KGgoAAAANSUhEUgAABLAAAAMgCAYAAACHsmpP{}", "QUFB".repeat(100_000));
+    let mut context = Context::new();
+    let mut add = |node: NewNode| context.add(Place::head(), node.role("user")).unwrap();
+    let image = || NewNode::text(png.as_str()).mime("image/png").encoding("base64");
+    let plain = add(image().kind("image"));
+    let by_address = add(NewNode::text("https://e.org/a.png").kind("image").encoding("uri"));
+    let nested = add(NewNode::json(contextree_json_value(&format!(r#"[{{"data":"{png}"}}]"#))));
+    let text = add(NewNode::text("aGVsbG8gd29ybGQ=").mime("text/plain").encoding("base64"));
+    let sound = add(NewNode::text("QUFB".repeat(1000)).mime("audio/wav").encoding("base64"));
+    let document = add(NewNode::text(format!("JVBERi0{}", "A".repeat(100_000))).encoding("base64"));
+    let measure = |id: &str, model: &str| {
+        let counter = TokenCounter::new(Tokenizer::named(model).unwrap());
+        let measured = counter.measure_node(context.working().get(id).unwrap());
+        (measured.tokens, measured.media)
+    };
+    assert_eq!(measure(&plain, "gpt-5"), (1105, 1105), "1200 × 800 pixels, by tiles");
+    assert_eq!(measure(&plain, "claude-sonnet-5"), (1280, 1280));
+    assert_eq!(measure(&by_address, "gpt-5"), (765, 765), "of unknown size");
+    let (tokens, media) = measure(&nested, "gpt-5");
+    assert!(media == 1105 && tokens > media && tokens < media + 10, "{tokens}");
+    assert_eq!(measure(&text, "gpt-5"), (2, 0), "text is text");
+    assert_eq!(measure(&sound, "gpt-5"), (100, 100));
+    assert_eq!(measure(&document, "gpt-5"), (4000, 4000));
 }

@@ -1,0 +1,61 @@
+//! What a provider has in its cache: which beginnings of requests, and where the next request finds them.
+
+use std::collections::BTreeSet;
+
+use contextree_provider::List;
+
+use crate::memo::hash;
+use crate::rendered::Rendered;
+use crate::settings::{Reach, Settings};
+
+/// Numbers that stand for the beginnings of a request: up to its first span, then up to the end of each.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Chain(Vec<u64>);
+
+impl Chain {
+    /// Goes on to another request, of which so many spans are the same. Settings count where they reach: a request with another model has no
+    /// beginning in common with any other.
+    pub(crate) fn follow(&mut self, rendered: &Rendered<'_>, settings: &Settings, same: usize) {
+        self.0.truncate(same + 1);
+        if self.0.is_empty() {
+            let head = &rendered.bytes()[..rendered.head_end()];
+            self.0.push(hash(hash(0, &settings.key(Reach::All)), head));
+        }
+        let mut last = self.0.last().copied().unwrap_or_default();
+        let spans = rendered.spans();
+        for index in self.0.len() - 1..spans.len() {
+            let is_message = spans[index].slot.list == List::Messages;
+            if is_message && (index == 0 || spans[index - 1].slot.list != List::Messages) {
+                last = hash(last, &settings.key(Reach::Messages));
+            }
+            last = hash(last, rendered.piece(index));
+            self.0.push(last);
+        }
+    }
+
+    /// Forgets everything.
+    pub(crate) fn clear(&mut self) {
+        self.0.clear();
+    }
+}
+
+/// The entries of a cache. None is ever forgotten.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Entries(BTreeSet<u64>);
+
+impl Entries {
+    /// Writes the beginning of a request that has so many spans.
+    pub(crate) fn write(&mut self, chain: &Chain, spans: usize) {
+        self.0.extend(chain.0.get(spans));
+    }
+
+    /// Writes every beginning of a request; those of so many spans are written already.
+    pub(crate) fn write_all(&mut self, chain: &Chain, known: usize) {
+        self.0.extend(chain.0.get(known..).unwrap_or_default());
+    }
+
+    /// Returns how many spans the longest beginning has that is there; 0 if there is none.
+    pub(crate) fn longest(&self, chain: &Chain) -> usize {
+        (1..chain.0.len()).rev().find(|spans| self.0.contains(&chain.0[*spans])).unwrap_or(0)
+    }
+}

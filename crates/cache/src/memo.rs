@@ -1,0 +1,37 @@
+//! Counts of pieces of requests, kept: most pieces of a request were in the one before it, if only at another place.
+
+use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hasher as _};
+
+use contextree_tokens::{Tokenizer, count_json};
+
+/// Counts pieces, each once.
+#[derive(Debug)]
+pub(crate) struct Memo {
+    tokenizer: Tokenizer,
+    counts: BTreeMap<u64, u64>,
+}
+
+impl Memo {
+    pub(crate) fn new(tokenizer: Tokenizer) -> Self {
+        Memo { tokenizer, counts: BTreeMap::new() }
+    }
+
+    pub(crate) fn tokenizer(&self) -> Tokenizer {
+        self.tokenizer
+    }
+
+    pub(crate) fn count(&mut self, piece: &[u8]) -> u64 {
+        let tokenizer = self.tokenizer;
+        let count = || count_json(piece, tokenizer).tokens;
+        *self.counts.entry(hash(0, piece)).or_insert_with(count)
+    }
+}
+
+/// Returns a number that stands for bytes behind others, which have a number already. Never stored, and not the same everywhere.
+pub(crate) fn hash(before: u64, bytes: &[u8]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    hasher.write_u64(before);
+    hasher.write(bytes);
+    hasher.finish()
+}
