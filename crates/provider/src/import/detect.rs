@@ -94,7 +94,9 @@ fn guess_object(value: &Value) -> Option<Guess> {
     let text = |name: &str| value.get(name).and_then(Value::as_str);
     let list = |name: &str| value.get(name).and_then(Value::as_array);
     let sure = |format| Some(Guess::Sure(format));
-    if list("conversations").is_some() || (has("from") && has("value")) {
+    if ["conversations", "conversation"].into_iter().any(|name| list(name).is_some())
+        || (has("from") && has("value"))
+    {
         return sure(Format::ShareGpt);
     }
     if is_otel(value) {
@@ -106,7 +108,7 @@ fn guess_object(value: &Value) -> Option<Guess> {
     if is_codex(value) {
         return sure(Format::Codex);
     }
-    if ["sessionId", "parentUuid", "leafUuid"].into_iter().any(has)
+    if ["sessionId", "parentUuid", "leafUuid", "parent_tool_use_id"].into_iter().any(has)
         || (has("session_id") && has("type"))
     {
         return sure(Format::ClaudeCode);
@@ -215,10 +217,17 @@ fn is_otel(value: &Value) -> bool {
         }
         _ => false,
     };
-    value.get("resourceSpans").is_some()
-        || value.get("resourceLogs").is_some()
+    let named_by = |field: &str| value.get(field).and_then(Value::as_str).is_some_and(named);
+    let events = value.get("events").and_then(Value::as_array);
+    let exports = ["resourceSpans", "resourceLogs", "resource_spans", "resource_logs"];
+    exports.iter().any(|name| value.get(name).is_some())
         || has(value)
         || value.get("attributes").is_some_and(has)
+        || ["event_name", "eventName", "event.name"].into_iter().any(named_by)
+        || events.into_iter().flatten().any(|event| {
+            let name = event.get("name").and_then(Value::as_str);
+            name.is_some_and(named) || event.get("attributes").is_some_and(has)
+        })
 }
 
 fn is_langchain(value: &Value) -> bool {
@@ -227,10 +236,12 @@ fn is_langchain(value: &Value) -> bool {
         kind,
         "human" | "ai" | "HumanMessageChunk" | "AIMessageChunk" | "ToolMessageChunk"
     );
-    let speaks = value.get("data").is_some() && matches!(kind, "system" | "tool" | "remove");
+    let others = ["system", "tool", "function", "chat", "remove"];
+    let speaks = value.get("data").is_some() && others.contains(&kind);
     value.get("lc").is_some()
         || speaks
         || (speaker && (value.get("data").is_some() || value.get("content").is_some()))
+        || (others.contains(&kind) && value.get("content").is_some() && value.get("role").is_none())
 }
 
 fn is_codex(value: &Value) -> bool {
@@ -246,8 +257,10 @@ fn is_codex(value: &Value) -> bool {
         "inter_agent_communication",
     ];
     // Older ones begin with what `session_meta` has now, and no word for it.
+    let named = has("role") || has("model");
     (has("payload") && kinds.contains(&kind))
-        || (kind.is_empty() && has("id") && has("timestamp") && has("instructions"))
+        || (kind.is_empty() && has("id") && has("timestamp") && !named)
+        || has("record_type")
 }
 
 fn is_item(kind: &str) -> bool {

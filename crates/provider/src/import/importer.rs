@@ -191,7 +191,11 @@ impl Importer {
             }
             Verdict::Unknown => {
                 let first = self.waiting.first();
-                let keys = first.and_then(|(_, value)| value.as_object());
+                let element = |value: &'_ Value| match value {
+                    Value::Array(list) => list.first(),
+                    value => Some(value),
+                };
+                let keys = first.and_then(|(_, value)| element(value)?.as_object());
                 let keys = keys.into_iter().flat_map(|it| it.keys().take(8)).map(str::to_owned);
                 let kind = ImportErrorKind::UnknownFormat { keys: keys.collect() };
                 Err(ImportError { line: first.and_then(|(line, _)| *line), kind })
