@@ -158,7 +158,13 @@ fn read_other(kind: &str, fields: Fields) -> Incoming {
         kind if kind.ends_with("_output") || kind.ends_with("_response") => Role::Tool,
         _ => Role::Assistant,
     };
-    let call = fields.text("call_id").map(str::to_owned);
+    // What is asked and what answers it go or stay together, whatever the field is called.
+    let link = match kind {
+        "mcp_approval_request" | "local_shell_call_output" => "id",
+        "mcp_approval_response" => "approval_request_id",
+        _ => "call_id",
+    };
+    let call = fields.text(link).map(str::to_owned);
     let mut node = opaque_part(kind, Value::Object(fields.0), ME);
     set(&mut node, names::SHAPE, form::ITEM);
     if let Some(call) = call {

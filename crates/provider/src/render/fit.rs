@@ -39,7 +39,7 @@ pub(crate) fn fits_call_id(id: &str, provider: Provider) -> bool {
 
 /// Returns true if the provider accepts an id once in a conversation, and not again for a later call.
 pub(crate) fn uses_ids_once(provider: Provider) -> bool {
-    provider == Provider::Anthropic
+    matches!(provider, Provider::Anthropic | Provider::Gemini)
 }
 
 /// Returns an id that the provider accepts.

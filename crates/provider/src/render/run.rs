@@ -136,6 +136,8 @@ impl<'a> Run<'a, '_> {
     /// Returns which use of its id a call or result is, if it is not the first.
     fn repeat(&mut self, part: &Part<'a>, open: &Open<'a>) -> u32 {
         match part.kind {
+            // What came without an id is sent without.
+            Kind::Call if part.view().form() == Some(names::form::ANONYMOUS) => 0,
             Kind::Call => {
                 let id = wire_call_id(part, &[]);
                 let repeat = self.used.take(&id);
