@@ -1,13 +1,11 @@
 //! Definitions of tools. The content is `{"name":…,"description":…,"parameters":…}`, or a provider's own object.
 
-use std::borrow::Cow;
-
 use contextree_json::{Object, Value};
 use contextree_tree::Content;
 
 use crate::Provider;
 use crate::parts::View;
-use crate::parts::names::{self, form};
+use crate::parts::names;
 use crate::render::{LossKind, Out};
 
 /// A definition, as one provider sees it.
@@ -54,36 +52,6 @@ impl<'a> Definition<'a> {
         }
         out.loss(LossKind::Opaque, node, "a tool of another provider");
         None
-    }
-}
-
-/// Returns the schema of a function's arguments as JSON Schema. Gemini has a way of its own, with the names of types in capitals.
-pub(crate) fn json_schema<'a>(view: &View<'_>, schema: &'a Value) -> Cow<'a, Value> {
-    let is_geminis = view.is_from(Provider::Gemini) && view.form() == Some(form::FIELD);
-    if is_geminis { Cow::Owned(with_small_types(schema)) } else { Cow::Borrowed(schema) }
-}
-
-fn with_small_types(schema: &Value) -> Value {
-    match schema {
-        Value::Object(fields) => {
-            let small = |(name, value): (&str, &Value)| {
-                let value = match (name, value) {
-                    ("type", Value::String(kind)) => Value::from(kind.to_ascii_lowercase()),
-                    ("properties", Value::Object(each)) => {
-                        let small =
-                            |(name, it): (&str, &Value)| (name.to_owned(), with_small_types(it));
-                        Value::Object(each.iter().map(small).collect())
-                    }
-                    // These are values that the schema is about, and no schemas.
-                    ("default" | "example" | "enum", value) => value.clone(),
-                    (_, value) => with_small_types(value),
-                };
-                (name.to_owned(), value)
-            };
-            Value::Object(fields.iter().map(small).collect())
-        }
-        Value::Array(list) => Value::Array(list.iter().map(with_small_types).collect()),
-        other => other.clone(),
     }
 }
 

@@ -8,7 +8,7 @@ use crate::parts::names::{self, form};
 use crate::parts::{Kind, Part, View};
 use crate::render::wire::{
     MISSING, arguments_object, drop_name, drop_signature, for_each_nested, knows_file,
-    safe_call_id, tool_name, wire_call_id, write_own,
+    safe_call_id, sent_name, wire_call_id, write_own,
 };
 use crate::render::{LossKind, Out, Slot};
 
@@ -26,7 +26,8 @@ pub(super) fn call(out: &mut Out, part: &Part<'_>) {
     let node = part.node.id();
     out.raw("{\"type\":\"tool_use\",\"id\":");
     call_id(out, part, &[]);
-    out.text_field("name", tool_name(part));
+    let name = sent_name(out, part);
+    out.text_field("name", &name);
     if view.form() == Some(form::CUSTOM) {
         out.loss(LossKind::CustomCall, node, "");
         out.raw(",\"input\":{");

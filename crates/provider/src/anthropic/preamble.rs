@@ -9,7 +9,7 @@ use super::blocks::block;
 use crate::messages::drop_message_fields;
 use crate::parts::names;
 use crate::parts::{Kind, Part, View};
-use crate::render::wire::{drop_signature, has_own, write_own};
+use crate::render::wire::{drop_signature, has_own, sent_tool, write_own};
 use crate::render::{List, LossKind, Out, Slot};
 use crate::tools::Definition;
 
@@ -37,7 +37,8 @@ fn tool(out: &mut Out, part: &Part<'_>, index: &mut u32) {
         Definition::Own(value) => out.value(value),
         Definition::Function { name, description, parameters } => {
             out.raw("{");
-            out.text_field("name", name);
+            let name = sent_tool(out, name, id);
+            out.text_field("name", &name);
             if let Some(description) = description.filter(|it| !it.is_null() || view.is_from(ME)) {
                 out.key("description");
                 out.value(description);

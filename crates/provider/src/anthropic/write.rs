@@ -49,6 +49,11 @@ impl Wire for Anthropic {
         true
     }
 
+    fn writes_lists(&self, preamble: &Preamble<'_>) -> bool {
+        // What came in a request goes back in the form it had; there, a text without a form is a text.
+        !preamble.settings.iter().any(|(_, owner, _)| *owner == Some(ME.name()))
+    }
+
     fn begin(&self, out: &mut Out, preamble: &Preamble<'_>, settings: &Object) {
         out.raw("{");
         write_model(out, settings);

@@ -11,7 +11,7 @@ use super::spelling::{
 use crate::import::{mark_provider, opaque, set};
 use crate::parts::names::{self, form};
 use crate::parts::{Part, View};
-use crate::render::wire::write_own;
+use crate::render::wire::{sent_tool, write_own};
 use crate::render::{List, Out, Slot};
 use crate::tools::{Definition, OWN, function};
 
@@ -183,7 +183,8 @@ fn write_function(
     [description, parameters]: [Option<&Value>; 2],
 ) {
     out.raw("{");
-    out.text_field("name", name);
+    let name = sent_tool(out, name, id);
+    out.text_field("name", &name);
     if let Some(description) = description.filter(|it| !it.is_null()) {
         out.key("description");
         out.value(description);

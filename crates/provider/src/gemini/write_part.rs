@@ -11,7 +11,7 @@ use crate::parts::names::{self, form};
 use crate::parts::{Kind, Part, Role, View};
 use crate::render::wire::{
     MISSING, arguments_object, call_of, drop_name, drop_signature, plain_text, result_text,
-    tool_name, wire_call_id, write_own,
+    sent_name, tool_name, wire_call_id, write_own,
 };
 use crate::render::{LossKind, Out};
 
@@ -57,7 +57,8 @@ fn call(out: &mut Out, part: &Part<'_>) -> bool {
     if view.form() != Some(form::ANONYMOUS) {
         out.text_field("id", &wire_call_id(part, &[]));
     }
-    out.text_field("name", tool_name(part));
+    let name = sent_name(out, part);
+    out.text_field("name", &name);
     if view.form() == Some(form::CUSTOM) {
         out.loss(LossKind::CustomCall, node, "");
         out.raw(",\"args\":{");
@@ -84,7 +85,9 @@ fn result(out: &mut Out, part: &Part<'_>, calls: &[Part<'_>]) -> bool {
         out.text_field("id", &wire_call_id(part, calls));
     }
     let name = view.name().or_else(|| call.map(|call| tool_name(&call))).unwrap_or("unknown");
-    out.text_field("name", name);
+    // The call has said that its name is another.
+    let name = out.names.sent(name, ME);
+    out.text_field("name", &name);
     response(out, &view, node);
     close(out, &view, node, Some("functionResponse"))
 }
@@ -121,7 +124,8 @@ pub(super) fn no_result(out: &mut Out, call: &Part<'_>, calls: &[Part<'_>]) {
     if call.view().form() != Some(form::ANONYMOUS) {
         out.text_field("id", &wire_call_id(call, calls));
     }
-    out.text_field("name", tool_name(call));
+    let name = out.names.sent(tool_name(call), ME);
+    out.text_field("name", &name);
     out.raw(",\"response\":{");
     out.text_field("error", MISSING);
     out.raw("}}}");

@@ -191,11 +191,10 @@ impl Importer {
             }
             Verdict::Unknown => {
                 let first = self.waiting.first();
-                let element = |value: &'_ Value| match value {
-                    Value::Array(list) => list.first(),
-                    value => Some(value),
-                };
-                let keys = first.and_then(|(_, value)| element(value)?.as_object());
+                let keys = first.and_then(|(_, value)| match value {
+                    Value::Array(list) => list.first()?.as_object(),
+                    value => value.as_object(),
+                });
                 let keys = keys.into_iter().flat_map(|it| it.keys().take(8)).map(str::to_owned);
                 let kind = ImportErrorKind::UnknownFormat { keys: keys.collect() };
                 Err(ImportError { line: first.and_then(|(line, _)| *line), kind })

@@ -7,7 +7,7 @@ use crate::parts::Part;
 use crate::parts::names;
 use crate::render::wire::{lose_fields, sent_tool};
 use crate::render::{List, Out, Slot};
-use crate::tools::{Definition, custom_tool, json_schema, strictness};
+use crate::tools::{Definition, custom_tool, strictness};
 
 /// Writes the list of tools, if there is one.
 pub(super) fn tools(out: &mut Out, parts: &[Part<'_>]) {
@@ -53,7 +53,7 @@ fn tool(out: &mut Out, part: &Part<'_>, index: &mut u32) {
             }
             if let Some(parameters) = parameters {
                 out.key("parameters");
-                out.value(&json_schema(&view, parameters));
+                out.value(parameters);
             }
             if own {
                 let extra = view.own_fields(names::EXTRA, ME);

@@ -68,7 +68,16 @@ pub(crate) fn fits_name(name: &str, provider: Provider) -> bool {
         Provider::OpenAiResponses | Provider::Anthropic => (128, "_-"),
     };
     let fits = |it: char| it.is_ascii_alphanumeric() || further.contains(it);
-    !name.is_empty() && name.len() <= longest && name.chars().all(fits)
+    !name.is_empty()
+        && name.len() <= longest
+        && name.chars().all(fits)
+        && begins_well(name, provider)
+}
+
+/// For Gemini, a name begins like a word of a program.
+fn begins_well(name: &str, provider: Provider) -> bool {
+    let word = |first: char| first.is_ascii_alphabetic() || first == '_';
+    provider != Provider::Gemini || name.starts_with(word)
 }
 
 /// The names of the tools of a request.
@@ -101,7 +110,7 @@ impl Names {
         }
         for name in others {
             if !names.sent.contains_key(name) {
-                let free = names.free(name);
+                let free = names.free(name, provider);
                 names.taken.insert(free.clone());
                 names.sent.insert(name.into(), free);
             }
@@ -115,13 +124,16 @@ impl Names {
             Some(sent) if **sent == *name => Cow::Borrowed(name),
             Some(sent) => Cow::Owned(sent.to_string()),
             None if fits_name(name, provider) => Cow::Borrowed(name),
-            None => Cow::Owned(self.free(name).into()),
+            None => Cow::Owned(self.free(name, provider).into()),
         }
     }
 
     /// Returns a name that fits, and is no defined tool's.
-    fn free(&self, name: &str) -> Box<str> {
+    fn free(&self, name: &str, provider: Provider) -> Box<str> {
         let mut short = plain(name);
+        if !begins_well(&short, provider) {
+            short.insert(0, '_');
+        }
         short.truncate(64);
         if short.is_empty() {
             short.push_str("unnamed");

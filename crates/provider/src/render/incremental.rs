@@ -150,6 +150,7 @@ impl RequestRenderer {
         self.system.extend(tree.region(Region::Sys).children().map(NodeRef::version));
         let preamble = Preamble::of(tree);
         self.out.marks = Marks::of(self.provider, &preamble, &self.options);
+        self.out.lists = wire.writes_lists(&preamble);
         self.settings = settings_of(&mut self.out, self.provider, &preamble, &self.options);
         self.out.names = Names::of(&preamble.tools, self.provider);
         wire.begin(&mut self.out, &preamble, &self.settings);

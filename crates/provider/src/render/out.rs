@@ -16,6 +16,8 @@ pub(crate) struct Out {
     pub(crate) messages: u32,
     /// What is written on some blocks besides their own.
     pub(crate) marks: Marks,
+    /// Texts are written as lists: what joins them later then leaves the bytes before it as they are.
+    pub(crate) lists: bool,
     /// The names of the tools.
     pub(crate) names: Names,
     /// Where the text of the last message is, if it came as nothing but a text.
@@ -47,6 +49,7 @@ impl Out {
             rendered,
             messages: 0,
             marks: Marks::default(),
+            lists: false,
             names: Names::default(),
             bare: None,
             closed: false,
@@ -134,7 +137,7 @@ impl Out {
     pub(crate) fn is_list(&self, view: &View<'_>, node: &str) -> bool {
         let came_as_list = || [view.shape(), view.form()].contains(&Some(form::LIST));
         let newest = self.marks.forms.get(node).map(|form| **form == *form::LIST);
-        self.marks.fields.contains_key(node) || newest.unwrap_or_else(came_as_list)
+        self.lists || self.marks.fields.contains_key(node) || newest.unwrap_or_else(came_as_list)
     }
 
     /// Notes that everything since a place is a node's, and writes the node's marks into it.

@@ -66,6 +66,11 @@ pub(crate) trait Wire: Sync {
         false
     }
 
+    /// True if texts are lists of one, where they did not come otherwise.
+    fn writes_lists(&self, _preamble: &Preamble<'_>) -> bool {
+        false
+    }
+
     /// Writes everything up to and including the bracket that opens the list of messages.
     fn begin(&self, out: &mut Out, preamble: &Preamble<'_>, settings: &Object);
 
