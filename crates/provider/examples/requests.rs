@@ -12,7 +12,8 @@ use std::path::Path;
 
 use contextree_json::{Object, Value};
 use contextree_provider::{
-    Format, ImportOptions, Provider, RenderError, RenderOptions, import, render,
+    Format, ImportOptions, Provider, RenderError, RenderOptions, Severity, import, lint_value,
+    render,
 };
 use contextree_tree::TreeRef;
 use session::Session;
@@ -85,6 +86,7 @@ fn produced(file: &Path) {
         let name = line.get("name").unwrap().as_str().unwrap();
         let own: Provider = line.get("provider").unwrap().as_str().unwrap().parse().unwrap();
         let request = line.get("request").unwrap();
+        assert_accepted(name, request, own);
         let format: Format = own.name().parse().unwrap();
         let imported = import(&request.to_canonical(), format, ImportOptions::default()).unwrap();
         let tree = imported.context.head().unwrap().view();
@@ -93,6 +95,13 @@ fn produced(file: &Path) {
             print(name, tree, provider, None, false);
         }
     }
+}
+
+/// What the types produce is accepted, so the linter has nothing to say against it.
+fn assert_accepted(name: &str, request: &Value, provider: Provider) {
+    let mut findings = lint_value(request, provider);
+    findings.retain(|finding| finding.severity == Severity::Error);
+    assert!(findings.is_empty(), "{name}: {findings:?}");
 }
 
 fn sessions() {

@@ -38,7 +38,7 @@ fn snake_case_and_nulls_come_back() {
 fn snake_case_is_read_by_others() {
     let rendered = crossed(SNAKE, Format::Gemini, Provider::Anthropic);
     assert_eq!(losses(&rendered), ["signature"], "{}", rendered.text());
-    assert_eq!(at(&rendered, "system"), "\"s\"");
+    assert_eq!(at(&rendered, "system.0.text"), "\"s\"");
     assert_eq!(at(&rendered, "messages.1.content.0.input"), r#"{"x":1}"#);
     assert_eq!(at(&rendered, "messages.0.content.1.source.data"), "\"+/8=\"");
     assert_eq!(at(&rendered, "tools.0.input_schema"), r#"{"type":"object"}"#);
@@ -119,7 +119,7 @@ fn contents_come_back_in_every_form_that_the_sdk_takes() {
     }
     comes_back(&format!(r#"{{"contents":[{USER}],"tools":[]}}"#), Format::Gemini);
     let rendered = crossed(r#"{"contents":["a","b"]}"#, Format::Gemini, Provider::Anthropic);
-    assert_eq!(at(&rendered, "messages.1.content"), "\"b\"");
+    assert_eq!(at(&rendered, "messages.1.content.0.text"), "\"b\"");
 }
 
 #[test]

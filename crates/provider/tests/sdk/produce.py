@@ -11,6 +11,7 @@ from openai.types import responses
 from openai.types.chat import ChatCompletionMessage, ChatCompletionMessageFunctionToolCall
 from openai.types.chat.chat_completion_message_function_tool_call import Function
 
+import produce_claude
 import produce_openai
 
 ARGUMENTS = '{"city":  "Zürich", "days": 1.50}'
@@ -142,5 +143,5 @@ SAMPLES = {
 for provider, make in SAMPLES.items():
     print(json.dumps({"name": f"sdk types of {provider}", "provider": provider, "request": make()}))
 
-for name, provider, request in produce_openai.samples():
+for name, provider, request in [*produce_claude.samples(), *produce_openai.samples()]:
     print(json.dumps({"name": name, "provider": provider, "request": request}))

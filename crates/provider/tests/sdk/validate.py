@@ -55,6 +55,8 @@ class Types:
         self.claude_text = adapter(claude.TextBlockParam)
         self.claude_tool = adapter(claude.ToolUnionParam)
         self.claude_result = adapter(claude.tool_result_block_param.Content)
+        self.claude_search_error = adapter(claude.WebSearchToolRequestErrorParam)
+        self.text = adapter(str)
         self.claude_request = adapter(claude.message_create_params.MessageCreateParamsNonStreaming)
 
 
@@ -101,7 +103,19 @@ def validate_responses(types, request):
     check(types.responses_request, request)
 
 
+def without_search_errors(types, request):
+    """Checks failed searches by themselves, and takes them out: the types take any dictionary for a lazy list of its keys."""
+    request = json.loads(json.dumps(request))
+    for message in request["messages"]:
+        for block in listed(message["content"]):
+            if block.get("type") == "web_search_tool_result" and isinstance(block["content"], dict):
+                check(types.claude_search_error, block["content"])
+                block["content"] = []
+    return request
+
+
 def validate_anthropic(types, request):
+    request = without_search_errors(types, request)
     for tool in request.get("tools", []):
         check(types.claude_tool, tool)
     for block in listed(request.get("system")):
@@ -116,19 +130,40 @@ def validate_anthropic(types, request):
     check(types.claude_request, request)
 
 
+def one_or_more(value):
+    return value if isinstance(value, list) else [value]
+
+
+# Fields of a request of Gemini's with the types of what is in them.
+GEMINI_FIELDS = {
+    "contents": gemini.Content,
+    "systemInstruction": gemini.Content,
+    "tools": gemini.Tool,
+    "toolConfig": gemini.ToolConfig,
+    "safetySettings": gemini.SafetySetting,
+    "generationConfig": gemini.GenerationConfig,
+}
+
+
 def validate_gemini(types, request):
-    for content in request["contents"]:
-        gemini.Content.model_validate(content)
-        for part in content["parts"]:
-            gemini.Part.model_validate(part)
-    if "systemInstruction" in request:
-        gemini.Content.model_validate(request["systemInstruction"])
-    for tool in request.get("tools", []):
-        gemini.Tool.model_validate(tool)
-    known = {"contents", "systemInstruction", "tools", "model", "toolConfig", "safetySettings", "generationConfig", "cachedContent"}
-    unknown = set(request) - known
-    if unknown:
-        raise ValueError(f"unknown fields {unknown}")
+    for name, value in request.items():
+        first, *rest = name.split("_")
+        name = first + "".join(word.capitalize() for word in rest)
+        if name in ("model", "cachedContent"):
+            check(types.text, value)
+            continue
+        if name not in GEMINI_FIELDS:
+            raise ValueError(f"unknown field {name}")
+        for entry in one_or_more(value) if value is not None else []:
+            # The SDK takes a text, or a part, for a content of the user.
+            if GEMINI_FIELDS[name] is gemini.Content and isinstance(entry, str):
+                continue
+            if name == "contents" and "parts" not in entry and "role" not in entry:
+                gemini.Part.model_validate(entry)
+                continue
+            if isinstance(entry.get("parts"), dict):
+                entry = {**entry, "parts": [entry["parts"]]}
+            GEMINI_FIELDS[name].model_validate(entry)
 
 
 VALIDATE = {
@@ -143,10 +178,13 @@ def must_fail(types):
     """The check has to have teeth: each of these is wrong in one place, deep inside."""
     bad = [
         ("anthropic", {"model": "m", "max_tokens": 1, "messages": [{"role": "user", "content": [{"type": "text", "text": "x", "cache_control": {"type": "ephemeral", "ttl": "2h"}}]}]}),
+        ("anthropic", {"model": "m", "max_tokens": 1, "messages": [{"role": "assistant", "content": [{"type": "web_search_tool_result", "tool_use_id": "s", "content": {"type": "web_search_tool_result_error", "error_code": "no_such_code"}}]}]}),
         ("openai-chat", {"model": "m", "messages": [{"role": "user", "content": [{"type": "text", "txt": "x"}]}]}),
         ("openai-chat", {"model": "m", "messages": [{"role": "tool", "content": "x"}]}),
         ("openai-responses", {"model": "m", "input": [{"type": "function_call", "call_id": "a", "name": "f"}]}),
         ("gemini", {"contents": [{"role": "user", "parts": [{"txt": "x"}]}]}),
+        ("gemini", {"contents": [{"role": "user", "parts": [{"text": "x"}]}], "generationConfig": {"temprature": 1}}),
+        ("gemini", {"contents": [{"role": "user", "parts": [{"text": "x"}]}], "safety_settings": [{"categry": "x"}]}),
     ]
     for provider, request in bad:
         try:

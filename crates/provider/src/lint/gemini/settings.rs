@@ -4,7 +4,8 @@ use contextree_json::Value;
 
 use super::super::report::{Report, list as entries};
 use super::{field, list, text, whole_warning};
-use crate::{List, Slot};
+use crate::render::wire::fits_name;
+use crate::{List, Provider, Slot};
 
 const FUNCTIONS: &str = "functionDeclarations";
 
@@ -29,14 +30,10 @@ pub(super) fn lint(report: &mut Report, request: &Value) {
 fn declaration(report: &mut Report, function: &Value, slot: Slot, seen: bool) {
     match text(function, "name") {
         None | Some("") => report.error("tool_name", slot, "the function has no name"),
-        Some(name) => {
-            let further = |it: char| it.is_ascii_alphanumeric() || "_-.:".contains(it);
-            let fits = seen || (name.len() <= 128 && name.chars().all(further));
-            let begins = |it: char| it.is_ascii_alphabetic() || it == '_';
-            if !fits || !name.starts_with(begins) {
-                report.error("tool_name", slot, format!("`{name}` is no name of a function"));
-            }
+        Some(name) if !seen && !fits_name(name, Provider::Gemini) => {
+            report.error("tool_name", slot, format!("`{name}` is no name of a function"));
         }
+        Some(_) => {}
     }
     if field(function, "parameters").is_some() && field(function, "parametersJsonSchema").is_some()
     {
