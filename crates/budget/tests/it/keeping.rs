@@ -3,6 +3,7 @@
 use contextree_budget::{Budget, Cause, Keeper, Rule};
 use contextree_engine::{Context, NewNode, Place};
 use contextree_render::blocks;
+use contextree_selector::{Edition, parse};
 use contextree_tree::{Region, TreeRef};
 
 /// A session with tools: in every turn a question, reasoning, two calls, their results and an answer.
@@ -182,4 +183,15 @@ fn one_image_does_not_cost_the_history() {
     let keeper = Keeper::new(Budget::new().max_tokens(2_000));
     let forecast = keeper.preview(&mut context).unwrap();
     assert!(forecast.going.is_empty() && forecast.missed.is_empty(), "{forecast:?}");
+}
+
+#[test]
+fn what_a_budget_excludes_by_itself_can_be_said_in_every_edition() {
+    let policy = Budget::new().max_tokens(1).policy();
+    for edition in Edition::ALL {
+        for selector in &policy.exclude {
+            assert!(parse(selector, edition).is_ok(), "{selector} in {edition:?}");
+        }
+    }
+    assert_eq!(policy.exclude.len(), 1);
 }
