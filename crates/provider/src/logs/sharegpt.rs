@@ -178,6 +178,21 @@ fn read_chat(mut fields: Fields) -> Result<Incoming, Shape> {
         fields.0.insert("from", Value::String(role));
         return read(Value::Object(fields.0));
     }
+    let says = |name: &str| match fields.0.get(name) {
+        None | Some(Value::Null) => false,
+        Some(Value::Array(list)) => !list.is_empty(),
+        Some(_) => true,
+    };
+    if !["content", "tool_calls", "tool_call_id", "refusal"].into_iter().any(says) {
+        return speak(&role, None);
+    }
+    // Whatever else a content may be, it is none that could be sent.
+    if !matches!(
+        fields.0.get("content"),
+        None | Some(Value::Null | Value::String(_) | Value::Array(_))
+    ) {
+        return Err(Shape::new("a text or a list").within("content"));
+    }
     let known = ["role", "content", "tool_calls", "tool_call_id", "name", "refusal"];
     let chat: Object =
         known.into_iter().filter_map(|name| Some((name, fields.take(name)?))).collect();

@@ -148,6 +148,9 @@ fn what_the_program_says_in_place_of_the_model_is_no_answer() {
     let log = [user("u1<", "Q1"), error, user("u2<x1", "Q2"), made, user("u3<x2", "Q3")];
     let imported = check(&log, &["user: Q1", "user: Q2", "user: Q3"]);
     assert_eq!(skipped(&imported), [("api_error", 1), ("synthetic", 1)]);
+    let log = [user("u1<", "Q1"), answer("a1<u1", "m1", ""), user("u2<a1", "Q2")];
+    let imported = check(&log, &["user: Q1", "user: Q2"]);
+    assert_eq!(skipped(&imported), [("empty", 1)]);
 }
 
 #[test]

@@ -96,6 +96,15 @@ fn a_bad_compaction_changes_nothing() {
 }
 
 #[test]
+fn a_message_of_nobody_is_bad_and_one_without_anything_is_passed_over() {
+    let log = [user("Q1"), item(r#"{"type":"message","content":"x"}"#)].join("\n");
+    let error = import(log.as_bytes(), Format::Codex, ImportOptions::default()).unwrap_err();
+    assert_eq!(error.to_string(), "line 2: expected a text at `payload[0].role`");
+    let empty = item(r#"{"type":"message","role":"user","content":[]}"#);
+    check(&[user("Q1"), empty, model("A1")], &["user: Q1", "assistant: A1"]);
+}
+
+#[test]
 fn nothing_of_a_bad_list_is_imported() {
     let bad = format!("[{},{}]", user("Bad"), item(r#"{"type":"message","role":"user"}"#));
     let log = [user("Q1"), bad, user("Q2")].join("\n");

@@ -158,6 +158,12 @@ fn images_in_results_reach_whoever_takes_them() {
 }
 
 #[test]
+fn a_result_that_is_an_empty_list_says_nothing() {
+    let imported = log(&[message("ai", r#""""#, CALL), message("tool", "[]", RESULT)]);
+    assert_eq!(said(&imported)[2], "tool c1: ");
+}
+
+#[test]
 fn calls_that_are_nowhere_else_are_not_lost() {
     let raw = |arguments: &str| {
         format!(

@@ -102,6 +102,12 @@ fn a_value_that_is_null_is_none_and_a_conversation_may_be_empty() {
     assert_eq!(imported.report.skipped["empty"], 1);
     assert_eq!(imported.report.conversations, 1);
     assert_eq!(said(&imported)[0], "user: Q");
+    for empty in [r#"{"role":"assistant"}"#, r#"{"role":"assistant","content":[]}"#] {
+        check(
+            &format!(r#"{{"conversations":[{{"from":"human","value":"Q"}},{empty}]}}"#),
+            &["user: Q", "assistant: "],
+        );
+    }
 }
 
 #[test]
@@ -112,4 +118,7 @@ fn nothing_of_a_bad_list_of_conversations_is_imported() {
     let imported = keep_going(&format!("{good}\n{bad}"), Format::ShareGpt);
     assert_eq!(imported.report.errors.len(), 1);
     assert_eq!(said(&imported), ["user: Q"]);
+    let odd = r#"{"conversations":[{"role":"user","content":{"a":1}}]}"#;
+    let error = import(odd.as_bytes(), Format::ShareGpt, ImportOptions::default()).unwrap_err();
+    assert_eq!(error.to_string(), "expected a text or a list at `conversations[0].content`");
 }

@@ -182,6 +182,7 @@ fn read(value: Value) -> Result<Read, ImportErrorKind> {
     let name = match kind {
         "assistant" if flag("isApiErrorMessage") => "api_error",
         "assistant" if model.as_deref() == Some("<synthetic>") => "synthetic",
+        "assistant" | "user" if message.is_some_and(is_empty) => "empty",
         kind => kind,
     };
     let is_message = matches!(name, "user" | "assistant") && message.is_some();
@@ -234,6 +235,11 @@ fn read_message(fields: &mut Fields, entry: &mut Entry) -> Result<(), ImportErro
     }
     entry.message = Some(read);
     Ok(())
+}
+
+/// True for a message without anything in it, which nobody could send.
+fn is_empty(message: &Value) -> bool {
+    message.get("content").and_then(Value::as_array).is_some_and(<[Value]>::is_empty)
 }
 
 fn is_results(message: &Incoming) -> bool {

@@ -134,8 +134,11 @@ fn read_all(items: Vec<Value>, entry: &Object) -> Result<Vec<Incoming>, Shape> {
         // Another agent speaks to the model, as a user does.
         let is_agent = item.get("type").and_then(Value::as_str) == Some("agent_message");
         for item in as_input(item) {
-            let mut message =
-                read_item(item).map_err(|shape| shape.within(&format!("[{index}]")))?;
+            let within = |shape: Shape| shape.within(&format!("[{index}]"));
+            if is_empty(&item).map_err(within)? {
+                continue;
+            }
+            let mut message = read_item(item).map_err(within)?;
             if let Some(first) = message.parts.first_mut().filter(|_| !entry.is_empty()) {
                 set(first, names::ENTRY, Value::Object(entry.clone()));
             }
@@ -146,6 +149,17 @@ fn read_all(items: Vec<Value>, entry: &Object) -> Result<Vec<Incoming>, Shape> {
         }
     }
     Ok(messages)
+}
+
+/// True for a message without anything in it, which nobody could send.
+fn is_empty(item: &Value) -> Result<bool, Shape> {
+    let kind = item.get("type").and_then(Value::as_str);
+    if kind.unwrap_or("message") != "message" {
+        return Ok(false);
+    }
+    let role = item.get("role").and_then(Value::as_str);
+    role.ok_or_else(|| Shape::new("a text").within("role"))?;
+    Ok(item.get("content").and_then(Value::as_array).is_some_and(<[Value]>::is_empty))
 }
 
 /// Returns the item that another agent's message is sent as.

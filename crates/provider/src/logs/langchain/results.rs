@@ -14,12 +14,12 @@ use crate::parts::{Kind, View, names};
 pub(super) fn read(fields: &mut Fields) -> NewNode {
     let mut provider = None;
     let content = match fields.take("content") {
-        Some(Value::Array(list)) => {
+        Some(Value::Array(list)) if !list.is_empty() => {
             let (list, owner) = read_list(list, fields);
             provider = Some(owner);
             Content::from(Value::Array(list))
         }
-        Some(Value::Null) | None => Content::Absent,
+        Some(Value::Null | Value::Array(_)) | None => Content::Absent,
         Some(content) => Content::from(content),
     };
     let mut node = NewNode { content, ..NewNode::default() }.kind("result");
