@@ -93,7 +93,8 @@ struct Terms {
 
 pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
     let mut source = Source::open(call)?;
-    let options = args.settings.options()?;
+    // What is marked is no part of what is cached.
+    let options = RenderOptions { marks: Some(BTreeMap::new()), ..args.settings.options()? };
     let names = match &args.budget {
         None => Vec::new(),
         Some(file) => budget::rule_names(&budget::read(file, source.edition())?),
@@ -218,18 +219,30 @@ fn terms<'t>(
 ) -> Result<Terms, Failure> {
     let newest = trees.into_iter().find_map(|tree| render(tree, args.format, options).ok());
     let model = newest.and_then(|request| Rendered::from(&request).model());
-    let tokenizer = match (&args.tokenizer, &model) {
-        (Some(name), _) => tokenizer(name)?,
-        (None, Some(model)) => Tokenizer::named(model).unwrap_or_else(|_| usual(args.format, true)),
-        (None, None) => usual(args.format, false),
+    let tokenizer = match &args.tokenizer {
+        Some(name) => tokenizer(name)?,
+        None => counted_by(args.format, model.as_deref()),
     };
-    let name = model.as_deref().unwrap_or_default();
-    let rules = match args.format {
+    let rules = rules(args.format, model.as_deref());
+    Ok(Terms { tokenizer, rules, model, names })
+}
+
+/// Returns the rules of a provider's cache for a model.
+pub(super) fn rules(format: Provider, model: Option<&str>) -> CacheRules {
+    let name = model.unwrap_or_default();
+    match format {
         Provider::Anthropic => CacheRules::anthropic(name),
         Provider::Gemini => CacheRules::gemini(name),
         _ => CacheRules::openai(name),
-    };
-    Ok(Terms { tokenizer, rules, model, names })
+    }
+}
+
+/// Returns what counts requests for a model.
+pub(super) fn counted_by(format: Provider, model: Option<&str>) -> Tokenizer {
+    match model {
+        Some(model) => Tokenizer::named(model).unwrap_or_else(|_| usual(format, true)),
+        None => usual(format, false),
+    }
 }
 
 /// Returns what counts requests of a format if nobody knows how their model counts.

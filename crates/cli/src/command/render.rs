@@ -1,11 +1,16 @@
 //! `ctx render`: a state as the request of a provider.
 
+use std::collections::BTreeMap;
+
+use contextree::SnapshotAddress;
+use contextree_cache::{Outlook, Prompt, breakpoints};
 use contextree_json::{Object, Value};
 use contextree_provider::{
     Finding, Loss, Provider, RenderOptions, Rendered, Severity, lint, render,
 };
 
 use super::Call;
+use super::cache::{counted_by, rules};
 use super::input::{self, json};
 use crate::args::parse_address;
 use crate::error::{Exit, Failure};
@@ -13,7 +18,7 @@ use crate::output::Format;
 use crate::output::style::{self, paint};
 use crate::output::table::Table;
 use crate::output::text::one_line;
-use crate::source::{Address, Source};
+use crate::source::{Address, Source, State};
 
 /// Write a state as the request of a model provider, and check it
 ///
@@ -24,6 +29,7 @@ use crate::source::{Address, Source};
 Examples:
   ctx render --as openai-chat --model gpt-5 > request.json
   ctx render @ --as anthropic --model claude-sonnet-5 --set-json max_tokens=1024
+  ctx render --as anthropic --model claude-opus-5 --breakpoints     mark what is to be cached
   ctx render --as gemini --lint              only what the provider would not like
   ctx render --as thread                     the same as ctx thread")]
 pub(crate) struct Args {
@@ -41,6 +47,10 @@ pub(crate) struct Args {
     /// Print only what the provider would not like, and what it does not get
     #[arg(long)]
     lint: bool,
+
+    /// Set the breakpoints of the prompt cache that `ctx cache --breakpoints` advises, and no others
+    #[arg(long)]
+    breakpoints: bool,
 
     /// Exit with 1 if anything of the tree does not reach the provider as it is
     #[arg(long)]
@@ -118,9 +128,17 @@ pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
         call.output.bytes(&contextree::thread(state.tree()));
         return Ok(Exit::Ok);
     };
-    let options = args.settings.options()?;
-    let rendered = render(state.tree(), provider, &options)
-        .map_err(|error| Failure::new(error.code(), error.to_string()).hint(error.hint()))?;
+    let mut options = args.settings.options()?;
+    if args.breakpoints {
+        let before = match state.cycle() {
+            Some(cycle) => source.state(cycle_address(cycle.saturating_sub(1))),
+            None => source.newest(),
+        };
+        // The first request has none before it.
+        let last = before.ok();
+        options.marks = Some(marks(provider, &options, &state, last.as_ref())?);
+    }
+    let rendered = request(&state, provider, &options)?;
     let findings = lint(&rendered);
     let refused = findings.iter().any(|finding| finding.severity == Severity::Error);
     let lost = args.strict && !rendered.losses.is_empty();
@@ -140,6 +158,46 @@ pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
     }
     call.output.bytes(&rendered.bytes);
     Ok(exit)
+}
+
+/// Returns the address of the snapshot that a commit left.
+fn cycle_address(cycle: u32) -> Address {
+    Address::Snapshot(SnapshotAddress::Cycle(cycle.into()))
+}
+
+fn request(
+    state: &State,
+    provider: Provider,
+    options: &RenderOptions,
+) -> Result<Rendered, Failure> {
+    render(state.tree(), provider, options)
+        .map_err(|error| Failure::new(error.code(), error.to_string()).hint(error.hint()))
+}
+
+/// Returns the marks that make a provider cache what the next request begins with.
+fn marks(
+    provider: Provider,
+    options: &RenderOptions,
+    state: &State,
+    last: Option<&State>,
+) -> Result<BTreeMap<String, Object>, Failure> {
+    let Some(field) = provider.breakpoint_field() else { return Ok(BTreeMap::new()) };
+    let options = RenderOptions { marks: Some(BTreeMap::new()), ..options.clone() };
+    let rendered = request(state, provider, &options)?;
+    let last = last.and_then(|last| request(last, provider, &options).ok());
+    let model = contextree_cache::Rendered::from(&rendered).model();
+    let (tokenizer, rules) =
+        (counted_by(provider, model.as_deref()), rules(provider, model.as_deref()));
+    let measure = |rendered| Prompt::measure(contextree_cache::Rendered::from(rendered), tokenizer);
+    let (prompt, last) = (measure(&rendered), last.as_ref().map(measure));
+    let outlook = Outlook::of(&prompt, state.tree(), last.as_ref());
+    let advised = breakpoints(&prompt, &outlook, &rules);
+    let mark = match provider {
+        Provider::Anthropic => Object::from_iter([("type", Value::from("ephemeral"))]),
+        _ => Object::from_iter([("mode", Value::from("explicit"))]),
+    };
+    let set = advised.into_iter().filter(|it| !it.automatic);
+    Ok(set.map(|it| (it.node, Object::from_iter([(field, Value::Object(mark.clone()))]))).collect())
 }
 
 /// Returns the word for how bad a finding is.

@@ -19,12 +19,16 @@ pub(crate) struct Marks {
 }
 
 impl Marks {
-    /// Returns the marks of the tree that are this provider's, and above them the caller's.
+    /// Returns the marks that the caller gives, or else those of the tree that are this provider's.
     pub(crate) fn of(
         provider: Provider,
         preamble: &Preamble<'_>,
         options: &RenderOptions,
     ) -> Marks {
+        // Whoever says where the breakpoints are says so of all of them.
+        if let Some(fields) = &options.marks {
+            return Marks { fields: fields.clone(), forms: BTreeMap::new() };
+        }
         let mut marks = Marks::default();
         for node in &preamble.marks {
             let owner = node.attribute(names::PROVIDER).and_then(Value::as_str);
@@ -37,15 +41,12 @@ impl Marks {
                     marks.forms.insert(id.to_owned(), form.into());
                 }
             }
-            // Whoever says where the breakpoints are says so of all of them.
-            let own = entries(names::MARKS).filter(|_| options.marks.is_empty());
-            for (id, fields) in own.into_iter().flatten() {
+            for (id, fields) in entries(names::MARKS).into_iter().flatten() {
                 if let Some(fields) = fields.as_object() {
                     marks.fields.insert(id.to_owned(), fields.clone());
                 }
             }
         }
-        marks.fields.extend(options.marks.clone());
         marks
     }
 }

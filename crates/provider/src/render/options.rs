@@ -11,8 +11,8 @@ pub struct RenderOptions {
     /// Fields of the request that are no content: `model`, `max_tokens`. They stand above those in the tree.
     pub settings: Object,
     /// Fields that are written on a block besides its own, by the id of the node: `{"cache_control":{"type":"ephemeral"}}`. A text with
-    /// a mark is written as a list, which has a place for it. If there are any, those of the tree do not count.
-    pub marks: BTreeMap<String, Object>,
+    /// a mark is written as a list, which has a place for it. Without any, the marks are those of the newest imported request.
+    pub marks: Option<BTreeMap<String, Object>>,
 }
 
 /// Why there is no request.

@@ -217,9 +217,8 @@ fn marks_can_be_given_with_the_request() {
     let mark = parse(format!("{{{MARK}}}").as_bytes()).as_object().unwrap().clone();
     let blocks = head.view().nodes().filter(|(_, node)| node.content().as_text().is_some());
     let blocks: Vec<String> = blocks.map(|(_, node)| node.id().to_owned()).collect();
-    for block in [&blocks[0], &blocks[3]] {
-        options.marks.insert(block.clone(), mark.clone());
-    }
+    let marked = [&blocks[0], &blocks[3]].map(|block| (block.clone(), mark.clone()));
+    options.marks = Some(marked.into());
     let rendered = render(head.view(), Provider::Anthropic, &options).unwrap();
     let expected = format!(
         r#"{{"model":"claude-opus-5","max_tokens":9,"system":[{{"type":"text","text":"Be brief.",{MARK}}}],"messages":[{{"role":"user","content":"a"}},{{"role":"assistant","content":"b"}},{{"role":"user","content":[{{"type":"text","text":"c",{MARK}}}]}}]}}"#
