@@ -3,7 +3,8 @@
 #![no_main]
 
 use contextree_provider::{
-    Format, ImportOptions, Provider, RenderOptions, RequestRenderer, Severity, import, lint, render,
+    Format, ImportOptions, List, Provider, RenderOptions, RequestRenderer, Severity, import, lint,
+    render,
 };
 use libfuzzer_sys::fuzz_target;
 
@@ -22,8 +23,15 @@ fuzz_target!(|data: &[u8]| {
                 let Ok(rendered) = anew else { continue };
                 let value = rendered.value();
                 assert!(value.as_object().is_some());
+                // Tools and settings say what they say; what becomes of the conversation is ours.
                 let mut findings = lint(&rendered);
-                findings.retain(|finding| finding.severity == Severity::Error);
+                findings.retain(|finding| {
+                    let slot = finding.slot.is_some_and(|slot| slot.list == List::Messages);
+                    // Where results may stand anywhere, an id that was used twice can mean either call.
+                    let ambiguous = finding.code == "duplicate_call_id"
+                        && provider == Provider::OpenAiResponses;
+                    finding.severity == Severity::Error && slot && !ambiguous
+                });
                 assert!(
                     findings.is_empty() || own == Some(provider),
                     "{findings:?}\n{}",

@@ -4,9 +4,10 @@ use contextree_json::{Object, Value};
 use contextree_tree::Content;
 
 use crate::Provider;
-use crate::parts::View;
 use crate::parts::names;
-use crate::render::{LossKind, Out};
+use crate::parts::{Part, View};
+use crate::render::wire::lose_fields;
+use crate::render::{List, LossKind, Out, Slot};
 
 /// A definition, as one provider sees it.
 pub(crate) enum Definition<'a> {
@@ -134,6 +135,55 @@ pub(crate) fn strictness<'a>(view: &View<'a>) -> (Option<&'a Value>, Vec<&'a str
 fn split_strict(fields: &Object) -> (Option<&Value>, Vec<&str>) {
     let strict = fields.get("strict").filter(|it| !it.is_null());
     (strict, fields.keys().filter(|name| *name != "strict").collect())
+}
+
+/// A function, as a provider is told about it.
+pub(crate) struct Function<'a> {
+    /// The node that defines it.
+    pub(crate) id: &'a str,
+    pub(crate) view: View<'a>,
+    pub(crate) name: &'a str,
+    pub(crate) description: Option<&'a Value>,
+    pub(crate) parameters: Option<&'a Value>,
+}
+
+/// Writes the list of tools, if there is one. What is the provider's own is written as it is, functions by `write`.
+pub(crate) fn write_tools(
+    out: &mut Out,
+    parts: &[Part<'_>],
+    write: impl Fn(&mut Out, &Function<'_>),
+) {
+    let provider = out.rendered.provider;
+    let mut index = 0;
+    for part in parts {
+        let (id, view) = (part.node.id(), part.view());
+        let custom = custom_tool(&view, provider);
+        let definition = match &custom {
+            Some((custom, lost)) => {
+                lose_fields(out, id, lost);
+                Some(Definition::Own(custom))
+            }
+            None => Definition::of(out, &view, id, provider),
+        };
+        let Some(definition) = definition else { continue };
+        if index == 0 {
+            out.key("tools");
+            out.raw("[");
+        }
+        out.comma();
+        let start = out.place();
+        match definition {
+            Definition::Own(value) => out.value(value),
+            Definition::Function { name, description, parameters } => {
+                write(out, &Function { id, view, name, description, parameters });
+            }
+        }
+        out.span(start, id, Slot { list: List::Tools, index, inner: None });
+        index += 1;
+    }
+    if index > 0 {
+        out.raw("]");
+    }
 }
 
 /// The form of a tool that only its provider knows.

@@ -11,47 +11,26 @@ use crate::parts::names;
 use crate::parts::{Kind, Part, View};
 use crate::render::wire::{drop_signature, has_own, sent_tool, write_own};
 use crate::render::{List, LossKind, Out, Slot};
-use crate::tools::Definition;
+use crate::tools::{Function, write_tools};
 
 pub(super) fn tools(out: &mut Out, parts: &[Part<'_>]) {
-    let mut index = 0;
-    for part in parts {
-        tool(out, part, &mut index);
-    }
-    if index > 0 {
-        out.raw("]");
-    }
+    write_tools(out, parts, function);
 }
 
-fn tool(out: &mut Out, part: &Part<'_>, index: &mut u32) {
-    let id = part.node.id();
-    let view = part.view();
-    let Some(definition) = Definition::of(out, &view, id, ME) else { return };
-    if *index == 0 {
-        out.key("tools");
-        out.raw("[");
+fn function(out: &mut Out, function: &Function<'_>) {
+    let Function { id, view, name, description, parameters } = function;
+    out.raw("{");
+    let name = sent_tool(out, name, id);
+    out.text_field("name", &name);
+    if let Some(description) = description.filter(|it| !it.is_null() || view.is_from(ME)) {
+        out.key("description");
+        out.value(description);
     }
-    out.comma();
-    let start = out.place();
-    match definition {
-        Definition::Own(value) => out.value(value),
-        Definition::Function { name, description, parameters } => {
-            out.raw("{");
-            let name = sent_tool(out, name, id);
-            out.text_field("name", &name);
-            if let Some(description) = description.filter(|it| !it.is_null() || view.is_from(ME)) {
-                out.key("description");
-                out.value(description);
-            }
-            let schema = schema(out, parameters, id);
-            out.key("input_schema");
-            out.value(&schema);
-            write_own(out, &view, names::EXTRA, id);
-            out.raw("}");
-        }
-    }
-    out.span(start, id, Slot { list: List::Tools, index: *index, inner: None });
-    *index += 1;
+    let schema = schema(out, *parameters, id);
+    out.key("input_schema");
+    out.value(&schema);
+    write_own(out, view, names::EXTRA, id);
+    out.raw("}");
 }
 
 /// Returns a schema of arguments as it has to be: an object that says that they are one.

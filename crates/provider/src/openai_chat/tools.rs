@@ -5,60 +5,27 @@ use contextree_json::Value;
 use super::write::ME;
 use crate::parts::names;
 use crate::parts::{Part, View};
+use crate::render::Out;
 use crate::render::wire::{lose_fields, sent_tool};
-use crate::render::{List, Out, Slot};
-use crate::tools::{Definition, custom_tool, strictness};
+use crate::tools::{Function, strictness, write_tools};
 
 /// Writes the list of tools, if there is one.
 pub(super) fn tools(out: &mut Out, parts: &[Part<'_>]) {
-    let mut index = 0;
-    for part in parts {
-        tool(out, part, &mut index);
-    }
-    if index > 0 {
-        out.raw("]");
-    }
+    write_tools(out, parts, function);
 }
 
-fn tool(out: &mut Out, part: &Part<'_>, index: &mut u32) {
-    let id = part.node.id();
-    let view = part.view();
-    let custom = custom_tool(&view, ME);
-    let definition = match &custom {
-        Some((custom, lost)) => {
-            lose_fields(out, id, lost);
-            Definition::Own(custom)
-        }
-        None => match Definition::of(out, &view, id, ME) {
-            Some(definition) => definition,
-            None => return,
-        },
-    };
-    if *index == 0 {
-        out.key("tools");
-        out.raw("[");
-    }
-    out.comma();
-    let start = out.place();
-    match definition {
-        Definition::Own(value) => out.value(value),
-        Definition::Function { name, description, parameters } => {
-            let name = if view.is_from(ME) { name.into() } else { sent_tool(out, name, id) };
-            out.raw("{\"type\":\"function\",\"function\":{");
-            out.text_field("name", &name);
-            if let Some(description) = description {
-                out.key("description");
-                out.value(description);
-            }
-            if let Some(parameters) = parameters {
-                out.key("parameters");
-                out.value(parameters);
-            }
-            close(out, &view, id);
+fn function(out: &mut Out, function: &Function<'_>) {
+    let Function { id, view, name, description, parameters } = function;
+    let name = if view.is_from(ME) { (*name).into() } else { sent_tool(out, name, id) };
+    out.raw("{\"type\":\"function\",\"function\":{");
+    out.text_field("name", &name);
+    for (field, value) in [("description", description), ("parameters", parameters)] {
+        if let Some(value) = value {
+            out.key(field);
+            out.value(value);
         }
     }
-    out.span(start, id, Slot { list: List::Tools, index: *index, inner: None });
-    *index += 1;
+    close(out, view, id);
 }
 
 /// Writes the further fields of a function, each where it was.

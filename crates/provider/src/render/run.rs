@@ -125,7 +125,7 @@ impl<'a> Run<'a, '_> {
         if part.moved {
             self.out.loss(LossKind::Order, part.node.id(), "");
         }
-        if uses_ids_once(self.out.rendered.provider) {
+        if !self.wire.keeps_order() {
             part.repeat = self.repeat(&part, &open);
         }
         open.parts.push(part);
@@ -140,7 +140,15 @@ impl<'a> Run<'a, '_> {
             Kind::Call if part.view().form() == Some(names::form::ANONYMOUS) => 0,
             Kind::Call => {
                 let id = wire_call_id(part, &[]);
-                let repeat = self.used.take(&id);
+                let repeat = if uses_ids_once(self.out.rendered.provider) {
+                    self.used.take(&id)
+                } else {
+                    // An id may be used again, but not while somebody waits for its result.
+                    let waits =
+                        |it: &&Part<'_>| it.kind == Kind::Call && it.call_id() == part.call_id();
+                    let waiting = open.parts.iter().filter(waits).count();
+                    if waiting > 0 { waiting as u32 + 1 } else { 0 }
+                };
                 if repeat > 0 {
                     self.out.loss(LossKind::CallId, part.node.id(), &*id);
                 }
