@@ -64,11 +64,13 @@ pub(super) fn result(out: &mut Out, part: &Part<'_>, calls: &[Part<'_>]) {
                     out.rendered.bytes.truncate(before);
                 }
             });
-            if nested {
+            if nested && out.place() > start + 1 {
                 out.raw("]");
             } else {
+                // Nothing of a list could be said: the result says nothing.
                 out.rendered.bytes.truncate(start);
-                out.string(&view.text());
+                let text = if nested { "".into() } else { view.text() };
+                out.string(&text);
             }
         }
     }

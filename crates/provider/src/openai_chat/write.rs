@@ -190,7 +190,7 @@ fn assistant(out: &mut Out, message: &Message<'_>) {
     if calls.is_empty()
         && !said
         && field.is_none()
-        && head.attribute(names::MESSAGE_EXTRA).is_none()
+        && head.own_fields(names::MESSAGE_EXTRA, ME).is_none()
     {
         // Nothing of it can be said here: reasoning, or media.
         out.rendered.bytes.truncate(start);

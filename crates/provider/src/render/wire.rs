@@ -141,7 +141,8 @@ pub(crate) fn wire_call_id<'a>(part: &Part<'a>, calls: &[Part<'a>]) -> Cow<'a, s
         Some(Value::String(id)) => Cow::Borrowed(&**id),
         Some(other) => canonical(other),
         None => {
-            let call = calls.iter().find(|call| call.call_id().is_none()).unwrap_or(part);
+            let answered = calls.iter().find(|call| call.call_id().is_none());
+            let call = answered.filter(|_| part.kind != Kind::Call).unwrap_or(part);
             Cow::Owned(safe_call_id(call.node.id()).into_owned())
         }
     };

@@ -53,7 +53,12 @@ fn read_list(list: Vec<Value>, fields: &mut Fields) -> (Vec<Value>, Provider) {
     let mut notes = Vec::new();
     let mut written = Vec::with_capacity(nodes.len());
     for (block, node) in nodes {
-        written.push(write(&node, owner).unwrap_or(block));
+        // A block that no provider has is read by the model as it is written.
+        let other = || {
+            let text = String::from_utf8_lossy(&block.to_canonical()).into_owned();
+            write(&NewNode::text(text).kind("text"), owner).unwrap_or_default()
+        };
+        written.push(write(&node, owner).unwrap_or_else(other));
         let said = node.attributes.into_iter().find(|(name, _)| name == names::ENTRY);
         notes.push(said.map_or(Value::Null, |(_, said)| said));
     }
