@@ -4,6 +4,7 @@ use contextree_json::Object;
 use contextree_tree::{NodeKey, NodeRef, Region, Tree, TreeRef};
 
 use super::out::Mark;
+use super::preamble::is_marks;
 use super::run::{Run, Used, parts_of};
 use super::wire::settings_of;
 use super::{
@@ -105,10 +106,10 @@ impl RequestRenderer {
         let same = |version: Option<&u32>, node: NodeRef<'_>| {
             version.is_some_and(|version| *version == node.version() && *version < common)
         };
-        let system = tree.region(Region::Sys);
+        let mut versions = self.system.iter();
         let mut kept_system = !self.starts.is_empty()
-            && self.system.len() == system.child_count()
-            && system.children().zip(&self.system).all(|(node, version)| same(Some(version), node));
+            && self.system(tree).all(|node| same(versions.next(), node))
+            && versions.next().is_none();
         let mut kept = 0;
         if kept_system {
             let turns = tree.region(Region::Seq).children().zip(&self.turns);
@@ -146,8 +147,7 @@ impl RequestRenderer {
         self.used.truncate(0);
         self.starts.clear();
         self.turns.clear();
-        self.system.clear();
-        self.system.extend(tree.region(Region::Sys).children().map(NodeRef::version));
+        self.system = self.system(tree).map(NodeRef::version).collect();
         let preamble = Preamble::of(tree);
         self.out.marks = Marks::of(self.provider, &preamble, &self.options);
         self.out.lists = wire.writes_lists(&preamble);
@@ -183,6 +183,12 @@ impl RequestRenderer {
         let (out, used) = (&mut self.out, &mut self.used);
         let run = Run { wire, out, pending, open: None, used };
         walk(run, tree, (turn, from), &mut self.pairs, &mut self.turns, &mut self.starts);
+    }
+
+    /// Returns what stands in `^sys` and matters: not the marks of an imported request, if others are given.
+    fn system<'a>(&self, tree: TreeRef<'a>) -> impl Iterator<Item = NodeRef<'a>> + use<'a> {
+        let given = self.options.marks.is_some();
+        tree.region(Region::Sys).children().filter(move |node| !(given && is_marks(*node)))
     }
 
     /// Pairs the calls and results of the turns from the given one on, and of the head.

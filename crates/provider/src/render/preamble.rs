@@ -28,7 +28,7 @@ impl<'a> Preamble<'a> {
                 preamble.settings.push((node.id(), provider, settings));
             }
             if node.class() != Class::Block {
-                if [names::MARKS, names::FORMS].iter().any(|name| node.attribute(name).is_some()) {
+                if is_marks(node) {
                     preamble.marks.push(node);
                 }
                 continue;
@@ -42,4 +42,9 @@ impl<'a> Preamble<'a> {
         }
         preamble
     }
+}
+
+/// Returns true for a group that says how the newest request marks its blocks.
+pub(crate) fn is_marks(node: NodeRef<'_>) -> bool {
+    [names::MARKS, names::FORMS].iter().any(|name| node.attribute(name).is_some())
 }

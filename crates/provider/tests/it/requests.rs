@@ -1,7 +1,9 @@
 //! Logs of requests: every line has the whole conversation, and the tree is what the newest line says.
 
+use std::collections::BTreeMap;
+
 use contextree_json::Value;
-use contextree_provider::{Format, Provider, RenderOptions, lint, render};
+use contextree_provider::{Format, Provider, RenderOptions, RequestRenderer, lint, render};
 
 use crate::support::{assert_same, imported, parse, rendered};
 
@@ -107,6 +109,16 @@ fn a_long_log_with_a_breakpoint_grows_by_what_is_new() {
     let forms: Vec<Value> = marks.collect();
     let count: usize = forms.iter().map(|it| it.as_object().unwrap().len()).sum();
     assert!(count <= 2, "what the client does is learned, and need not be said again: {forms:?}");
+    for marks in [None, Some(BTreeMap::new())] {
+        let options = RenderOptions { marks, ..RenderOptions::default() };
+        let mut renderer = RequestRenderer::new(Provider::Anthropic, options.clone());
+        for snapshot in imported.context.history().iter() {
+            let anew = render(snapshot.view(), Provider::Anthropic, &options).unwrap();
+            assert!(*renderer.render(snapshot.tree()).unwrap() == anew, "rendered on and anew");
+            let marked = anew.text().contains("cache_control");
+            assert_eq!(marked, options.marks.is_none(), "whoever gives marks gives all");
+        }
+    }
 }
 
 #[test]
