@@ -86,7 +86,10 @@ fn produced(file: &Path) {
         let name = line.get("name").unwrap().as_str().unwrap();
         let own: Provider = line.get("provider").unwrap().as_str().unwrap().parse().unwrap();
         let request = line.get("request").unwrap();
-        assert_accepted(name, request, own);
+        // A walk through the types also makes what they allow and the service refuses: a file without its data.
+        if !name.starts_with("types of ") {
+            assert_accepted(name, request, own);
+        }
         let format: Format = own.name().parse().unwrap();
         let imported = import(&request.to_canonical(), format, ImportOptions::default()).unwrap();
         let tree = imported.context.head().unwrap().view();
