@@ -144,8 +144,12 @@ impl<'a> Run<'a, '_> {
                     self.used.take(&id)
                 } else {
                     // An id may be used again, but not while somebody waits for its result.
-                    let waits =
-                        |it: &&Part<'_>| it.kind == Kind::Call && it.call_id() == part.call_id();
+                    let waits = |it: &&Part<'_>| {
+                        // Without an id, each gets one of its own.
+                        it.kind == Kind::Call
+                            && it.call_id().is_some()
+                            && it.call_id() == part.call_id()
+                    };
                     let waiting = open.parts.iter().filter(waits).count();
                     if waiting > 0 { waiting as u32 + 1 } else { 0 }
                 };

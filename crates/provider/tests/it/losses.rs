@@ -243,3 +243,40 @@ fn the_title_of_a_document_is_not_dropped_silently() {
         assert!(said || codes(&rendered) == ["field"], "{provider}");
     }
 }
+
+#[test]
+fn calls_without_ids_are_answered_each_by_itself() {
+    let call = || NewNode::text("{}").role("assistant").kind("call").attribute("data_name", "f");
+    let context = context(vec![NewNode::text("go").role("user"), call(), call()]);
+    for provider in Provider::ALL {
+        let rendered = request(&context, provider);
+        let lost = rendered.losses.iter().map(|loss| loss.kind.code());
+        assert_eq!(lost.collect::<Vec<_>>(), ["missing_result"; 2], "{provider}");
+        assert_sound(&rendered);
+    }
+}
+
+#[test]
+fn an_id_that_waits_for_its_result_is_not_used_twice() {
+    let context = context(vec![
+        NewNode::text("go").role("user"),
+        call("a"),
+        call("a"),
+        result("a"),
+        result("a"),
+    ]);
+    for provider in [Provider::OpenAiChat, Provider::Anthropic, Provider::Gemini] {
+        let rendered = request(&context, provider);
+        assert_eq!(codes(&rendered), ["call_id"], "{provider}");
+        assert_sound(&rendered);
+    }
+}
+
+#[test]
+fn a_result_of_which_nothing_can_be_said_says_nothing() {
+    let messages = br#"{"model":"claude-opus-5","max_tokens":9,"messages":[{"role":"user","content":"a"},{"role":"assistant","content":[{"type":"tool_use","id":"t","name":"f","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":[{"type":"tool_reference","tool_name":"g"}]}]}]}"#;
+    let imported = imported(messages, Format::Anthropic);
+    for provider in Provider::ALL {
+        assert_sound(&rendered(&imported, provider));
+    }
+}
