@@ -1,8 +1,8 @@
 //! What a commit under a budget would take, node by node, with the reason.
 
+use contextree_canon::thread::{blocks, default_role};
 use contextree_engine::{Context, Preview, Pruned};
 use contextree_json::Value;
-use contextree_render::{blocks, default_role};
 use contextree_tokens::TokenCounter;
 use contextree_tree::{NodeRef, Region, TreeRef};
 

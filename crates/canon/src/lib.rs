@@ -7,6 +7,7 @@
 //! | a snapshot as a document, and back | [`export`], [`import`] |
 //! | a history as lines, and back | [`history`] |
 //! | what happened, as a store keeps it | [`record`] |
+//! | what a model is shown | [`thread`] |
 //! | the bytes of the specification's own serializer | [`reference_bytes`], [`reference_bytes_of_document`] |
 //!
 //! All of them are pure functions of a tree. The layouts are described in `docs/format.md`.
@@ -17,8 +18,10 @@ mod hash;
 pub mod history;
 mod import;
 mod limits;
+mod prepared;
 pub mod record;
 mod reference;
+pub mod thread;
 mod write;
 
 pub use digest::{history_digest, node_digest, snapshot_digest};
@@ -29,5 +32,6 @@ pub use hash::{
 };
 pub use import::{Imported, Profile, import, import_working};
 pub use limits::Limits;
+pub use prepared::PreparedNode;
 pub use reference::{order_siblings, reference_bytes_of_document};
 pub use write::{SPEC_VERSION, export, export_to, reference_bytes};

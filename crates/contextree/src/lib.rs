@@ -26,6 +26,9 @@
 //!
 //! Start with [`Context`]. The rules of all operations are in `docs/operations.md`, the formats in `docs/format.md`.
 
+pub use contextree_canon::thread::{
+    ThreadRenderer, blocks, default_role, thread, thread_of_turn, thread_positions,
+};
 pub use contextree_canon::{
     DocumentError, Hash, InvalidContent, Issue, Limits, Profile, SPEC_VERSION, content_hash,
     content_hash_of_bytes, content_hash_of_document, hashed_text, node_digest, order_siblings,
@@ -43,9 +46,6 @@ pub use contextree_engine::{
 pub use contextree_json as json;
 pub use contextree_query as query;
 pub use contextree_query::{Answer, Explanation, QueryError, RangeDiff, SelectOptions, Selection};
-pub use contextree_render::{
-    ThreadRenderer, blocks, default_role, thread, thread_of_turn, thread_positions,
-};
 pub use contextree_selector::Edition;
 pub use contextree_tree::diff;
 pub use contextree_tree::{

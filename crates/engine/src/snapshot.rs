@@ -3,8 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use contextree_canon::thread::thread;
 use contextree_canon::{Hash, export, history_digest, reference_bytes, snapshot_digest};
-use contextree_render::thread;
 use contextree_tree::{Tree, TreeRef};
 
 /// What one commit left behind. Immutable; cloning it clones a pointer.

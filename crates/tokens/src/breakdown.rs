@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use contextree_render::{blocks, default_role};
+use contextree_canon::thread::{blocks, default_role};
 use contextree_tree::{NodeRef, Region, TreeRef};
 
 use crate::counter::TokenCounter;

@@ -1,8 +1,8 @@
 //! Contexts under a budget.
 
 use contextree_budget::{Budget, Cause, Keeper, Rule};
+use contextree_canon::thread::blocks;
 use contextree_engine::{Context, NewNode, Place};
-use contextree_render::blocks;
 use contextree_selector::{Edition, parse};
 use contextree_tree::{Region, TreeRef};
 

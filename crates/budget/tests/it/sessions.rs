@@ -1,10 +1,10 @@
 //! Whole sessions of an agent under budgets: whatever goes, the request that is left is one that providers take.
 
 use contextree_budget::{Budget, Forecast, Keeper, Rule};
+use contextree_canon::thread::blocks;
 use contextree_engine::{Context, NewNode, Place};
 use contextree_json::Value;
 use contextree_provider::{Provider, RenderError, RenderOptions, Severity, lint, render};
-use contextree_render::blocks;
 use contextree_tree::{Region, TreeRef};
 use proptest::prelude::*;
 

@@ -1,8 +1,8 @@
 //! Requests, rendered in the plainest way there is.
 
 use contextree_cache::Rendered;
+use contextree_canon::thread::{blocks, write_block};
 use contextree_engine::{Context, NewNode, Place};
-use contextree_render::{blocks, write_block};
 use contextree_tree::TreeRef;
 
 /// A request with its spans, to be borrowed from.

@@ -383,14 +383,12 @@ fn the_core_depends_on_no_provider_and_each_layer_can_be_used_alone() {
         ("json", &["itoa", "memchr", "zmij"][..]),
         ("tree", &["contextree-json"][..]),
         ("canon", &["contextree-json", "contextree-tree", "crc32fast", "sha2"][..]),
-        ("render", &["contextree-json", "contextree-tree"][..]),
         (
             "engine",
             &[
                 "contextree-json",
                 "contextree-tree",
                 "contextree-canon",
-                "contextree-render",
                 "contextree-selector",
                 "contextree-query",
             ][..],

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use contextree_tree::{Class, NodeRef, Region, TreeRef};
 
-use crate::block::write_block;
+use super::block::write_block;
 
 /// Returns the thread of a tree: `^sys`, then the turns from the oldest to the newest, then the head; in each, blocks in document order.
 #[must_use]

@@ -2,7 +2,7 @@
 
 use contextree_tree::{NodeKey, NodeRef, Region, Tree, TreeRef};
 
-use crate::thread::write_part;
+use super::whole::write_part;
 
 /// Keeps the thread it rendered last, and the place of every child of a region in it.
 ///
@@ -31,7 +31,7 @@ impl ThreadRenderer {
         Self::default()
     }
 
-    /// Returns the thread of a snapshot; the same bytes as [`thread`](crate::thread()).
+    /// Returns the thread of a snapshot; the same bytes as [`thread`](super::thread()).
     pub fn render(&mut self, tree: &Tree) -> &[u8] {
         self.update(tree.view());
         self.last = Some(tree.clone());

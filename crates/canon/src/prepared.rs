@@ -2,26 +2,27 @@
 
 use std::ops::Deref;
 
-use contextree_canon::HashedContent;
 use contextree_json::Value;
+use contextree_tree::NewNode;
 
-use super::NewNode;
+use crate::HashedContent;
 
 /// A node to be added, whose content may have been hashed ahead, on any thread: the commit that seals it then has less to do.
 ///
 /// The hash is no promise of the caller. It is made of the content that stands here, which therefore cannot be changed any more.
 ///
 /// ```
-/// use contextree_engine::{Context, NewNode, Place, PreparedNode};
+/// use contextree_canon::PreparedNode;
+/// use contextree_tree::NewNode;
 ///
 /// let read = std::thread::spawn(|| {
 ///     let mut node = PreparedNode::from(NewNode::text("a long document").role("tool"));
 ///     node.hash_content();
 ///     node
 /// });
-/// let mut context = Context::new();
-/// context.add(Place::head(), read.join().unwrap())?;
-/// # Ok::<(), contextree_engine::OpError>(())
+/// let (node, content) = read.join().unwrap().into_parts();
+/// assert_eq!(node.role.as_deref(), Some("tool"));
+/// assert!(content.is_some(), "the content is hashed");
 /// ```
 #[derive(Clone, Debug)]
 pub struct PreparedNode {
@@ -65,7 +66,11 @@ impl PreparedNode {
         self.node
     }
 
-    pub(super) fn into_parts(self) -> (NewNode, Option<Box<HashedContent>>) {
+    /// Returns the node, and its content with the hash if that was made ahead.
+    ///
+    /// The engine calls this when it adds the node.
+    #[must_use]
+    pub fn into_parts(self) -> (NewNode, Option<Box<HashedContent>>) {
         (self.node, self.content)
     }
 }
