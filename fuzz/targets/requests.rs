@@ -2,10 +2,8 @@
 //! what was not a provider's own request to begin with is one that the provider accepts.
 #![no_main]
 
-use contextree_provider::{
-    Format, ImportOptions, List, Provider, RenderOptions, RequestRenderer, Severity, import, lint,
-    render,
-};
+use contextree_import::{Format, ImportOptions, import};
+use contextree_provider::{List, Provider, RenderOptions, RequestRenderer, Severity, lint, render};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {

@@ -16,7 +16,7 @@ const TARGETS: [(&str, &str); 9] = [
     ("print", "seeds/selectors"),
     ("evaluate", "seeds/selectors"),
     ("session", "seeds/session"),
-    ("requests", "../crates/provider/tests/samples"),
+    ("requests", "../crates/import/tests/samples"),
     ("budget", "seeds/budget"),
 ];
 

@@ -19,7 +19,7 @@ pub(crate) fn check(root: &Path) -> Result<String, String> {
     let mut render = Command::new("cargo");
     render.current_dir(root).args(["run", "--release", "--quiet", "--package"]);
     render.args(["contextree-provider", "--example", "requests", "--"]);
-    render.arg(root.join("crates/provider/tests/samples")).arg(&produced);
+    render.arg(root.join("crates/import/tests/samples")).arg(&produced);
     output(&mut render, &rendered)?;
     let input = fs::File::open(&rendered).map_err(|error| error.to_string())?;
     run(Command::new(&python).arg(scripts.join("validate.py")).stdin(input))?;

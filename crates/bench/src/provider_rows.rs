@@ -4,9 +4,8 @@ use std::hint::black_box;
 use std::io::Write as _;
 
 use contextree::{Context, NewNode, Place};
-use contextree_provider::{
-    Format, ImportOptions, Provider, RenderOptions, RequestRenderer, import as import_text,
-};
+use contextree_import::{Format, ImportOptions, import as import_text};
+use contextree_provider::{Provider, RenderOptions, RequestRenderer};
 
 use crate::measure::{Row, compare, time};
 use crate::rows::Scale;

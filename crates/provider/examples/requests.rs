@@ -10,11 +10,9 @@ mod session;
 
 use std::path::Path;
 
+use contextree_import::{Format, ImportOptions, import};
 use contextree_json::{Object, Value};
-use contextree_provider::{
-    Format, ImportOptions, Provider, RenderError, RenderOptions, Severity, import, lint_value,
-    render,
-};
+use contextree_provider::{Provider, RenderError, RenderOptions, Severity, lint_value, render};
 use contextree_tree::TreeRef;
 use session::Session;
 

@@ -5,9 +5,8 @@
 
 use std::borrow::Cow;
 
-use contextree_engine::NewNode;
 use contextree_json::{Object, Value};
-use contextree_tree::Content;
+use contextree_tree::{Content, NewNode};
 
 use crate::Provider;
 use crate::parts::{View, names};
@@ -41,6 +40,12 @@ pub(crate) fn data_url<'a>(view: &View<'a>) -> Cow<'a, str> {
     }
 }
 
+/// Returns the media of a block that is to be as an address: data as `data:…;base64,…`.
+#[must_use]
+pub fn url_of_node(node: &NewNode) -> Cow<'_, str> {
+    data_url(&View::of_new(node))
+}
+
 /// Returns data as standard base64 with its padding. What the SDK of Gemini writes is the other alphabet, which no other provider reads.
 pub(crate) fn base64<'a>(view: &View<'a>) -> Cow<'a, str> {
     let text = view.text();
@@ -62,7 +67,8 @@ pub(crate) fn is_public(url: &str) -> bool {
 }
 
 /// Returns a block with what an address refers to: data, if it is a `data:` address.
-pub(crate) fn from_url(kind: &str, url: Box<str>) -> NewNode {
+#[must_use]
+pub fn from_url(kind: &str, url: Box<str>) -> NewNode {
     let data = url.strip_prefix("data:").and_then(|rest| rest.split_once(";base64,"));
     match data {
         Some((mime, data)) if is_mime(mime) => {

@@ -1,10 +1,10 @@
 //! What the messages of Anthropic and Gemini have in common: results among other parts, fields of the message, lists that were empty.
 
-use contextree_engine::NewNode;
 use contextree_json::{Object, Value};
+use contextree_tree::NewNode;
 
-use crate::import::set;
 use crate::parts::{Kind, Part, View, names};
+use crate::read::set;
 use crate::render::{List, LossKind, Out};
 
 /// The position of a part in its message; noted where a result stands behind something else, and results are moved to the front.

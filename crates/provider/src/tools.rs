@@ -190,11 +190,8 @@ pub(crate) fn write_tools(
 pub(crate) const OWN: &str = "own";
 
 /// Returns the content of a function's definition.
-pub(crate) fn function(
-    name: Value,
-    description: Option<Value>,
-    parameters: Option<Value>,
-) -> Content {
+#[must_use]
+pub fn function(name: Value, description: Option<Value>, parameters: Option<Value>) -> Content {
     let mut object = Object::new();
     object.insert("name", name);
     if let Some(description) = description {

@@ -1,7 +1,4 @@
-//! Which provider is written and read by whom.
-
-use contextree_engine::NewNode;
-use contextree_json::Value;
+//! Which provider is written by whom.
 
 use crate::Provider;
 use crate::render::Wire;
@@ -14,15 +11,5 @@ pub(crate) fn wire(provider: Provider) -> &'static dyn Wire {
         Provider::OpenAiResponses => &openai_responses::Responses,
         Provider::Anthropic => &anthropic::Anthropic,
         Provider::Gemini => &gemini::Gemini,
-    }
-}
-
-/// Reads one part of a provider's message.
-pub(crate) fn read_part(provider: Provider, part: Value) -> NewNode {
-    match provider {
-        Provider::OpenAiChat => openai_chat::read_part(part),
-        Provider::OpenAiResponses => openai_responses::read_part(part),
-        Provider::Anthropic => anthropic::read_part(part),
-        Provider::Gemini => gemini::read_part(part),
     }
 }

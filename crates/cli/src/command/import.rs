@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use contextree::{Context, ContextOptions, Profile};
-use contextree_json::{Object, ParseErrorKind, Value};
-use contextree_provider::{
+use contextree_import::{
     Format as LogFormat, ImportError, ImportErrorKind, ImportOptions, ImportReport, Importer,
     is_lines,
 };
+use contextree_json::{Object, ParseErrorKind, Value};
 use contextree_store::ContextSettings;
 
 use super::Call;

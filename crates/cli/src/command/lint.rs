@@ -1,10 +1,8 @@
 //! `ctx lint`: a request that somebody else wrote, checked before it is sent.
 
+use contextree_import::{Format as LogFormat, detect, is_lines, without_byte_order_mark};
 use contextree_json::{Value, lines, parse};
-use contextree_provider::{
-    Finding, Format as LogFormat, Provider, Severity, detect, is_lines, lint_value,
-    without_byte_order_mark,
-};
+use contextree_provider::{Finding, Provider, Severity, lint_value};
 
 use super::Call;
 use super::render::{finding_value, finding_word, provider};

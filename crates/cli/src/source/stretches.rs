@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{self, Read};
 
-use contextree_provider::without_byte_order_mark;
+use contextree_import::without_byte_order_mark;
 
 use crate::error::Failure;
 

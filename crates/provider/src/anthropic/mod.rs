@@ -5,7 +5,8 @@ mod preamble;
 mod read;
 mod write;
 
-pub(crate) use read::{read_message, read_part, read_request, read_spoken};
+pub use read::read_spoken;
+pub(crate) use read::{read_message, read_part, read_request};
 pub(crate) use write::Anthropic;
 
 use crate::parts::{Part, Role, names};

@@ -1,15 +1,14 @@
 //! Messages of Anthropic, read.
 
-use contextree_engine::NewNode;
 use contextree_json::Value;
-use contextree_tree::Content;
+use contextree_tree::{Content, NewNode};
 
 use super::ME;
-use crate::import::{Fields, Incoming, Shape, mark_provider, opaque, set};
 use crate::messages::note_positions;
 use crate::parts::names::{self, form};
 use crate::parts::{Role, role_of};
-use crate::requests::Request;
+use crate::read::Request;
+use crate::read::{Fields, Incoming, Shape, mark_provider, opaque, set};
 use crate::tools::{OWN, function};
 
 /// Reads a request.
@@ -79,8 +78,12 @@ pub(crate) fn read_message(message: Value) -> Result<Incoming, Shape> {
     Ok(read)
 }
 
-/// Reads who says what in a message, and leaves its other fields. There is always a part.
-pub(crate) fn read_spoken(fields: &mut Fields) -> Result<Incoming, Shape> {
+/// Reads who says what in a message of Anthropic, and leaves its other fields. There is always a part.
+///
+/// # Errors
+///
+/// If the fields are not those of a message.
+pub fn read_spoken(fields: &mut Fields) -> Result<Incoming, Shape> {
     let word = fields.need_text("role")?;
     let role = role_of(&word);
     let mut parts = Vec::new();

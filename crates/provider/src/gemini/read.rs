@@ -1,19 +1,18 @@
 //! Contents of Gemini, read.
 
-use contextree_engine::NewNode;
 use contextree_json::{Object, Value};
-use contextree_tree::Content;
+use contextree_tree::{Content, NewNode};
 
 use super::ME;
 use super::spelling::{
     self, CONTENT, INNER_NULL, NULL, ROLE_NULL, Reader, SNAKE, content, get, note, note_list,
 };
 use super::tools::read_tool;
-use crate::import::{Fields, Incoming, Shape, mark_provider, opaque, set};
 use crate::messages::note_positions;
 use crate::parts::names::{self, form};
 use crate::parts::{Role, role_of};
-use crate::requests::Request;
+use crate::read::Request;
+use crate::read::{Fields, Incoming, Shape, mark_provider, opaque, set};
 
 /// The fields of a part that say what it is. Text comes last: beside anything else it is empty.
 const DATA: [&str; 9] = [

@@ -5,12 +5,12 @@
 
 use std::borrow::Cow;
 
-use contextree_engine::NewNode;
 use contextree_json::{Object, Value};
+use contextree_tree::NewNode;
 
 use super::ME;
-use crate::import::{Fields, set};
 use crate::parts::{Part, View};
+use crate::read::{Fields, set};
 
 /// The attribute: an object with the notes that are named below.
 const SPELLING: &str = "data_spelling";

@@ -1,16 +1,16 @@
 //! Tools of Gemini: entries with any number of functions, or with something of the provider's own, or with both.
 
-use contextree_engine::NewNode;
 use contextree_json::{Object, Value};
+use contextree_tree::NewNode;
 
 use super::ME;
 use super::schema::json_schema;
 use super::spelling::{
     ENTRY, NULL, Reader, SNAKE, get, names as nulls, note, note_list, noted, snake, spelled,
 };
-use crate::import::{mark_provider, opaque, set};
 use crate::parts::names::{self, form};
 use crate::parts::{Part, View};
+use crate::read::{mark_provider, opaque, set};
 use crate::render::wire::{sent_tool, write_own};
 use crate::render::{List, Out, Slot};
 use crate::tools::{Definition, OWN, function};

@@ -1,16 +1,15 @@
 //! Messages of Chat Completions, read.
 
-use contextree_engine::NewNode;
 use contextree_json::{Object, Value};
-use contextree_tree::Content;
+use contextree_tree::{Content, NewNode};
 
 use crate::Provider;
-use crate::import::{Fields, Incoming, Shape, mark_provider, opaque, opaque_part, set};
 use crate::media::{audio_mime, extension, from_url};
 use crate::parts::names::{self, form};
 use crate::parts::{Role, role_of};
+use crate::read::Request;
+use crate::read::{Fields, Incoming, Shape, mark_provider, opaque, opaque_part, set};
 use crate::render::wire::{fits_call_id, fits_name};
-use crate::requests::Request;
 use crate::tools::{OWN, function};
 
 const ME: Provider = Provider::OpenAiChat;

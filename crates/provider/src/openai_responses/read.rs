@@ -1,17 +1,16 @@
 //! Items of Responses, read. Items of the model in a row are one message: reasoning, what is said, what is called.
 
-use contextree_engine::NewNode;
 use contextree_json::Value;
-use contextree_tree::Content;
+use contextree_tree::{Content, NewNode};
 
 use crate::Provider;
-use crate::import::{Fields, Incoming, Shape, mark_provider, opaque, opaque_part, set};
 use crate::media::from_url;
 use crate::openai_chat::set_role;
 use crate::parts::names::{self, form};
 use crate::parts::{Role, role_of};
+use crate::read::Request;
+use crate::read::{Fields, Incoming, Shape, mark_provider, opaque, opaque_part, set};
 use crate::render::wire::{fits_call_id, fits_name};
-use crate::requests::Request;
 use crate::tools::{OWN, function};
 
 const ME: Provider = Provider::OpenAiResponses;

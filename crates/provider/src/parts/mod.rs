@@ -4,5 +4,8 @@ pub mod names;
 mod part;
 mod view;
 
-pub(crate) use part::{Kind, Part, Role, kind_of, role_of};
+pub(crate) use part::{Part, kind_of};
 pub(crate) use view::View;
+
+pub use part::{Kind, Role, role_of};
+pub use view::{kind_of_node, text_of_node};

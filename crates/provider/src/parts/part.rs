@@ -9,23 +9,35 @@ use crate::Provider;
 
 /// Who speaks, in the words that all providers can be brought to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Role {
+pub enum Role {
+    /// The developer, in system text.
     System,
+    /// The user.
     User,
+    /// The model.
     Assistant,
+    /// A tool, with its result.
     Tool,
 }
 
 /// What a part is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub enum Kind {
+    /// Text.
     Text,
+    /// A tool call.
     Call,
+    /// A tool result.
     Result,
+    /// An image.
     Image,
+    /// A document.
     Document,
+    /// Sound.
     Audio,
+    /// What the model thinks before it answers.
     Reasoning,
+    /// What the model says instead of an answer.
     Refusal,
     /// The definition of a tool.
     Tool,
@@ -122,7 +134,8 @@ pub(crate) fn kind_of(kind: Option<&str>, content: &Content, provided: bool) -> 
 }
 
 /// Returns the role that a word means; a word that is not known speaks to the model, like a user.
-pub(crate) fn role_of(word: &str) -> Role {
+#[must_use]
+pub fn role_of(word: &str) -> Role {
     match word {
         "system" | "developer" => Role::System,
         "assistant" | "model" | "ai" => Role::Assistant,

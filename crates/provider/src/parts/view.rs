@@ -2,9 +2,8 @@
 
 use std::borrow::Cow;
 
-use contextree_engine::NewNode;
 use contextree_json::{Object, Value};
-use contextree_tree::{Content, NodeRef};
+use contextree_tree::{Content, NewNode, NodeRef};
 
 use super::{Kind, kind_of, names};
 use crate::Provider;
@@ -105,4 +104,16 @@ impl<'a> View<'a> {
             ),
         }
     }
+}
+
+/// Returns what a block that is to be is.
+#[must_use]
+pub fn kind_of_node(node: &NewNode) -> Kind {
+    View::of_new(node).kind
+}
+
+/// Returns what a block that is to be says, as text: JSON as its canonical text.
+#[must_use]
+pub fn text_of_node(node: &NewNode) -> Cow<'_, str> {
+    View::of_new(node).text()
 }

@@ -10,7 +10,7 @@ pub(crate) use super::fit::{fits_call_id, fits_name};
 use super::fit::fit_call_id;
 use super::{LossKind, Out, Preamble, RenderOptions, Side};
 use crate::parts::{Kind, Part, Role, View, names, role_of};
-use crate::{Provider, wires};
+use crate::{Provider, read};
 
 /// What a call without a result is answered with.
 pub(crate) const MISSING: &str = "[no result]";
@@ -231,7 +231,7 @@ pub(crate) fn for_each_nested(view: &View<'_>, mut each: impl FnMut(View<'_>)) -
         return false;
     };
     for element in elements {
-        let node = wires::read_part(provider, element.clone());
+        let node = read::read_part(provider, element.clone());
         each(View::of_new(&node));
     }
     true

@@ -1,7 +1,8 @@
 //! Requests of Anthropic: what comes back as it was, and what others get of it.
 
 use contextree_engine::{Context, NewNode, Place};
-use contextree_provider::{Format, Provider, RenderOptions, Severity, lint, render};
+use contextree_import::Format;
+use contextree_provider::{Provider, RenderOptions, Severity, lint, render};
 
 use crate::support::{at, comes_back, crossed, findings, imported, losses, rendered};
 

@@ -1,7 +1,8 @@
 //! However a session is cut down, what is rendered is accepted; and rendering on from the last snapshot gives the same bytes.
 
+use contextree_import::Format;
 use contextree_provider::{
-    Format, Provider, RenderError, RenderOptions, Rendered, RequestRenderer, Severity, lint, render,
+    Provider, RenderError, RenderOptions, Rendered, RequestRenderer, Severity, lint, render,
 };
 
 use crate::session::Session;

@@ -1,9 +1,10 @@
 //! What one provider accepts and another does not: ids, names, media, definitions of tools.
 
 use contextree_engine::{Context, NewNode, Place};
+use contextree_import::Format;
 use contextree_json::Value;
 use contextree_provider::{
-    Format, Provider, RenderOptions, Rendered, RequestRenderer, Severity, lint, render,
+    Provider, RenderOptions, Rendered, RequestRenderer, Severity, lint, render,
 };
 
 use crate::support::{imported, parse, rendered};

@@ -1,7 +1,8 @@
 //! However a request of OpenAI's is written, it comes back as it was, and nothing is said to be lost.
 
+use contextree_import::{Format, ImportOptions, import};
 use contextree_json::Value;
-use contextree_provider::{Format, ImportOptions, Provider, RenderOptions, import, render};
+use contextree_provider::{Provider, RenderOptions, render};
 
 use crate::support::{assert_same, parse};
 

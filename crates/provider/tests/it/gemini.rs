@@ -1,9 +1,8 @@
 //! Requests of Gemini: however they are spelled they come back as they were, and others read them.
 
 use contextree_engine::{Context, Edit, NewNode, Place};
-use contextree_provider::{
-    Format, ImportOptions, Provider, RenderOptions, RequestRenderer, import, render,
-};
+use contextree_import::{Format, ImportOptions, import};
+use contextree_provider::{Provider, RenderOptions, RequestRenderer, render};
 
 use crate::support::{at, comes_back, crossed, findings, imported, losses, rendered};
 

@@ -1,8 +1,9 @@
 //! What cannot be said is said to be lost, and the request stays one that is accepted.
 
 use contextree_engine::{Context, NewNode, Place};
+use contextree_import::Format;
 use contextree_provider::{
-    Format, LossKind, Provider, RenderError, RenderOptions, Rendered, Severity, lint, render,
+    LossKind, Provider, RenderError, RenderOptions, Rendered, Severity, lint, render,
 };
 
 use crate::support::{imported, parse, rendered, samples};

@@ -1,21 +1,15 @@
-//! Tests of requests and logs: there and back, what is lost, what is refused.
+//! Tests of requests: there and back, what is lost, what is refused.
 
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
+mod answers;
 mod anthropic;
 mod budgets;
-mod claude_code;
-mod codex;
 mod crossing;
 mod exact;
 mod gemini;
-mod langchain;
 mod linting;
-mod logs;
 mod losses;
-mod otel;
-mod plain_logs;
-mod requests;
 mod round_trip;
 mod session;
 mod support;

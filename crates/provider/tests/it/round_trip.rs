@@ -1,6 +1,7 @@
 //! A request that is imported and rendered again is the same request.
 
-use contextree_provider::{Format, Provider, lint};
+use contextree_import::Format;
+use contextree_provider::{Provider, lint};
 
 use crate::support::{assert_same, imported, parse, rendered, samples};
 

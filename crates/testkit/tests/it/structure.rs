@@ -393,6 +393,7 @@ fn the_core_depends_on_no_provider_and_each_layer_can_be_used_alone() {
                 "contextree-query",
             ][..],
         ),
+        ("provider", &["contextree-json", "contextree-tree", "contextree-canon"][..]),
     ] {
         let manifest = std::fs::read_to_string(crates.join(name).join("Cargo.toml")).unwrap();
         let dependencies = manifest

@@ -1,0 +1,357 @@
+//! Finding out which format something is.
+//!
+//! Most logs begin with a plain message, which could be anybody's, or with a line of bookkeeping, which is nobody's. So the first entries
+//! are looked at until one of them can only be of one format.
+
+use contextree_json::Value;
+
+use crate::format::Format;
+
+/// How many entries are looked at before the best guess has to do.
+const PATIENCE: usize = 256;
+
+/// Returns the format that a document looks like; of several that would do, the likeliest.
+#[must_use]
+pub fn detect(value: &Value) -> Option<Format> {
+    let mut detector = Detector::default();
+    match (detector.look(value), detector.settle()) {
+        (Verdict::Is(format), _) | (_, Verdict::Is(format)) => Some(format),
+        _ => None,
+    }
+}
+
+/// What an entry looks like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Guess {
+    /// It can only be this.
+    Sure(Format),
+    /// It would do, but so would others. The more somebody bothered to write, the higher the rank.
+    Perhaps(Format, u8),
+}
+
+/// A format that is being found out.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Detector {
+    best: Option<(Format, u8)>,
+    looked: usize,
+}
+
+/// What a detector knows after an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// Not enough.
+    Wait,
+    /// The format.
+    Is(Format),
+    /// That it will not find out.
+    Unknown,
+}
+
+impl Detector {
+    /// Looks at one more entry.
+    pub(crate) fn look(&mut self, value: &Value) -> Verdict {
+        match guess(value) {
+            Some(Guess::Sure(format)) => return Verdict::Is(format),
+            Some(Guess::Perhaps(format, rank)) if self.best.is_none_or(|(_, best)| rank > best) => {
+                self.best = Some((format, rank));
+            }
+            _ => {}
+        }
+        self.looked += 1;
+        if self.looked < PATIENCE { Verdict::Wait } else { self.settle() }
+    }
+
+    /// Returns what has to do if nothing more comes.
+    pub(crate) fn settle(&self) -> Verdict {
+        self.best.map_or(Verdict::Unknown, |(format, _)| Verdict::Is(format))
+    }
+}
+
+/// Returns what a document, or a line of a log, looks like. Of a list, the first element that is sure decides, or the best of them all.
+fn guess(value: &Value) -> Option<Guess> {
+    match value {
+        Value::Array(elements) => guess_list(elements),
+        Value::Object(_) => guess_object(value),
+        _ => None,
+    }
+}
+
+fn guess_list(elements: &[Value]) -> Option<Guess> {
+    let mut best: Option<Guess> = None;
+    for element in elements {
+        match (guess(element), best) {
+            (sure @ Some(Guess::Sure(_)), _) => return sure,
+            (Some(Guess::Perhaps(_, rank)), Some(Guess::Perhaps(_, known))) if rank <= known => {}
+            (Some(perhaps), _) => best = Some(perhaps),
+            (None, _) => {}
+        }
+    }
+    best
+}
+
+fn guess_object(value: &Value) -> Option<Guess> {
+    let has = |name: &str| value.get(name).is_some();
+    let text = |name: &str| value.get(name).and_then(Value::as_str);
+    let list = |name: &str| value.get(name).and_then(Value::as_array);
+    let sure = |format| Some(Guess::Sure(format));
+    if ["conversations", "conversation"].into_iter().any(|name| list(name).is_some())
+        || (has("from") && has("value"))
+    {
+        return sure(Format::ShareGpt);
+    }
+    if is_otel(value) {
+        return sure(Format::OTel);
+    }
+    if is_langchain(value) {
+        return sure(Format::LangChain);
+    }
+    if is_codex(value) {
+        return sure(Format::Codex);
+    }
+    if ["sessionId", "parentUuid", "leafUuid", "parent_tool_use_id"].into_iter().any(has)
+        || (has("session_id") && has("type"))
+    {
+        return sure(Format::ClaudeCode);
+    }
+    if has("contents") || (has("parts") && has("role") && !has("content")) {
+        let otel =
+            list("parts").is_some_and(|parts| parts.iter().any(|it| it.get("type").is_some()));
+        return sure(if otel { Format::OTel } else { Format::Gemini });
+    }
+    if let Some(messages) = list("messages") {
+        return Some(guess_request(value, messages));
+    }
+    if has("role") {
+        return Some(guess_message(value));
+    }
+    if list("input").is_some() && text("type").is_none() {
+        return sure(Format::OpenAiResponses);
+    }
+    // Rows of data sets have an `input` too.
+    let settings = ["model", "instructions", "prompt", "previous_response_id"];
+    if settings.into_iter().any(has)
+        && (text("input").is_some() || has("previous_response_id") || has("prompt"))
+        && !has("output")
+        && text("type").is_none()
+        && text("prompt").is_none()
+    {
+        return sure(Format::OpenAiResponses);
+    }
+    is_item(text("type")?).then_some(Guess::Sure(Format::OpenAiResponses))
+}
+
+/// A request with `messages` is OpenAI's or Anthropic's, or the list of another log.
+fn guess_request(request: &Value, messages: &[Value]) -> Guess {
+    let list = |name: &str| request.get(name).and_then(Value::as_array).unwrap_or_default();
+    let has = |name: &str| request.get(name).is_some();
+    if list("tools").iter().any(|tool| tool.get("function").is_some()) {
+        return Guess::Sure(Format::OpenAiChat);
+    }
+    if has("system")
+        || has("anthropic_version")
+        || list("tools").iter().any(|tool| tool.get("input_schema").is_some())
+    {
+        return Guess::Sure(Format::Anthropic);
+    }
+    match guess_list(messages) {
+        Some(sure @ Guess::Sure(_)) => sure,
+        perhaps => {
+            let by_system =
+                messages.iter().any(|it| it.get("role").and_then(Value::as_str) == Some("system"));
+            let model = request.get("model").and_then(Value::as_str).unwrap_or_default();
+            if model.starts_with("claude") && has("max_tokens") && !by_system {
+                return Guess::Perhaps(Format::Anthropic, 3);
+            }
+            match perhaps {
+                Some(Guess::Perhaps(Format::Anthropic, rank)) => {
+                    Guess::Perhaps(Format::Anthropic, rank)
+                }
+                _ => Guess::Perhaps(Format::OpenAiChat, 3),
+            }
+        }
+    }
+}
+
+/// A message may have been said anywhere; its parts are written by one provider only.
+fn guess_message(message: &Value) -> Guess {
+    let text = |name: &str| message.get(name).and_then(Value::as_str);
+    let role = text("role").unwrap_or_default();
+    let called = ["tool_calls", "tool_call_id", "function_call"];
+    if called.into_iter().any(|name| message.get(name).is_some()) || role == "function" {
+        return Guess::Sure(Format::OpenAiChat);
+    }
+    let parts = message.get("content").and_then(Value::as_array);
+    for part in parts.into_iter().flatten() {
+        let kind = part.get("type").and_then(Value::as_str).unwrap_or_default();
+        match kind {
+            "tool_use" | "tool_result" | "thinking" | "redacted_thinking" => {
+                return Guess::Sure(Format::Anthropic);
+            }
+            "image_url" | "input_audio" => return Guess::Sure(Format::OpenAiChat),
+            "file" if part.get("file").is_some() => return Guess::Sure(Format::OpenAiChat),
+            "output_text" => return Guess::Sure(Format::OpenAiResponses),
+            _ if kind.starts_with("input_") => return Guess::Sure(Format::OpenAiResponses),
+            _ if part.get("source").is_some() => return Guess::Sure(Format::Anthropic),
+            _ => {}
+        }
+    }
+    if text("type") == Some("message") {
+        return Guess::Sure(Format::OpenAiResponses);
+    }
+    match parts {
+        // Gateways take the markers of Anthropic's cache in requests of OpenAI's shape as well.
+        Some(parts) if parts.iter().any(|part| part.get("cache_control").is_some()) => {
+            Guess::Perhaps(Format::Anthropic, 2)
+        }
+        Some(_) => Guess::Perhaps(Format::OpenAiChat, 1),
+        None => Guess::Perhaps(Format::Flat, 0),
+    }
+}
+
+fn is_otel(value: &Value) -> bool {
+    let named = |name: &str| name.starts_with("gen_ai.");
+    let has = |object: &Value| match object {
+        Value::Object(object) => object.keys().any(named),
+        Value::Array(list) => {
+            list.iter().any(|it| it.get("key").and_then(Value::as_str).is_some_and(named))
+        }
+        _ => false,
+    };
+    let named_by = |field: &str| value.get(field).and_then(Value::as_str).is_some_and(named);
+    let events = value.get("events").and_then(Value::as_array);
+    let exports = ["resourceSpans", "resourceLogs", "resource_spans", "resource_logs"];
+    exports.iter().any(|name| value.get(name).is_some())
+        || has(value)
+        || value.get("attributes").is_some_and(has)
+        || ["event_name", "eventName", "event.name"].into_iter().any(named_by)
+        || events.into_iter().flatten().any(|event| {
+            let name = event.get("name").and_then(Value::as_str);
+            name.is_some_and(named) || event.get("attributes").is_some_and(has)
+        })
+}
+
+fn is_langchain(value: &Value) -> bool {
+    let kind = value.get("type").and_then(Value::as_str).unwrap_or_default();
+    let speaker = matches!(
+        kind,
+        "human" | "ai" | "HumanMessageChunk" | "AIMessageChunk" | "ToolMessageChunk"
+    );
+    let others = ["system", "tool", "function", "chat", "remove"];
+    let speaks = value.get("data").is_some() && others.contains(&kind);
+    value.get("lc").is_some()
+        || speaks
+        || (speaker && (value.get("data").is_some() || value.get("content").is_some()))
+        || (others.contains(&kind) && value.get("content").is_some() && value.get("role").is_none())
+}
+
+fn is_codex(value: &Value) -> bool {
+    let has = |name: &str| value.get(name).is_some();
+    let kind = value.get("type").and_then(Value::as_str).unwrap_or_default();
+    let kinds = [
+        "session_meta",
+        "turn_context",
+        "response_item",
+        "event_msg",
+        "compacted",
+        "world_state",
+        "inter_agent_communication",
+    ];
+    // Older ones begin with what `session_meta` has now, and no word for it.
+    let named = has("role") || has("model");
+    (has("payload") && kinds.contains(&kind))
+        || (kind.is_empty() && has("id") && has("timestamp") && !named)
+        || has("record_type")
+}
+
+fn is_item(kind: &str) -> bool {
+    let ends = ["_call", "_call_output", "_output"];
+    let kinds = [
+        "reasoning",
+        "item_reference",
+        "compaction",
+        "compaction_trigger",
+        "additional_tools",
+        "configuration_update",
+        "mcp_list_tools",
+        "mcp_approval_request",
+        "mcp_approval_response",
+    ];
+    kinds.contains(&kind) || ends.iter().any(|end| kind.ends_with(end))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(lines: &[&str], expected: Option<Format>) {
+        let values: Vec<Value> = lines
+            .iter()
+            .map(|line| contextree_json::parse(line.as_bytes()).expect("it is JSON"))
+            .collect();
+        let mut detector = Detector::default();
+        let verdict = values.iter().map(|value| detector.look(value));
+        let found = match verdict.into_iter().find(|verdict| *verdict != Verdict::Wait) {
+            Some(verdict) => verdict,
+            None => detector.settle(),
+        };
+        assert_eq!(found, expected.map_or(Verdict::Unknown, Verdict::Is), "{lines:?}");
+        // A list of the same is the same.
+        let mut detector = Detector::default();
+        let found = match detector.look(&Value::Array(values)) {
+            Verdict::Wait => detector.settle(),
+            verdict => verdict,
+        };
+        assert_eq!(found, expected.map_or(Verdict::Unknown, Verdict::Is), "[{lines:?}]");
+    }
+
+    #[test]
+    fn a_plain_message_decides_nothing() {
+        let plain = r#"{"role":"user","content":"Rain?"}"#;
+        check(&[plain], Some(Format::Flat));
+        let calls = r#"{"role":"assistant","content":null,"tool_calls":[]}"#;
+        check(&[plain, calls], Some(Format::OpenAiChat));
+        let uses = r#"{"role":"assistant","content":[{"type":"tool_use","id":"t","name":"f","input":{}}]}"#;
+        check(&[plain, uses], Some(Format::Anthropic));
+        let item = r#"{"type":"function_call","call_id":"c","name":"f","arguments":"{}"}"#;
+        check(&[plain, item], Some(Format::OpenAiResponses));
+        let parts = r#"{"role":"user","content":[{"type":"text","text":"a"}]}"#;
+        check(&[plain, parts, plain], Some(Format::OpenAiChat));
+    }
+
+    #[test]
+    fn bookkeeping_is_passed_over() {
+        let snapshot = r#"{"type":"file-history-snapshot","messageId":"m","snapshot":{}}"#;
+        let entry = r#"{"type":"user","uuid":"u","parentUuid":null,"sessionId":"s","message":{}}"#;
+        check(&[snapshot, snapshot, entry], Some(Format::ClaudeCode));
+        check(&[snapshot], None);
+    }
+
+    #[test]
+    fn what_is_no_log_is_not_taken_for_one() {
+        check(&[r#"{"instruction":"Translate","input":"Hello","output":"Hallo"}"#], None);
+        check(&[r#"{"prompt":"Hello","completion":"Hallo"}"#], None);
+        check(&["{}", "[]", "1"], None);
+    }
+
+    #[test]
+    fn gateways_write_requests_of_openai_with_markers_of_anthropic() {
+        let marked = r#"{"role":"user","content":[{"type":"text","text":"a","cache_control":{"type":"ephemeral"}}]}"#;
+        let called = r#"{"role":"tool","tool_call_id":"c","content":"x"}"#;
+        check(&[marked], Some(Format::Anthropic));
+        check(&[marked, called], Some(Format::OpenAiChat));
+        let request = format!(r#"{{"messages":[{marked},{called}]}}"#);
+        check(&[&request], Some(Format::OpenAiChat));
+    }
+
+    #[test]
+    fn requests_of_responses_need_not_have_a_list() {
+        let requests = [
+            r#"{"model":"m","input":"hi"}"#,
+            r#"{"model":"m","prompt":{"id":"p"}}"#,
+            r#"{"model":"m","previous_response_id":"r","input":[]}"#,
+        ];
+        for request in requests {
+            check(&[request], Some(Format::OpenAiResponses));
+        }
+    }
+}

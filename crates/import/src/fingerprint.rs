@@ -1,0 +1,140 @@
+//! Fingerprints, by which a message repeated in a later request is recognised; and what a message says about the cache.
+//!
+//! A log of requests repeats the conversation in every line, but not to the letter: breakpoints of the cache move on from request to
+//! request, and clients that write a text as a list only to have a place for one write it as a text again later. Neither changes what is
+//! said.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use contextree_json::{Object, Value};
+use contextree_provider::Provider;
+
+/// The fingerprint by which a message repeated in a later request is recognised.
+pub(crate) type Fingerprint = (u64, u64);
+
+/// Returns the fingerprints of messages, to the letter.
+pub(crate) fn fingerprints(messages: &[Value]) -> Vec<Fingerprint> {
+    messages.iter().map(fingerprint).collect()
+}
+
+fn fingerprint(value: &Value) -> Fingerprint {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    let first = hasher.finish();
+    0x9e37_79b9_u32.hash(&mut hasher);
+    (first, hasher.finish())
+}
+
+/// A message of a request as it is compared with others: without its breakpoints.
+#[derive(Clone, Debug)]
+pub(crate) struct Unmarked {
+    pub(crate) fingerprint: Fingerprint,
+    /// Breakpoints, by the part that they stand on.
+    pub(crate) marks: Vec<(usize, Object)>,
+    /// Whether it is one text and nothing else, and then whether that is written as a list.
+    pub(crate) listed: Option<bool>,
+}
+
+impl Unmarked {
+    /// Looks at a message, and takes its breakpoints off.
+    pub(crate) fn take(provider: Provider, message: &mut Value) -> Unmarked {
+        let marks = take_marks(provider, message);
+        let listed = match message.get("content") {
+            Some(Value::String(_)) => Some(false),
+            _ => single_text(message).map(|_| true),
+        };
+        Unmarked { fingerprint: fingerprint_of(message), marks, listed }
+    }
+}
+
+/// Returns the fingerprint of an answer as the requests after it repeat it: they say less about it.
+pub(crate) fn fingerprint_of_answer(answer: &Value) -> Fingerprint {
+    let fields = ["role", "content", "tool_calls", "parts"];
+    let said = fields.iter().filter_map(|name| Some((*name, answer.get(name)?.clone())));
+    fingerprint_of(&mut Value::Object(said.collect()))
+}
+
+/// Writes one text of a list as a text.
+pub(crate) fn write_as_text(message: &mut Value) {
+    let text = single_text(message).map(Value::from);
+    if let (Value::Object(object), Some(text)) = (message, text) {
+        object.insert("content", text);
+    }
+}
+
+fn fingerprint_of(message: &mut Value) -> Fingerprint {
+    if let Value::String(text) = message {
+        // An input that is a text is a message of the user.
+        let said = [("role", Value::from("user")), ("content", Value::String(text.clone()))];
+        return fingerprint(&Value::Object(Object::from_iter(said)));
+    }
+    let Some(text) = single_text(message).map(Value::from) else { return fingerprint(message) };
+    let Value::Object(object) = &mut *message else { return fingerprint(message) };
+    let list = object.insert("content", text);
+    let found = fingerprint(message);
+    if let (Value::Object(object), Some(list)) = (message, list) {
+        object.insert("content", list);
+    }
+    found
+}
+
+/// Returns the text of a message whose content is a list with one text in it and nothing else.
+fn single_text(message: &Value) -> Option<&str> {
+    let [Value::Object(part)] = message.get("content")?.as_array()? else { return None };
+    let kind = part.get("type")?.as_str()?;
+    let plain = matches!(kind, "text" | "input_text") && part.len() == 2;
+    part.get("text")?.as_str().filter(|_| plain)
+}
+
+fn take_marks(provider: Provider, message: &mut Value) -> Vec<(usize, Object)> {
+    let Some(field) = provider.breakpoint_field() else { return Vec::new() };
+    // What is in a result of a tool is kept as it came.
+    if message.get("role").and_then(Value::as_str).is_none_or(|role| role == "tool") {
+        return Vec::new();
+    }
+    let Value::Object(object) = message else { return Vec::new() };
+    let Some(Value::Array(parts)) = object.get_mut("content") else { return Vec::new() };
+    let mut marks = Vec::new();
+    for (index, part) in parts.iter_mut().enumerate() {
+        if let Value::Object(part) = part
+            && let Some(mark) = part.remove(field)
+        {
+            marks.push((index, Object::from_iter([(field, mark)])));
+        }
+    }
+    marks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn look(provider: Provider, message: &str) -> (Unmarked, String) {
+        let mut value = contextree_json::parse(message.as_bytes()).expect("it is JSON");
+        let unmarked = Unmarked::take(provider, &mut value);
+        (unmarked, String::from_utf8(value.to_canonical()).expect("it is ASCII"))
+    }
+
+    #[test]
+    fn a_message_is_known_again_wherever_its_breakpoint_went() {
+        let marked = r#"{"content":[{"cache_control":{"type":"ephemeral"},"text":"a","type":"text"}],"role":"user"}"#;
+        let listed = r#"{"content":[{"text":"a","type":"text"}],"role":"user"}"#;
+        let plain = r#"{"content":"a","role":"user"}"#;
+        let other = r#"{"content":"b","role":"user"}"#;
+        let (first, stripped) = look(Provider::Anthropic, marked);
+        assert_eq!(stripped, listed, "the message is as it was, but for the breakpoint");
+        assert_eq!(first.marks.len(), 1);
+        let known = [listed, plain].map(|it| look(Provider::Anthropic, it).0);
+        assert_eq!(known.clone().map(|it| it.fingerprint), [first.fingerprint; 2]);
+        assert_eq!(known.map(|it| it.listed), [Some(true), Some(false)]);
+        assert_ne!(look(Provider::Anthropic, other).0.fingerprint, first.fingerprint);
+        assert_eq!(look(Provider::Gemini, marked).1, marked, "not a word of this provider's");
+    }
+
+    #[test]
+    fn an_input_that_is_a_text_is_what_the_user_says() {
+        let (text, _) = look(Provider::OpenAiResponses, r#""hi""#);
+        let (message, _) = look(Provider::OpenAiResponses, r#"{"role":"user","content":"hi"}"#);
+        assert_eq!(text.fingerprint, message.fingerprint);
+    }
+}

@@ -1,0 +1,228 @@
+//! One entry of a rollout: `{"timestamp":…,"type":"response_item","payload":…}`, where the payload is an item of Responses. The first
+//! versions wrote the items alone, behind a line about the session that has no type.
+
+use contextree_json::{Object, Value};
+use contextree_provider::Provider;
+use contextree_provider::parts::names;
+use contextree_provider::read::{Fields, Incoming, Role, Shape, read_message, set};
+use contextree_tree::NewNode;
+
+/// What an entry does.
+pub(super) enum Step {
+    /// These were said.
+    Messages(Vec<Incoming>),
+    /// What stands in `^sys`.
+    Meta(Vec<NewNode>),
+    /// The model that is asked from here on.
+    Model(Box<str>),
+    /// All before it was replaced.
+    Compacted(Summary),
+    /// So many turns of the user were taken back.
+    RolledBack(u64),
+    /// Nothing that the model saw.
+    Other(Box<str>),
+}
+
+/// What takes the place of a window.
+pub(super) enum Summary {
+    /// The messages that hold instead.
+    Messages(Vec<Incoming>),
+    /// What is told about the messages, behind those of the user.
+    Text(Incoming),
+}
+
+/// Kinds of items, as the first versions wrote them.
+const ITEMS: [&str; 12] = [
+    "message",
+    "reasoning",
+    "function_call",
+    "function_call_output",
+    "custom_tool_call",
+    "custom_tool_call_output",
+    "local_shell_call",
+    "local_shell_call_output",
+    "web_search_call",
+    "tool_search_call",
+    "tool_search_output",
+    "compaction",
+];
+
+/// Reads an entry.
+pub(super) fn read(value: Value) -> Result<Step, Shape> {
+    let mut fields = Fields::of(value)?;
+    let Some(kind) = fields.take_text("type") else { return read_untyped(fields) };
+    if !fields.0.contains_key("payload") && ITEMS.contains(&&*kind) {
+        fields.0.insert("type", Value::String(kind));
+        return Ok(Step::Messages(read_all(vec![Value::Object(fields.0)], &Object::new())?));
+    }
+    let payload = fields.take("payload").unwrap_or_default();
+    let within = |shape: Shape| shape.within("payload");
+    match &*kind {
+        "response_item" => {
+            if payload.get("type").and_then(Value::as_str) == Some("ghost_snapshot") {
+                return Ok(Step::Other("ghost_snapshot".into()));
+            }
+            Ok(Step::Messages(read_all(vec![payload], &fields.0).map_err(within)?))
+        }
+        "inter_agent_communication" => {
+            let item = agent_message(Fields::of(payload).map_err(within)?);
+            Ok(Step::Messages(read_all(vec![item], &fields.0).map_err(within)?))
+        }
+        "session_meta" => Ok(Step::Meta(read_meta(Fields::of(payload).map_err(within)?))),
+        "turn_context" => match payload.get("model").and_then(Value::as_str) {
+            Some(model) => Ok(Step::Model(model.into())),
+            None => Ok(Step::Other(kind)),
+        },
+        "event_msg"
+            if payload.get("type").and_then(Value::as_str) == Some("thread_rolled_back") =>
+        {
+            let turns = payload.get("num_turns").and_then(Value::as_u64);
+            let shape = || within(Shape::new("a number").within("num_turns"));
+            Ok(Step::RolledBack(turns.ok_or_else(shape)?))
+        }
+        "compacted" => {
+            read_compacted(Fields::of(payload).map_err(within)?, &fields.0).map_err(within)
+        }
+        _ => Ok(Step::Other(kind)),
+    }
+}
+
+/// Reads a line without a type: the first of an old rollout is about the session, others are notes about its state.
+fn read_untyped(fields: Fields) -> Result<Step, Shape> {
+    if let Some(kind) = fields.text("record_type") {
+        return Ok(Step::Other(kind.into()));
+    }
+    let is_meta = fields.text("id").is_some()
+        && (fields.text("timestamp").is_some() || fields.0.contains_key("instructions"));
+    if is_meta {
+        return Ok(Step::Meta(read_meta(fields)));
+    }
+    Err(Shape::new("a text").within("type"))
+}
+
+fn read_meta(mut meta: Fields) -> Vec<NewNode> {
+    let base = meta.take("base_instructions").map(|base| match base {
+        Value::Object(object) => Fields(object).take("text").unwrap_or_default(),
+        base => base,
+    });
+    let instructions = meta.take("instructions").filter(|it| !it.is_null()).or(base);
+    let entry = NewNode::container(names::REQUEST_TYPE);
+    let mut nodes = vec![entry.attribute(names::ENTRY, Value::Object(meta.0))];
+    let text = instructions.as_ref().and_then(Value::as_str);
+    nodes.extend(text.map(|text| NewNode::text(text).kind("text")));
+    nodes
+}
+
+fn read_compacted(mut payload: Fields, entry: &Object) -> Result<Step, Shape> {
+    if let Some(items) = payload.take_list("replacement_history") {
+        let messages =
+            read_all(items, entry).map_err(|shape| shape.within("replacement_history"))?;
+        return Ok(Step::Compacted(Summary::Messages(messages)));
+    }
+    let mut node = NewNode::text(payload.need_text("message")?).kind("summary");
+    if !entry.is_empty() {
+        set(&mut node, names::ENTRY, Value::Object(entry.clone()));
+    }
+    Ok(Step::Compacted(Summary::Text(Incoming::new(Role::User, vec![node]))))
+}
+
+/// Reads items one by one, and notes on each what the log says about it.
+fn read_all(items: Vec<Value>, entry: &Object) -> Result<Vec<Incoming>, Shape> {
+    let mut messages = Vec::with_capacity(items.len());
+    for (index, item) in items.into_iter().enumerate() {
+        // Another agent speaks to the model, as a user does.
+        let is_agent = item.get("type").and_then(Value::as_str) == Some("agent_message");
+        for item in as_input(item) {
+            let within = |shape: Shape| shape.within(&format!("[{index}]"));
+            if is_empty(&item).map_err(within)? {
+                continue;
+            }
+            let mut message = read_message(Provider::OpenAiResponses, item).map_err(within)?;
+            if let Some(first) = message.parts.first_mut().filter(|_| !entry.is_empty()) {
+                set(first, names::ENTRY, Value::Object(entry.clone()));
+            }
+            if is_agent {
+                message.role = Role::User;
+            }
+            messages.push(message);
+        }
+    }
+    Ok(messages)
+}
+
+/// True for a message without anything in it, which nobody could send.
+fn is_empty(item: &Value) -> Result<bool, Shape> {
+    let kind = item.get("type").and_then(Value::as_str);
+    if kind.unwrap_or("message") != "message" {
+        return Ok(false);
+    }
+    let role = item.get("role").and_then(Value::as_str);
+    role.ok_or_else(|| Shape::new("a text").within("role"))?;
+    Ok(item.get("content").and_then(Value::as_array).is_some_and(<[Value]>::is_empty))
+}
+
+/// Returns the item that another agent's message is sent as.
+fn agent_message(mut fields: Fields) -> Value {
+    let part = |kind: &str, name: &str, text: Value| {
+        Value::Object(Object::from_iter([("type", Value::from(kind)), (name, text)]))
+    };
+    let mut content = Vec::new();
+    let said = fields.take("content");
+    content.extend(
+        said.filter(|it| it.as_str().is_some_and(|text| !text.is_empty()))
+            .map(|text| part("input_text", "text", text)),
+    );
+    let encrypted = fields.take("encrypted_content").filter(|it| !it.is_null());
+    content.extend(encrypted.map(|it| part("encrypted_content", "encrypted_content", it)));
+    let mut item = Object::from_iter([("type", Value::from("agent_message"))]);
+    for name in ["author", "recipient"] {
+        item.insert(name, fields.take(name).unwrap_or_default());
+    }
+    item.insert("content", Value::Array(content));
+    Value::Object(item)
+}
+
+/// Brings an item to the form in which it can be sent: fields that are `null` are not there, and what the model said without the id
+/// of its answer is plain text.
+fn as_input(item: Value) -> Vec<Value> {
+    let Value::Object(object) = item else { return vec![item] };
+    let mut fields = Fields(object.into_iter().filter(|(_, value)| !value.is_null()).collect());
+    let text = |part: &Value| Some(part.get("text")?.as_str()?.to_owned());
+    let is_plain = fields.text("role") == Some("assistant") && fields.text("id").is_none();
+    let content = fields.0.get("content").and_then(Value::as_array).unwrap_or_default();
+    let texts: Option<Vec<String>> = content.iter().map(text).collect();
+    match texts.filter(|texts| is_plain && !texts.is_empty()) {
+        Some(texts) => {
+            fields.take("content");
+            let message = |text| {
+                let mut message = fields.0.clone();
+                message.insert("content", Value::from(text));
+                Value::Object(message)
+            };
+            texts.into_iter().map(message).collect()
+        }
+        None => vec![Value::Object(fields.0)],
+    }
+}
+
+/// What Codex puts before the model in the user's name. A turn does not begin there.
+const CONTEXTS: [(&str, &str); 8] = [
+    ("<environment_context>", "</environment_context>"),
+    ("<user_instructions>", "</user_instructions>"),
+    ("# AGENTS.md instructions", "</INSTRUCTIONS>"),
+    ("<skill>", "</skill>"),
+    ("<user_shell_command>", "</user_shell_command>"),
+    ("<turn_aborted>", "</turn_aborted>"),
+    ("<subagents>", "</subagents>"),
+    ("<subagent_notification>", "</subagent_notification>"),
+];
+
+/// True if Codex says it about the surroundings, in the user's name.
+pub(super) fn is_context(message: &Incoming) -> bool {
+    let is_context = |text: &str| {
+        let text = text.trim();
+        CONTEXTS.iter().any(|(begin, end)| text.starts_with(begin) && text.ends_with(end))
+    };
+    message.role == Role::User
+        && message.parts.iter().any(|part| part.content.as_text().is_some_and(is_context))
+}

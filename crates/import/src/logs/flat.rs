@@ -1,0 +1,106 @@
+//! Flat logs: `{"role":…,"content":…}`, with an id and a kind if there are any; what else there is, is kept.
+//!
+//! The blocks are those of `Context::import_flat_log`, which is stricter about ids: here `null` is none, and a number is kept like any other
+//! field.
+
+use std::collections::BTreeMap;
+
+use contextree_engine::{Context, NewNode, Op, Place};
+use contextree_json::Value;
+use contextree_provider::read::{Fields, Incoming, Shape, role_of};
+use contextree_tree::Content;
+
+use super::Log;
+use crate::error::ImportErrorKind;
+use crate::session::Session;
+
+/// Reads flat logs.
+pub(crate) struct Flat;
+
+impl Log for Flat {
+    fn entry(
+        &mut self,
+        value: Value,
+        session: &mut Session,
+        _skipped: &mut BTreeMap<String, u64>,
+    ) -> Result<(), ImportErrorKind> {
+        let messages = match value {
+            Value::Array(messages) => messages,
+            mut message => match message.get("messages") {
+                Some(Value::Array(_)) => {
+                    let mut fields = Fields::of(std::mem::take(&mut message))?;
+                    fields.take_list("messages").unwrap_or_default()
+                }
+                _ => vec![message],
+            },
+        };
+        let nodes: Vec<NewNode> = messages
+            .into_iter()
+            .enumerate()
+            .map(|(index, message)| {
+                read(message).map_err(|shape| shape.within(&format!("[{index}]")))
+            })
+            .collect::<Result<_, Shape>>()?;
+        if nodes.len() > 1 || nodes.iter().any(may_be_refused) {
+            try_all(&nodes, &mut session.context)?;
+        }
+        for node in nodes {
+            let role = role_of(node.role.as_deref().unwrap_or("user"));
+            if node.role.as_deref() == Some("system") {
+                session.add_system(node)?;
+            } else {
+                session.flat(Incoming::new(role, vec![node]))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// True if the engine could find fault with a block that has the right shape.
+fn may_be_refused(node: &NewNode) -> bool {
+    node.id.is_some() || node.attributes.iter().any(|(name, _)| name.ends_with('_'))
+}
+
+/// Adds all blocks and takes them back, to find out before anything is committed if one of them is refused.
+fn try_all(nodes: &[NewNode], context: &mut Context) -> Result<(), ImportErrorKind> {
+    let place = |node: &NewNode| match node.role.as_deref() {
+        Some("system") => Place::system(),
+        _ => Place::head(),
+    };
+    let add = |node: &NewNode| Op::Add { place: place(node), node: node.clone() };
+    // There is no node without a name: this one is always refused.
+    let last = Op::Remove { node: String::new() };
+    match context.batch(nodes.iter().map(add).chain([last]).collect()) {
+        Err(refused) if refused.index < nodes.len() => {
+            Err(ImportErrorKind::Refused(Box::new(refused.error)))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn read(message: Value) -> Result<NewNode, Shape> {
+    let mut fields = Fields::of(message)?;
+    let mut node = NewNode { role: Some(fields.need_text("role")?.into()), ..NewNode::default() };
+    for (name, value) in fields.0 {
+        match (&*name, value) {
+            ("content", value) => {
+                if value.as_str().is_some() && node.kind.is_none() {
+                    node.kind = Some("text".to_owned());
+                }
+                node.content = match value {
+                    Value::Null => Content::Absent,
+                    value => Content::from(value),
+                };
+            }
+            ("id" | "kind", Value::Null) => {}
+            ("id", Value::String(id)) => node.id = Some(id.into()),
+            ("kind", Value::String(kind)) => node.kind = Some(kind.into()),
+            ("kind", _) => return Err(Shape::new("a text").within(&name)),
+            (_, value) if name.starts_with("data_") || name.starts_with("content_") => {
+                node.attributes.push((name.into(), value));
+            }
+            (_, value) => node.attributes.push((format!("data_{name}"), value)),
+        }
+    }
+    Ok(node)
+}

@@ -1,0 +1,110 @@
+//! Messages of LangChain: `{"type":"human","data":{…}}`, `{"lc":1,"id":[…,"HumanMessage"],"kwargs":{…}}`, or the fields of the message
+//! alone, with its type among them.
+
+mod blocks;
+mod calls;
+mod results;
+
+use contextree_json::Value;
+use contextree_provider::Provider;
+use contextree_provider::read::{Fields, Incoming, Role, Shape};
+use contextree_tree::NewNode;
+
+use super::note;
+use calls::Calls;
+
+/// Returns the list of an entry that has one: messages, the state of a graph, or the value of a prompt.
+pub(super) fn take_messages(value: Value) -> Result<Vec<Value>, Value> {
+    let is_list = |value: &Value| value.as_array().is_some();
+    match value {
+        Value::Array(list) => Ok(list),
+        Value::Object(object) if object.get("messages").is_some_and(is_list) => {
+            Ok(Fields(object).take_list("messages").unwrap_or_default())
+        }
+        Value::Object(mut object) => {
+            let kwargs = object.get("kwargs").and_then(|it| it.get("messages"));
+            if !kwargs.is_some_and(is_list) {
+                return Err(Value::Object(object));
+            }
+            let kwargs = object.remove("kwargs").and_then(|it| Fields::of(it).ok());
+            Ok(kwargs.unwrap_or_default().take_list("messages").unwrap_or_default())
+        }
+        other => Err(other),
+    }
+}
+
+/// Reads a message; nothing if it only says that another one is to be removed.
+pub(super) fn read_message(message: Value) -> Result<Option<Incoming>, Shape> {
+    let mut outer = Fields::of(message)?;
+    let (word, mut fields) = if outer.0.contains_key("lc") {
+        let class = outer.take_list("id").unwrap_or_default();
+        let class = class.last().and_then(Value::as_str).unwrap_or_default().to_owned();
+        let kwargs = outer.take_object("kwargs");
+        (class, Fields(kwargs.ok_or_else(|| Shape::new("an object").within("kwargs"))?))
+    } else {
+        let word: String = outer.need_text("type")?.into();
+        let data = outer.take_object("data").map(Fields);
+        let alone = outer.0.contains_key("content").then_some(outer);
+        let shape = || Shape::new("an object").within("data");
+        (word, data.or(alone).ok_or_else(shape)?)
+    };
+    let word = word.trim_end_matches("Chunk").trim_end_matches("Message").to_ascii_lowercase();
+    if word == "remove" {
+        return Ok(None);
+    }
+    let spoken = fields.text("role").map(str::to_owned);
+    let role = role_of(&word, spoken.as_deref()).ok_or_else(|| Shape::new("a known message"))?;
+    let mut parts =
+        if role == Role::Tool { vec![results::read(&mut fields)] } else { read_parts(&mut fields) };
+    if parts.is_empty() {
+        parts.push(NewNode { kind: Some("text".into()), ..NewNode::default() });
+    }
+    fields.take("type");
+    note(&mut parts[0], fields.0);
+    Ok(Some(Incoming::new(role, parts)))
+}
+
+fn role_of(word: &str, spoken: Option<&str>) -> Option<Role> {
+    match word {
+        "human" => Some(Role::User),
+        "ai" => Some(Role::Assistant),
+        "system" => Some(Role::System),
+        "tool" | "function" => Some(Role::Tool),
+        "chat" => Some(contextree_provider::read::role_of(spoken.unwrap_or("user"))),
+        _ => None,
+    }
+}
+
+fn read_parts(fields: &mut Fields) -> Vec<NewNode> {
+    let provider = provider_of(fields);
+    let mut calls = Calls::take(fields);
+    let mut parts = Vec::new();
+    match fields.take("content") {
+        Some(Value::String(text)) if text.is_empty() && !calls.is_empty() => {}
+        Some(Value::String(text)) => parts.push(blocks::text_node(text)),
+        Some(Value::Array(list)) => {
+            let mut before = None;
+            for block in blocks::joined(list) {
+                let goes_on = blocks::goes_on(before.as_ref(), &block);
+                let kept = block.get("annotations").is_some().then(|| block.clone());
+                let node = calls.read_block(&block);
+                let node = node.unwrap_or_else(|| blocks::read(block, provider));
+                parts.push(if goes_on { blocks::joined_to_last(node) } else { node });
+                before = kept;
+            }
+        }
+        _ => {}
+    }
+    parts.extend(calls.rest());
+    parts
+}
+
+/// Returns whose the message is, if that was noted. Signatures and reasoning of OpenAI come from Responses.
+fn provider_of(fields: &Fields) -> Option<Provider> {
+    match fields.0.get("response_metadata")?.get("model_provider")?.as_str()? {
+        "anthropic" => Some(Provider::Anthropic),
+        "openai" => Some(Provider::OpenAiResponses),
+        name if name.starts_with("google") => Some(Provider::Gemini),
+        _ => None,
+    }
+}

@@ -1,0 +1,105 @@
+//! Readers of logs: each takes one entry after the other.
+
+mod claude_code;
+mod codex;
+mod flat;
+mod langchain;
+mod messages;
+mod otel;
+mod requests;
+mod sharegpt;
+
+use std::collections::BTreeMap;
+
+use contextree_json::{Object, Value};
+use contextree_provider::Provider;
+use contextree_provider::parts::names;
+use contextree_provider::read::{Incoming, Shape, set};
+use contextree_tree::NewNode;
+
+use crate::error::ImportErrorKind;
+use crate::format::Format;
+use crate::session::Session;
+use requests::Requests;
+
+/// An entry of a log, read as far as it can be without those before it.
+#[derive(Clone, Debug)]
+pub(crate) enum Entry {
+    /// Not at all.
+    Value(Value),
+    /// It is a message of the conversation.
+    Message(Incoming),
+    /// It should be one, and is not.
+    Bad(Shape),
+}
+
+impl From<Result<Incoming, Shape>> for Entry {
+    fn from(read: Result<Incoming, Shape>) -> Self {
+        read.map_or_else(Entry::Bad, Entry::Message)
+    }
+}
+
+/// Reads an entry ahead. A [`Log`] would come to the same message, or the same error.
+pub(crate) fn read_ahead(format: Format, value: Value) -> Entry {
+    match format {
+        Format::OpenAiChat | Format::OpenAiResponses | Format::Anthropic | Format::Gemini => {
+            requests::read_ahead(format.provider(), value)
+        }
+        Format::LangChain => messages::read_ahead(value),
+        _ => Entry::Value(value),
+    }
+}
+
+/// Reads the entries of a log.
+pub(crate) trait Log {
+    /// Takes an entry. On an error, nothing of it was added.
+    fn entry(
+        &mut self,
+        value: Value,
+        session: &mut Session,
+        skipped: &mut BTreeMap<String, u64>,
+    ) -> Result<(), ImportErrorKind>;
+
+    /// Ends the log.
+    fn end(
+        &mut self,
+        _session: &mut Session,
+        _skipped: &mut BTreeMap<String, u64>,
+    ) -> Result<(), ImportErrorKind> {
+        Ok(())
+    }
+}
+
+/// Returns a block with something that no provider understands: it is kept, and never rendered. Its own type says what it is; as the kind
+/// of the block it could be taken for a call or a result.
+fn foreign(format: &str, value: Value) -> NewNode {
+    NewNode::json(value).kind("foreign").attribute(names::PROVIDER, format)
+}
+
+/// Notes what a log said about a block. If something was noted before, about the block alone, that becomes a part of it.
+fn note(node: &mut NewNode, mut entry: Object) {
+    if entry.is_empty() {
+        return;
+    }
+    if let Some(place) = node.attributes.iter().position(|(name, _)| name == names::ENTRY) {
+        let (_, before) = node.attributes.remove(place);
+        entry.insert("part", before);
+    }
+    set(node, names::ENTRY, Value::Object(entry));
+}
+
+/// Returns the reader of a format.
+pub(crate) fn log(format: Format) -> Box<dyn Log> {
+    match format {
+        Format::OpenAiResponses => Box::new(Requests::new(Provider::OpenAiResponses)),
+        Format::Anthropic => Box::new(Requests::new(Provider::Anthropic)),
+        Format::Gemini => Box::new(Requests::new(Provider::Gemini)),
+        Format::LangChain => Box::new(messages::Messages),
+        Format::ShareGpt => Box::new(sharegpt::ShareGpt),
+        Format::ClaudeCode => Box::new(claude_code::ClaudeCode::default()),
+        Format::Codex => Box::new(codex::Codex::default()),
+        Format::OTel => Box::new(otel::OTel::default()),
+        Format::Flat => Box::new(flat::Flat),
+        Format::OpenAiChat | Format::Auto => Box::new(Requests::new(Provider::OpenAiChat)),
+    }
+}

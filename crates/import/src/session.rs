@@ -1,0 +1,436 @@
+//! What is imported so far: messages become blocks, turns become commits.
+
+use std::collections::{HashMap, HashSet};
+
+use contextree_engine::{
+    CommitOptions, Context, Edit, Limit, NewNode, Place, Policy, PreparedNode,
+};
+use contextree_json::{Object, Value};
+use contextree_provider::Provider;
+use contextree_provider::parts::names;
+use contextree_provider::read::{Incoming, Kind, Role, kind_of_node, set};
+
+use crate::error::ImportErrorKind;
+use crate::fingerprint::Fingerprint;
+
+/// A message of the last request.
+#[derive(Clone, Debug)]
+pub(crate) struct Seen {
+    pub(crate) fingerprint: Fingerprint,
+    /// Its blocks.
+    pub(crate) nodes: Vec<String>,
+    /// For one text alone: whether its block says that it is a list.
+    pub(crate) listed: Option<bool>,
+}
+
+impl From<Fingerprint> for Seen {
+    fn from(fingerprint: Fingerprint) -> Self {
+        Seen { fingerprint, nodes: Vec::new(), listed: None }
+    }
+}
+
+/// A call that a result may answer.
+#[derive(Clone, Debug)]
+struct OpenCall {
+    name: Box<str>,
+    id: Box<str>,
+}
+
+/// A unit that the model's next message may belong to.
+#[derive(Clone, Debug)]
+struct OpenUnit {
+    name: Box<str>,
+    /// It has reasoning, or something of the provider's own: whatever the model adds belongs to it.
+    whole: bool,
+}
+
+/// A context that is being filled.
+pub(crate) struct Session {
+    pub(crate) context: Context,
+    pub(crate) provider: Provider,
+    pub(crate) commits: u64,
+    pub(crate) conversations: u64,
+    /// The number of the last message.
+    pub(crate) messages: u64,
+    /// The last message: its role, its blocks, and whether they have its number.
+    last: Option<(Role, Vec<String>, bool)>,
+    /// The turn in progress has an answer of the model.
+    answered: bool,
+    /// The turn in progress takes the place of all before it.
+    replaces: bool,
+    /// Nothing is in the head.
+    blank: bool,
+    /// The unit of every call, by its id. Asked for by id alone, so its order shows nowhere.
+    units: HashMap<Box<str>, Box<str>>,
+    /// Units there are.
+    taken: HashSet<Box<str>>,
+    /// What stands in `^sys`: blocks, whose order matters, and groups.
+    system: Vec<(NewNode, String)>,
+    groups: Vec<(NewNode, String)>,
+    marks: Option<(NewNode, String)>,
+    /// Clients that take a breakpoint off a text write it as a text again, not as a list.
+    pub(crate) unmarked_is_text: bool,
+    /// Messages of the system before any other, in a log of single messages.
+    leading: Vec<NewNode>,
+    /// The messages of the last request, to know what is new in the next.
+    pub(crate) seen: Vec<Seen>,
+    /// Calls of the last message of the model that nobody answered.
+    calls: Vec<OpenCall>,
+    /// The unit of the last message, if it was the model's.
+    unit: Option<OpenUnit>,
+}
+
+impl Session {
+    pub(crate) fn new(context: Context, provider: Provider) -> Self {
+        Session {
+            context,
+            provider,
+            commits: 0,
+            conversations: 0,
+            messages: 0,
+            last: None,
+            answered: false,
+            replaces: false,
+            blank: true,
+            units: HashMap::new(),
+            taken: HashSet::new(),
+            system: Vec::new(),
+            groups: Vec::new(),
+            marks: None,
+            unmarked_is_text: false,
+            leading: Vec::new(),
+            seen: Vec::new(),
+            calls: Vec::new(),
+            unit: None,
+        }
+    }
+
+    /// Returns true if nothing was imported.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.messages == 0 && self.commits == 0 && self.blank && self.system.is_empty()
+    }
+
+    /// Says what stands in `^sys`: settings, tools, system text. What is there already, and the same, stays.
+    pub(crate) fn system(&mut self, nodes: Vec<NewNode>) -> Result<(), ImportErrorKind> {
+        let (groups, blocks) = nodes.into_iter().partition(|node| node.node_type.is_some());
+        let old = std::mem::take(&mut self.groups);
+        self.groups = self.exchange(old, groups)?;
+        let old = std::mem::take(&mut self.system);
+        self.system = self.exchange(old, blocks)?;
+        Ok(())
+    }
+
+    /// Puts nodes of `^sys` in the place of others, from the first that is different on.
+    fn exchange(
+        &mut self,
+        mut old: Vec<(NewNode, String)>,
+        new: Vec<NewNode>,
+    ) -> Result<Vec<(NewNode, String)>, ImportErrorKind> {
+        let same = old.iter().zip(&new).take_while(|((old, _), new)| old == *new).count();
+        for (_, id) in old.drain(same..) {
+            self.context.remove(&id).map_err(refused)?;
+        }
+        for mut node in new.into_iter().skip(same) {
+            let kept = node.clone();
+            if node.role.is_none() && node.node_type.is_none() {
+                node.role = Some("system".to_owned());
+            }
+            // The oldest blocks of all are the first that a policy would take.
+            node.pinned = true;
+            let id = self.context.add(Place::system(), node).map_err(refused)?;
+            old.push((kept, id));
+        }
+        Ok(old)
+    }
+
+    /// Says which blocks the newest request marks, and which it writes in another form than the one they came in.
+    pub(crate) fn marks(&mut self, marks: Object, forms: Object) -> Result<(), ImportErrorKind> {
+        let mut node = NewNode::container(names::MARKS_TYPE);
+        for (name, fields) in [(names::MARKS, marks), (names::FORMS, forms)] {
+            if !fields.is_empty() {
+                set(&mut node, name, Value::Object(fields));
+            }
+        }
+        let new = (!node.attributes.is_empty()).then(|| {
+            let provider = self.provider.name();
+            node.attribute(names::PROVIDER, provider)
+        });
+        let old = self.marks.take().into_iter().collect();
+        self.marks = self.exchange(old, new.into_iter().collect())?.pop();
+        Ok(())
+    }
+
+    /// Returns how many of a request's messages were in the request before it: a log of requests repeats the conversation so far in
+    /// every line.
+    pub(crate) fn known(&self, messages: &[Fingerprint]) -> usize {
+        let seen = self.seen.iter().map(|seen| &seen.fingerprint);
+        let continues =
+            messages.len() >= self.seen.len() && seen.zip(messages).all(|(a, b)| a == b);
+        if continues { self.seen.len() } else { 0 }
+    }
+
+    /// Begins with a request. One that does not continue the one before it takes its place in the tree: what a model sees is one
+    /// request, and the history has the others.
+    pub(crate) fn begin_request(
+        &mut self,
+        messages: Vec<Fingerprint>,
+    ) -> Result<(), ImportErrorKind> {
+        let known = self.known(&messages);
+        if known == 0 {
+            self.conversations += 1;
+            self.begin_window()?;
+            self.seen.clear();
+        }
+        self.seen.extend(messages.into_iter().skip(known).map(Seen::from));
+        Ok(())
+    }
+
+    /// Adds a message of a log that has no requests. Those of the system that come before any other stand in `^sys`.
+    pub(crate) fn single(&mut self, message: Incoming) -> Result<(), ImportErrorKind> {
+        // Items of Responses are in its list whoever says them.
+        let leads = self.messages == 0 && self.provider != Provider::OpenAiResponses;
+        if message.role == Role::System && leads {
+            let number = self.leading.len() as u64;
+            self.leading.extend(numbered(message.into_nodes(), number));
+            return self.system(self.leading.clone());
+        }
+        self.message(message)
+    }
+
+    /// Adds a message.
+    pub(crate) fn message(&mut self, message: Incoming) -> Result<(), ImportErrorKind> {
+        let Incoming { role, mut parts } = message;
+        self.messages += 1;
+        let number = self.messages;
+        let answers = parts.iter().any(|part| part.kind.as_deref() == Some("result"));
+        let mut marked = parts.len() > 1 && role != Role::Assistant && role != Role::Tool;
+        if self.side(role) == self.last.as_ref().map(|(role, ..)| self.side(*role)).unwrap_or(None)
+            && self.side(role).is_some()
+        {
+            marked = true;
+            self.number_last(number - 1)?;
+        }
+        if role == Role::User && !answers && self.answered {
+            self.commit()?;
+        }
+        self.answered |= role == Role::Assistant;
+        self.blank = false;
+        self.assign_units(role, &mut parts, number);
+        let mut ids = Vec::with_capacity(parts.len());
+        for mut part in parts {
+            if marked {
+                set(&mut part, names::MESSAGE, number);
+            }
+            if part.role.is_none() {
+                let word = role_word(role, part.kind.as_deref());
+                part.set_role(word);
+            }
+            ids.push(self.context.add(Place::head(), part).map_err(refused)?);
+        }
+        self.last = Some((role, ids, marked));
+        Ok(())
+    }
+
+    /// Returns the blocks of the last message.
+    pub(crate) fn last_nodes(&self) -> Vec<String> {
+        self.last.as_ref().map(|(_, ids, _)| ids.clone()).unwrap_or_default()
+    }
+
+    /// Adds a block to `^sys` as it is.
+    pub(crate) fn add_system(&mut self, node: NewNode) -> Result<(), ImportErrorKind> {
+        self.context.add(Place::system(), node).map_err(refused)?;
+        self.blank = false;
+        Ok(())
+    }
+
+    /// Adds the block of a flat log as it is.
+    pub(crate) fn flat(&mut self, message: Incoming) -> Result<(), ImportErrorKind> {
+        if message.role == Role::User && self.answered {
+            self.commit()?;
+        }
+        self.messages += 1;
+        self.answered |= message.role == Role::Assistant;
+        self.blank = false;
+        for part in message.parts {
+            self.context.add(Place::head(), part).map_err(refused)?;
+        }
+        Ok(())
+    }
+
+    /// Returns the side that speaks, if messages of one side in a row have to be told apart by their numbers.
+    fn side(&self, role: Role) -> Option<bool> {
+        match (self.provider, role) {
+            (Provider::OpenAiResponses, _) => None,
+            (_, Role::Assistant) => Some(true),
+            (Provider::Anthropic | Provider::Gemini, Role::User | Role::Tool) => Some(false),
+            _ => None,
+        }
+    }
+
+    /// Gives the blocks of the last message its number.
+    fn number_last(&mut self, number: u64) -> Result<(), ImportErrorKind> {
+        let Some((_, ids, marked)) = &mut self.last else { return Ok(()) };
+        if !*marked {
+            for id in ids.iter() {
+                let set = vec![(names::MESSAGE.to_owned(), Value::from(number))];
+                self.context.edit(id, Edit { set, ..Edit::default() }).map_err(refused)?;
+            }
+            *marked = true;
+        }
+        Ok(())
+    }
+
+    /// Reasoning, calls and results of one message of the model are one unit; so are the tools that the provider runs itself, which
+    /// answer within the message.
+    fn assign_units(&mut self, role: Role, parts: &mut [PreparedNode], number: u64) {
+        self.name_calls(role, parts, number);
+        if role != Role::Assistant {
+            self.unit = None;
+            for part in parts.iter_mut() {
+                let Some(own) = call_id(part).map(Box::<str>::from) else { continue };
+                // A result without a call belongs to no unit that there was.
+                let unit = self.units.get(&own).cloned();
+                let unit = unit.unwrap_or_else(|| self.free_unit(own.clone()));
+                set_unit(part, Some(own), &unit);
+            }
+            return;
+        }
+        let bound =
+            |part: &PreparedNode| matches!(kind_of_node(part), Kind::Reasoning | Kind::Opaque);
+        // Items that the model gives one after the other are one message.
+        let goes_on = self.unit.take().filter(|_| self.provider == Provider::OpenAiResponses);
+        let whole = parts.iter().any(bound) || goes_on.as_ref().is_some_and(|unit| unit.whole);
+        let first = parts.iter().find_map(|part| call_id(part));
+        if !whole && first.is_none() {
+            return;
+        }
+        let wanted: Box<str> = first.map_or_else(|| format!("step:{number}").into(), Into::into);
+        let unit = goes_on.map_or_else(|| self.free_unit(wanted), |unit| unit.name);
+        for part in parts.iter_mut() {
+            let own = call_id(part).map(Box::<str>::from);
+            if let Some(own) = &own {
+                self.units.insert(own.clone(), unit.clone());
+            } else if !whole {
+                continue;
+            }
+            set_unit(part, own, &unit);
+        }
+        self.taken.insert(unit.clone());
+        self.unit = Some(OpenUnit { name: unit, whole });
+    }
+
+    /// Makes ids for calls that came without, and finds the calls of results that came without: by name, else by order.
+    fn name_calls(&mut self, role: Role, parts: &mut [PreparedNode], number: u64) {
+        if role == Role::Assistant {
+            self.calls.clear();
+        }
+        for (index, part) in parts.iter_mut().enumerate() {
+            let is_call = part.kind.as_deref() == Some("call");
+            if !(is_call || part.kind.as_deref() == Some("result")) {
+                continue;
+            }
+            let name = part.attributes.iter().find(|(name, _)| name == names::NAME);
+            let name: Box<str> = name.and_then(|(_, it)| it.as_str()).unwrap_or_default().into();
+            let own = call_id(part).map(Box::<str>::from);
+            let has_id = own.is_some();
+            let id = own.unwrap_or_else(|| {
+                let same = self.calls.iter().find(|call| !is_call && call.name == name);
+                let call = same.or(self.calls.first().filter(|_| !is_call));
+                call.map_or_else(|| format!("call_{number}_{index}").into(), |call| call.id.clone())
+            });
+            if is_call {
+                self.calls.push(OpenCall { name, id: id.clone() });
+            } else {
+                self.calls.retain(|call| call.id != id);
+            }
+            if !has_id {
+                set(part, names::CALL_ID, Value::String(id));
+            }
+        }
+    }
+
+    fn free_unit(&self, wanted: Box<str>) -> Box<str> {
+        if !self.taken.contains(&wanted) {
+            return wanted;
+        }
+        let free = (2u64..).map(|number| format!("{wanted}~{number}").into_boxed_str());
+        free.into_iter().find(|unit| !self.taken.contains(unit)).expect("numbers do not end")
+    }
+
+    /// Ends a window: with the next commit, all turns before it go.
+    pub(crate) fn begin_window(&mut self) -> Result<(), ImportErrorKind> {
+        self.commit()?;
+        self.replaces = self.commits > 0;
+        self.last = None;
+        // What comes answers nothing that was before.
+        self.units.clear();
+        self.calls.clear();
+        self.unit = None;
+        Ok(())
+    }
+
+    /// Commits what stands in the head.
+    pub(crate) fn commit(&mut self) -> Result<(), ImportErrorKind> {
+        if self.blank {
+            return Ok(());
+        }
+        let policy = Policy { limits: vec![Limit::Depth(1)], ..Policy::default() };
+        let policy = std::mem::take(&mut self.replaces).then_some(&policy);
+        let options = CommitOptions { policy, ..CommitOptions::default() };
+        let done = self.context.commit_with(&options);
+        done.map_err(|error| ImportErrorKind::Commit(Box::new(error)))?;
+        self.commits += 1;
+        self.answered = false;
+        self.blank = true;
+        Ok(())
+    }
+}
+
+/// Returns a group of settings.
+pub(crate) fn settings_node(settings: Object, provider: Provider) -> NewNode {
+    NewNode::container(names::REQUEST_TYPE)
+        .attribute(names::SETTINGS, Value::Object(settings))
+        .attribute(names::PROVIDER, provider.name())
+}
+
+fn refused(error: contextree_engine::OpError) -> ImportErrorKind {
+    ImportErrorKind::Refused(Box::new(error))
+}
+
+fn call_id(part: &NewNode) -> Option<&str> {
+    let found = part.attributes.iter().find(|(name, _)| name == names::CALL_ID)?;
+    found.1.as_str()
+}
+
+fn set_unit(part: &mut PreparedNode, own: Option<Box<str>>, unit: &str) {
+    match own {
+        Some(own) if *own == *unit => {}
+        Some(own) => {
+            for (name, value) in part.attributes_mut() {
+                if name == names::CALL_ID {
+                    *value = Value::from(unit);
+                }
+            }
+            set(part, names::TOOL_CALL_ID, Value::String(own));
+        }
+        None => set(part, names::CALL_ID, unit),
+    }
+}
+
+fn role_word(role: Role, kind: Option<&str>) -> &'static str {
+    match (role, kind) {
+        (_, Some("result")) => "tool",
+        (Role::System, _) => "system",
+        (Role::User, _) => "user",
+        (Role::Assistant, _) => "assistant",
+        (Role::Tool, _) => "tool",
+    }
+}
+
+/// Gives the blocks of a system message of several a number.
+pub(crate) fn numbered(mut parts: Vec<NewNode>, number: u64) -> Vec<NewNode> {
+    if parts.len() > 1 {
+        parts.iter_mut().for_each(|part| set(part, names::MESSAGE, number));
+    }
+    parts
+}

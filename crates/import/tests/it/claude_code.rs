@@ -1,0 +1,202 @@
+//! Sessions of Claude Code: however the entries stand in the file, the conversation is the one that was held.
+
+use contextree_import::{Format, ImportOptions, Imported, Importer};
+use contextree_provider::Provider;
+
+use crate::said::said;
+use crate::support::{imported, rendered};
+
+/// An entry: `uuid<parent`, then what is said. `*` as the parent is no field at all, nothing is `null`.
+fn entry(link: &str, kind: &str, more: &str, message: &str) -> String {
+    let (uuid, parent) = link.split_once('<').unwrap();
+    let parent = match parent {
+        "*" => String::new(),
+        "" => r#""parentUuid":null,"#.to_owned(),
+        parent => format!(r#""parentUuid":"{parent}","#),
+    };
+    format!(
+        r#"{{{parent}"uuid":"{uuid}","type":"{kind}","sessionId":"s"{more},"message":{message}}}"#
+    )
+}
+
+fn user(link: &str, text: &str) -> String {
+    entry(link, "user", "", &format!(r#"{{"role":"user","content":"{text}"}}"#))
+}
+
+fn answer(link: &str, id: &str, content: &str) -> String {
+    let message =
+        format!(r#"{{"id":"{id}","model":"m-1","role":"assistant","content":[{content}]}}"#);
+    entry(link, "assistant", "", &message)
+}
+
+fn text(link: &str, text: &str) -> String {
+    answer(link, &format!("msg_{link}"), &format!(r#"{{"type":"text","text":"{text}"}}"#))
+}
+
+fn call(link: &str, id: &str, call: &str) -> String {
+    answer(link, id, &format!(r#"{{"type":"tool_use","id":"{call}","name":"f","input":{{}}}}"#))
+}
+
+fn result(link: &str, call: &str, said: &str) -> String {
+    let content = format!(r#"{{"type":"tool_result","tool_use_id":"{call}","content":"{said}"}}"#);
+    entry(link, "user", "", &format!(r#"{{"role":"user","content":[{content}]}}"#))
+}
+
+fn check(log: &[String], expected: &[&str]) -> Imported {
+    let imported = imported(log.join("\n").as_bytes(), Format::ClaudeCode);
+    assert_eq!(said(&imported), expected);
+    imported
+}
+
+fn skipped(imported: &Imported) -> Vec<(&str, u64)> {
+    imported.report.skipped.iter().map(|(name, count)| (&**name, *count)).collect()
+}
+
+#[test]
+fn entries_follow_their_parents_not_each_other() {
+    let log = [user("u1<", "Q1"), user("u2<a1", "Q2"), text("a1<u1", "A1"), text("a2<u2", "A2")];
+    check(&log, &["user: Q1", "assistant: A1", "user: Q2", "assistant: A2"]);
+    // The last entry of the file need not be the last of the conversation.
+    let log = [user("u1<", "Q1"), user("u2<a1", "Q2"), text("a1<u1", "A1")];
+    check(&log, &["user: Q1", "assistant: A1", "user: Q2"]);
+    let circle = [user("u1<u2", "Q1"), user("u2<u1", "Q2")];
+    check(&circle, &["user: Q1", "user: Q2"]);
+}
+
+#[test]
+fn parallel_calls_are_put_together_wherever_their_results_hang() {
+    let expected = [
+        "user: Q",
+        "assistant: Both. [t1 f {}] [t2 f {}]",
+        "tool t1: one",
+        "tool t2: two",
+        "assistant: Done.",
+    ];
+    let both = answer("a1<u1", "m1", r#"{"type":"text","text":"Both."}"#);
+    let (first, second) = (call("a2<a1", "m1", "t1"), call("a3<a2", "m1", "t2"));
+    let (one, two) = (result("r1<a2", "t1", "one"), result("r2<a3", "t2", "two"));
+    let (q, done) = (user("u1<", "Q"), |parent: &str| text(&format!("a4<{parent}"), "Done."));
+    let copy = |line: &String| line.clone();
+    // The first result was there before the second call was written.
+    let log = [&q, &both, &first, &one, &second, &two, &done("r2")].map(copy);
+    check(&log, &expected);
+    // The conversation goes on behind the first result.
+    let log = [&q, &both, &first, &second, &one, &two, &done("r1")].map(copy);
+    check(&log, &expected);
+    // Everything hangs in one line.
+    let second = call("a3<r1", "m1", "t2");
+    let log = [&q, &both, &first, &one, &second, &two, &done("r2")].map(copy);
+    check(&log, &expected);
+}
+
+#[test]
+fn an_entry_that_is_repeated_is_there_once() {
+    let first = [user("u1<", "Q1"), call("a1<u1", "m1", "t1"), result("r1<a1", "t1", "one")];
+    let mut log = first.to_vec();
+    log.extend(first);
+    log.extend([text("a2<r1", "A1"), user("u2<a2", "Q2")]);
+    let expected =
+        ["user: Q1", "assistant: [t1 f {}]", "tool t1: one", "assistant: A1", "user: Q2"];
+    let imported = check(&log, &expected);
+    assert_eq!(skipped(&imported), [], "what is repeated is no other branch");
+}
+
+#[test]
+fn a_subagent_alone_is_a_conversation_and_beside_another_it_is_not() {
+    let aside = |line: String| line.replacen('{', r#"{"isSidechain":true,"#, 1);
+    let sub = [aside(user("s1<", "Explore")), aside(text("s2<s1", "Found"))];
+    check(&sub, &["user: Explore", "assistant: Found"]);
+    let mut log = vec![user("u1<", "Q"), text("a1<u1", "A")];
+    log.extend(sub);
+    let imported = check(&log, &["user: Q", "assistant: A"]);
+    assert_eq!(skipped(&imported), [("sidechain", 2)]);
+}
+
+fn compacted(kept: &str, next: &str) -> Vec<String> {
+    let metadata = format!(r#","subtype":"compact_boundary","compactMetadata":{{{kept}}}"#);
+    let boundary = entry("b<", "system", &metadata, "null");
+    vec![
+        user("u1<", "Old Q"),
+        text("a1<u1", "Old A"),
+        user("u2<a1", "Kept Q"),
+        text("a2<u2", "Kept A"),
+        boundary,
+        user("s<b", "Summary"),
+        user(&format!("u3<{next}"), "New Q"),
+    ]
+}
+
+#[test]
+fn what_a_compaction_kept_follows_the_summary() {
+    let list = r#""preservedMessages":{"anchorUuid":"s","uuids":["u2","a2"]}"#;
+    let segment = r#""preservedSegment":{"headUuid":"u2","anchorUuid":"s","tailUuid":"a2"}"#;
+    let snake = r#""preserved_messages":{"anchor_uuid":"s","uuids":["u2","a2"]}"#;
+    for (kept, next) in [(list, "s"), (list, "a2"), (segment, "s"), (segment, "a2"), (snake, "s")] {
+        let mut log = compacted(kept, next);
+        check(&log, &["user: Summary", "user: Kept Q", "assistant: Kept A", "user: New Q"]);
+        // Also if nothing was said since.
+        log.pop();
+        check(&log, &["user: Summary", "user: Kept Q", "assistant: Kept A"]);
+    }
+    check(&compacted("", "s"), &["user: Summary", "user: New Q"]);
+    let unknown = r#""preservedSegment":{"headUuid":"x","anchorUuid":"s","tailUuid":"y"}"#;
+    check(&compacted(unknown, "s"), &["user: Summary", "user: New Q"]);
+}
+
+#[test]
+fn what_the_program_says_in_place_of_the_model_is_no_answer() {
+    let error = text("x1<u1", "overloaded").replacen('{', r#"{"isApiErrorMessage":true,"#, 1);
+    let made = text("x2<u2", "No response.").replace("m-1", "<synthetic>");
+    let log = [user("u1<", "Q1"), error, user("u2<x1", "Q2"), made, user("u3<x2", "Q3")];
+    let imported = check(&log, &["user: Q1", "user: Q2", "user: Q3"]);
+    assert_eq!(skipped(&imported), [("api_error", 1), ("synthetic", 1)]);
+    let log = [user("u1<", "Q1"), answer("a1<u1", "m1", ""), user("u2<a1", "Q2")];
+    let imported = check(&log, &["user: Q1", "user: Q2"]);
+    assert_eq!(skipped(&imported), [("empty", 1)]);
+}
+
+#[test]
+fn a_stream_has_no_parents_and_is_taken_as_it_comes() {
+    let sub = user("x<*", "Sub").replacen('{', r#"{"parent_tool_use_id":"t1","#, 1);
+    let log = [
+        r#"{"type":"system","subtype":"init","session_id":"s","model":"m-1","uuid":"i"}"#
+            .to_owned(),
+        user("u1<*", "Q"),
+        call("a1<*", "m1", "t1"),
+        sub,
+        result("r1<*", "t1", "one"),
+        text("a2<*", "A"),
+        r#"{"type":"result","subtype":"success","uuid":"z","session_id":"s"}"#.to_owned(),
+    ];
+    let expected = ["user: Q", "assistant: [t1 f {}]", "tool t1: one", "assistant: A"];
+    let imported = check(&log, &expected);
+    assert_eq!(skipped(&imported), [("result", 1), ("sidechain", 1), ("system", 1)]);
+}
+
+#[test]
+fn the_model_of_the_last_answer_is_the_one_to_ask() {
+    let second = text("a2<u2", "A2").replace("m-1", "m-2");
+    let log = [user("u1<", "Q1"), text("a1<u1", "A1"), user("u2<a1", "Q2"), second];
+    let imported = imported(log.join("\n").as_bytes(), Format::ClaudeCode);
+    let request = rendered(&imported, Provider::Anthropic).value();
+    assert_eq!(request.get("model").unwrap().as_str(), Some("m-2"));
+    let first = imported.context.history().get(0).unwrap();
+    let before = contextree_provider::render(
+        first.view(),
+        Provider::Anthropic,
+        &contextree_provider::RenderOptions::default(),
+    );
+    assert_eq!(before.unwrap().value().get("model").unwrap().as_str(), Some("m-1"));
+}
+
+#[test]
+fn nothing_of_a_bad_list_is_kept() {
+    let options = ImportOptions { keep_going: true, ..ImportOptions::default() };
+    let mut importer = Importer::new(Format::ClaudeCode, options);
+    let bad = format!(r#"[{},{}]"#, user("u1<", "Bad"), entry("u2<u1", "user", "", "{}"));
+    importer.line(bad.as_bytes()).unwrap();
+    importer.line(user("u3<", "Q").as_bytes()).unwrap();
+    let imported = importer.finish().unwrap();
+    assert_eq!(imported.report.errors.len(), 1);
+    assert_eq!(said(&imported), ["user: Q"]);
+}

@@ -1,0 +1,241 @@
+//! Logs of requests: every line has the whole conversation, and the tree is what the newest line says.
+
+use std::collections::BTreeMap;
+
+use contextree_import::Format;
+use contextree_json::Value;
+use contextree_provider::{Provider, RenderOptions, RequestRenderer, lint, render};
+
+use crate::support::{assert_same, imported, parse, rendered};
+
+/// Imports a log up to each of its lines: what is rendered is that line.
+fn check(format: Format, lines: &[&str]) {
+    for count in 1..=lines.len() {
+        let text = lines[..count].join("\n");
+        for chosen in [format, Format::Auto] {
+            let imported = imported(text.as_bytes(), chosen);
+            assert_eq!(imported.report.format, Some(format), "line {count}");
+            let rendered = rendered(&imported, format.provider());
+            let what = format!("{format}, line {count}");
+            assert_same(&rendered.value(), &parse(lines[count - 1].as_bytes()), &what);
+            assert_eq!(rendered.losses, [], "{what}");
+        }
+    }
+}
+
+/// Returns how many messages a log adds, and of how many conversations.
+fn counts(format: Format, lines: &[&str]) -> (u64, u64) {
+    let report = imported(lines.join("\n").as_bytes(), format).report;
+    (report.messages, report.conversations)
+}
+
+const MARK: &str = r#""cache_control":{"type":"ephemeral"}"#;
+
+/// Three requests of Anthropic in which the breakpoint is always on what the user said last, written as the client likes.
+fn sliding(unmarked: impl Fn(&str) -> String) -> [String; 3] {
+    let marked = |text: &str| {
+        format!(r#"{{"role":"user","content":[{{"type":"text","text":"{text}",{MARK}}}]}}"#)
+    };
+    let call =
+        r#"{"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"f","input":{}}]}"#;
+    let result = |mark: &str| {
+        format!(
+            r#"{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"t1","content":"1"{mark}}}]}}"#
+        )
+    };
+    let request = |messages: &[String]| {
+        let messages = messages.join(",");
+        let tool = format!(r#"{{"name":"f","input_schema":{{"type":"object"}},{MARK}}}"#);
+        format!(
+            r#"{{"model":"claude-opus-5","max_tokens":9,"tools":[{tool}],"messages":[{messages}]}}"#
+        )
+    };
+    let said = r#"{"role":"assistant","content":"It will."}"#.to_owned();
+    [
+        request(&[marked("Rain?")]),
+        request(&[unmarked("Rain?"), call.to_owned(), result(&format!(",{MARK}"))]),
+        request(&[unmarked("Rain?"), call.to_owned(), result(""), said, marked("Thanks.")]),
+    ]
+}
+
+#[test]
+fn a_breakpoint_that_moves_on_changes_nothing_that_was_said() {
+    let list =
+        |text: &str| format!(r#"{{"role":"user","content":[{{"type":"text","text":"{text}"}}]}}"#);
+    let plain = |text: &str| format!(r#"{{"role":"user","content":"{text}"}}"#);
+    for requests in [sliding(list), sliding(plain)] {
+        let lines: Vec<&str> = requests.iter().map(String::as_str).collect();
+        check(Format::Anthropic, &lines);
+        assert_eq!(counts(Format::Anthropic, &lines), (5, 1), "each is added once");
+    }
+    let text = |text: &str, mark: &str| {
+        format!(r#"{{"role":"user","content":[{{"type":"text","text":"{text}"{mark}}}]}}"#)
+    };
+    let mark = r#","prompt_cache_breakpoint":{"mode":"explicit"}"#;
+    let first = format!(r#"{{"model":"m","messages":[{}]}}"#, text("a", mark));
+    let image =
+        r#"{"role":"user","content":[{"type":"image_url","image_url":{"url":"https://a"}}]}"#;
+    let second =
+        format!(r#"{{"model":"m","messages":[{},{image},{}]}}"#, text("a", ""), text("b", mark));
+    check(Format::OpenAiChat, &[&second]);
+    assert_eq!(counts(Format::OpenAiChat, &[&first, &second]), (3, 1));
+}
+
+#[test]
+fn a_long_log_with_a_breakpoint_grows_by_what_is_new() {
+    let mut lines = Vec::new();
+    let mut said: Vec<String> = Vec::new();
+    for turn in 0..40 {
+        let marked = format!(
+            r#"{{"role":"user","content":[{{"type":"text","text":"question {turn}",{MARK}}}]}}"#
+        );
+        let messages: Vec<String> = said.iter().cloned().chain([marked]).collect();
+        lines.push(format!(
+            r#"{{"model":"m","max_tokens":9,"system":"Be brief.","messages":[{}]}}"#,
+            messages.join(",")
+        ));
+        said.push(format!(r#"{{"role":"user","content":"question {turn}"}}"#));
+        said.push(format!(r#"{{"role":"assistant","content":"answer {turn}"}}"#));
+    }
+    let log = lines.join("\n");
+    let imported = imported(log.as_bytes(), Format::Anthropic);
+    assert_eq!(imported.report.messages, 79);
+    assert_same(
+        &rendered(&imported, Provider::Anthropic).value(),
+        &parse(lines.last().unwrap().as_bytes()),
+        "the last",
+    );
+    let tree = imported.context.head().unwrap();
+    let marks = tree.view().nodes().filter_map(|(_, node)| node.attribute("data_forms").cloned());
+    let forms: Vec<Value> = marks.collect();
+    let count: usize = forms.iter().map(|it| it.as_object().unwrap().len()).sum();
+    assert!(count <= 2, "what the client does is learned, and need not be said again: {forms:?}");
+    for marks in [None, Some(BTreeMap::new())] {
+        let options = RenderOptions { marks, ..RenderOptions::default() };
+        let mut renderer = RequestRenderer::new(Provider::Anthropic, options.clone());
+        for snapshot in imported.context.history().iter() {
+            let anew = render(snapshot.view(), Provider::Anthropic, &options).unwrap();
+            assert!(*renderer.render(snapshot.tree()).unwrap() == anew, "rendered on and anew");
+            let marked = anew.text().contains("cache_control");
+            assert_eq!(marked, options.marks.is_none(), "whoever gives marks gives all");
+        }
+    }
+}
+
+#[test]
+fn a_request_that_does_not_continue_takes_the_place_of_the_one_before() {
+    let request = |messages: &[(&str, &str)]| {
+        let message =
+            |(role, text): &(&str, &str)| format!(r#"{{"role":"{role}","content":"{text}"}}"#);
+        let messages: Vec<String> = messages.iter().map(message).collect();
+        format!(r#"{{"model":"m","messages":[{}]}}"#, messages.join(","))
+    };
+    let lines = [
+        request(&[("system", "It is 10:00."), ("user", "a")]),
+        request(&[("system", "It is 10:01."), ("user", "a"), ("assistant", "b"), ("user", "c")]),
+        // The user says something else instead; then there is another conversation; then the first again.
+        request(&[("system", "It is 10:02."), ("user", "a"), ("assistant", "b"), ("user", "d")]),
+        request(&[("user", "x")]),
+        request(&[("system", "It is 10:03."), ("user", "a"), ("assistant", "b"), ("user", "d")]),
+    ];
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    check(Format::OpenAiChat, &lines);
+    let imported = imported(lines.join("\n").as_bytes(), Format::OpenAiChat);
+    assert_eq!(imported.report.conversations, 4);
+    let seen = imported.context.history().iter().filter_map(|snapshot| {
+        let options = RenderOptions::default();
+        render(snapshot.view(), Provider::OpenAiChat, &options).ok()
+    });
+    let seen: Vec<Value> = seen.map(|rendered| rendered.value()).collect();
+    assert!(seen.contains(&parse(lines[3].as_bytes())), "the history has what the model saw");
+}
+
+#[test]
+fn calls_of_a_conversation_that_was_replaced_hold_nothing_back() {
+    let call = r#"{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]}"#;
+    let result = r#"{"role":"tool","tool_call_id":"c1","content":"1"}"#;
+    let lines = [
+        format!(r#"{{"messages":[{{"role":"user","content":"a"}},{call},{result}]}}"#),
+        format!(r#"{{"messages":[{{"role":"user","content":"b"}},{call},{result}]}}"#),
+    ];
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    check(Format::OpenAiChat, &lines);
+}
+
+#[test]
+fn an_answer_that_is_logged_behind_its_request_is_not_said_twice() {
+    let lines = [
+        r#"{"model":"claude-opus-5","max_tokens":9,"messages":[{"role":"user","content":"a"}]}"#,
+        r#"{"role":"assistant","content":[{"type":"text","text":"b"}]}"#,
+        r#"{"model":"claude-opus-5","max_tokens":9,"messages":[{"role":"user","content":"a"},{"role":"assistant","content":[{"type":"text","text":"b"}]},{"role":"user","content":"c"}]}"#,
+    ];
+    assert_eq!(counts(Format::Anthropic, &lines), (3, 1));
+    let imported = imported(lines.join("\n").as_bytes(), Format::Anthropic);
+    assert_same(&rendered(&imported, Provider::Anthropic).value(), &parse(lines[2].as_bytes()), "");
+}
+
+#[test]
+fn requests_may_be_elements_of_a_list() {
+    let text = br#"[{"messages":[{"role":"user","content":"a"}]},{"messages":[{"role":"user","content":"a"},{"role":"user","content":"b"}]}]"#;
+    assert_eq!(imported(text, Format::OpenAiChat).report.messages, 2);
+}
+
+#[test]
+fn items_of_responses_on_lines_are_the_items_of_a_request() {
+    let items = [
+        r#"{"type":"message","role":"developer","content":"Be brief."}"#,
+        r#"{"role":"user","content":"List."}"#,
+        r#"{"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"e"}"#,
+        r#"{"type":"custom_tool_call","call_id":"c1","name":"sh","input":"ls -la"}"#,
+        r#"{"type":"custom_tool_call_output","call_id":"c1","output":"a.txt"}"#,
+    ];
+    let imported = imported(items.join("\n").as_bytes(), Format::OpenAiResponses);
+    let rendered = rendered(&imported, Provider::OpenAiResponses);
+    let input = format!(r#"{{"input":[{}]}}"#, items.join(","));
+    assert_same(&rendered.value(), &parse(input.as_bytes()), "the items");
+    let unit = |kind: &str| {
+        let head = imported.context.head().unwrap();
+        let mut nodes = head.view().nodes();
+        let (_, node) = nodes.find(|(_, node)| node.kind() == Some(kind)).unwrap();
+        node.attribute("data_call_id").cloned()
+    };
+    assert_eq!(unit("reasoning"), unit("call"), "they go together or not at all");
+    assert_eq!(unit("result"), unit("call"));
+}
+
+#[test]
+fn tools_that_the_provider_runs_are_one_unit_with_their_results() {
+    let request = br#"{"model":"claude-opus-5","max_tokens":9,"messages":[{"role":"user","content":"a"},{"role":"assistant","content":[{"type":"server_tool_use","id":"srvtoolu_1","name":"web_search","input":{"query":"q"}},{"type":"web_search_tool_result","tool_use_id":"srvtoolu_1","content":[]},{"type":"text","text":"b"}]},{"role":"user","content":"c"}]}"#;
+    let imported = imported(request, Format::Anthropic);
+    let head = imported.context.head().unwrap();
+    let of_the_model = head.view().nodes().filter(|(_, node)| node.role() == Some("assistant"));
+    let units: Vec<Option<Value>> =
+        of_the_model.map(|(_, node)| node.attribute("data_call_id").cloned()).collect();
+    assert_eq!(units.len(), 3);
+    assert!(units.iter().all(|unit| unit.is_some() && *unit == units[0]), "{units:?}");
+}
+
+#[test]
+fn a_response_of_gemini_without_an_id_answers_the_call_of_its_name() {
+    let request = r#"{"contents":[{"role":"user","parts":[{"text":"a"}]},{"role":"model","parts":[{"functionCall":{"id":"1","name":"f","args":{}}},{"functionCall":{"id":"2","name":"g","args":{}}}]},{"role":"user","parts":[{"functionResponse":{"name":"g","response":{"output":2}}},{"functionResponse":{"name":"f","response":{"output":1}}}]}]}"#;
+    check(Format::Gemini, &[request]);
+}
+
+#[test]
+fn marks_can_be_given_with_the_request() {
+    let request = br#"{"model":"claude-opus-5","max_tokens":9,"system":"Be brief.","messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b"},{"role":"user","content":"c"}]}"#;
+    let imported = imported(request, Format::Anthropic);
+    let head = imported.context.head().unwrap();
+    let mut options = RenderOptions::default();
+    let mark = parse(format!("{{{MARK}}}").as_bytes()).as_object().unwrap().clone();
+    let blocks = head.view().nodes().filter(|(_, node)| node.content().as_text().is_some());
+    let blocks: Vec<String> = blocks.map(|(_, node)| node.id().to_owned()).collect();
+    let marked = [&blocks[0], &blocks[3]].map(|block| (block.clone(), mark.clone()));
+    options.marks = Some(marked.into());
+    let rendered = render(head.view(), Provider::Anthropic, &options).unwrap();
+    let expected = format!(
+        r#"{{"model":"claude-opus-5","max_tokens":9,"system":[{{"type":"text","text":"Be brief.",{MARK}}}],"messages":[{{"role":"user","content":"a"}},{{"role":"assistant","content":"b"}},{{"role":"user","content":[{{"type":"text","text":"c",{MARK}}}]}}]}}"#
+    );
+    assert_same(&rendered.value(), &parse(expected.as_bytes()), "marked");
+    assert_eq!(lint(&rendered), []);
+}

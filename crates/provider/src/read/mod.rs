@@ -1,0 +1,26 @@
+//! Reading requests, messages and answers: plumbing for importers and for callers of models.
+//!
+//! ```text
+//! request ─read_request→ Request ─read_messages→ Incoming
+//! answer  ─read_answer→  Incoming
+//! ```
+//!
+//! An [`Incoming`] is one message whose blocks can be added to a context. [`Fields`] and the functions beside it take objects apart:
+//! what has a meaning is taken out, what is left over is kept as it is.
+
+mod fields;
+mod incoming;
+mod request;
+mod shape;
+
+pub use fields::{Attributes, Fields, mark_provider, opaque, opaque_part, set};
+pub use incoming::Incoming;
+pub use request::{
+    Request, is_request, read_answer, read_message, read_messages, read_part, read_request,
+};
+pub use shape::Shape;
+
+pub use crate::anthropic::read_spoken;
+pub use crate::media::{from_url, url_of_node};
+pub use crate::parts::{Kind, Role, kind_of_node, role_of, text_of_node};
+pub use crate::tools::function;
