@@ -1,7 +1,6 @@
-//! Test kit: random sessions, a deliberately naive model, and the runner of the conformance corpus.
+//! Test kit: random sessions and a deliberately naive model.
 
 pub mod compare;
-pub mod conformance;
 pub mod drive;
 pub mod generate;
 pub mod model;

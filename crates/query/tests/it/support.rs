@@ -72,7 +72,7 @@ impl Case {
 
 /// Returns the cases of a file of the corpus.
 pub(crate) fn cases(file: &str) -> Vec<Case> {
-    let path = format!("{}/../../corpus/{file}", env!("CARGO_MANIFEST_DIR"));
+    let path = format!("{}/../conformance/corpus/{file}", env!("CARGO_MANIFEST_DIR"));
     let document = contextree_json::parse(&std::fs::read(path).unwrap()).unwrap();
     let fixtures = document.get("fixtures").cloned().unwrap_or_default();
     let cases = document.get("cases").unwrap().as_array().unwrap();

@@ -1,12 +1,11 @@
 //! The corpus, with every context of it going through a store first.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use contextree::Context;
+use contextree_conformance::{Corpus, Runner, Verdict, set_detour};
 use contextree_store::{ContextSettings, Store, StoreOptions};
-use contextree_testkit::conformance::{Corpus, Runner, Verdict, set_detour};
 
 use crate::support::on_every_store;
 
@@ -31,8 +30,7 @@ fn through(store: &Store, context: Context) -> Result<Context, String> {
 
 #[test]
 fn every_case_passes_through_every_store() {
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus");
-    let corpus = Corpus::load(directory).unwrap();
+    let corpus = Corpus::embedded().unwrap();
     let runner = Runner::all();
     on_every_store(|store| {
         let own = store.clone();

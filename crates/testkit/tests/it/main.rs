@@ -8,7 +8,6 @@
 mod adoption;
 mod attempts;
 mod concurrency;
-mod conformance;
 mod diffs;
 mod documents;
 mod headers;

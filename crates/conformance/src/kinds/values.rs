@@ -4,8 +4,8 @@ use contextree::{Context, Hash, NodeRef, Profile, Region};
 use contextree_json::{Object, Value};
 
 use super::Got;
-use crate::conformance::case::{Case, Edition};
-use crate::conformance::document::{head_with, ids, object, options, snapshot, texts};
+use crate::case::{Case, Edition};
+use crate::document::{head_with, ids, object, options, snapshot, texts};
 
 pub(super) fn content_hash(case: &Case, edition: Edition) -> Result<Got, String> {
     let mut got = Got::new();

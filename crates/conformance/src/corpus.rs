@@ -35,6 +35,15 @@ impl fmt::Display for LoadError {
 impl std::error::Error for LoadError {}
 
 impl Corpus {
+    /// Returns the corpus that is part of this crate.
+    ///
+    /// # Errors
+    ///
+    /// Never in practice: the tests of this crate read the same files.
+    pub fn embedded() -> Result<Corpus, LoadError> {
+        Corpus::from_files(crate::FILES)
+    }
+
     /// Reads every `*.json` file of a directory that has cases. Integers are kept exactly.
     ///
     /// # Errors

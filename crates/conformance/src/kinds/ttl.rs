@@ -5,8 +5,8 @@ use contextree_json::{Object, Value};
 
 use super::Got;
 use super::step::new_node;
-use crate::conformance::case::{Case, Edition};
-use crate::conformance::document::{empty, number};
+use crate::case::{Case, Edition};
+use crate::document::{empty, number};
 
 /// Where a node was seen: cycle, and the ttl it showed if it was there.
 type Trace = Vec<(u32, Option<Option<u32>>)>;

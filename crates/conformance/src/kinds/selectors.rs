@@ -9,8 +9,8 @@ use contextree_json::Value;
 use contextree_selector::parse as parse_selector;
 
 use super::{DiffSelector, Got};
-use crate::conformance::case::{Case, Edition};
-use crate::conformance::document::{options as context_options, snapshot, texts, working};
+use crate::case::{Case, Edition};
+use crate::document::{options as context_options, snapshot, texts, working};
 
 /// A fixture of the corpus as a history.
 struct Fixture {
@@ -52,7 +52,7 @@ impl Timeline for Fixture {
 }
 
 /// The edition as the language knows it.
-pub(in crate::conformance) fn language(edition: Edition) -> contextree::Edition {
+pub(crate) fn language(edition: Edition) -> contextree::Edition {
     match edition {
         Edition::E1 => contextree::Edition::V0_1,
         Edition::E2 => contextree::Edition::V0_2,
@@ -177,7 +177,7 @@ fn is_part(expected: &Value, found: &Value) -> bool {
 }
 
 /// Diffs by the selector language.
-pub(in crate::conformance) struct BySelector;
+pub(crate) struct BySelector;
 
 impl DiffSelector for BySelector {
     fn diff(

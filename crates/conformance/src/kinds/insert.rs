@@ -5,8 +5,8 @@ use contextree::{Context, Cue, NewNode, Place, Region};
 use contextree_json::{Object, Value};
 
 use super::Got;
-use crate::conformance::case::{Case, Edition};
-use crate::conformance::document::{empty, header, strings, texts};
+use crate::case::{Case, Edition};
+use crate::document::{empty, header, strings, texts};
 
 pub(super) fn insert(case: &Case, edition: Edition) -> Result<Got, String> {
     let new = case.field("new").as_str().ok_or("`new` is not a text")?;

@@ -4,8 +4,8 @@ use contextree::{Context, Hash, Profile, SnapshotAddress, ThreadRenderer};
 use contextree_json::{Object, Value, parse};
 
 use super::{Check, DiffSelector, Got};
-use crate::conformance::case::{Case, Edition};
-use crate::conformance::document::{options, snapshot, thread_value, through};
+use crate::case::{Case, Edition};
+use crate::document::{options, snapshot, thread_value, through};
 
 pub(super) fn thread(case: &Case, edition: Edition) -> Result<Got, String> {
     let context = snapshot(case.field("tree"), edition)?;
@@ -24,7 +24,7 @@ pub(super) fn thread(case: &Case, edition: Edition) -> Result<Got, String> {
 }
 
 /// Returns the check of diffs, with or without somebody who knows selectors.
-pub(in crate::conformance) fn diff(selector: Option<Box<dyn DiffSelector>>) -> impl Check {
+pub(crate) fn diff(selector: Option<Box<dyn DiffSelector>>) -> impl Check {
     DiffCheck { selector }
 }
 

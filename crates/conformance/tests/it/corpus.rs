@@ -5,13 +5,21 @@ use std::path::Path;
 use contextree::diff::Diff;
 use contextree::json::Value;
 use contextree::{Hash, Snapshot};
-use contextree_testkit::conformance::{
-    Case, Corpus, DiffSelector, Edition, Got, Runner, Verdict, check_schemas, run,
+use contextree_conformance::{
+    Case, Corpus, DiffSelector, Edition, FILES, Got, Runner, Verdict, check_schemas, run,
 };
 
 fn corpus() -> Corpus {
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus");
-    Corpus::load(directory).unwrap()
+    Corpus::embedded().unwrap()
+}
+
+#[test]
+fn embedded_corpus_equals_the_directory() {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus");
+    assert_eq!(corpus(), Corpus::load(&directory).unwrap());
+    for (name, text) in FILES {
+        assert_eq!(std::fs::read(directory.join(name)).unwrap(), text, "{name}");
+    }
 }
 
 #[test]

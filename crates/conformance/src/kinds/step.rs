@@ -4,7 +4,7 @@ use contextree::{Content, Edit, NewNode, Op, Place, Zone};
 use contextree_json::{Object, Value};
 
 use super::insert::cue;
-use crate::conformance::document::strings;
+use crate::document::strings;
 
 /// Returns the operation of a step such as `{"op":"add","parent":"^ah","offset":1,"node":{…}}`.
 pub(super) fn op(step: &Value) -> Result<Op, String> {

@@ -7,8 +7,8 @@ use contextree::{
 use contextree_json::{Object, Value};
 
 use super::Got;
-use crate::conformance::case::{Case, Edition};
-use crate::conformance::document::{ids, number, options, strings, texts, thread_value, working};
+use crate::case::{Case, Edition};
+use crate::document::{ids, number, options, strings, texts, thread_value, working};
 
 /// The ids that the vectors were computed with: the core of an empty head is `mc:c10`.
 struct VectorIds;

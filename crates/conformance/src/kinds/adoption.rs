@@ -4,8 +4,8 @@ use contextree::{Context, NodeRef, Region};
 use contextree_json::{Object, Value};
 
 use super::Got;
-use crate::conformance::case::{Case, Edition};
-use crate::conformance::document::{empty, header, thread_value};
+use crate::case::{Case, Edition};
+use crate::document::{empty, header, thread_value};
 
 pub(super) fn flat_log(case: &Case, edition: Edition) -> Result<Got, String> {
     let context = import(case, edition)?;

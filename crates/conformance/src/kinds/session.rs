@@ -8,8 +8,8 @@ use contextree_json::{Object, Value, parse};
 use super::Got;
 use super::commit::report_value;
 use super::step::op;
-use crate::conformance::case::{Case, Edition};
-use crate::conformance::document::{header, ids, options, texts, thread_value};
+use crate::case::{Case, Edition};
+use crate::document::{header, ids, options, texts, thread_value};
 
 pub(super) fn session(case: &Case, edition: Edition) -> Result<Got, String> {
     let mut session = Session { context: Context::with_options(options(edition)), handles: vec![] };
