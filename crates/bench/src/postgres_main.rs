@@ -24,7 +24,7 @@ const BYTES: usize = 1024;
 fn main() -> ExitCode {
     let quick = std::env::args().any(|argument| argument == "--quick");
     let (rounds, steps) = if quick { (3, 100) } else { (9, 500) };
-    let server = contextree_pgtest::shared();
+    let server = contextree_testkit::postgres::shared();
     let (mut rows, mut notes) = (Vec::new(), Vec::new());
     println!("| what | ratio (median of p50) | spread | bar | |\n|---|--:|--:|--:|---|");
     let name = format!("commit of {BYTES} B on PostgreSQL, against one bare insert of them");

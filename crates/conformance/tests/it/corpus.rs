@@ -10,7 +10,7 @@ use contextree_conformance::{
 };
 
 fn corpus() -> Corpus {
-    Corpus::embedded().unwrap()
+    Corpus::embedded().expect("the corpus is readable")
 }
 
 #[test]

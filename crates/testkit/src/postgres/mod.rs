@@ -1,25 +1,25 @@
-//! A private PostgreSQL server for tests and benchmarks: found, installed if need be, started, and gone when the process is.
+//! A private PostgreSQL server for tests and benchmarks: found, started, and gone when the process is.
 //!
 //! - `CONTEXTREE_TEST_POSTGRES` names a server that runs already; then nothing is started, and [`Server::kill`] is not possible.
-//! - Otherwise the server's programs are looked for beside `pg_config`, on the `PATH`, and where Debian keeps them. If there are none and this
-//!   is root on a Debian system, the package `postgresql` is installed.
+//! - Otherwise the server's programs are looked for beside `pg_config`, on the `PATH`, and where Debian keeps them. If there are none,
+//!   the test fails and names `cargo xtask setup`, which installs them.
 //! - The data lie in a new folder below the system's temporary folder, owned by an unprivileged user (the server refuses root). The port is
 //!   free and on the loopback only.
 //! - A watchdog, a shell that reads from a pipe, stops the server and deletes the folder when the pipe closes: at the end of the process,
 //!   however it ends.
 //!
 //! ```no_run
-//! let server = contextree_pgtest::shared();
+//! let server = contextree_testkit::postgres::shared();
 //! let url = server.url_with("schema=first_test");
 //! ```
 
-mod find;
+mod programs;
 mod server;
 
 use std::sync::OnceLock;
 
-pub use find::Programs;
-pub use server::{Server, Settings};
+pub use programs::Programs;
+pub use server::{Server, Settings, is_root};
 
 /// Returns the one server that all tests of this process share. Every test takes a schema of its own in it.
 ///

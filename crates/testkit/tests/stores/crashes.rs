@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 
 use contextree::{Context, Edit, NewNode, Place};
 use contextree_store::ContextSettings;
-use contextree_testkit::generate::Rng;
+use contextree_testkit::Rng;
 
 use crate::support::{Home, open, utf8};
 

@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::{
+use contextree_store::{
     AttemptRow, Backend, Checkpoint, Commit, ContextRow, NewContext, Pin, Result, Rewrite, Step,
     StoreError, Stretch,
 };

@@ -23,7 +23,7 @@ impl Home {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let parameters = format!("schema=kit_{}_{number}", std::process::id());
-        Home { url: contextree_pgtest::shared().url_with(&parameters), _folder: None }
+        Home { url: contextree_testkit::postgres::shared().url_with(&parameters), _folder: None }
     }
 
     /// The path of a file.

@@ -3,7 +3,7 @@
 use std::thread;
 
 use super::{commit, commits, content, create, head, key, new, ok, read};
-use crate::{Backend, NewContext, Step, StoreError};
+use contextree_store::{Backend, NewContext, Step, StoreError};
 
 /// Appends `count` commits to a context, however often somebody else is faster. Returns the cycles that were acknowledged.
 ///

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{checkpoint, commit, content, hash, head, key, new, ok, read};
-use crate::{
+use contextree_store::{
     AttemptRow, Backend, Checkpoint, Commit, ContextRow, Memory, NewContext, Pin, Result, Rewrite,
     Step, StoreError, Stretch,
 };

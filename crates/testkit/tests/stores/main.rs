@@ -9,3 +9,9 @@ mod reading;
 mod sessions;
 mod support;
 mod vectors;
+
+#[test]
+fn no_file_is_forgotten() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/stores");
+    contextree_testkit::assert_every_file_is_a_module(folder, include_str!("main.rs"));
+}

@@ -1,7 +1,7 @@
 //! Contents that are kept once, and what a delete takes along.
 
 use super::{checkpoint, commits, content, create, cycles, fork, hash, ok, read, refused, stored};
-use crate::{Backend, ContentRow, ContextRow, Step, Stretch};
+use contextree_store::{Backend, ContentRow, ContextRow, Step, Stretch};
 
 fn using(step: Step, numbers: &[u8]) -> Step {
     Step { contents: numbers.iter().map(|number| content(*number)).collect(), ..step }

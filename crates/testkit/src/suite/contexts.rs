@@ -1,7 +1,7 @@
 //! Contexts and steps.
 
 use super::{commit, commits, content, create, head, key, new, ok, read, refused, stored};
-use crate::{AttemptRow, Backend, Commit, NewContext, Step, StoreError};
+use contextree_store::{AttemptRow, Backend, Commit, NewContext, Step, StoreError};
 
 /// What was made is there.
 pub fn a_new_context_is_found_and_listed(store: &dyn Backend) {

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use contextree::Context;
-use contextree_store::suite::faulty::{Faulty, When};
 use contextree_store::{
     Backend, ContextSettings, Memory, Session, Sqlite, SqliteOptions, Store, StoreError,
     StoreOptions,
 };
+use contextree_testkit::suite::faulty::{Faulty, When};
 
 use crate::support::{block, utf8};
 

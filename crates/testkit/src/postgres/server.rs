@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use crate::find::Programs;
+use super::programs::Programs;
 
 /// How a server is started.
 #[derive(Clone, Debug, Default)]
@@ -232,8 +232,9 @@ impl Own {
     }
 }
 
-/// Returns true if this process may do everything.
-pub(crate) fn is_root() -> bool {
+/// Returns true if this process runs as root.
+#[must_use]
+pub fn is_root() -> bool {
     fs::metadata("/proc/self").is_ok_and(|metadata| metadata.uid() == 0)
 }
 

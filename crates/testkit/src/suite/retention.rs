@@ -4,7 +4,7 @@ use super::{
     checkpoint, commit, commits, content, create, cycles, fork, hash, head, ok, read, refused,
     stored,
 };
-use crate::{Backend, Commit, Pin, Rewrite, Step, StoreError, Stretch};
+use contextree_store::{Backend, Commit, Pin, Rewrite, Step, StoreError, Stretch};
 
 fn pin(cycle: u32, label: &str) -> Pin {
     Pin { cycle, label: label.to_owned() }
@@ -44,7 +44,7 @@ pub fn a_rewrite_changes_what_is_kept(store: &dyn Backend) {
     }
     ok(store.pin(main.id, &pin(5, "kept")));
     let thin = Commit { effects: None, bodies: b"what is left".to_vec(), ..commit(2) };
-    let moved = crate::Checkpoint { bodies: b"moved here".to_vec(), ..checkpoint(4) };
+    let moved = contextree_store::Checkpoint { bodies: b"moved here".to_vec(), ..checkpoint(4) };
     let rewrite = Rewrite {
         commits: vec![thin.clone()],
         dropped_commits: vec![1, 3, 99],

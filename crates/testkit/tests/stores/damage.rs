@@ -2,7 +2,7 @@
 
 use contextree::SnapshotAddress;
 use contextree_store::{ContextSettings, Store, StoreError};
-use contextree_testkit::generate::Rng;
+use contextree_testkit::Rng;
 
 use crate::support::{Home, block, commit_stored, turns};
 

@@ -11,7 +11,7 @@ pub mod random;
 pub mod retention;
 pub mod threads;
 
-use crate::{
+use contextree_store::{
     Backend, Checkpoint, Commit, ContentRow, ContextRow, Head, NewContext, Result, Step,
     StoreError, Stretch,
 };

@@ -1,8 +1,8 @@
 //! Random sessions through a store: what comes back is what was done, whoever opens it, whenever.
 
 use contextree_store::{ContextSettings, Session, StoreError, StoreOptions};
+use contextree_testkit::Rng;
 use contextree_testkit::drive::{Did, Driver};
-use contextree_testkit::generate::Rng;
 use contextree_testkit::script::{Refusal, Step};
 
 use contextree_testkit::generate;

@@ -106,7 +106,7 @@ fn value(name: &AttrName, spots: &Spots<'_>, at: usize) -> Value {
         AttrName::Other(name) => match &**name {
             "content" => node.content().to_value().unwrap_or_default(),
             "parent" => node.parent_id().map_or(Value::Null, Value::from),
-            "content_hash" => contextree_canon::content_hash(node).to_string().into(),
+            "content_hash" => contextree::content_hash(node).to_string().into(),
             name => node.header(name).unwrap_or_default(),
         },
         name => node.header(name.as_str()).unwrap_or_default(),

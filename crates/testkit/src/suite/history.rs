@@ -1,7 +1,7 @@
 //! Branches, commits and checkpoints.
 
 use super::{checkpoint, commit, commits, create, cycles, fork, head, new, ok, read, refused};
-use crate::{Backend, Commit, NewContext, Step, StoreError, Stretch};
+use contextree_store::{Backend, Commit, NewContext, Step, StoreError, Stretch};
 
 /// Any range, also beyond what is there.
 pub fn commits_are_handed_out_in_order(store: &dyn Backend) {
@@ -75,7 +75,7 @@ pub fn the_newest_checkpoint_is_found(store: &dyn Backend) {
     assert_eq!(ok(store.checkpoint_bodies(made.branch, 4)), None);
     assert_eq!(ok(store.checkpoint(made.branch + 100, 5)), None);
 
-    let other = crate::Checkpoint { tree: vec![1], ..checkpoint(3) };
+    let other = contextree_store::Checkpoint { tree: vec![1], ..checkpoint(3) };
     ok(store.add_checkpoint(made.branch, &other));
     assert_eq!(ok(store.checkpoint(made.branch, 3)), Some(checkpoint(3)), "the first one stays");
     refused(store.add_checkpoint(made.branch + 100, &other), "E_CONTEXT_NOT_FOUND");

@@ -1,4 +1,4 @@
-//! Where the programs of a PostgreSQL server are, and how they come onto a Debian system.
+//! Where the programs of a PostgreSQL server are.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,17 +14,17 @@ pub struct Programs {
 }
 
 impl Programs {
-    /// Finds the programs; installs them if there are none and this is possible.
+    /// Finds the programs, or says how to get them.
     ///
     /// # Errors
     ///
-    /// A message for people, if there are none afterwards.
+    /// If there are none.
     pub fn obtain() -> Result<Programs, String> {
-        if let Some(found) = Programs::find() {
-            return Ok(found);
-        }
-        install()?;
-        Programs::find().ok_or_else(|| "installed, but no `initdb` is to be found".to_owned())
+        Programs::find().ok_or_else(|| {
+            "no PostgreSQL server programs found; run `cargo xtask setup`, or set CONTEXTREE_TEST_POSTGRES to the URL \
+             of a server"
+                .to_owned()
+        })
     }
 
     /// Finds the programs: beside `pg_config`, on the `PATH`, where Debian keeps them (the newest version).
@@ -62,28 +62,4 @@ fn versions(folder: &Path) -> Vec<PathBuf> {
 /// Clients alone (`psql`) do not count.
 fn complete(folder: &Path) -> bool {
     ["initdb", "postgres", "pg_ctl", "pg_isready"].iter().all(|name| folder.join(name).is_file())
-}
-
-fn install() -> Result<(), String> {
-    let advice =
-        "install the package `postgresql`, or set CONTEXTREE_TEST_POSTGRES to the URL of a server";
-    if !crate::server::is_root() || !Path::new("/etc/debian_version").exists() {
-        return Err(format!("no server programs were found; {advice}"));
-    }
-    for arguments in
-        [&["update"][..], &["install", "--yes", "--no-install-recommends", "postgresql"]]
-    {
-        let output = Command::new("apt-get")
-            .args(arguments)
-            .env("DEBIAN_FRONTEND", "noninteractive")
-            // The package's own server is not wanted: at this run level nothing is started.
-            .env("RUNLEVEL", "1")
-            .output()
-            .map_err(|error| format!("apt-get: {error}; {advice}"))?;
-        if !output.status.success() && arguments[0] == "install" {
-            let text = String::from_utf8_lossy(&output.stderr);
-            return Err(format!("apt-get {}: {text}; {advice}", arguments.join(" ")));
-        }
-    }
-    Ok(())
 }
