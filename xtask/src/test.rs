@@ -33,7 +33,7 @@ pub(crate) fn run(root: &Path) -> Result<String, String> {
     crate::providers::check(root)?;
     // Bytes are the same in every build, and this one is there already.
     let bench = ["run", "--quiet", "--package", "contextree-bench", "--bin"];
-    let heap = [&bench[..], &["contextree-heap"]].concat();
+    let heap = [&bench[..], &["contextree-bench-counted", "--", "heap"]].concat();
     cargo(root, "heap of a snapshot", &heap, &[])?;
     let tour = ["run", "--release", "--quiet", "--package", "contextree", "--example", "tour"];
     cargo(root, "the guided tour", &tour, &[])?;

@@ -1,7 +1,7 @@
 //! Our side of `cargo xtask bench --peers`.
 //!
-//! - `contextree-bench-peers conversation chat|agent LENGTH FILE` writes the conversation that every program follows.
-//! - `contextree-bench-peers memory|sqlite|sqlite-relaxed|postgres chat|agent LENGTH FILE FOLDER` follows it and prints one line of JSON.
+//! - `contextree-bench peers conversation chat|agent LENGTH FILE` writes the conversation that every program follows.
+//! - `contextree-bench peers memory|sqlite|sqlite-relaxed|postgres chat|agent LENGTH FILE FOLDER` follows it and prints one line of JSON.
 //!
 //! It uses the allocator of the system, as the programs of the others do.
 #![expect(clippy::print_stdout, reason = "the program's output")]
@@ -11,16 +11,29 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
+use crate::peers::{Answer, Kind, Place, System, lines, resident, write};
 use contextree::SnapshotAddress;
-use contextree_bench::peers::{Answer, Kind, Place, System, lines, resident, write};
 use contextree_provider::{Provider, RenderOptions, RequestRenderer};
 
 type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
 
-fn main() -> ExitCode {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    match run(&arguments) {
+/// What is followed, and by whom. As positions, because the programs of the other systems are called alike.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Options {
+    /// `memory`, `sqlite`, `sqlite-relaxed` or `postgres`; `conversation` writes the file
+    system: String,
+    /// `chat` or `agent`
+    kind: String,
+    /// Turns or calls
+    length: u64,
+    /// The conversation
+    file: PathBuf,
+    /// Where a store may be made
+    folder: Option<PathBuf>,
+}
+
+pub(crate) fn run(options: &Options) -> ExitCode {
+    match answer(options) {
         Ok(line) => {
             println!("{line}");
             ExitCode::SUCCESS
@@ -32,35 +45,27 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(arguments: &[&str]) -> Outcome<String> {
-    let number = |text: &str| text.parse::<u64>();
-    match arguments {
-        ["conversation", kind, length, file] => {
-            let kind = Kind::named(kind).ok_or("the workload is unknown")?;
-            write(Path::new(file), kind, number(length)?)?;
-            Ok("{}".to_owned())
-        }
-        [system, kind, length, file, folder] => {
-            let kind = Kind::named(kind).ok_or("the workload is unknown")?;
-            let place = |name: &str| {
-                let folder = PathBuf::from(folder);
-                Place::named(name, &folder).ok_or("the system is unknown")
-            };
-            // A short conversation first, so that nothing is done for the first time later.
-            let warm = place(system)?;
-            let mut system_of_warm = System::create(&warm)?;
-            for line in lines(Path::new(file))?.take(5) {
-                system_of_warm.step(&line)?;
-            }
-            drop(system_of_warm);
-            warm.remove()?;
-            let place = place(system)?;
-            let answer = follow(&place, kind, number(length)?, Path::new(file));
-            place.remove()?;
-            answer
-        }
-        _ => Err("usage: see the first lines of this program".into()),
+fn answer(options: &Options) -> Outcome<String> {
+    let Options { system, kind, length, file, folder } = options;
+    let kind = Kind::named(kind).ok_or("the workload is unknown")?;
+    if system == "conversation" {
+        write(file, kind, *length)?;
+        return Ok("{}".to_owned());
     }
+    let folder = folder.as_deref().ok_or("a folder for the store is missing")?;
+    let place = || Place::named(system, folder).ok_or("the system is unknown");
+    // A short conversation first, so that nothing is done for the first time later.
+    let warm = place()?;
+    let mut system_of_warm = System::create(&warm)?;
+    for line in lines(file)?.take(5) {
+        system_of_warm.step(&line)?;
+    }
+    drop(system_of_warm);
+    warm.remove()?;
+    let place = place()?;
+    let answer = follow(&place, kind, *length, file);
+    place.remove()?;
+    answer
 }
 
 /// How many of the last turns are measured.

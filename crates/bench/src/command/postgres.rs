@@ -1,6 +1,6 @@
 //! Durable steps on PostgreSQL against a bare insert over the same connection.
 //!
-//! `contextree-bench-postgres [--quick] [--json FILE]`. The server is started for the purpose, or named by `CONTEXTREE_TEST_POSTGRES`. Both kinds of work
+//! The server is started for the purpose, or named by `CONTEXTREE_TEST_POSTGRES`. Both kinds of work
 //! take turns, one by one; each is one round trip and one transaction that is on disk when it is answered.
 #![expect(clippy::print_stdout, reason = "the program's output")]
 #![expect(clippy::disallowed_methods, reason = "a benchmark needs a clock")]
@@ -8,9 +8,10 @@
 use std::process::ExitCode;
 use std::time::Instant;
 
-use contextree_bench::measure::{Row, median};
-use contextree_bench::outcome::{finish, note};
-use contextree_bench::table;
+use super::Common;
+use crate::measure::{Row, median};
+use crate::outcome::{finish, note};
+use crate::table;
 use contextree_store::{Backend, Commit, Head, NewContext, Result, Step};
 use contextree_store_postgres::Postgres;
 use sha2::{Digest, Sha256};
@@ -21,9 +22,8 @@ const BAR: f64 = 1.5;
 /// The size of a turn.
 const BYTES: usize = 1024;
 
-fn main() -> ExitCode {
-    let quick = std::env::args().any(|argument| argument == "--quick");
-    let (rounds, steps) = if quick { (3, 100) } else { (9, 500) };
+pub(crate) fn run(common: &Common) -> ExitCode {
+    let (rounds, steps) = if common.quick { (3, 100) } else { (9, 500) };
     let server = contextree_testkit::postgres::shared();
     let (mut rows, mut notes) = (Vec::new(), Vec::new());
     println!("| what | ratio (median of p50) | spread | bar | |\n|---|--:|--:|--:|---|");
@@ -53,7 +53,7 @@ fn main() -> ExitCode {
             }
         }
     }
-    finish(&rows, &notes)
+    finish(common, &rows, &notes)
 }
 
 /// Lets steps and inserts take turns.

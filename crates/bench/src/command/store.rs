@@ -1,38 +1,46 @@
-//! Prints the rows of the embedded store: `contextree-bench-store [--quick] [--json FILE]`. It writes to the disk that the present directory is on.
+//! The rows of the embedded store.
 #![expect(clippy::print_stdout, reason = "the program's output")]
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-use contextree_bench::measure::Row;
-use contextree_bench::outcome::{finish, note};
-use contextree_bench::store::{Tail, commit, group, pages};
-use contextree_bench::{sessions, table};
+use super::Common;
+use crate::measure::Row;
+use crate::outcome::{finish, note};
+use crate::store::{Tail, commit, group, pages};
+use crate::{sessions, table};
 use contextree_store::Result;
-use mimalloc::MiMalloc;
 
-#[global_allocator]
-static GLOBAL: MiMalloc = MiMalloc;
-
-fn main() -> ExitCode {
-    match run() {
-        Ok(code) => code,
-        Err(error) => {
-            println!("{}: {error}", error.code());
-            ExitCode::FAILURE
-        }
-    }
+/// What [`measure_idle`] measures.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Idle {
+    /// `held` if sessions stay open
+    how: String,
+    contexts: u64,
+    path: PathBuf,
 }
 
-fn run() -> Result<ExitCode> {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    if let [how, held, contexts, path] = &arguments[..]
-        && how == "--idle"
-    {
-        let contexts = contexts.parse().unwrap_or(0);
-        println!("{}", sessions::measure_idle(path.as_ref(), contexts, held == "held")?);
-        return Ok(ExitCode::SUCCESS);
-    }
-    let quick = std::env::args().any(|argument| argument == "--quick");
+/// Prints how many bytes idle contexts take.
+pub(crate) fn measure_idle(idle: &Idle) -> ExitCode {
+    report(sessions::measure_idle(&idle.path, idle.contexts, idle.how == "held").map(|bytes| {
+        println!("{bytes}");
+        ExitCode::SUCCESS
+    }))
+}
+
+pub(crate) fn run(common: &Common) -> ExitCode {
+    report(measure(common))
+}
+
+fn report(outcome: Result<ExitCode>) -> ExitCode {
+    outcome.unwrap_or_else(|error| {
+        println!("{}: {error}", error.code());
+        ExitCode::FAILURE
+    })
+}
+
+fn measure(common: &Common) -> Result<ExitCode> {
+    let quick = common.quick;
     let (rounds, steps) = if quick { (3, 300) } else { (9, 2_000) };
     let (turns, contexts, opened) = if quick { (10_000, 4_000, 3) } else { (100_000, 10_000, 5) };
     println!("| what | ratio (median) | spread | bar | |\n|---|--:|--:|--:|---|");
@@ -71,5 +79,5 @@ fn run() -> Result<ExitCode> {
         format!("pages written per commit: {our_pages:.2} against {their_pages:.2}"),
     ];
     println!("\n{}", notes.join("\n"));
-    Ok(finish(&rows, &notes.map(|text| note(&text))))
+    Ok(finish(common, &rows, &notes.map(|text| note(&text))))
 }

@@ -1,15 +1,16 @@
 //! How long `ctx` takes from nothing to an answer, against `sqlite3` that selects one row of the same file.
 //!
-//! `contextree-bench-startup [--quick] [--json FILE]`. `ctx` must stand beside this program; `sqlite3` is found on the `PATH`.
+//! `ctx` must be in the folder of this program; `sqlite3` is found on the `PATH`.
 #![expect(clippy::print_stdout, reason = "the program's output")]
 
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 
+use super::Common;
+use crate::measure::{Row, compare, time};
+use crate::outcome::{finish, note};
+use crate::{table, work};
 use contextree::{NewNode, Place};
-use contextree_bench::measure::{Row, compare, time};
-use contextree_bench::outcome::{finish, note};
-use contextree_bench::{table, work};
 use contextree_store::{ContextSettings, Store};
 use tempfile::TempDir;
 
@@ -20,16 +21,15 @@ const TURNS: usize = 20;
 const BAR: f64 = 3.0;
 const LONGEST: f64 = 20e6;
 
-fn main() -> ExitCode {
-    let quick = std::env::args().any(|argument| argument == "--quick");
-    match run(if quick { 15 } else { 101 }) {
+pub(crate) fn run(common: &Common) -> ExitCode {
+    match measure(if common.quick { 15 } else { 101 }) {
         Ok(rows) => {
             println!("{}", table::markdown(&rows));
             let (ours, theirs) = rows[0].nanoseconds;
             let text =
                 format!("ctx: p50 {:.1} ms, sqlite3: p50 {:.1} ms", ours / 1e6, theirs / 1e6);
             println!("{text}");
-            finish(&rows, &[note(&text)])
+            finish(common, &rows, &[note(&text)])
         }
         Err(message) => {
             println!("{message}");
@@ -38,7 +38,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(rounds: usize) -> Result<Vec<Row>, Box<dyn std::error::Error>> {
+fn measure(rounds: usize) -> Result<Vec<Row>, Box<dyn std::error::Error>> {
     let folder = TempDir::new_in(".")?;
     let file = folder.path().join("store.db");
     let store = format!("sqlite:{}", file.display());
