@@ -11,10 +11,11 @@ mod histories;
 
 use contextree_query::resolved::{At, lower};
 use contextree_query::{
-    Answer, ContentMode, Materialize, RangeOptions, SelectOptions, evaluate, explain, naive, plan,
+    Answer, ContentMode, Materialize, RangeOptions, SelectOptions, evaluate, explain, plan,
     resolve, select, select_parsed,
 };
 use contextree_selector::{Edition, Selector, SnapshotRange, Span, Time, TimeKind, parse};
+use contextree_testkit::naive;
 use contextree_tree::{NodeRef, TreeRef};
 use libfuzzer_sys::fuzz_target;
 
@@ -122,6 +123,7 @@ fn check_answer(text: &str, selector: &Selector, history: &History) {
 /// What the tests of queries have in the file of this name, with choices made by the fuzzer.
 mod support {
     use contextree_query::{Moment, Timeline};
+    use contextree_testkit::Rng;
     use contextree_tree::{Draft, Tree, TreeRef};
 
     #[derive(Debug, Default)]
@@ -149,7 +151,7 @@ mod support {
     #[derive(Debug)]
     pub(crate) struct Random<'d> {
         bytes: std::slice::Iter<'d, u8>,
-        state: u64,
+        rest: Rng,
     }
 
     impl<'d> Random<'d> {
@@ -158,26 +160,22 @@ mod support {
                 (state ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
             };
             let state = choices.iter().fold(0xcbf2_9ce4_8422_2325, fold);
-            Random { bytes: choices.iter(), state }
+            Random { bytes: choices.iter(), rest: Rng::new(state) }
         }
 
-        pub(crate) fn below(&mut self, bound: usize) -> usize {
-            if let Some(byte) = self.bytes.next() {
-                return usize::from(*byte) % bound;
+        pub(crate) fn index(&mut self, length: usize) -> usize {
+            match self.bytes.next() {
+                Some(byte) => usize::from(*byte) % length,
+                None => self.rest.index(length),
             }
-            self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-            let mut word = self.state;
-            word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-            word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-            ((word ^ (word >> 31)) % bound as u64) as usize
         }
 
         pub(crate) fn one_in(&mut self, times: usize) -> bool {
-            self.below(times) == 0
+            self.index(times) == 0
         }
 
-        pub(crate) fn pick<'a, T: ?Sized>(&mut self, choices: &[&'a T]) -> &'a T {
-            choices[self.below(choices.len())]
+        pub(crate) fn word<'a>(&mut self, words: &[&'a str]) -> &'a str {
+            words[self.index(words.len())]
         }
     }
 }

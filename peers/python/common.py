@@ -2,7 +2,7 @@
 
     program.py SYSTEM chat|agent LENGTH CONVERSATION FOLDER
 
-The conversation is a file that `contextree-bench-peers conversation` wrote, one line of JSON for each step; it is read line by
+The conversation is a file that `contextree-bench peers conversation` wrote, one line of JSON for each step; it is read line by
 line. Nothing is installed and nothing is reached over the network but a PostgreSQL server on this machine.
 """
 import gc

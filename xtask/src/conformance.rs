@@ -1,6 +1,6 @@
 //! `docs/conformance.md`: every row of the requirements, the tests and cases that show it, and how it stands.
 //!
-//! Rows come from `corpus/requirements.json`. A test names the rows that it shows in a line directly above it
+//! Rows come from `crates/conformance/corpus/requirements.json`. A test names the rows that it shows in a line directly above it
 //! (`// covers: STR-004, STR-007`); a case of the corpus covers the rows that it names in `covers`, and those whose acceptance
 //! test names it. Cases are run on the spot; tests are run by `cargo test`.
 
@@ -48,7 +48,7 @@ pub(crate) fn check(root: &Path) -> Result<String, String> {
 }
 
 fn standings(root: &Path) -> Result<Vec<Standing>, String> {
-    let rows = rows::read(&root.join("corpus/requirements.json"))?;
+    let rows = rows::read(&root.join("crates/conformance/corpus/requirements.json"))?;
     let mut tests = sources::scan(&root.join("crates"))?;
     let chores = sources::scan(&root.join("xtask"))?;
     tests.extend(chores.into_iter().map(|test| test.below("xtask")));
@@ -59,7 +59,7 @@ fn standings(root: &Path) -> Result<Vec<Standing>, String> {
             return Err(format!("{name} covers `{id}`, which is no row of the requirements"));
         }
     }
-    let cases = acceptance::Cases::run(&root.join("corpus"))?;
+    let cases = acceptance::Cases::run(&root.join("crates/conformance/corpus"))?;
     let stand = |row: Row| {
         let tests = tests.iter().filter(|test| test.covers.contains(&row.id));
         let tests = tests.map(|test| test.name.clone()).collect();

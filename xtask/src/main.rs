@@ -5,6 +5,7 @@ mod conformance;
 mod format;
 mod fuzz;
 mod providers;
+mod setup;
 mod test;
 mod tidy;
 mod tokens;
@@ -13,6 +14,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 const USAGE: &str = "usage: cargo xtask test              every check and every test
+       cargo xtask setup             installs what the tests need, if it is missing: a PostgreSQL server
        cargo xtask bench [--quick]   every bar of our own
        cargo xtask bench --peers [NAME] [--quick]   the same work by other systems, or those with NAME in theirs
        cargo xtask bench --scale [--quick] [PART]   large stores, many commits: contexts, turns, content, sqlite, postgres
@@ -31,6 +33,7 @@ fn main() -> ExitCode {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let done = match arguments.as_slice() {
         ["test"] => test::run(&root()),
+        ["setup"] => setup::run(),
         ["bench", rest @ ..] => bench::run(&root(), rest),
         ["fuzz"] => fuzz::run(&root(), None, "600"),
         ["fuzz", "--seconds", seconds] => fuzz::run(&root(), None, seconds),

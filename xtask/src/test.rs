@@ -3,13 +3,15 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::{conformance, fuzz, tidy};
+use crate::{conformance, fuzz, setup, tidy};
 
 /// How long each fuzz target of the selector language runs here; `cargo xtask fuzz` runs as long as one likes.
 const FUZZ_SECONDS: u32 = 15;
 
 /// Runs all steps; stops at the first that fails.
 pub(crate) fn run(root: &Path) -> Result<String, String> {
+    say("setup: what the tests need");
+    setup::run()?;
     say("tidy: files, names, lengths");
     tidy::check(root)?;
     say("conformance table");
@@ -31,7 +33,7 @@ pub(crate) fn run(root: &Path) -> Result<String, String> {
     crate::providers::check(root)?;
     // Bytes are the same in every build, and this one is there already.
     let bench = ["run", "--quiet", "--package", "contextree-bench", "--bin"];
-    let heap = [&bench[..], &["contextree-heap"]].concat();
+    let heap = [&bench[..], &["contextree-bench-counted", "--", "heap"]].concat();
     cargo(root, "heap of a snapshot", &heap, &[])?;
     let tour = ["run", "--release", "--quiet", "--package", "contextree", "--example", "tour"];
     cargo(root, "the guided tour", &tour, &[])?;

@@ -3,6 +3,7 @@
 //! Machines are noisy, so nothing here is an absolute time: every row compares two pieces of work that take turns in one process, and
 //! the median of the rounds' ratios is what counts.
 
+pub mod command;
 pub mod growth;
 pub mod heap;
 pub mod measure;

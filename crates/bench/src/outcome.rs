@@ -3,24 +3,17 @@
 
 use std::process::ExitCode;
 
+use crate::command::Common;
 use crate::measure::Row;
 use crate::table;
 
-/// Returns the value behind an option of the command line.
+/// Writes the rows, and further lines of JSON, to the file of `--json`; fails if a bar is missed.
 #[must_use]
-pub fn option(name: &str) -> Option<String> {
-    let mut arguments = std::env::args().skip_while(|argument| argument != name);
-    arguments.next()?;
-    arguments.next()
-}
-
-/// Writes the rows, and further lines of JSON, to the file behind `--json`; fails if a bar is missed.
-#[must_use]
-pub fn finish(rows: &[Row], further: &[String]) -> ExitCode {
-    if let Some(file) = option("--json") {
+pub fn finish(common: &Common, rows: &[Row], further: &[String]) -> ExitCode {
+    if let Some(file) = &common.json {
         let text = table::json(rows) + &further.concat();
-        if let Err(error) = std::fs::write(&file, text) {
-            println!("cannot write {file}: {error}");
+        if let Err(error) = std::fs::write(file, text) {
+            println!("cannot write {}: {error}", file.display());
             return ExitCode::FAILURE;
         }
     }

@@ -254,7 +254,7 @@ pub fn idle(contexts: u64) -> Outcome<[Row; 2]> {
     let row = |how: &str, what: &str, bar: f64| {
         let program = std::env::current_exe().expect("a program knows where it is");
         let output = std::process::Command::new(program)
-            .args(["--idle", how, &contexts.to_string()])
+            .args(["idle", how, &contexts.to_string()])
             .arg(&path)
             .output()
             .expect("the program can be started again");

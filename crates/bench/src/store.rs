@@ -9,6 +9,7 @@ use std::time::Instant;
 use contextree_store::{
     Backend, Commit, ContextRow, Head, NewContext, Result, Sqlite, SqliteOptions, Step,
 };
+use contextree_testkit::Rng;
 use rusqlite::Connection;
 use tempfile::TempDir;
 
@@ -215,15 +216,8 @@ fn turn(row: &ContextRow) -> Step {
 
 /// Bytes that nothing can be saved on.
 fn noise(seed: u64, length: usize) -> Vec<u8> {
-    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-    let mut bytes = Vec::with_capacity(length + 8);
-    while bytes.len() < length {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        bytes.extend(state.to_le_bytes());
-    }
-    bytes.truncate(length);
+    let mut bytes = vec![0; length];
+    Rng::new(seed).fill(&mut bytes);
     bytes
 }
 

@@ -4,6 +4,7 @@ use std::hint::black_box;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use contextree_testkit::Rng;
 use contextree_tokens::{Encoding, Tally, TokenCounter, Tokenizer};
 
 use crate::measure::{Row, compare, time};
@@ -121,15 +122,12 @@ fn prose(length: usize, seed: u64) -> String {
     files.sort();
     let all: String = files.iter().filter_map(|file| std::fs::read_to_string(file).ok()).collect();
     let mut text = String::new();
-    let mut state = seed;
+    let mut random = Rng::new(seed);
     while text.len() < length && !all.is_empty() {
         for word in all.split_inclusive(' ') {
-            state = state
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1_442_695_040_888_963_407);
             text.push_str(word);
-            if state >> 59 == 0 {
-                text.push(char::from(b'a' + (state >> 40) as u8 % 26));
+            if random.one_in(32) {
+                text.push(char::from(b'a' + random.below(26) as u8));
             }
             if text.len() >= length {
                 break;

@@ -54,8 +54,6 @@ mod error;
 mod evaluate;
 mod explain;
 mod matches;
-#[doc(hidden)]
-pub mod naive;
 mod plan;
 mod range;
 mod resolve;

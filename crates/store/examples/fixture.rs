@@ -1,14 +1,14 @@
-//! Writes the fixture of the present format: `cargo run -p contextree-store --features suite --example fixture -- PATH`.
+//! Writes the fixture of the present format: `cargo run -p contextree-store --example fixture -- PATH`.
 //!
 //! Once published, a fixture is never written again; a new format gets a new one.
 
 use std::path::PathBuf;
 
-use contextree_store::suite::{commits, new};
 use contextree_store::{
     AttemptRow, Backend, Checkpoint, ContentRow, NewContext, Pin, Result, Sqlite, SqliteOptions,
     Step, Stretch,
 };
+use contextree_testkit::suite::{commits, new};
 
 fn main() -> Result<()> {
     let path = std::env::args().nth(1).map_or_else(|| PathBuf::from("format-1.db"), PathBuf::from);

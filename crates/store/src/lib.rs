@@ -23,8 +23,6 @@ mod settings;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 mod store;
-#[cfg(feature = "suite")]
-pub mod suite;
 mod timeline;
 mod url;
 mod verify;

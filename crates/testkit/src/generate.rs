@@ -18,6 +18,7 @@
 
 use contextree_json::{Number, Object, Value};
 
+use crate::Rng;
 use crate::model::Model;
 use crate::model::tree::{Class, Node, Tree};
 use crate::script::{Cue, Exclude, Limit, Measure, NodeSpec, Place, Policy, Step, Zone};
@@ -92,53 +93,6 @@ impl Session {
             _ => {}
         }
         Some(step)
-    }
-}
-
-/// A small generator of numbers (splitmix64): no clock, no state but its seed.
-#[derive(Clone, Debug)]
-pub struct Rng {
-    state: u64,
-}
-
-impl Rng {
-    /// Returns the generator of a seed.
-    pub fn new(seed: u64) -> Rng {
-        Rng { state: seed }
-    }
-
-    /// Returns the next number.
-    pub fn next_u64(&mut self) -> u64 {
-        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.state;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    /// Returns a number below `bound`, which is not 0.
-    pub fn below(&mut self, bound: u64) -> u64 {
-        self.next_u64() % bound
-    }
-
-    /// Returns a number from `low` to `high`, both possible.
-    fn range(&mut self, low: i64, high: i64) -> i64 {
-        low + self.below((high - low + 1) as u64) as i64
-    }
-
-    /// Returns true in so many of a hundred cases.
-    fn percent(&mut self, percent: u64) -> bool {
-        self.below(100) < percent
-    }
-
-    /// Returns one of the words.
-    fn word(&mut self, words: &[&'static str]) -> &'static str {
-        words[self.below(words.len() as u64) as usize]
-    }
-
-    /// Returns one of the things, of which there is at least one.
-    fn pick<'a, T>(&mut self, things: &'a [T]) -> &'a T {
-        &things[self.below(things.len() as u64) as usize]
     }
 }
 

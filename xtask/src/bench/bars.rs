@@ -9,16 +9,19 @@ use super::machine;
 use super::results::Results;
 use crate::test::cargo;
 
-/// The programs, and what each is about.
-const PROGRAMS: [(&str, &str); 5] = [
-    ("contextree-heap", "memory"),
-    ("contextree-bench", "engine, selectors, tokens, providers"),
-    ("contextree-bench-store", "embedded store"),
-    ("contextree-bench-postgres", "PostgreSQL"),
-    ("contextree-bench-startup", "command line"),
+/// The program that measures.
+pub(crate) const PROGRAM: &str = "contextree-bench";
+
+/// Its subcommands, and what each is about.
+const SUBCOMMANDS: [(&str, &str); 5] = [
+    ("heap", "memory"),
+    ("engine", "engine, selectors, tokens, providers"),
+    ("store", "embedded store"),
+    ("postgres", "PostgreSQL"),
+    ("startup", "command line"),
 ];
 
-/// Builds every program that measures, in the release profile.
+/// Builds everything that measures, in the release profile.
 pub(crate) fn build(root: &Path) -> Result<(), String> {
     let arguments = ["build", "--release", "--quiet", "--bins"];
     let packages = ["--package", "contextree-bench", "--package", "contextree-cli"];
@@ -36,23 +39,23 @@ pub(crate) fn run(
     let machine = machine::facts();
     let mut sections = Vec::new();
     let mut wrong = Vec::new();
-    for (program, about) in PROGRAMS {
-        say(&format!("{about}: {program}"));
-        let file = programs.join(format!("{program}.jsonl"));
+    for (subcommand, about) in SUBCOMMANDS {
+        say(&format!("{about}: {PROGRAM} {subcommand}"));
+        let file = programs.join(format!("{PROGRAM}-{subcommand}.jsonl"));
         let _ = std::fs::remove_file(&file);
-        let mut command = Command::new(programs.join(program));
-        command.current_dir(root).arg("--json").arg(&file);
+        let mut command = Command::new(programs.join(PROGRAM));
+        command.current_dir(root).arg(subcommand).arg("--json").arg(&file);
         if quick {
             command.arg("--quick");
         }
-        let status = command.status().map_err(|error| format!("{program}: {error}"))?;
+        let status = command.status().map_err(|error| format!("{subcommand}: {error}"))?;
         let text = std::fs::read_to_string(&file).unwrap_or_default();
         if text.is_empty() {
-            wrong.push(format!("{program} failed: {status}"));
+            wrong.push(format!("{PROGRAM} {subcommand} failed: {status}"));
         }
         let lines: Result<Vec<Value>, _> =
             text.lines().map(|line| parse(line.as_bytes())).collect();
-        let lines = lines.map_err(|error| format!("{program}: {error}"))?;
+        let lines = lines.map_err(|error| format!("{subcommand}: {error}"))?;
         let mut section = Object::new();
         section.insert("about", Value::from(about));
         section.insert("lines", Value::Array(lines));

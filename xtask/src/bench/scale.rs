@@ -5,6 +5,7 @@ use std::process::Command;
 
 use contextree_json::{Object, Value, parse};
 
+use super::bars::PROGRAM;
 use super::results::Results;
 use super::{bars, machine};
 
@@ -56,10 +57,10 @@ fn measure(
     options: &[&str],
     quick: bool,
 ) -> Result<Vec<Value>, String> {
-    let file = programs.join("contextree-bench-scale.jsonl");
+    let file = programs.join(format!("{PROGRAM}-scale.jsonl"));
     let _ = std::fs::remove_file(&file);
-    let mut command = Command::new(programs.join("contextree-bench-scale"));
-    command.arg(part).args(options).arg("--json").arg(&file);
+    let mut command = Command::new(programs.join(PROGRAM));
+    command.arg("scale").arg(part).args(options).arg("--json").arg(&file);
     // On the disk of the build, where there is space, or it would not have been built.
     command.current_dir(programs);
     if quick {
@@ -68,7 +69,7 @@ fn measure(
     let status = command.status().map_err(|error| error.to_string())?;
     let text = std::fs::read_to_string(&file).unwrap_or_default();
     if text.is_empty() {
-        return Err(format!("contextree-bench-scale {part} failed: {status}"));
+        return Err(format!("{PROGRAM} scale {part} failed: {status}"));
     }
     let lines: Result<Vec<Value>, _> = text.lines().map(|line| parse(line.as_bytes())).collect();
     lines.map_err(|error| error.to_string())

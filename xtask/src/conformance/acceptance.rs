@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use contextree_testkit::conformance::{Corpus, Runner, Verdict};
+use contextree_conformance::{Corpus, Runner, Verdict};
 
 use super::rows::Row;
 

@@ -146,7 +146,7 @@ fn evidence(standing: &Standing) -> String {
 
 /// `testkit/tests/it/order.rs::name` without what is the same everywhere.
 fn short(name: &str) -> String {
-    name.replace("/tests/it/", "/").replace(".rs::", "::")
+    name.replace("/tests/it/", "/").replace("/tests/stores/", "/stores/").replace(".rs::", "::")
 }
 
 const HEAD: &str = "\
@@ -155,6 +155,6 @@ const HEAD: &str = "\
 Written by `cargo xtask conformance`; do not edit. `cargo xtask conformance --check` fails if this file is out of date, or if a
 binding row (MUST, MUST NOT, SHALL, DEF) has neither a test nor a passing case.
 
-Rows are those of `corpus/requirements.json`. A test is named `crate/file::name` and stands in that crate's `tests/it/`; a name in capitals is a case of the
-corpus. *pass* means that all of them pass: cases were run when this file was written, tests are run by `cargo test`.
+Rows are those of `crates/conformance/corpus/requirements.json`. A test is named `crate/file::name` and is in that crate's `tests/it/`
+(`testkit/stores/file::name`: in `tests/stores/`); a name in capitals is a case of the corpus. *pass* means that all of them pass: cases were run when this file was written, tests are run by `cargo test`.
 ";

@@ -5,6 +5,7 @@ use std::io::{BufRead as _, BufReader, BufWriter, Write as _};
 use std::path::Path;
 
 use contextree::json::{Value, parse, write};
+use contextree_testkit::Rng;
 
 /// What is talked about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,8 +71,8 @@ const RESULT: usize = 20_000;
 pub fn write(file: &Path, kind: Kind, length: u64) -> std::io::Result<()> {
     let mut out = BufWriter::new(File::create(file)?);
     let words = words();
-    let mut state = 0x9e37_79b9_7f4a_7c15;
-    let mut text = |length: usize| text(&words, &mut state, length);
+    let mut random = Rng::new(1);
+    let mut text = |length: usize| text(&words, &mut random, length);
     if kind == Kind::Agent {
         object(&mut out, &[("user", &text(MESSAGE))])?;
     }
@@ -133,28 +134,21 @@ pub fn lines(file: &Path) -> std::io::Result<impl Iterator<Item = Line>> {
     }))
 }
 
-fn random(state: &mut u64) -> u64 {
-    *state ^= *state << 13;
-    *state ^= *state >> 7;
-    *state ^= *state << 17;
-    *state
-}
-
 /// Four thousand words of two to ten letters: text that compresses as text does, and says nothing.
 fn words() -> Vec<String> {
-    let mut state = 7;
+    let mut random = Rng::new(7);
     (0..4_000)
         .map(|_| {
-            let length = 2 + random(&mut state) % 9;
-            (0..length).map(|_| char::from(b'a' + (random(&mut state) % 26) as u8)).collect()
+            let length = 2 + random.below(9);
+            (0..length).map(|_| char::from(b'a' + random.below(26) as u8)).collect()
         })
         .collect()
 }
 
-fn text(words: &[String], state: &mut u64, length: usize) -> String {
+fn text(words: &[String], random: &mut Rng, length: usize) -> String {
     let mut text = String::with_capacity(length + 12);
     while text.len() < length {
-        text.push_str(&words[(random(state) % words.len() as u64) as usize]);
+        text.push_str(&words[random.index(words.len())]);
         text.push(' ');
     }
     text.truncate(length);

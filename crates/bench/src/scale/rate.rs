@@ -49,7 +49,7 @@ pub fn rate(target: Target, wanted: f64, seconds: f64) -> Result<Found, StoreErr
         Target::Sqlite => (open(&folder.path().join("store.db"))?, "SQLite"),
         Target::Postgres => {
             let parameters = format!("schema=scale_{}&pool_max={WRITERS}", std::process::id());
-            let url = contextree_pgtest::shared().url_with(&parameters);
+            let url = contextree_testkit::postgres::shared().url_with(&parameters);
             let options = StoreOptions { idle_bytes: IDLE, ..StoreOptions::default() };
             (contextree_store_postgres::open(&url, options)?, "PostgreSQL")
         }

@@ -6,7 +6,9 @@ use std::hint::black_box;
 use contextree::query::{Plan, find_matches};
 use contextree::{Edition, NodeRef, Snapshot};
 
-use super::{Random, context, plain, planned};
+use contextree_testkit::Rng;
+
+use super::{context, plain, planned};
 use crate::measure::{Row, compare, time};
 use crate::rows::Scale;
 
@@ -50,10 +52,10 @@ fn row(
 ) -> Row {
     let words: Vec<String> = head.view().nodes().filter_map(|(_, node)| word(node)).collect();
     let map: HashMap<String, u32> = words.iter().cloned().zip(0..).collect();
-    let mut random = Random(11);
+    let mut random = Rng::new(11);
     // One more round, to warm up.
     let probes: Vec<String> = (0..PROBES * (scale.rounds + 1))
-        .map(|_| words[random.below(words.len())].clone())
+        .map(|_| words[random.index(words.len())].clone())
         .collect();
     let plans: Vec<Plan> = probes.iter().map(|probe| plan(probe)).collect();
     drop(words);

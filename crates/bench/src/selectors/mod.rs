@@ -43,18 +43,3 @@ fn context(turns: usize, mut block: impl FnMut(usize, usize) -> NewNode) -> Cont
 fn plain(turn: usize, place: usize) -> NewNode {
     NewNode::text(text(turn * 3 + place, 120)).kind("text")
 }
-
-/// Numbers without a pattern that a processor could learn; the same in every run.
-struct Random(u64);
-
-impl Random {
-    /// Returns a number below `limit`.
-    fn below(&mut self, limit: usize) -> usize {
-        // SplitMix64.
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        usize::try_from((mixed ^ (mixed >> 31)) % limit as u64).unwrap_or(0)
-    }
-}

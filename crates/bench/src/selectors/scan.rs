@@ -6,7 +6,9 @@ use contextree::query::find_matches;
 use contextree::{Class, Edition, Snapshot};
 
 use super::sqlite::Database;
-use super::{Random, context, plain, planned};
+use contextree_testkit::Rng;
+
+use super::{context, plain, planned};
 use crate::measure::{Row, compare, faster, time};
 use crate::rows::Scale;
 
@@ -23,9 +25,9 @@ struct Dense {
 
 pub(super) fn rows(scale: Scale, take: &mut impl FnMut(Row)) {
     // Five nodes a turn, three of them blocks: 40 % of the blocks are 24 % of the nodes.
-    let mut random = Random(7);
+    let mut random = Rng::new(7);
     let context = context(scale.large / 5, |turn, place| {
-        let role = ["user", "user", "assistant", "tool", "system"][random.below(5)];
+        let role = ["user", "user", "assistant", "tool", "system"][random.index(5)];
         plain(turn, place).role(role)
     });
     let head = context.head().expect("there are commits");

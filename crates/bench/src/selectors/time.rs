@@ -5,20 +5,22 @@ use std::hint::black_box;
 use contextree::query::{Plan, find_everywhere, find_matches, select_parsed};
 use contextree::{Context, Edition, SelectOptions};
 
-use super::{Random, context, plain, planned};
+use contextree_testkit::Rng;
+
+use super::{context, plain, planned};
 use crate::measure::{Row, compare, faster, time};
 use crate::rows::Scale;
 
 pub(super) fn rows(scale: Scale, take: &mut impl FnMut(Row)) {
     let turns = scale.large;
-    let mut random = Random(13);
+    let mut random = Rng::new(13);
     let context = context(turns, |turn, place| {
         let node = plain(turn, place);
         // One turn in a thousand has a block of a rare role that will soon expire.
         if place == 2 && turn % 1_000 == 500 {
             node.role("tool").ttl(i64::try_from(turns - turn).unwrap_or(0))
         } else {
-            node.role(["user", "assistant"][random.below(2)])
+            node.role(["user", "assistant"][random.index(2)])
         }
     });
     take(depth(&context, scale));
@@ -38,9 +40,9 @@ pub(super) fn rows(scale: Scale, take: &mut impl FnMut(Row)) {
 }
 
 fn depth(large: &Context, scale: Scale) -> Row {
-    let mut random = Random(13);
+    let mut random = Rng::new(13);
     let small =
-        context(100, |turn, place| plain(turn, place).role(["user", "assistant"][random.below(2)]));
+        context(100, |turn, place| plain(turn, place).role(["user", "assistant"][random.index(2)]));
     let plan = planned("^seq .mt:depth(1-3) .cb[role='user']", Edition::V0_3);
     let evaluations = |context: &Context| {
         let head = context.head().expect("there are commits");

@@ -5,37 +5,21 @@ use contextree_canon::thread::blocks;
 use contextree_engine::{Context, NewNode, Place};
 use contextree_json::Value;
 use contextree_provider::{Provider, RenderError, RenderOptions, Severity, lint, render};
+use contextree_testkit::Rng;
 use contextree_tree::{Region, TreeRef};
 use proptest::prelude::*;
 
-/// A source of numbers that is the same everywhere.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (mixed ^ (mixed >> 31)) % bound
-    }
-
-    fn chance(&mut self, percent: u64) -> bool {
-        self.below(100) < percent
-    }
-
-    fn text(&mut self) -> String {
-        let words = ["rain", "Zürich", "日本", "the", "forecast", "\"quoted\"", "a\nb"];
-        let count = 1 + self.below(12);
-        let chosen: Vec<&str> = (0..count).map(|_| words[self.below(7) as usize]).collect();
-        chosen.join(" ")
-    }
+fn text(random: &mut Rng) -> String {
+    let words = ["rain", "Zürich", "日本", "the", "forecast", "\"quoted\"", "a\nb"];
+    let count = 1 + random.below(12);
+    let chosen: Vec<&str> = (0..count).map(|_| random.word(&words)).collect();
+    chosen.join(" ")
 }
 
 /// An agent that talks, thinks, calls tools side by side and reads documents.
 struct Agent {
     context: Context,
-    random: Random,
+    random: Rng,
     provider: Provider,
     calls: u64,
 }
@@ -48,29 +32,29 @@ impl Agent {
         context.add(Place::system(), tool).unwrap();
         let rules = NewNode::text("You are a weather bot.").role("system").kind("text");
         context.add(Place::system(), rules).unwrap();
-        Agent { context, random: Random(seed), provider, calls: 0 }
+        Agent { context, random: Rng::new(seed), provider, calls: 0 }
     }
 
     fn add(&mut self, mut node: NewNode) {
         node.priority = self.random.below(3) as i64;
-        node.pinned = self.random.chance(2);
+        node.pinned = self.random.percent(2);
         self.context.add(Place::head(), node).unwrap();
     }
 
     /// One turn: a question, perhaps a document, some steps with tools, an answer.
     fn turn(&mut self) {
-        let question = self.random.text();
+        let question = text(&mut self.random);
         self.add(NewNode::text(question).role("user").kind("text"));
-        if self.random.chance(40) {
+        if self.random.percent(40) {
             let ttl = self.random.below(4) as i64;
-            let document = NewNode::text(self.random.text()).role("user").kind("document");
-            let place = if self.random.chance(50) { -1 } else { 1 };
+            let document = NewNode::text(text(&mut self.random)).role("user").kind("document");
+            let place = if self.random.percent(50) { -1 } else { 1 };
             self.context.add(Place::at("^ah", place), document.ttl(ttl)).unwrap();
         }
         for _ in 0..self.random.below(3) {
             self.step();
         }
-        let answer = self.random.text();
+        let answer = text(&mut self.random);
         self.add(NewNode::text(answer).role("assistant").kind("text"));
     }
 
@@ -79,14 +63,14 @@ impl Agent {
         let count = 1 + self.random.below(3);
         self.calls += count;
         let ids: Vec<String> = (first..first + count).map(|id| format!("call_{id}")).collect();
-        if self.random.chance(60) {
+        if self.random.percent(60) {
             let all: Vec<Value> = ids.iter().map(|id| id.as_str().into()).collect();
             let thought = match self.provider {
                 Provider::OpenAiResponses => {
                     let summary = br#"[{"type":"summary_text","text":"why"}]"#;
                     NewNode::json(contextree_json::parse(summary).unwrap())
                 }
-                _ => NewNode::text(self.random.text()),
+                _ => NewNode::text(text(&mut self.random)),
             };
             let thought = thought
                 .role("assistant")
@@ -102,33 +86,33 @@ impl Agent {
             self.add(call.attribute("data_call_id", id.as_str()));
         }
         for id in &ids {
-            let result = NewNode::text(self.random.text()).role("tool").kind("result");
+            let result = NewNode::text(text(&mut self.random)).role("tool").kind("result");
             self.add(result.attribute("data_call_id", id.as_str()));
         }
     }
 }
 
-fn budget(random: &mut Random) -> Budget {
+fn budget(random: &mut Rng) -> Budget {
     let mut budget = Budget::new().keep_turns(1 + random.below(4));
-    if random.chance(70) {
+    if random.percent(70) {
         budget = budget.max_tokens(20 + random.below(1500));
     }
-    if random.chance(30) {
+    if random.percent(30) {
         budget = budget.turn_tokens(10 + random.below(200));
     }
-    if random.chance(30) {
+    if random.percent(30) {
         let turns = budget.keep_turns + random.below(20);
         budget = budget.max_turns(turns);
     }
     for region in Region::ALL {
-        if random.chance(20) {
+        if random.percent(20) {
             budget = budget.region_tokens(region, random.below(1000));
         }
     }
-    if random.chance(30) {
+    if random.percent(30) {
         budget = budget.clear_at_least(random.below(300));
     }
-    if random.chance(30) {
+    if random.percent(30) {
         budget = budget.exclude(".block[kind='document']");
     }
     budget

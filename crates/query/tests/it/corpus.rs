@@ -4,10 +4,11 @@
 use contextree_json::Value;
 use contextree_query::resolved::At;
 use contextree_query::{
-    Answer, ContentMode, QueryError, RangeOptions, SelectOptions, diff_selected, naive, plan,
-    resolve, resolve_on_tree, select,
+    Answer, ContentMode, QueryError, RangeOptions, SelectOptions, diff_selected, plan, resolve,
+    resolve_on_tree, select,
 };
 use contextree_selector::{Edition, Selector, parse};
+use contextree_testkit::naive;
 
 use crate::support::{Case, History, cases, is_subset};
 

@@ -1,8 +1,9 @@
 //! Planned = naive, on random trees and selectors, in all editions.
 
 use contextree_query::resolved::lower;
-use contextree_query::{evaluate, naive, plan};
+use contextree_query::{evaluate, plan};
 use contextree_selector::{Edition, parse};
+use contextree_testkit::naive;
 use contextree_tree::{Builder, NodeData, NodeRef, Region, TreeRef};
 
 use crate::generate;
@@ -54,11 +55,11 @@ fn the_planned_evaluator_agrees_with_the_naive_one() {
     let mut seed = 0_u64;
     while done < TRIPLES {
         seed += 1;
-        let mut random = Random(seed);
-        let cycle = random.below(4) as u32;
+        let mut random = Random::new(seed);
+        let cycle = random.index(4) as u32;
         let tree = generate::tree(&mut random, cycle);
         for _ in 0..SELECTORS_PER_TREE {
-            let edition = Edition::ALL[random.below(3)];
+            let edition = Edition::ALL[random.index(3)];
             let text = generate::selector(&mut random, edition);
             match check(&text, edition, tree.view(), cycle, seed) {
                 usize::MAX => refused += 1,
@@ -109,14 +110,14 @@ fn both_evaluators_agree_on_the_corpus_everywhere() {
 #[test]
 fn depths_are_looked_up_in_document_order_whatever_ties() {
     for seed in 0..60 {
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         let node = |id: &str, word: &str| NodeData::new(id, word);
         let regions = [node("sys", "^sys"), node("seq", "^seq"), node("ah", "^ah")];
         let mut builder = Builder::new(node("root", "^root"), regions).unwrap();
         let sequence = builder.region(Region::Seq);
         for number in 0..60 {
             let mut turn = node(&format!("t{}", (number * 37) % 60), "mt");
-            turn.created_at_ns = (number / (1 + random.below(4))) as i64;
+            turn.created_at_ns = (number / (1 + random.index(4))) as i64;
             builder.push(sequence, turn).unwrap();
         }
         let tree = builder.finish(1);
@@ -139,7 +140,7 @@ fn depths_are_looked_up_in_document_order_whatever_ties() {
 /// Long selectors end, and end in the same result.
 #[test]
 fn long_selectors_are_answered() {
-    let mut random = Random(3);
+    let mut random = Random::new(3);
     let tree = generate::tree(&mut random, 2);
     let many = |piece: &str, glue: &str, count: usize| vec![piece; count].join(glue);
     for text in [

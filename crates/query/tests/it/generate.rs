@@ -20,11 +20,11 @@ pub(crate) fn tree(random: &mut Random, cycle: u32) -> Tree {
     let is_odd = random.one_in(4);
     for region in Region::ALL {
         let parent = builder.region(region);
-        let count = random.below(6);
+        let count = random.index(6);
         for _ in 0..count {
             let mut node = match region {
                 Region::Seq if !(is_odd && random.one_in(4)) => {
-                    let word = *random.pick(&[&"mt", &"seg", &"mt"]);
+                    let word = random.word(&["mt", "seg", "mt"]);
                     ids.node(random, word)
                 }
                 Region::Head | Region::Sys if is_odd && random.one_in(6) => ids.node(random, "mt"),
@@ -43,7 +43,7 @@ pub(crate) fn tree(random: &mut Random, cycle: u32) -> Tree {
 }
 
 fn fill(builder: &mut Builder, parent: u32, ids: &mut Ids, random: &mut Random, depth: usize) {
-    for _ in 0..random.below(4) {
+    for _ in 0..random.index(4) {
         let handle = builder.push(parent, leaf(ids, random)).unwrap();
         if depth < 2 && random.one_in(2) {
             fill(builder, handle, ids, random, depth + 1);
@@ -55,7 +55,7 @@ fn fill(builder: &mut Builder, parent: u32, ids: &mut Ids, random: &mut Random, 
 pub(crate) fn leaf(ids: &mut Ids, random: &mut Random) -> NodeData {
     let words =
         ["mc", "cont", "mc:group", "cb", "block", "cb", "block", "cb:summary", "custom:note"];
-    let word = words[random.below(words.len())];
+    let word = words[random.index(words.len())];
     ids.node(random, word)
 }
 
@@ -69,33 +69,33 @@ impl Ids {
         self.next += 1;
         // Ids in another order than creation.
         let mut node =
-            NodeData::new(&format!("{}{}", random.pick(&["a", "b", "z"]), self.next), word);
-        node.offset = match random.below(8) {
+            NodeData::new(&format!("{}{}", random.word(&["a", "b", "z"]), self.next), word);
+        node.offset = match random.index(8) {
             0 => Scalar::Int(-1),
             1 => Scalar::Int(1),
             2 => Scalar::Float(0.5),
             _ => Scalar::ZERO,
         };
-        node.created_at_ns = random.below(3) as i64;
-        node.creation_index = random.below(2) as u32;
-        node.cycle = random.below(3) as u32;
-        node.priority = Scalar::Int(random.below(3) as i64 - 1);
-        node.expires = random.one_in(3).then(|| 4 + random.below(3) as u32);
-        node.role = (!random.one_in(4)).then(|| random.pick(&ROLES).into());
-        node.kind = (!random.one_in(4)).then(|| random.pick(&KINDS).into());
+        node.created_at_ns = random.index(3) as i64;
+        node.creation_index = random.index(2) as u32;
+        node.cycle = random.index(3) as u32;
+        node.priority = Scalar::Int(random.index(3) as i64 - 1);
+        node.expires = random.one_in(3).then(|| 4 + random.index(3) as u32);
+        node.role = (!random.one_in(4)).then(|| random.word(&ROLES).into());
+        node.kind = (!random.one_in(4)).then(|| random.word(&KINDS).into());
         if random.one_in(8) {
             node.missing = HeaderSet::from_iter([Header::Cycle, Header::CreatedAtIso]);
         }
         let mut attributes = Object::new();
         if random.one_in(3) {
-            attributes.insert("key", random.pick(&KEYS).into());
+            attributes.insert("key", random.word(&KEYS).into());
         }
         if random.one_in(4) {
-            let tags = (0..random.below(3)).map(|_| Value::from(random.pick(&TAGS))).collect();
+            let tags = (0..random.index(3)).map(|_| Value::from(random.word(&TAGS))).collect();
             attributes.insert("tags", Value::Array(tags));
         }
         if random.one_in(3) {
-            let value = match random.below(6) {
+            let value = match random.index(6) {
                 0 => Value::from(9_i64),
                 1 => Value::from("9"),
                 2 => Value::try_from(1.5).unwrap(),
@@ -118,10 +118,10 @@ impl Ids {
 pub(crate) fn selector(random: &mut Random, edition: Edition) -> String {
     let mut text = String::from("@t0 ");
     let is_new = edition == Edition::V0_3;
-    let body = match random.below(12) {
+    let body = match random.index(12) {
         0 | 1 if edition >= Edition::V0_2 => path(random, edition),
         2 | 3 if is_new => {
-            let search = match random.below(5) {
+            let search = match random.index(5) {
                 0 => "?".to_owned(),
                 1 => String::new(),
                 2 => {
@@ -132,7 +132,7 @@ pub(crate) fn selector(random: &mut Random, edition: Edition) -> String {
             };
             format!("{search} {}", block(random, edition))
         }
-        4 if is_new => format!("+{}", random.pick(&TAGS)),
+        4 if is_new => format!("+{}", random.word(&TAGS)),
         _ => {
             let count = if random.one_in(4) { 2 } else { 1 };
             let chains: Vec<String> = (0..count).map(|_| chain(random, edition)).collect();
@@ -144,9 +144,9 @@ pub(crate) fn selector(random: &mut Random, edition: Edition) -> String {
         text.push_str(&format!(" {}", block(random, edition)));
     }
     if is_new && random.one_in(8) {
-        text.push_str(&format!(" +{}", random.pick(&TAGS)));
+        text.push_str(&format!(" +{}", random.word(&TAGS)));
         if random.one_in(2) {
-            text.push_str(random.pick(&[" [ephemeral]", " [sticky]", " [ttl>0, role=user]"]));
+            text.push_str(random.word(&[" [ephemeral]", " [sticky]", " [ttl>0, role=user]"]));
         }
     }
     if is_new && random.one_in(3) {
@@ -158,15 +158,15 @@ pub(crate) fn selector(random: &mut Random, edition: Edition) -> String {
             let value = match control {
                 "@order=" => {
                     let orders = ["pre", "post", "bfs", "path", "turn:asc,pre", "turn:desc,pre"];
-                    format!(" @order={}", orders[random.below(orders.len())])
+                    format!(" @order={}", orders[random.index(orders.len())])
                 }
                 " @limit=" => {
                     let page = if random.one_in(2) {
-                        format!(" @p={}", 1 + random.below(2))
+                        format!(" @p={}", 1 + random.index(2))
                     } else {
                         String::new()
                     };
-                    format!(" @limit={}{page}", random.below(4))
+                    format!(" @limit={}{page}", random.index(4))
                 }
                 other => other.to_owned(),
             };
@@ -178,7 +178,7 @@ pub(crate) fn selector(random: &mut Random, edition: Edition) -> String {
 
 fn chain(random: &mut Random, edition: Edition) -> String {
     let mut text = compound(random, edition);
-    for _ in 0..random.below(4) {
+    for _ in 0..random.index(4) {
         text.push_str(if random.one_in(3) { " > " } else { " " });
         text.push_str(&compound(random, edition));
     }
@@ -187,9 +187,9 @@ fn chain(random: &mut Random, edition: Edition) -> String {
 
 fn compound(random: &mut Random, edition: Edition) -> String {
     let mut text = String::new();
-    match random.below(14) {
-        0 | 1 => return (*random.pick(&[&"^sys", &"^seq", &"^ah", &"^root"])).to_owned(),
-        2 => return (*random.pick(&[&":pre", &":core", &":post"])).to_owned(),
+    match random.index(14) {
+        0 | 1 => return random.word(&["^sys", "^seq", "^ah", "^root"]).to_owned(),
+        2 => return random.word(&[":pre", ":core", ":post"]).to_owned(),
         3 if edition >= Edition::V0_2 => {
             let set = depths(random, edition);
             text.push_str(&format!("depth({set})"));
@@ -198,7 +198,7 @@ fn compound(random: &mut Random, edition: Edition) -> String {
         5 => text.push_str(&attribute(random, edition)),
         6 => text.push_str(&pseudo(random, edition)),
         7 => {
-            let name = if random.one_in(2) { *random.pick(&[&"K", &"L"]) } else { "a1" };
+            let name = if random.one_in(2) { random.word(&["K", "L"]) } else { "a1" };
             text.push_str(&format!("#{name}"));
         }
         _ => {
@@ -216,10 +216,10 @@ fn compound(random: &mut Random, edition: Edition) -> String {
                 ".custom:note",
                 ".mc:group",
             ];
-            text.push_str(words[random.below(words.len())]);
+            text.push_str(words[random.index(words.len())]);
         }
     }
-    for _ in 0..random.below(3) {
+    for _ in 0..random.index(3) {
         let part =
             if random.one_in(2) { attribute(random, edition) } else { pseudo(random, edition) };
         text.push_str(&part);
@@ -228,37 +228,37 @@ fn compound(random: &mut Random, edition: Edition) -> String {
 }
 
 fn pseudo(random: &mut Random, edition: Edition) -> String {
-    match random.below(12) {
+    match random.index(12) {
         0 => ":pre".to_owned(),
         1 => ":core".to_owned(),
         2 => ":post".to_owned(),
         3 => ":first".to_owned(),
         4 => ":last".to_owned(),
-        5 => format!(":nth({})", 1 + random.below(3)),
+        5 => format!(":nth({})", 1 + random.index(3)),
         _ => format!(":depth({})", depths(random, edition)),
     }
 }
 
 fn depths(random: &mut Random, edition: Edition) -> String {
-    let number = |random: &mut Random| random.below(6) as i64 - 1;
+    let number = |random: &mut Random| random.index(6) as i64 - 1;
     if edition >= Edition::V0_2 {
-        match random.below(6) {
+        match random.index(6) {
             0 => return format!("<{}", number(random)),
             1 => return format!(">{}", number(random)),
             2 => return format!(">={}", number(random)),
             3 => {
                 let low = number(random);
-                return format!("{low}..{}", low + random.below(3) as i64);
+                return format!("{low}..{}", low + random.index(3) as i64);
             }
             _ => {}
         }
     }
-    match random.below(3) {
+    match random.index(3) {
         0 => number(random).to_string(),
         1 => format!("{},{}", number(random), number(random)),
         _ => {
-            let low = random.below(4);
-            format!("{low}-{}", low + random.below(3))
+            let low = random.index(4);
+            format!("{low}-{}", low + random.index(3))
         }
     }
 }
@@ -269,7 +269,7 @@ fn attribute(random: &mut Random, edition: Edition) -> String {
 
 fn block(random: &mut Random, edition: Edition) -> String {
     let conditions: Vec<String> =
-        (0..1 + random.below(2)).map(|_| condition(random, edition)).collect();
+        (0..1 + random.index(2)).map(|_| condition(random, edition)).collect();
     format!("{{ {} }}", conditions.join(", "))
 }
 
@@ -302,7 +302,7 @@ fn condition(random: &mut Random, edition: Edition) -> String {
         "born_turn",
         "tags",
     ];
-    let name = names[random.below(names.len())];
+    let name = names[random.index(names.len())];
     if random.one_in(12) {
         return name.to_owned();
     }
@@ -313,27 +313,27 @@ fn condition(random: &mut Random, edition: Edition) -> String {
             return format!("{name}=[{},{}]", value(random, name), value(random, name));
         }
     }
-    let operator = operators[random.below(operators.len())];
+    let operator = operators[random.index(operators.len())];
     format!("{name}{operator}{}", value(random, name))
 }
 
 fn value(random: &mut Random, name: &str) -> String {
     if random.one_in(10) {
-        return (*random.pick(&[&"null", &"9", &"'9'", &"1.5", &"x", &"true", &"''"])).to_owned();
+        return random.word(&["null", "9", "'9'", "1.5", "x", "true", "''"]).to_owned();
     }
     match name {
-        "role" => (*random.pick(&[&"user", &"tool", &"assistant"])).to_owned(),
-        "kind" => (*random.pick(&[&"text", &"summary"])).to_owned(),
-        "nodeType" => (*random.pick(&[&"cb", &"block", &"'mc:group'", &"seg"])).to_owned(),
-        "type" => (*random.pick(&[&"cb", &"block", &"mc", &"cont", &"seg"])).to_owned(),
-        "id" => (*random.pick(&[&"a1", &"b2", &"z3", &"seq"])).to_owned(),
-        "key" => (*random.pick(&[&"K", &"L", &"'hero'"])).to_owned(),
-        "tag" | "tags" => (*random.pick(&[&"featured", &"summary"])).to_owned(),
-        "parent" => (*random.pick(&[&"seq", &"ah", &"sys", &"root"])).to_owned(),
+        "role" => random.word(&["user", "tool", "assistant"]).to_owned(),
+        "kind" => random.word(&["text", "summary"]).to_owned(),
+        "nodeType" => random.word(&["cb", "block", "'mc:group'", "seg"]).to_owned(),
+        "type" => random.word(&["cb", "block", "mc", "cont", "seg"]).to_owned(),
+        "id" => random.word(&["a1", "b2", "z3", "seq"]).to_owned(),
+        "key" => random.word(&["K", "L", "'hero'"]).to_owned(),
+        "tag" | "tags" => random.word(&["featured", "summary"]).to_owned(),
+        "parent" => random.word(&["seq", "ah", "sys", "root"]).to_owned(),
         "content" => "'Sum'".to_owned(),
         "created_at_iso" => "'1970-01-01T00:00:00.000000001Z'".to_owned(),
-        "data_v" => (*random.pick(&[&"9", &"'9'", &"1.5", &"x", &"true"])).to_owned(),
-        _ => (random.below(5) as i64 - 1).to_string(),
+        "data_v" => random.word(&["9", "'9'", "1.5", "x", "true"]).to_owned(),
+        _ => (random.index(5) as i64 - 1).to_string(),
     }
 }
 
@@ -344,24 +344,24 @@ fn path(random: &mut Random, edition: Edition) -> String {
 fn hops(random: &mut Random, edition: Edition) -> String {
     let mut hops = Vec::new();
     if !random.one_in(6) {
-        hops.push(format!("d{}", random.below(6) as i64 - 1));
+        hops.push(format!("d{}", random.index(6) as i64 - 1));
         if random.one_in(6) {
-            hops.push(format!("d{}", random.below(6) as i64 - 1));
+            hops.push(format!("d{}", random.index(6) as i64 - 1));
         }
         if random.one_in(3) {
             hops.push("seg".to_owned());
         }
     }
     let words = ["cont", "mc[offset=0]", "*:block", "*:cb[role=user]", "cont", "*:block[key='K']"];
-    for _ in 0..random.below(3) {
+    for _ in 0..random.index(3) {
         let is_last_word = if edition == Edition::V0_3 && random.one_in(4) {
-            match random.below(3) {
-                0 => format!("{}", random.below(2)),
+            match random.index(3) {
+                0 => format!("{}", random.index(2)),
                 1 => "? { role=user }".to_owned(),
                 _ => "1:block".to_owned(),
             }
         } else {
-            words[random.below(words.len())].to_owned()
+            words[random.index(words.len())].to_owned()
         };
         hops.push(is_last_word);
     }

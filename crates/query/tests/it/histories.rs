@@ -4,8 +4,9 @@
 
 use std::collections::BTreeMap;
 
-use contextree_query::{DiffBlock, RangeDiff, naive};
+use contextree_query::{DiffBlock, RangeDiff};
 use contextree_selector::Selector;
+use contextree_testkit::naive;
 use contextree_tree::diff::changed_fields;
 use contextree_tree::{Body, Content, Draft, NodeRef, Region, Scalar};
 
@@ -18,8 +19,8 @@ pub(crate) fn history(random: &mut Random) -> History {
     let mut draft = first.continue_branch();
     let mut ids = Ids { next: 1000 };
     let mut snapshots = vec![(0, first)];
-    for cycle in 1..2 + random.below(4) as u32 {
-        for _ in 0..random.below(5) {
+    for cycle in 1..2 + random.index(4) as u32 {
+        for _ in 0..random.index(5) {
             change(&mut draft, random, &mut ids);
         }
         snapshots.push((cycle, draft.freeze()));
@@ -37,8 +38,8 @@ fn change(draft: &mut Draft, random: &mut Random, ids: &mut Ids) {
         .filter(|(_, node)| !is_fixed(*node))
         .map(|(_, node)| node.key_of())
         .collect();
-    let any = if free.is_empty() { None } else { Some(free[random.below(free.len())]) };
-    match (random.below(8), any) {
+    let any = if free.is_empty() { None } else { Some(free[random.index(free.len())]) };
+    match (random.index(8), any) {
         (0, _) | (_, None) => {
             draft.insert(head, generate::leaf(ids, random));
         }
@@ -53,16 +54,16 @@ fn change(draft: &mut Draft, random: &mut Random, ids: &mut Ids) {
             draft.remove(any);
         }
         (4, Some(any)) => {
-            draft.set_priority(any, Scalar::Int(random.below(3) as i64));
+            draft.set_priority(any, Scalar::Int(random.index(3) as i64));
         }
         (5, Some(any)) => {
-            draft.set_expires(any, random.one_in(2).then(|| 6 + random.below(3) as u32));
+            draft.set_expires(any, random.one_in(2).then(|| 6 + random.index(3) as u32));
         }
         (6, Some(any)) => {
             let attributes = generate::leaf(ids, random).body.attributes;
             draft.set_body(any, Body::new(Content::from("changed"), attributes));
         }
-        (_, Some(any)) => draft.relocate(any, head, Scalar::Int(random.below(3) as i64 - 1)),
+        (_, Some(any)) => draft.relocate(any, head, Scalar::Int(random.index(3) as i64 - 1)),
     }
 }
 

@@ -62,15 +62,15 @@ fn every_truncation_of_every_example_is_answered_or_refused() {
 #[test]
 fn damaged_examples_are_answered_or_refused() {
     let history = history();
-    let mut random = Random(11);
+    let mut random = Random::new(11);
     let rounds = if cfg!(debug_assertions) { 4 } else { 40 };
     for example in examples() {
         let text: Vec<char> = example.selector.chars().collect();
         for _ in 0..rounds {
             let mut text = text.clone();
-            for _ in 0..1 + random.below(3) {
-                let (at, to) = (random.below(text.len()), random.below(text.len()));
-                match random.below(3) {
+            for _ in 0..1 + random.index(3) {
+                let (at, to) = (random.index(text.len()), random.index(text.len()));
+                match random.index(3) {
                     0 if text.len() > 1 => drop(text.remove(at)),
                     1 => text.insert(to, text[at]),
                     _ => text.swap(at, to),
@@ -144,11 +144,11 @@ fn long_and_deep_texts_are_answered_or_refused() {
 #[test]
 fn arbitrary_bytes_are_answered_or_refused() {
     let history = history();
-    let mut random = Random(23);
+    let mut random = Random::new(23);
     let rounds = if cfg!(debug_assertions) { 3000 } else { 60_000 };
     for _ in 0..rounds {
-        let length = random.below(40);
-        let bytes: Vec<u8> = (0..length).map(|_| random.next() as u8).collect();
+        let length = random.index(40);
+        let bytes: Vec<u8> = (0..length).map(|_| random.next_u64() as u8).collect();
         ask(&history, &String::from_utf8_lossy(&bytes));
     }
 }

@@ -20,10 +20,10 @@ fn a_range_says_what_evaluating_every_snapshot_says() {
     let (mut local, mut all) = (0, 0);
     // The last one once hid that the children of regions are no part of their rows.
     for seed in (0..rounds).chain([2598]) {
-        let mut random = Random(seed * 7 + 1);
+        let mut random = Random::new(seed * 7 + 1);
         let history = history(&mut random);
         for _ in 0..12 {
-            let edition = Edition::ALL[random.below(3)];
+            let edition = Edition::ALL[random.index(3)];
             let single = generate::selector(&mut random, edition);
             let text = single.replacen("@t0 ", "@t-9..@t0 ", 1);
             let Ok(selector) = parse(&text, edition) else { continue };
@@ -71,7 +71,7 @@ fn two(before: &str, after: &str) -> History {
 
 #[test]
 fn a_json_patch_turns_the_older_content_into_the_newer_one() {
-    let mut random = Random(5);
+    let mut random = Random::new(5);
     for _ in 0..2000 {
         let (before, after) = (json(&mut random, 0), json(&mut random, 0));
         let ops: Vec<Value> = json_patch(&before, &after).iter().map(|op| op.to_value()).collect();
@@ -85,12 +85,12 @@ fn a_json_patch_turns_the_older_content_into_the_newer_one() {
 }
 
 fn json(random: &mut Random, depth: usize) -> Value {
-    match random.below(if depth < 3 { 7 } else { 4 }) {
+    match random.index(if depth < 3 { 7 } else { 4 }) {
         0 => Value::Null,
-        1 => Value::from(random.below(3) as i64),
-        2 => Value::from(random.pick(&["a", "b/c", "~x"])),
+        1 => Value::from(random.index(3) as i64),
+        2 => Value::from(random.word(&["a", "b/c", "~x"])),
         3 => Value::Bool(random.one_in(2)),
-        4 => Value::Array((0..random.below(5)).map(|_| json(random, depth + 1)).collect()),
+        4 => Value::Array((0..random.index(5)).map(|_| json(random, depth + 1)).collect()),
         _ => {
             let mut object = contextree_json::Object::new();
             for key in ["a", "b/c", "d~e", ""] {
@@ -207,7 +207,7 @@ fn a_future_end_is_an_error_and_a_past_one_is_clipped() {
 // covers: RNG-006, RNG-007, RNG-008
 #[test]
 fn a_range_has_both_ends_and_compares_each_snapshot_with_the_next_older_one() {
-    let mut random = Random(4);
+    let mut random = Random::new(4);
     let mut history = history(&mut random);
     while history.snapshots.len() < 5 {
         let mut draft = history.working.take().unwrap();
@@ -244,10 +244,10 @@ fn a_range_has_both_ends_and_compares_each_snapshot_with_the_next_older_one() {
 #[test]
 fn the_same_range_gives_the_same_bytes() {
     for seed in 0..40 {
-        let histories = [history(&mut Random(seed)), history(&mut Random(seed))];
-        let mut random = Random(seed + 1000);
+        let histories = [history(&mut Random::new(seed)), history(&mut Random::new(seed))];
+        let mut random = Random::new(seed + 1000);
         for _ in 0..6 {
-            let edition = Edition::ALL[random.below(3)];
+            let edition = Edition::ALL[random.index(3)];
             let text = generate::selector(&mut random, edition).replacen("@t0 ", "@t-9..@t0 ", 1);
             if parse(&text, edition).is_err() {
                 continue;
@@ -272,7 +272,7 @@ fn the_same_range_gives_the_same_bytes() {
 fn a_content_diff_is_attached_exactly_where_the_content_hash_changed() {
     let (mut with, mut without) = (0, 0);
     for seed in 0..60 {
-        let history = history(&mut Random(seed));
+        let history = history(&mut Random::new(seed));
         for mode in ContentMode::ALL {
             let options = RangeOptions {
                 include_content: true,

@@ -3,6 +3,7 @@
 use contextree_canon::{Limits, Profile, import, import_working};
 use contextree_json::{Object, Value};
 use contextree_query::{Moment, Timeline};
+pub(crate) use contextree_testkit::Rng as Random;
 use contextree_tree::{Draft, Tree, TreeRef};
 
 /// Snapshots and a working state, as plain as they come.
@@ -72,7 +73,7 @@ impl Case {
 
 /// Returns the cases of a file of the corpus.
 pub(crate) fn cases(file: &str) -> Vec<Case> {
-    let path = format!("{}/../../corpus/{file}", env!("CARGO_MANIFEST_DIR"));
+    let path = format!("{}/../conformance/corpus/{file}", env!("CARGO_MANIFEST_DIR"));
     let document = contextree_json::parse(&std::fs::read(path).unwrap()).unwrap();
     let fixtures = document.get("fixtures").cloned().unwrap_or_default();
     let cases = document.get("cases").unwrap().as_array().unwrap();
@@ -102,34 +103,5 @@ pub(crate) fn is_subset(expected: &Value, found: &Value) -> bool {
                 && expected.iter().zip(found).all(|(expected, found)| is_subset(expected, found))
         }
         _ => expected == found,
-    }
-}
-
-/// SplitMix64: small, fast, the same everywhere.
-#[derive(Clone, Debug)]
-pub(crate) struct Random(pub(crate) u64);
-
-impl Random {
-    pub(crate) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut word = self.0;
-        word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        word ^ (word >> 31)
-    }
-
-    /// A number below `bound`.
-    pub(crate) fn below(&mut self, bound: usize) -> usize {
-        (self.next() % bound as u64) as usize
-    }
-
-    /// True once in `times`.
-    pub(crate) fn one_in(&mut self, times: usize) -> bool {
-        self.below(times) == 0
-    }
-
-    /// One of these.
-    pub(crate) fn pick<'a, T: ?Sized>(&mut self, choices: &[&'a T]) -> &'a T {
-        choices[self.below(choices.len())]
     }
 }

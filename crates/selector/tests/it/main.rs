@@ -14,13 +14,7 @@ mod writes;
 
 /// Every file of this directory must be a module, or its tests would silently not run.
 #[test]
-fn no_test_file_is_forgotten() {
-    let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it");
-    let main = include_str!("main.rs");
-    for entry in std::fs::read_dir(directory).unwrap() {
-        let name = entry.unwrap().file_name().into_string().unwrap();
-        let module = name.trim_end_matches(".rs");
-        let declared = main.contains(&format!("mod {module};"));
-        assert!(module == "main" || declared, "`{name}` is not a module of the test binary");
-    }
+fn no_file_is_forgotten() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it");
+    contextree_testkit::assert_every_file_is_a_module(folder, include_str!("main.rs"));
 }

@@ -18,7 +18,7 @@ pub(crate) struct Case {
 
 /// Returns the cases of one corpus file; cases without a query bring an empty one.
 pub(crate) fn file(name: &str) -> Json {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus").join(name);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../conformance/corpus").join(name);
     let text = std::fs::read_to_string(&path).expect("the corpus file is readable");
     serde_json::from_str(&text).expect("the corpus file is JSON")
 }

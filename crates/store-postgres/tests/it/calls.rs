@@ -31,7 +31,7 @@ fn a_store_may_be_called_from_threads_of_another_runtime() {
 
 #[test]
 fn a_visitor_may_ask_for_more_even_with_one_connection() {
-    let url = contextree_pgtest::shared().url_with(&format!("{}&pool_max=1", schema()));
+    let url = contextree_testkit::postgres::shared().url_with(&format!("{}&pool_max=1", schema()));
     let store = contextree_store_postgres::Postgres::open(&url).unwrap();
     let row = create(&store, "main");
     store.append(row.id, 1, &commit(1, "first")).unwrap();
@@ -49,7 +49,7 @@ fn a_visitor_may_ask_for_more_even_with_one_connection() {
 fn of_two_that_let_go_of_a_content_at_once_one_removes_it() {
     let parameters = schema();
     let store = contextree_store_postgres::Postgres::open(
-        &contextree_pgtest::shared().url_with(&parameters),
+        &contextree_testkit::postgres::shared().url_with(&parameters),
     )
     .unwrap();
     let content = ContentRow { hash: [1; 32], data: vec![1; 9_000] };

@@ -1,21 +1,18 @@
 //! The suite that every store passes.
 
-use contextree_store::suite::random;
+use contextree_testkit::Rng;
+use contextree_testkit::suite::random;
 
 use crate::support::open;
 
-contextree_store::conformance! { Box::new(open()) }
+contextree_testkit::conformance! { Box::new(open()) }
 
 #[test]
 fn random_work_has_the_same_results_as_in_memory() {
-    // Numbers as random as is needed, and the same every time (Numerical Recipes).
-    let mut state: u32 = 1;
-    let mut next = || {
-        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        (state >> 16) as u8
-    };
+    let mut rng = Rng::new(1);
     for _ in 0..6 {
-        let script: Vec<[u8; 4]> = (0..120).map(|_| [next(), next(), next(), next()]).collect();
+        let mut script = vec![[0; 4]; 120];
+        rng.fill(script.as_flattened_mut());
         random::compare(&open(), &script);
     }
 }

@@ -3,9 +3,9 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
-use contextree_pgtest::{Server, Settings};
 use contextree_store::{Backend, StoreError};
 use contextree_store_postgres::Postgres;
+use contextree_testkit::postgres::{Server, Settings};
 
 use crate::support::{create, history, insist, open_on, same_entries, until};
 
@@ -128,7 +128,7 @@ fn with_patience_writers_do_not_even_notice_a_restart() {
 #[test]
 fn connections_are_cut_under_load() {
     let (store, url) =
-        open_on(contextree_pgtest::shared(), "application_name=to_be_cut&pool_max=4");
+        open_on(contextree_testkit::postgres::shared(), "application_name=to_be_cut&pool_max=4");
     let other = Postgres::open(&url.replace("to_be_cut", "cutter")).unwrap();
     let load = Load::new();
     let cut = AtomicUsize::new(0);

@@ -27,7 +27,7 @@ struct Line {
 
 impl Line {
     fn new() -> Line {
-        let url = contextree_pgtest::shared().url();
+        let url = contextree_testkit::postgres::shared().url();
         let address = url.split('@').nth(1).unwrap().split('/').next().unwrap().to_owned();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
@@ -49,7 +49,7 @@ impl Line {
     }
 
     fn open(&self, schema: &str, patience: u32) -> Postgres {
-        let url = contextree_pgtest::shared().url_with(&format!(
+        let url = contextree_testkit::postgres::shared().url_with(&format!(
             "{schema}&sslmode=disable&notify=off&pool_max=1&patience_ms={patience}"
         ));
         let (head, tail) = url.split_once('@').unwrap();

@@ -10,7 +10,7 @@ use crate::support::{commit, create, open_on, until};
 /// Listeners may ask the store what is new, even over its only connection.
 #[test]
 fn a_listener_may_ask_the_store() {
-    let (writer, url) = open_on(contextree_pgtest::shared(), "");
+    let (writer, url) = open_on(contextree_testkit::postgres::shared(), "");
     let reader = Arc::new(Postgres::open(&format!("{url}&pool_max=1")).unwrap());
     let row = create(&writer, "main");
     let (answers, weak) = (Arc::new(Mutex::new(Vec::new())), Arc::downgrade(&reader));
@@ -36,7 +36,7 @@ fn listen(store: &Postgres) -> Heard {
 
 #[test]
 fn others_hear_of_steps_and_deletions_and_a_store_does_not_hear_itself() {
-    let (writer, url) = open_on(contextree_pgtest::shared(), "");
+    let (writer, url) = open_on(contextree_testkit::postgres::shared(), "");
     let reader = Postgres::open(&url).unwrap();
     let (heard, own) = (listen(&reader), listen(&writer));
     let row = create(&writer, "main");
@@ -53,7 +53,7 @@ fn others_hear_of_steps_and_deletions_and_a_store_does_not_hear_itself() {
 
 #[test]
 fn after_a_lost_line_anything_may_have_changed() {
-    let (writer, url) = open_on(contextree_pgtest::shared(), "application_name=writes");
+    let (writer, url) = open_on(contextree_testkit::postgres::shared(), "application_name=writes");
     let reader = Postgres::open(&url.replace("=writes", "=listens")).unwrap();
     let heard = listen(&reader);
     let row = create(&writer, "main");

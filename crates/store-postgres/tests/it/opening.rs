@@ -9,7 +9,7 @@ use contextree_store_postgres::Postgres;
 use crate::support::{create, open, schema};
 
 fn shared(parameters: &str) -> String {
-    contextree_pgtest::shared().url_with(parameters)
+    contextree_testkit::postgres::shared().url_with(parameters)
 }
 
 /// Runs a statement in the database, beside the store.

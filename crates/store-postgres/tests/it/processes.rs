@@ -14,7 +14,7 @@ const TOLD: &str = "CONTEXTREE_TEST_WRITER";
 
 #[test]
 fn two_processes_with_eight_threads_write_one_history() {
-    let (store, url) = open_on(contextree_pgtest::shared(), "");
+    let (store, url) = open_on(contextree_testkit::postgres::shared(), "");
     create(&store, "main");
     let program = std::env::current_exe().unwrap();
     let mut children = Vec::new();

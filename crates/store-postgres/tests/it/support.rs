@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use contextree_pgtest::Server;
 use contextree_store::{Backend, Commit, ContextRow, Head, NewContext, Step, StoreError};
 use contextree_store_postgres::Postgres;
+use contextree_testkit::postgres::Server;
 
 /// Returns the parameters for a schema that nobody else uses.
 pub(crate) fn schema() -> String {
@@ -18,7 +18,7 @@ pub(crate) fn schema() -> String {
 
 /// Opens a store in a new schema of the shared server.
 pub(crate) fn open() -> Postgres {
-    Postgres::open(&contextree_pgtest::shared().url_with(&schema())).unwrap()
+    Postgres::open(&contextree_testkit::postgres::shared().url_with(&schema())).unwrap()
 }
 
 /// Opens a store in a new schema of a server, with further parameters.

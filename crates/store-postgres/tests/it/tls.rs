@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use contextree_pgtest::{Server, Settings};
 use contextree_store_postgres::Postgres;
+use contextree_testkit::postgres::{Server, Settings};
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
 
 use crate::support::schema;

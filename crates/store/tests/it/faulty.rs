@@ -2,9 +2,9 @@
 
 use std::cell::RefCell;
 
-use contextree_store::suite::faulty::{Faulty, When};
-use contextree_store::suite::{commits, new};
 use contextree_store::{Backend, ContextRow, Memory, NewContext, Step, StoreError};
+use contextree_testkit::suite::faulty::{Faulty, When};
+use contextree_testkit::suite::{commits, new};
 
 use crate::support::{Home, contents_of, open};
 

@@ -2,4 +2,4 @@
 
 use contextree_store::Memory;
 
-contextree_store::conformance!(Box::new(Memory::new()));
+contextree_testkit::conformance!(Box::new(Memory::new()));

@@ -1,7 +1,7 @@
 //! The embedded store does what every store does.
 
-use contextree_store::suite::random;
 use contextree_store::{Durability, SqliteOptions};
+use contextree_testkit::suite::random;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -15,11 +15,11 @@ fn home() -> Home {
 mod durable {
     use crate::support::Home;
 
-    contextree_store::conformance!(Home::new());
+    contextree_testkit::conformance!(Home::new());
 }
 
 mod relaxed {
-    contextree_store::conformance!(super::home());
+    contextree_testkit::conformance!(super::home());
 }
 
 proptest! {

@@ -4,8 +4,8 @@ use std::fs;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use contextree_store::suite::new;
 use contextree_store::{Backend, Sqlite};
+use contextree_testkit::suite::new;
 
 use crate::support::{Home, contents_of, files, grow, open, open_for_reading};
 

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::thread;
 
-use contextree_store::suite::new;
 use contextree_store::{Backend, Sqlite, SqliteOptions, StoreError};
+use contextree_testkit::suite::new;
 use tempfile::TempDir;
 
 use crate::child::{command, command_of, task};

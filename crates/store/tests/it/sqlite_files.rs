@@ -4,8 +4,8 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use contextree_store::suite::{commits, new};
 use contextree_store::{Backend, Sqlite, SqliteOptions, Step, StoreError};
+use contextree_testkit::suite::{commits, new};
 use rusqlite::Connection;
 use tempfile::TempDir;
 

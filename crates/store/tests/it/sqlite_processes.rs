@@ -5,8 +5,8 @@ use std::process::Stdio;
 use std::thread;
 
 use contextree_store::Backend;
-use contextree_store::suite::new;
-use contextree_store::suite::threads::{append_against_others, is_a_line};
+use contextree_testkit::suite::new;
+use contextree_testkit::suite::threads::{append_against_others, is_a_line};
 
 use crate::child::{command, task};
 use crate::support::{Home, contents_of, grow, open, open_for_reading};

@@ -3,8 +3,8 @@
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
-use contextree_store::suite::commits;
 use contextree_store::{Backend, ContextRow, Sqlite, SqliteOptions, Step, StoreError};
+use contextree_testkit::suite::commits;
 use tempfile::TempDir;
 
 /// A store in a folder of its own.

@@ -10,11 +10,11 @@ use super::{Model, Outcome, Report, diff, output};
 use crate::generate::Sessions;
 use crate::script::{Cue, Limit, NodeSpec, Place, Policy, Refusal, Step, Zone};
 
-const LIFECYCLE: &str = include_str!("../../../../corpus/lifecycle.json");
-const INSERTION: &str = include_str!("../../../../corpus/insertion.json");
-const DIFF: &str = include_str!("../../../../corpus/diff.json");
-const THREAD: &str = include_str!("../../../../corpus/provider-thread.json");
-const ORDER: &str = include_str!("../../../../corpus/canonical-order.json");
+const LIFECYCLE: &str = include_str!("../../../conformance/corpus/lifecycle.json");
+const INSERTION: &str = include_str!("../../../conformance/corpus/insertion.json");
+const DIFF: &str = include_str!("../../../conformance/corpus/diff.json");
+const THREAD: &str = include_str!("../../../conformance/corpus/provider-thread.json");
+const ORDER: &str = include_str!("../../../conformance/corpus/canonical-order.json");
 
 fn into(parent: &str, offset: i64) -> Place {
     Place::Into { parent: parent.to_owned(), offset: Some(offset) }

@@ -5,7 +5,7 @@ use contextree::{
     CommitOptions, Context, ContextOptions, Cue, DocumentError, Edit, Limit, Limits, NewNode, Op,
     Place, Policy, Profile,
 };
-use contextree_testkit::generate::Rng;
+use contextree_testkit::Rng;
 
 use crate::support::{commit, head, random_context, turns, utf8};
 

@@ -6,7 +6,7 @@ use contextree::json::Value;
 use contextree::{
     CommitOptions, CommitReport, Context, Limit, NewNode, NodeRef, Place, Policy, Region,
 };
-use contextree_testkit::generate::Rng;
+use contextree_testkit::Rng;
 
 use crate::support::{block, children, commit, group, head, thread_ids, turns};
 

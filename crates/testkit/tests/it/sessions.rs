@@ -7,8 +7,8 @@ use contextree::{
     CommitError, CommitOptions, Context, ContextOptions, Place, Profile, SnapshotAddress,
     ThreadRenderer,
 };
+use contextree_testkit::Rng;
 use contextree_testkit::drive::{Did, Driver};
-use contextree_testkit::generate::Rng;
 
 use crate::support::{
     block, commit, head, policy_of, random_context, run_session, steps_of, turns, utf8,

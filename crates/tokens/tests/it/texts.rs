@@ -1,20 +1,6 @@
 //! Texts in many scripts, the same ones every time.
 
-/// A small generator of numbers (xorshift), with no state but its seed.
-pub(crate) struct Numbers(u64);
-
-impl Numbers {
-    pub(crate) fn below(&mut self, bound: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) as usize % bound
-    }
-
-    fn pick<'a, T: ?Sized>(&mut self, things: &[&'a T]) -> &'a T {
-        things[self.below(things.len())]
-    }
-}
+use contextree_testkit::Rng;
 
 /// Words and sentences as people write them.
 const WORDS: [&str; 40] = [
@@ -109,27 +95,27 @@ const RANGES: [(u32, u32); 24] = [
 
 /// Returns a number of texts.
 pub(crate) fn texts(count: usize) -> Vec<String> {
-    let mut numbers = Numbers(0x2545_f491_4f6c_dd1d);
+    let mut numbers = Rng::new(0x2545_f491_4f6c_dd1d);
     (0..count).map(|index| text(&mut numbers, index)).collect()
 }
 
-fn text(numbers: &mut Numbers, index: usize) -> String {
+fn text(numbers: &mut Rng, index: usize) -> String {
     let mut text = String::new();
-    for _ in 0..=numbers.below(1 + index % 24) {
-        match numbers.below(10) {
-            0..=3 => text.push_str(numbers.pick(&WORDS)),
-            4 | 5 => text.push_str(numbers.pick(&BLANKS)),
+    for _ in 0..=numbers.index(1 + index % 24) {
+        match numbers.index(10) {
+            0..=3 => text.push_str(numbers.word(&WORDS)),
+            4 | 5 => text.push_str(numbers.word(&BLANKS)),
             6 => {
-                let longest = if numbers.below(9) == 0 { 300 } else { 12 };
-                let run = 1 + numbers.below(longest);
+                let longest = if numbers.index(9) == 0 { 300 } else { 12 };
+                let run = 1 + numbers.index(longest);
                 let character = character(numbers);
                 text.extend(std::iter::repeat_n(character, run));
             }
             _ => {
-                let (first, last) = RANGES[numbers.below(RANGES.len())];
-                for _ in 0..=numbers.below(12) {
+                let (first, last) = RANGES[numbers.index(RANGES.len())];
+                for _ in 0..=numbers.index(12) {
                     text.push(within(numbers, first, last));
-                    if numbers.below(5) == 0 {
+                    if numbers.index(5) == 0 {
                         text.push(' ');
                     }
                 }
@@ -139,12 +125,12 @@ fn text(numbers: &mut Numbers, index: usize) -> String {
     text
 }
 
-fn character(numbers: &mut Numbers) -> char {
-    let (first, last) = RANGES[numbers.below(RANGES.len())];
+fn character(numbers: &mut Rng) -> char {
+    let (first, last) = RANGES[numbers.index(RANGES.len())];
     within(numbers, first, last)
 }
 
-fn within(numbers: &mut Numbers, first: u32, last: u32) -> char {
-    let code = first + numbers.below((last - first + 1) as usize) as u32;
+fn within(numbers: &mut Rng, first: u32, last: u32) -> char {
+    let code = first + numbers.index((last - first + 1) as usize) as u32;
     char::from_u32(code).unwrap_or('\u{fffd}')
 }

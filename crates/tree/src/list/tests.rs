@@ -1,5 +1,7 @@
 //! The list against a plain vector, and the promise that shape follows from entries alone.
 
+use contextree_testkit::Rng;
+
 use super::*;
 use crate::store::hash;
 
@@ -101,12 +103,8 @@ fn check(children: &Children, expected: &[u32]) {
 
 #[test]
 fn random_edits_agree_with_a_vector() {
-    let mut state = 42_u64;
-    let mut random = |below: usize| {
-        state =
-            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) as usize % below.max(1)
-    };
+    let mut numbers = Rng::new(42);
+    let mut random = |below: usize| numbers.index(below.max(1));
     for round in 0..30 {
         let mut vector: Vec<u32> = Vec::new();
         let mut children = Children::EMPTY;
@@ -154,12 +152,8 @@ fn appending_many_and_removing_from_the_front() {
 
 #[test]
 fn many_edits_at_once_agree_with_a_vector() {
-    let mut state = 7_u64;
-    let mut random = |below: usize| {
-        state =
-            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) as usize % below.max(1)
-    };
+    let mut numbers = Rng::new(7);
+    let mut random = |below: usize| numbers.index(below.max(1));
     for round in 0..60 {
         let mut vector: Vec<u32> = (0..2 + round * round).collect();
         let mut children = Children::from_rows(&vector, &Plain);

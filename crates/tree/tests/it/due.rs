@@ -3,21 +3,11 @@
 use std::collections::BTreeSet;
 
 use contextree_json::{Object, Value};
+use contextree_testkit::Rng;
 use contextree_tree::{
     Body, Builder, Content, Draft, Due, MerkleHasher, NodeData, NodeKey, NodeRef, Region, Tree,
     TreeRef, root_digest,
 };
-
-/// Numbers without a pattern, the same in every run.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 =
-            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) as usize % limit
-    }
-}
 
 /// No hash for others, but one that sees every digest and its place.
 struct Weak;
@@ -53,24 +43,24 @@ fn draft() -> Draft {
 }
 
 /// Adds some nodes below some that are there: mostly to the three regions, so that lists of all sizes come about.
-fn grow(draft: &mut Draft, random: &mut Random, next: &mut u32) {
+fn grow(draft: &mut Draft, random: &mut Rng, next: &mut u32) {
     let mut parents: Vec<NodeKey> =
         Region::ALL.map(|region| draft.view().region(region).key_of()).to_vec();
-    for _ in 0..random.below(160) {
+    for _ in 0..random.index(160) {
         *next += 1;
-        let is_container = random.below(8) == 0;
+        let is_container = random.index(8) == 0;
         let node_type = if is_container { "cont" } else { "block" };
         let mut data = NodeData::new(&format!("n{next}"), node_type);
         data.created_at_ns = i64::from(*next);
-        data.removable = random.below(4) == 0;
-        data.expires = (random.below(5) == 0)
-            .then(|| draft.view().next_cycle() + u32::try_from(random.below(6)).expect("small"));
+        data.removable = random.index(4) == 0;
+        data.expires = (random.index(5) == 0)
+            .then(|| draft.view().next_cycle() + u32::try_from(random.index(6)).expect("small"));
         let mut attributes = Object::new();
-        if random.below(20) == 0 {
+        if random.index(20) == 0 {
             attributes.insert("data_refs", Value::from("n1"));
         }
         data.body = Body::new(Content::Absent, attributes);
-        let parent = parents[random.below(parents.len())];
+        let parent = parents[random.index(parents.len())];
         let key = draft.insert(parent, data);
         if is_container && parents.len() < 12 {
             parents.push(key);
@@ -124,7 +114,7 @@ fn remove_at_once(draft: &mut Draft, keeps: impl Fn(&Due<'_>) -> bool) -> Vec<No
 fn removing_at_once_is_removing_one_by_one() {
     let mut removed = 0;
     for seed in 0..60 {
-        let mut random = Random(seed);
+        let mut random = Rng::new(seed);
         let mut next = 0;
         let mut draft = draft();
         let mut before: Option<(Tree, Vec<String>)> = None;
@@ -132,7 +122,7 @@ fn removing_at_once_is_removing_one_by_one() {
             grow(&mut draft, &mut random, &mut next);
             check_due(draft.view());
             // Some stay, as those do that something refers to: with them the due nodes above them.
-            let kept = format!("n{}", random.below(next as usize + 2));
+            let kept = format!("n{}", random.index(next as usize + 2));
             let keeps = |due: &Due<'_>| due.node.subtree().any(|(_, node)| node.id() == kept);
             let mut single = draft.fork();
             draft.watch();

@@ -1,22 +1,12 @@
 //! A scan finds what a walk finds, in the same order, however the rows came into the log.
 
 use contextree_json::{Object, Value};
+use contextree_testkit::Rng;
 use contextree_tree::{
     Body, Builder, Class, Content, Draft, Hint, Names, NodeData, NodeKey, NodeRef, Region, TreeRef,
 };
 
-/// Numbers without a pattern, the same in every run.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: u64) -> u64 {
-        self.0 =
-            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % limit
-    }
-}
-
-fn data(random: &mut Random, number: u64, node_type: &str) -> NodeData {
+fn data(random: &mut Rng, number: u64, node_type: &str) -> NodeData {
     let mut data = NodeData::new(&format!("n{number}"), node_type);
     // Mostly in the order of creation, sometimes not: then the rows do not lie in document order.
     data.offset = (if random.below(6) == 0 { -1 } else { 0 }).into();
@@ -39,7 +29,7 @@ fn draft() -> Draft {
 }
 
 /// Adds a turn with a core and blocks, as a commit does, then changes a few nodes anywhere.
-fn commit(draft: &mut Draft, random: &mut Random, next: &mut u64) {
+fn commit(draft: &mut Draft, random: &mut Rng, next: &mut u64) {
     let mut number = || {
         *next += 1;
         *next
@@ -67,7 +57,7 @@ fn commit(draft: &mut Draft, random: &mut Random, next: &mut u64) {
 }
 
 /// Some node that is not fixed.
-fn any(tree: TreeRef<'_>, random: &mut Random) -> Option<NodeKey> {
+fn any(tree: TreeRef<'_>, random: &mut Rng) -> Option<NodeKey> {
     let nodes: Vec<NodeRef<'_>> = tree.nodes().map(|(_, node)| node).skip(4).collect();
     let at = random.below(nodes.len().max(1) as u64) as usize;
     nodes.get(at).filter(|node| node.region().is_some()).map(|node| node.key_of())
@@ -141,7 +131,7 @@ fn check(tree: TreeRef<'_>) {
 #[test]
 fn a_scan_finds_what_a_walk_finds() {
     for seed in 0..40 {
-        let mut random = Random(seed);
+        let mut random = Rng::new(seed);
         let mut next = 0;
         let mut draft = draft();
         let mut trees = Vec::new();
@@ -165,7 +155,7 @@ fn a_scan_finds_what_a_walk_finds() {
 /// More rows than are read at a time, in turns of all sizes.
 #[test]
 fn a_long_scan_finds_every_row_once() {
-    let mut random = Random(5);
+    let mut random = Rng::new(5);
     let mut draft = draft();
     let sequence = draft.view().region(Region::Seq).key_of();
     let mut number = 0;

@@ -16,7 +16,7 @@ pub(crate) mod systems;
 use std::path::Path;
 
 use contextree_json::{Number, Object, Value};
-use contextree_pgtest::Server;
+use contextree_testkit::postgres::Server;
 
 use super::results::Results;
 use super::{bars as own, machine};

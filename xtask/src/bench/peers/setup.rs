@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::systems::Program;
-use crate::bench::bars::say;
+use crate::bench::bars::{PROGRAM, say};
 
 /// Where the programs are.
 #[derive(Debug)]
@@ -20,7 +20,11 @@ impl Programs {
     /// Returns the command that runs a program.
     pub(crate) fn command(&self, program: Program) -> Command {
         match program {
-            Program::Ours => Command::new(&self.ours),
+            Program::Ours => {
+                let mut command = Command::new(&self.ours);
+                command.arg("peers");
+                command
+            }
             Program::Python(environment, script) => {
                 let mut command =
                     Command::new(self.environments.join(environment).join("bin/python"));
@@ -50,7 +54,7 @@ pub(crate) fn programs(root: &Path, own: &Path, folder: &Path) -> Result<Program
     build.arg("--manifest-path").arg(manifest).arg("--target-dir").arg(&target);
     succeed(&mut build, "the Rust crates of others")?;
     Ok(Programs {
-        ours: own.join("contextree-bench-peers"),
+        ours: own.join(PROGRAM),
         scripts,
         environments: folder.to_owned(),
         rust: target.join("release/peers"),

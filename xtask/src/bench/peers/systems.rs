@@ -20,7 +20,7 @@ pub(crate) struct System {
 /// A program that follows conversations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Program {
-    /// `contextree-bench-peers`.
+    /// `contextree-bench peers`.
     Ours,
     /// A script in `peers/python`, with the environment that it needs.
     Python(&'static str, &'static str),

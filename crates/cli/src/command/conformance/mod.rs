@@ -1,13 +1,12 @@
 //! `ctx conformance`: the cases of the corpus, run here and now.
 
-mod corpus;
 mod table;
 
 use std::collections::BTreeMap;
 
 use contextree::Edition as Language;
+use contextree_conformance::{Case, Corpus, Edition, Runner, Verdict};
 use contextree_json::{Object, Value};
-use contextree_testkit::conformance::{Case, Corpus, Edition, Runner, Verdict};
 
 use super::Call;
 use crate::error::{Exit, Failure};
@@ -47,8 +46,7 @@ pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
                 .detail("place", directory.as_str())
                 .hint("name a directory with files like `selectors-golden-e1.json`")
         })?,
-        None => Corpus::from_files(corpus::FILES)
-            .map_err(|error| Failure::new("E_CORRUPT", error.to_string()))?,
+        None => Corpus::embedded().map_err(|error| Failure::new("E_CORRUPT", error.to_string()))?,
     };
     let runner = Runner::all();
     let wanted = |case: &Case| {

@@ -1,6 +1,6 @@
 //! The results for people: a table by area, and the cases that fail.
 
-use contextree_testkit::conformance::Verdict;
+use contextree_conformance::Verdict;
 
 use super::{Ran, by_area};
 use crate::output::style::{self, paint};

@@ -1,0 +1,84 @@
+//! The kind `insert`: positions among the children of a core, in the words of the selector language and by cue. Both must do the same
+//! (ER-076).
+
+use contextree::{Context, Cue, NewNode, Place, Region};
+use contextree_json::{Object, Value};
+
+use super::Got;
+use crate::case::{Case, Edition};
+use crate::document::{empty, header, strings, texts};
+
+pub(super) fn insert(case: &Case, edition: Edition) -> Result<Got, String> {
+    let new = case.field("new").as_str().ok_or("`new` is not a text")?;
+    let position = case.field("position").as_str().ok_or("`position` is not a text")?;
+    // The node as the call writes it; without a call, a plain block.
+    let written = match case.field("call").as_str() {
+        Some(call) => call.split('"').nth(3).ok_or("the call names no node")?,
+        None => "block",
+    };
+    let (mut context, core) = before(case, edition)?;
+    let untouched = context.export_working();
+    let added = context.add_at(position, written, "new".into());
+
+    let (mut other, _) = before(case, edition)?;
+    let cue = cue(case.field("cue").as_str().unwrap_or_default())?;
+    let by_cue = other.add(Place::cue(&core, cue), NewNode::text("new"));
+    match (added, by_cue) {
+        (Err(error), Err(other)) if error.code() == other.code() => {
+            if context.export_working() != untouched {
+                return Err("the refused insertion changed the tree".to_owned());
+            }
+            Ok(Got::from_iter([("error", Value::from(error.code()))]))
+        }
+        (Ok(id), Ok(other_id)) => {
+            let order = order(&context, &core, &id, new)?;
+            if order != self::order(&other, &core, &other_id, new)? {
+                return Err("words and cue lead to different places".to_owned());
+            }
+            let node = context.working().get(&id).ok_or("the node was not added")?;
+            let mut got = Got::from_iter([("order", order)]);
+            if let Some(wanted) = case.expected("node").as_object() {
+                let headers = wanted.keys().map(|name| (name, header(node, name)));
+                got.insert("node", Value::Object(headers.collect::<Object>()));
+            }
+            Ok(got)
+        }
+        (added, by_cue) => Err(format!("by words {added:?}, by cue {by_cue:?}")),
+    }
+}
+
+/// The context of a case, and the core that is written to.
+fn before(case: &Case, edition: Edition) -> Result<(Context, String), String> {
+    let mut context = empty(1, edition)?;
+    for id in strings(case.field("before"))? {
+        context
+            .add(Place::head(), NewNode::text(&id).id(&id))
+            .map_err(|error| error.to_string())?;
+    }
+    let core = context.working().region(Region::Head).children().find(|node| node.is_core());
+    let core = core.ok_or("the head has no core")?.id().to_owned();
+    if case.field("sealed_core").as_bool() == Some(true) {
+        context.commit().map_err(|error| error.to_string())?;
+    }
+    Ok((context, core))
+}
+
+/// The children of the core, with the name that the case has for the new one.
+fn order(context: &Context, core: &str, id: &str, new: &str) -> Result<Value, String> {
+    let parent = context.working().get(core).ok_or("the core is gone")?;
+    Ok(texts(parent.children().map(|node| if node.id() == id { new } else { node.id() })))
+}
+
+/// `start`, `end`, `+2` (after the second child), `-2` (before it).
+pub(super) fn cue(text: &str) -> Result<Cue, String> {
+    let number = |digits: &str| digits.parse::<u32>().map_err(|_| format!("no cue: `{text}`"));
+    match text {
+        "start" => Ok(Cue::Start),
+        "end" => Ok(Cue::End),
+        _ => match text.split_at_checked(1) {
+            Some(("+", digits)) => Ok(Cue::After(number(digits)?)),
+            Some(("-", digits)) => Ok(Cue::Before(number(digits)?)),
+            _ => Err(format!("no cue: `{text}`")),
+        },
+    }
+}

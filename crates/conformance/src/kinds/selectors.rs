@@ -1,0 +1,196 @@
+//! Kinds that need the selector language: select, parse, ranges, content diffs, and diffs by selector.
+
+use contextree::diff::Diff;
+use contextree::query::{
+    ContentMode, Moment, RangeOptions, Timeline, diff_selected, plan, resolve_on_tree, select,
+};
+use contextree::{Answer, Context, SelectOptions, Snapshot, TreeRef};
+use contextree_json::Value;
+use contextree_selector::parse as parse_selector;
+
+use super::{DiffSelector, Got};
+use crate::case::{Case, Edition};
+use crate::document::{options as context_options, snapshot, texts, working};
+
+/// A fixture of the corpus as a history.
+struct Fixture {
+    snapshots: Vec<Context>,
+    working: Context,
+}
+
+impl Fixture {
+    fn load(case: &Case, edition: Edition) -> Result<Fixture, String> {
+        let fixture = case.fixture.as_ref().ok_or("the case names no fixture")?;
+        let documents = match fixture.get("snapshots") {
+            Some(Value::Array(documents)) => documents.as_slice(),
+            _ => std::slice::from_ref(fixture),
+        };
+        let snapshots = documents
+            .iter()
+            .map(|document| snapshot(document, edition))
+            .collect::<Result<Vec<_>, _>>()?;
+        let next = snapshots.last().map_or(1, Context::next_cycle);
+        // After an import the working state is the newest snapshot, until somebody changes it.
+        let live = fixture.get("working").or(documents.last()).ok_or("the fixture is empty")?;
+        Ok(Fixture { working: working(live, next, context_options(edition))?, snapshots })
+    }
+}
+
+impl Timeline for Fixture {
+    fn snapshot_count(&self) -> usize {
+        self.snapshots.len()
+    }
+
+    fn snapshot(&self, position: usize) -> Option<Moment<'_>> {
+        let snapshot = self.snapshots.get(position)?.head()?;
+        Some(Moment { cycle: snapshot.cycle(), tree: snapshot.view() })
+    }
+
+    fn working(&self) -> Option<TreeRef<'_>> {
+        Some(self.working.working())
+    }
+}
+
+/// The edition as the language knows it.
+pub(crate) fn language(edition: Edition) -> contextree::Edition {
+    match edition {
+        Edition::E1 => contextree::Edition::V0_1,
+        Edition::E2 => contextree::Edition::V0_2,
+        Edition::E3 => contextree::Edition::V0_3,
+    }
+}
+
+fn options(case: &Case, edition: Edition) -> Result<SelectOptions, String> {
+    let given = case.field("options");
+    let number = |name: &str| {
+        given.get(name).and_then(Value::as_u64).and_then(|number| usize::try_from(number).ok())
+    };
+    let filter = match given.get("where").and_then(Value::as_str) {
+        Some(text) => {
+            Some(parse_selector(text, language(edition)).map_err(|error| error.to_string())?)
+        }
+        None => None,
+    };
+    let mode = given.get("contentMode").and_then(Value::as_str).unwrap_or("unified");
+    let content_mode: ContentMode = mode.parse().map_err(|_| format!("no content mode {mode}"))?;
+    Ok(SelectOptions {
+        skip: number("skip").unwrap_or(0),
+        limit: number("limit"),
+        filter,
+        range: RangeOptions {
+            include_content: given.get("includeContent").and_then(Value::as_bool) == Some(true),
+            content_mode,
+            max_snapshots: number("maxSnapshots"),
+            max_changes_per_snapshot: number("maxChangesPerSnapshot"),
+            ..RangeOptions::default()
+        },
+        range_as_nodes: false,
+    })
+}
+
+/// Answers the query of a case: ids, the object of a range, or a code.
+fn answer(case: &Case, edition: Edition) -> Result<Result<Value, &'static str>, String> {
+    let fixture = Fixture::load(case, edition)?;
+    let query = case.field("query").as_str().ok_or("the case has no query")?;
+    let options = options(case, edition)?;
+    Ok(match select(query, language(edition), &fixture, &options) {
+        Ok(Answer::Nodes(selection)) => Ok(texts(selection.ids())),
+        Ok(Answer::Range(range)) => Ok(range.to_value()),
+        Err(error) => Err(error.code()),
+    })
+}
+
+pub(super) fn select_nodes(case: &Case, edition: Edition) -> Result<Got, String> {
+    let mut got = match answer(case, edition)? {
+        Ok(ids) => Got::from_iter([("ids", ids)]),
+        Err(code) => Got::from_iter([("error", Value::from(code))]),
+    };
+    // A printed remark is commentary.
+    if let Some(text) = case.expect().get("golden_text") {
+        got.insert("golden_text", text.clone());
+    }
+    Ok(got)
+}
+
+pub(super) fn parse(case: &Case, edition: Edition) -> Result<Got, String> {
+    let query = case.field("query").as_str().ok_or("the case has no query")?;
+    Ok(match parse_selector(query, language(edition)) {
+        Ok(selector) => {
+            let result = if selector.is_range() { "range" } else { "ids" };
+            Got::from_iter([("result", Value::from(result))])
+        }
+        Err(errors) => Got::from_iter([("error", Value::from(errors.code().as_str()))]),
+    })
+}
+
+/// What is expected of a range may leave keys out: such a part counts as got.
+pub(super) fn range(case: &Case, edition: Edition) -> Result<Got, String> {
+    let found = match answer(case, edition)? {
+        Ok(found) => found,
+        Err(code) => return Ok(Got::from_iter([("error", Value::from(code))])),
+    };
+    let part = |(name, expected): (&str, &Value)| {
+        let got = found.get(name).cloned().unwrap_or(Value::Null);
+        let got = if is_part(expected, &got) { expected.clone() } else { got };
+        (name.to_owned(), got)
+    };
+    Ok(case.expect().iter().map(part).collect())
+}
+
+pub(super) fn content_diff(case: &Case, edition: Edition) -> Result<Got, String> {
+    let found = answer(case, edition)?.map_err(str::to_owned)?;
+    let wanted = case.expect().get("changed_id").ok_or("the case expects no node")?;
+    let blocks = found.get("diffs").and_then(Value::as_array).ok_or("there are no diffs")?;
+    let node = blocks
+        .iter()
+        .filter_map(|block| block.get("changed")?.as_array())
+        .flatten()
+        .find(|node| node.get("id") == Some(wanted))
+        .ok_or("the node is not among the changed")?;
+    let got = match (case.expect().get("content_diff"), node.get("content_diff")) {
+        // `has` names a key that must be there; the others must be equal.
+        (Some(Value::Object(expected)), Some(found)) => expected
+            .iter()
+            .map(|(key, value)| match (key, value.as_str()) {
+                ("has", Some(name)) if found.get(name).is_some() => ("has", value.clone()),
+                _ => (key, found.get(key).cloned().unwrap_or(Value::Null)),
+            })
+            .collect::<Got>()
+            .into(),
+        (_, found) => found.cloned().unwrap_or(Value::Null),
+    };
+    Ok(Got::from_iter([("changed_id", wanted.clone()), ("content_diff", got)]))
+}
+
+/// True if `found` has everything that `expected` has: objects may have more, lists are exact.
+fn is_part(expected: &Value, found: &Value) -> bool {
+    match (expected, found) {
+        (Value::Object(expected), Value::Object(found)) => expected
+            .iter()
+            .all(|(key, value)| found.get(key).is_some_and(|found| is_part(value, found))),
+        (Value::Array(expected), Value::Array(found)) => {
+            expected.len() == found.len()
+                && expected.iter().zip(found).all(|(expected, found)| is_part(expected, found))
+        }
+        _ => expected == found,
+    }
+}
+
+/// Diffs by the selector language.
+pub(crate) struct BySelector;
+
+impl DiffSelector for BySelector {
+    fn diff(
+        &self,
+        older: &Snapshot,
+        newer: &Snapshot,
+        selector: &str,
+        edition: Edition,
+    ) -> Result<Diff, String> {
+        let selector =
+            parse_selector(selector, language(edition)).map_err(|error| error.to_string())?;
+        let plan = plan(resolve_on_tree(&selector).map_err(|error| error.to_string())?);
+        let side = |snapshot: &'_ Snapshot| Some(snapshot.cycle());
+        Ok(diff_selected(&plan, (older.view(), side(older)), (newer.view(), side(newer))))
+    }
+}

@@ -1,0 +1,200 @@
+//! The kind `session`: operations and commits in a row, with what each of them and the whole must give.
+
+use contextree::{
+    CommitOptions, Context, Outcome, Policy, Reference, Snapshot, SnapshotAddress, TreeRef,
+};
+use contextree_json::{Object, Value, parse};
+
+use super::Got;
+use super::commit::report_value;
+use super::step::op;
+use crate::case::{Case, Edition};
+use crate::document::{header, ids, options, texts, thread_value};
+
+pub(super) fn session(case: &Case, edition: Edition) -> Result<Got, String> {
+    let mut session = Session { context: Context::with_options(options(edition)), handles: vec![] };
+    let steps = case.field("steps").as_array().ok_or("`steps` is not a list")?;
+    for (index, step) in steps.iter().enumerate() {
+        session.step(step).map_err(|why| format!("step {}: {why}", index + 1))?;
+    }
+    let context = &session.context;
+    let tree = context.working();
+    let mut got = Got::new();
+    for (key, wanted) in case.expect() {
+        let found = match key {
+            "thread_ids" => thread_value(&contextree::thread(tree))?.1,
+            "thread" => thread_value(&contextree::thread(tree))?.0,
+            "headers" => headers(tree, wanted.as_object().ok_or("`headers` is no object")?),
+            "children" => children(tree, wanted.as_object().ok_or("`children` is no object")?),
+            "absent" => {
+                let named = wanted.as_array().unwrap_or_default().iter().filter_map(Value::as_str);
+                texts(named.filter(|id| tree.get(id).is_none()))
+            }
+            "snapshots" => {
+                let cycles = context.history().iter().map(|snapshot| snapshot.cycle().into());
+                Value::Array(cycles.collect())
+            }
+            "diff" => diff(context, wanted)?,
+            "export_sha256" => {
+                let export = context.head().map(Snapshot::export).unwrap_or_default();
+                contextree::Hash::of(&export).to_string().into()
+            }
+            _ => continue,
+        };
+        got.insert(key, found);
+    }
+    Ok(got)
+}
+
+struct Session {
+    context: Context,
+    handles: Vec<(String, Reference)>,
+}
+
+impl Session {
+    fn step(&mut self, step: &Value) -> Result<(), String> {
+        let wanted = step.get("expect").and_then(Value::as_object);
+        let before = self.context.export_working();
+        let got = match self.carry_out(step) {
+            Ok(got) => got,
+            Err(Refused::Engine(refused)) => {
+                if self.context.export_working() != before {
+                    return Err("it was refused and changed the tree".to_owned());
+                }
+                if wanted.is_none() {
+                    return Err(format!("refused: {refused:?}"));
+                }
+                refused
+            }
+            Err(Refused::Case(why)) => return Err(why),
+        };
+        for (key, wanted) in wanted.into_iter().flat_map(Object::iter) {
+            if got.get(key) != Some(wanted) {
+                return Err(format!("`{key}` is not {wanted:?} but {:?}", got.get(key)));
+            }
+        }
+        Ok(())
+    }
+
+    fn carry_out(&mut self, step: &Value) -> Result<Object, Refused> {
+        let name = step.get("op").and_then(Value::as_str).unwrap_or_default();
+        let node = || step.get("node").and_then(Value::as_str).unwrap_or_default();
+        match name {
+            "commit" => {
+                let policy = match step.get("policy") {
+                    Some(policy) => Some(
+                        Policy::from_value(policy)
+                            .map_err(|error| Refused::Case(error.to_string()))?,
+                    ),
+                    None => None,
+                };
+                let options = CommitOptions { policy: policy.as_ref(), ..CommitOptions::default() };
+                match self.context.commit_with(&options) {
+                    Ok(report) => Ok(report_value(&report)),
+                    Err(error) => Err(Refused::engine(error.code(), "", "")),
+                }
+            }
+            "retain" => {
+                let handle = self.context.retain(node()).map_err(|error| Refused::op(&error))?;
+                self.handles.push((node().to_owned(), handle));
+                Ok(Object::new())
+            }
+            "release" => {
+                self.handles.retain(|(id, _)| id != node());
+                Ok(Object::new())
+            }
+            "batch" => {
+                let steps = step.get("steps").and_then(Value::as_array).unwrap_or_default();
+                let ops = steps.iter().map(op).collect::<Result<_, _>>().map_err(Refused::Case)?;
+                match self.context.batch(ops) {
+                    Ok(_) => Ok(Object::new()),
+                    Err(batch) => Err(Refused::op(&batch.error)),
+                }
+            }
+            _ => {
+                let op = op(step).map_err(Refused::Case)?;
+                let outcome = self.context.apply(op).map_err(|error| Refused::op(&error))?;
+                Ok(outcome_value(outcome))
+            }
+        }
+    }
+}
+
+enum Refused {
+    /// The engine refused, as a case may expect.
+    Engine(Object),
+    /// The case is wrong.
+    Case(String),
+}
+
+impl Refused {
+    fn engine(code: &str, reason: &str, place: &str) -> Refused {
+        Refused::Engine(Object::from_iter([
+            ("error", Value::from(code)),
+            ("reason", Value::from(reason)),
+            ("place", Value::from(place)),
+        ]))
+    }
+
+    fn op(error: &contextree::OpError) -> Refused {
+        Refused::engine(error.code(), error.reason(), error.place())
+    }
+}
+
+fn outcome_value(outcome: Outcome) -> Object {
+    let optional = |id: Option<String>| id.map_or(Value::Null, Value::from);
+    match outcome {
+        Outcome::Added { id, core } => {
+            Object::from_iter([("id", Value::from(id)), ("core", optional(core))])
+        }
+        Outcome::Moved { renamed, core } => {
+            let renamed = renamed.into_iter().map(|(old, new)| texts([old, new]));
+            let renamed: Vec<Value> = renamed.collect();
+            Object::from_iter([("renamed", Value::Array(renamed)), ("core", optional(core))])
+        }
+        Outcome::Removed(gone) => Object::from_iter([("removed", texts(gone))]),
+        _ => Object::new(),
+    }
+}
+
+/// Returns the headers that are asked for, by node.
+pub(super) fn headers(tree: TreeRef<'_>, wanted: &Object) -> Value {
+    let found = wanted.iter().map(|(id, names)| {
+        let found = match (tree.resolve(id), names.as_object()) {
+            (Some(node), Some(names)) => {
+                let found = names.keys().map(|name| (name, header(node, name)));
+                Value::Object(found.collect::<Object>())
+            }
+            _ => Value::Null,
+        };
+        (id, found)
+    });
+    Value::Object(found.collect::<Object>())
+}
+
+fn children(tree: TreeRef<'_>, wanted: &Object) -> Value {
+    let found = wanted
+        .keys()
+        .map(|id| (id, tree.resolve(id).map_or(Value::Null, |parent| ids(parent.children()))));
+    Value::Object(found.collect::<Object>())
+}
+
+/// `{"from":"@t-1","to":"@t0","added":…,"removed":…,"changed":…}`.
+fn diff(context: &Context, wanted: &Value) -> Result<Value, String> {
+    let address = |name: &str| {
+        let text = wanted.get(name).and_then(Value::as_str).ok_or("a diff has `from` and `to`")?;
+        text.parse::<SnapshotAddress>().map_err(|error| error.to_string())
+    };
+    let diff = context
+        .diff(address("from")?, address("to")?)
+        .map_err(|error| error.to_string())?
+        .to_json();
+    let mut found = match parse(diff.as_bytes()) {
+        Ok(Value::Object(found)) => found,
+        other => return Err(format!("the diff is no object: {other:?}")),
+    };
+    for name in ["from", "to"] {
+        found.insert(name, wanted.get(name).cloned().unwrap_or_default());
+    }
+    Ok(found.into())
+}

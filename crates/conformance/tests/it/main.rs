@@ -1,0 +1,3 @@
+//! Tests of the corpus and of its runner.
+
+mod corpus;

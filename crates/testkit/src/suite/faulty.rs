@@ -1,0 +1,216 @@
+//! A store that fails when it is told to, for the tests of the layers above.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use contextree_store::{
+    AttemptRow, Backend, Checkpoint, Commit, ContextRow, NewContext, Pin, Result, Rewrite, Step,
+    StoreError, Stretch,
+};
+
+/// When a write fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum When {
+    /// Nothing of it is stored.
+    Before,
+    /// It is stored, and the answer is lost.
+    After,
+}
+
+/// A store whose writes, or reads, fail when they are told to.
+#[derive(Debug, Default)]
+pub struct Faulty<B> {
+    inner: B,
+    plan: Mutex<Plan>,
+}
+
+#[derive(Debug, Default)]
+struct Plan {
+    writes: u64,
+    fault: Option<Fault>,
+    reads: Option<StoreError>,
+}
+
+#[derive(Debug)]
+struct Fault {
+    first: u64,
+    last: u64,
+    when: When,
+    error: StoreError,
+}
+
+impl<B> Faulty<B> {
+    /// Makes a store that works, until it is told to fail.
+    pub fn new(inner: B) -> Faulty<B> {
+        Faulty { inner, plan: Mutex::default() }
+    }
+
+    /// Returns the store below, which never fails on purpose.
+    pub fn inner(&self) -> &B {
+        &self.inner
+    }
+
+    /// Returns how many writes there were.
+    pub fn writes(&self) -> u64 {
+        self.plan().writes
+    }
+
+    /// Has one write fail: the next one is number 1.
+    pub fn fail_once(&self, number: u64, when: When, error: StoreError) {
+        let mut plan = self.plan();
+        let first = plan.writes + number;
+        plan.fault = Some(Fault { first, last: first, when, error });
+    }
+
+    /// Has all writes fail from now on.
+    pub fn fail_writes(&self, when: When, error: StoreError) {
+        let mut plan = self.plan();
+        let first = plan.writes + 1;
+        plan.fault = Some(Fault { first, last: u64::MAX, when, error });
+    }
+
+    /// Has all reads fail from now on.
+    pub fn fail_reads(&self, error: StoreError) {
+        self.plan().reads = Some(error);
+    }
+
+    /// The fault is gone.
+    pub fn heal(&self) {
+        let mut plan = self.plan();
+        plan.fault = None;
+        plan.reads = None;
+    }
+
+    fn plan(&self) -> MutexGuard<'_, Plan> {
+        self.plan.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write<T>(&self, work: impl FnOnce(&B) -> Result<T>) -> Result<T> {
+        let fault = {
+            let mut plan = self.plan();
+            plan.writes += 1;
+            let number = plan.writes;
+            let fault = plan.fault.as_ref();
+            fault
+                .filter(|fault| (fault.first..=fault.last).contains(&number))
+                .map(|fault| (fault.when, fault.error.clone()))
+        };
+        match fault {
+            None => work(&self.inner),
+            Some((When::Before, error)) => Err(error),
+            Some((When::After, error)) => work(&self.inner).and(Err(error)),
+        }
+    }
+
+    fn read<T>(&self, work: impl FnOnce(&B) -> Result<T>) -> Result<T> {
+        let fault = self.plan().reads.clone();
+        match fault {
+            None => work(&self.inner),
+            Some(error) => Err(error),
+        }
+    }
+}
+
+impl<B: Backend> Backend for Faulty<B> {
+    fn create(&self, new: &NewContext) -> Result<ContextRow> {
+        self.write(|inner| inner.create(new))
+    }
+
+    fn find(&self, name: &str) -> Result<Option<ContextRow>> {
+        self.read(|inner| inner.find(name))
+    }
+
+    fn list(&self, after: Option<&str>, limit: usize) -> Result<Vec<ContextRow>> {
+        self.read(|inner| inner.list(after, limit))
+    }
+
+    fn append(&self, context: i64, expected: u64, step: &Step) -> Result<ContextRow> {
+        self.write(|inner| inner.append(context, expected, step))
+    }
+
+    fn lineage(&self, branch: i64) -> Result<Vec<Stretch>> {
+        self.read(|inner| inner.lineage(branch))
+    }
+
+    fn checkpoint(&self, branch: i64, cycle: u32) -> Result<Option<Checkpoint>> {
+        self.read(|inner| inner.checkpoint(branch, cycle))
+    }
+
+    fn add_checkpoint(&self, branch: i64, checkpoint: &Checkpoint) -> Result<()> {
+        self.write(|inner| inner.add_checkpoint(branch, checkpoint))
+    }
+
+    fn commits(
+        &self,
+        branch: i64,
+        first: u32,
+        last: u32,
+        visit: &mut dyn FnMut(Commit) -> Result<()>,
+    ) -> Result<()> {
+        self.read(|inner| inner.commits(branch, first, last, visit))
+    }
+
+    fn bodies(
+        &self,
+        branch: i64,
+        cycles: &[u32],
+        visit: &mut dyn FnMut(u32, Vec<u8>) -> Result<()>,
+    ) -> Result<()> {
+        self.read(|inner| inner.bodies(branch, cycles, visit))
+    }
+
+    fn checkpoint_bodies(&self, branch: i64, cycle: u32) -> Result<Option<Vec<u8>>> {
+        self.read(|inner| inner.checkpoint_bodies(branch, cycle))
+    }
+
+    fn count_commits(&self, branch: i64, cycle: u32) -> Result<u64> {
+        self.read(|inner| inner.count_commits(branch, cycle))
+    }
+
+    fn journal(&self, context: i64) -> Result<(u64, Vec<Vec<u8>>)> {
+        self.read(|inner| inner.journal(context))
+    }
+
+    fn contents(&self, hashes: &[[u8; 32]]) -> Result<Vec<Option<Vec<u8>>>> {
+        self.read(|inner| inner.contents(hashes))
+    }
+
+    fn attempts(&self, context: i64) -> Result<Vec<AttemptRow>> {
+        self.read(|inner| inner.attempts(context))
+    }
+
+    fn pin(&self, context: i64, pin: &Pin) -> Result<()> {
+        self.write(|inner| inner.pin(context, pin))
+    }
+
+    fn unpin(&self, context: i64, cycle: u32) -> Result<bool> {
+        self.write(|inner| inner.unpin(context, cycle))
+    }
+
+    fn pins(&self, context: i64) -> Result<Vec<Pin>> {
+        self.read(|inner| inner.pins(context))
+    }
+
+    fn children(&self, branch: i64) -> Result<Vec<Stretch>> {
+        self.read(|inner| inner.children(branch))
+    }
+
+    fn rewrite(&self, context: i64, expected: u64, rewrite: &Rewrite) -> Result<ContextRow> {
+        self.write(|inner| inner.rewrite(context, expected, rewrite))
+    }
+
+    fn delete(&self, context: i64, expected: u64) -> Result<()> {
+        self.write(|inner| inner.delete(context, expected))
+    }
+
+    fn reclaim(&self) -> Result<Option<u64>> {
+        self.write(Backend::reclaim)
+    }
+
+    fn check(&self) -> Result<Vec<String>> {
+        self.read(Backend::check)
+    }
+
+    fn subscribe(&self, listener: Box<dyn Fn(i64, u64) + Send + Sync>) -> Result<bool> {
+        self.inner.subscribe(listener)
+    }
+}

@@ -1,0 +1,139 @@
+//! Processes that are killed while they write: whatever was acknowledged is there, byte for byte.
+//!
+//! The child is this very test binary, told by its environment to write and to say after every step that it was acknowledged. What
+//! the step with a number does is a function of the number, so the parent knows what must be there.
+
+#![expect(clippy::disallowed_methods, reason = "a child is told by its environment")]
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::{Command, Stdio};
+
+use contextree::{Context, Edit, NewNode, Place};
+use contextree_store::ContextSettings;
+use contextree_testkit::Rng;
+
+use crate::support::{Home, open, utf8};
+
+const CHILD: &str = "CONTEXTREE_CRASH_CHILD";
+const ROUNDS: &str = "CONTEXTREE_CRASH_ROUNDS";
+
+type Outcome = Result<(), Box<dyn std::error::Error>>;
+
+/// The step that makes a revision. Some are one operation, some a batch with its commit; contents are short and long.
+fn step(context: &mut Context, revision: u64) -> Outcome {
+    let text =
+        format!("step {revision} says {}", "something ".repeat((revision % 7 * 40) as usize));
+    let node = NewNode::text(&*text).id(format!("n{revision}")).role("user");
+    match revision % 5 {
+        0 => {
+            context.add(Place::head(), node)?;
+            context.commit()?;
+        }
+        1 => {
+            context.add(Place::head(), node.ttl(2))?;
+        }
+        2 => {
+            context.add(Place::at("^ah", 1), node)?;
+        }
+        3 => {
+            // The one that the step before added.
+            let edit = Edit { content: Some("changed".into()), ..Edit::default() };
+            context.edit(&format!("n{}", revision - 1), edit)?;
+        }
+        _ => {
+            context.commit()?;
+        }
+    }
+    Ok(())
+}
+
+/// Not a test of its own: writes until it is killed, if it was told to.
+#[test]
+fn child_that_writes() {
+    let Ok(url) = std::env::var(CHILD) else { return };
+    let store = open(&url);
+    let mut session = store.session_or_new("main", &ContextSettings::default()).unwrap();
+    let mut out = std::io::stdout();
+    loop {
+        let next = session.row().revision + 1;
+        session.write(|context| step(context, next)).unwrap();
+        writeln!(out, "acknowledged {next}").unwrap();
+        out.flush().unwrap();
+    }
+}
+
+/// Lets a child write, kills it after a number of answers, and returns the last one.
+fn run_and_kill(url: &str, answers: u64, spins: u64) -> Option<u64> {
+    let mut child = Command::new(std::env::current_exe().unwrap())
+        .args(["crashes::child_that_writes", "--exact", "--nocapture"])
+        .env(CHILD, url)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut last = None;
+    let number = |line: &str| line.rsplit_once("acknowledged ")?.1.parse::<u64>().ok();
+    let mut seen = 0;
+    while seen < answers {
+        let line = lines.next().expect("the child goes on until it is killed").unwrap();
+        if let Some(answer) = number(&line) {
+            (last, seen) = (Some(answer), seen + 1);
+        }
+    }
+    for _ in 0..spins {
+        std::hint::spin_loop();
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    // What it said before it died counts, too.
+    for line in lines.map_while(Result::ok) {
+        last = number(&line).or(last);
+    }
+    last
+}
+
+fn kill_again_and_again(home: &Home, rounds: u64, seed: u64) {
+    let mut random = Rng::new(seed);
+    let mut expected = Context::new();
+    // Making the context is revision 1 and no step.
+    let mut done = 1;
+    for round in 0..rounds {
+        let (answers, spins) = (1 + random.below(12), random.below(200_000));
+        let acknowledged = run_and_kill(&home.url, answers, spins).unwrap();
+        let store = home.open();
+        let mut session = store.session("main").unwrap();
+        let found = session.row().revision;
+        assert!(
+            (acknowledged..=acknowledged + 1).contains(&found),
+            "round {round}: {acknowledged} was acknowledged, {found} is there"
+        );
+        while done < found {
+            done += 1;
+            step(&mut expected, done).unwrap();
+        }
+        let context = session.context().unwrap();
+        assert_eq!(utf8(&context.export_working()), utf8(&expected.export_working()));
+        assert_eq!(context.history_digest(), expected.history_digest(), "round {round}");
+        if round % 25 == 24 || round + 1 == rounds {
+            let check = store.verify(&mut |_, _| {}).unwrap();
+            assert!(check.is_clean(), "round {round}: {check:?}");
+        }
+    }
+}
+
+/// How often a child is killed: 200 times, or as often as the environment says.
+fn rounds() -> u64 {
+    std::env::var(ROUNDS).ok().and_then(|text| text.parse().ok()).unwrap_or(200)
+}
+
+#[test]
+fn nothing_acknowledged_is_lost_when_a_writer_of_a_file_is_killed() {
+    kill_again_and_again(&Home::file(), rounds(), 1);
+}
+
+#[test]
+fn nothing_acknowledged_is_lost_when_a_writer_on_a_server_is_killed() {
+    kill_again_and_again(&Home::server(), rounds(), 2);
+}

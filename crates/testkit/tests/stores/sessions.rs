@@ -1,0 +1,210 @@
+//! Random sessions through a store: what comes back is what was done, whoever opens it, whenever.
+
+use contextree_store::{ContextSettings, Session, StoreError, StoreOptions};
+use contextree_testkit::Rng;
+use contextree_testkit::drive::{Did, Driver};
+use contextree_testkit::script::{Refusal, Step};
+
+use contextree_testkit::generate;
+use contextree_testkit::model::Model;
+
+use crate::support::{Home, block, on_every_store, turns, utf8};
+
+/// The outcome of a step in a store: the driver's, or a fault of the store.
+enum Failure {
+    Refused(Refusal),
+    Store(StoreError),
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        Failure::Store(error)
+    }
+}
+
+/// Carries out a step on a stored context, as the driver does on one in memory.
+fn step(session: &mut Session, step: &Step) -> Result<Did, Refusal> {
+    let result = session.write(|context| {
+        let mut driver = Driver::new();
+        std::mem::swap(&mut driver.context, context);
+        let did = driver.step(step);
+        std::mem::swap(&mut driver.context, context);
+        did.map_err(Failure::Refused)
+    });
+    match result {
+        Ok(did) => Ok(did),
+        Err(Failure::Refused(refusal)) => Err(refusal),
+        Err(Failure::Store(error)) => panic!("{error}"),
+    }
+}
+
+/// Steps without handles: those are of one process, and not stored.
+fn storable(seed: u64) -> Vec<Step> {
+    let is_handle = |step: &Step| matches!(step, Step::Retain { .. } | Step::Release { .. });
+    let (mut session, mut model) = (generate::Session::new(seed), Model::new());
+    let mut steps = Vec::new();
+    while let Some(step) = session.next_step(&model) {
+        let _ = model.apply(&step);
+        if !is_handle(&step) {
+            steps.push(step);
+        }
+    }
+    steps
+}
+
+#[test]
+fn a_stored_session_is_the_session_in_memory_however_often_it_is_opened() {
+    on_every_store(|store| {
+        for seed in 0..40 {
+            let mut random = Rng::new(seed);
+            let mut plain = Driver::new();
+            let name = format!("session {seed}");
+            let mut session = store.create(&name, &ContextSettings::default()).unwrap();
+            for one in storable(seed) {
+                let expected = plain.step(&one);
+                assert_eq!(step(&mut session, &one), expected, "seed {seed}, {one:?}");
+                if random.below(3) == 0 {
+                    session = store.session(&name).unwrap();
+                }
+                if random.below(9) == 0 {
+                    session.checkpoint().unwrap();
+                }
+                if random.below(5) == 0 {
+                    session.shrink();
+                }
+                let context = session.context().unwrap();
+                assert_eq!(utf8(&context.export_working()), utf8(&plain.context.export_working()));
+                assert_eq!(context.history_digest(), plain.context.history_digest());
+            }
+            let context = session.load_all().unwrap();
+            assert_eq!(utf8(&context.export_history()), utf8(&plain.context.export_history()));
+            let mut cycles = Vec::new();
+            session
+                .reports(0, u32::MAX, &mut |cycle, _, report| {
+                    cycles.push(cycle);
+                    assert_eq!(report.map(|report| report.cycle), Some(cycle));
+                    Ok(())
+                })
+                .unwrap();
+            assert_eq!(cycles.len(), plain.context.history().len());
+            let check = store.verify_context(&name, &mut |_, _| {}).unwrap();
+            assert_eq!(check.problem, None, "seed {seed}");
+        }
+    });
+}
+
+/// More contexts than are kept awake, each used for a moment and put away again: none of them can tell.
+#[test]
+fn contexts_that_rested_go_on_where_they_were() {
+    for home in [Home::file(), Home::server()] {
+        let options = StoreOptions::default();
+        let store = contextree_store_postgres::open(&home.url, options).unwrap();
+        let mut plain: Vec<Driver> = (0..150).map(|_| Driver::new()).collect();
+        let mut steps: Vec<_> = (0..150).map(|seed| storable(1_000 + seed).into_iter()).collect();
+        for number in 0..plain.len() {
+            drop(store.create(&format!("{number}"), &ContextSettings::default()).unwrap());
+        }
+        let commit = Step::Commit { policy: None };
+        for round in 0..8 {
+            for (number, plain) in plain.iter_mut().enumerate() {
+                let mut session = store.session(&format!("{number}")).unwrap();
+                let context = session.context().unwrap();
+                assert_eq!(utf8(&context.export_working()), utf8(&plain.context.export_working()));
+                assert_eq!(context.history_digest(), plain.context.history_digest());
+                for one in steps[number].by_ref().take(3) {
+                    assert_eq!(
+                        step(&mut session, &one),
+                        plain.step(&one),
+                        "{round} {number} {one:?}"
+                    );
+                }
+                // Only a context whose work is committed can rest.
+                if (round + number) % 2 == 0 {
+                    assert_eq!(step(&mut session, &commit), plain.step(&commit));
+                }
+            }
+        }
+        assert!(store.verify(&mut |_, _| {}).unwrap().is_clean());
+    }
+}
+
+/// What a session holds is a few times the newest snapshot, and not the history that it made; everything can still be had.
+#[test]
+fn a_session_that_commits_for_long_does_not_keep_its_history_in_memory() {
+    on_every_store(|store| {
+        let mut plain = contextree::Context::new();
+        let mut session = store.create("main", &ContextSettings::default()).unwrap();
+        for number in 0..900 {
+            let add = |context: &mut contextree::Context| -> Result<(), StoreError> {
+                let text = contextree::NewNode::text(format!("number {number}")).ttl(4);
+                context.add(contextree::Place::head(), text).unwrap();
+                crate::support::commit(context);
+                Ok(())
+            };
+            add(&mut plain).unwrap();
+            session.write(add).unwrap();
+        }
+        assert!(session.context().unwrap().history().len() < 700);
+        session.shrink();
+        assert_eq!(session.context().unwrap().history().len(), 1);
+        let working = utf8(&plain.export_working()).to_owned();
+        assert_eq!(utf8(&session.context().unwrap().export_working()), working);
+        for cycle in [1, 2, 499, 898, 899, 900] {
+            let address = contextree::SnapshotAddress::Cycle(cycle);
+            let expected = plain.snapshot(address).unwrap();
+            let found = session.snapshot(address).unwrap();
+            assert_eq!(utf8(&found.export()), utf8(&expected.export()));
+            assert_eq!(found.digest(), expected.digest());
+        }
+    });
+}
+
+#[test]
+fn whoever_comes_second_gets_a_conflict_and_nothing_of_it_is_stored() {
+    on_every_store(|store| {
+        let mut first = store.adopt("main", turns(3), &ContextSettings::default()).unwrap();
+        let mut second = store.session("main").unwrap();
+        let add = |session: &mut Session, id: &str| {
+            session.write(|context| -> Result<(), Box<dyn std::error::Error>> {
+                context.add(contextree::Place::head(), block(id))?;
+                Ok(())
+            })
+        };
+        add(&mut first, "one").unwrap();
+        let error = add(&mut second, "two").unwrap_err();
+        let StoreError::Conflict { head: Some(head), .. } = error.downcast_ref().unwrap() else {
+            panic!("{error}");
+        };
+        assert_eq!(head.cycle, 3);
+        assert!(second.context().unwrap().working().get("two").is_none());
+        assert!(second.context().unwrap().working().get("one").is_some(), "it sees what won");
+        add(&mut second, "two").unwrap();
+        assert!(store.session("main").unwrap().context().unwrap().working().get("two").is_some());
+        // The first is behind now; `update` follows and repeats.
+        first
+            .update(|context| -> Result<(), Box<dyn std::error::Error>> {
+                context.add(contextree::Place::head(), block("three"))?;
+                Ok(())
+            })
+            .unwrap();
+        assert!(first.context().unwrap().working().get("two").is_some());
+    });
+}
+
+#[test]
+fn a_closure_that_fails_leaves_nothing_behind() {
+    on_every_store(|store| {
+        let mut session = store.adopt("main", turns(2), &ContextSettings::default()).unwrap();
+        let before = utf8(&session.context().unwrap().export_working()).to_owned();
+        let result = session.write(|context| -> Result<(), Box<dyn std::error::Error>> {
+            context.add(contextree::Place::head(), block("new"))?;
+            context.commit()?;
+            context.remove("no such node")?;
+            Ok(())
+        });
+        assert!(result.is_err());
+        assert_eq!(utf8(&session.context().unwrap().export_working()), before);
+        assert_eq!(session.row().snapshots, 2);
+        assert_eq!(session.row().revision, 1);
+    });
+}
