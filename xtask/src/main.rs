@@ -21,6 +21,7 @@ const USAGE: &str = "usage: cargo xtask test              every check and every 
        cargo xtask cli               the pages and pictures of the command line, from the program
        cargo xtask format            digests by a reader in another language
        cargo xtask tokens            token counts by another library
+       cargo xtask tokens --write    the vocabularies in crates/tokens/data, from their sources
        cargo xtask providers         rendered requests, judged by the types of the official SDKs
        cargo xtask tidy              what the house style asks of files
        cargo xtask conformance [--check]   the table docs/conformance.md";
@@ -39,6 +40,7 @@ fn main() -> ExitCode {
         ["cli"] => test::write_cli(&root()),
         ["format"] => format::check(&root()),
         ["tokens"] => tokens::check(&root()),
+        ["tokens", "--write"] => tokens::write(&root()),
         ["providers"] => providers::check(&root()),
         ["tidy"] => tidy::check(&root()),
         ["conformance"] => conformance::write(&root()),
