@@ -24,7 +24,7 @@ pub(crate) const TOPICS: [(&str, &str, &str); 6] = [
         "the language that names nodes, on one page",
         include_str!("../topics/selectors.txt"),
     ),
-    ("reference", "the language, form by form", include_str!("../../../../docs/selectors.md")),
+    ("reference", "the language, form by form", include_str!("../topics/reference.md")),
     (
         "addresses",
         "how snapshots and the working state are named",
