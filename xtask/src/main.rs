@@ -1,18 +1,26 @@
 //! The project's own chores: `cargo xtask <chore>`.
 
 mod bench;
+mod check;
 mod conformance;
+mod features;
 mod format;
 mod fuzz;
+mod msrv;
+mod packages;
+mod prose;
 mod providers;
+mod release;
 mod test;
 mod tidy;
 mod tokens;
+mod wasm;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 const USAGE: &str = "usage: cargo xtask test              every check and every test
+       cargo xtask check             the fast tier: format, lints, and tests that finish within three minutes
        cargo xtask bench [--quick]   every bar of our own
        cargo xtask bench --peers [NAME] [--quick]   the same work by other systems, or those with NAME in theirs
        cargo xtask bench --scale [--quick] [PART]   large stores, many commits: contexts, turns, content, sqlite, postgres
@@ -24,6 +32,11 @@ const USAGE: &str = "usage: cargo xtask test              every check and every 
        cargo xtask tokens --write    the vocabularies in crates/tokens/data, from their sources
        cargo xtask providers         rendered requests, judged by the types of the official SDKs
        cargo xtask tidy              what the house style asks of files
+       cargo xtask prose [PATH]      phrases to rewrite, in documents, comments and messages
+       cargo xtask msrv              the minimum Rust version is the same everywhere
+       cargo xtask features          each feature alone, none, and all
+       cargo xtask wasm              the core crates compile for wasm32-unknown-unknown
+       cargo xtask release --dry-run what a release checks, packages and would publish
        cargo xtask conformance [--check]   the table docs/conformance.md";
 
 #[expect(clippy::print_stderr, reason = "a chore answers on the terminal")]
@@ -32,6 +45,7 @@ fn main() -> ExitCode {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let done = match arguments.as_slice() {
         ["test"] => test::run(&root()),
+        ["check"] => check::run(&root()),
         ["bench", rest @ ..] => bench::run(&root(), rest),
         ["fuzz"] => fuzz::run(&root(), None, "600"),
         ["fuzz", "--seconds", seconds] => fuzz::run(&root(), None, seconds),
@@ -43,6 +57,12 @@ fn main() -> ExitCode {
         ["tokens", "--write"] => tokens::write(&root()),
         ["providers"] => providers::check(&root()),
         ["tidy"] => tidy::check(&root()),
+        ["prose"] => prose::run(&root(), None),
+        ["prose", path] => prose::run(&root(), Some(path)),
+        ["msrv"] => msrv::check(&root()),
+        ["features"] => features::check(&root()),
+        ["wasm"] => wasm::check(&root()),
+        ["release", "--dry-run"] => release::dry_run(&root()),
         ["conformance"] => conformance::write(&root()),
         ["conformance", "--check"] => conformance::check(&root()),
         _ => Err(USAGE.to_owned()),
