@@ -1,20 +1,28 @@
 //! The project's own chores: `cargo xtask <chore>`.
 
 mod bench;
+mod check;
 mod conformance;
+mod features;
 mod format;
 mod fuzz;
+mod msrv;
+mod packages;
+mod prose;
 mod providers;
+mod release;
 mod setup;
 mod test;
 mod tidy;
 mod tokens;
+mod wasm;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 const USAGE: &str = "usage: cargo xtask test              every check and every test
        cargo xtask setup             installs what the tests need, if it is missing: a PostgreSQL server
+       cargo xtask check             the fast tier: format, lints, and tests that finish within three minutes
        cargo xtask bench [--quick]   every bar of our own
        cargo xtask bench --peers [NAME] [--quick]   the same work by other systems, or those with NAME in theirs
        cargo xtask bench --scale [--quick] [PART]   large stores, many commits: contexts, turns, content, sqlite, postgres
@@ -23,8 +31,14 @@ const USAGE: &str = "usage: cargo xtask test              every check and every 
        cargo xtask cli               the pages and pictures of the command line, from the program
        cargo xtask format            digests by a reader in another language
        cargo xtask tokens            token counts by another library
+       cargo xtask tokens --write    the vocabularies in crates/tokens/data, from their sources
        cargo xtask providers         rendered requests, judged by the types of the official SDKs
        cargo xtask tidy              what the house style asks of files
+       cargo xtask prose [PATH]      phrases to rewrite, in documents, comments and messages
+       cargo xtask msrv              the minimum Rust version is the same everywhere
+       cargo xtask features          each feature alone, none, and all
+       cargo xtask wasm              the core crates compile for wasm32-unknown-unknown
+       cargo xtask release --dry-run what a release checks, packages and would publish
        cargo xtask conformance [--check]   the table docs/conformance.md";
 
 #[expect(clippy::print_stderr, reason = "a chore answers on the terminal")]
@@ -34,6 +48,7 @@ fn main() -> ExitCode {
     let done = match arguments.as_slice() {
         ["test"] => test::run(&root()),
         ["setup"] => setup::run(),
+        ["check"] => check::run(&root()),
         ["bench", rest @ ..] => bench::run(&root(), rest),
         ["fuzz"] => fuzz::run(&root(), None, "600"),
         ["fuzz", "--seconds", seconds] => fuzz::run(&root(), None, seconds),
@@ -42,8 +57,15 @@ fn main() -> ExitCode {
         ["cli"] => test::write_cli(&root()),
         ["format"] => format::check(&root()),
         ["tokens"] => tokens::check(&root()),
+        ["tokens", "--write"] => tokens::write(&root()),
         ["providers"] => providers::check(&root()),
         ["tidy"] => tidy::check(&root()),
+        ["prose"] => prose::run(&root(), None),
+        ["prose", path] => prose::run(&root(), Some(path)),
+        ["msrv"] => msrv::check(&root()),
+        ["features"] => features::check(&root()),
+        ["wasm"] => wasm::check(&root()),
+        ["release", "--dry-run"] => release::dry_run(&root()),
         ["conformance"] => conformance::write(&root()),
         ["conformance", "--check"] => conformance::check(&root()),
         _ => Err(USAGE.to_owned()),

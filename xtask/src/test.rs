@@ -52,7 +52,7 @@ pub(crate) fn write_cli(root: &Path) -> Result<String, String> {
 }
 
 #[expect(clippy::print_stderr, reason = "progress of a chore")]
-fn say(step: &str) {
+pub(crate) fn say(step: &str) {
     eprintln!("xtask: {step}");
 }
 

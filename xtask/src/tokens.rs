@@ -30,6 +30,13 @@ pub(crate) fn check(root: &Path) -> Result<String, String> {
     run(&python, &[&script, &folder_name])
 }
 
+/// Rewrites the files in `crates/tokens/data`.
+pub(crate) fn write(root: &Path) -> Result<String, String> {
+    let test = ["test", "--quiet", "--package", "contextree-tokens", "--test", "it", "data::"];
+    cargo(root, "vocabularies and character classes", &test, &[("CONTEXTREE_UPDATE", "1")])?;
+    Ok("crates/tokens/data is up to date".to_owned())
+}
+
 fn run(program: &str, arguments: &[&str]) -> Result<String, String> {
     let output = Command::new(program)
         .args(arguments)

@@ -1,10 +1,10 @@
 //! The class of a character, as the patterns of the encodings see it.
 
-/// Written by the build script: 4352 numbers of blocks, then the blocks.
-static TABLE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/classes.bin"));
+/// 4352 block numbers, then the blocks of 256 classes each. Written by `cargo xtask tokens --write`.
+static TABLE: &[u8] = include_bytes!("../data/classes.bin");
 const BLOCKS: usize = 0x11_0000 / 256;
 
-/// What a character is. The numbers are those of `build/classes.rs`.
+/// What a character is. The numbers are those of `tests/it/data/classes.rs`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Class {
     /// Anything else: punctuation, symbols, control characters.

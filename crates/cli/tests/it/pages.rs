@@ -10,6 +10,18 @@ pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
+/// The package has a copy of the page, because a published crate cannot include files outside of its own folder.
+#[test]
+fn help_reference_equals_the_page_on_selectors() {
+    let page = fs::read_to_string(root().join("docs/selectors.md")).expect("the page exists");
+    let copy = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/topics/reference.md");
+    if updates() {
+        fs::write(copy, page).expect("the copy can be written");
+    } else {
+        compare("topics/reference.md", &fs::read_to_string(copy).unwrap_or_default(), &page);
+    }
+}
+
 #[test]
 fn the_reference_of_the_commands_is_up_to_date() {
     let file = root().join("docs/cli.md");

@@ -4,13 +4,11 @@ use std::sync::LazyLock;
 
 use super::keys::{Key as _, Table};
 
-pub(crate) static O200K: LazyLock<Vocabulary> = LazyLock::new(|| {
-    Vocabulary::new(include_bytes!(concat!(env!("OUT_DIR"), "/o200k_base.bin")), usize::MAX)
-});
-pub(crate) static CL100K: LazyLock<Vocabulary> = LazyLock::new(|| {
-    Vocabulary::new(include_bytes!(concat!(env!("OUT_DIR"), "/cl100k_base.bin")), usize::MAX)
-});
-static P50K_FILE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/p50k_base.bin"));
+pub(crate) static O200K: LazyLock<Vocabulary> =
+    LazyLock::new(|| Vocabulary::new(include_bytes!("../../data/o200k_base.bin"), usize::MAX));
+pub(crate) static CL100K: LazyLock<Vocabulary> =
+    LazyLock::new(|| Vocabulary::new(include_bytes!("../../data/cl100k_base.bin"), usize::MAX));
+static P50K_FILE: &[u8] = include_bytes!("../../data/p50k_base.bin");
 pub(crate) static P50K: LazyLock<Vocabulary> =
     LazyLock::new(|| Vocabulary::new(P50K_FILE, usize::MAX));
 /// The tokens of `r50k_base` are the first ones of `p50k_base`.
@@ -29,7 +27,7 @@ pub(crate) struct Vocabulary {
 }
 
 impl Vocabulary {
-    /// Reads a file of the build script; only the ranks below a number.
+    /// Reads a file of `data/`; only the ranks below a limit.
     fn new(file: &'static [u8], below: usize) -> Self {
         let tokens: Vec<(u32, &'static [u8])> = tokens(file, below).collect();
         let count = |shortest: usize, longest: usize| {
@@ -60,7 +58,7 @@ impl Vocabulary {
         tokens(self.file, self.below)
     }
 
-    /// Returns the rank of a token; nothing if these bytes are none.
+    /// Returns the rank of a token; `None` if the bytes are not a token.
     #[inline]
     pub(crate) fn rank(&self, bytes: &[u8]) -> Option<u32> {
         match bytes.len() {
@@ -75,7 +73,7 @@ impl Vocabulary {
     }
 }
 
-/// Returns the tokens of a file of the build script with their ranks; only those below a number.
+/// Returns the tokens of a file of `data/` with their ranks; only those below a limit.
 fn tokens(file: &'static [u8], below: usize) -> impl Iterator<Item = (u32, &'static [u8])> {
     let (count, rest) = file.split_first_chunk::<4>().expect("the file begins with a number");
     let (lengths, mut bytes) = rest.split_at(u32::from_le_bytes(*count) as usize);

@@ -5,4 +5,5 @@
 mod agreement;
 mod breakdowns;
 mod counts;
+mod data;
 mod texts;

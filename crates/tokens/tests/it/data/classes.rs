@@ -1,4 +1,4 @@
-//! One class for every character, in two stages: 4352 numbers of blocks, then the blocks of 256 classes each.
+//! Builds `classes.bin`: one class for every character, as a table of two stages (see `data/README.md`).
 
 use regex_syntax::hir::{Class, HirKind};
 
@@ -6,7 +6,7 @@ type Failure = Box<dyn std::error::Error>;
 
 const CHARACTERS: usize = 0x11_0000;
 
-/// The classes and their numbers; `src/class.rs` has the same. What is in none of them has number 0.
+/// The classes and their numbers, the same as in `src/class.rs`. Every other character has number 0.
 const CLASSES: [(&str, u8); 7] = [
     (r"[\p{Lu}\p{Lt}]", 1),
     (r"\p{Ll}", 2),
@@ -17,7 +17,7 @@ const CLASSES: [(&str, u8); 7] = [
     (r"[\r\n]", 7),
 ];
 
-/// Returns the two stages, one behind the other.
+/// Returns the bytes of the first stage, followed by those of the second.
 pub(crate) fn table() -> Result<Vec<u8>, Failure> {
     let mut classes = vec![0_u8; CHARACTERS];
     for (pattern, number) in CLASSES {
@@ -27,9 +27,9 @@ pub(crate) fn table() -> Result<Vec<u8>, Failure> {
         };
         for range in class.ranges() {
             for slot in &mut classes[range.start() as usize..=range.end() as usize] {
-                // A line break is white space, too; every other pair of classes has nothing in common.
+                // A line break is white space as well; no other two classes overlap.
                 if *slot != 0 && number != 7 {
-                    return Err(format!("{pattern} is not apart from the others").into());
+                    return Err(format!("{pattern} overlaps another class").into());
                 }
                 *slot = number;
             }

@@ -1,10 +1,10 @@
-//! The tokens of each public encoding, taken rank by rank.
+//! Builds the vocabulary files from `tiktoken-rs`, rank by rank (see `data/README.md`).
 
 use tiktoken_rs::CoreBPE;
 
 type Failure = Box<dyn std::error::Error>;
 
-/// Returns the files of all vocabularies. `r50k_base` has none: it is the beginning of `p50k_base`.
+/// Returns the name and the bytes of every vocabulary file. `r50k_base` needs no file: it is the beginning of `p50k_base`.
 pub(crate) fn all() -> Result<[(&'static str, Vec<u8>); 3], Failure> {
     let p50k = tokens(&tiktoken_rs::p50k_base()?, 50_281);
     let r50k = tokens(&tiktoken_rs::r50k_base()?, 50_256);
@@ -18,7 +18,7 @@ pub(crate) fn all() -> Result<[(&'static str, Vec<u8>); 3], Failure> {
     ])
 }
 
-/// Returns the token of every rank below a number; empty where there is no ordinary one.
+/// Returns the token of every rank below `count`; empty for ranks without an ordinary token.
 fn tokens(encoding: &CoreBPE, count: u32) -> Vec<Vec<u8>> {
     let special = encoding.special_tokens();
     (0..count)

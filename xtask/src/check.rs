@@ -1,0 +1,39 @@
+//! `cargo xtask check`: the fast tier, for use while working. `cargo xtask test` is the whole.
+
+use std::path::Path;
+
+use crate::test::{cargo, say};
+use crate::{msrv, packages, tidy, wasm};
+
+/// Packages whose tests are left to `cargo xtask test`: thousands of random sessions, processes that are killed, a PostgreSQL server.
+const SLOW: [&str; 6] = [
+    "contextree-bench",
+    "contextree-pgtest",
+    "contextree-store-postgres",
+    "contextree-store-tests",
+    "contextree-testkit",
+    "xtask",
+];
+
+/// Runs all steps; stops at the first that fails.
+pub(crate) fn run(root: &Path) -> Result<String, String> {
+    say("tidy: files, names, lengths");
+    tidy::check(root)?;
+    say("minimum Rust version");
+    msrv::check(root)?;
+    cargo(root, "format", &["fmt", "--all", "--check"], &[])?;
+    let lints = ["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"];
+    cargo(root, "lints", &lints, &[])?;
+    let packages = packages::read(root)?;
+    let mut tests = vec!["test", "--quiet", "--lib", "--bins", "--tests"];
+    for package in packages.iter().filter(|package| !SLOW.contains(&package.name.as_str())) {
+        tests.extend(["--package", &package.name]);
+    }
+    cargo(root, "fast tests", &tests, &[])?;
+    if wasm::is_installed() {
+        say(&wasm::check(root)?);
+    } else {
+        say("core crates for wasm32: skipped, the target is not installed; CI checks it");
+    }
+    Ok("the fast tier passed; `cargo xtask test` runs everything".to_owned())
+}
