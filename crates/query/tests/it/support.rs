@@ -5,7 +5,7 @@ use contextree_json::{Object, Value};
 use contextree_query::{Moment, Timeline};
 use contextree_tree::{Draft, Tree, TreeRef};
 
-/// Snapshots and a working state, as plain as they come.
+/// Snapshots and a working state as plain trees.
 #[derive(Debug, Default)]
 pub(crate) struct History {
     pub(crate) snapshots: Vec<(u32, Tree)>,
@@ -41,7 +41,7 @@ impl History {
             history.snapshots.push((imported.cycle, imported.tree));
         }
         let next = history.snapshots.last().map_or(1, |(cycle, _)| cycle + 1);
-        // After an import the working state is the newest snapshot, until somebody changes it.
+        // After an import the working state equals the newest snapshot, until it is changed.
         let working = fixture.get("working").or(documents.last()).unwrap();
         let text = working.to_canonical();
         history.working =
@@ -91,7 +91,8 @@ pub(crate) fn cases(file: &str) -> Vec<Case> {
     cases.iter().map(case).collect()
 }
 
-/// True if `found` has everything that `expected` has: objects may have more, lists are exact.
+/// Returns whether `found` has everything that `expected` has: objects may have more, lists are
+/// exact.
 pub(crate) fn is_subset(expected: &Value, found: &Value) -> bool {
     match (expected, found) {
         (Value::Object(expected), Value::Object(found)) => expected
