@@ -1,4 +1,4 @@
-//! The Merkle digest of a node, a turn, a tree, a history.
+//! Merkle digests of nodes, turns, trees and histories.
 //!
 //! The layout is described in `docs/format.md`; it is part of the format.
 
@@ -8,7 +8,8 @@ use sha2::{Digest as _, Sha256};
 
 use crate::hash::{Hash, content_hash};
 
-/// Returns the digest of a tree together with its cycle: two snapshots are equal exactly if their digests are.
+/// Returns the digest of a tree together with its cycle: two snapshots are equal exactly if their
+/// digests are.
 #[must_use]
 pub fn snapshot_digest(tree: &Tree) -> Hash {
     Hash(*tree.digest_cell().get_or_init(|| {
@@ -21,13 +22,14 @@ pub fn snapshot_digest(tree: &Tree) -> Hash {
     }))
 }
 
-/// Returns the digest of a node and everything below it, for example of a turn.
+/// Returns the digest of a node and its subtree, for example of a turn.
 #[must_use]
 pub fn node_digest(node: NodeRef<'_>) -> Hash {
     Hash(node.digest(&Sha))
 }
 
-/// Returns the digest of a history that goes on with a snapshot. A history without snapshots has the digest of zeros.
+/// Returns the digest of a history extended by a snapshot. The digest of an empty history is all
+/// zeros.
 #[must_use]
 pub fn history_digest(before: Hash, snapshot: Hash) -> Hash {
     let mut hasher = Sha256::new();
@@ -51,7 +53,8 @@ impl MerkleHasher for Sha {
             .filter(|(_, header)| !node.has_header(**header))
             .fold(0_u16, |bits, (index, _)| bits | 1 << index);
         record.extend_from_slice(&missing.to_le_bytes());
-        // As the export does: children that are there are shown, whatever the document did.
+        // Like the export: existing children are shown even if the document did not show
+        // `children`.
         let shows_children = node.has_header(Header::Children) || node.child_count() > 0;
         let shape = u8::from(shows_children)
             | u8::from(node.is_removable()) << 1
@@ -59,7 +62,7 @@ impl MerkleHasher for Sha {
         record.push(shape);
         scalar(&mut record, node.offset());
         scalar(&mut record, node.priority());
-        // The commit of expiry, not the ttl that is left: it does not change from commit to commit.
+        // The commit of expiry, not the remaining ttl: it does not change from commit to commit.
         record.extend_from_slice(&node.expires().unwrap_or(u32::MAX).to_le_bytes());
         record.extend_from_slice(&node.cycle().to_le_bytes());
         record.extend_from_slice(&node.creation_index().to_le_bytes());
@@ -102,7 +105,7 @@ impl MerkleHasher for Sha {
 }
 
 fn text(record: &mut Vec<u8>, text: &str) {
-    // Lengths beyond 32 bits are refused long before they get here.
+    // Lengths beyond 32 bits are rejected long before this point.
     record.extend_from_slice(&u32::try_from(text.len()).unwrap_or(u32::MAX).to_le_bytes());
     record.extend_from_slice(text.as_bytes());
 }

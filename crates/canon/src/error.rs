@@ -1,38 +1,32 @@
-//! What can be wrong with a document.
-
-use std::fmt;
+//! Errors in documents.
 
 use contextree_json::{ParseError, ParseErrorKind};
 
-/// One thing that is wrong with a document.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// One problem in a document.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message} (node `{node}`, byte {offset})")]
 pub struct Issue {
     /// The stable code.
     pub code: &'static str,
-    /// The finer reason, in snake case: `missing_header`, `duplicate_id` …
+    /// The detailed reason, in snake case: `missing_header`, `duplicate_id` …
     pub reason: &'static str,
-    /// What is wrong, in words.
+    /// A message for humans.
     pub message: String,
-    /// The id of the node at fault, or where it stands if it has none.
+    /// The id of the affected node, or its position if it has no id.
     pub node: String,
     /// The byte at which the node begins.
     pub offset: usize,
 }
 
-impl fmt::Display for Issue {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{} (node `{}`, byte {})", self.message, self.node, self.offset)
-    }
-}
-
-/// Why a document was not imported. Nothing of it was.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Why a document was not imported. No part of it was.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DocumentError {
-    /// It is not JSON, or not JSON of the expected shape.
-    Json(ParseError),
-    /// It is JSON, but not a tree that may be imported: everything that is wrong, in document order, up to a hundred
-    /// things.
+    /// Not JSON, or not JSON of the expected shape.
+    #[error(transparent)]
+    Json(#[from] ParseError),
+    /// Valid JSON, but not a valid tree: all problems in document order, at most a hundred.
+    #[error("{}", summary(.0))]
     Invalid(Vec<Issue>),
 }
 
@@ -49,7 +43,7 @@ impl DocumentError {
         }
     }
 
-    /// Returns the finer reason of the (first) problem.
+    /// Returns the detailed reason of the (first) problem.
     #[must_use]
     pub fn reason(&self) -> &'static str {
         match self {
@@ -70,35 +64,21 @@ impl DocumentError {
     }
 }
 
-/// JSON it is, but not the value that belongs there.
+/// Returns whether the text is valid JSON but has a value of the wrong type.
 fn is_wrong_type(error: &ParseError) -> bool {
     matches!(error.kind(), ParseErrorKind::UnexpectedType { .. })
 }
 
-impl fmt::Display for DocumentError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            DocumentError::Json(error) => write!(formatter, "{error}"),
-            DocumentError::Invalid(issues) => {
-                match issues.first() {
-                    Some(first) if first.node.is_empty() => formatter.write_str(&first.message)?,
-                    Some(first) => write!(formatter, "{first}")?,
-                    None => {}
-                }
-                match issues.len() {
-                    0 | 1 => Ok(()),
-                    more => write!(formatter, ", and {} more", more - 1),
-                }
-            }
-        }
-    }
-}
-
-impl std::error::Error for DocumentError {}
-
-impl From<ParseError> for DocumentError {
-    fn from(error: ParseError) -> Self {
-        DocumentError::Json(error)
+/// Formats the first issue and the number of the others.
+fn summary(issues: &[Issue]) -> String {
+    let first = match issues.first() {
+        Some(first) if first.node.is_empty() => first.message.clone(),
+        Some(first) => first.to_string(),
+        None => String::new(),
+    };
+    match issues.len() {
+        0 | 1 => first,
+        more => format!("{first}, and {} more", more - 1),
     }
 }
 

@@ -38,23 +38,16 @@ impl std::str::FromStr for Hash {
     }
 }
 
-/// A text that is not 64 hexadecimal digits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The error for a text that is not 64 hexadecimal digits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("expected 64 hexadecimal digits")]
 pub struct NotAHash;
 
-impl fmt::Display for NotAHash {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("expected 64 hexadecimal digits")
-    }
-}
-
-impl std::error::Error for NotAHash {}
-
 impl Hash {
-    /// The hash of no bytes at all: what content that is not JSON hashes to.
+    /// Returns the hash of zero bytes, which is the content hash of content that is not JSON.
     ///
-    /// It cannot arise inside the engine, where every content is text or JSON; it is for doors that take values of other
-    /// languages (NaN, cyclic objects).
+    /// It cannot occur inside the engine, where every content is text or JSON; it is for interfaces
+    /// that take values of other languages (NaN, cyclic objects).
     #[must_use]
     pub fn of_invalid_content() -> Hash {
         Hash::of(b"")
@@ -67,9 +60,11 @@ impl Hash {
     }
 }
 
-/// Returns the content hash of a node: SHA-256 over the canonical JSON of content, kind, role and every `content_*` and `data_*` attribute.
+/// Returns the content hash of a node: SHA-256 over the canonical JSON of content, kind, role and
+/// every `content_*` and `data_*` attribute.
 ///
-/// It does not change when the node moves, ages or is pinned. Computed once per version of the content.
+/// It does not change when the node is moved, ages or is pinned. Computed once per version of the
+/// content.
 #[must_use]
 pub fn content_hash(node: NodeRef<'_>) -> Hash {
     match node.body() {
@@ -78,8 +73,8 @@ pub fn content_hash(node: NodeRef<'_>) -> Hash {
     }
 }
 
-/// The beginning of a content hash, as far as the content alone decides it: the long part of the work, which can be done ahead, on any
-/// thread, before the rest of the node is known.
+/// The beginning of a content hash, which depends on the content alone. This is most of the work
+/// and can be done ahead, on any thread, before the rest of the node is known.
 #[derive(Clone)]
 pub struct HashedContent(Sha256);
 
@@ -112,14 +107,15 @@ impl HashedContent {
     }
 }
 
-/// Returns the content hash of a node that is given as a document.
+/// Returns the content hash of a node given as a document.
 #[must_use]
 pub fn content_hash_of_document(node: &Object) -> Hash {
     Hash(hash(&Hashed::of_document(node)))
 }
 
-/// Returns the content hash of a node that is given as bytes, and a warning if they are no JSON object: the hash is then that of
-/// [invalid content](Hash::of_invalid_content). For doors that take what others made.
+/// Returns the content hash of a node given as bytes, with a warning if they are not a JSON object:
+/// the hash is then that of [invalid content](Hash::of_invalid_content). For interfaces that take
+/// foreign data.
 #[must_use]
 pub fn content_hash_of_bytes(node: &[u8]) -> (Hash, Option<InvalidContent>) {
     let invalid = |problem: String| (Hash::of_invalid_content(), Some(InvalidContent { problem }));
@@ -130,7 +126,8 @@ pub fn content_hash_of_bytes(node: &[u8]) -> (Hash, Option<InvalidContent>) {
     }
 }
 
-/// Content that is no JSON, and was hashed as nothing at all. A warning: the hash says nothing about it.
+/// A warning: the content is not JSON and was hashed as zero bytes, so the hash does not identify
+/// it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InvalidContent {
     problem: String,
@@ -138,11 +135,7 @@ pub struct InvalidContent {
 
 impl fmt::Display for InvalidContent {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            formatter,
-            "the content is hashed as nothing, because it cannot be read: {}",
-            self.problem
-        )
+        write!(formatter, "hashed as empty because the content is not valid JSON: {}", self.problem)
     }
 }
 
@@ -154,7 +147,7 @@ pub fn hashed_text(node: &Object) -> String {
     String::from_utf8(text).expect("canonical JSON is ASCII")
 }
 
-/// What goes into a content hash.
+/// The parts of a node that its content hash covers.
 struct Hashed<'a> {
     content: Part<'a>,
     kind: Part<'a>,
@@ -194,7 +187,7 @@ impl<'a> Hashed<'a> {
     }
 
     fn of_node(node: NodeRef<'a>) -> Self {
-        // An imported `null` is kept as an attribute and hashed as it was.
+        // An imported `null` is kept as an attribute and hashed as `null`.
         let symbol = |name, value: Option<&'a str>| match (value, node.attribute(name)) {
             (Some(text), _) => Part::Text(text),
             (None, Some(other)) => Part::Json(other),
@@ -208,7 +201,7 @@ impl<'a> Hashed<'a> {
         }
     }
 
-    /// Gives the canonical text piece by piece.
+    /// Passes the canonical text to `take`, piece by piece.
     fn write(&self, take: &mut impl FnMut(&[u8])) {
         let mut buffer = Vec::with_capacity(CHUNK + CHUNK / 2);
         begin(&mut buffer, self.content, take);
@@ -216,13 +209,14 @@ impl<'a> Hashed<'a> {
     }
 }
 
-/// Writes the canonical text up to its content, the first of the names as they sort: `content`, `content_…`, `data_…`, `kind`, `role`.
+/// Writes the canonical text up to and including the content, which sorts first: `content`,
+/// `content_…`, `data_…`, `kind`, `role`.
 fn begin(buffer: &mut Vec<u8>, content: Part<'_>, take: &mut impl FnMut(&[u8])) {
     buffer.extend_from_slice(b"{\"content\":");
     part(buffer, content, take);
 }
 
-/// Writes the rest.
+/// Writes the rest of the canonical text.
 fn end(
     buffer: &mut Vec<u8>,
     attributes: Option<&Object>,
@@ -245,9 +239,9 @@ fn end(
     take(buffer);
 }
 
-/// Long texts are escaped and hashed in pieces that stay in the cache.
+/// Long texts are escaped and hashed in chunks that stay in the cache.
 const CHUNK: usize = 4096;
-/// What follows the content is short.
+/// Initial capacity for the part after the content, which is short.
 const SHORT: usize = 256;
 
 fn part(buffer: &mut Vec<u8>, part: Part<'_>, take: &mut impl FnMut(&[u8])) {
@@ -267,7 +261,7 @@ fn part(buffer: &mut Vec<u8>, part: Part<'_>, take: &mut impl FnMut(&[u8])) {
                     continue;
                 }
                 write::string(buffer, piece);
-                // The quotes of a piece are not those of the text.
+                // Without the quotes: they belong to the chunk, not to the text.
                 take(&buffer[1..buffer.len() - 1]);
                 buffer.clear();
             }
@@ -276,7 +270,7 @@ fn part(buffer: &mut Vec<u8>, part: Part<'_>, take: &mut impl FnMut(&[u8])) {
     }
 }
 
-/// The last place at or before an index where a character begins.
+/// Returns the last character boundary at or before an index.
 fn boundary_before(text: &str, index: usize) -> usize {
     let mut at = index.min(text.len());
     while !text.is_char_boundary(at) {
@@ -285,7 +279,7 @@ fn boundary_before(text: &str, index: usize) -> usize {
     at
 }
 
-/// True if a text has nothing to escape: its canonical form is itself, and need not be copied to be hashed.
+/// Returns whether a text needs no escapes: it is then hashed without a copy.
 fn is_plain(text: &str) -> bool {
     text.bytes().fold(true, |plain, byte| {
         plain & matches!(byte, b' '..=b'~') & (byte != b'"') & (byte != b'\\')

@@ -1,12 +1,12 @@
-//! Canonical bytes and hashes: the only home of Contextree's formats.
+//! Canonical bytes and hashes: all of Contextree's formats are defined here.
 //!
 //! | what | function |
 //! |---|---|
-//! | what a node says, as a hash | [`content_hash`] |
-//! | a node, a turn, a snapshot, a history, as a digest | [`node_digest`], [`snapshot_digest`], [`history_digest`] |
+//! | the hash of a node's content | [`content_hash`] |
+//! | the digest of a node, a turn, a snapshot, a history | [`node_digest`], [`snapshot_digest`], [`history_digest`] |
 //! | a snapshot as a document, and back | [`export`], [`import`] |
 //! | a history as lines, and back | [`history`] |
-//! | what happened, as a store keeps it | [`record`] |
+//! | records for stores | [`record`] |
 //! | what a model is shown | [`thread`] |
 //! | the bytes of the specification's own serializer | [`reference_bytes`], [`reference_bytes_of_document`] |
 //!

@@ -1,11 +1,12 @@
-//! How large a tree may be.
+//! Limits on the size of trees.
 
-/// Limits on trees. Going beyond one is an error with the code `E_LIMIT`, and nothing changes.
+/// Limits on trees. Exceeding one is an error with the code `E_LIMIT`, and nothing changes.
 ///
-/// They are generous: no honest use meets them, and a hostile document is stopped long before it hurts.
+/// They are generous: legitimate use never reaches them, and a hostile document is rejected before
+/// it does harm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Levels of nodes, the root included; 64 by default, 400 at most.
+    /// Levels of nodes, including the root; 64 by default, 400 at most.
     pub max_depth: usize,
     /// Nodes in one tree; 50 million by default.
     pub max_nodes: usize,
@@ -15,12 +16,12 @@ pub struct Limits {
     pub max_name_bytes: usize,
     /// Attributes of one node; 1,024 by default.
     pub max_attributes: usize,
-    /// Bytes of a document that is imported; 4 GiB by default.
+    /// Bytes of an imported document; 4 GiB by default.
     pub max_document_bytes: usize,
 }
 
 impl Limits {
-    /// What `max_depth` can be at most: some walks go down with the tree.
+    /// The maximum of `max_depth`: some walks recurse with the depth of the tree.
     pub const DEEPEST: usize = 400;
 }
 

@@ -21,18 +21,18 @@ const FIELDS: [&str; 11] = [
     "ttl",
 ];
 
-/// Returns the reference bytes of a node that is given as a document, with whatever fields it has.
+/// Returns the reference bytes of a node given as a document, with whatever fields it has.
 ///
 /// # Errors
 ///
-/// `children` that is not a list of objects, or a header that siblings are ordered by and that is no number.
+/// If `children` is not a list of objects, or a header that siblings are sorted by is not a number.
 pub fn reference_bytes_of_document(node: &Value) -> Result<Vec<u8>, DocumentError> {
     let mut out = Vec::new();
     node_to(&mut out, node)?;
     Ok(out)
 }
 
-/// As deep as the value, whose depth the parser limits.
+/// The recursion is bounded by the parser's depth limit.
 fn node_to(out: &mut Vec<u8>, node: &Value) -> Result<(), DocumentError> {
     let node = object(node)?;
     out.push(b'{');
@@ -69,7 +69,7 @@ fn node_to(out: &mut Vec<u8>, node: &Value) -> Result<(), DocumentError> {
 ///
 /// # Errors
 ///
-/// As [`reference_bytes_of_document`].
+/// Like [`reference_bytes_of_document`].
 pub fn order_siblings(siblings: &Value) -> Result<Vec<&Value>, DocumentError> {
     let Some(siblings) = siblings.as_array() else {
         return Err(invalid("`children` is not a list"));
@@ -80,12 +80,12 @@ pub fn order_siblings(siblings: &Value) -> Result<Vec<&Value>, DocumentError> {
         let id = match node.get("id") {
             None | Some(Value::Null) => "",
             Some(Value::String(id)) => id,
-            Some(_) => return Err(invalid("`id` is not a text")),
+            Some(_) => return Err(invalid("`id` is not a string")),
         };
         let number = |name| match node.get(name) {
             None | Some(Value::Null) => Ok(Number::from_i64(0)),
             Some(Value::Number(number)) => Ok(number.clone()),
-            Some(_) => Err(invalid("siblings are ordered by numbers only")),
+            Some(_) => Err(invalid("a header that siblings are sorted by is not a number")),
         };
         let numbers = [number("offset")?, number("created_at_ns")?, number("creation_index")?];
         keyed.push((numbers, id, sibling));

@@ -1,4 +1,4 @@
-//! Nodes as canonical JSON: the export, and the reference bytes of the specification.
+//! Writes nodes as canonical JSON: the export, and the reference bytes of the specification.
 
 use std::iter::{Flatten, Peekable};
 use std::option;
@@ -6,12 +6,13 @@ use std::option;
 use contextree_json::write;
 use contextree_tree::{Class, Content, Header, NodeChildren, NodeRef, Scalar, TreeRef, time};
 
-/// The version that is written into every export.
+/// The version in every export.
 pub const SPEC_VERSION: &str = "PACT/0.1.0";
 
-/// Returns the export of a tree: an envelope with every node, every header and every attribute, children in canonical order.
+/// Returns the export of a tree: an envelope with every node, every header and every attribute,
+/// children in canonical order.
 ///
-/// The same tree always gives the same bytes, and importing them gives the same tree.
+/// The same tree always gives the same bytes, and importing them gives an equal tree.
 #[must_use]
 pub fn export(tree: TreeRef<'_>, cycle: u32) -> Vec<u8> {
     let mut out = Vec::new();
@@ -19,7 +20,7 @@ pub fn export(tree: TreeRef<'_>, cycle: u32) -> Vec<u8> {
     out
 }
 
-/// As [`export`], appended to a buffer.
+/// Like [`export`], but appends to a buffer.
 pub fn export_to(out: &mut Vec<u8>, tree: TreeRef<'_>, cycle: u32) {
     out.extend_from_slice(b"{\"cycle\":");
     write::unsigned(out, u64::from(cycle));
@@ -30,9 +31,10 @@ pub fn export_to(out: &mut Vec<u8>, tree: TreeRef<'_>, cycle: u32) {
     out.push(b'}');
 }
 
-/// Returns the bytes of the specification's reference serializer for a node and all below it.
+/// Returns the bytes of the specification's reference serializer for a node and its subtree.
 ///
-/// It leaves out `creation_index` and all attributes, so it cannot be imported without loss; use [`export`] for that.
+/// It omits `creation_index` and all attributes, so importing it loses data; use [`export`]
+/// instead.
 #[must_use]
 pub fn reference_bytes(node: NodeRef<'_>) -> Vec<u8> {
     let mut out = Vec::new();
@@ -40,7 +42,7 @@ pub fn reference_bytes(node: NodeRef<'_>) -> Vec<u8> {
     out
 }
 
-/// Appends a node alone; if it shows children at all, with an empty list of them.
+/// Appends a single node; if it shows `children`, with an empty list.
 pub(crate) fn flat_node(out: &mut Vec<u8>, node: NodeRef<'_>) {
     let mut writer = Columns::new(node, Style::Export);
     writer.before_children(out);
@@ -51,7 +53,7 @@ pub(crate) fn flat_node(out: &mut Vec<u8>, node: NodeRef<'_>) {
     writer.after_children(out);
 }
 
-/// A header that is written from a column of the tree. In the order of their names.
+/// A header that is written from a column of the tree, in the order of names.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Column {
     Content,
@@ -71,7 +73,7 @@ enum Column {
 }
 
 impl Column {
-    /// What sorts before `children` can only be an attribute; everything here sorts behind it.
+    /// Everything before `children` in this order is an attribute; everything here sorts after it.
     const ALL: [Column; 14] = [
         Column::Content,
         Column::CreatedAtIso,
@@ -109,13 +111,13 @@ impl Column {
     }
 }
 
-/// Which parts of a node are written.
+/// Which fields of a node are written.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Style {
     /// Everything.
     Export,
-    /// What the reference serializer has: no `creation_index`, no attributes, and the root's children in the order of their
-    /// headers instead of that of the regions.
+    /// The fields of the reference serializer: no `creation_index`, no attributes, and the root's
+    /// children sorted by their headers instead of by region.
     Reference,
 }
 
@@ -128,7 +130,7 @@ impl Style {
     }
 }
 
-/// Writes a node and everything below it, without recursion.
+/// Writes a node and its subtree, without recursion.
 fn nodes<'a>(out: &mut Vec<u8>, start: NodeRef<'a>, style: Style) {
     let mut open: Vec<(Columns<'a>, Kids<'a>, bool)> = Vec::new();
     let mut next = Some(start);
@@ -209,7 +211,7 @@ impl<'a> Columns<'a> {
 
     fn key(&mut self, out: &mut Vec<u8>, name: &str) {
         out.push(if std::mem::take(&mut self.first) { b'{' } else { b',' });
-        // Names of columns need no escapes.
+        // Column names need no escapes.
         out.push(b'"');
         out.extend_from_slice(name.as_bytes());
         out.extend_from_slice(b"\":");
@@ -222,7 +224,7 @@ impl<'a> Columns<'a> {
     fn after_children(&mut self, out: &mut Vec<u8>) {
         for column in Column::ALL {
             self.attributes_before(out, Some(column.name()));
-            // An attribute with the name of a column is what an import brought instead of it.
+            // An attribute named like a column is the original value from an import.
             match self.attributes.next_if(|(attribute, _)| *attribute == column.name()) {
                 Some((_, value)) if self.style.has(column) => {
                     self.key(out, column.name());
@@ -239,7 +241,7 @@ impl<'a> Columns<'a> {
         out.push(b'}');
     }
 
-    /// Writes (or, where the style has none, passes over) the attributes that sort before a name.
+    /// Writes the attributes that sort before a name, or skips them if the style omits attributes.
     fn attributes_before(&mut self, out: &mut Vec<u8>, name: Option<&str>) {
         while let Some((attribute, value)) =
             self.attributes.next_if(|(attribute, _)| name.is_none_or(|name| *attribute < name))

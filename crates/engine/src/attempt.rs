@@ -1,27 +1,26 @@
-//! Attempts: calls to a model within one cycle. They are no part of the history and change no snapshot.
-
-use std::fmt;
+//! Attempts: calls to a model within one cycle. They are not part of the history and change no
+//! snapshot.
 
 use contextree_canon::Hash;
 
-/// How an attempt stands.
+/// The status of an attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AttemptStatus {
     /// The model has not answered yet.
     Running,
-    /// It answered.
+    /// The model answered.
     Completed,
-    /// It was stopped.
+    /// The attempt was canceled.
     Canceled,
-    /// It failed.
+    /// The attempt failed.
     Error(
-        /// Why.
+        /// The reason.
         String,
     ),
 }
 
 impl AttemptStatus {
-    /// Returns the status as a word: `running`, `completed`, `canceled`, `error`.
+    /// Returns the name of the status: `running`, `completed`, `canceled`, `error`.
     #[must_use]
     pub fn word(&self) -> &'static str {
         match self {
@@ -38,17 +37,17 @@ impl AttemptStatus {
 pub struct Attempt {
     /// Its id: `attempt:12.1`.
     pub attempt_id: String,
-    /// The coming commit when it was started.
+    /// The number of the next commit at the start of the attempt.
     pub cycle_id: u32,
-    /// How it stands.
+    /// The status.
     pub status: AttemptStatus,
-    /// When it was started, by the context's clock.
+    /// The start time, by the context's clock.
     pub started_at: i64,
-    /// When it ended.
+    /// The end time.
     pub ended_at: Option<i64>,
-    /// Who was asked.
+    /// The provider.
     pub provider: String,
-    /// Which model.
+    /// The model.
     pub model: String,
     /// The hash of the parameters.
     pub params: Hash,
@@ -56,37 +55,39 @@ pub struct Attempt {
     pub token_in: Option<u64>,
     /// Tokens received.
     pub token_out: Option<u64>,
-    /// The digest of the exact bytes that were rendered for it.
+    /// The digest of the exact rendered bytes.
     pub input: Hash,
 }
 
-/// What is needed to start an attempt.
+/// The inputs for starting an attempt.
 #[derive(Clone, Copy, Debug)]
 pub struct AttemptStart<'a> {
-    /// Who is asked.
+    /// The provider.
     pub provider: &'a str,
-    /// Which model.
+    /// The model.
     pub model: &'a str,
-    /// The parameters, as any bytes; only their hash is kept.
+    /// The parameters, as arbitrary bytes; only their hash is kept.
     pub params: &'a [u8],
-    /// The exact bytes that are sent; only their hash is kept.
+    /// The exact bytes sent; only their hash is kept.
     pub input: &'a [u8],
 }
 
 /// Why an attempt could not be ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AttemptError {
-    /// There is no such attempt.
+    /// No attempt has this id.
+    #[error("no attempt `{0}`")]
     NotFound(
         /// The id.
         String,
     ),
-    /// It has ended already.
+    /// The attempt has already ended.
+    #[error("the attempt `{attempt}` has already ended: {status}")]
     Ended {
         /// The id.
         attempt: String,
-        /// How it ended.
+        /// Its final status.
         status: &'static str,
     },
 }
@@ -101,19 +102,6 @@ impl AttemptError {
         }
     }
 }
-
-impl fmt::Display for AttemptError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            AttemptError::NotFound(id) => write!(formatter, "there is no attempt `{id}`"),
-            AttemptError::Ended { attempt, status } => {
-                write!(formatter, "the attempt `{attempt}` has ended: {status}")
-            }
-        }
-    }
-}
-
-impl std::error::Error for AttemptError {}
 
 /// The attempts of a context, oldest first.
 #[derive(Clone, Debug, Default)]
@@ -160,7 +148,7 @@ impl Attempts {
             return Err(AttemptError::Ended { attempt: id.to_owned(), status });
         }
         attempt.status = status;
-        // A clock that went back must not make an attempt end before it began.
+        // If the clock was set back, the attempt must not end before it began.
         attempt.ended_at = Some(now.max(attempt.started_at));
         attempt.token_in = tokens.map(|(sent, _)| sent);
         attempt.token_out = tokens.map(|(_, received)| received);

@@ -1,17 +1,18 @@
-//! Time and ids, as the engine asks for them.
+//! The engine's sources of time and ids.
 
 use contextree_tree::{Class, Vocabulary};
 
-/// Where creation stamps come from.
+/// The source of creation stamps.
 ///
-/// The engine never goes back: a stamp is the clock's answer or one more than the last stamp, whichever is
+/// Stamps never decrease: a stamp is the clock's time or one more than the last stamp, whichever is
 /// later.
 pub trait Clock: Send + Sync {
     /// Returns nanoseconds since 1970.
     fn now_ns(&self) -> i64;
 }
 
-/// The default clock: it always answers 0, so that stamps count 1, 2, 3 … and the same session gives the same bytes.
+/// The default clock: it always returns 0, so that stamps count 1, 2, 3 … and the same session
+/// gives the same bytes.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LogicalClock;
 
@@ -21,28 +22,28 @@ impl Clock for LogicalClock {
     }
 }
 
-/// Where ids come from that the caller does not give.
+/// The source of ids for nodes whose caller gives none.
 ///
-/// Ids are a function of what is asked for. If one is taken, the engine appends `~2`, `~3`, ….
+/// Ids must depend only on the request. If an id is already used, the engine appends `~2`, `~3`, ….
 pub trait IdSource: Send + Sync {
-    /// Returns an id for a node that is created.
+    /// Returns an id for a new node.
     fn id(&self, request: IdRequest) -> String;
 }
 
-/// What an id is asked for.
+/// The node for which an id is requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IdRequest {
-    /// What the node is.
+    /// The role of the node.
     pub role: IdRole,
-    /// The number of the coming commit.
+    /// The number of the next commit.
     pub cycle: u32,
     /// The node's creation index.
     pub index: u32,
-    /// The context's words.
+    /// The context's vocabulary.
     pub vocabulary: Vocabulary,
 }
 
-/// What a new node is.
+/// The role of a new node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IdRole {
     /// The turn that a commit seals.

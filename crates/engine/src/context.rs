@@ -1,4 +1,4 @@
-//! A context: the working tree, its history, and the one who writes them.
+//! A context: the working tree, its history, and the operations that change them.
 
 use std::sync::Arc;
 
@@ -19,23 +19,23 @@ use crate::report::CommitReport;
 use crate::snapshot::{Snapshot, SnapshotAddress, SnapshotError};
 use crate::work::{Counters, Settings, Work};
 
-/// How a context is opened. The defaults are deterministic.
+/// Options for opening a context. The defaults are deterministic.
 #[derive(Default)]
 pub struct ContextOptions {
-    /// The edition of selectors that do not say another; 0.3 by default.
+    /// Default edition for selectors; 0.3 unless set.
     pub edition: Edition,
-    /// The words for nodes that the engine makes. Editions 0.1 and 0.2 speak of `mt`, `mc`, `cb`, edition 0.3 of `seg`, `cont`, `block`;
-    /// selectors of every edition understand both.
+    /// The type names of nodes that the engine creates: `mt`, `mc`, `cb` in editions 0.1 and 0.2,
+    /// `seg`, `cont`, `block` in edition 0.3; selectors of every edition understand both.
     pub vocabulary: Vocabulary,
-    /// How large trees may grow.
+    /// Limits on the size of trees.
     pub limits: Limits,
-    /// Where stamps come from; a logical clock by default.
+    /// The source of stamps; a logical clock by default.
     pub clock: Option<Arc<dyn Clock>>,
-    /// Where ids come from; readable ones by default.
+    /// The source of ids; readable ones by default.
     pub ids: Option<Arc<dyn IdSource>>,
 }
 
-/// A context. One writer at a time has it mutably; snapshots are read from anywhere.
+/// A context. It has one writer at a time; snapshots can be read from any thread.
 ///
 /// ```
 /// use contextree_engine::{Context, NewNode, Place};
@@ -52,26 +52,26 @@ pub struct Context {
     pub(crate) draft: Draft,
     pub(crate) counters: Counters,
     pub(crate) settings: Arc<Settings>,
-    /// The snapshots that are loaded: the newest ones.
+    /// The loaded snapshots, which are the newest ones.
     pub(crate) history: Log<Snapshot>,
-    /// How many snapshots come before them and are in a store only.
+    /// The number of older snapshots that are only in a store.
     pub(crate) skipped: usize,
     pub(crate) handles: Handles,
     pub(crate) measures: Measures,
     pub(crate) attempts: Attempts,
-    /// Counts changes of the working state, so that a preview can tell whether it is still true.
+    /// Counts changes of the working state, so that a stale preview can be detected.
     pub(crate) revision: u64,
-    /// What a store has not seen yet, if there is one.
+    /// Changes not yet taken by a store; `None` if the context is not recorded.
     pub(crate) recorder: Option<Recorder>,
 }
 
-/// What a commit would do. It can be made real as long as nothing else happens.
+/// The result that a commit would have. It can be accepted as long as nothing else happens.
 #[derive(Debug)]
 #[must_use]
 pub struct Preview {
-    /// The report that the commit will give.
+    /// The report of the commit.
     pub report: CommitReport,
-    /// The snapshot that the commit will make.
+    /// The snapshot of the commit.
     pub snapshot: Snapshot,
     now: i64,
     revision: u64,
@@ -115,7 +115,7 @@ impl Context {
         Self::from_parts(draft, Log::default(), options)
     }
 
-    /// Puts a context together from a draft and the snapshots before it.
+    /// Builds a context from a draft and the snapshots before it.
     pub(crate) fn from_parts(
         draft: Draft,
         history: Log<Snapshot>,
@@ -126,7 +126,7 @@ impl Context {
         Self::restored(draft, history, counters, options)
     }
 
-    /// As [`Context::from_parts`], with counters that are known already.
+    /// Like [`Context::from_parts`], but with known counters.
     pub(crate) fn restored(
         draft: Draft,
         history: Log<Snapshot>,
@@ -164,22 +164,22 @@ impl Context {
         }
     }
 
-    /// Carries out one operation.
+    /// Applies one operation.
     ///
     /// # Errors
     ///
-    /// The operation is not allowed; nothing has changed.
+    /// If the operation is not allowed; nothing has changed.
     pub fn apply(&mut self, op: Op) -> Result<Outcome, OpError> {
         let outcome = self.work().apply(op)?;
         self.revision += 1;
         Ok(outcome)
     }
 
-    /// Carries out all of these operations, or none.
+    /// Applies all of these operations, or none.
     ///
     /// # Errors
     ///
-    /// The first operation that is not allowed; nothing has changed.
+    /// If an operation is not allowed; reports the first one, and nothing has changed.
     pub fn batch(&mut self, ops: Vec<Op>) -> Result<Vec<Outcome>, BatchError> {
         let before = self.counters.mark();
         self.draft.checkpoint();
@@ -224,7 +224,7 @@ impl Context {
         self.apply(Op::Edit { node: node.to_owned(), edit }).map(drop)
     }
 
-    /// Removes a node and everything below it.
+    /// Removes a node and its subtree.
     ///
     /// # Errors
     ///
@@ -242,11 +242,12 @@ impl Context {
         self.commit_with(&CommitOptions::default())
     }
 
-    /// Commits: expire, cascade, compact and prune as told, seal, snapshot.
+    /// Commits: expire, cascade, compact and prune if requested, seal, snapshot.
     ///
     /// # Errors
     ///
-    /// Nothing has changed, and the next try has the same number.
+    /// If the compaction or the policy is invalid. Nothing has changed, and the next try has the
+    /// same number.
     pub fn commit_with(
         &mut self,
         options: &CommitOptions<'_>,
@@ -288,11 +289,12 @@ impl Context {
         }
     }
 
-    /// Returns what a commit would do, without doing it: the same report and the same bytes.
+    /// Returns the result that a commit would have, without committing: the same report and the
+    /// same bytes.
     ///
     /// # Errors
     ///
-    /// As the commit would fail.
+    /// If the commit would fail.
     pub fn preview(&self, options: &CommitOptions<'_>) -> Result<Preview, CommitError> {
         self.preview_at(options, self.settings.clock.now_ns())
     }
@@ -313,19 +315,21 @@ impl Context {
         Ok(Preview { report, snapshot, now, revision: self.revision })
     }
 
-    /// Commits exactly what was previewed, its stamps included. The options must be those of the preview.
+    /// Commits exactly what was previewed, including its stamps. The options must be those of the
+    /// preview.
     ///
     /// # Errors
     ///
-    /// [`CommitError::StalePreview`] if the commit would do anything else than what was previewed: the context was changed since, a handle
-    /// was taken or dropped, the options are others.
+    /// [`CommitError::StalePreview`] if the commit would differ from the preview: the context was
+    /// changed since, a handle was taken or dropped, or the options differ.
     pub fn accept(
         &mut self,
         preview: &Preview,
         options: &CommitOptions<'_>,
     ) -> Result<CommitReport, CommitError> {
-        // Not only the tree decides what a commit does, but also handles, probes and measures. So it is tried again, and
-        // the reports, which carry the digest, are compared.
+        // The result of a commit depends not only on the tree but also on handles, probes and
+        // measures. So it is computed again, and the reports, which contain the digest, are
+        // compared.
         let unchanged = preview.revision == self.revision;
         if !unchanged || self.preview_at(options, preview.now)?.report != preview.report {
             return Err(CommitError::StalePreview);
@@ -333,22 +337,25 @@ impl Context {
         self.commit_at(options, Some(preview.now))
     }
 
-    /// Returns a context of its own that begins with the snapshot at an address. Costs the same for any history.
+    /// Returns a new context that begins with the snapshot at an address. Takes the same time for
+    /// any history.
     ///
-    /// It has the snapshots up to that one; handles and attempts stay behind.
+    /// It has the snapshots up to that one, but no handles and attempts.
     ///
     /// # Errors
     ///
-    /// There is no such snapshot.
+    /// If there is no such snapshot.
     pub fn fork(&self, address: SnapshotAddress) -> Result<Context, SnapshotError> {
         let index = self.index_of(address)?;
         let snapshot = self.snapshot(address)?;
-        // Stamps go on from that snapshot, whatever the other branch has given since.
+        // Stamps continue from that snapshot, independent of those that the other branch has
+        // assigned since.
         let counters = Counters { last_ns: snapshot.last_ns, ..Counters::default() };
         Ok(self.fork_with(snapshot.tree().fork(), index + 1, counters))
     }
 
-    /// Returns a context of its own that begins with the present working state, uncommitted changes included.
+    /// Returns a new context that begins with the current working state, including uncommitted
+    /// changes.
     #[must_use]
     pub fn fork_working(&self) -> Context {
         self.fork_with(self.draft.fork(), self.history.len(), self.counters.clone())
@@ -369,37 +376,39 @@ impl Context {
         }
     }
 
-    /// Returns the working tree, to be read.
+    /// Returns a view for reading the working tree.
     #[must_use]
     pub fn working(&self) -> TreeRef<'_> {
         self.draft.view()
     }
 
-    /// Returns the number of the coming commit.
+    /// Returns the number of the next commit.
     #[must_use]
     pub fn next_cycle(&self) -> u32 {
         self.draft.view().next_cycle()
     }
 
-    /// Returns the newest snapshot, `@t0`; nothing before the first commit.
+    /// Returns the newest snapshot, `@t0`; `None` before the first commit.
     #[must_use]
     pub fn head(&self) -> Option<&Snapshot> {
         self.history.last()
     }
 
-    /// Returns the snapshots, oldest first: all, or for a context out of a store those that are loaded, see [`Context::skipped`].
+    /// Returns the snapshots, oldest first: all of them, or, for a context from a store, those that
+    /// are loaded; see [`Context::skipped`].
     #[must_use]
     pub fn history(&self) -> &Log<Snapshot> {
         &self.history
     }
 
-    /// Returns how many snapshots come before those of [`Context::history`] and are not loaded. 0 for every context that is not from a store.
+    /// Returns the number of snapshots before those of [`Context::history`] that are not loaded. 0
+    /// for every context that is not from a store.
     #[must_use]
     pub fn skipped(&self) -> usize {
         self.skipped
     }
 
-    /// Counts the changes of the working state; equal exactly if nothing was done.
+    /// Returns a number that changes with every change of the working state.
     #[must_use]
     pub fn revision(&self) -> u64 {
         self.revision
@@ -409,7 +418,7 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// There is none. The present is never returned in place of the past.
+    /// If there is no such snapshot. The present is never returned in place of the past.
     pub fn snapshot(&self, address: SnapshotAddress) -> Result<&Snapshot, SnapshotError> {
         let index = self.index_of(address)?;
         Ok(self.history.get(index).expect("the index was just found"))
@@ -432,7 +441,8 @@ impl Context {
         })
     }
 
-    /// True if an address is before the snapshots that are loaded, so that only the store can tell.
+    /// Returns whether an address is before the loaded snapshots, so that only the store can
+    /// resolve it.
     fn is_before_loaded(&self, address: SnapshotAddress) -> bool {
         let (loaded, skipped) = (self.history.len() as u64, self.skipped as u64);
         let oldest = self.history.get(0).map_or(u64::MAX, |oldest| u64::from(oldest.cycle()));
@@ -442,7 +452,8 @@ impl Context {
         }
     }
 
-    /// Finds the snapshot of a commit. Numbers go up by one, except where foreign snapshots were imported.
+    /// Finds the snapshot of a commit. Numbers increase by one, except where foreign snapshots were
+    /// imported.
     fn find_cycle(&self, cycle: u64) -> Option<usize> {
         let (mut low, mut high) = (0, self.history.len());
         while low < high {
@@ -462,11 +473,12 @@ impl Context {
         self.head().map_or(Hash([0; 32]), Snapshot::history_digest)
     }
 
-    /// Returns what changed between two snapshots, from the older to the newer one, whichever is named first.
+    /// Returns what changed between two snapshots, from the older to the newer one, in whichever
+    /// order they are given.
     ///
     /// # Errors
     ///
-    /// One of them does not exist.
+    /// If one of them does not exist.
     pub fn diff(
         &self,
         left: SnapshotAddress,
@@ -476,11 +488,11 @@ impl Context {
         Ok(diff::diff(older.view(), newer.view()))
     }
 
-    /// As [`Context::diff`], with values, parents and children.
+    /// Like [`Context::diff`], but with values, parents and children.
     ///
     /// # Errors
     ///
-    /// One of them does not exist.
+    /// If one of them does not exist.
     pub fn changes(
         &self,
         left: SnapshotAddress,
@@ -499,17 +511,18 @@ impl Context {
         Ok(if left.cycle() <= right.cycle() { (left, right) } else { (right, left) })
     }
 
-    /// Returns what changed in the working tree since the last snapshot; nothing before the first.
+    /// Returns what changed in the working tree since the last snapshot; `None` before the first.
     #[must_use]
     pub fn pending(&self) -> Option<Diff> {
         Some(diff::diff(self.head()?.view(), self.working()))
     }
 
-    /// Takes a handle on a node of the working tree: it neither expires nor is pruned while the handle exists.
+    /// Returns a handle on a node of the working tree: the node neither expires nor is pruned while
+    /// the handle exists.
     ///
     /// # Errors
     ///
-    /// There is no such node.
+    /// If there is no such node.
     pub fn retain(&self, node: &str) -> Result<Reference, OpError> {
         match self.working().resolve(node).map(NodeRef::id) {
             Some(id) => Ok(self.handles.retain(id)),
@@ -521,12 +534,12 @@ impl Context {
         self.handles.gave_out(reference)
     }
 
-    /// Has somebody asked at commit whether nodes that would go are still needed.
+    /// Sets a probe that is consulted at commit time about nodes that would be removed.
     pub fn set_liveness_probe(&mut self, probe: Arc<dyn LivenessProbe>) {
         self.handles.probe = Some(probe);
     }
 
-    /// Teaches the context a measure that policies can count in.
+    /// Registers a measure that policies can use.
     pub fn set_measure(&mut self, name: impl Into<String>, measure: Arc<dyn Measure>) {
         self.measures.0.insert(name.into(), measure);
     }
@@ -545,7 +558,7 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// There is no such attempt, or it has ended already.
+    /// If there is no such attempt, or it has already ended.
     pub fn end_attempt(
         &mut self,
         attempt: &str,
@@ -560,38 +573,39 @@ impl Context {
         Ok(attempt)
     }
 
-    /// Returns all attempts, oldest first. They stay after the commit.
+    /// Returns all attempts, oldest first. They are kept after the commit.
     #[must_use]
     pub fn attempts(&self) -> &[Attempt] {
         self.attempts.list()
     }
 
-    /// Returns the edition of selectors that do not say another.
+    /// Returns the default edition for selectors.
     #[must_use]
     pub fn edition(&self) -> Edition {
         self.settings.edition
     }
 
-    /// Returns where ids come from.
+    /// Returns the source of ids.
     #[must_use]
     pub fn ids(&self) -> &Arc<dyn IdSource> {
         &self.settings.ids
     }
 
-    /// Returns the context's words.
+    /// Returns the vocabulary.
     #[must_use]
     pub fn vocabulary(&self) -> Vocabulary {
         self.settings.vocabulary
     }
 
-    /// Returns the newest tree, or nothing before the first commit.
+    /// Returns the newest tree; `None` before the first commit.
     #[must_use]
     pub fn head_tree(&self) -> Option<&Tree> {
         self.head().map(Snapshot::tree)
     }
 }
 
-/// Counters that continue a tree: stamps beyond its latest, indices beyond those of the cycle in progress.
+/// Returns counters that continue a tree: stamps after its latest, indices after those of the
+/// current cycle.
 pub(crate) fn counters_of(tree: TreeRef<'_>) -> Counters {
     let mut counters = Counters::default();
     if tree.node_count() > 4 {

@@ -1,49 +1,52 @@
-//! Why the engine refused, with a stable code, a place and a hint.
-
-use std::fmt;
+//! The engine's errors, with a stable code, a location and a hint.
 
 use contextree_query::QueryError;
 
-/// Why an operation was refused. Nothing was changed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Why an operation was rejected. Nothing was changed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpError {
     /// The node cannot be put there, or not with these headers.
+    #[error("{}: `{at}`", .reason.message())]
     InvalidPlacement {
-        /// Which rule.
+        /// The rule.
         reason: Reason,
-        /// The node or name at fault.
+        /// The affected node or name.
         at: String,
     },
-    /// The node, or the place, belongs to the sealed past.
+    /// The node or place belongs to a sealed turn.
+    #[error("`{node}` is sealed")]
     Sealed {
         /// The node.
         node: String,
     },
-    /// The header is fixed when the node is created.
+    /// The header cannot change after the node is created.
+    #[error("`{header}` of `{node}` cannot be changed")]
     Immutable {
         /// The node.
         node: String,
         /// The header.
         header: String,
     },
-    /// No such node is in the working tree.
+    /// The working tree has no such node.
+    #[error("no node `{node}` in the working tree")]
     NodeNotFound {
         /// The id.
         node: String,
     },
-    /// A limit would be passed.
+    /// A limit would be exceeded.
+    #[error("`{at}` would exceed the limit `{limit}` of {value}")]
     Limit {
-        /// Which limit: `max_depth`, `max_nodes` …
+        /// The limit: `max_depth`, `max_nodes` …
         limit: &'static str,
         /// Its value.
         value: u64,
-        /// The node at fault.
+        /// The affected node.
         at: String,
     },
 }
 
-/// Which rule of placement was broken.
+/// The placement rule that was violated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "each is explained by its message, and in docs/operations.md")]
@@ -71,7 +74,7 @@ pub enum Reason {
 }
 
 impl Reason {
-    /// Returns the stable word, in snake case.
+    /// Returns the stable name, in snake case.
     #[must_use]
     pub fn word(self) -> &'static str {
         self.texts().0
@@ -85,18 +88,18 @@ impl Reason {
         self.texts().2
     }
 
-    /// The word, what is wrong, and what to do about it.
+    /// Returns the name, the message and the hint.
     fn texts(self) -> (&'static str, &'static str, &'static str) {
         match self {
             Reason::AttributeNotNamespaced => (
                 "attribute_not_namespaced",
                 "a custom attribute has no namespace",
-                "begin its name with `data_` or `content_`, or write `namespace:name`",
+                "start the name with `data_` or `content_`, or use `namespace:name`",
             ),
             Reason::ChildrenUnderBlock => (
                 "children_under_block",
                 "a block cannot have children",
-                "put a container (`cont`) there, or add beside the block",
+                "add a container (`cont`) instead, or add next to the block",
             ),
             Reason::ContentOnContainer => (
                 "content_on_container",
@@ -105,84 +108,84 @@ impl Reason {
             ),
             Reason::CoreLifecycle => (
                 "core_lifecycle",
-                "the core of a turn can have neither a ttl nor `removable`",
-                "give them to the blocks inside, or to a group at another offset",
+                "the core of a turn cannot have a ttl or be removable",
+                "set these on the blocks inside, or on a group at another offset",
             ),
             Reason::Cycle => {
                 ("cycle", "a node cannot be moved below itself", "choose a parent outside of it")
             }
             Reason::DuplicateId => (
                 "duplicate_id",
-                "the id is taken, in the working tree or in the last snapshot",
-                "choose another id, or give none to have one made",
+                "the id is already used in the working tree or in the last snapshot",
+                "choose another id, or omit it to have one generated",
             ),
             Reason::ExtraRegion => (
                 "extra_region",
-                "under the root stand the three regions and nothing else",
+                "the root cannot have children other than the three regions",
                 "add to `^sys` or to `^ah`",
             ),
             Reason::FixedNode => (
                 "fixed_node",
-                "the root and the regions stay as they are",
+                "the root and the regions cannot be changed",
                 "name a node inside a region",
             ),
             Reason::GroupAtCore => (
                 "group_at_core",
-                "a group cannot stand at offset 0, where the core is",
-                "choose an offset below or above 0",
+                "offset 0 is reserved for the core",
+                "choose a negative or positive offset",
             ),
             Reason::InvalidHeader => (
                 "invalid_header",
                 "a header has a value of the wrong type",
-                "texts for key, provenance, mime and encoding; a list of texts for tags",
+                "key, provenance, mime and encoding are strings; tags is a list of strings",
             ),
             Reason::NegativeTtl => (
                 "negative_ttl",
                 "a ttl cannot be negative",
-                "0 expires at the next commit, no ttl never",
+                "a ttl of 0 expires at the next commit; omit it to keep the node",
             ),
-            Reason::NotATurn => (
-                "not_a_turn",
-                "this is no turn, or not a place where only turns stand",
-                "name a turn or `^ah`; turns arise only by commit",
-            ),
+            Reason::NotATurn => {
+                ("not_a_turn", "not a turn", "name a turn or `^ah`; only a commit creates turns")
+            }
             Reason::PositionNotExpressible => (
                 "position_not_expressible",
-                "no offset leads to this position between sealed siblings",
-                "add at the start or at the end, or with an offset",
+                "no offset exists for this position between sealed siblings",
+                "add at the start or the end, or give an offset",
             ),
             Reason::PositionOutOfRange => (
                 "position_out_of_range",
-                "there is no child with this number",
+                "no child has this number",
                 "children are counted from 1; use `start` or `end`",
             ),
-            Reason::RemovableBlock => {
-                ("removable_block", "only containers are removable", "give a block a ttl instead")
-            }
+            Reason::RemovableBlock => (
+                "removable_block",
+                "only containers can be removable",
+                "give a block a ttl instead",
+            ),
             Reason::ReservedName => (
                 "reserved_name",
                 "the name is reserved",
-                "use the header of that name, or another name",
+                "set the header of that name, or choose another name",
             ),
             Reason::SecondCore => (
                 "second_core",
-                "the turn has a core already",
-                "add to the core, or choose an offset below or above 0",
+                "the turn already has a core",
+                "add to the core, or choose a negative or positive offset",
             ),
             Reason::TurnOutsideSequence => (
                 "turn_outside_sequence",
-                "turns stand under `^seq` and get there only by commit",
+                "turns can only be in `^seq`, and only a commit adds them",
                 "add to `^ah` and commit",
             ),
             Reason::TypeNotNamespaced => (
                 "type_not_namespaced",
-                "a type of one's own needs a namespace",
+                "a custom type has no namespace",
                 "write `cb:name` or `custom:name`",
             ),
             Reason::UnknownParent => (
                 "unknown_parent",
                 "the parent is not in the working tree",
-                "name a node by its id, or `^sys` or `^ah`",
+                "use the id of a node, `^sys` or `^ah`",
             ),
         }
     }
@@ -209,7 +212,7 @@ impl OpError {
         }
     }
 
-    /// Returns the finer reason; empty where the code says it all.
+    /// Returns the detailed reason; empty if the code is sufficient.
     #[must_use]
     pub fn reason(&self) -> &'static str {
         match self {
@@ -219,7 +222,7 @@ impl OpError {
         }
     }
 
-    /// Returns the id or name at fault.
+    /// Returns the affected id or name.
     #[must_use]
     pub fn place(&self) -> &str {
         match self {
@@ -230,83 +233,61 @@ impl OpError {
         }
     }
 
-    /// Returns what to do instead.
+    /// Returns a hint.
     #[must_use]
     pub fn hint(&self) -> &'static str {
         match self {
             OpError::InvalidPlacement { reason, .. } => reason.hint(),
             OpError::Sealed { .. } => {
-                "the past is not changed: add a new node, for example post-context of that turn"
+                "sealed turns cannot change; add a new node, for example as post-context of the turn"
             }
             OpError::Immutable { .. } => "add a new node with the value you want",
             OpError::NodeNotFound { .. } => {
-                "it may have expired, or never existed; look at the tree"
+                "it may have expired or never existed; list the nodes of the tree"
             }
-            OpError::Limit { .. } => "limits are set when the context is opened",
+            OpError::Limit { .. } => "limits are options for opening a context",
         }
     }
 }
 
-impl fmt::Display for OpError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            OpError::InvalidPlacement { reason, at } => {
-                write!(formatter, "{}: `{at}`", reason.message())
-            }
-            OpError::Sealed { node } => write!(formatter, "`{node}` is sealed"),
-            OpError::Immutable { node, header } => {
-                write!(formatter, "`{header}` of `{node}` is fixed since its creation")
-            }
-            OpError::NodeNotFound { node } => {
-                write!(formatter, "there is no node `{node}` in the working tree")
-            }
-            OpError::Limit { limit, value, at } => {
-                write!(formatter, "`{at}` would pass the limit `{limit}` of {value}")
-            }
-        }
-    }
-}
-
-impl std::error::Error for OpError {}
-
-/// Why a batch was refused. Nothing of it was applied.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Why a batch was rejected. None of it was applied.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("operation {} of the batch: {error}", .index + 1)]
 pub struct BatchError {
-    /// Which operation, from 0.
+    /// The index of the operation, from 0.
     pub index: usize,
-    /// Why.
+    /// The reason.
+    #[source]
     pub error: OpError,
 }
 
-impl fmt::Display for BatchError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "operation {} of the batch: {}", self.index + 1, self.error)
-    }
-}
-
-impl std::error::Error for BatchError {}
-
-/// Why a commit failed. Nothing was changed, and the same number is used by the next try.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Why a commit failed. Nothing was changed, and the next try has the same number.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CommitError {
-    /// The compaction returned an operation that is refused.
-    Compaction(BatchError),
-    /// A limit counts in a measure that the context does not have.
+    /// The compaction returned an operation that is not allowed.
+    #[error("compaction failed: {0}")]
+    Compaction(#[source] BatchError),
+    /// A limit uses a measure that the context does not have.
+    #[error("unknown measure `{0}` in the policy")]
     UnknownMeasure(
         /// Its name.
         String,
     ),
-    /// What a policy excludes is no selector, or one that says when.
+    /// A selector in `exclude` of the policy is invalid, or contains a time prefix.
+    #[error("invalid selector `{selector}` in `exclude` of the policy: {error}")]
     Exclude {
         /// The selector.
         selector: String,
-        /// What is wrong with it.
+        /// The problem.
+        #[source]
         error: QueryError,
     },
-    /// The preview is of another state than the present one.
+    /// The context was changed since the preview.
+    #[error("the context was changed since the preview")]
     StalePreview,
-    /// The context has as many commits as can be counted.
+    /// The number of commits is exhausted.
+    #[error("the context has the maximum number of commits")]
     TooManyCommits,
 }
 
@@ -323,28 +304,3 @@ impl CommitError {
         }
     }
 }
-
-impl fmt::Display for CommitError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            CommitError::Compaction(error) => {
-                write!(formatter, "the compaction was refused: {error}")
-            }
-            CommitError::UnknownMeasure(name) => {
-                write!(
-                    formatter,
-                    "the policy counts in `{name}`, which this context cannot measure"
-                )
-            }
-            CommitError::Exclude { selector, error } => {
-                write!(formatter, "the policy excludes `{selector}`: {error}")
-            }
-            CommitError::StalePreview => {
-                formatter.write_str("the context was changed since the preview")
-            }
-            CommitError::TooManyCommits => formatter.write_str("no further commit can be counted"),
-        }
-    }
-}
-
-impl std::error::Error for CommitError {}

@@ -1,6 +1,4 @@
-//! Flat logs: a list of roles and contents, as most agents keep them today.
-
-use std::fmt;
+//! Flat logs: lists of roles and contents, as most agents keep them.
 
 use contextree_json::{Object, Value};
 use contextree_tree::Content;
@@ -10,26 +8,30 @@ use crate::error::{CommitError, OpError};
 use crate::op::{NewNode, Place};
 
 /// Why a log was not imported.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FlatLogError {
-    /// A message is not an object with a text `role`.
+    /// A message is not an object with a string `role`.
+    #[error("message {}: expected {expected}", .message + 1)]
     Shape {
-        /// Which message, from 0.
+        /// The index of the message, from 0.
         message: usize,
         /// What was expected.
         expected: &'static str,
     },
-    /// A message was refused.
+    /// A message was rejected.
+    #[error("message {}: {error}", .message + 1)]
     Refused {
-        /// Which message, from 0.
+        /// The index of the message, from 0.
         message: usize,
-        /// Why.
+        /// The reason.
+        #[source]
         error: OpError,
     },
     /// A turn could not be committed.
+    #[error(transparent)]
     Commit(
-        /// Why.
+        /// The reason.
         CommitError,
     ),
 }
@@ -46,33 +48,18 @@ impl FlatLogError {
     }
 }
 
-impl fmt::Display for FlatLogError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            FlatLogError::Shape { message, expected } => {
-                write!(formatter, "message {}: expected {expected}", message + 1)
-            }
-            FlatLogError::Refused { message, error } => {
-                write!(formatter, "message {}: {error}", message + 1)
-            }
-            FlatLogError::Commit(error) => write!(formatter, "{error}"),
-        }
-    }
-}
-
-impl std::error::Error for FlatLogError {}
-
 impl Context {
-    /// Adds the messages of a log, `[{"role":…,"content":…}, …]`, in their order.
+    /// Adds the messages of a log, `[{"role":…,"content":…}, …]`, in order.
     ///
-    /// `system` goes to `^sys`, everything else into the core of the head. A `user` message after an `assistant` message begins a new turn: what
-    /// stands in the head is committed first. The last turn is left in the head, to be committed or continued. A message may have an `id` and a `kind` (`text` if the content
-    /// is text and none is given); its other fields are kept as `data_…`.
+    /// `system` messages are added to `^sys`, all others to the core of the head. A `user` message
+    /// after an `assistant` message begins a new turn: the head is committed first. The last turn
+    /// remains in the head, to be committed or continued. A message may have an `id` and a `kind`
+    /// (default `text` if the content is text); its other fields are kept as `data_…`.
     ///
     /// # Errors
     ///
-    /// The first message that is wrong. All messages are looked at before the first is added; after a refusal (an id that is
-    /// taken) the messages before it stay.
+    /// The first invalid message. The shape of all messages is checked before the first is added;
+    /// if one is rejected later (for example for a duplicate id), the messages before it remain.
     pub fn import_flat_log(&mut self, log: &[Value]) -> Result<(), FlatLogError> {
         let messages = log
             .iter()
@@ -97,7 +84,8 @@ impl Context {
 fn read_message(index: usize, message: &Value) -> Result<(String, NewNode), FlatLogError> {
     let shape = |expected| FlatLogError::Shape { message: index, expected };
     let fields: &Object = message.as_object().ok_or_else(|| shape("an object"))?;
-    let role = fields.get("role").and_then(Value::as_str).ok_or_else(|| shape("a text `role`"))?;
+    let role =
+        fields.get("role").and_then(Value::as_str).ok_or_else(|| shape("a string `role`"))?;
     let mut node = NewNode::default().role(role);
     for (name, value) in fields {
         match (name, value) {
@@ -110,7 +98,7 @@ fn read_message(index: usize, message: &Value) -> Result<(String, NewNode), Flat
             }
             ("id", Value::String(id)) => node.id = Some(id.to_string()),
             ("kind", Value::String(kind)) => node.kind = Some(kind.to_string()),
-            ("id" | "kind", _) => return Err(shape("texts as `id` and `kind`")),
+            ("id" | "kind", _) => return Err(shape("strings as `id` and `kind`")),
             (name, value) if name.starts_with("data_") || name.starts_with("content_") => {
                 node.attributes.push((name.to_owned(), value.clone()));
             }

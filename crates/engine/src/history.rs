@@ -1,4 +1,4 @@
-//! Documents in and out: snapshots, working states, whole histories.
+//! Import and export of snapshots, working states and whole histories.
 
 use contextree_canon::history::{HistoryReader, write_delta, write_first};
 use contextree_canon::{DocumentError, Profile, export, import, import_working};
@@ -10,11 +10,12 @@ use crate::context::{Context, ContextOptions, counters_of};
 use crate::snapshot::Snapshot;
 
 impl Context {
-    /// Returns a context that goes on from a snapshot document: the document is its only snapshot, the next commit has the number after it.
+    /// Returns a context that continues from a snapshot document: the document is its only
+    /// snapshot, and the next commit has the next number.
     ///
     /// # Errors
     ///
-    /// Whatever is wrong with the document.
+    /// If the document is invalid.
     pub fn import_snapshot(
         text: &[u8],
         profile: Profile,
@@ -27,11 +28,11 @@ impl Context {
         Ok(Context::from_parts(draft, history, options))
     }
 
-    /// Returns a context whose working state is a document; the coming commit has this number.
+    /// Returns a context whose working state is a document; the next commit has this number.
     ///
     /// # Errors
     ///
-    /// Whatever is wrong with the document.
+    /// If the document is invalid.
     pub fn import_working(
         text: &[u8],
         profile: Profile,
@@ -42,14 +43,14 @@ impl Context {
         Ok(Context::from_parts(draft, Log::default(), options))
     }
 
-    /// Returns the working state as a document, with the number of the coming commit as its cycle.
+    /// Returns the working state as a document, with the number of the next commit as its cycle.
     #[must_use]
     pub fn export_working(&self) -> Vec<u8> {
         export(self.working(), self.next_cycle())
     }
 
-    /// Returns the whole history as JSON Lines, oldest first: a snapshot, then what each commit changed. Its size follows what was
-    /// said, not its square.
+    /// Returns the whole history as JSON Lines, oldest first: a snapshot, then the changes of each
+    /// commit. Its size is linear in the changes, not quadratic in the number of turns.
     #[must_use]
     pub fn export_history(&self) -> Vec<u8> {
         let mut out = Vec::new();
@@ -57,7 +58,8 @@ impl Context {
         for snapshot in self.history().iter() {
             match before {
                 None => write_first(&mut out, snapshot.tree()),
-                // Foreign snapshots that were imported one by one have nothing in common that could be left out.
+                // Foreign snapshots that were imported one by one share no rows, so changes cannot
+                // be derived.
                 Some(before)
                     if before.cycle() + 1 != snapshot.cycle()
                         || !before.shares_history(snapshot) =>
@@ -71,11 +73,12 @@ impl Context {
         out
     }
 
-    /// Returns a context with the history of a JSON Lines document. Lines may be whole snapshots or changes.
+    /// Returns a context with the history of a JSON Lines document. Lines may be full snapshots or
+    /// changes.
     ///
     /// # Errors
     ///
-    /// The first line that is wrong, from 1, and why. An empty document is an error at line 1.
+    /// The first invalid line, from 1, and the problem. An empty document is an error at line 1.
     pub fn import_history(
         text: &[u8],
         profile: Profile,
@@ -97,14 +100,14 @@ impl Context {
             let error = import(b"", profile, &options.limits).map(drop).err();
             return Err(HistoryError {
                 line: 1,
-                error: error.expect("an empty text is no document"),
+                error: error.expect("an empty text is not a document"),
             });
         };
         Ok(Context::from_parts(draft, history, options))
     }
 }
 
-/// The latest creation stamp up to a tree, found by looking at what is new in it.
+/// Returns the latest creation stamp up to a tree, looking only at its new nodes.
 fn latest_stamp(before: Option<&Snapshot>, tree: &Tree, latest: i64) -> i64 {
     let Some(before) = before else { return latest.max(counters_of(tree.view()).last_ns) };
     pairs(before.view(), tree.view())
@@ -116,12 +119,14 @@ fn latest_stamp(before: Option<&Snapshot>, tree: &Tree, latest: i64) -> i64 {
         .fold(latest, i64::max)
 }
 
-/// A line of a history that cannot be read.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// An invalid line of a history.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: {error}")]
 pub struct HistoryError {
     /// The line, from 1.
     pub line: usize,
-    /// What is wrong with it.
+    /// The problem.
+    #[source]
     pub error: DocumentError,
 }
 
@@ -132,11 +137,3 @@ impl HistoryError {
         self.error.code()
     }
 }
-
-impl std::fmt::Display for HistoryError {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(formatter, "line {}: {}", self.line, self.error)
-    }
-}
-
-impl std::error::Error for HistoryError {}

@@ -1,15 +1,15 @@
-//! The engine of Contextree: the one who writes.
+//! The engine of Contextree: operations, commits and history.
 //!
-//! A [`Context`] is a working tree and the history of its snapshots. Operations ([`Op`]) change the working tree, each checked
-//! completely before anything happens; a commit expires, prunes, seals and makes one immutable snapshot; everything else only
-//! reads.
+//! A [`Context`] is a working tree and the history of its snapshots. Operations ([`Op`]) change the
+//! working tree, each checked completely before it takes effect; a commit expires, prunes, seals
+//! and creates one immutable snapshot; everything else only reads.
 //!
 //! ```text
 //! Op ─check→ working tree ─commit→ Snapshot ─export · thread · diff→ bytes
 //! ```
 //!
-//! Time, ids and randomness come in as arguments ([`Clock`], [`IdSource`]); the defaults are deterministic. The engine does no IO. The
-//! rules are written down in `docs/operations.md`.
+//! Time and ids are inputs ([`Clock`], [`IdSource`]); the defaults are deterministic. The engine
+//! does no IO. The rules are in `docs/operations.md`.
 
 mod attempt;
 mod clock;

@@ -1,4 +1,4 @@
-//! Pruning policies: plain values that say what must not grow.
+//! Pruning policies: plain values that describe limits.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,14 +11,15 @@ use contextree_tree::{NodeRef, Region};
 pub struct Policy {
     /// The newest K turns are protected; the head that is about to be sealed is the newest.
     pub protect_turns: u64,
-    /// Applied one after the other.
+    /// Applied in order.
     pub limits: Vec<Limit>,
-    /// Selectors, of the context's edition and without a time: what they match, and everything below it, is never pruned.
+    /// Selectors of the context's edition, without a time prefix: the nodes they match, and their
+    /// subtrees, are never pruned.
     pub exclude: Vec<String>,
 }
 
 impl Default for Policy {
-    /// Prunes nothing.
+    /// Returns a policy that prunes nothing.
     fn default() -> Self {
         Policy { protect_turns: 1, limits: Vec::new(), exclude: Vec::new() }
     }
@@ -28,57 +29,59 @@ impl Default for Policy {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Limit {
-    /// Take blocks until at least so many are gone.
+    /// Removes at least this many blocks.
     Remove(
-        /// How many.
+        /// The number of blocks.
         u64,
     ),
-    /// On the whole tree.
+    /// Limits the whole tree.
     Total {
-        /// What is counted.
+        /// The measure.
         measure: MeasureName,
-        /// At most so much stays.
+        /// The maximum that may remain.
         max: u64,
     },
-    /// On one region.
+    /// Limits one region.
     Region {
         /// The region.
         region: Region,
-        /// What is counted.
+        /// The measure.
         measure: MeasureName,
-        /// At most so much stays.
+        /// The maximum that may remain.
         max: u64,
     },
-    /// On each turn, and on the head.
+    /// Limits each turn, and the head.
     Turn {
-        /// What is counted.
+        /// The measure.
         measure: MeasureName,
-        /// At most so much stays.
+        /// The maximum that may remain.
         max: u64,
     },
-    /// On the number of turns, the one about to be sealed included: whole turns go, oldest first.
+    /// Limits the number of turns, including the one about to be sealed: removes whole turns,
+    /// oldest first.
     Depth(
-        /// How many stay.
+        /// The number of turns.
         u64,
     ),
-    /// Prune rarely, but then enough of it: if the limits before this one took anything, blocks go until at least so much is gone in all.
-    /// Every pruning changes what a provider has in its cache, so a small one costs as much as a large one.
+    /// Prunes in large steps to keep the cached prefix: if the limits before this one removed
+    /// anything, removes further blocks until the total reaches `min`. Every pruning invalidates a
+    /// provider's cache, so a small one costs as much as a large one.
     ClearAtLeast {
-        /// What is counted.
+        /// The measure.
         measure: MeasureName,
-        /// At least so much goes, as long as there is something that may.
+        /// The minimum to remove in total, as long as anything may be removed.
         min: u64,
     },
 }
 
-/// What a limit counts.
+/// What a limit measures.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MeasureName {
     /// Blocks.
     Nodes,
     /// Bytes of content.
     Bytes,
-    /// A measure of the caller's, by its name: `tokens`.
+    /// A measure registered by the caller, by name: `tokens`.
     Named(
         /// Its name.
         String,
@@ -107,7 +110,7 @@ impl From<&str> for MeasureName {
     }
 }
 
-/// Counts a block. It must always give the same answer for the same content.
+/// Measures a block. It must always return the same size for the same content.
 pub trait Measure: Send + Sync {
     /// Returns the size of a block.
     fn measure(&self, block: NodeRef<'_>) -> u64;
@@ -119,12 +122,12 @@ impl<F: Fn(NodeRef<'_>) -> u64 + Send + Sync> Measure for F {
     }
 }
 
-/// The measures that a context knows besides `nodes` and `bytes`.
+/// The measures that a context has besides `nodes` and `bytes`.
 #[derive(Clone, Default)]
 pub(crate) struct Measures(pub(crate) BTreeMap<String, Arc<dyn Measure>>);
 
 impl Measures {
-    /// Returns the size of a block; nothing if the measure is not known.
+    /// Returns the size of a block; `None` if the measure is unknown.
     pub(crate) fn measure(&self, name: &MeasureName, block: NodeRef<'_>) -> Option<u64> {
         match name {
             MeasureName::Nodes => Some(1),
@@ -134,22 +137,15 @@ impl Measures {
     }
 }
 
-/// A policy document that cannot be read.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// An invalid policy document.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("expected {expected} at `{at}` of the policy")]
 pub struct PolicyError {
-    /// Where: `limits[2].max`.
+    /// The path of the invalid value: `limits[2].max`.
     pub at: String,
-    /// What was expected there.
+    /// What was expected.
     pub expected: &'static str,
 }
-
-impl std::fmt::Display for PolicyError {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(formatter, "expected {} at `{}` of the policy", self.expected, self.at)
-    }
-}
-
-impl std::error::Error for PolicyError {}
 
 impl PolicyError {
     /// Returns the stable code.
@@ -160,8 +156,9 @@ impl PolicyError {
 }
 
 impl Policy {
-    /// Returns the policy as JSON: `{"limits":[{"limit":"total","max":8000,"measure":"bytes"}],"protect_turns":1}`, and `exclude`, a list of
-    /// selectors, if there are any.
+    /// Returns the policy as JSON:
+    /// `{"limits":[{"limit":"total","max":8000,"measure":"bytes"}],"protect_turns":1}`, and
+    /// `exclude`, a list of selectors, if there are any.
     #[must_use]
     pub fn to_value(&self) -> Value {
         let limits = self.limits.iter().map(Limit::to_value).collect();
@@ -176,11 +173,11 @@ impl Policy {
         Value::Object(object)
     }
 
-    /// Reads a policy from JSON. An absent `protect_turns` is 1; nothing else is guessed.
+    /// Reads a policy from JSON. `protect_turns` defaults to 1; there are no other defaults.
     ///
     /// # Errors
     ///
-    /// Any other shape, with the place.
+    /// If the value has any other shape; reports where.
     pub fn from_value(value: &Value) -> Result<Policy, PolicyError> {
         let error = |at: &str, expected| PolicyError { at: at.to_owned(), expected };
         let object = value.as_object().ok_or_else(|| error("", "an object"))?;
@@ -256,7 +253,7 @@ impl Limit {
             object.get(name).and_then(Value::as_u64).ok_or_else(|| error(name, "a whole number"))
         };
         let text = |name: &str| {
-            object.get(name).and_then(Value::as_str).ok_or_else(|| error(name, "a text"))
+            object.get(name).and_then(Value::as_str).ok_or_else(|| error(name, "a string"))
         };
         let (limit, known) = match text("limit")? {
             "remove" => (Limit::Remove(number("count")?), &["limit", "count"][..]),

@@ -1,4 +1,4 @@
-//! References: what keeps a node from expiring and from being pruned.
+//! References: what prevents a node from expiring and from being pruned.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -10,9 +10,10 @@ use contextree_tree::{NodeRef, TreeRef};
 use crate::context::Context;
 use crate::report::Holder;
 
-/// Says whether somebody outside still needs a node.
+/// Reports whether a node is still needed outside of the context.
 ///
-/// Asked at commit, only for nodes that would go. [`Liveness::Unknown`] keeps the node: what cannot be decided is not lost.
+/// Consulted at commit, only for nodes that would be removed. [`Liveness::Unknown`] keeps the node,
+/// so that nothing is lost when in doubt.
 pub trait LivenessProbe: Send + Sync {
     /// Returns whether the node is needed.
     fn liveness(&self, node: &str) -> Liveness;
@@ -21,17 +22,17 @@ pub trait LivenessProbe: Send + Sync {
 /// Whether a node is needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Liveness {
-    /// Nobody needs it.
+    /// The node is not needed.
     Free,
-    /// Somebody needs it.
+    /// The node is needed.
     Held,
-    /// It cannot be told.
+    /// It cannot be determined.
     Unknown,
 }
 
 type Counts = Mutex<BTreeMap<String, usize>>;
 
-/// The handles that are out.
+/// The existing handles.
 #[derive(Clone, Default)]
 pub(crate) struct Handles {
     counts: Arc<Counts>,
@@ -45,7 +46,7 @@ impl fmt::Debug for Handles {
 }
 
 impl Handles {
-    /// Returns the handles of a fork: none, and the same probe.
+    /// Returns the handles of a fork: none, with the same probe.
     pub(crate) fn fork(&self) -> Handles {
         Handles { counts: Arc::default(), probe: self.probe.clone() }
     }
@@ -85,7 +86,8 @@ impl Reference {
         &self.id
     }
 
-    /// Returns the node in the working tree of its context; nothing if it was removed, or if it is not of that context.
+    /// Returns the node in the working tree of its context; `None` if it was removed, or if the
+    /// handle belongs to another context.
     #[must_use]
     pub fn resolve<'a>(&self, context: &'a Context) -> Option<NodeRef<'a>> {
         if context.gave_out(self) { context.working().get(&self.id) } else { None }
@@ -94,7 +96,7 @@ impl Reference {
 
 impl Drop for Reference {
     fn drop(&mut self) {
-        // A context that is gone holds nothing any more.
+        // If the context was dropped, there is nothing to release.
         let Some(counts) = self.counts.upgrade() else { return };
         let mut counts = counts.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(count) = counts.get_mut(&self.id) {
@@ -107,19 +109,19 @@ impl Drop for Reference {
 }
 
 impl Handles {
-    /// True if a handle was given out here.
+    /// Returns whether a handle belongs to this context.
     pub(crate) fn gave_out(&self, reference: &Reference) -> bool {
         reference.counts.ptr_eq(&Arc::downgrade(&self.counts))
     }
 }
 
-/// Who refers to whom, in one state of the tree.
+/// The references between nodes in one state of the tree.
 #[derive(Debug)]
 pub(crate) struct References<'a> {
     handles: &'a Handles,
-    /// By the id that is referred to: the ids that refer.
+    /// By the id that is referred to: the ids that refer to it.
     referrers: BTreeMap<String, BTreeSet<String>>,
-    /// All ids that refer.
+    /// All ids that refer to others.
     referring: BTreeSet<String>,
 }
 
@@ -142,16 +144,16 @@ impl<'a> References<'a> {
         References { handles, referrers, referring }
     }
 
-    /// True if a node refers to another one.
+    /// Returns whether a node refers to another one.
     pub(crate) fn refers(&self, id: &str) -> bool {
         self.referring.contains(id)
     }
 
-    /// Returns what holds a node, if references of nodes that go do not count.
-    pub(crate) fn holder(&self, id: &str, goes: impl Fn(&str) -> bool) -> Option<Holder> {
+    /// Returns what holds a node, ignoring references from nodes that are removed too.
+    pub(crate) fn holder(&self, id: &str, is_removed: impl Fn(&str) -> bool) -> Option<Holder> {
         self.handles.holder(id).or_else(|| {
             let referrers = self.referrers.get(id)?;
-            let holder = referrers.iter().find(|referrer| !goes(referrer))?;
+            let holder = referrers.iter().find(|referrer| !is_removed(referrer))?;
             Some(Holder::Node(holder.clone()))
         })
     }

@@ -1,4 +1,4 @@
-//! What a commit did: every change between two snapshots has a cause, and it is named here.
+//! The report of a commit: the cause of every change between two snapshots.
 
 use std::fmt;
 
@@ -11,44 +11,44 @@ pub struct CommitReport {
     pub cycle: u32,
     /// The digest of the snapshot.
     pub digest: Hash,
-    /// Nodes whose ttl ran out, in document order.
+    /// Nodes whose ttl expired, in document order.
     pub expired: Vec<String>,
-    /// Nodes that went because they stood below one that expired, in document order.
+    /// Nodes removed because an ancestor expired, in document order.
     pub along: Vec<String>,
-    /// Nodes whose ttl ran out but that something still refers to, in document order.
+    /// Nodes whose ttl expired but that are still referred to, in document order.
     pub deferred: Vec<Deferred>,
-    /// Removable containers that had become empty, in the order in which they went.
+    /// Removable containers that became empty, in the order of their removal.
     pub cascaded: Vec<String>,
-    /// Nodes that a pruning policy took, in the order in which it took them.
+    /// Nodes removed by a pruning policy, in the order of their removal.
     pub pruned: Vec<Pruned>,
-    /// Limits of the policy that could not be kept, because everything left is protected.
+    /// Limits of the policy that could not be met, because everything left is protected.
     pub unmet: Vec<Unmet>,
     /// The turn that was sealed.
     pub sealed: String,
     /// The core that had to be created because the head had none.
     pub core: Option<String>,
-    /// What was done to the working tree since the last commit, compaction included.
+    /// Changes of the working tree since the last commit, including compaction.
     pub operations: Vec<Operation>,
-    /// What is allowed but should not have been done.
+    /// Operations that are allowed but discouraged.
     pub warnings: Vec<Warning>,
 }
 
-/// Something that is allowed, and that a careful caller would want to know.
+/// An allowed operation that a careful caller would want to know about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Warning {
-    /// A custom attribute got a value of another type; it should keep one type for life.
+    /// The type of a custom attribute's value changed; it should never change.
     AttributeType {
         /// The node.
         node: String,
         /// The attribute.
         attribute: String,
-        /// Its type before.
+        /// The previous type.
         from: &'static str,
-        /// Its type now.
+        /// The new type.
         to: &'static str,
     },
-    /// A role that is none of the usual ones and has no namespace.
+    /// A role that is neither well known nor has a namespace.
     Role {
         /// The node.
         node: String,
@@ -61,38 +61,38 @@ impl fmt::Display for Warning {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Warning::AttributeType { node, attribute, from, to } => {
-                write!(formatter, "`{attribute}` of `{node}` was a {from} and is a {to} now")
+                write!(formatter, "`{attribute}` of `{node}` changed from {from} to {to}")
             }
             Warning::Role { node, role } => write!(
                 formatter,
-                "`{node}` has the role `{role}`; roles of one's own should have a namespace"
+                "`{node}` has the role `{role}`; custom roles should have a namespace"
             ),
         }
     }
 }
 
-/// A node that outlived its ttl.
+/// A node that was kept although its ttl expired.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Deferred {
     /// The node.
     pub id: String,
-    /// The node of its subtree that is held.
+    /// The node in its subtree that is held.
     pub held: String,
-    /// By what.
+    /// What holds it.
     pub by: Holder,
 }
 
-/// What keeps a node.
+/// What holds a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Holder {
-    /// A handle that somebody has.
+    /// A handle.
     Handle,
     /// The attribute `data_refs` of this node.
     Node(
         /// Its id.
         String,
     ),
-    /// Nobody could say that it is free.
+    /// The liveness probe could not tell.
     Unknown,
 }
 
@@ -101,32 +101,33 @@ pub enum Holder {
 pub struct Pruned {
     /// The node.
     pub id: String,
-    /// The limit, by its position in the policy.
+    /// The index of the limit in the policy.
     pub limit: usize,
-    /// The node that it went with: the first one of its unit, or the turn that took the unit along. Nothing if it went for itself.
+    /// The node with which it was removed: the first of its unit, or the turn that took the unit
+    /// along. `None` if it was removed by itself.
     pub with: Option<String>,
-    /// What went because it stood below, in document order: the nodes of a turn.
+    /// Descendants that were removed with it, in document order: the nodes of a turn.
     pub along: Vec<String>,
 }
 
-/// A limit that was not reached.
+/// A limit that was not met.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unmet {
-    /// The limit, by its position in the policy.
+    /// The index of the limit in the policy.
     pub limit: usize,
-    /// What it counted: a turn's id, a region's word, or empty for the whole tree.
+    /// The scope: a turn's id, a region's name, or empty for the whole tree.
     pub scope: String,
-    /// What is left.
+    /// The remaining size.
     pub left: u64,
 }
 
-/// Something that was done to the working tree.
+/// A change of the working tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Operation {
     /// `add`, `edit`, `remove`, `move`, `set_priority`, `pin`, `unpin`.
     pub operation: &'static str,
     /// The node.
     pub node: String,
-    /// The policy on whose behalf it was done, if it was.
+    /// The policy that caused it; empty if none did.
     pub on_behalf_of: String,
 }

@@ -1,4 +1,4 @@
-//! Asking a context: selectors over the working tree and over its history.
+//! Selects from the working tree and the history of a context.
 
 use contextree_query::resolved::At;
 use contextree_query::{
@@ -38,19 +38,22 @@ impl Timeline for Context {
                 _ => high = middle,
             }
         }
-        // Before what is loaded: nobody here knows where, but certainly not at the oldest that is.
+        // A cycle before the loaded snapshots has an unknown position, which is not that of the
+        // oldest loaded one.
         let is_before = low == 0 && cycle_at(0) != Some(cycle);
         if is_before { self.skipped.saturating_sub(1) } else { self.skipped + low }
     }
 }
 
-/// Why a diff of what a selector matches could not be made.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Why the nodes that a selector matches could not be compared.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DiffError {
     /// A snapshot does not exist.
+    #[error(transparent)]
     Snapshot(SnapshotError),
-    /// The selector is none, or says when.
+    /// The selector is invalid, or contains a time prefix.
+    #[error(transparent)]
     Query(QueryError),
 }
 
@@ -65,32 +68,21 @@ impl DiffError {
     }
 }
 
-impl std::fmt::Display for DiffError {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            DiffError::Snapshot(error) => error.fmt(formatter),
-            DiffError::Query(error) => error.fmt(formatter),
-        }
-    }
-}
-
-impl std::error::Error for DiffError {}
-
 impl Context {
-    /// Answers a selector of the context's edition: nodes, or for a range the differences.
+    /// Evaluates a selector of the context's edition: returns nodes, or differences for a range.
     ///
     /// # Errors
     ///
-    /// The text is no selector, or addresses a snapshot that does not exist.
+    /// If the selector is invalid or addresses a snapshot that does not exist.
     pub fn select(&self, selector: &str) -> Result<Answer<'_>, QueryError> {
         self.select_with(selector, self.edition(), &SelectOptions::default())
     }
 
-    /// As [`Context::select`], in another edition or with options.
+    /// Like [`Context::select`], but in another edition or with options.
     ///
     /// # Errors
     ///
-    /// The text is no selector of that edition, or addresses a snapshot that does not exist.
+    /// If the selector is invalid in that edition or addresses a snapshot that does not exist.
     pub fn select_with(
         &self,
         selector: &str,
@@ -102,7 +94,7 @@ impl Context {
         Ok(select_parsed(&parsed, selector, self, options)?)
     }
 
-    /// Fails if a selector addresses snapshots that are not loaded.
+    /// Returns an error if a selector addresses snapshots that are not loaded.
     fn check_loaded(&self, selector: &ast::Selector) -> Result<(), QueryError> {
         if self.skipped == 0 {
             return Ok(());
@@ -120,20 +112,21 @@ impl Context {
         if all_loaded { Ok(()) } else { Err(QueryError::NotLoaded) }
     }
 
-    /// Tells how a selector is read and answered: its syntax tree, its canonical text, the plan, and what each step matched.
+    /// Explains how a selector is parsed and evaluated: its syntax tree, its canonical text, the
+    /// plan, and what each step matched.
     ///
     /// # Errors
     ///
-    /// The text is no selector, or addresses a snapshot that does not exist.
+    /// If the selector is invalid or addresses a snapshot that does not exist.
     pub fn explain(&self, selector: &str) -> Result<Explanation, QueryError> {
         self.explain_with(selector, self.edition())
     }
 
-    /// As [`Context::explain`], in another edition.
+    /// Like [`Context::explain`], but in another edition.
     ///
     /// # Errors
     ///
-    /// The text is no selector of that edition, or addresses a snapshot that does not exist.
+    /// If the selector is invalid in that edition or addresses a snapshot that does not exist.
     pub fn explain_with(
         &self,
         selector: &str,
@@ -143,12 +136,13 @@ impl Context {
         explain(selector, edition, self)
     }
 
-    /// Compares what a selector matches over a range of snapshots, as [`Context::select`] does for a selector with a range. A selector
-    /// that does not say when is compared over the whole history, and one that names one snapshot has nothing to be compared with.
+    /// Compares what a selector matches over a range of snapshots, like [`Context::select`] for a
+    /// selector with a range. A selector without a time prefix is compared over the whole history;
+    /// one that addresses a single snapshot has nothing to compare with.
     ///
     /// # Errors
     ///
-    /// The text is no selector, or addresses a snapshot that does not exist.
+    /// If the selector is invalid or addresses a snapshot that does not exist.
     pub fn range_diff_latest(
         &self,
         selector: &str,
@@ -176,11 +170,12 @@ impl Context {
         }
     }
 
-    /// As [`Context::diff`], of the nodes that a selector matches: one that matches in only one of the two came or went.
+    /// Like [`Context::diff`], but only for nodes that a selector matches: a node that matches in
+    /// only one of the two counts as added or removed.
     ///
     /// # Errors
     ///
-    /// A snapshot does not exist, or the text is no selector without a time.
+    /// If a snapshot does not exist, or the selector is invalid or contains a time prefix.
     pub fn diff_selected(
         &self,
         left: SnapshotAddress,
@@ -193,7 +188,7 @@ impl Context {
         Ok(diff_selected(&plan, (older.view(), at(older)), (newer.view(), at(newer))))
     }
 
-    /// Reads a selector that does not say when.
+    /// Parses a selector without a time prefix.
     fn plan_of(&self, selector: &str) -> Result<Plan, QueryError> {
         let parsed = parse(selector, self.edition())?;
         Ok(plan(resolve_on_tree(&parsed)?))

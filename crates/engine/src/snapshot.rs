@@ -1,4 +1,4 @@
-//! Snapshots and how they are addressed.
+//! Snapshots and their addresses.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,40 +7,41 @@ use contextree_canon::thread::thread;
 use contextree_canon::{Hash, export, history_digest, reference_bytes, snapshot_digest};
 use contextree_tree::{Tree, TreeRef};
 
-/// What one commit left behind. Immutable; cloning it clones a pointer.
+/// The result of one commit. Immutable; cloning it clones a pointer.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
     tree: Tree,
-    /// The latest creation stamp that was given by then.
+    /// The latest creation stamp assigned so far.
     pub(crate) last_ns: i64,
     history_digest: Hash,
 }
 
 impl Snapshot {
-    /// Puts a snapshot behind the one before it.
+    /// Creates the snapshot after another one.
     pub(crate) fn after(before: Option<&Snapshot>, tree: Tree, last_ns: i64) -> Self {
         let before = before.map_or(Hash([0; 32]), Snapshot::history_digest);
         let history_digest = history_digest(before, snapshot_digest(&tree));
         Snapshot { tree, last_ns, history_digest }
     }
 
-    /// Puts a snapshot together whose digest is known.
+    /// Creates a snapshot whose digest is known.
     pub(crate) fn restored(tree: Tree, last_ns: i64, history_digest: Hash) -> Self {
         Snapshot { tree, last_ns, history_digest }
     }
 
-    /// Returns the same snapshot, sharing nothing but contents with any other.
+    /// Returns an equal snapshot that shares only contents with any other.
     pub(crate) fn compacted(&self) -> Self {
         Snapshot { tree: self.tree.compacted(), ..*self }
     }
 
-    /// Returns the latest creation stamp that was given by then.
+    /// Returns the latest creation stamp assigned so far.
     #[must_use]
     pub fn last_stamp(&self) -> i64 {
         self.last_ns
     }
 
-    /// Returns the digest of the history that ends with this snapshot: equal exactly for equal histories.
+    /// Returns the digest of the history that ends with this snapshot: equal exactly for equal
+    /// histories.
     #[must_use]
     pub fn history_digest(&self) -> Hash {
         self.history_digest
@@ -52,18 +53,18 @@ impl Snapshot {
         self.tree.view().next_cycle().saturating_sub(1)
     }
 
-    /// Returns the tree, to be read.
+    /// Returns a view for reading the tree.
     #[must_use]
     pub fn view(&self) -> TreeRef<'_> {
         self.tree.view()
     }
 
-    /// True if both stand in one line of commits, or in forks of it.
+    /// Returns whether both belong to the same context or its forks.
     pub(crate) fn shares_history(&self, other: &Snapshot) -> bool {
         self.view().common_versions(other.view()) > 0
     }
 
-    /// Returns the tree, to be kept.
+    /// Returns the tree.
     #[must_use]
     pub fn tree(&self) -> &Tree {
         &self.tree
@@ -75,7 +76,7 @@ impl Snapshot {
         snapshot_digest(&self.tree)
     }
 
-    /// Returns the snapshot as a document that can be imported again.
+    /// Returns the snapshot as a document that can be imported.
     #[must_use]
     pub fn export(&self) -> Vec<u8> {
         export(self.view(), self.cycle())
@@ -97,9 +98,9 @@ impl Snapshot {
 /// The address of a snapshot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SnapshotAddress {
-    /// `@t0` is the newest, `@t-1` the one before it: so many back.
+    /// `@t0` is the newest, `@t-1` the one before it: N snapshots back.
     Back(
-        /// How many.
+        /// The number of snapshots.
         u64,
     ),
     /// `@c12`: the snapshot of a commit.
@@ -149,24 +150,28 @@ impl FromStr for SnapshotAddress {
 }
 
 /// Why there is no snapshot at an address.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SnapshotError {
-    /// The address is well formed, but nothing is there. The present is never returned instead of the past.
+    /// The address is valid, but no snapshot has it. The present is never returned instead of the
+    /// past.
+    #[error("no snapshot `{address}`{}", existing(*.oldest, *.newest))]
     NotFound {
         /// The address.
         address: String,
-        /// The oldest snapshot there is.
+        /// The oldest existing snapshot.
         oldest: Option<u32>,
-        /// The newest snapshot there is.
+        /// The newest existing snapshot.
         newest: Option<u32>,
     },
-    /// It exists, but only in the store: this part of the history is not loaded.
+    /// The snapshot exists, but only in the store: this part of the history is not loaded.
+    #[error("the snapshot `{address}` is in the store and was not loaded")]
     NotLoaded {
         /// The address.
         address: String,
     },
-    /// It is not an address.
+    /// The text is not an address.
+    #[error("invalid snapshot address `{text}`: use `@t0`, `@t-3` or `@c12`")]
     Invalid {
         /// The text.
         text: String,
@@ -185,26 +190,10 @@ impl SnapshotError {
     }
 }
 
-impl fmt::Display for SnapshotError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            SnapshotError::NotFound { address, oldest: Some(oldest), newest: Some(newest) } => {
-                write!(
-                    formatter,
-                    "there is no snapshot `{address}`: there are @c{oldest} to @c{newest}"
-                )
-            }
-            SnapshotError::NotFound { address, .. } => {
-                write!(formatter, "there is no snapshot `{address}`")
-            }
-            SnapshotError::NotLoaded { address } => {
-                write!(formatter, "the snapshot `{address}` is in the store and was not loaded")
-            }
-            SnapshotError::Invalid { text } => {
-                write!(formatter, "`{text}` is not an address: write `@t0`, `@t-3` or `@c12`")
-            }
-        }
+/// Returns the range of existing snapshots for a message; empty if there are none.
+fn existing(oldest: Option<u32>, newest: Option<u32>) -> String {
+    match (oldest, newest) {
+        (Some(oldest), Some(newest)) => format!("; existing: @c{oldest} to @c{newest}"),
+        _ => String::new(),
     }
 }
-
-impl std::error::Error for SnapshotError {}

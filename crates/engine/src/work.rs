@@ -1,4 +1,4 @@
-//! The working state and everything that an operation or a commit needs of its context.
+//! The working state, and everything that an operation or a commit needs from its context.
 
 use std::sync::Arc;
 
@@ -10,19 +10,19 @@ use crate::clock::{Clock, IdRequest, IdRole, IdSource};
 use crate::place::core_of;
 use crate::report::{Operation, Warning};
 
-/// What a context counts.
+/// The counters of a context.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Counters {
-    /// The latest creation stamp that was ever given.
+    /// The latest creation stamp ever assigned.
     pub(crate) last_ns: i64,
-    /// The creation index that the next node gets.
+    /// The creation index of the next node.
     pub(crate) next_index: u32,
-    /// What was done since the last commit.
+    /// The changes since the last commit.
     pub(crate) operations: Vec<Operation>,
     pub(crate) warnings: Vec<Warning>,
 }
 
-/// Where counters stood.
+/// A saved state of counters.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CountersMark {
     last_ns: i64,
@@ -32,7 +32,8 @@ pub(crate) struct CountersMark {
 }
 
 impl Counters {
-    /// Returns where they stand. Until a commit succeeds, its last step, what they list only grows.
+    /// Saves the state. Until the last step of a successful commit, the lists only grow, so their
+    /// lengths suffice.
     pub(crate) fn mark(&self) -> CountersMark {
         CountersMark {
             last_ns: self.last_ns,
@@ -42,7 +43,7 @@ impl Counters {
         }
     }
 
-    /// Goes back to where they stood.
+    /// Restores a saved state.
     pub(crate) fn roll_back(&mut self, mark: CountersMark) {
         self.last_ns = mark.last_ns;
         self.next_index = mark.next_index;
@@ -51,7 +52,7 @@ impl Counters {
     }
 }
 
-/// What a context was opened with.
+/// The options of a context.
 pub(crate) struct Settings {
     pub(crate) edition: Edition,
     pub(crate) vocabulary: Vocabulary,
@@ -60,22 +61,22 @@ pub(crate) struct Settings {
     pub(crate) ids: Arc<dyn IdSource>,
 }
 
-/// The longest ttl that a node can be given; together with the highest cycle it can still be counted.
+/// The largest ttl of a node; added to the highest cycle it still fits 32 bits.
 pub(crate) const MAX_TTL: i64 = 1 << 30;
 /// The highest number of a commit.
 pub(crate) const MAX_CYCLE: u32 = 1 << 31;
 
-/// A draft, on which one operation or one commit is carried out.
+/// A draft to which one operation or one commit is applied.
 pub(crate) struct Work<'a> {
     pub(crate) draft: &'a mut Draft,
     pub(crate) counters: &'a mut Counters,
     pub(crate) settings: &'a Settings,
     pub(crate) last: Option<&'a Tree>,
-    /// The clock's answer, where it was asked once for all.
+    /// The time, if the clock was read once for several nodes.
     pub(crate) now: Option<i64>,
 }
 
-/// When a node was created.
+/// The creation stamp of a node.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stamp {
     pub(crate) nanoseconds: i64,
@@ -91,7 +92,7 @@ impl Stamp {
 }
 
 impl Work<'_> {
-    /// The number of the coming commit.
+    /// Returns the number of the next commit.
     pub(crate) fn cycle(&self) -> u32 {
         self.draft.view().next_cycle()
     }
@@ -114,19 +115,19 @@ impl Work<'_> {
         Stamp { nanoseconds, index }
     }
 
-    /// The commit at which a node that is created now expires.
+    /// Returns the commit at which a node created now expires.
     pub(crate) fn expiry(&self, ttl: i64) -> Option<u32> {
         Some(self.cycle() + u32::try_from(ttl).ok()?)
     }
 
-    /// Makes an id that is free.
+    /// Returns an unused id.
     pub(crate) fn make_id(&self, role: IdRole, index: u32) -> String {
         let id = self.wanted_id(role, index);
         if !self.is_taken(&id) {
             return id;
         }
         let mut others = (2_u32..).map(|count| format!("{id}~{count}"));
-        others.find(|id| !self.is_taken(id)).expect("one of endlessly many ids is free")
+        others.find(|id| !self.is_taken(id)).expect("an unused id exists")
     }
 
     fn wanted_id(&self, role: IdRole, index: u32) -> String {
@@ -134,7 +135,7 @@ impl Work<'_> {
         self.settings.ids.id(IdRequest { role, cycle: self.cycle(), index, vocabulary })
     }
 
-    /// The id that the head's core would get now.
+    /// Returns the id that the head's core would get now.
     pub(crate) fn core_id(&self, index: u32) -> String {
         self.make_id(IdRole::Core, index)
     }
@@ -151,7 +152,7 @@ impl Work<'_> {
         (self.draft.insert(head, data), id)
     }
 
-    /// Remembers what was done, for the report of the commit.
+    /// Records an operation for the report of the commit.
     pub(crate) fn note(&mut self, operation: &'static str, node: &str, on_behalf_of: &str) {
         self.counters.operations.push(Operation {
             operation,

@@ -1,7 +1,6 @@
-//! Writing by selector: the place and the nodes are named in the selector language.
+//! Writes by selector: the place and the nodes are given in the selector language.
 
 use std::collections::BTreeSet;
-use std::fmt;
 
 use contextree_json::{Number, Value};
 use contextree_query::resolved::lower;
@@ -18,37 +17,43 @@ use crate::context::Context;
 use crate::error::{OpError, Reason};
 use crate::op::{Cue, Edit, NewNode, Op, Outcome, Place};
 
-/// Most ids that the message of an ambiguous selector names.
+/// Maximum number of ids in the message for an ambiguous selector.
 const NAMED: usize = 5;
 
-/// Why nothing was written. The context is as it was.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Why a write failed. The context is unchanged.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WriteError {
-    /// The text is no selector, position or node of the edition, or it says when: only the working state can be written to.
-    Selector(SelectorErrors),
-    /// The selector matches nothing.
+    /// The text is not a valid selector, position or node of the edition, or contains a time
+    /// prefix: only the working state can be written.
+    #[error(transparent)]
+    Selector(#[from] SelectorErrors),
+    /// The selector matches no node.
+    #[error("no node matches `{0}`")]
     NoMatch(
         /// The selector.
         String,
     ),
     /// The selector matches more than one node where one is needed.
+    #[error("`{selector}` matches {} nodes, but one is needed: {}", .ids.len(), first_ids(.ids))]
     Ambiguous {
         /// The selector.
         selector: String,
-        /// What it matches.
+        /// The nodes it matches.
         ids: Vec<String>,
     },
-    /// A property of a node has a value that it cannot have.
+    /// A property of a node has an invalid value.
+    #[error("the property `{name}` must be {expected}")]
     Property {
         /// Its name.
         name: String,
-        /// Its place in the text of the node.
+        /// Its span in the text of the node.
         span: Span,
-        /// What it can be.
+        /// What is valid.
         expected: &'static str,
     },
-    /// The operation is refused.
+    /// The operation was rejected.
+    #[error(transparent)]
     Refused(OpError),
 }
 
@@ -65,7 +70,8 @@ impl WriteError {
         }
     }
 
-    /// Returns the error as lines for a terminal, with a caret where a part of `text` is meant: the text of the call that is wrong.
+    /// Returns the error as lines for a terminal, with a caret under the affected part of `text`,
+    /// the argument that is invalid.
     #[must_use]
     pub fn draw(&self, text: &str) -> String {
         let headline = format!("error[{}]: {self}", self.code());
@@ -77,39 +83,14 @@ impl WriteError {
     }
 }
 
-impl fmt::Display for WriteError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            WriteError::Selector(errors) => errors.fmt(formatter),
-            WriteError::NoMatch(selector) => write!(formatter, "`{selector}` matches nothing"),
-            WriteError::Ambiguous { selector, ids } => {
-                let named = &ids[..ids.len().min(NAMED)];
-                let more = if ids.len() > NAMED { ", …" } else { "" };
-                write!(
-                    formatter,
-                    "`{selector}` matches {} nodes, but one is needed: {}{more}",
-                    ids.len(),
-                    named.join(", ")
-                )
-            }
-            WriteError::Property { name, expected, .. } => {
-                write!(formatter, "the property `{name}` must be {expected}")
-            }
-            WriteError::Refused(error) => error.fmt(formatter),
-        }
-    }
-}
-
-impl std::error::Error for WriteError {}
-
-impl From<SelectorErrors> for WriteError {
-    fn from(errors: SelectorErrors) -> Self {
-        WriteError::Selector(errors)
-    }
+/// Returns the first ids of a list for a message.
+fn first_ids(ids: &[String]) -> String {
+    let more = if ids.len() > NAMED { ", …" } else { "" };
+    format!("{}{more}", ids[..ids.len().min(NAMED)].join(", "))
 }
 
 impl Context {
-    /// Writes by selectors of another edition than the context's own.
+    /// Returns a writer for selectors of another edition than the context's own.
     pub fn in_edition(&mut self, edition: Edition) -> Writer<'_> {
         Writer { context: self, edition }
     }
@@ -118,7 +99,8 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// The position matches nothing or more than one node, or the node may not stand there. Nothing lands somewhere else.
+    /// If the position matches no node or more than one, or the node may not be there. The node is
+    /// never put elsewhere.
     pub fn add_at(
         &mut self,
         position: &str,
@@ -128,20 +110,20 @@ impl Context {
         self.in_edition(self.edition()).add_at(position, node, content)
     }
 
-    /// Removes all nodes that a selector matches, or none. Returns the ids that it matched.
+    /// Removes all nodes that a selector matches, or none. Returns the matched ids.
     ///
     /// # Errors
     ///
-    /// It matches nothing, or one of them may not go.
+    /// If it matches no node, or one of them may not be removed.
     pub fn remove_selected(&mut self, selector: &str) -> Result<Vec<String>, WriteError> {
         self.in_edition(self.edition()).remove_selected(selector)
     }
 
-    /// Makes the same change on all nodes that a selector matches, or on none. Returns their ids.
+    /// Applies the same edit to all nodes that a selector matches, or to none. Returns their ids.
     ///
     /// # Errors
     ///
-    /// It matches nothing, or one of them may not be changed.
+    /// If it matches no node, or one of them may not be changed.
     pub fn edit_selected(
         &mut self,
         selector: &str,
@@ -150,11 +132,13 @@ impl Context {
         self.in_edition(self.edition()).edit_selected(selector, edit)
     }
 
-    /// Moves the one node that a selector matches to a position. Returns old and new ids of nodes that were created again.
+    /// Moves the one node that a selector matches to a position. Returns old and new ids of nodes
+    /// that were recreated.
     ///
     /// # Errors
     ///
-    /// The selector or the position matches nothing or more than one node, or the node may not go there.
+    /// If the selector or the position matches no node or more than one, or the node may not be
+    /// there.
     pub fn move_selected(
         &mut self,
         selector: &str,
@@ -172,14 +156,16 @@ pub struct Writer<'c> {
 }
 
 impl Writer<'_> {
-    /// Adds a node: `add_at("(d0, cont[offset=0], end)", "block:text { key='hero' }", "Hello".into())`. Returns its id.
+    /// Adds a node: `add_at("(d0, cont[offset=0], end)", "block:text { key='hero' }",
+    /// "Hello".into())`. Returns its id.
     ///
-    /// The position names the parent and, by a cue, the place among its children: a trailing comma is the start, then `end`, `+N` and `-N`.
-    /// Without a cue the node goes where its offset puts it.
+    /// The position names the parent and, by a cue, the place among its children: a trailing comma
+    /// is the start; the others are `end`, `+N` and `-N`. Without a cue the offset decides.
     ///
     /// # Errors
     ///
-    /// The position matches nothing or more than one node, or the node may not stand there. Nothing lands somewhere else.
+    /// If the position matches no node or more than one, or the node may not be there. The node is
+    /// never put elsewhere.
     pub fn add_at(
         &mut self,
         position: &str,
@@ -191,30 +177,30 @@ impl Writer<'_> {
         self.context.add(place, node).map_err(WriteError::Refused)
     }
 
-    /// Removes all nodes that a selector matches, or none. Returns the ids that it matched.
+    /// Removes all nodes that a selector matches, or none. Returns the matched ids.
     ///
     /// # Errors
     ///
-    /// It matches nothing, or one of them may not go.
+    /// If it matches no node, or one of them may not be removed.
     pub fn remove_selected(&mut self, selector: &str) -> Result<Vec<String>, WriteError> {
         let ids = self.matches(selector)?;
         let all: BTreeSet<&str> = ids.iter().map(String::as_str).collect();
-        let stands_below = |id: &str| {
+        let is_below_another = |id: &str| {
             let node = self.context.working().get(id);
             node.is_some_and(|node| node.ancestors().any(|above| all.contains(above.id())))
         };
-        // One that stands below another goes with it.
-        let tops: Vec<String> = ids.iter().filter(|id| !stands_below(id)).cloned().collect();
+        // A node below another match is removed with it.
+        let tops: Vec<String> = ids.iter().filter(|id| !is_below_another(id)).cloned().collect();
         let ops = tops.into_iter().map(|node| Op::Remove { node }).collect();
         self.write_all(ops)?;
         Ok(ids)
     }
 
-    /// Makes the same change on all nodes that a selector matches, or on none. Returns their ids.
+    /// Applies the same edit to all nodes that a selector matches, or to none. Returns their ids.
     ///
     /// # Errors
     ///
-    /// It matches nothing, or one of them may not be changed.
+    /// If it matches no node, or one of them may not be changed.
     pub fn edit_selected(
         &mut self,
         selector: &str,
@@ -226,11 +212,13 @@ impl Writer<'_> {
         Ok(ids)
     }
 
-    /// Moves the one node that a selector matches to a position. Returns old and new ids of nodes that were created again.
+    /// Moves the one node that a selector matches to a position. Returns old and new ids of nodes
+    /// that were recreated.
     ///
     /// # Errors
     ///
-    /// The selector or the position matches nothing or more than one node, or the node may not go there.
+    /// If the selector or the position matches no node or more than one, or the node may not be
+    /// there.
     pub fn move_selected(
         &mut self,
         selector: &str,
@@ -248,29 +236,32 @@ impl Writer<'_> {
         self.context.batch(ops).map(drop).map_err(|batch| WriteError::Refused(batch.error))
     }
 
-    /// The ids of the nodes of the working state that a selector without a time matches; at least one.
+    /// Returns the ids of the nodes of the working state that a selector without a time prefix
+    /// matches; at least one.
     fn matches(&self, selector: &str) -> Result<Vec<String>, WriteError> {
         let target = parse_target(selector, self.edition)?;
         let ids = self.find(&target);
         if ids.is_empty() { Err(WriteError::NoMatch(selector.to_owned())) } else { Ok(ids) }
     }
 
-    /// In edition 0.1 no time means the newest snapshot; writes go to the working state in every edition.
+    /// Without a time prefix, edition 0.1 reads the newest snapshot; writes use the working state
+    /// in every edition.
     fn find(&self, target: &Selector) -> Vec<String> {
         let found = evaluate(&plan(lower(target)), self.context.working(), None);
         found.into_iter().map(|node| node.id().to_owned()).collect()
     }
 
-    /// Returns the place that a position names: `(d0, cont[offset=0], end)`. For operations that are put together by hand.
+    /// Returns the place of a position: `(d0, cont[offset=0], end)`. For operations that are built
+    /// by hand.
     ///
     /// # Errors
     ///
-    /// It is no position, or its way leads nowhere or to more than one node.
+    /// If the text is not a position, or matches no node or more than one.
     pub fn place_of(&self, text: &str) -> Result<Place, WriteError> {
         let Insertion { position, cue, .. } = parse_position(text, self.edition)?;
         let parents = self.find(&of_position(&position, self.edition));
         if parents.is_empty() && self.is_missing_core(&position) {
-            // The first node of a turn in progress brings the core with it.
+            // The first node of a turn in progress creates the core.
             return match cue {
                 None | Some(ast::Cue::Start | ast::Cue::End) => Ok(Place::at("^ah", 0)),
                 Some(ast::Cue::After(_) | ast::Cue::Before(_)) => {
@@ -293,7 +284,8 @@ impl Writer<'_> {
         })
     }
 
-    /// True if a position leads to the core of the head, as `(d0, cont[offset=0])` does, and there is none yet.
+    /// Returns whether a position is the core of the head, as in `(d0, cont[offset=0])`, and there
+    /// is none yet.
     fn is_missing_core(&self, position: &Position) -> bool {
         let Some((core, way)) = position.hops.split_last() else { return false };
         let is_core = match core.kind {
@@ -326,10 +318,9 @@ impl Writer<'_> {
                 span: property.span,
                 expected,
             };
-            let value =
-                value_of(&property.value).ok_or_else(|| invalid("a number that can be stored"))?;
+            let value = value_of(&property.value).ok_or_else(|| invalid("a number in range"))?;
             let text =
-                || value.as_str().map(str::to_owned).ok_or_else(|| invalid("a text, in quotes"));
+                || value.as_str().map(str::to_owned).ok_or_else(|| invalid("a string in quotes"));
             let whole = || value.as_i64().ok_or_else(|| invalid("a whole number"));
             let truth = || match value.as_str() {
                 Some("true") => Ok(true),
@@ -375,7 +366,7 @@ fn only(selector: &str, mut ids: Vec<String>) -> Result<String, WriteError> {
     }
 }
 
-/// The selector that reads a position.
+/// Returns the selector that reads a position.
 fn of_position(position: &Position, edition: Edition) -> Selector {
     Selector {
         edition,
@@ -389,7 +380,7 @@ fn of_position(position: &Position, edition: Edition) -> Selector {
     }
 }
 
-/// A value of the selector language as JSON. Numbers beyond what a header holds are refused.
+/// Converts a value of the selector language to JSON; `None` for numbers that no header can hold.
 fn value_of(value: &PropertyValue) -> Option<Value> {
     let one = |value: &ast::Value| match value {
         ast::Value::Null => Some(Value::Null),

@@ -1,23 +1,23 @@
-//! Keys of objects. Nearly all keys are short, and those live inside the entry: no allocation each,
-//! and comparing them touches no other memory.
+//! Keys of objects. Nearly all keys are short and are stored inside the entry: they need no
+//! allocation, and comparing them touches no other memory.
 
 use std::cmp::Ordering;
 use std::fmt;
 
-/// How many bytes fit beside the length; makes a key as large as a `String`.
+/// Number of bytes that fit beside the length; makes a key as large as a `String`.
 const SHORT: usize = 22;
 
-/// A key. Each text has one shape, so equal keys are equal field by field.
+/// A key. Each text has exactly one representation, so equal keys are equal field by field.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) enum Key {
-    /// At most `SHORT` bytes, filled up with zeros.
+    /// At most `SHORT` bytes, padded with zeros.
     Short { len: u8, bytes: [u8; SHORT] },
     /// More than `SHORT` bytes.
     Long(Box<str>),
 }
 
 impl Key {
-    /// Returns a text as a key, if that takes no allocation.
+    /// Returns `text` as a key if it is short enough to need no allocation.
     #[inline]
     pub(crate) fn short(text: &str) -> Option<Key> {
         let mut bytes = [0; SHORT];
@@ -67,8 +67,9 @@ impl Ord for Key {
     #[inline]
     fn cmp(&self, other: &Self) -> Ordering {
         if let (Key::Short { bytes: left, .. }, Key::Short { bytes: right, .. }) = (self, other) {
-            // Most pairs differ within one word. The zeros behind a shorter key sort before any byte
-            // but zero itself; words that are equal decide nothing.
+            // Most pairs differ within the first eight bytes. The zero padding of a shorter key
+            // sorts before any byte except zero itself; if the words are equal, the full comparison
+            // below decides.
             let word = |bytes: &[u8; SHORT]| bytes.first_chunk().copied().map(u64::from_be_bytes);
             match word(left).cmp(&word(right)) {
                 Ordering::Equal => {}

@@ -1,8 +1,8 @@
 //! JSON values and their one canonical text.
 //!
 //! Content hashes are taken over JSON, and the reference is Python's `json.dumps(value,
-//! sort_keys=True, separators=(',', ':'), ensure_ascii=True)`. This crate reads JSON into a [`Value`]
-//! without losing anything that such a text shows, and writes exactly those bytes.
+//! sort_keys=True, separators=(',', ':'), ensure_ascii=True)`. This crate reads JSON into a
+//! [`Value`] without losing anything that affects this text, and writes exactly the same bytes.
 //!
 //! ```
 //! let value = contextree_json::parse(br#"{"b": [1, 1.0, 1e16, 12345678901234567890], "a": "\u00E9"}"#)?;
@@ -19,20 +19,20 @@
 //! # Why by hand
 //!
 //! The usual crate, serde_json, turns integers beyond `u64` into doubles and `-0` into −0.0, lets a
-//! repeated key replace the earlier one, and prints doubles and text beyond ASCII in another way. Each
-//! of these would change a hash without a word.
+//! repeated key replace the earlier one, and formats doubles and non-ASCII text differently. Each
+//! of these would silently change a hash.
 //!
 //! # What is accepted
 //!
-//! JSON as in RFC 8259, in UTF-8 and without a byte order mark, within [`Limits`]. Refused, although
+//! JSON as in RFC 8259, in UTF-8 without a byte order mark, within [`Limits`]. Rejected, although
 //! Python reads them: `NaN` and `Infinity`, doubles out of range (`1e400`), lone surrogates
 //! (`"\ud800"`), repeated keys, and raw control characters in strings.
 //!
 //! # Reading order
 //!
-//! [`Value`], [`Object`] and [`Number`] are the data; [`mod@write`] turns them to text; [`Reader`]
-//! turns text to events, and [`parse`](fn@parse) builds a value from these. [`lines`](fn@lines) cuts
-//! JSON Lines.
+//! [`Value`], [`Object`] and [`Number`] are the data; [`mod@write`] turns them into text;
+//! [`Reader`] turns text into events, and [`parse`](fn@parse) builds a value from events.
+//! [`lines`](fn@lines) splits JSON Lines.
 
 #![forbid(unsafe_code)]
 

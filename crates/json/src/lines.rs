@@ -1,11 +1,11 @@
-//! JSON Lines: where one text ends and the next begins.
+//! JSON Lines: splits a text into lines.
 
 use memchr::memchr;
 
-/// Returns the lines of a text, without their line breaks. What follows the last line break is a line only if there is something.
+/// Returns the lines of a text, without their line breaks. An empty last line is omitted.
 ///
-/// A log is some hundred megabytes, and looking for the ends of its lines byte by byte would cost a third of what parsing does; hence the crate
-/// that searches with the processor's wide registers.
+/// Logs can have hundreds of megabytes, and searching for line breaks byte by byte would cost a
+/// third of the time that parsing takes; hence `memchr`, which uses vector instructions.
 ///
 /// ```
 /// let lines: Vec<&[u8]> = contextree_json::lines(b"{}\n\n[1]\n").collect();
@@ -31,7 +31,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_are_those_of_a_split_but_for_an_empty_last_one() {
+    fn lines_equal_a_split_without_the_empty_last_line() {
         let texts = ["", "\n", "a", "a\n", "\na", "a\n\n", "a\r\nb", "a\nb\n\nc", "\n\n\n"];
         for text in texts {
             let mut expected: Vec<&[u8]> = text.as_bytes().split(|byte| *byte == b'\n').collect();

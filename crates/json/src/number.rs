@@ -1,7 +1,7 @@
-//! Numbers that keep what was written: integers of any size exactly, everything else as a double.
+//! Numbers as written: integers of any size are exact, everything else is a double.
 //!
-//! Whether a number is an integer is decided by its text, as in Python: `1` is an integer, `1.0` and
-//! `1e0` are doubles. `-0` is the integer 0 and `-0.0` is the double −0.0.
+//! Whether a number is an integer is decided by its text, as in Python: `1` is an integer, `1.0`
+//! and `1e0` are doubles. `-0` is the integer 0 and `-0.0` is the double −0.0.
 
 use std::cmp::Ordering;
 use std::hash::{Hash, Hasher};
@@ -17,7 +17,8 @@ pub struct Number {
     repr: Repr,
 }
 
-/// The three shapes of a number. `Big` is only used where `Int` cannot be, so each number has one.
+/// The three representations of a number. `Big` is used only where `Int` does not fit, so each
+/// number has exactly one representation.
 #[derive(Clone, Debug)]
 pub(crate) enum Repr {
     Int(i64),
@@ -46,13 +47,13 @@ impl Number {
         float.is_finite().then_some(Number { repr: Repr::Float(float) })
     }
 
-    /// Returns the integer that `text` writes in JSON, of any length: `-?(0|[1-9][0-9]*)`.
+    /// Parses a JSON integer of any length: `-?(0|[1-9][0-9]*)`.
     pub fn from_integer_text(text: &str) -> Option<Self> {
         Self::parse(text).filter(Number::is_integer)
     }
 
-    /// Returns the number that `text` writes in JSON, or `None` if it is anything else, carries
-    /// blanks, or is a double out of range (`1e400`).
+    /// Parses a JSON number. Returns `None` if `text` is anything else, contains whitespace, or is
+    /// a double out of range (`1e400`).
     pub fn parse(text: &str) -> Option<Self> {
         match grammar::scan(text.as_bytes()) {
             Ok(shape) if shape.len == text.len() => Self::from_scanned(text, shape.is_integer),
@@ -60,8 +61,8 @@ impl Number {
         }
     }
 
-    /// Returns the number for a text that is known to follow the grammar; `None` only for doubles out
-    /// of range.
+    /// Returns the number for a text that is known to follow the grammar; `None` only if it is a
+    /// double out of range.
     pub(crate) fn from_scanned(text: &str, is_integer: bool) -> Option<Self> {
         if !is_integer {
             return text.parse().ok().and_then(Self::from_f64);
@@ -72,7 +73,7 @@ impl Number {
         })
     }
 
-    /// Returns a number of bytes that the canonical text does not exceed.
+    /// Returns an upper bound on the length of the canonical text in bytes.
     pub(crate) fn canonical_bound(&self) -> usize {
         match &self.repr {
             Repr::Big(digits) => digits.len(),
@@ -112,7 +113,7 @@ impl Number {
         }
     }
 
-    /// Compares by numeric value and exactly: no side is ever rounded to a double first.
+    /// Compares by numeric value, exactly: neither side is rounded to a double first.
     ///
     /// `1` equals `1.0` here, and `-0.0` equals `0`.
     pub fn compare(&self, other: &Number) -> Ordering {
@@ -157,7 +158,7 @@ impl Hash for Number {
     }
 }
 
-/// How a big integer, which is never near zero, compares with every `i64`.
+/// Compares a big integer, which is always outside the `i64` range, with any `i64`.
 fn sign_of(digits: &str) -> Ordering {
     if digits.starts_with('-') { Ordering::Less } else { Ordering::Greater }
 }
@@ -179,7 +180,7 @@ fn compare_floats(left: f64, right: f64) -> Ordering {
 }
 
 fn compare_int_float(integer: i64, float: f64) -> Ordering {
-    // 2^63 and −2^63 are doubles, so these two bounds are exact.
+    // 2^63 and −2^63 are representable as doubles, so both bounds are exact.
     const LIMIT: f64 = 9_223_372_036_854_775_808.0;
     if float >= LIMIT {
         return Ordering::Less;
@@ -209,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn comparison_is_exact_across_shapes() {
+    fn comparison_is_exact_across_representations() {
         #[track_caller]
         fn check(left: &str, right: &str, expect: Ordering) {
             assert_eq!(number(left).compare(&number(right)), expect, "{left} against {right}");
@@ -242,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn each_integer_has_one_shape() {
+    fn each_integer_has_one_representation() {
         assert_eq!(number("-0"), Number::from_i64(0));
         assert_eq!(number("9223372036854775807").as_i64(), Some(i64::MAX));
         assert_eq!(number("-9223372036854775808").as_i64(), Some(i64::MIN));
@@ -255,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn text_that_is_no_number_is_refused() {
+    fn text_that_is_not_a_number_is_rejected() {
         for text in
             ["", "-", "+1", "01", "1.", ".5", "1e", "1e+", " 1", "1 ", "NaN", "1e400", "0x1"]
         {

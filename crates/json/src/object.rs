@@ -11,7 +11,7 @@ use crate::key::Key;
 
 /// An object's entries, sorted by key.
 ///
-/// Appending keys that arrive in order is cheap; inserting elsewhere moves the entries behind.
+/// Appending keys in ascending order is cheap; inserting elsewhere shifts all later entries.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Object {
     entries: Vec<(Key, Value)>,
@@ -46,18 +46,18 @@ impl Object {
         self.entries.get(index).map(|(_, value)| value)
     }
 
-    /// Returns the value under `key`, to be changed in place.
+    /// Returns the value under `key`, for changing it in place.
     pub fn get_mut(&mut self, key: &str) -> Option<&mut Value> {
         let index = self.find(key).ok()?;
         self.entries.get_mut(index).map(|(_, value)| value)
     }
 
-    /// Returns whether `key` is present, if only with `null`.
+    /// Returns whether `key` is present, even if its value is `null`.
     pub fn contains_key(&self, key: &str) -> bool {
         self.find(key).is_ok()
     }
 
-    /// Puts `value` under `key` and returns the value that was there before.
+    /// Inserts `value` under `key` and returns the value it replaced.
     pub fn insert(&mut self, key: impl AsRef<str>, value: Value) -> Option<Value> {
         let key = Key::from(key.as_ref());
         if self.entries.last().is_none_or(|(last, _)| *last < key) {
@@ -73,7 +73,7 @@ impl Object {
         }
     }
 
-    /// Takes `key` out and returns its value.
+    /// Removes `key` and returns its value.
     pub fn remove(&mut self, key: &str) -> Option<Value> {
         let index = self.find(key).ok()?;
         Some(self.entries.remove(index).1)
@@ -84,7 +84,7 @@ impl Object {
         self.entries.len()
     }
 
-    /// Returns whether there is no entry.
+    /// Returns whether the object is empty.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
@@ -153,7 +153,7 @@ impl<'a> IntoIterator for &'a Object {
     }
 }
 
-/// The entries of an object in key order, taken out; from [`Object::into_iter`].
+/// The owned entries of an object in key order; from [`Object::into_iter`].
 #[derive(Debug)]
 pub struct IntoIter {
     entries: vec::IntoIter<(Key, Value)>,
@@ -193,7 +193,8 @@ impl<K: AsRef<str>> FromIterator<(K, Value)> for Object {
     fn from_iter<I: IntoIterator<Item = (K, Value)>>(entries: I) -> Self {
         let mut entries: Vec<_> =
             entries.into_iter().map(|(key, value)| (Key::from(key.as_ref()), value)).collect();
-        // The sort is stable, so of two equal keys the later stands behind and replaces the earlier.
+        // The sort is stable, so of two equal keys the later one comes second and replaces the
+        // earlier.
         entries.sort_by(|left, right| left.0.cmp(&right.0));
         entries.dedup_by(|later, kept| {
             let same = later.0 == kept.0;

@@ -4,15 +4,14 @@
 //! different values, and so are `0.0` and `-0.0`; ask [`Number::compare`] for the numeric order.
 
 use std::borrow::Cow;
-use std::fmt;
 
 use crate::{Number, Object, write};
 
 /// A JSON value.
 ///
-/// Dropping, cloning and comparing a value recurse into it. Values that come from the parser never
-/// nest deeper than [`MAX_VALUE_DEPTH`](crate::MAX_VALUE_DEPTH); code that builds values by hand must
-/// keep to a similar bound.
+/// Dropping, cloning and comparing a value are recursive. Parsed values never nest deeper than
+/// [`MAX_VALUE_DEPTH`](crate::MAX_VALUE_DEPTH); code that builds values by hand must keep to a
+/// similar bound.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Value {
     /// `null`.
@@ -96,8 +95,8 @@ impl Value {
         self.as_object().and_then(|object| object.get(key))
     }
 
-    /// Returns the name of the kind as JSON Schema spells it: `null`, `boolean`, `number`, `string`,
-    /// `array` or `object`.
+    /// Returns the name of the kind as JSON Schema spells it: `null`, `boolean`, `number`,
+    /// `string`, `array` or `object`.
     pub fn type_name(&self) -> &'static str {
         match self {
             Value::Null => "null",
@@ -116,7 +115,7 @@ impl Value {
         out
     }
 
-    /// Returns a number of bytes that the canonical text does not exceed, without writing it.
+    /// Returns an upper bound on the length of the canonical text in bytes, without writing it.
     pub fn canonical_bound(&self) -> usize {
         // No byte has a longer escape than `\u007f`.
         let text = |text: &str| 6 * text.len() + 2;
@@ -137,17 +136,10 @@ impl Value {
     }
 }
 
-/// Why a double could not become a value: it is NaN or infinite, which JSON cannot write.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The error for a NaN or infinite double, which JSON cannot represent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("number is not finite")]
 pub struct NotFinite;
-
-impl fmt::Display for NotFinite {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("number is not finite")
-    }
-}
-
-impl std::error::Error for NotFinite {}
 
 impl TryFrom<f64> for Value {
     type Error = NotFinite;

@@ -1,8 +1,9 @@
 //! The depth axis: −1 is the system region, 0 the head, 1 the newest turn, 2 the one before it.
 //!
-//! Every child of `^seq` has a place on the axis, so a depth is looked up by counting from the back and nothing is
-//! walked. Turns that tie on all stamps are the one complication: in edition 0.3 the smaller id is the newer one,
-//! against document order (switch S6). Such ties come from documents without headers only.
+//! Every child of `^seq` has a position on the axis, so a depth is looked up by counting from the
+//! end, without a walk. Turns with equal stamps are the one complication: in edition 0.3 the
+//! smaller id is the newer one, against document order (switch S6). Such ties occur only in
+//! documents without headers.
 
 use std::collections::VecDeque;
 
@@ -47,7 +48,7 @@ impl<'t> Axis<'t> {
         }
     }
 
-    /// Returns the depth that a region lies at; `^seq` lies at none.
+    /// Returns the depth of a region; `None` for `^seq`.
     pub(crate) fn region_depth(region: Region) -> Option<i64> {
         match region {
             Region::Sys => Some(-1),
@@ -67,7 +68,8 @@ impl<'t> Axis<'t> {
         }
     }
 
-    /// Returns the children of `^seq` whose depth is in all sets, in document order. Few depths are looked up one by one.
+    /// Returns the children of `^seq` whose depth is in all sets, in document order. Few depths are
+    /// looked up one by one.
     pub(crate) fn turns_in(&self, sets: &[&DepthSet]) -> Vec<(i64, NodeRef<'t>)> {
         let wanted = |depth: i64| sets.iter().all(|set| set.contains(depth));
         let last = self.len as i64;
@@ -86,7 +88,7 @@ impl<'t> Axis<'t> {
             .filter(|depth| wanted(*depth))
             .filter_map(|depth| Some((depth, self.container(depth)?)))
             .collect();
-        // Older is earlier in the document, except among turns that tie.
+        // Older turns are earlier in the document, except among turns with equal stamps.
         let upset = |pair: &[(i64, NodeRef<'t>)]| matches!(pair, [one, two] if ties(one.1, two.1));
         if self.recency == Recency::SmallerId && found.windows(2).any(upset) {
             found.sort_by_cached_key(|(_, turn)| turn.position());
@@ -94,8 +96,9 @@ impl<'t> Axis<'t> {
         found
     }
 
-    /// Ties are a property of documents without headers, where the newest turns tie like all others. There a lookup would
-    /// walk along the whole run of ties, so that all depths are worked out in one go instead.
+    /// Returns whether the newest turns have equal stamps. This happens in documents without
+    /// headers, where all turns do. A lookup would then walk the whole sequence of ties, so all
+    /// depths are computed at once instead.
     fn has_ties_near_the_end(&self) -> bool {
         self.recency == Recency::SmallerId && {
             let mut newest = self.sequence.children_rev().take(2);
@@ -103,7 +106,8 @@ impl<'t> Axis<'t> {
         }
     }
 
-    /// The position that a position changes places with: within a run of turns that tie, age runs the other way.
+    /// Returns the mirrored position: among turns with equal stamps, age runs against document
+    /// order.
     fn mirrored(&self, position: usize) -> usize {
         if self.recency == Recency::LargerId {
             return position;
@@ -111,8 +115,8 @@ impl<'t> Axis<'t> {
         let Some(node) = self.sequence.child(position) else { return position };
         let tied = |at: &usize| self.sequence.child(*at).is_some_and(|other| ties(node, other));
         let before = (0..position).rev().take_while(tied).count();
-        let behind = (position + 1..self.len).take_while(tied).count();
-        position - before + behind
+        let after = (position + 1..self.len).take_while(tied).count();
+        position - before + after
     }
 }
 
@@ -122,7 +126,7 @@ pub(crate) struct Turns<'t> {
     children: NodeChildren<'t>,
     ahead: Option<NodeRef<'t>>,
     run: VecDeque<(i64, NodeRef<'t>)>,
-    /// The depth of the oldest turn that is still to come.
+    /// The depth of the oldest remaining turn.
     older: i64,
     recency: Recency,
 }
@@ -156,7 +160,7 @@ impl<'t> Iterator for Turns<'t> {
     }
 }
 
-/// True if nothing but the id tells which of two turns is the newer one.
+/// Returns whether only the ids decide which of two turns is newer.
 fn ties(one: NodeRef<'_>, other: NodeRef<'_>) -> bool {
     one.created_at_ns() == other.created_at_ns()
         && one.creation_index() == other.creation_index()
@@ -164,7 +168,7 @@ fn ties(one: NodeRef<'_>, other: NodeRef<'_>) -> bool {
         && one.offset() == other.offset()
 }
 
-/// The depths of turns in a set as rising intervals that do not touch.
+/// Returns the depths of turns in a set as ascending, disjoint intervals.
 fn intervals(set: &DepthSet, last: i64) -> Vec<(i64, i64)> {
     let mut parts: Vec<(i64, i64)> = set
         .items

@@ -1,25 +1,29 @@
-//! What can go wrong between a parsed selector and its result, and what is merely suspicious.
+//! Errors between a parsed selector and its result, and warnings.
 
 use std::fmt;
 
 use contextree_json::{Object, Value};
 use contextree_selector::{SelectorErrors, Span, draw_caret};
 
-/// Why a query gives no result.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Why a query has no result.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum QueryError {
-    /// The text is no selector of its edition: `.cb[role=`.
-    Selector(SelectorErrors),
-    /// It is one, but addresses something that is not there: `@t-99 ^root`.
-    Resolve(ResolveError),
-    /// It addresses a part of the history that is only in a store. Whoever has the store loads it and asks again.
+    /// The selector is invalid in its edition: `.cb[role=`.
+    #[error(transparent)]
+    Selector(#[from] SelectorErrors),
+    /// The selector is valid, but addresses something that does not exist: `@t-99 ^root`.
+    #[error(transparent)]
+    Resolve(#[from] ResolveError),
+    /// The selector addresses a part of the history that is only in a store. The owner of the store
+    /// loads it and retries.
+    #[error("a snapshot that the selector addresses is in the store and was not loaded")]
     NotLoaded,
 }
 
 impl QueryError {
-    /// Returns all errors as a list of JSON objects: `code`, `kind`, `start` and `end` in bytes of the text, `message`, where it is known
-    /// `found` and `expected`, and `help` where there is a way out.
+    /// Returns all errors as a list of JSON objects: `code`, `kind`, `start` and `end` in bytes of
+    /// the text, `message`, `found` and `expected` where known, and `help` if there is a hint.
     #[must_use]
     pub fn to_value(&self) -> Value {
         let errors = match self {
@@ -55,7 +59,7 @@ impl QueryError {
         }
     }
 
-    /// Returns the error with the text and a caret under the faulty part.
+    /// Returns the error with the text and a caret under the invalid part.
     #[must_use]
     pub fn draw(&self, text: &str) -> String {
         match self {
@@ -66,7 +70,7 @@ impl QueryError {
     }
 }
 
-/// One error or warning as an object for programs.
+/// Returns one error or warning as an object for programs.
 fn problem(
     code: &str,
     kind: &str,
@@ -86,60 +90,39 @@ fn problem(
     object
 }
 
-impl fmt::Display for QueryError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Selector(errors) => errors.fmt(formatter),
-            Self::Resolve(error) => error.fmt(formatter),
-            Self::NotLoaded => formatter.write_str(
-                "a snapshot that the selector addresses is in the store and was not loaded",
-            ),
-        }
-    }
-}
-
-impl std::error::Error for QueryError {}
-
-impl From<SelectorErrors> for QueryError {
-    fn from(errors: SelectorErrors) -> Self {
-        Self::Selector(errors)
-    }
-}
-
-impl From<ResolveError> for QueryError {
-    fn from(error: ResolveError) -> Self {
-        Self::Resolve(error)
-    }
-}
-
-/// A selector that is well formed and cannot be resolved.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A valid selector that cannot be resolved.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{kind}")]
 #[non_exhaustive]
 pub struct ResolveError {
-    /// What is wrong.
+    /// The problem.
     pub kind: ResolveErrorKind,
-    /// Where it is wrong, in bytes of the text.
+    /// The location, in bytes of the text.
     pub span: Span,
 }
 
-/// What a selector can fail to resolve to.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Why a selector cannot be resolved.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ResolveErrorKind {
-    /// There is no such snapshot: `@t-99`, `@c999`, `@t+1`. The present is never given in place of the past.
+    /// No such snapshot exists: `@t-99`, `@c999`, `@t+1`. The present is never returned in place of
+    /// the past.
+    #[error("no snapshot `{address}`")]
     SnapshotNotFound {
         /// The address as it was understood, `@t-99`.
         address: String,
-        /// The cycle of the oldest snapshot there is.
+        /// The cycle of the oldest snapshot.
         oldest: Option<u32>,
-        /// The cycle of the newest snapshot there is.
+        /// The cycle of the newest snapshot.
         newest: Option<u32>,
-        /// How many snapshots there are.
+        /// The number of snapshots.
         count: usize,
     },
-    /// The selector has no time and the history has no working state.
+    /// The selector has no time prefix and the history has no working state.
+    #[error("there is no working state, only snapshots")]
     NoWorkingState,
-    /// A time prefix where the tree is given: in `where`, and in a diff of two trees.
+    /// A time prefix where the tree is fixed: in `where`, and in a diff of two trees.
+    #[error("a time prefix is not allowed here, because the tree is fixed")]
     TimeNotAllowed,
 }
 
@@ -171,7 +154,7 @@ impl ResolveError {
         }
     }
 
-    /// Returns a way out.
+    /// Returns a hint.
     #[must_use]
     pub fn help(&self) -> Option<String> {
         match &self.kind {
@@ -184,20 +167,20 @@ impl ResolveError {
                 let back = count.saturating_sub(1);
                 let oldest_turn = if back == 0 { "@t0".to_owned() } else { format!("@t-{back}") };
                 Some(format!(
-                    "there are `{oldest_turn}` to `@t0`, that is `@c{oldest}` to `@c{newest}`"
+                    "existing snapshots: `{oldest_turn}` to `@t0`, or `@c{oldest}` to `@c{newest}`"
                 ))
             }
             ResolveErrorKind::SnapshotNotFound { .. } => {
-                Some("there is no snapshot yet, commit first".to_owned())
+                Some("there are no snapshots yet; commit first".to_owned())
             }
             ResolveErrorKind::NoWorkingState => {
-                Some("put `@t0` before the selector to read the latest commit".to_owned())
+                Some("add `@t0` before the selector to read the latest commit".to_owned())
             }
             ResolveErrorKind::TimeNotAllowed => Some("remove the prefix".to_owned()),
         }
     }
 
-    /// Returns the error as several lines with a caret, see [`draw_caret`].
+    /// Returns the error as several lines with a caret; see [`draw_caret`].
     #[must_use]
     pub fn draw(&self, text: &str) -> String {
         let headline = format!("error[{}]: {self}", self.code());
@@ -205,43 +188,26 @@ impl ResolveError {
     }
 }
 
-impl fmt::Display for ResolveError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.kind {
-            ResolveErrorKind::SnapshotNotFound { address, .. } => {
-                write!(formatter, "there is no snapshot `{address}`")
-            }
-            ResolveErrorKind::NoWorkingState => {
-                formatter.write_str("there is no working state, only snapshots")
-            }
-            ResolveErrorKind::TimeNotAllowed => {
-                formatter.write_str("a time prefix has no meaning here, the tree is given")
-            }
-        }
-    }
-}
-
-impl std::error::Error for ResolveError {}
-
-/// Something about a selector that is legal and probably not meant. Data beside the result, never an error.
+/// Something in a selector that is valid but probably a mistake. Part of the result, never an
+/// error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Warning {
-    /// What is suspicious.
+    /// The kind.
     pub kind: WarningKind,
-    /// Where, in bytes of the text.
+    /// The location, in bytes of the text.
     pub span: Span,
 }
 
-/// What a warning is about.
+/// The kind of a warning.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum WarningKind {
-    /// `.bloc` is legal, but no node of the tree has this type.
+    /// `.bloc` is valid, but no node of the tree has this type.
     UnknownType {
         /// The type as written.
         written: String,
-        /// A type that the tree has, if one is near.
+        /// A similar type that the tree has.
         suggestion: Option<String>,
     },
 }
@@ -257,7 +223,7 @@ impl WarningKind {
 }
 
 impl Warning {
-    /// Returns a way out.
+    /// Returns a hint.
     #[must_use]
     pub fn help(&self) -> Option<String> {
         match &self.kind {
@@ -267,14 +233,15 @@ impl Warning {
         }
     }
 
-    /// Returns the warning as several lines with a caret, see [`draw_caret`].
+    /// Returns the warning as several lines with a caret; see [`draw_caret`].
     #[must_use]
     pub fn draw(&self, text: &str) -> String {
         let headline = format!("warning[{}]: {}", self.kind.as_str(), self.kind);
         draw_caret(&headline, text, self.span, self.help().as_deref())
     }
 
-    /// Returns the warning as a JSON object: `kind`, `start` and `end` in bytes of the text, `message`, and `help` where there is a way out.
+    /// Returns the warning as a JSON object: `kind`, `start` and `end` in bytes of the text,
+    /// `message`, and `help` if there is a hint.
     #[must_use]
     pub fn to_value(&self) -> Value {
         let (kind, help) = (self.kind.as_str(), self.help());
@@ -288,7 +255,7 @@ impl fmt::Display for WarningKind {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::UnknownType { written, .. } => {
-                write!(formatter, "`.{written}` matches no type in this tree")
+                write!(formatter, "no node in this tree has the type `.{written}`")
             }
         }
     }

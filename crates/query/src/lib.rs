@@ -1,15 +1,16 @@
 //! Selectors over space and time: the query language of PACT on trees and histories.
 //!
-//! The steps, each in the room of its name:
+//! The steps, each in the module of its name:
 //!
 //! 1. `contextree_selector` parses text into a syntax tree.
-//! 2. [`resolve`](fn@resolve): times become positions in a [`Timeline`], names become conditions. From here on there is no
-//!    relative time, no alias and no edition; see [`resolved`].
-//! 3. [`plan`](fn@plan): what is looked up, and what is scanned.
-//! 4. [`evaluate`](fn@evaluate): a plan and a tree give nodes in result order; [`find_matches`] fetches none of them.
+//! 2. [`resolve`](fn@resolve): times become positions in a [`Timeline`], names become conditions.
+//!    After this there is no relative time, no alias and no edition; see [`resolved`].
+//! 3. [`plan`](fn@plan): decides what is looked up and what is scanned.
+//! 4. [`evaluate`](fn@evaluate): a plan and a tree give nodes in result order; [`find_matches`]
+//!    does not fetch them.
 //!
-//! [`select`](fn@select) goes the whole way. A range answers with a [`RangeDiff`] instead of nodes, and
-//! [`explain`](fn@explain) tells what would be done.
+//! [`select`](fn@select) runs all steps. A range returns a [`RangeDiff`] instead of nodes, and
+//! [`explain`](fn@explain) describes what would be done.
 //!
 //! ```
 //! use contextree_query::{Moment, SelectOptions, Timeline, select};
@@ -46,7 +47,7 @@
 //! # Ok::<(), contextree_query::QueryError>(())
 //! ```
 //!
-//! The crate reads borrowed trees and nothing else: no IO, no clock, no mutation.
+//! The crate only reads borrowed trees: no IO, no clock, no mutation.
 
 mod compare;
 mod depth;

@@ -1,8 +1,9 @@
-//! What a plan finds in one tree, before any node is fetched.
+//! The matches of a plan in one tree, before any node is fetched.
 
 use contextree_tree::{NodeRef, TreeRef};
 
-/// Nodes of one tree, in result order. They are kept as numbers of four bytes and fetched when they are looked at.
+/// Nodes of one tree, in result order. They are stored as 4-byte numbers and fetched when they are
+/// read.
 #[derive(Clone, Debug)]
 pub struct Matches<'t> {
     tree: TreeRef<'t>,
@@ -14,13 +15,13 @@ impl<'t> Matches<'t> {
         Matches { tree, versions }
     }
 
-    /// Returns how many there are.
+    /// Returns the number of nodes.
     #[must_use]
     pub fn len(&self) -> usize {
         self.versions.len()
     }
 
-    /// True if nothing was found.
+    /// Returns whether there are no matches.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.versions.is_empty()
@@ -43,7 +44,7 @@ impl<'t> Matches<'t> {
         self.iter().map(NodeRef::id).collect()
     }
 
-    /// Puts other nodes of the same tree in their place.
+    /// Replaces the nodes by others of the same tree.
     pub(crate) fn replaced(
         self,
         change: impl FnOnce(Vec<NodeRef<'t>>) -> Vec<NodeRef<'t>>,
@@ -52,7 +53,7 @@ impl<'t> Matches<'t> {
         Matches { tree: self.tree, versions: nodes.into_iter().map(NodeRef::version).collect() }
     }
 
-    /// Keeps so many behind those that are skipped.
+    /// Skips `skip` nodes and keeps at most `take` of the rest.
     pub(crate) fn cut(mut self, skip: usize, take: usize) -> Self {
         self.versions.truncate(skip.saturating_add(take));
         self.versions.drain(..skip.min(self.versions.len()));

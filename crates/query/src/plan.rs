@@ -1,44 +1,44 @@
-//! Planning: what is looked up, what is scanned, and in which order.
+//! Planning: decides what is looked up, what is scanned, and in which order.
 //!
 //! | part of a selector | how it is found |
 //! |---|---|
 //! | `^root`, `^sys`, `^seq`, `^ah` | looked up |
 //! | `depth(…)`, `:depth(…)`, `dN` | looked up from the back of `^seq` |
-//! | `#id`, `[id='…']`, `{ id='…' }`, `#key`, `[key='…']` | looked up, then the way to the root is checked |
+//! | `#id`, `[id='…']`, `{ id='…' }`, `#key`, `[key='…']` | looked up, then the path to the root is checked |
 //! | `#key:first` and other picks of a key | the same, then the key's nodes are counted newest first |
-//! | `role`, `kind` and `nodeType` by equality, `[ttl<=n]` | a scan that skips subtrees which cannot have them |
+//! | `role`, `kind` and `nodeType` by equality, `[ttl<=n]` | a scan that skips subtrees that cannot contain them |
 //! | everything else | one pass in document order below what was looked up, which stops when enough is found |
-//! | `:first`, `:last`, `:nth` | among siblings, from their front or their back; `^seq .seg:last` looks at one turn |
+//! | `:first`, `:last`, `:nth` | among siblings, from their start or end; `^seq .seg:last` reads one turn |
 //! | the same with zones, or where a turn elides its core | a table of the tree, one pass per step |
 //!
-//! A plan is an optimisation: the naive evaluator gives the same nodes in the same order.
+//! A plan is an optimisation: the naive evaluator returns the same nodes in the same order.
 
 use contextree_selector::{DepthSet, Order, Root};
 
-use crate::evaluate::Scope;
+use crate::evaluate::{MAX_STEPS, Scope};
 use crate::resolve::{Arrangement, Attr, Body, Chain, Condition, DepthOf, Query, Relation, Step};
 
-/// How a query is carried out.
+/// How a query is evaluated.
 #[derive(Clone, Debug)]
 pub struct Plan {
     pub(crate) query: Query,
     pub(crate) route: Route,
-    /// All that the route looks up is what the query asks for.
+    /// Whether everything that the route looks up is a match, so that no condition must be checked.
     pub(crate) is_settled: bool,
 }
 
 /// Where matches come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Route {
-    /// The node with an id, if its place is right.
+    /// The node with an id, if its path matches.
     ById(Box<str>),
-    /// The nodes with a key whose place is right.
+    /// The nodes with a key whose paths match.
     ByKey(Box<str>),
-    /// A choice among the nodes with a key whose place is right.
+    /// A choice among the nodes with a key whose paths match.
     PickOfKey(Box<str>),
-    /// One chain: its first steps are looked up, the rest is found below them.
+    /// One chain: its first steps are looked up, the rest is searched below them.
     Anchored {
-        /// How many steps are looked up.
+        /// The number of steps that are looked up.
         anchors: usize,
         /// How the rest is found.
         rest: Rest,
@@ -51,7 +51,7 @@ pub(crate) enum Route {
     Table,
     /// Hops.
     Path,
-    /// Everything below what the stages lead to.
+    /// Everything below the end of the stages.
     Below,
     /// The regions.
     Regions,
@@ -59,11 +59,11 @@ pub(crate) enum Route {
     Tree,
 }
 
-/// How the steps behind the anchors are found.
+/// How the steps after the anchors are found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Rest {
-    /// There are none: the anchors are the matches.
-    Nothing,
+    /// There are no further steps: the anchors are the matches.
+    Empty,
     /// One step, a plain scan.
     Scan,
     /// Several steps, with an automaton.
@@ -78,7 +78,7 @@ pub fn plan(query: Query) -> Plan {
     Plan { query, route, is_settled }
 }
 
-/// True if a selector is nothing but the id or the key that its route looks up.
+/// Returns whether a selector consists only of the id or the key that its route looks up.
 fn settles_chains(route: &Route, body: &Body) -> bool {
     let (Route::ById(_) | Route::ByKey(_), Body::Chains(chains)) = (route, body) else {
         return false;
@@ -88,7 +88,7 @@ fn settles_chains(route: &Route, body: &Body) -> bool {
     compound.conditions().all(|condition| settles(route, condition))
 }
 
-/// True if every node that a route looks up satisfies the condition.
+/// Returns whether every node that a route looks up satisfies the condition.
 pub(crate) fn settles(route: &Route, condition: &Condition) -> bool {
     match (route, condition) {
         (Route::ById(sought), Condition::Id(id)) => sought == id,
@@ -104,7 +104,7 @@ impl Plan {
         &self.query
     }
 
-    /// True if results are in the order in which matches are found.
+    /// Returns whether results are in the order in which matches are found.
     pub(crate) fn is_in_document_order(&self) -> bool {
         matches!(
             self.query.arrangement,
@@ -112,7 +112,7 @@ impl Plan {
         )
     }
 
-    /// Returns how many matches in document order are enough; nothing if all are needed.
+    /// Returns how many matches in document order are enough; `None` if all are needed.
     pub(crate) fn enough(&self, window: Option<usize>) -> Option<usize> {
         if !self.is_in_document_order() || self.query.unique {
             return None;
@@ -149,7 +149,7 @@ fn route(query: &Query) -> Route {
 fn route_of_chain(chain: &Chain) -> Route {
     let steps = &chain.steps;
     let Some((last, before)) = steps.split_last() else { return Route::Table };
-    if steps.len() > 64 {
+    if steps.len() > MAX_STEPS {
         return Route::Table;
     }
     let picks_before = before.iter().any(|step| step.compound.has_picks());
@@ -165,7 +165,7 @@ fn route_of_chain(chain: &Chain) -> Route {
     }
     let anchors = steps.iter().take_while(|step| is_anchor(&step.compound)).count();
     let rest = match steps.get(anchors..) {
-        None | Some([]) => Rest::Nothing,
+        None | Some([]) => Rest::Empty,
         Some([_]) => Rest::Scan,
         Some(_) => Rest::Pass,
     };
@@ -176,7 +176,7 @@ fn route_of_chains(chains: &[Chain]) -> Route {
     let steps: usize = chains.iter().map(|chain| chain.steps.len()).sum();
     let mut all = chains.iter().flat_map(|chain| &chain.steps);
     let has_picks = all.clone().any(|step| step.compound.has_picks());
-    if steps > 64 || (has_picks && !all.all(is_decided_by_siblings)) {
+    if steps > MAX_STEPS || (has_picks && !all.all(is_decided_by_siblings)) {
         return Route::Table;
     }
     let mut union = Scope { sys: false, head: false, turns: Some(Vec::new()) };
@@ -194,13 +194,15 @@ fn route_of_chains(chains: &[Chain]) -> Route {
     if has_picks { Route::Picks(union) } else { Route::Pass(union) }
 }
 
-/// True if the way to a node and its siblings tell whether it matches the step. Picks of a key choose among all of its nodes, and a
-/// zone leaves out siblings.
+/// Returns whether the path to a node and its siblings decide if it matches the step. They do not
+/// for picks of a key, which choose among all nodes of the key, and for zones, which exclude
+/// siblings.
 fn is_decided_by_siblings(step: &Step) -> bool {
     !step.is_zone && (step.compound.key.is_none() || !step.compound.has_picks())
 }
 
-/// Every step of a chain stands on the way to its match, so each one narrows where matches can be.
+/// Returns the parts of a tree that can contain matches. Every step of a chain is on the path to
+/// its match, so each one narrows the scope.
 fn scope(chain: &Chain) -> Scope {
     let mut scope = Scope::ALL;
     let mut sets: Vec<DepthSet> = Vec::new();
@@ -227,7 +229,7 @@ fn scope(chain: &Chain) -> Scope {
     scope
 }
 
-/// True if the nodes of a compound are looked up.
+/// Returns whether the nodes of a compound are looked up.
 fn is_anchor(compound: &crate::resolve::Compound) -> bool {
     compound.conditions().any(|condition| match condition {
         Condition::Fixed(_) | Condition::Id(_) => true,
@@ -236,7 +238,7 @@ fn is_anchor(compound: &crate::resolve::Compound) -> bool {
     })
 }
 
-/// Ids and keys are looked up.
+/// Returns a route for an id or a key, which are looked up.
 fn named<'c>(conditions: &(impl Iterator<Item = &'c Condition> + Clone)) -> Option<Route> {
     let by_id = conditions.clone().find_map(|condition| match condition {
         Condition::Id(id) => Some(Route::ById(id.clone())),
@@ -250,7 +252,7 @@ fn named<'c>(conditions: &(impl Iterator<Item = &'c Condition> + Clone)) -> Opti
     })
 }
 
-/// True if a condition asks where a node stands, which a plain scan does not know.
+/// Returns whether a condition depends on the position of a node, which a plain scan does not know.
 pub(crate) fn asks_place(condition: &Condition) -> bool {
     match condition {
         Condition::Depth(..) | Condition::TurnLike => true,
@@ -259,7 +261,7 @@ pub(crate) fn asks_place(condition: &Condition) -> bool {
     }
 }
 
-/// Returns the relation of the first step behind the anchors.
+/// Returns the relation of the first step after the anchors.
 pub(crate) fn relation_of_rest(chain: &Chain, anchors: usize) -> Relation {
     chain.steps.get(anchors).map_or(Relation::Descendant, |step| step.relation)
 }

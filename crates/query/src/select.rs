@@ -1,4 +1,4 @@
-//! The whole way: text → selector → resolved → plan → result.
+//! All steps: text → selector → resolved → plan → result.
 
 use std::collections::BTreeSet;
 
@@ -15,23 +15,24 @@ use crate::resolve::{At, resolve, resolve_on_tree};
 use crate::selection::{Selection, unknown_types};
 use crate::timeline::Timeline;
 
-/// What a caller may ask for beside the selector.
+/// Options besides the selector.
 #[derive(Clone, Debug, Default)]
 pub struct SelectOptions {
-    /// How many results to leave out. Not for ranges, like the two below.
+    /// Number of results to skip. Ignored for ranges, like the next two.
     pub skip: usize,
-    /// How many results to give at most.
+    /// Maximum number of results.
     pub limit: Option<usize>,
-    /// Only results that this selector matches, or that stand below something it matches. It must not say when.
+    /// Only results that this selector matches, or that are below such a match. It must not have a
+    /// time prefix.
     pub filter: Option<Selector>,
-    /// How differences are reported; without a range they are ignored.
+    /// How differences are reported; ignored without a range.
     pub range: RangeOptions,
-    /// Edition 0.1's `select_range_returns_diff=false`: a range gives the nodes of its snapshots, like `@*`. Ignored by the
-    /// other editions.
+    /// Edition 0.1's `select_range_returns_diff=false`: a range returns the nodes of its snapshots,
+    /// like `@*`. Ignored in other editions.
     pub range_as_nodes: bool,
 }
 
-/// What a selector answers with.
+/// The answer to a selector.
 #[derive(Clone, Debug)]
 pub enum Answer<'t> {
     /// Nodes.
@@ -41,7 +42,7 @@ pub enum Answer<'t> {
 }
 
 impl<'t> Answer<'t> {
-    /// Returns the nodes, if the answer is nodes.
+    /// Returns the nodes, or `None` if the answer is a range.
     #[must_use]
     pub fn nodes(self) -> Option<Selection<'t>> {
         match self {
@@ -50,7 +51,7 @@ impl<'t> Answer<'t> {
         }
     }
 
-    /// Returns the differences, if the answer is differences.
+    /// Returns the differences, or `None` if the answer is nodes.
     #[must_use]
     pub fn range(self) -> Option<RangeDiff> {
         match self {
@@ -60,11 +61,11 @@ impl<'t> Answer<'t> {
     }
 }
 
-/// Parses a selector and answers it.
+/// Parses and evaluates a selector.
 ///
 /// # Errors
 ///
-/// The text is no selector of the edition, or addresses a snapshot that does not exist.
+/// If the selector is invalid in the edition or addresses a snapshot that does not exist.
 pub fn select<'t, T: Timeline + ?Sized>(
     text: &str,
     edition: Edition,
@@ -75,11 +76,11 @@ pub fn select<'t, T: Timeline + ?Sized>(
     Ok(select_parsed(&selector, text, timeline, options)?)
 }
 
-/// Answers a parsed selector. `text` is what it was parsed from; ranges report it.
+/// Evaluates a parsed selector. `text` is its source; ranges report it.
 ///
 /// # Errors
 ///
-/// It addresses a snapshot that does not exist.
+/// If it addresses a snapshot that does not exist.
 pub fn select_parsed<'t, T: Timeline + ?Sized>(
     selector: &Selector,
     text: &str,
@@ -134,8 +135,8 @@ fn on_one<'t>(
     Selection { nodes, warnings, recency }
 }
 
-/// Each id once, at its first occurrence from the newest snapshot to the oldest (ER-026). Order is a matter of one snapshot;
-/// `@unique`, the page and the window are matters of the whole list.
+/// Returns each id once, at its first occurrence from the newest snapshot to the oldest (ER-026).
+/// Order applies within one snapshot; `@unique`, the page and the window apply to the whole list.
 fn on_every<'t, T: Timeline + ?Sized>(
     plan: &Plan,
     timeline: &'t T,

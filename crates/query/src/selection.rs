@@ -9,12 +9,12 @@ use crate::error::{Warning, WarningKind};
 use crate::resolve::{Query, Recency};
 use crate::view::NodeView;
 
-/// The nodes a selector found, in result order. It borrows the trees; nothing is copied.
+/// The nodes that a selector matched, in result order. Borrows the trees; copies nothing.
 #[derive(Clone, Debug)]
 pub struct Selection<'t> {
     /// The nodes, each id once.
     pub nodes: Vec<NodeRef<'t>>,
-    /// What is suspicious about the selector.
+    /// Warnings about the selector.
     pub warnings: Vec<Warning>,
     pub(crate) recency: Recency,
 }
@@ -32,14 +32,14 @@ impl<'t> Selection<'t> {
     }
 }
 
-/// Words that types are usually made of, for suggestions.
+/// Common type names, for suggestions.
 const WORDS: [&str; 6] = ["seg", "cont", "block", "mt", "mc", "cb"];
 
-/// What a type may be followed by.
+/// Pseudo-classes that may follow a type.
 const PSEUDOS: [&str; 5] = ["first", "last", "core", "post", "depth"];
 
-/// Returns a warning for each literal type of a query that no node of the trees has. Looks at every node, so it is asked only
-/// where a selector found nothing.
+/// Returns a warning for each literal type of a query that no node of the trees has. Visits every
+/// node, so it is called only if a selector matched nothing.
 pub(crate) fn unknown_types(query: &Query, trees: &[TreeRef<'_>]) -> Vec<Warning> {
     if query.literal_types.is_empty() {
         return Vec::new();
@@ -59,7 +59,7 @@ pub(crate) fn unknown_types(query: &Query, trees: &[TreeRef<'_>]) -> Vec<Warning
     let unknown = query.literal_types.iter().filter(|(written, _)| !is_known(written));
     let warning = |(written, span): &(Box<str>, Span)| {
         let near = closest(written, &candidates).map(str::to_owned);
-        // `.cb:frist` is a type and a kind; what was meant is a type and a pseudo.
+        // `.cb:frist` is parsed as a type and a kind; a type and a pseudo-class was meant.
         let pseudo = written
             .rsplit_once(':')
             .and_then(|(before, name)| Some(format!("{before}:{}", closest(name, &PSEUDOS)?)));

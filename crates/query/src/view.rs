@@ -1,4 +1,4 @@
-//! Node views: what a result is, and where it stands. Nothing is copied but the way to the node.
+//! Node views: a result and its position. Only the path to the node is copied.
 
 use std::fmt;
 
@@ -7,14 +7,15 @@ use contextree_tree::{NodeRef, Region};
 use crate::depth::Axis;
 use crate::resolve::Recency;
 
-/// A node of a selection with its place in the tree. Headers and content are read from [`node`](Self::node), which borrows them.
+/// A node of a selection with its position in the tree. Headers and content are read from
+/// [`node`](Self::node), which borrows them.
 #[derive(Clone, Debug)]
 pub struct NodeView<'t> {
     /// The node: id, headers, content, neighbours.
     pub node: NodeRef<'t>,
     /// The ids from the root down to the node itself.
     pub path: Vec<&'t str>,
-    /// Where it stands.
+    /// Its position.
     pub coordinate: Coordinate,
 }
 
@@ -40,16 +41,19 @@ impl<'t> NodeView<'t> {
     }
 }
 
-/// Where a node stands: a depth, then the number of the child on each level below, counted from 1 as in cues.
+/// The position of a node: a depth, then the number of the child on each level below, counted from
+/// 1 as in cues.
 ///
-/// It prints as `d1/2/1`: in the newest turn, of its second child the first. The root is `^root`, the sequence `^seq`.
+/// Formatted as `d1/2/1`: in the newest turn, in its second child, the first child. The root is
+/// `^root`, the sequence `^seq`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Coordinate {
-    /// The region; the root has none.
+    /// The region; `None` for the root.
     pub region: Option<Region>,
-    /// The depth: −1 for the system region, 0 for the head, 1 and more for turns. The root and the sequence have none.
+    /// The depth: −1 for the system region, 0 for the head, 1 and more for turns. `None` for the
+    /// root and the sequence.
     pub depth: Option<i64>,
-    /// The way down from there.
+    /// The numbers of the children on the path below it.
     pub children: Vec<usize>,
 }
 

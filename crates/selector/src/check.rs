@@ -1,7 +1,8 @@
-//! The check after parsing: what is well-formed but has no meaning where it stands.
+//! Checks after parsing: rejects what is well-formed but has no meaning in its place.
 //!
-//! Facets and `@mode` exist on snapshots only (ER-035, ER-090); any explicit snapshot will do. In
-//! edition 0.1 nothing here applies: an omitted snapshot is `@t0`, and facets are ordinary names.
+//! Facets and `@mode` exist on snapshots only (ER-035, ER-090); any explicit snapshot suffices.
+//! Nothing here applies to edition 0.1, where an omitted snapshot is `@t0` and facets are ordinary
+//! names.
 
 #![deny(
     clippy::unwrap_used,
@@ -15,7 +16,7 @@ use crate::ast::{AttrName, BehaviorKind, Body, Filter, Hop, Insertion, PartKind,
 use crate::error::{ErrorKind, SelectorError};
 use crate::{Edition, Span};
 
-/// Adds the errors of a selector that was read without one.
+/// Adds the errors of a selector that was parsed without errors.
 pub(crate) fn selector(selector: &Selector, errors: &mut Vec<SelectorError>) {
     if !selector.reads_working_state() {
         return;
@@ -45,7 +46,7 @@ pub(crate) fn selector(selector: &Selector, errors: &mut Vec<SelectorError>) {
     }
 }
 
-/// Adds the errors of a write's position that was read without one.
+/// Adds the errors of a write's position that was parsed without errors.
 pub(crate) fn insertion(insertion: &Insertion, edition: Edition, errors: &mut Vec<SelectorError>) {
     if edition >= Edition::V0_2 {
         hops(&insertion.position.hops, &mut |filter| facet(filter, errors));
@@ -67,5 +68,5 @@ fn facet(filter: &Filter, errors: &mut Vec<SelectorError>) {
 fn needs_snapshot(span: Span, found: String) -> SelectorError {
     let expected = "a snapshot prefix";
     SelectorError::new(ErrorKind::NeedsSnapshot, span, found, expected)
-        .help("put `@t0` before the selector to read the latest commit")
+        .help("add `@t0` before the selector to read the latest commit")
 }

@@ -1,20 +1,23 @@
-//! The three editions of the language and the rule that a later construct names its edition.
+//! The three editions of the language, and the rule that an error for a later construct names its
+//! edition.
 
 use std::fmt;
 use std::str::FromStr;
 
 /// An edition of the selector language.
 ///
-/// Editions are ordered: a construct belongs to the edition that introduced it and to all later ones.
-/// What a text *means* may change between editions (`#x` is an id up to 0.2 and a key in 0.3); the
-/// syntax tree says which meaning was read, see [`PartKind`](crate::PartKind).
+/// Editions are ordered: a construct belongs to the edition that introduced it and to all later
+/// ones. The *meaning* of a text may change between editions (`#x` is an id up to 0.2 and a key in
+/// 0.3); the syntax tree records the meaning, see [`PartKind`](crate::PartKind).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Edition {
     /// Edition 0.1 (E1): chains of compounds, snapshots and ranges.
     V0_1,
-    /// Edition 0.2 (E2): adds attribute groups, universal depth, positions, insertion cues, `@mode`.
+    /// Edition 0.2 (E2): adds attribute groups, universal depth, positions, insertion cues,
+    /// `@mode`.
     V0_2,
-    /// Edition 0.3 (E3): adds `{…}`, `?`, `??`, `within`, `+tag`, `@history` and the other controls.
+    /// Edition 0.3 (E3): adds `{…}`, `?`, `??`, `within`, `+tag`, `@history` and the other
+    /// controls.
     #[default]
     V0_3,
 }
@@ -42,7 +45,7 @@ impl fmt::Display for Edition {
 impl FromStr for Edition {
     type Err = UnknownEdition;
 
-    /// Reads `0.1`, `0.2`, `0.3` or `E1`, `E2`, `E3` (either case).
+    /// Parses `0.1`, `0.2`, `0.3` or `E1`, `E2`, `E3` (either case).
     fn from_str(text: &str) -> Result<Self, UnknownEdition> {
         match text {
             "0.1" | "E1" | "e1" => Ok(Self::V0_1),
@@ -53,7 +56,7 @@ impl FromStr for Edition {
     }
 }
 
-/// A text that names no edition, such as `0.4` or `latest`.
+/// The error for an unknown edition, such as `0.4` or `latest`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownEdition {
     found: Box<str>,
@@ -61,7 +64,7 @@ pub struct UnknownEdition {
 
 impl fmt::Display for UnknownEdition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "unknown edition `{}`, expected `0.1`, `0.2` or `0.3`", self.found)
+        write!(f, "unknown edition `{}`; expected `0.1`, `0.2` or `0.3`", self.found)
     }
 }
 

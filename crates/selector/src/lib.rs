@@ -1,15 +1,17 @@
 //! The selector language of PACT (chapter 04): text ↔ syntax tree, in three editions.
 //!
-//! A selector such as `@t0 ^seq .mt:depth(1-3) .cb[role='user']` names nodes of a context tree in space
-//! and time. This crate knows its words and nothing else: no tree, no store, no meaning of time.
+//! A selector such as `@t0 ^seq .mt:depth(1-3) .cb[role='user']` names nodes of a context tree in
+//! space and time. This crate implements only the syntax: it knows no tree, no store and no meaning
+//! of time.
 //!
 //! The steps, each in the file of its name:
 //!
 //! 1. `scan`: characters, names, numbers, strings.
-//! 2. `parse`: text → [`Selector`], all errors of the text at once. The edition decides what is legal
-//!    and what it means; the tree says the meaning, so that nobody has to ask for the edition again.
-//! 3. `check`: refuses facets and `@mode` where there is no snapshot.
-//! 4. `print`: [`Selector`] → canonical text, which reads back as the same tree.
+//! 2. `parse`: text → [`Selector`], reporting all errors of the text at once. The edition decides
+//!    what is valid and what it means; the tree records the meaning, so that later stages need not
+//!    know the edition.
+//! 3. `check`: rejects facets and `@mode` where there is no snapshot.
+//! 4. `print`: [`Selector`] → canonical text, which parses to the same tree.
 //!
 //! ```
 //! use contextree_selector::{Body, Edition, parse};

@@ -1,5 +1,5 @@
-//! The cursor over a selector's text: characters, names, strings, numbers. It never fails; what it did
-//! not find, the parser complains about.
+//! The cursor over a selector's text: characters, names, strings, numbers. It never fails; the
+//! parser reports what it did not find.
 
 #![deny(
     clippy::unwrap_used,
@@ -19,7 +19,7 @@ pub(crate) struct Scanner<'t> {
     position: usize,
 }
 
-/// What a run of digits turned out to be.
+/// The result of scanning digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Digits {
     /// There is no digit here.
@@ -30,14 +30,14 @@ pub(crate) enum Digits {
     TooLarge,
 }
 
-/// What a string literal turned out to be.
+/// The result of scanning a string literal.
 pub(crate) enum Quoted {
     /// The text between the quotes, escapes resolved.
     Text(Box<str>),
     /// The closing quote is missing; the scanner is at the end of the text.
     Unclosed,
-    /// A backslash before something else than a quote or backslash, at this place. The scanner is
-    /// behind the closing quote, if there is one.
+    /// A backslash before something other than a quote or backslash, at this span. The scanner is
+    /// after the closing quote, if there is one.
     BadEscape(Span),
 }
 
@@ -65,13 +65,13 @@ impl<'t> Scanner<'t> {
         self.text.as_bytes().get(self.position + ahead).copied()
     }
 
-    /// Steps over the ASCII bytes that were just peeked at.
+    /// Skips ASCII bytes that were just peeked at.
     #[inline]
     pub(crate) fn advance(&mut self, bytes: usize) {
         self.position = (self.position + bytes).min(self.text.len());
     }
 
-    /// Steps over `byte` if it is next.
+    /// Skips `byte` if it is next, and returns whether it was.
     #[inline]
     pub(crate) fn eat(&mut self, byte: u8) -> bool {
         let found = self.peek() == Some(byte);
@@ -83,13 +83,13 @@ impl<'t> Scanner<'t> {
         self.position = self.text.len();
     }
 
-    /// Steps over one character of any width.
+    /// Skips one character of any width.
     pub(crate) fn advance_character(&mut self) {
         let rest = self.text.get(self.position..).unwrap_or("");
         self.position += rest.chars().next().map_or(0, char::len_utf8);
     }
 
-    /// Steps over blanks, returns true if there was one.
+    /// Skips whitespace; returns whether there was any.
     #[inline]
     pub(crate) fn skip_blanks(&mut self) -> bool {
         let start = self.position;
@@ -111,23 +111,24 @@ impl<'t> Scanner<'t> {
         Span::new(start, self.position)
     }
 
-    /// Steps over the bytes that satisfy `keep`, returns them.
+    /// Skips the bytes that satisfy `keep` and returns them.
     #[inline]
     pub(crate) fn take_while(&mut self, keep: impl Fn(u8) -> bool) -> &'t str {
         let start = self.position;
-        // Runs are short: a plain loop beats everything that needs preparation.
+        // Runs are short: a plain loop is faster than anything that needs setup.
         while self.peek().is_some_and(&keep) {
             self.position += 1;
         }
         self.since(start)
     }
 
-    /// Returns the name here without stepping over it: letters, digits, `_`, `-`.
+    /// Returns the name here without skipping it: letters, digits, `_`, `-`.
     pub(crate) fn peek_word(&self) -> &'t str {
         self.clone().take_while(is_word)
     }
 
-    /// Steps over a type, id or key: word characters and colons, up to a colon that begins a pseudo.
+    /// Scans a type, id or key: word characters and colons, up to a colon that begins a
+    /// pseudo-class.
     pub(crate) fn take_name(&mut self) -> &'t str {
         let start = self.position;
         loop {
@@ -145,7 +146,7 @@ impl<'t> Scanner<'t> {
         self.since(start)
     }
 
-    /// Steps over decimal digits.
+    /// Scans decimal digits.
     #[inline]
     pub(crate) fn take_digits(&mut self) -> Digits {
         let start = self.position;
@@ -165,8 +166,8 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// Steps over a decimal number with an optional sign; `None` if it has too many digits. The caller
-    /// has seen a digit, or a sign and a digit.
+    /// Scans a decimal number with an optional sign; returns `None` if it has too many digits. The
+    /// caller has seen a digit, or a sign and a digit.
     pub(crate) fn take_number(&mut self) -> Option<Number> {
         let start = self.position;
         let negative = self.peek() == Some(b'-');
@@ -200,7 +201,7 @@ impl<'t> Scanner<'t> {
         Some(if is_plain { number } else { number.spelled(written) })
     }
 
-    /// Steps over a string literal. The caller has seen its opening quote.
+    /// Scans a string literal. The caller has seen its opening quote.
     pub(crate) fn take_quoted(&mut self) -> Quoted {
         let Some(quote) = self.peek() else { return Quoted::Unclosed };
         self.position += 1;
@@ -236,11 +237,11 @@ impl<'t> Scanner<'t> {
         Quoted::Unclosed
     }
 
-    /// Steps to just behind the next `close` that is not inside a string, or to the end. Returns true if
-    /// it was found.
+    /// Skips to just after the next `close` that is not inside a string, or to the end. Returns
+    /// whether it was found.
     pub(crate) fn skip_past(&mut self, close: u8) -> bool {
-        // A quote without its end is an ordinary character, and so are all behind it: looking for the
-        // end of each would cost the square of the text.
+        // After an unclosed quote, all further quotes are ordinary characters: searching for the
+        // end of each would take time quadratic in the text.
         let mut quotes = true;
         while let Some(byte) = self.peek() {
             if quotes && (byte == b'\'' || byte == b'"') {
@@ -260,7 +261,8 @@ impl<'t> Scanner<'t> {
     }
 }
 
-/// Returns true if a number is written as its value is printed: no `+`, no zeros in front or behind a fraction, no `-0`.
+/// Returns whether a number is written as its value is printed: no `+`, no leading zeros, no
+/// trailing zeros in a fraction, no `-0`.
 fn is_plain_number(written: &[u8]) -> bool {
     let digits = written.strip_prefix(b"-").unwrap_or(written);
     match digits {
@@ -271,7 +273,7 @@ fn is_plain_number(written: &[u8]) -> bool {
     }
 }
 
-/// One bit per class of characters; a table is faster than comparing ranges.
+/// One bit per class of characters; a table lookup is faster than comparing ranges.
 const BLANK: u8 = 1;
 const DIGIT: u8 = 2;
 const WORD: u8 = 4;
@@ -324,13 +326,13 @@ pub(crate) fn is_word(byte: u8) -> bool {
     is_in(byte, WORD)
 }
 
-/// Characters of an identifier behind its first letter: word characters and `:`.
+/// Characters of an identifier after its first letter: word characters and `:`.
 #[inline]
 pub(crate) fn is_identifier(byte: u8) -> bool {
     is_in(byte, IDENTIFIER)
 }
 
-/// Returns true if `text` is an identifier: a letter, then letters, digits, `_`, `-`, `:`.
+/// Returns whether `text` is an identifier: a letter, then letters, digits, `_`, `-`, `:`.
 pub(crate) fn is_identifier_text(text: &str) -> bool {
     text.as_bytes().first().is_some_and(u8::is_ascii_alphabetic) && text.bytes().all(is_identifier)
 }
@@ -342,7 +344,8 @@ pub(crate) fn is_reserved(segment: &str) -> bool {
     matches!(segment, "pre" | "core" | "post" | "depth" | "first" | "last" | "nth")
 }
 
-/// Returns true if no segment behind a colon is a reserved name, so that the name can be written bare.
+/// Returns whether no segment after a colon is a reserved name, so that the name can be written
+/// without quotes.
 pub(crate) fn has_no_reserved_segment(name: &str) -> bool {
     !name.split(':').skip(1).any(is_reserved)
 }

@@ -1,26 +1,26 @@
-//! Where in the text a piece of syntax stood.
+//! Spans: the location of syntax in the text.
 
 use std::fmt;
 use std::ops::Range;
 
 /// A half-open range of byte offsets into the selector's text.
 ///
-/// Spans made by this crate always lie on character boundaries of the parsed text. A tree built by
-/// hand may use [`Span::NONE`] everywhere; nothing but error messages looks at spans.
+/// Spans created by this crate are always at character boundaries of the parsed text. A tree built
+/// by hand may use [`Span::NONE`] everywhere; only error messages use spans.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Span {
     /// Offset of the first byte.
     pub start: u32,
-    /// Offset just behind the last byte.
+    /// Offset just after the last byte.
     pub end: u32,
 }
 
 impl Span {
-    /// The empty span at the beginning, for syntax that was never written.
+    /// The empty span at the beginning, for syntax without a text.
     pub const NONE: Self = Self { start: 0, end: 0 };
 
-    /// Returns the span from `start` to `end`. Offsets beyond `u32::MAX` are cut to it; the parser
-    /// refuses texts that long.
+    /// Returns the span from `start` to `end`. Offsets beyond `u32::MAX` are clamped; the parser
+    /// rejects texts that long.
     pub fn new(start: usize, end: usize) -> Self {
         let cut = |offset: usize| u32::try_from(offset).unwrap_or(u32::MAX);
         Self { start: cut(start), end: cut(end.max(start)) }
@@ -31,12 +31,12 @@ impl Span {
         self.start as usize..self.end as usize
     }
 
-    /// Returns true if the span covers no byte, as at the end of the text.
+    /// Returns whether the span is empty, as at the end of the text.
     pub fn is_empty(self) -> bool {
         self.start == self.end
     }
 
-    /// Returns the part of `text` under the span, empty if the span does not fit `text`.
+    /// Returns the part of `text` in the span; empty if the span exceeds `text`.
     pub fn of(self, text: &str) -> &str {
         text.get(self.range()).unwrap_or("")
     }
@@ -54,12 +54,12 @@ impl fmt::Debug for Span {
     }
 }
 
-/// A value together with the place it was written at.
+/// A value with its location in the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Spanned<T> {
     /// The value.
     pub value: T,
-    /// Its place in the text.
+    /// Its span in the text.
     pub span: Span,
 }
 

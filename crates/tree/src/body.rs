@@ -1,4 +1,4 @@
-//! What a node says: its content and its attributes.
+//! The content and attributes of a node.
 
 use std::sync::OnceLock;
 
@@ -7,7 +7,7 @@ use contextree_json::{Object, Value};
 /// The content of a node.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub enum Content {
-    /// No `content` at all. It hashes and renders like an empty text, and is exported as it is: absent.
+    /// No `content` field. It hashes and renders like an empty text, and is exported as absent.
     #[default]
     Absent,
     /// Text.
@@ -17,7 +17,7 @@ pub enum Content {
 }
 
 impl Content {
-    /// Returns the text, if it is text.
+    /// Returns the text, or `None` for any other content.
     #[must_use]
     pub fn as_text(&self) -> Option<&str> {
         match self {
@@ -26,7 +26,7 @@ impl Content {
         }
     }
 
-    /// Returns the content as a JSON value; nothing if it is absent.
+    /// Returns the content as a JSON value; `None` if it is absent.
     #[must_use]
     pub fn to_value(&self) -> Option<Value> {
         match self {
@@ -46,7 +46,8 @@ impl Content {
         }
     }
 
-    /// Returns whether the content has more bytes than a limit. What cannot have so many is not written out to be counted.
+    /// Returns whether the content has more than `limit` bytes. JSON is serialized only if a cheap
+    /// upper bound does not already answer.
     #[must_use]
     pub fn is_longer_than(&self, limit: usize) -> bool {
         match self {
@@ -71,16 +72,17 @@ impl From<&str> for Content {
     }
 }
 
-/// Content and attributes of one version of a node, shared by all versions that have the same.
+/// The content and attributes of one version of a node, shared by all versions with the same body.
 #[derive(Clone, Debug, Default)]
 pub struct Body {
     /// The content.
     pub content: Content,
-    /// Everything that is exported and has no column of its own: `key`, `tags`, `provenance`, custom and unknown
-    /// attributes; and, on imported nodes, headers whose text differs from what the columns would print.
+    /// Everything that is exported and has no column of its own: `key`, `tags`, `provenance`,
+    /// custom and unknown attributes; and, on imported nodes, headers whose text differs from what
+    /// the columns would print.
     pub attributes: Object,
-    /// The content hash, once somebody asked for it. Filled by the canon; it covers role and kind too, which
-    /// never change for a node.
+    /// The content hash, computed on first use. Filled by `canon`; it also covers role and kind,
+    /// which never change for a node.
     hash: OnceLock<[u8; 32]>,
 }
 
@@ -91,20 +93,20 @@ impl Body {
         Body { content, attributes, hash: OnceLock::new() }
     }
 
-    /// Where the content hash is kept once it is computed.
+    /// Returns the cell that caches the content hash.
     #[must_use]
     pub fn hash_cell(&self) -> &OnceLock<[u8; 32]> {
         &self.hash
     }
 
-    /// True if there is nothing in it.
+    /// Returns whether the body has neither content nor attributes.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.content == Content::Absent && self.attributes.is_empty()
     }
 }
 
-/// True for the attributes that are hashed with the content.
+/// Returns whether an attribute is hashed with the content.
 #[must_use]
 pub fn is_hashed_attribute(name: &str) -> bool {
     (name.starts_with("content_") || name.starts_with("data_")) && name != "content_hash"

@@ -12,10 +12,10 @@ pub enum Region {
 }
 
 impl Region {
-    /// The regions in the order in which they stand under the root.
+    /// The regions in their order under the root.
     pub const ALL: [Region; 3] = [Region::Sys, Region::Seq, Region::Head];
 
-    /// Returns the word for the region, which is also its `nodeType`.
+    /// Returns the name of the region, which is also its `nodeType`.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -25,7 +25,7 @@ impl Region {
         }
     }
 
-    /// Returns the region with this word.
+    /// Returns the region with this name.
     #[must_use]
     pub fn from_word(word: &str) -> Option<Region> {
         Region::ALL.into_iter().find(|region| region.word() == word)
@@ -36,7 +36,7 @@ impl Region {
     }
 }
 
-/// What a node is, whatever it is called.
+/// What a node is, regardless of its exact `nodeType`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Class {
     /// The root.
@@ -66,14 +66,14 @@ impl Class {
         }
     }
 
-    /// True for everything that may have children.
+    /// Returns whether nodes of this class may have children.
     #[must_use]
     pub fn is_container(self) -> bool {
         self != Class::Block
     }
 }
 
-/// The words a context uses for the nodes it makes itself.
+/// The type names that a context uses for the nodes it creates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Vocabulary {
     /// `mt`, `mc`, `cb`: editions 0.1 and 0.2.
@@ -84,7 +84,7 @@ pub enum Vocabulary {
 }
 
 impl Vocabulary {
-    /// The word for a turn.
+    /// Returns the type name of a turn.
     #[must_use]
     pub fn turn(self) -> &'static str {
         match self {
@@ -93,7 +93,7 @@ impl Vocabulary {
         }
     }
 
-    /// The word for a container.
+    /// Returns the type name of a container.
     #[must_use]
     pub fn container(self) -> &'static str {
         match self {
@@ -102,7 +102,7 @@ impl Vocabulary {
         }
     }
 
-    /// The word for a block.
+    /// Returns the type name of a block.
     #[must_use]
     pub fn block(self) -> &'static str {
         match self {

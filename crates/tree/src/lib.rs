@@ -1,15 +1,18 @@
 //! Persistent, ordered, versioned trees: the foundation of Contextree.
 //!
-//! A context is a tree with three regions that changes in commits. This crate holds such trees so that every version
-//! stays readable and a new one costs what changed:
+//! A context is a tree with three regions that changes in commits. This crate stores such trees so
+//! that every version remains readable and a new version costs only what changed:
 //!
-//! 1. every version of every node is a *row* in an append-only log ([`Tree`] knows how long the log was when it was made);
-//! 2. the children of a node are a list of rows whose shape depends on its entries alone;
-//! 3. a [`Draft`] is a mutable view over a tree: it copies the rows it changes, and their ancestors;
-//! 4. [`Draft::freeze`] appends these rows to the log: the rows between two trees are what changed between them, which is
-//!    also how [`diff`](diff::diff) finds it without looking at anything else.
+//! 1. every version of every node is a *row* in an append-only log ([`Tree`] records the length of
+//!    the log at its creation);
+//! 2. the children of a node are a list of rows whose shape depends only on its entries;
+//! 3. a [`Draft`] is a mutable view over a tree: it copies the rows it changes, and their
+//!    ancestors;
+//! 4. [`Draft::freeze`] appends these rows to the log: the rows between two trees are what changed
+//!    between them, so [`diff`](diff::diff) need not look at anything else.
 //!
-//! The crate does no IO and knows no clock. It keeps structure sound; what may be changed when is decided above it.
+//! The crate does no IO and reads no clock. It keeps the structure consistent; the engine decides
+//! which changes are allowed.
 //!
 //! ```
 //! use contextree_tree::{Builder, NodeData, Region};

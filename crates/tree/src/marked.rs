@@ -1,4 +1,4 @@
-//! Finding the few nodes that matter without walking the many that do not, by the summaries of lists and rows.
+//! Finds nodes by their marks, using summaries to skip subtrees that cannot contain one.
 
 use crate::list::{Children, Items, Run, Summary};
 use crate::node::NodeRef;
@@ -33,12 +33,13 @@ impl<'a> TreeRef<'a> {
         found
     }
 
-    /// Calls for every node that has a ttl, skipping all subtrees that have none.
+    /// Visits every node that has a ttl, skipping all subtrees without one.
     pub(crate) fn mortal_nodes(self, visit: &mut impl FnMut(u32)) {
         self.due_nodes(NEVER - 1, visit);
     }
 
-    /// Calls for every node that expires at or before a commit, in document order, looking only where there is one.
+    /// Visits every node that expires at or before a commit, in document order, skipping subtrees
+    /// without one.
     pub(crate) fn due_nodes(self, commit: u32, visit: &mut impl FnMut(u32)) {
         self.marked(&|summary| summary.expires <= commit, &mut |number| {
             if self.row(number).expires <= commit {
@@ -47,7 +48,8 @@ impl<'a> TreeRef<'a> {
         });
     }
 
-    /// Walks the subtrees whose summary is wanted, in document order, and calls for every node in them whose own summary is.
+    /// Walks the subtrees whose summary is wanted, in document order, and visits every node whose
+    /// own summary is.
     pub(crate) fn marked(self, wanted: &impl Fn(Summary) -> bool, visit: &mut impl FnMut(u32)) {
         for children in &self.base.regions {
             self.marked_in_list(children, wanted, visit);
@@ -83,7 +85,8 @@ impl<'a> TreeRef<'a> {
         visit: &mut impl FnMut(u32),
     ) {
         match &run.items {
-            // The run's marks with the entry's own expiry are an upper bound for the row that need not be fetched.
+            // The run's marks with the entry's own expiry are an upper bound for the row, which
+            // need not be fetched.
             Items::Rows(rows) => rows
                 .iter()
                 .filter(|entry| wanted(Summary { expires: entry.expires, ..run.summary }))
@@ -95,7 +98,7 @@ impl<'a> TreeRef<'a> {
         }
     }
 
-    /// As deep as the tree, whose depth is limited.
+    /// The recursion is bounded by the depth limit of trees.
     fn marked_in_row(
         self,
         number: u32,

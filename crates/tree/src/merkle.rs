@@ -1,6 +1,6 @@
-//! Digests of trees: computed once per version of a node, kept with it.
+//! Merkle digests of trees: computed once per version of a node and cached with it.
 //!
-//! The walk is here, next to what it walks; what is hashed, and how, is the canon's business.
+//! This module walks the tree; `canon` defines what is hashed and how.
 
 use crate::class::{Class, Region};
 use crate::list::{Beside, Children, Entry, Items, Run};
@@ -8,17 +8,20 @@ use crate::node::NodeRef;
 use crate::rows::Rows;
 use crate::view::TreeRef;
 
-/// What the digests are made with.
+/// The hash functions that digests are made with.
 pub trait MerkleHasher {
-    /// Returns the digest of a node: its own headers and content, and the digest of its children, if it has any.
+    /// Returns the digest of a node: its own headers and content, and the digest of its children,
+    /// if any.
     fn node(&self, node: NodeRef<'_>, children: Option<[u8; 32]>) -> [u8; 32];
 
-    /// Returns the digest of a sequence of digests. The level tells what kind of sequence it is: 0 a run of nodes, 1 a run of runs, 2
-    /// the unfinished runs of a list from the highest level down, 3 a list of at most 32 nodes.
+    /// Returns the digest of a sequence of digests. `level` is the kind of sequence: 0 a run of
+    /// nodes, 1 a run of runs, 2 the unfinished runs of a list from the highest level down, 3 a
+    /// list of at most 32 nodes.
     fn join(&self, level: u8, digests: &[[u8; 32]]) -> [u8; 32];
 }
 
-/// Returns the digest of a whole tree. Costs what changed since the last tree that was digested.
+/// Returns the digest of a whole tree. The cost is proportional to what changed since the last tree
+/// that was digested.
 pub fn root_digest(tree: TreeRef<'_>, hasher: &impl MerkleHasher) -> [u8; 32] {
     let regions = Region::ALL.map(|region| tree.region(region).digest(hasher));
     hasher.node(tree.root(), Some(hasher.join(3, &regions)))
@@ -30,20 +33,22 @@ impl NodeRef<'_> {
         if let Some(digest) = self.row.digest.get() {
             return *digest;
         }
-        // The lists of the regions are not in their rows, so neither can be the digests.
+        // The lists of the regions are not in their rows, so their digests cannot be cached there
+        // either.
         match self.class() {
             Class::Root => return root_digest(self.tree, hasher),
             Class::Region => return hasher.node(self, list_digest(self.tree, self.list(), hasher)),
             _ => {}
         }
         *self.row.digest.get_or_init(|| {
-            // As deep as the tree, whose depth is limited.
+            // The recursion is bounded by the depth limit of trees.
             hasher.node(self, list_digest(self.tree, &self.row.children, hasher))
         })
     }
 }
 
-/// Of a list of so few nodes, digests are not kept beside it: the rows of a turn's blocks lie side by side, and are as soon fetched.
+/// Lists of at most this many nodes cache no digests: the rows of a turn's blocks are adjacent, and
+/// fetching them is as fast.
 const SHORT: usize = 8;
 
 fn list_digest(
@@ -59,7 +64,7 @@ fn list_digest(
                 let stays = rows.len() > SHORT;
                 hasher.join(3, &row_digests(tree, run, rows, stays, hasher))
             }
-            Items::Runs(_) => unreachable!("a list that is not cut has no runs of runs"),
+            Items::Runs(_) => unreachable!("an undivided list has no runs of runs"),
         }),
         Children::Many(list) => {
             let runs = list.levels.iter().rev();
@@ -87,7 +92,7 @@ fn run_digest(
     })
 }
 
-/// Returns the digests of a run's rows. Those of a run that is there to stay are kept beside it.
+/// Returns the digests of a run's rows. Those of a finished run are cached with it.
 fn row_digests(
     tree: TreeRef<'_>,
     run: &Run,
@@ -109,8 +114,8 @@ fn row_digests(
     digests
 }
 
-/// Returns the digests of rows. All are there before any is hashed: they may lie far apart, and the processor fetches several at a time
-/// if nothing stands between.
+/// Returns the digests of rows. All are fetched before any is hashed: they may be far apart, and
+/// the processor overlaps the loads only if no hashing comes between them.
 fn gather(
     tree: TreeRef<'_>,
     numbers: impl Iterator<Item = u32>,

@@ -1,4 +1,4 @@
-//! One node of a tree, to be read.
+//! A node of a tree, for reading.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -14,7 +14,7 @@ use crate::time;
 use crate::view::{REGIONS, TreeRef};
 use crate::walk::{Ancestors, Preorder, Siblings};
 
-/// A node of a tree. Copied freely; it borrows the tree.
+/// A node of a tree. Cheap to copy; borrows the tree.
 #[derive(Clone, Copy)]
 pub struct NodeRef<'a> {
     pub(crate) tree: TreeRef<'a>,
@@ -29,14 +29,14 @@ impl fmt::Debug for NodeRef<'_> {
 }
 
 impl PartialEq for NodeRef<'_> {
-    /// The same version of the same node.
+    /// Whether both are the same version of the same node.
     fn eq(&self, other: &Self) -> bool {
         std::ptr::eq(self.row, other.row)
     }
 }
 
 impl<'a> NodeRef<'a> {
-    /// Returns the tree that the node stands in.
+    /// Returns the tree that contains the node.
     #[must_use]
     pub fn tree(self) -> TreeRef<'a> {
         self.tree
@@ -54,21 +54,21 @@ impl<'a> NodeRef<'a> {
         self.tree.base.space.symbols.name(self.row.node_type)
     }
 
-    /// Returns the class that the `nodeType` falls into.
+    /// Returns the class of the `nodeType`.
     #[must_use]
     #[inline]
     pub fn class(self) -> Class {
         self.row.class()
     }
 
-    /// Returns which region this is, if it is one.
+    /// Returns the region that this node is, if it is one.
     #[must_use]
     pub fn as_region(self) -> Option<Region> {
         let index = REGIONS.iter().position(|fixed| *fixed == self.number)?;
         Some(Region::ALL[index])
     }
 
-    /// Returns the region that the node stands in; nothing for the root and the regions.
+    /// Returns the region that contains the node; `None` for the root and the regions.
     #[must_use]
     pub fn region(self) -> Option<Region> {
         self.tree.region_of(self.row)
@@ -81,7 +81,7 @@ impl<'a> NodeRef<'a> {
         self.row.offset()
     }
 
-    /// Returns the remaining time to live in commits; nothing for a persistent node.
+    /// Returns the remaining time to live in commits; `None` for a persistent node.
     #[must_use]
     #[inline]
     pub fn ttl(self) -> Option<u32> {
@@ -114,7 +114,7 @@ impl<'a> NodeRef<'a> {
         self.row.created_at_ns
     }
 
-    /// Returns the creation stamp as text; an imported node may have brought a text of its own.
+    /// Returns the creation stamp as text; an imported node may have its own text.
     #[must_use]
     pub fn created_at_iso(self) -> String {
         match self.attribute(Header::CreatedAtIso.name()) {
@@ -171,25 +171,26 @@ impl<'a> NodeRef<'a> {
         self.attribute("key")?.as_str()
     }
 
-    /// True if the container goes when it is empty.
+    /// Returns whether the container is removed when empty.
     #[must_use]
     pub fn is_removable(self) -> bool {
         self.row.has(flag::REMOVABLE)
     }
 
-    /// True if the node is protected from pruning.
+    /// Returns whether the node is protected from pruning.
     #[must_use]
     pub fn is_pinned(self) -> bool {
         self.row.has(flag::PINNED)
     }
 
-    /// True if the document that the node came from had this header. Always true for nodes of the engine.
+    /// Returns whether the imported document had this header. Always true for nodes created by the
+    /// engine.
     #[must_use]
     pub fn has_header(self, header: Header) -> bool {
         self.row.has(header.bit())
     }
 
-    /// True if this container is the core of a turn or of the head.
+    /// Returns whether this container is the core of a turn or of the head.
     #[must_use]
     pub fn is_core(self) -> bool {
         self.class() == Class::Container
@@ -198,19 +199,20 @@ impl<'a> NodeRef<'a> {
             && self.parent().is_some_and(NodeRef::is_zoned)
     }
 
-    /// True for turns and the head: children are pre-context, core or post-context by offset.
+    /// Returns whether this is a turn or the head, where an offset makes a child pre-context, core
+    /// or post-context.
     #[must_use]
     pub fn is_zoned(self) -> bool {
         self.class() == Class::Turn || self.as_region() == Some(Region::Head)
     }
 
-    /// Returns the parent; nothing for the root.
+    /// Returns the parent; `None` for the root.
     #[must_use]
     pub fn parent(self) -> Option<NodeRef<'a>> {
         self.ancestors().next()
     }
 
-    /// Returns the parent's id; nothing for the root.
+    /// Returns the parent's id; `None` for the root.
     #[must_use]
     pub fn parent_id(self) -> Option<&'a str> {
         (self.row.parent != NO_ROW).then(|| self.tree.base.space.ids.name(self.row.parent))
@@ -228,7 +230,7 @@ impl<'a> NodeRef<'a> {
         NodeChildren { tree: self.tree, siblings: Siblings::of(self.tree, self.number, self.row) }
     }
 
-    /// Returns how many children there are.
+    /// Returns the number of children.
     #[must_use]
     pub fn child_count(self) -> usize {
         match self.class() {
@@ -237,7 +239,7 @@ impl<'a> NodeRef<'a> {
         }
     }
 
-    /// Returns the child at a position in canonical order; regions have theirs counted too.
+    /// Returns the child at a position in canonical order; works for regions too.
     #[must_use]
     pub fn child(self, index: usize) -> Option<NodeRef<'a>> {
         match self.class() {
@@ -246,7 +248,7 @@ impl<'a> NodeRef<'a> {
         }
     }
 
-    /// Returns the children at one offset, in canonical order, without looking at the others.
+    /// Returns the children at one offset, in canonical order, without visiting the others.
     pub fn children_at(self, offset: Scalar) -> impl Iterator<Item = NodeRef<'a>> {
         let tree = self.tree;
         let first = self.list().search(|number| match tree.row(number).offset() < offset {
@@ -269,7 +271,8 @@ impl<'a> NodeRef<'a> {
         self.list().rev().map(move |row| tree.node_at(row))
     }
 
-    /// False if no turn stands below a child of this node, which is what every tree of the engine is like. True may be wrong.
+    /// Returns false if no child of this node contains a turn, which holds for every tree made by
+    /// the engine. True may be wrong.
     #[must_use]
     pub fn may_have_inner_turns(self) -> bool {
         match self.class() {
@@ -288,18 +291,19 @@ impl<'a> NodeRef<'a> {
             Some(parent) => self
                 .tree
                 .search(parent.list(), self.row)
-                .expect("a node stands in its parent's list, in canonical order"),
+                .expect("a node is in its parent's list, in canonical order"),
             None => 0,
         }
     }
 
-    /// Returns the node and everything below it, parents before children.
+    /// Returns the node and its subtree, parents before children.
     #[must_use]
     pub fn subtree(self) -> Preorder<'a> {
         Preorder::new(self)
     }
 
-    /// Returns the positions from the root down to the node: comparing them compares places in the document.
+    /// Returns the positions from the root down to the node. Comparing two of them compares
+    /// document order.
     #[must_use]
     pub fn place(self) -> Vec<usize> {
         let mut place: Vec<usize> =
@@ -308,15 +312,16 @@ impl<'a> NodeRef<'a> {
         place
     }
 
-    /// A number that changes whenever the node or anything below it changes, and only then.
+    /// Returns a number that changes whenever the node or anything below it changes, and only then.
     ///
-    /// It holds within one branch; between branches, below [`TreeRef::common_versions`]. The rendering of a turn can be kept under it.
+    /// Valid within one branch; between branches, below [`TreeRef::common_versions`]. Usable as a
+    /// cache key, for example for the rendering of a turn.
     #[must_use]
     pub fn version(self) -> u32 {
         self.number
     }
 
-    /// Returns the value of any header or attribute by its name in documents, derived ones excluded.
+    /// Returns the value of a header or attribute by its name in documents, excluding derived ones.
     #[must_use]
     pub fn header(self, name: &str) -> Option<Value> {
         if let Some(value) = self.attribute(name) {

@@ -7,16 +7,16 @@ use crate::class::Class;
 use crate::list::{Children, Summary};
 use crate::scalar::Scalar;
 
-/// "No row", "no previous version".
+/// No row, or no previous version.
 pub(crate) const NO_ROW: u32 = u32::MAX;
-/// "Never expires".
+/// Never expires.
 pub(crate) const NEVER: u32 = u32::MAX;
-/// "No symbol": role or kind is absent.
+/// No symbol: role or kind is absent.
 pub(crate) const NO_SYMBOL: u32 = u32::MAX;
 
 /// Bits of [`Row::flags`].
 pub(crate) mod flag {
-    /// A tombstone: the node is gone from this version on.
+    /// A tombstone: the node is removed from this version on.
     pub(crate) const DEAD: u32 = 1;
     /// `removable` is true.
     pub(crate) const REMOVABLE: u32 = 1 << 1;
@@ -36,7 +36,8 @@ pub(crate) mod flag {
     pub(crate) const PRESENT_SHIFT: u32 = 16;
 }
 
-/// Headers (and `children`) that a lenient import may find missing. Nodes made by the engine have them all.
+/// Headers (and `children`) that a lenient import may find missing. Nodes created by the engine
+/// have them all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Header {
     /// `id`.
@@ -57,7 +58,7 @@ pub enum Header {
     CreatedAtIso,
     /// `creation_index`.
     CreationIndex,
-    /// `children`: present on every container that the engine makes and on no block.
+    /// `children`: present on every container that the engine creates and on no block.
     Children,
 }
 
@@ -97,12 +98,13 @@ impl Header {
     }
 }
 
-/// Some of the required headers.
+/// A set of required headers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HeaderSet(u16);
 
 impl HeaderSet {
-    /// Returns the headers of [`Header::REQUIRED`] whose bits are set, the first being the lowest. Other bits mean nothing.
+    /// Returns the headers of [`Header::REQUIRED`] whose bits are set, the first being the lowest.
+    /// Other bits are ignored.
     #[must_use]
     pub fn from_bits(bits: u64) -> Self {
         HeaderSet(bits as u16 & 0x1ff)
@@ -121,12 +123,13 @@ impl FromIterator<Header> for HeaderSet {
     }
 }
 
-/// All nine required headers are there.
+/// The flags of all nine required headers.
 pub(crate) const ALL_REQUIRED: u32 = 0x1ff << flag::PRESENT_SHIFT;
 
 /// One version of one node. Rows are immutable once they are in the log.
 ///
-/// What is looked at on the way to other nodes comes last, side by side: in a large tree none of it is in the cache.
+/// Fields that are read on the way to other nodes are last and adjacent: in a large tree none of
+/// them is in the cache.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(crate) struct Row {
@@ -139,31 +142,31 @@ pub(crate) struct Row {
     pub(crate) kind: u32,
     pub(crate) cycle: u32,
     pub(crate) creation_index: u32,
-    /// The row of the version before, in an earlier commit.
+    /// The row of the previous version, from an earlier commit.
     pub(crate) previous: u32,
-    /// A version further back: the one with the lowest set bit of `version` cleared.
+    /// Skip pointer to an earlier version: the one whose number has the lowest set bit cleared.
     pub(crate) jump: u32,
-    /// Counts the versions of the node, from 0.
+    /// The version number of the node, from 0.
     pub(crate) version: u32,
     /// The parent's node number.
     pub(crate) parent: u32,
     /// The node's number; its id is `ids.name(node)`.
     pub(crate) node: u32,
     pub(crate) flags: u32,
-    /// The commit at which the node expires; [`NEVER`] for ttl null. Stored absolutely, so that a commit
-    /// touches no node whose ttl merely goes down.
+    /// The commit at which the node expires; [`NEVER`] for ttl null. Stored as an absolute number,
+    /// so that a commit need not touch nodes whose ttl merely decreases.
     pub(crate) expires: u32,
     pub(crate) children: Children,
-    /// What stands below, itself included.
+    /// The summary of the node and everything below it.
     pub(crate) summary: Summary,
-    /// The Merkle digest of the node and all below it, once computed.
+    /// The Merkle digest of the node and everything below it, once computed.
     pub(crate) digest: OnceLock<[u8; 32]>,
     /// The key as a symbol. [`NO_SYMBOL`] if there is none, and until the row is in the log.
     pub(crate) key: u32,
 }
 
 impl Row {
-    /// A bare row of a node; everything else is a default.
+    /// Returns a row of a node with default fields.
     pub(crate) fn new(node: u32, node_type: u32, class: Class) -> Self {
         Row {
             node,
@@ -189,7 +192,7 @@ impl Row {
         }
     }
 
-    /// A row of no node: a place in the log that was not needed in the end.
+    /// Returns a row of no node: an unused slot in the log.
     pub(crate) fn void() -> Self {
         let mut row = Row::new(NO_ROW, 0, Class::Block);
         row.set(flag::DEAD, true);
@@ -212,13 +215,14 @@ impl Row {
         }
     }
 
-    /// Makes a header one that the node has, as its column says; what an import kept in its place is dropped.
+    /// Marks a header as present with the value of its column, and drops the text that an import
+    /// kept for it.
     pub(crate) fn settle(&mut self, header: Header) {
         self.set(header.bit(), true);
         self.drop_attribute(header.name());
     }
 
-    /// Takes an attribute away.
+    /// Removes an attribute.
     pub(crate) fn drop_attribute(&mut self, name: &str) {
         if let Some(body) = &self.body
             && body.attributes.contains_key(name)
@@ -229,7 +233,7 @@ impl Row {
         }
     }
 
-    /// Sets the flags that tell of attributes.
+    /// Sets the flags derived from attributes.
     pub(crate) fn note_attributes(&mut self, body: &Body) {
         self.set(flag::REFERS, body.attributes.contains_key("data_refs"));
         self.set(flag::KEYED, body.attributes.contains_key("key"));
@@ -264,7 +268,7 @@ impl Row {
         self.set(flag::PRIORITY_FLOAT, matches!(priority, Scalar::Float(_)));
     }
 
-    /// Works out the summary anew, from the row itself and the summary of its children.
+    /// Recomputes the summary from the row itself and the summary of its children.
     pub(crate) fn summarize(&mut self, below: Summary) {
         let mut own = Summary { expires: self.expires, marks: 0 };
         if self.has(flag::REFERS) {

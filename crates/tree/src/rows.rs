@@ -1,10 +1,10 @@
-//! Reading many rows one after the other.
+//! Reads many rows one after another.
 
 use crate::row::Row;
 use crate::store::Page;
 use crate::view::TreeRef;
 
-/// Rows of a tree. Those of one turn lie side by side: the page of the last one is kept at hand.
+/// Reads rows of a tree. Rows of one turn are adjacent, so the page of the last row is cached.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rows<'a> {
     tree: TreeRef<'a>,

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use contextree_json::Number;
 
-/// A number that fits a header: an exact integer, or a finite fraction that came in by import.
+/// A number in a header: an exact integer, or a finite fraction from an import.
 #[derive(Clone, Copy, Debug)]
 pub enum Scalar {
     /// An integer.
@@ -17,7 +17,7 @@ impl Scalar {
     /// The default of every numeric header.
     pub const ZERO: Scalar = Scalar::Int(0);
 
-    /// Returns the integer, if it is one.
+    /// Returns the integer, or `None` for a fraction.
     #[must_use]
     pub fn as_int(self) -> Option<i64> {
         match self {
@@ -26,7 +26,7 @@ impl Scalar {
         }
     }
 
-    /// Returns the number as JSON has it.
+    /// Returns the number as JSON.
     #[must_use]
     pub fn to_number(self) -> Number {
         match self {
@@ -37,7 +37,7 @@ impl Scalar {
         }
     }
 
-    /// Returns the sign: −1, 0 or 1. It decides pre-context, core and post-context.
+    /// Returns the sign: −1, 0 or 1. It distinguishes pre-context, core and post-context.
     #[must_use]
     pub fn signum(self) -> i64 {
         match self {
@@ -60,7 +60,7 @@ impl Ord for Scalar {
     fn cmp(&self, other: &Self) -> Ordering {
         match (self, other) {
             (Scalar::Int(left), Scalar::Int(right)) => left.cmp(right),
-            // Exact even beyond 2^53: a comparison through floating point would round.
+            // Exact even beyond 2^53, where floating point would round.
             _ => self.to_number().compare(&other.to_number()),
         }
     }

@@ -1,7 +1,8 @@
-//! Scans: every node below another one that has some names, in document order.
+//! Scans: find all descendants of a node that match given names, in document order.
 //!
-//! A subtree whose rows lie side by side in document order, which is what a turn is that was made in one go, is read from the
-//! column of briefs alone; turns that follow each other are read as one piece. What lies elsewhere is walked.
+//! A subtree whose rows are contiguous in document order, as those of a turn created at once are,
+//! is read from the column of briefs alone; consecutive turns are read as one section. Everything
+//! else is walked.
 
 use std::ops::{ControlFlow, Range};
 
@@ -13,7 +14,7 @@ use crate::store::{Brief, Page, Pattern};
 use crate::symbol::{Hint, Symbol};
 use crate::view::TreeRef;
 
-/// The names that the nodes of a scan have. Each may be set once.
+/// The names that a scan looks for. Each may be set once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Names(Pattern);
 
@@ -43,7 +44,7 @@ impl Names {
     }
 }
 
-/// Nodes that a scan found, in document order. They have not been fetched yet.
+/// Nodes found by a scan, in document order. They have not been fetched yet.
 #[derive(Clone, Copy, Debug)]
 pub struct Hits<'h, 'a> {
     tree: TreeRef<'a>,
@@ -52,7 +53,7 @@ pub struct Hits<'h, 'a> {
 }
 
 impl<'h, 'a> Hits<'h, 'a> {
-    /// Returns [`NodeRef::version`] of the nodes.
+    /// Returns the [`NodeRef::version`] of each node.
     #[must_use]
     #[inline]
     pub fn versions(self) -> &'h [u32] {
@@ -73,11 +74,11 @@ fn node<'a>(tree: TreeRef<'a>, page: &Page<'a>, number: u32) -> NodeRef<'a> {
 }
 
 impl<'a> TreeRef<'a> {
-    /// Returns the nodes of this tree that have these [versions](NodeRef::version).
+    /// Returns the nodes of this tree with these [versions](NodeRef::version).
     ///
     /// # Panics
     ///
-    /// A version is not of this context.
+    /// If a version does not belong to this context.
     pub fn at_versions(
         self,
         versions: impl IntoIterator<Item = u32>,
@@ -95,10 +96,11 @@ impl<'a> TreeRef<'a> {
 }
 
 impl<'a> NodeRef<'a> {
-    /// Calls for the nodes below this one that have the names, some at a time and all in document order, until it is told to stop;
-    /// returns false if it was.
+    /// Calls `visit` for the nodes below this one that match the names, in batches and in document
+    /// order, until it asks to stop; returns false if it did.
     ///
-    /// What the hint excludes may be left out. It goes down as deep as the tree, whose depth is limited.
+    /// Nodes that the hint excludes may be left out. The recursion is bounded by the depth limit of
+    /// trees.
     pub fn scan_below(
         self,
         names: Names,
@@ -116,20 +118,20 @@ impl<'a> NodeRef<'a> {
     }
 }
 
-/// A subtree of more rows is looked at only if its summary lets it.
+/// A subtree of more rows is read only if its summary allows a match.
 const LONG: u32 = 32;
-/// How many rows are read as one piece, about.
+/// Approximate number of rows read as one section.
 const PIECE: usize = 1024;
-/// How many rows are compared before the matches among them are handed out.
+/// Number of rows compared before the matches among them are passed on.
 const BATCH: usize = 256;
 
 struct Scan<'a, 'v, V> {
     tree: TreeRef<'a>,
     pattern: Pattern,
     hint: Hint,
-    /// The piece of the log that was last looked at.
+    /// The page of the log that was read last.
     page: Page<'a>,
-    /// Rows that are to be read as one piece before anything else.
+    /// Rows to be read as one section before anything else.
     pending: Range<u32>,
     visit: &'v mut V,
 }
@@ -157,12 +159,12 @@ impl<'a, V: FnMut(Hits<'_, 'a>) -> bool> Scan<'a, '_, V> {
         }
     }
 
-    /// A run, given its last row, and everything below it.
+    /// Scans a run, given its last row, and everything below it.
     fn run(&mut self, run: &'a Run, summary: Summary, last: u32) -> ControlFlow<()> {
         if !self.wants(summary) {
             return ControlFlow::Continue(());
         }
-        // Where few nodes are wanted, it is better to look at each.
+        // If few nodes can match, examining each by its summary is faster.
         if self.hint.expires_by == u32::MAX {
             let extent = self.extent(run);
             if extent > 0 {
@@ -191,7 +193,7 @@ impl<'a, V: FnMut(Hits<'_, 'a>) -> bool> Scan<'a, '_, V> {
         }
     }
 
-    /// A node and everything below it.
+    /// Scans a node and everything below it.
     #[inline]
     fn node(&mut self, number: u32) -> ControlFlow<()> {
         let span = self.span(number);
@@ -210,10 +212,10 @@ impl<'a, V: FnMut(Hits<'_, 'a>) -> bool> Scan<'a, '_, V> {
         self.list(&row.children)
     }
 
-    /// Adds rows to those that are to be read as one piece.
+    /// Adds rows to the pending section.
     #[inline]
     fn put_off(&mut self, first: u32, span: u32) -> ControlFlow<()> {
-        // Not more than is worth it, so that a scan that needs the first few only can stop.
+        // Limited, so that a scan that needs only the first few nodes can stop early.
         if self.pending.end != first || self.pending.len() >= PIECE {
             self.flush()?;
             self.pending = first..first;
@@ -222,8 +224,9 @@ impl<'a, V: FnMut(Hits<'_, 'a>) -> bool> Scan<'a, '_, V> {
         ControlFlow::Continue(())
     }
 
-    /// How many rows a run and all below it are, if they lie side by side in document order; 0 if they do not, or are too many to be
-    /// read without asking which of them are wanted. As deep as the runs are.
+    /// Returns the number of rows of a run and everything below it, if they are contiguous in
+    /// document order; 0 if they are not, or are too many to be read without checking summaries.
+    /// The recursion is as deep as the levels of runs.
     fn extent(&mut self, run: &Run) -> u32 {
         if run.count as usize > PIECE {
             return 0;
@@ -258,7 +261,8 @@ impl<'a, V: FnMut(Hits<'_, 'a>) -> bool> Scan<'a, '_, V> {
         extent
     }
 
-    /// How many rows from this one on are its subtree; 0 if that has to be walked.
+    /// Returns the number of rows from this one on that form its subtree; 0 if the subtree must be
+    /// walked.
     #[inline]
     fn span(&mut self, number: u32) -> u32 {
         if number >= self.tree.base.rows {
@@ -270,7 +274,7 @@ impl<'a, V: FnMut(Hits<'_, 'a>) -> bool> Scan<'a, '_, V> {
         self.page.brief(number).map_or(0, Brief::span)
     }
 
-    /// Reads the rows that were put off.
+    /// Reads the pending rows.
     fn flush(&mut self) -> ControlFlow<()> {
         let Range { mut start, end } = std::mem::replace(&mut self.pending, 0..0);
         while start < end {
@@ -282,7 +286,8 @@ impl<'a, V: FnMut(Hits<'_, 'a>) -> bool> Scan<'a, '_, V> {
             let length = briefs.len();
             let mut first = start;
             for briefs in briefs.chunks(BATCH) {
-                // Every number is written and only those that fit are counted: a branch would be guessed wrong too often.
+                // Every number is written, but only matching ones are counted: a branch would be
+                // mispredicted too often.
                 let mut numbers = [0; BATCH];
                 let mut count = 0;
                 for (number, brief) in (first..).zip(briefs) {

@@ -1,11 +1,11 @@
-//! Types, roles and kinds as numbers: compared without looking at their text.
+//! Types, roles and kinds as numbers, compared without their text.
 
 use crate::node::NodeRef;
 use crate::row::NO_SYMBOL;
 use crate::view::TreeRef;
 use crate::walk::Preorder;
 
-/// The number of a type, a role or a kind. It means the same in all trees of a context and its forks.
+/// The number of a type, a role or a kind, valid in all trees of a context and its forks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Symbol(u32);
 
@@ -15,9 +15,10 @@ impl Symbol {
     }
 }
 
-/// Where a walk need not look: subtrees in which nothing can have what is sought.
+/// Tells a walk which subtrees to skip, because nothing in them can match.
 ///
-/// It is a hint. A walk that follows it visits every node that fits, its ancestors, and some that do not fit.
+/// It is only a hint. A walk that follows it visits every node that matches, its ancestors, and
+/// some that do not match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hint {
     pub(crate) marks: u32,
@@ -25,25 +26,25 @@ pub struct Hint {
 }
 
 impl Default for Hint {
-    /// Look everywhere.
+    /// Returns a hint that excludes nothing.
     fn default() -> Self {
         Hint { marks: 0, expires_by: u32::MAX }
     }
 }
 
 impl Hint {
-    /// Only where a node has this type, role or kind.
+    /// Restricts the walk to subtrees with a node of this type, role or kind.
     #[must_use]
     pub fn with_symbol(self, symbol: Symbol) -> Self {
         Hint { marks: self.marks | crate::list::Summary::of_symbol(symbol.0), ..self }
     }
 
-    /// Only where a node has a key.
+    /// Restricts the walk to subtrees with a node that has a key.
     pub fn with_key(self) -> Self {
         Hint { marks: self.marks | crate::list::Summary::KEY, ..self }
     }
 
-    /// Only where a node has a ttl of at most this many commits in the tree that is walked.
+    /// Restricts the walk to subtrees with a node whose ttl is at most this many commits in `tree`.
     #[must_use]
     pub fn with_ttl_at_most(self, ttl: u32, tree: TreeRef<'_>) -> Self {
         let last = tree.next_cycle().saturating_add(ttl).min(u32::MAX - 1);
@@ -52,7 +53,8 @@ impl Hint {
 }
 
 impl<'a> TreeRef<'a> {
-    /// Returns the number of a type, a role or a kind; nothing if no node of this context ever had it.
+    /// Returns the number of a type, a role or a kind; `None` if no node of this context ever had
+    /// it.
     #[must_use]
     pub fn symbol(self, text: &str) -> Option<Symbol> {
         self.base.space.symbols.find(text).map(Symbol)
@@ -64,13 +66,14 @@ impl<'a> TreeRef<'a> {
         self.base.space.symbols.name(symbol.0)
     }
 
-    /// Returns all nodes that a hint does not exclude, parents before children, siblings in canonical order.
+    /// Returns all nodes in subtrees that a hint does not exclude, parents before children,
+    /// siblings in canonical order.
     #[must_use]
     pub fn nodes_with(self, hint: Hint) -> Preorder<'a> {
         Preorder::with_hint(self.root(), hint)
     }
 
-    /// Returns the nodes that have a key, in document order. Looked up, not searched for.
+    /// Returns the nodes that have a key, in document order, using the index.
     pub fn with_key(self, key: &str) -> impl Iterator<Item = NodeRef<'a>> + use<'a> {
         let symbol = self.base.space.symbols.find(key);
         // Nearly always there is one, and no list is needed.
@@ -88,7 +91,7 @@ impl<'a> TreeRef<'a> {
         }
         others.sort_unstable();
         others.dedup();
-        // The text is looked at only where the row is too new to have a symbol.
+        // The text is compared only if the row is too new to have a symbol.
         let has_key = |node: &NodeRef<'a>| match node.row.key {
             NO_SYMBOL => node.key() == Some(key),
             known => Some(known) == symbol,
@@ -126,7 +129,7 @@ impl<'a> NodeRef<'a> {
         (self.row.kind != NO_SYMBOL).then_some(Symbol(self.row.kind))
     }
 
-    /// Returns the node and everything below it that a hint does not exclude.
+    /// Returns the node and its subtree, except what a hint excludes.
     #[must_use]
     pub fn subtree_with(self, hint: Hint) -> Preorder<'a> {
         Preorder::with_hint(self, hint)

@@ -1,12 +1,13 @@
-//! Instants as text.
+//! Formats instants.
 
 const NANOS: i64 = 1_000_000_000;
 const DAY: i64 = 86_400;
 
-/// Returns nanoseconds since 1970 as UTC text with nine fraction digits: `1970-01-01T00:00:00.000000001Z`.
+/// Returns nanoseconds since 1970 as UTC text with nine fraction digits:
+/// `1970-01-01T00:00:00.000000001Z`.
 ///
-/// Written out here because it must not depend on a locale, a time zone or a library's taste, and because
-/// every 64-bit stamp must have a text.
+/// Implemented here because it must not depend on a locale, a time zone or the choices of a
+/// library, and because every 64-bit stamp must have a text.
 #[must_use]
 pub fn iso(nanoseconds: i64) -> String {
     let mut out = Vec::with_capacity(30);
@@ -14,7 +15,7 @@ pub fn iso(nanoseconds: i64) -> String {
     out.into_iter().map(char::from).collect()
 }
 
-/// As [`iso`], appended to a buffer.
+/// Like [`iso`], but appends to a buffer.
 pub fn write_iso(out: &mut Vec<u8>, nanoseconds: i64) {
     let seconds = nanoseconds.div_euclid(NANOS);
     let fraction = nanoseconds.rem_euclid(NANOS);
@@ -38,9 +39,10 @@ fn digits(out: &mut Vec<u8>, value: i64, width: u32, after: u8) {
     out.push(after);
 }
 
-/// Year, month and day of a day counted from 1970-01-01, in the proleptic Gregorian calendar.
+/// Returns year, month and day of a day counted from 1970-01-01, in the proleptic Gregorian
+/// calendar.
 fn civil(days: i64) -> (i64, i64, i64) {
-    // Years are counted from March, so that the leap day is the last of its year.
+    // Years start in March, so that the leap day is the last of its year.
     let shifted = days + 719_468;
     let era = shifted.div_euclid(146_097);
     let of_era = shifted.rem_euclid(146_097);

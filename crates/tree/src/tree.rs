@@ -7,8 +7,8 @@ use crate::view::{Base, TreeRef};
 
 /// An immutable tree. Cloning it clones a few pointers.
 ///
-/// It shares its rows with every other tree of the same context and with forks. Readers take no lock, also while
-/// another thread appends.
+/// Shares its rows with every other tree of the same context and its forks. Readers take no lock,
+/// even while another thread appends.
 #[derive(Clone, Debug)]
 pub struct Tree(Arc<Base>);
 
@@ -17,7 +17,7 @@ impl Tree {
         Tree(Arc::new(Base { digest: OnceLock::new(), ..base }))
     }
 
-    /// Returns the tree to be read.
+    /// Returns a view for reading the tree.
     #[must_use]
     #[inline]
     pub fn view(&self) -> TreeRef<'_> {
@@ -26,14 +26,14 @@ impl Tree {
 
     /// Returns a working copy that continues this tree's own branch.
     ///
-    /// There may be only one such copy at a time, and only of the branch's newest tree: it appends to the branch's log. Use [`Tree::fork`] for
-    /// every other purpose.
+    /// Only one such copy may exist at a time, and only of the branch's newest tree, because it
+    /// appends to the branch's log. Use [`Tree::fork`] for every other purpose.
     #[must_use]
     pub fn continue_branch(&self) -> Draft {
         Draft::new(Base::clone(&self.0))
     }
 
-    /// Returns a working copy on a branch of its own. Costs the same whatever the size of the tree.
+    /// Returns a working copy on a new branch. Takes the same time for any size of tree.
     #[must_use]
     pub fn fork(&self) -> Draft {
         let base = Base::clone(&self.0);
@@ -41,13 +41,13 @@ impl Tree {
         Draft::new(Base { space, ..base })
     }
 
-    /// Where the digest of the whole tree is kept once it is computed.
+    /// Returns the cell that caches the digest of the whole tree.
     #[must_use]
     pub fn digest_cell(&self) -> &OnceLock<[u8; 32]> {
         &self.0.digest
     }
 
-    /// True if both are the same tree in memory, and so certainly equal.
+    /// Returns whether both are the same tree in memory, and therefore equal.
     #[must_use]
     pub fn is_same(&self, other: &Tree) -> bool {
         Arc::ptr_eq(&self.0, &other.0)

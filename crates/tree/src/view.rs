@@ -1,4 +1,4 @@
-//! Reading a tree: one view for snapshots and for the working state.
+//! Reads a tree: one view for snapshots and for the working state.
 
 use std::cmp::Ordering;
 use std::sync::{Arc, OnceLock};
@@ -11,26 +11,27 @@ use crate::row::Row;
 use crate::store::{Space, hash};
 use crate::walk::{Ancestors, Preorder};
 
-/// The row of the root. The log of every tree begins with it and the regions, and these never get another row.
+/// The row of the root. Every log begins with the root and the regions, which never get another
+/// row.
 pub(crate) const ROOT: u32 = 0;
 /// The rows of the regions.
 pub(crate) static REGIONS: [u32; 3] = [1, 2, 3];
 
-/// What a snapshot and a working state have in common.
+/// The state that a snapshot and a working state have in common.
 #[derive(Clone, Debug)]
 pub(crate) struct Base {
     pub(crate) space: Arc<Space>,
-    /// The children of the three regions. They are kept here and not in rows, because `^seq` changes with every
-    /// commit and its headers never do.
+    /// The children of the three regions. They are stored here and not in rows, because `^seq`
+    /// changes with every commit while its headers never do.
     pub(crate) regions: [Children; 3],
-    /// Rows of the log that belong to the tree; what is above is in the overlay.
+    /// Number of rows of the log that belong to the tree; higher numbers are in the overlay.
     pub(crate) rows: u32,
-    /// The number of the commit to come: a node with `expires` of this number shows ttl 0.
+    /// The number of the next commit: a node that expires at this number shows ttl 0.
     pub(crate) next_cycle: u32,
-    /// Nodes in the tree.
+    /// Number of nodes in the tree.
     pub(crate) count: u32,
-    /// The digest of a snapshot, once computed. Here and not beside it, so that it fills what would be a gap in every snapshot; in a
-    /// working state it means nothing.
+    /// The digest of a snapshot, once computed. Stored here because it fits into padding that every
+    /// snapshot would have; meaningless in a working state.
     pub(crate) digest: OnceLock<[u8; 32]>,
 }
 
@@ -68,13 +69,13 @@ impl<'a> TreeRef<'a> {
         NodeRef { tree: self, number, row: self.row(number) }
     }
 
-    /// Returns the number of the commit to come after this state.
+    /// Returns the number of the commit that follows this state.
     #[must_use]
     pub fn next_cycle(self) -> u32 {
         self.base.next_cycle
     }
 
-    /// Returns how many nodes there are, the root and the regions included.
+    /// Returns the number of nodes, including the root and the regions.
     #[must_use]
     pub fn node_count(self) -> usize {
         self.base.count as usize
@@ -86,19 +87,19 @@ impl<'a> TreeRef<'a> {
         self.node_at(ROOT)
     }
 
-    /// Returns a region's container.
+    /// Returns the container of a region.
     #[must_use]
     pub fn region(self, region: Region) -> NodeRef<'a> {
         self.node_at(REGIONS[region.index()])
     }
 
-    /// Returns the node with this id, or nothing.
+    /// Returns the node with this id, or `None`.
     #[must_use]
     pub fn get(self, id: &str) -> Option<NodeRef<'a>> {
         self.find(self.base.space.ids.find(id)?)
     }
 
-    /// Returns the node with this id; the words `^root`, `^sys`, `^seq` and `^ah` name the fixed containers too.
+    /// Returns the node with this id; `^root`, `^sys`, `^seq` and `^ah` name the fixed containers.
     #[must_use]
     pub fn resolve(self, name: &str) -> Option<NodeRef<'a>> {
         match name {
@@ -116,13 +117,13 @@ impl<'a> TreeRef<'a> {
         Preorder::new(self.root())
     }
 
-    /// Returns how many turns are sealed.
+    /// Returns the number of sealed turns.
     #[must_use]
     pub fn turn_count(self) -> usize {
         self.base.regions[Region::Seq.index()].len()
     }
 
-    /// True if a node stands in this tree.
+    /// Returns whether the tree contains a node.
     #[must_use]
     pub fn contains(self, key: NodeKey) -> bool {
         self.find(key.0).is_some()
@@ -134,13 +135,14 @@ impl<'a> TreeRef<'a> {
         self.find(key.0)
     }
 
-    /// Returns the id that a key of this context stands for, whether the node is in this tree or not.
+    /// Returns the id of a key of this context, whether or not the node is in this tree.
     #[must_use]
     pub fn id_of(self, key: NodeKey) -> &'a str {
         self.base.space.ids.name(key.0)
     }
 
-    /// Returns the number below which versions of nodes mean the same in both trees; 0 if they have nothing in common.
+    /// Returns the number below which versions of nodes mean the same in both trees; 0 if the trees
+    /// have nothing in common.
     #[must_use]
     pub fn common_versions(self, other: TreeRef<'_>) -> u32 {
         self.base.space.common_rows(self.base.rows, &other.base.space, other.base.rows)
@@ -158,17 +160,17 @@ impl<'a> TreeRef<'a> {
         order(&self.base.space, left, right)
     }
 
-    /// Finds a row among children: its position, or where it would stand.
+    /// Finds a row among children: its position, or where it would be inserted.
     pub(crate) fn search(self, children: &Children, sought: &Row) -> Result<usize, usize> {
         children.search(|number| self.order(self.row(number), sought))
     }
 
-    /// The node's ancestors, nearest first.
+    /// Returns the node's ancestors, nearest first.
     pub(crate) fn ancestors(self, row: &'a Row) -> Ancestors<'a> {
         Ancestors::new(self, row)
     }
 
-    /// The region that a row stands in; nothing for the root and the regions themselves.
+    /// Returns the region that contains a row; `None` for the root and the regions themselves.
     pub(crate) fn region_of(self, row: &'a Row) -> Option<Region> {
         if matches!(row.class(), Class::Root | Class::Region) {
             return None;
@@ -189,7 +191,7 @@ impl Entries for TreeRef<'_> {
     }
 }
 
-/// The order of siblings; the only definition there is.
+/// Compares siblings; the only definition of canonical order.
 ///
 /// Offset, creation stamp, creation index, then id by code point.
 pub(crate) fn order(space: &Space, left: &Row, right: &Row) -> Ordering {
@@ -207,7 +209,7 @@ pub(crate) fn order(space: &Space, left: &Row, right: &Row) -> Ordering {
         })
 }
 
-/// How many levels of runs a row ends in a child list.
+/// Returns how many levels of runs a row ends in a child list.
 pub(crate) fn boundary_of(space: &Space, row: &Row) -> u32 {
     boundary(hash(space.ids.name(row.node)))
 }

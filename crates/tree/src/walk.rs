@@ -16,13 +16,13 @@ use crate::view::{REGIONS, TreeRef};
 pub struct Preorder<'a> {
     start: Option<NodeRef<'a>>,
     tree: TreeRef<'a>,
-    /// What is still to be visited: siblings, and runs of siblings, of all levels that are open.
+    /// What is still to be visited: siblings, and runs of siblings, of all open levels.
     stack: Vec<Frame<'a>>,
     rows: Rows<'a>,
     hint: Hint,
 }
 
-/// A part of a child list that is still to be visited, and how deep its nodes stand.
+/// The rest of a child list, and the depth of its nodes.
 #[derive(Clone, Debug)]
 struct Frame<'a> {
     depth: u32,
@@ -70,11 +70,11 @@ impl<'a> Preorder<'a> {
         summary.may_have(self.hint.marks, self.hint.expires_by)
     }
 
-    /// Opens the children of a node that stands at a depth.
+    /// Pushes the children of a node at a depth.
     fn open(&mut self, number: u32, row: &'a Row, depth: u32) {
         let rest = match row.class() {
             Class::Root => Rest::Regions(REGIONS.iter()),
-            // Blocks rarely have children, and an empty level costs more than this look.
+            // Blocks rarely have children, and an empty level costs more than this check.
             Class::Region => Rest::of_list(self.tree.children_of(number, row)),
             _ if row.children.is_empty() => return,
             _ => Rest::of_list(&row.children),
@@ -84,7 +84,7 @@ impl<'a> Preorder<'a> {
 }
 
 impl<'a> Iterator for Preorder<'a> {
-    /// The node, and how deep it stands below the start.
+    /// The node and its depth below the start.
     type Item = (usize, NodeRef<'a>);
 
     #[inline]

@@ -1,8 +1,10 @@
 //! A history as JSON Lines, oldest first: a full snapshot, then what each commit changed.
 //!
-//! Snapshot by snapshot a history of `n` turns would take the square of what was said. A line for a commit therefore holds the nodes that
-//! came or changed, whole and flat, and the ids that went; whatever is not mentioned is as it was, its ttl one less. Every line of a commit carries the digest of its
-//! snapshot, and reading checks it. A line may also be a full snapshot again, so that foreign histories can be read too.
+//! Writing every snapshot in full would take space quadratic in the number of turns. The line of a
+//! commit therefore holds the added and changed nodes, complete and flat, and the removed ids;
+//! everything else is unchanged except that its ttl is one less. Every commit line carries the
+//! digest of its snapshot, which is checked on reading. A line may also be a full snapshot, so that
+//! foreign histories can be read too.
 
 mod read;
 mod write;

@@ -1,4 +1,4 @@
-//! Lines → snapshots.
+//! Reads snapshots from lines.
 
 use std::collections::BTreeSet;
 use std::str::FromStr;
@@ -20,7 +20,7 @@ use crate::limits::Limits;
 pub struct HistoryReader {
     profile: Profile,
     limits: Limits,
-    /// The branch that the lines are applied to, once there was a first line.
+    /// The branch that the lines are applied to; `None` before the first line.
     draft: Option<(Draft, Tree)>,
 }
 
@@ -35,14 +35,15 @@ impl HistoryReader {
     ///
     /// # Errors
     ///
-    /// Whatever is wrong with the line; a digest that does not fit is `E_DIGEST_MISMATCH`. The reader cannot be used further.
+    /// If the line is invalid; a digest that does not match is `E_DIGEST_MISMATCH`. The reader
+    /// cannot be used after an error.
     pub fn line(&mut self, line: &[u8]) -> Result<Tree, DocumentError> {
         let record = match Record::read(line, self.profile, &self.limits)? {
             Some(record) => record,
             None => return self.snapshot(line),
         };
         let Some((mut draft, before)) = self.draft.take() else {
-            let message = "the first line of a history is a whole snapshot".to_owned();
+            let message = "the first line of a history must be a full snapshot".to_owned();
             return Err(DocumentError::one(codes::DOCUMENT, "missing_snapshot", message));
         };
         if record.cycle != draft.view().next_cycle() {
@@ -56,7 +57,7 @@ impl HistoryReader {
         let tree = draft.freeze();
         let found = snapshot_digest(&tree);
         if digest.is_some_and(|digest| digest != found) {
-            let message = format!("the digest of cycle {cycle} is not that of its nodes");
+            let message = format!("the digest of cycle {cycle} does not match its nodes");
             return Err(DocumentError::one(codes::DIGEST, "digest_mismatch", message));
         }
         self.draft = Some((draft, tree.clone()));
@@ -68,21 +69,21 @@ impl HistoryReader {
         if let Some((draft, _)) = &self.draft
             && imported.cycle < draft.view().next_cycle()
         {
-            let message = format!("cycle {} comes after a later one", imported.cycle);
+            let message = format!("cycle {} follows a later cycle", imported.cycle);
             return Err(DocumentError::one(codes::DOCUMENT, "cycle_gap", message));
         }
         self.draft = Some((imported.tree.continue_branch(), imported.tree.clone()));
         Ok(imported.tree)
     }
 
-    /// Returns the branch that the history ends with, to go on from; nothing if no line was read.
+    /// Returns the branch at the end of the history, for continuing it; `None` if no line was read.
     #[must_use]
     pub fn into_draft(self) -> Option<Draft> {
         self.draft.map(|(draft, _)| draft)
     }
 }
 
-/// A line that says what a commit changed.
+/// A line with the changes of one commit.
 struct Record {
     cycle: u32,
     digest: Option<Hash>,
@@ -93,7 +94,7 @@ struct Record {
 }
 
 impl Record {
-    /// Returns nothing if the line is a whole snapshot.
+    /// Returns `None` if the line is a full snapshot.
     fn read(
         line: &[u8],
         profile: Profile,
@@ -122,7 +123,7 @@ impl Record {
                 "digest" => {
                     let text = reader.read_string()?;
                     let digest = Hash::from_str(&text).map_err(|error| {
-                        let message = format!("`digest` is no digest: {error}");
+                        let message = format!("invalid `digest`: {error}");
                         DocumentError::one(codes::DOCUMENT, "invalid_digest", message)
                     })?;
                     record.digest = Some(digest);
@@ -150,7 +151,7 @@ impl Record {
     }
 }
 
-/// Brings a draft to what a line says. Nodes stand in document order, so parents come before their children.
+/// Applies a line to a draft. Its nodes are in document order, so parents precede their children.
 fn apply(
     draft: &mut Draft,
     before: &Tree,
@@ -158,19 +159,17 @@ fn apply(
     profile: Profile,
     limits: &Limits,
 ) -> Result<(), DocumentError> {
-    // The ttl of a line is counted like that of its snapshot: from the commit after it.
+    // Like that of its snapshot, the ttl in a line counts from the commit after it.
     let next = draft.view().next_cycle() + 1;
     let mut seen = BTreeSet::new();
     let mut touched = BTreeSet::new();
-    // First what stays, so that nodes that moved have left their old parents when those are removed.
+    // First the nodes that remain, so that moved nodes have left their old parents when these are
+    // removed.
     for node in record.nodes {
         check_record(&node, record.bytes, profile, limits)?;
         let id = node.id.clone().unwrap_or_default();
         if !seen.insert(id.clone()) {
-            return Err(refuse(
-                "duplicate_id",
-                format!("the node `{id}` stands in the line twice"),
-            ));
+            return Err(refuse("duplicate_id", format!("duplicate node `{id}` in one line")));
         }
         let view = draft.view();
         let parent_id = node.parent_id.clone().unwrap_or_default();
@@ -205,7 +204,7 @@ fn apply(
                 touched.extend(node.parent().map(NodeRef::key_of));
                 draft.remove(key);
             }
-            // It may have gone with its parent already.
+            // It may already have been removed with its parent.
             None if before.view().get(&id).is_some() => {}
             None => return Err(unknown(&id)),
         }
@@ -217,7 +216,7 @@ fn apply(
     Ok(())
 }
 
-/// Checks a record on its own.
+/// Checks a record by itself.
 fn check_record(
     node: &DocNode,
     bytes: usize,
@@ -227,7 +226,7 @@ fn check_record(
     let mut issues = Issues::default();
     check_limits(node, bytes, limits, &mut issues);
     for header in Header::REQUIRED {
-        // An id is needed always, the rest by the strict profile.
+        // The id is always required, the other headers only in the strict profile.
         if !node.has(header) && (profile == Profile::Strict || header == Header::Id) {
             let message = format!("the header `{}` is missing", header.name());
             issues.add(node, codes::DOCUMENT, "missing_header", message);
@@ -236,7 +235,7 @@ fn check_record(
     issues.into_result()
 }
 
-/// Checks where a record puts its node.
+/// Checks the position of a record's node.
 fn check_place(
     node: &DocNode,
     present: Option<NodeRef<'_>>,
@@ -250,12 +249,12 @@ fn check_place(
         return Err(refuse("fixed_node", format!("`{id}` cannot be changed by a commit")));
     }
     if parent.class() == Class::Root {
-        return Err(refuse("extra_region", format!("`{id}` cannot stand under the root")));
+        return Err(refuse("extra_region", format!("`{id}` cannot be a child of the root")));
     }
     let own = present.map(NodeRef::key_of);
     let above = || std::iter::once(parent).chain(parent.ancestors());
     if above().any(|node| Some(node.key_of()) == own) {
-        return Err(refuse("cycle", format!("`{id}` cannot stand below itself")));
+        return Err(refuse("cycle", format!("`{id}` cannot be its own descendant")));
     }
     if profile == Profile::Strict {
         let in_sequence = parent.as_region() == Some(Region::Seq);
@@ -263,11 +262,11 @@ fn check_place(
             let reason = if in_sequence { "not_a_turn" } else { "turn_outside_sequence" };
             return Err(refuse(
                 reason,
-                format!("turns, and only turns, stand under `^seq`: `{id}`"),
+                format!("`^seq` contains turns only, and turns must be in `^seq`: `{id}`"),
             ));
         }
         if parent.class() == Class::Block {
-            return Err(refuse("children_under_block", format!("`{id}` stands below a block")));
+            return Err(refuse("children_under_block", format!("`{id}` is the child of a block")));
         }
     }
     let height =
@@ -279,7 +278,8 @@ fn check_place(
     Ok(())
 }
 
-/// A turn has exactly one core at offset 0, the head at most one, and no block beside it.
+/// Checks that a turn has exactly one core at offset 0, the head at most one, and no block at
+/// offset 0 beside it.
 fn check_core(turn: NodeRef<'_>) -> Result<(), DocumentError> {
     if !turn.is_zoned() {
         return Ok(());
@@ -294,7 +294,7 @@ fn check_core(turn: NodeRef<'_>) -> Result<(), DocumentError> {
         return Err(refuse("missing_core", format!("`{id}` has no core at offset 0")));
     }
     if !cores.is_empty() && !others.is_empty() {
-        let message = format!("in `{id}` a block stands at offset 0 beside the core");
+        let message = format!("`{id}` has a block at offset 0 beside the core");
         return Err(refuse("block_beside_core", message));
     }
     if cores.iter().any(|core| core.is_removable() || core.ttl().is_some()) {

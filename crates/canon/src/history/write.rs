@@ -1,4 +1,4 @@
-//! Snapshots → lines.
+//! Writes snapshots as lines.
 
 use contextree_json::write;
 use contextree_tree::Tree;
@@ -11,13 +11,15 @@ fn cycle(tree: &Tree) -> u32 {
     tree.view().next_cycle().saturating_sub(1)
 }
 
-/// Appends the first line of a history: the whole snapshot. The line ends with `\n`.
+/// Appends the first line of a history: the full snapshot, ending with `
+/// `.
 pub fn write_first(out: &mut Vec<u8>, tree: &Tree) {
     export_to(out, tree.view(), cycle(tree));
     out.push(b'\n');
 }
 
-/// Appends the line of the commit that turned one tree into the next. The line ends with `\n`; it costs what changed.
+/// Appends the line of the commit between two trees, ending with `
+/// `. The cost is proportional to the change.
 pub fn write_delta(out: &mut Vec<u8>, before: &Tree, after: &Tree) {
     out.extend_from_slice(b"{\"cycle\":");
     write::unsigned(out, u64::from(cycle(after)));
@@ -35,7 +37,7 @@ pub fn write_delta(out: &mut Vec<u8>, before: &Tree, after: &Tree) {
             Pair::Added(node) => node,
             Pair::Both(old, new) => {
                 let aged_only = changed_fields(old, new).iter().all(|field| field == "ttl");
-                // A ttl that merely went down keeps its commit of expiry.
+                // A ttl that only counted down keeps its commit of expiry.
                 if aged_only && old.expires() == new.expires() {
                     continue;
                 }
@@ -45,7 +47,8 @@ pub fn write_delta(out: &mut Vec<u8>, before: &Tree, after: &Tree) {
         if !std::mem::take(&mut first) {
             out.push(b',');
         }
-        // A pair of the parent's id and the node, so that no attribute of the node can be in the way.
+        // A pair of the parent's id and the node, so that no attribute of the node can clash with
+        // the parent's id.
         out.push(b'[');
         write::string(out, node.parent_id().unwrap_or_default());
         out.push(b',');

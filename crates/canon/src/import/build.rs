@@ -1,4 +1,4 @@
-//! Checked nodes → a tree.
+//! Builds a tree from checked nodes.
 
 use contextree_json::Value;
 use contextree_tree::{
@@ -22,7 +22,7 @@ pub(super) fn builder(
     }
     issues.into_result()?;
     let mut nodes: Vec<Option<DocNode>> = document.nodes.into_iter().map(Some).collect();
-    // Where each node of the document went.
+    // The handle of each node of the document.
     let mut handles = vec![0_u32; nodes.len()];
     let region_of: Vec<Option<Region>> = nodes
         .iter()
@@ -68,7 +68,7 @@ fn twice(DuplicateId(id): &DuplicateId, offset: usize) -> DocumentError {
     DocumentError::Invalid(vec![Issue {
         code: codes::PLACEMENT,
         reason: "duplicate_id",
-        message: format!("the id `{id}` stands in the document twice"),
+        message: format!("duplicate id `{id}`"),
         node: id.to_string(),
         offset,
     }])
@@ -83,12 +83,13 @@ pub(crate) fn check_limits(node: &DocNode, document: usize, limits: &Limits, iss
         issues.add(node, codes::LIMIT, "name_too_long", message);
     }
     if node.attributes.len() > limits.max_attributes {
-        let message = format!("there are more than {} attributes", limits.max_attributes);
+        let message = format!("a node has more than {} attributes", limits.max_attributes);
         issues.add(node, codes::LIMIT, "too_many_attributes", message);
     }
     let too_large = match &node.content {
         Content::Text(text) => text.len() > limits.max_content_bytes,
-        // A byte of the text becomes six of canonical JSON at most, so that most documents need not be measured.
+        // A byte of the text becomes at most six bytes of canonical JSON, so most documents need
+        // not be measured.
         _ => {
             document.saturating_mul(6) > limits.max_content_bytes
                 && node.content.byte_len() > limits.max_content_bytes
@@ -100,19 +101,19 @@ pub(crate) fn check_limits(node: &DocNode, document: usize, limits: &Limits, iss
     }
 }
 
-/// A region that a lenient document left out.
+/// Returns a region that a lenient document lacks.
 fn implied(region: Region, taken: &[String]) -> NodeData {
     let word = region.word().trim_start_matches('^');
     let id = std::iter::once(word.to_owned())
         .chain((2..).map(|count| format!("{word}~{count}")))
         .find(|id| !taken.contains(id))
-        .expect("one of endlessly many names is free");
+        .expect("an unused name exists");
     let mut data = NodeData::new(&id, region.word());
     data.creation_index = region as u32;
     data
 }
 
-/// Turns a node of a document into one for a tree whose coming commit has this number.
+/// Converts a node of a document for a tree whose next commit has this number.
 pub(crate) fn node_data(mut node: DocNode, next_cycle: u32) -> NodeData {
     let class = class_of(&node);
     let missing = Header::REQUIRED.into_iter().filter(|header| !node.has(*header)).collect();
@@ -125,7 +126,7 @@ pub(crate) fn node_data(mut node: DocNode, next_cycle: u32) -> NodeData {
     data.offset = node.offset.unwrap_or(Scalar::ZERO);
     data.priority = node.priority.unwrap_or(Scalar::ZERO);
     match node.ttl.flatten() {
-        // The root and the regions never expire; what the document says is shown again.
+        // The root and the regions never expire; the document's ttl is kept for the export.
         Some(ttl) if matches!(class, Class::Root | Class::Region) => {
             node.attributes.insert(Header::Ttl.name(), Value::from(ttl));
         }
@@ -143,7 +144,7 @@ pub(crate) fn node_data(mut node: DocNode, next_cycle: u32) -> NodeData {
     data.kind = node.kind;
     data.removable = node.removable;
     data.pinned = node.pinned;
-    // The root always has its regions, also where the document left them out.
+    // The root always has its regions, even if the document lacks them.
     data.shows_children = Some(node.has_children || class == Class::Root);
     data.missing = missing;
     data.body = Body::new(node.content, node.attributes);

@@ -1,4 +1,4 @@
-//! Rules that a document must keep.
+//! Validation rules for documents.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,8 @@ use super::read::Document;
 use super::{DocNode, Issues, Profile};
 use crate::error::{DocumentError, codes};
 
-/// The class of a node in a document: without a type, a block; the root is the root.
+/// Returns the class of a node in a document: the root for the first node, a block for a node
+/// without a type.
 pub(crate) fn class_of(node: &DocNode) -> Class {
     let is_root = node.parent.is_none() && node.parent_id.is_none();
     match &node.node_type {
@@ -21,7 +22,7 @@ pub(crate) fn class_of(node: &DocNode) -> Class {
 pub(super) fn check(document: &Document, profile: Profile) -> Result<(), DocumentError> {
     let mut issues = Issues::default();
     if document.nodes.first().is_some_and(|root| class_of(root) != Class::Root) {
-        let message = "the root has another type than `^root`".to_owned();
+        let message = "the type of the root is not `^root`".to_owned();
         issues.add(&document.nodes[0], codes::PLACEMENT, "extra_region", message);
     }
     regions(document, profile, &mut issues);
@@ -49,20 +50,20 @@ fn regions(document: &Document, profile: Profile, issues: &mut Issues) {
         let region = node.node_type.as_deref().and_then(Region::from_word);
         match (node.parent, region) {
             (Some(0), Some(region)) if found[region as usize] => {
-                let message = format!("there is a second `{}`", region.word());
+                let message = format!("duplicate region `{}`", region.word());
                 issues.add(node, codes::PLACEMENT, "duplicate_region", message);
             }
             (Some(0), Some(region)) => found[region as usize] = true,
             (Some(0), None) => {
-                let message = "only `^sys`, `^seq` and `^ah` stand under the root".to_owned();
+                let message = "the root has a child other than `^sys`, `^seq` and `^ah`".to_owned();
                 issues.add(node, codes::PLACEMENT, "extra_region", message);
             }
             (Some(_), Some(region)) => {
-                let message = format!("`{}` stands only under the root", region.word());
+                let message = format!("`{}` must be a child of the root", region.word());
                 issues.add(node, codes::PLACEMENT, "extra_region", message);
             }
             (Some(_), None) if class_of(node) == Class::Root => {
-                let message = "there is one root only".to_owned();
+                let message = "the document has a second root".to_owned();
                 issues.add(node, codes::PLACEMENT, "extra_region", message);
             }
             _ => {}
@@ -91,22 +92,23 @@ fn strict(document: &Document, node: &DocNode, issues: &mut Issues) {
     };
     match class {
         Class::Turn if !in_sequence => {
-            refuse("turn_outside_sequence", "a turn stands only under `^seq`");
+            refuse("turn_outside_sequence", "a turn must be a child of `^seq`");
         }
         Class::Container | Class::Block if in_sequence => {
-            refuse("not_a_turn", "only turns stand under `^seq`");
+            refuse("not_a_turn", "only turns can be children of `^seq`");
         }
         _ => {}
     }
     if parent_class == Class::Block {
-        refuse("children_under_block", "a block has no children");
+        refuse("children_under_block", "a block cannot have children");
     }
     if class == Class::Block && node.removable {
-        refuse("removable_block", "only containers are removable");
+        refuse("removable_block", "only containers can be removable");
     }
 }
 
-/// Every turn has exactly one core, and a head at most one; no block stands beside it at offset 0.
+/// Checks that every turn has exactly one core, the head at most one, and that no block is at
+/// offset 0 beside it.
 fn cores(document: &Document, issues: &mut Issues) {
     let mut at_zero: BTreeMap<usize, (usize, bool)> = BTreeMap::new();
     for node in &document.nodes {
@@ -125,14 +127,14 @@ fn cores(document: &Document, issues: &mut Issues) {
                     issues.add(node, codes::PLACEMENT, "second_core", message);
                 }
                 if node.removable || node.ttl.flatten().is_some() {
-                    let message = "a core has neither a ttl nor `removable`".to_owned();
+                    let message = "a core cannot have a ttl or be removable".to_owned();
                     issues.add(node, codes::PLACEMENT, "core_lifecycle", message);
                 }
             }
             _ => *blocks = true,
         }
         if *cores > 0 && *blocks {
-            let message = "a block stands at offset 0 beside the core".to_owned();
+            let message = "the turn has a block at offset 0 beside the core".to_owned();
             issues.add(node, codes::PLACEMENT, "block_beside_core", message);
         }
     }

@@ -1,4 +1,4 @@
-//! One node of a document, and how each of its fields is read.
+//! One node of a document and the parsing of its fields.
 
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -8,13 +8,13 @@ use contextree_tree::{Content, Header, Scalar};
 use super::{Issues, Profile};
 use crate::error::codes;
 
-/// A node as the document has it.
+/// A node as it is in the document.
 #[derive(Debug, Default)]
 pub(crate) struct DocNode {
-    /// The number of its parent in the document.
+    /// The index of its parent in the document.
     pub(crate) parent: Option<usize>,
     pub(crate) depth: usize,
-    /// The byte at which it begins.
+    /// The byte offset at which it begins.
     pub(crate) offset_in_text: usize,
     pub(crate) id: Option<Box<str>>,
     pub(crate) node_type: Option<Box<str>>,
@@ -39,13 +39,13 @@ pub(crate) struct DocNode {
     pub(super) seen: u32,
 }
 
-/// Beyond these, later nodes could not be given an index or a stamp that is larger.
+/// Beyond this, no larger index or stamp could be given to later nodes.
 const MAX_INDEX: u32 = 1 << 31;
 const MAX_STAMP: i64 = 1 << 62;
-/// The longest ttl; together with the highest cycle it can still be counted.
+/// The largest ttl; added to the highest cycle it still fits 32 bits.
 const MAX_TTL: i64 = 1 << 30;
 
-/// Names with a field of their own, in the order of their bits.
+/// Names of the fields that are parsed separately, in the order of their bits.
 const NAMES: [&str; 15] = [
     "id",
     "nodeType",
@@ -65,7 +65,7 @@ const NAMES: [&str; 15] = [
 ];
 
 impl DocNode {
-    /// Notes that a field was seen; false if it was seen before.
+    /// Records that a field was seen; returns false if it was seen before.
     pub(crate) fn first_time(&mut self, name: &str) -> bool {
         match NAMES.iter().position(|known| *known == name) {
             Some(bit) => {
@@ -77,7 +77,7 @@ impl DocNode {
         }
     }
 
-    /// True if the header is there, null or not.
+    /// Returns whether the header is present, even if null.
     pub(crate) fn has(&self, header: Header) -> bool {
         NAMES
             .iter()
@@ -85,7 +85,7 @@ impl DocNode {
             .is_some_and(|bit| self.seen & 1 << bit != 0)
     }
 
-    /// Takes the value of a field other than `children`.
+    /// Stores the value of a field other than `children`.
     pub(crate) fn take(&mut self, name: &str, value: Value, profile: Profile, issues: &mut Issues) {
         let lenient = profile == Profile::Lenient;
         let ok = match (name, value) {
@@ -93,7 +93,7 @@ impl DocNode {
                 self.content = Content::from(value);
                 true
             }
-            // Null is the same as the default; what came is kept, to be shown again.
+            // Null is the same as the default; the original is kept for the export.
             (
                 "offset" | "priority" | "cycle" | "created_at_ns" | "created_at_iso"
                 | "creation_index",
@@ -141,7 +141,7 @@ impl DocNode {
             _ => false,
         };
         if !ok {
-            let message = format!("`{name}` has a value that it cannot have");
+            let message = format!("invalid value for `{name}`");
             issues.add(self, codes::DOCUMENT, "invalid_header", message);
         }
     }
@@ -149,20 +149,21 @@ impl DocNode {
     fn take_ttl(&mut self, number: &Number, issues: &mut Issues) {
         match number.as_i64() {
             Some(value) if value < 0 => {
-                let message = format!("`ttl` is {value}, but cannot be negative");
+                let message = format!("`ttl` is {value}, but must not be negative");
                 issues.add(self, codes::PLACEMENT, "negative_ttl", message);
             }
             Some(value) if value <= MAX_TTL => {
                 self.ttl = Some(u32::try_from(value).ok());
             }
             _ => {
-                let message = "`ttl` is not a whole number that can be counted".to_owned();
+                let message = "`ttl` is not a whole number in range".to_owned();
                 issues.add(self, codes::DOCUMENT, "invalid_header", message);
             }
         }
     }
 
-    /// A whole number; in the lenient profile also one that is written as a fraction, which is kept to be shown again.
+    /// Returns a whole number. The lenient profile also accepts one written as a fraction, which is
+    /// kept for the export.
     fn whole(&mut self, name: &str, number: &Number, lenient: bool) -> Option<i64> {
         if let Some(value) = number.as_i64() {
             return Some(value);
@@ -181,7 +182,7 @@ impl DocNode {
         true
     }
 
-    /// Reads a value and takes it.
+    /// Reads a value and stores it.
     pub(crate) fn read(
         &mut self,
         name: &str,

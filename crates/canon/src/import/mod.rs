@@ -15,31 +15,31 @@ pub(crate) use fields::DocNode;
 use read::{Document, read_document};
 pub(crate) use read::{json_limits, read_flat_node};
 
-/// How much a document must say of itself.
+/// How complete a document must be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Profile {
-    /// Every required header on every node, three regions, and all rules of placement.
+    /// Requires every required header on every node, three regions, and all placement rules.
     #[default]
     Strict,
-    /// Foreign data: missing headers are read as their defaults, missing regions as empty, and nothing is written
-    /// back: an export shows the nodes as they came.
+    /// For foreign data: missing headers have their defaults and missing regions are empty. Nothing
+    /// is added to the nodes: an export shows them as imported.
     Lenient,
 }
 
-/// A snapshot that was read.
+/// An imported snapshot.
 #[derive(Clone, Debug)]
 pub struct Imported {
     /// The tree.
     pub tree: Tree,
-    /// The cycle of the snapshot; 0 if the document does not say.
+    /// The cycle of the snapshot; 0 if the document has none.
     pub cycle: u32,
 }
 
-/// Reads a snapshot document.
+/// Imports a snapshot document.
 ///
 /// # Errors
 ///
-/// Whatever is wrong with it, with the place; see [`DocumentError`].
+/// If the document is invalid; see [`DocumentError`].
 pub fn import(text: &[u8], profile: Profile, limits: &Limits) -> Result<Imported, DocumentError> {
     let document = read(text, profile, limits)?;
     let cycle = document.cycle.unwrap_or(0);
@@ -47,11 +47,11 @@ pub fn import(text: &[u8], profile: Profile, limits: &Limits) -> Result<Imported
     Ok(Imported { tree: build::builder(document, limits, next)?.finish(next), cycle })
 }
 
-/// Reads a document as a working state whose coming commit has this number.
+/// Imports a document as a working state whose next commit has this number.
 ///
 /// # Errors
 ///
-/// As [`import`].
+/// Like [`import`].
 pub fn import_working(
     text: &[u8],
     profile: Profile,
@@ -71,26 +71,26 @@ fn read(text: &[u8], profile: Profile, limits: &Limits) -> Result<Document, Docu
     Ok(document)
 }
 
-/// Refuses documents of versions that are not known.
+/// Rejects documents of unknown versions.
 pub(crate) fn check_version(version: &str) -> Result<(), DocumentError> {
     if version.starts_with("PACT/0.") {
         return Ok(());
     }
-    let message = format!("the document is of version `{version}`, known are `PACT/0.*`");
+    let message = format!("unsupported document version `{version}`; supported: `PACT/0.*`");
     Err(DocumentError::one(codes::VERSION, "unknown_version", message))
 }
 
-/// Returns the number after a cycle.
+/// Returns the cycle after this one.
 pub(crate) fn next_cycle(cycle: u32) -> Result<u32, DocumentError> {
-    // Any ttl can be counted from here on.
+    // Any ttl can be added to a cycle up to here.
     if cycle > 1 << 31 {
-        let message = format!("cycle {cycle} is beyond what can be counted");
+        let message = format!("cycle {cycle} is out of range");
         return Err(DocumentError::one(codes::LIMIT, "number_out_of_range", message));
     }
     Ok(cycle + 1)
 }
 
-/// Collects problems up to a hundred.
+/// Collects up to a hundred problems.
 #[derive(Debug, Default)]
 pub(crate) struct Issues(Vec<Issue>);
 

@@ -1,4 +1,4 @@
-//! Text → nodes, without recursion.
+//! Reads nodes from text, without recursion.
 
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -8,7 +8,7 @@ use super::{DocNode, Issues, Profile};
 use crate::error::{DocumentError, codes};
 use crate::limits::Limits;
 
-/// An envelope and its nodes: parents before children, in the order of the text.
+/// An envelope and its nodes: parents before children, in text order.
 #[derive(Debug, Default)]
 pub(super) struct Document {
     /// The length of the text.
@@ -20,7 +20,7 @@ pub(super) struct Document {
 
 pub(crate) fn json_limits(limits: &Limits) -> contextree_json::Limits {
     contextree_json::Limits {
-        // Two brackets for each level of nodes, the rest for what is inside contents.
+        // Two brackets for each level of nodes; the rest is for nesting inside contents.
         max_depth: limits.max_depth.min(Limits::DEEPEST) * 2 + 256,
         max_bytes: limits.max_document_bytes,
         ..contextree_json::Limits::default()
@@ -49,12 +49,12 @@ pub(super) fn read_document(
                 let cycle = reader.read_u64()?;
                 document.cycle = u32::try_from(cycle).ok();
                 if document.cycle.is_none() {
-                    let message = format!("cycle {cycle} is beyond what can be counted");
+                    let message = format!("cycle {cycle} is out of range");
                     return Err(DocumentError::one(codes::LIMIT, "number_out_of_range", message));
                 }
             }
             "spec_version" => document.spec_version = Some(reader.read_string()?.into_owned()),
-            // Foreign envelopes may say more; it is not part of the tree.
+            // Foreign envelopes may have more fields; they are not part of the tree.
             _ => drop(reader.read_value()?),
         }
         seen.push(key);
@@ -68,7 +68,7 @@ pub(super) fn read_document(
     Ok(document)
 }
 
-/// Reads one flat record: a pair of the parent's id and a node, whose children must be empty.
+/// Reads one flat record: a pair of the parent's id and a node without children.
 pub(crate) fn read_flat_node(
     reader: &mut Reader<'_>,
     profile: Profile,
@@ -96,7 +96,7 @@ pub(crate) fn read_flat_node(
             "children" => {
                 reader.begin_array()?;
                 if reader.next_element()? {
-                    let message = "a flat record cannot hold children".to_owned();
+                    let message = "a flat record cannot have children".to_owned();
                     return Err(DocumentError::one(codes::DOCUMENT, "nested_record", message));
                 }
                 node.has_children = true;
@@ -111,7 +111,7 @@ pub(crate) fn read_flat_node(
 }
 
 fn missing_node() -> DocumentError {
-    let message = "a record is a pair of the parent's id and a node".to_owned();
+    let message = "a record must be a pair of the parent's id and a node".to_owned();
     DocumentError::one(codes::DOCUMENT, "wrong_type", message)
 }
 
@@ -146,7 +146,7 @@ fn read_nodes(
                 }
             }
         }
-        // Inside a list of children: another one, or the end of the list.
+        // Inside a list of children: another child, or the end of the list.
         if let Some(parent) = open.last().copied()
             && reader.next_element()?
         {

@@ -15,11 +15,11 @@ const JSON: u8 = 2;
 const SHARED_TEXT: u8 = 3;
 const SHARED_JSON: u8 = 4;
 
-/// Content of at least so many bytes is not written into the record: it stands once per store, under its hash. Below that, a
-/// reference would cost about as much as what it saves.
+/// Content of at least this many bytes is not written into the record: it is stored once per store,
+/// under its hash. For shorter content, a reference would cost about as much as it saves.
 pub const SHARED_FROM: usize = 512;
 
-/// A content that a record refers to by its hash.
+/// Content that a record refers to by hash.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SharedContent {
     /// SHA-256 of the bytes.
@@ -28,7 +28,7 @@ pub struct SharedContent {
     pub bytes: Vec<u8>,
 }
 
-/// A body as it was read: large content may still have to be fetched.
+/// A body as read: large content may still have to be fetched.
 #[derive(Clone, Debug)]
 pub struct StoredBody {
     content: StoredContent,
@@ -42,7 +42,7 @@ enum StoredContent {
 }
 
 impl StoredBody {
-    /// Returns the hash of the content that has to be fetched, if it stands elsewhere.
+    /// Returns the hash of the content to fetch; `None` if the content is inline.
     #[must_use]
     pub fn shared(&self) -> Option<Hash> {
         match &self.content {
@@ -51,11 +51,11 @@ impl StoredBody {
         }
     }
 
-    /// Returns the body; `fetched` is the content that [`StoredBody::shared`] asked for.
+    /// Returns the body; `fetched` is the content with the hash from [`StoredBody::shared`].
     ///
     /// # Errors
     ///
-    /// The content is missing, or is not the one that was asked for.
+    /// If the content is missing or does not match its hash.
     pub fn into_body(self, fetched: Option<&[u8]>) -> Result<Body, RecordError> {
         let fail = |message: String| RecordError { message, offset: 0 };
         let content = match self.content {
@@ -82,11 +82,12 @@ fn json_content(bytes: &[u8]) -> Result<Content, &'static str> {
     parse(bytes).map(|value| Content::Json(Box::new(value))).map_err(|_| "is not JSON")
 }
 
-/// Returns the bodies of a record without those that are not wanted any more. The others keep their indices; no bytes if none is left.
+/// Returns the bodies of a record without those that are no longer needed. The others keep their
+/// indices; returns no bytes if none is left.
 ///
 /// # Errors
 ///
-/// The record is damaged.
+/// If the record is damaged.
 pub fn retain_bodies(frame: &[u8], keep: &dyn Fn(u32) -> bool) -> Result<Vec<u8>, RecordError> {
     let bodies = read_bodies(frame)?;
     let wanted: Vec<bool> = (0..bodies.len() as u32).map(keep).collect();
@@ -103,7 +104,7 @@ pub fn retain_bodies(frame: &[u8], keep: &dyn Fn(u32) -> bool) -> Result<Vec<u8>
                 frame.push(if *is_text { SHARED_TEXT } else { SHARED_JSON });
                 frame.extend_from_slice(&hash.0);
             }
-            // It was short enough to stand here, and still is.
+            // It was short enough to be inline, and still is.
             StoredContent::Here(content) => {
                 self::content(&mut frame, &mut Vec::new(), content, SHARED_FROM);
             }
@@ -116,11 +117,11 @@ pub fn retain_bodies(frame: &[u8], keep: &dyn Fn(u32) -> bool) -> Result<Vec<u8>
     Ok(close_frame(frame))
 }
 
-/// The bodies of a record, while it is written.
+/// The bodies of a record that is being written.
 #[derive(Debug)]
 pub(super) struct Bodies<'a> {
     list: Vec<&'a Body>,
-    /// Content of at least so many bytes stands elsewhere.
+    /// Content of at least this many bytes is stored outside the record.
     shared_from: usize,
 }
 
@@ -131,7 +132,7 @@ impl Default for Bodies<'_> {
 }
 
 impl<'a> Bodies<'a> {
-    /// Returns bodies that share nothing.
+    /// Returns bodies that are always inline.
     pub(super) fn alone() -> Self {
         Bodies { list: Vec::new(), shared_from: usize::MAX }
     }
@@ -191,11 +192,11 @@ fn content(
     }
 }
 
-/// Reads the bodies of a record. No bytes are no bodies.
+/// Reads the bodies of a record. Empty input has no bodies.
 ///
 /// # Errors
 ///
-/// The record is damaged.
+/// If the record is damaged.
 pub fn read_bodies(frame: &[u8]) -> Result<Vec<StoredBody>, RecordError> {
     if frame.is_empty() {
         return Ok(Vec::new());

@@ -1,26 +1,18 @@
 //! Numbers and texts as bytes, and the frame around them.
 
-use std::fmt;
-
 /// The version of the layout; the first byte of every frame.
 pub(super) const VERSION: u8 = 1;
 
-/// A record that cannot be read. Records are written by this crate only, so it was damaged, or a newer version wrote it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A record that cannot be read. Only this crate writes records, so it was damaged or written by a
+/// newer version.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message} (at byte {offset})")]
 pub struct RecordError {
-    /// What is wrong.
+    /// The problem.
     pub message: String,
-    /// Where, in bytes from the beginning of the frame.
+    /// The byte offset from the start of the frame.
     pub offset: usize,
 }
-
-impl fmt::Display for RecordError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{} (at byte {})", self.message, self.offset)
-    }
-}
-
-impl std::error::Error for RecordError {}
 
 pub(super) fn varint(out: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
@@ -30,7 +22,7 @@ pub(super) fn varint(out: &mut Vec<u8>, mut number: u64) {
     out.push(number as u8);
 }
 
-/// Small numbers of both signs are short: 0, -1, 1, -2 … become 0, 1, 2, 3 ….
+/// Zigzag encoding keeps small numbers of both signs short: 0, -1, 1, -2 … become 0, 1, 2, 3 ….
 pub(super) fn zigzag(out: &mut Vec<u8>, number: i64) {
     varint(out, (number << 1 ^ number >> 63).cast_unsigned());
 }
@@ -45,7 +37,7 @@ pub(super) fn open_frame() -> Vec<u8> {
     vec![VERSION]
 }
 
-/// Ends a frame: with the CRC-32 of everything before.
+/// Ends a frame with the CRC-32 of everything before.
 pub(super) fn close_frame(mut frame: Vec<u8>) -> Vec<u8> {
     let check = crc32fast::hash(&frame);
     frame.extend_from_slice(&check.to_le_bytes());
@@ -60,18 +52,18 @@ pub(super) struct Cursor<'a> {
 }
 
 impl<'a> Cursor<'a> {
-    /// Checks a frame and returns what stands between its version and its check.
+    /// Checks a frame and returns a cursor over the bytes between its version and its checksum.
     pub(super) fn of_frame(frame: &'a [u8]) -> Result<Self, RecordError> {
         let fail = |message: String| RecordError { message, offset: 0 };
         let Some((text, check)) = frame.split_last_chunk::<4>() else {
-            return Err(fail("the record is cut off".to_owned()));
+            return Err(fail("the record is truncated".to_owned()));
         };
         if crc32fast::hash(text) != u32::from_le_bytes(*check) {
-            return Err(fail("the check sum is not that of the record".to_owned()));
+            return Err(fail("the checksum does not match".to_owned()));
         }
         match text.first() {
             Some(&VERSION) => Ok(Cursor { text, offset: 1 }),
-            Some(version) => Err(fail(format!("the record has version {version}"))),
+            Some(version) => Err(fail(format!("unsupported record version {version}"))),
             None => Err(fail("the record is empty".to_owned())),
         }
     }
@@ -113,12 +105,13 @@ impl<'a> Cursor<'a> {
         u32::try_from(number).map_err(|_| self.error("a number is too large"))
     }
 
-    /// A count of things that take at least one byte each, so that nobody reserves memory for more than there can be.
+    /// Reads a count of items of at least one byte each, so that a damaged count cannot reserve
+    /// more memory than the record could fill.
     pub(super) fn count(&mut self) -> Result<usize, RecordError> {
         self.count_of(1)
     }
 
-    /// A count of things that take at least so many bytes each.
+    /// Reads a count of items of at least `bytes` bytes each.
     pub(super) fn count_of(&mut self, bytes: usize) -> Result<usize, RecordError> {
         let count = usize::try_from(self.varint()?).unwrap_or(usize::MAX);
         if count > (self.text.len() - self.offset) / bytes {
@@ -153,7 +146,7 @@ impl<'a> Cursor<'a> {
     pub(super) fn end(&self) -> Result<(), RecordError> {
         match self.offset == self.text.len() {
             true => Ok(()),
-            false => Err(self.error("the record goes on behind its end")),
+            false => Err(self.error("unexpected data after the end of the record")),
         }
     }
 }

@@ -1,7 +1,10 @@
-//! A checkpoint and the commits behind it → one tree, without the trees between.
+//! Folds a checkpoint and the commits after it into one tree, without building the trees in
+//! between.
 //!
-//! Opening a context asks for its newest snapshot only. Records say how nodes are, not what to do, so those of many commits can be
-//! laid over each other first; the tree is then built once, and has nothing of what has gone.
+//! Opening a context needs only its newest snapshot. Records state how nodes are, not what to do,
+//! so a later record of a node simply replaces an earlier one. The tree is built once at the end,
+//! and contains nothing of removed nodes. Building each commit's tree instead would cost an
+//! insertion into sorted lists for every change in the history.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -17,17 +20,17 @@ use crate::digest::history_digest;
 use crate::hash::Hash;
 use crate::limits::Limits;
 
-/// Nodes as records leave them behind. What is found to be wrong is an error; the fold is of no use then.
+/// The state of nodes after a sequence of records. After an error the fold must not be used.
 ///
-/// Texts stay where the records have them: nodes that go again were never copied.
+/// Texts are borrowed from the records: nodes that are removed again are never copied.
 #[derive(Debug)]
 pub struct Fold<'a> {
     nodes: Vec<Put<'a>>,
-    /// By node: what the fold knows of it.
+    /// By node: its position and state.
     places: Vec<Place>,
-    /// Where the node with an id is. Never walked through: its order is nobody's.
+    /// The number of the node with an id. Never iterated, so its order cannot affect output.
     numbers: HashMap<&'a str, u32>,
-    /// The node that came last.
+    /// The node that was put last.
     last: u32,
     next_cycle: u32,
     heading: Heading,
@@ -47,10 +50,10 @@ impl Place {
     }
 }
 
-/// The root's parent.
-const NOBODY: u32 = u32::MAX;
+/// The parent number of the root.
+const NO_PARENT: u32 = u32::MAX;
 
-/// How far above the node that came last a parent is looked for by walking.
+/// How many ancestors of the last node are tried as the parent before a lookup by id.
 const NEAR: usize = 4;
 
 fn fail(message: String) -> RecordError {
@@ -58,14 +61,14 @@ fn fail(message: String) -> RecordError {
 }
 
 impl<'a> Fold<'a> {
-    /// Begins with a checkpoint.
+    /// Starts a fold with a checkpoint.
     ///
     /// # Errors
     ///
-    /// It is none, or is damaged.
+    /// If the record is not a checkpoint or is damaged.
     pub fn begin(checkpoint: Effects<'a>) -> Result<Fold<'a>, RecordError> {
         let Subject::Tree { next_cycle, heading } = checkpoint.subject else {
-            return Err(fail("a history begins with a checkpoint".to_owned()));
+            return Err(fail("a history must begin with a checkpoint".to_owned()));
         };
         Fold::whole(checkpoint.puts, next_cycle, heading)
     }
@@ -75,33 +78,34 @@ impl<'a> Fold<'a> {
         next_cycle: u32,
         heading: Heading,
     ) -> Result<Fold<'a>, RecordError> {
-        u32::try_from(puts.len()).ok().filter(|len| *len < NOBODY).ok_or_else(too_many)?;
+        u32::try_from(puts.len()).ok().filter(|len| *len < NO_PARENT).ok_or_else(too_many)?;
         let mut fold = Fold {
             places: Vec::with_capacity(puts.len()),
             numbers: HashMap::with_capacity(puts.len()),
             nodes: puts,
-            last: NOBODY,
+            last: NO_PARENT,
             next_cycle,
             heading,
         };
         for number in 0..fold.nodes.len() {
             let node = fold.nodes[number];
-            let parent = if number == 0 { NOBODY } else { fold.parent(node.parent)? };
+            let parent = if number == 0 { NO_PARENT } else { fold.parent(node.parent)? };
             if fold.numbers.insert(node.data.id, number as u32).is_some() {
-                return Err(fail(format!("`{}` stands in the tree twice", node.data.id)));
+                return Err(fail(format!("duplicate id `{}`", node.data.id)));
             }
             fold.places.push(Place::new(&node, parent));
             fold.last = number as u32;
         }
         let fixed = fold.nodes.iter().zip(&fold.places).filter(|(_, place)| place.is_fixed);
         if !fixed.map(|(node, _)| node.data.node_type).eq(["^root", "^sys", "^seq", "^ah"]) {
-            return Err(fail("a tree has a root and three regions".to_owned()));
+            return Err(fail("the root or a region is missing".to_owned()));
         }
         Ok(fold)
     }
 
-    /// Returns the number of a node's parent. Children come behind their parents, so it is mostly the node that came last, or one
-    /// above it.
+    /// Returns the number of a node's parent. Records list children after their parents, so it is
+    /// usually the last node or one of its ancestors: comparing these few ids is cheaper than
+    /// hashing.
     fn parent(&self, id: &str) -> Result<u32, RecordError> {
         let mut number = self.last;
         for _ in 0..NEAR {
@@ -115,17 +119,17 @@ impl<'a> Fold<'a> {
         number.ok_or_else(|| fail(format!("`{id}` is not in the tree")))
     }
 
-    /// Lays a commit over what there is.
+    /// Applies a commit.
     ///
     /// # Errors
     ///
-    /// It is none, is damaged, or does not follow.
+    /// If the record is not a commit, is damaged, or does not follow the previous commit.
     pub fn commit(&mut self, commit: Effects<'a>) -> Result<(), RecordError> {
         let Subject::Commit { cycle, digest, last_ns, previous, whole } = commit.subject else {
-            return Err(fail("a commit was expected".to_owned()));
+            return Err(fail("expected a commit".to_owned()));
         };
         if previous != self.last_cycle() || cycle < self.next_cycle {
-            return Err(fail(format!("@c{cycle} does not follow the commit before")));
+            return Err(fail(format!("@c{cycle} does not follow the previous commit")));
         }
         let heading = Heading {
             digest,
@@ -135,7 +139,8 @@ impl<'a> Fold<'a> {
         };
         let next_cycle = cycle.saturating_add(1);
         let puts = commit.puts.into_iter().map(|mut put| {
-            // Bodies are asked for when all records are read, so they have to say where they are.
+            // Bodies are fetched after all records are read, so each must name the commit that
+            // contains it.
             if let BodyPlace::Here(index) = put.data.body {
                 put.data.body = BodyPlace::At { cycle, index };
             }
@@ -149,11 +154,11 @@ impl<'a> Fold<'a> {
             self.put(put)?;
         }
         for id in &commit.gone {
-            // It may have gone with its parent already.
+            // It may already have been removed with its parent.
             if let Some(number) = self.numbers.remove(id) {
                 let place = &mut self.places[number as usize];
                 if place.is_fixed {
-                    return Err(fail(format!("`{id}` cannot go")));
+                    return Err(fail(format!("`{id}` cannot be removed")));
                 }
                 place.is_gone = true;
             }
@@ -166,15 +171,15 @@ impl<'a> Fold<'a> {
         let id = node.data.id;
         let place = Place::new(&node, self.parent(node.parent)?);
         if place.is_fixed {
-            return Err(fail(format!("`{id}` cannot change")));
+            return Err(fail(format!("`{id}` cannot be changed")));
         }
         let is_kept = node.data.body == BodyPlace::Kept;
         self.last = match self.numbers.entry(id) {
             Entry::Vacant(_) if is_kept => {
-                return Err(fail(format!("the body of `{id}` is not there to be kept")));
+                return Err(fail(format!("the body of `{id}` is missing")));
             }
             Entry::Vacant(entry) => {
-                let number = u32::try_from(self.nodes.len()).ok().filter(|len| *len < NOBODY);
+                let number = u32::try_from(self.nodes.len()).ok().filter(|len| *len < NO_PARENT);
                 self.nodes.push(node);
                 self.places.push(place);
                 *entry.insert(number.ok_or_else(too_many)?)
@@ -182,7 +187,7 @@ impl<'a> Fold<'a> {
             Entry::Occupied(own) => {
                 let number = *own.get() as usize;
                 if self.places[number].is_fixed {
-                    return Err(fail(format!("`{id}` cannot change")));
+                    return Err(fail(format!("`{id}` cannot be changed")));
                 }
                 if is_kept {
                     node.data.body = self.nodes[number].data.body;
@@ -200,19 +205,19 @@ impl<'a> Fold<'a> {
         (self.heading.snapshots > 0).then(|| self.next_cycle.saturating_sub(1))
     }
 
-    /// Returns the commit to come.
+    /// Returns the number of the next commit.
     #[must_use]
     pub fn next_cycle(&self) -> u32 {
         self.next_cycle
     }
 
-    /// Returns what a checkpoint of the newest commit would begin with.
+    /// Returns the heading that a checkpoint of the newest commit would have.
     #[must_use]
     pub fn heading(&self) -> &Heading {
         &self.heading
     }
 
-    /// Returns the nodes that are there, with where their bodies are.
+    /// Returns the ids of existing nodes, with the places of their bodies.
     pub fn bodies(&self) -> impl Iterator<Item = (&'a str, BodyPlace)> {
         let live = self.nodes.iter().zip(&self.places).filter(|(_, place)| !place.is_gone);
         live.map(|(node, _)| (node.data.id, node.data.body))
@@ -222,14 +227,15 @@ impl<'a> Fold<'a> {
     ///
     /// # Errors
     ///
-    /// It is none: a node stands below itself, or below one that has gone; or a body is missing.
+    /// If the records do not form a tree: a node is its own ancestor, or its parent was removed. If
+    /// a body is missing.
     pub fn build(self, find_body: &mut FindBody<'_>) -> Result<Tree, RecordError> {
-        // Its memory is needed again.
+        // Frees memory for the tree.
         drop(self.numbers);
         let (nodes, places) = (self.nodes, self.places);
         let count = places.iter().filter(|place| !place.is_gone).count();
         let missing = || fail("a region is missing".to_owned());
-        // Root and regions came first, and never change; nodes may stand between them.
+        // Root and regions come first and never change; other nodes may be between them.
         let fixed: Vec<usize> = (0..places.len()).filter(|at| places[*at].is_fixed).collect();
         let [root, regions @ ..] = *<&[usize; 4]>::try_from(&fixed[..]).map_err(|_| missing())?;
         let mut full = |number: usize| -> Result<NodeData<&'a str>, RecordError> {
@@ -240,32 +246,39 @@ impl<'a> Fold<'a> {
             };
             Ok(data.replace_body(body))
         };
-        let twice = |DuplicateId(id): DuplicateId| fail(format!("`{id}` stands in the tree twice"));
+        let twice = |DuplicateId(id): DuplicateId| fail(format!("duplicate id `{id}`"));
         let first = full(root)?;
         let [system, sequence, head] = regions.map(&mut full);
         let three = [system?, sequence?, head?];
         let mut builder = Builder::with_capacity(first, three, count).map_err(twice)?;
-        // Where each node went, and how deep it is; 0 if it is not there yet.
+        // The handle and depth of each node; depth 0 if it is not built yet.
         let mut handles = vec![(0_u32, 0_usize); nodes.len()];
         for (region, number) in Region::ALL.into_iter().zip(regions) {
             handles[number] = (builder.region(region), 2);
         }
-        let mut way = Vec::new();
+        let mut path = Vec::new();
         for number in 0..nodes.len() {
             if places[number].is_gone || number == root {
                 continue;
             }
-            let no_place = || fail(format!("`{}` has no place in the tree", nodes[number].data.id));
-            // Up to the first that is there already: a node that moved can stand below a younger one.
+            let no_place = || {
+                fail(format!(
+                    "`{}` is its own ancestor, too deep, or below a removed node",
+                    nodes[number].data.id
+                ))
+            };
+            // Collect ancestors up to the first one that is built: a moved node can have a parent
+            // with a higher number. The depth limit also ends the loop if a node is its own
+            // ancestor.
             let mut at = number;
             while handles[at].1 == 0 {
-                way.push(at);
+                path.push(at);
                 at = places[at].parent as usize;
-                if way.len() > Limits::DEEPEST || at == root || at >= nodes.len() {
+                if path.len() > Limits::DEEPEST || at == root || at >= nodes.len() {
                     return Err(no_place());
                 }
             }
-            while let Some(one) = way.pop() {
+            while let Some(one) = path.pop() {
                 let Place { parent, is_gone, .. } = places[one];
                 let (parent, depth) = handles[parent as usize];
                 if is_gone || depth + 1 > Limits::DEEPEST {
@@ -281,20 +294,20 @@ impl<'a> Fold<'a> {
 }
 
 fn too_many() -> RecordError {
-    fail("there are too many nodes".to_owned())
+    fail("too many nodes".to_owned())
 }
 
-/// Builds the tree of a record that is a whole snapshot.
+/// Builds the tree of a record that is a full snapshot.
 ///
 /// # Errors
 ///
-/// It is no tree, or a body is missing.
+/// If the records do not form a tree, or a body is missing.
 pub fn build(
     puts: Vec<Put<'_>>,
     next_cycle: u32,
     find_body: &mut FindBody<'_>,
 ) -> Result<Tree, RecordError> {
-    let nothing = Hash([0; 32]);
-    let heading = Heading { digest: nothing, history: nothing, last_ns: 0, snapshots: 0 };
+    let empty = Hash([0; 32]);
+    let heading = Heading { digest: empty, history: empty, last_ns: 0, snapshots: 0 };
     Fold::whole(puts, next_cycle, heading)?.build(find_body)
 }

@@ -1,15 +1,17 @@
-//! Records: what a store keeps, in few bytes.
+//! Records: the compact binary form in which stores keep histories.
 //!
-//! A record says what happened, never what to do: nodes as they are after it, and ids that went. Reading it asks for no rule of the engine.
+//! A record states results, not instructions: nodes as they are afterwards, and ids that were
+//! removed. Reading it needs no rule of the engine.
 //!
-//! | record | says |
+//! | record | contains |
 //! |---|---|
-//! | commit | what changed between two snapshots, the digest of the newer, and why, in words |
-//! | work | nodes of the working state as they are now, since the record before |
-//! | tree | a whole snapshot; the bodies of its nodes stand in the commits that brought them |
+//! | commit | the changes between two snapshots, the digest of the newer, and the reasons |
+//! | work | changed nodes of the working state, since the previous record |
+//! | tree | a full snapshot; the bodies of its nodes are in the commits that added them |
 //!
-//! Bodies (content and attributes) are written apart from the rest, so that a tree can refer to those of commits. Large contents stand
-//! in no record at all, only their hash does: see [`SHARED_FROM`]. The layout is described in `docs/format.md`.
+//! Bodies (content and attributes) are written separately, so that a tree can refer to those of
+//! commits. Large contents are in no record, only their hashes are: see [`SHARED_FROM`]. The layout
+//! is described in `docs/format.md`.
 
 mod apply;
 mod body;

@@ -1,14 +1,14 @@
-//! A node as bytes: all its headers, where it stands, where its body is.
+//! A node as bytes: its headers, its position and the place of its body.
 
 use contextree_tree::{Header, HeaderSet, NodeData, NodeRef, Scalar};
 
 use super::bytes::{Cursor, RecordError, varint, zigzag};
 use super::words::{WordReader, WordWriter};
 
-/// Where the content and the attributes of a node are.
+/// The place of a node's content and attributes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BodyPlace {
-    /// It has none.
+    /// The node has no body.
     None,
     /// In the bodies of the same record, at this index.
     Here(
@@ -26,16 +26,16 @@ pub enum BodyPlace {
     },
 }
 
-/// A node that came, or that is another now. Its texts stand in the record.
+/// An added or changed node. Its texts are borrowed from the record.
 #[derive(Clone, Copy, Debug)]
 pub struct Put<'a> {
     /// The id of its parent; empty for the root.
     pub parent: &'a str,
-    /// The node, and where its body is.
+    /// The node, and the place of its body.
     pub data: NodeData<&'a str, BodyPlace>,
 }
 
-/// How many bytes a node takes at least: its flags, three words, stamp and index.
+/// The minimum size of a node in bytes: flags, three words, stamp and index.
 pub(super) const LEAST: usize = 6;
 
 const REMOVABLE: u64 = 1 << 2;
@@ -49,12 +49,12 @@ const KIND: u64 = 1 << 9;
 const CYCLE: u64 = 1 << 10;
 const MISSING: u64 = 1 << 11;
 
-/// What the nodes of one record are written relative to.
+/// The values that the nodes of one record are encoded relative to.
 #[derive(Debug)]
 pub(super) struct Frame {
     /// The cycle of the record.
     pub(super) cycle: u32,
-    /// The stamp of the node before.
+    /// The stamp of the previous node.
     pub(super) stamp: i64,
 }
 
@@ -169,7 +169,7 @@ pub(super) fn read<'a>(
     Ok(Put { parent, data })
 }
 
-/// A number that was written as its distance from another, upwards or downwards.
+/// Reads a number encoded as its distance from another, upwards or downwards.
 fn relative(cursor: &mut Cursor<'_>, from: i64, sign: i64) -> Result<u32, RecordError> {
     let distance = cursor.zigzag()?;
     let number = distance.checked_mul(sign).and_then(|distance| from.checked_add(distance));
@@ -204,7 +204,7 @@ fn read_scalar(cursor: &mut Cursor<'_>) -> Result<Scalar, RecordError> {
     }
 }
 
-/// True if a node would be written differently, its body aside.
+/// Returns whether a node would be encoded differently, ignoring its body.
 pub(super) fn differs(before: NodeRef<'_>, after: NodeRef<'_>) -> bool {
     let scalar = |scalar: Scalar| match scalar {
         Scalar::Int(value) => (0, value),
@@ -225,7 +225,7 @@ pub(super) fn differs(before: NodeRef<'_>, after: NodeRef<'_>) -> bool {
         || texts(before) != texts(after)
 }
 
-/// True if content and attributes are the same.
+/// Returns whether content and attributes are equal.
 pub(super) fn same_body(before: NodeRef<'_>, after: NodeRef<'_>) -> bool {
     match (before.body(), after.body()) {
         (None, None) => true,

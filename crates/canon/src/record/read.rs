@@ -1,4 +1,4 @@
-//! Records → what they say.
+//! Decodes records.
 
 use contextree_json::Value;
 
@@ -9,7 +9,7 @@ use super::words::WordReader;
 use super::write::{Heading, WorkCounters};
 use crate::hash::Hash;
 
-/// What a record is; the byte behind the version.
+/// The kind of a record; the byte after the version.
 pub(super) mod kind {
     pub(crate) const COMMIT: u8 = b'C';
     pub(crate) const WHOLE: u8 = b'S';
@@ -17,7 +17,7 @@ pub(super) mod kind {
     pub(crate) const TREE: u8 = b'T';
 }
 
-/// What a record is about.
+/// The subject of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subject {
     /// A commit.
@@ -26,47 +26,48 @@ pub enum Subject {
         cycle: u32,
         /// The digest of the snapshot that it made.
         digest: Hash,
-        /// The latest creation stamp that was given by then.
+        /// The latest creation stamp assigned so far.
         last_ns: i64,
-        /// The commit before it; nothing for the first one.
+        /// The previous commit; `None` for the first one.
         previous: Option<u32>,
-        /// True if the record is the whole snapshot, root and regions included, and not what changed.
+        /// Whether the record is the full snapshot, including root and regions, instead of the
+        /// changes.
         whole: bool,
     },
-    /// Something that was done to the working state.
+    /// A change of the working state.
     Work {
-        /// The commit to come.
+        /// The number of the next commit.
         next_cycle: u32,
-        /// The counters after it.
+        /// The counters after the change.
         counters: WorkCounters,
     },
-    /// A checkpoint: a whole tree.
+    /// A checkpoint: a full tree.
     Tree {
-        /// The commit to come after it.
+        /// The number of the next commit.
         next_cycle: u32,
-        /// What stands before the tree.
+        /// The heading of the tree.
         heading: Heading,
     },
 }
 
-/// A record. Texts stand in the bytes that it was read from.
+/// A decoded record. Texts are borrowed from its bytes.
 #[derive(Clone, Debug)]
 pub struct Effects<'a> {
-    /// What it is about.
+    /// The subject.
     pub subject: Subject,
-    /// Nodes that came or are others now, parents before children.
+    /// Added and changed nodes, parents before children.
     pub puts: Vec<Put<'a>>,
-    /// Ids of nodes that went. Everything below one that went is listed, too.
+    /// Ids of removed nodes, including all descendants of removed nodes.
     pub gone: Vec<&'a str>,
-    /// Why, in words.
+    /// The reasons for the changes, as JSON.
     pub account: Value,
 }
 
-/// Reads a record.
+/// Decodes a record.
 ///
 /// # Errors
 ///
-/// The record is damaged.
+/// If the record is damaged.
 pub fn read_effects(frame: &[u8]) -> Result<Effects<'_>, RecordError> {
     let mut cursor = Cursor::of_frame(frame)?;
     let kind = cursor.byte()?;
@@ -81,7 +82,7 @@ pub fn read_effects(frame: &[u8]) -> Result<Effects<'_>, RecordError> {
                 distance => Some(
                     cycle
                         .checked_sub(distance)
-                        .ok_or_else(|| cursor.error("the commit before is out of range"))?,
+                        .ok_or_else(|| cursor.error("the previous commit is out of range"))?,
                 ),
             },
             whole: kind == kind::WHOLE,
@@ -99,7 +100,7 @@ pub fn read_effects(frame: &[u8]) -> Result<Effects<'_>, RecordError> {
                 snapshots: cursor.varint()?,
             },
         },
-        _ => return Err(cursor.error("the record is of an unknown kind")),
+        _ => return Err(cursor.error("unknown record kind")),
     };
     let mut words = WordReader::default();
     let mut frame = Frame { cycle, stamp: 0 };

@@ -1,4 +1,5 @@
-//! JSON values as bytes: accounts of what was done, in few bytes, because most of their texts are words that the frame has already.
+//! JSON values as bytes, for accounts. They are short because most of their texts are words that
+//! the frame already has.
 
 use contextree_json::{Number, Object, Value};
 
@@ -14,7 +15,7 @@ const WORD: u8 = 5;
 const ARRAY: u8 = 6;
 const OBJECT: u8 = 7;
 
-/// Accounts are a few levels deep; a deeper one was not written by us.
+/// Accounts are a few levels deep; a deeper one was not written by this crate.
 const DEEPEST: usize = 16;
 
 pub(super) fn write<'a>(out: &mut Vec<u8>, words: &mut WordWriter<'a>, value: &'a Value) {
@@ -67,7 +68,7 @@ pub(super) fn read<'a>(
         INTEGER => Value::Number(Number::from_i64(cursor.zigzag()?)),
         NUMBER => {
             let number = Number::parse(cursor.text()?);
-            Value::Number(number.ok_or_else(|| cursor.error("a number is none"))?)
+            Value::Number(number.ok_or_else(|| cursor.error("invalid number"))?)
         }
         WORD => Value::from(words.read(cursor)?),
         ARRAY => {

@@ -1,13 +1,14 @@
-//! Words: texts that stand in a frame once and are referred to by number.
+//! Words: texts that are written once per frame and then referred to by number.
 //!
-//! 0 says that a new word follows, which gets the next free number; any other number is a word that is known already. The
-//! words of [`KNOWN`] have the first numbers in every frame.
+//! 0 means that a new word follows, which gets the next free number; any other number is a known
+//! word. The words of [`KNOWN`] have the first numbers in every frame.
 
 use std::collections::BTreeMap;
 
 use super::bytes::{Cursor, RecordError, bytes, varint};
 
-/// Words that need not be written. Their order is part of the format: new ones go to the end, with a new version.
+/// Words that need not be written. Their order is part of the format: append new ones, with a new
+/// version.
 pub(super) const KNOWN: [&str; 64] = [
     "",
     "root",
@@ -99,7 +100,7 @@ impl<'a> WordWriter<'a> {
 }
 
 fn known(word: &str) -> Option<u64> {
-    // Ids have a digit mostly; they are not looked for.
+    // Most ids contain a digit; they are not searched for.
     if word.len() > 12 || word.bytes().any(|byte| byte.is_ascii_digit()) {
         return None;
     }
@@ -125,6 +126,6 @@ impl<'a> WordReader<'a> {
             Some(word) => Some(*word),
             None => self.words.get(index - KNOWN.len()).copied(),
         };
-        found.ok_or_else(|| cursor.error("a word is not known"))
+        found.ok_or_else(|| cursor.error("unknown word"))
     }
 }

@@ -1,4 +1,4 @@
-//! Trees and their changes → records.
+//! Encodes trees and changes as records.
 
 use contextree_json::Value;
 use contextree_tree::diff::{Pair, written};
@@ -13,40 +13,40 @@ use super::words::WordWriter;
 use crate::digest::snapshot_digest;
 use crate::hash::Hash;
 
-/// A record, ready to be stored.
+/// An encoded record, ready to be stored.
 #[derive(Clone, Debug, Default)]
 pub struct Encoded {
-    /// What happened, or the whole tree.
+    /// The changes, or the full tree.
     pub effects: Vec<u8>,
-    /// The bodies that stand in this record; empty if there are none.
+    /// The bodies in this record; empty if there are none.
     pub bodies: Vec<u8>,
-    /// Contents that stand elsewhere.
+    /// Contents stored outside the record.
     pub shared: Vec<SharedContent>,
 }
 
-/// Counters of a working state, kept with what was done to it.
+/// Counters of a working state, stored with its changes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WorkCounters {
-    /// The latest creation stamp that was given.
+    /// The latest creation stamp assigned.
     pub last_ns: i64,
-    /// The creation index that the next node gets.
+    /// The creation index of the next node.
     pub next_index: u32,
 }
 
-/// What stands before the tree in a checkpoint.
+/// The heading of a checkpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Heading {
-    /// The digest of the snapshot; of no meaning for the tree before the first commit.
+    /// The digest of the snapshot; meaningless for the tree before the first commit.
     pub digest: Hash,
-    /// The digest of the history up to it.
+    /// The digest of the history up to and including the snapshot.
     pub history: Hash,
-    /// The latest creation stamp that was given by then.
+    /// The latest creation stamp assigned so far.
     pub last_ns: i64,
-    /// How many snapshots there were by then, this one included.
+    /// The number of snapshots so far, including this one.
     pub snapshots: u64,
 }
 
-/// Collects a record.
+/// Collects the parts of a record.
 #[derive(Debug)]
 struct Writer<'a> {
     out: Vec<u8>,
@@ -107,8 +107,8 @@ fn fixed(tree: TreeRef<'_>) -> impl Iterator<Item = NodeRef<'_>> {
     std::iter::once(tree.root()).chain(Region::ALL.map(|region| tree.region(region)))
 }
 
-/// Writes the record of the commit that turned one tree into the next; `before` is missing for the first of a history. It costs what
-/// changed. The account says in words why; it is not interpreted here.
+/// Encodes the commit between two trees; `before` is `None` for the first commit of a history. The
+/// cost is proportional to the change. The account gives the reasons and is not interpreted here.
 #[must_use]
 pub fn write_commit(
     before: Option<TreeRef<'_>>,
@@ -118,7 +118,8 @@ pub fn write_commit(
 ) -> Encoded {
     let tree = after.view();
     let cycle = tree.next_cycle().saturating_sub(1);
-    // Root and regions never change in a history of ours. In a foreign one they may: then the tree is written whole.
+    // Root and regions never change in a history of the engine. In a foreign one they may, and then
+    // the tree is written in full.
     let is_whole = before.is_some_and(|before| {
         fixed(before)
             .zip(fixed(tree))
@@ -127,7 +128,7 @@ pub fn write_commit(
     let mut writer = Writer::new(if is_whole { kind::WHOLE } else { kind::COMMIT }, cycle);
     writer.out.extend_from_slice(&snapshot_digest(after).0);
     zigzag(&mut writer.out, last_ns);
-    // How far the commit before is: a record that is missing is noticed.
+    // The distance to the previous commit, so that a missing record is noticed.
     let distance = before.map_or(0, |before| cycle - before.next_cycle().saturating_sub(1));
     varint(&mut writer.out, u64::from(distance));
     let mut gone = Vec::new();
@@ -155,7 +156,8 @@ pub fn write_commit(
     writer.finish(&gone, account)
 }
 
-/// Writes what was done to a working state: the nodes with these keys as they are now. `last` is the newest snapshot.
+/// Encodes changes of a working state: the nodes with these keys as they are now. `last` is the
+/// newest snapshot.
 #[must_use]
 pub fn write_work(
     last: Option<TreeRef<'_>>,
@@ -185,7 +187,7 @@ pub fn write_work(
     writer.finish(&gone, account)
 }
 
-/// Writes the tree before the first commit: root and regions only.
+/// Encodes the tree before the first commit: root and regions only.
 #[must_use]
 pub fn write_base(tree: TreeRef<'_>, next_cycle: u32) -> Encoded {
     let heading =
@@ -195,7 +197,8 @@ pub fn write_base(tree: TreeRef<'_>, next_cycle: u32) -> Encoded {
     writer.finish(&[], &Value::Null)
 }
 
-/// Writes a whole snapshot. `place` says in which commit the body of a node stands; one that stands nowhere is written here.
+/// Encodes a full snapshot. `place` returns the commit that contains the body of a node; a body
+/// without a place is written inline.
 #[must_use]
 pub fn write_checkpoint(
     tree: TreeRef<'_>,
@@ -213,7 +216,7 @@ pub fn write_checkpoint(
     writer.finish(&[], &Value::Null)
 }
 
-/// As [`write_checkpoint`], with everything in the record itself, however long.
+/// Like [`write_checkpoint`], but with everything in the record itself, regardless of length.
 #[must_use]
 pub fn write_alone(tree: TreeRef<'_>, heading: &Heading) -> Encoded {
     let mut writer = tree_writer(tree.next_cycle(), heading);

@@ -1,11 +1,12 @@
-//! Removable containers that have become empty go.
+//! Removes removable containers that have become empty.
 
 use super::{Progress, Surroundings};
 use crate::refs::References;
 use crate::work::Work;
 
 impl Work<'_> {
-    /// Removes empty removable containers, children before parents, until there is none that may go.
+    /// Removes empty removable containers, children before parents, until no further one may be
+    /// removed.
     pub(super) fn cascade(&mut self, around: &Surroundings<'_>, progress: &mut Progress) {
         loop {
             let view = self.draft.view();

@@ -1,4 +1,4 @@
-//! Step 1: nodes whose ttl ran out go, unless something still refers to them.
+//! Step 1: removes nodes whose ttl has expired, unless something still refers to them.
 
 use std::collections::BTreeSet;
 
@@ -9,14 +9,14 @@ use crate::refs::References;
 use crate::report::{Deferred, Holder};
 use crate::work::Work;
 
-/// A node whose ttl ran out.
+/// A node whose ttl has expired.
 struct Due {
     key: NodeKey,
     place: Place,
     id: String,
-    /// The node and everything below it, in document order.
+    /// The node and its subtree, in document order.
     subtree: Vec<String>,
-    /// What keeps it, if something does.
+    /// What keeps it, if anything.
     held: Option<(String, Holder)>,
 }
 
@@ -41,7 +41,7 @@ impl Work<'_> {
         let is_due: BTreeSet<&str> = due.iter().map(|due| due.id.as_str()).collect();
         let mut gone: BTreeSet<&str> = BTreeSet::new();
         for due in due.iter().filter(|due| due.held.is_none()) {
-            // A subtree is listed by its topmost node, which comes first in document order.
+            // The topmost node of a subtree is first in document order and lists all of it.
             progress.along.extend(
                 due.subtree
                     .iter()
@@ -49,13 +49,13 @@ impl Work<'_> {
                     .cloned(),
             );
         }
-        // First, because the places are those of the tree as it is.
+        // Before any other change, because the places refer to the tree as it is.
         self.draft.remove_all(due.iter().filter(|due| due.held.is_none()).map(|due| &due.place));
         let next = self.cycle() + 1;
         for due in due {
             match due.held {
                 Some((held, by)) => {
-                    // Its ttl stays 0: it is due again at the next commit.
+                    // Its ttl remains 0: it expires at the next commit, unless it is still held.
                     self.draft.set_expires(due.key, Some(next));
                     progress.deferred.push(Deferred { id: due.id, held, by });
                 }
@@ -65,10 +65,11 @@ impl Work<'_> {
     }
 }
 
-/// Finds the due nodes that must stay.
+/// Marks the expired nodes that must be kept.
 ///
-/// All are assumed to go; each that something staying refers to is put back, until nothing changes. Nodes that only refer to each
-/// other therefore go together.
+/// Starts with all expired nodes removed and keeps each one that a remaining node refers to, until
+/// nothing changes. Nodes that refer only to each other are therefore removed together; the reverse
+/// order would keep such cycles forever.
 fn defer_held(due: &mut [Due], references: &References<'_>) {
     loop {
         let going: BTreeSet<&str> = due

@@ -1,4 +1,10 @@
-//! The commit: expire → cascade → compact, if told → prune, if told → cascade → seal → snapshot.
+//! The commit: expire → cascade → compact (optional) → prune (optional) → cascade → seal →
+//! snapshot.
+//!
+//! The order matters. Expiry comes first, so that compaction and pruning see, and limits count,
+//! only nodes that are still alive. The head is sealed after pruning, because limits count it as
+//! the newest turn. Every step changes the draft only; a checkpoint taken before the first step
+//! restores it if a step fails.
 
 mod cascade;
 mod expire;
@@ -18,20 +24,21 @@ use crate::refs::Handles;
 use crate::report::{CommitReport, Deferred, Pruned, Unmet};
 use crate::work::{MAX_CYCLE, Work};
 
-/// What a commit may be told.
+/// Options of a commit.
 #[derive(Default)]
 pub struct CommitOptions<'a> {
-    /// What to prune; nothing by default.
+    /// What to prune; `None` prunes nothing.
     pub policy: Option<&'a Policy>,
-    /// Runs after expiry and before pruning: returns operations that make the tree smaller, such as replacing old turns' post-context by
-    /// a summary. They are checked like any other; if one is refused, the commit fails and nothing has changed.
+    /// Runs after expiry and before pruning: returns operations that make the tree smaller, such as
+    /// replacing the post-context of old turns with a summary. They are checked like any other; if
+    /// one is rejected, the commit fails and nothing has changed.
     pub compaction: Option<Compaction<'a>>,
 }
 
-/// Looks at the working tree and says what would make it smaller.
+/// Examines the working tree and returns operations that make it smaller.
 pub type Compaction<'a> = &'a dyn Fn(TreeRef<'_>) -> Vec<Op>;
 
-/// What happened so far.
+/// What the steps have done so far.
 #[derive(Debug, Default)]
 pub(crate) struct Progress {
     expired: Vec<String>,
@@ -49,7 +56,7 @@ pub(crate) struct Surroundings<'a> {
 }
 
 impl Work<'_> {
-    /// Carries out a commit. On an error the draft is as it was; the caller restores the counters.
+    /// Runs a commit. On an error the draft is unchanged; the caller restores the counters.
     pub(crate) fn commit(
         &mut self,
         options: &CommitOptions<'_>,

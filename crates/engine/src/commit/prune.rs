@@ -1,4 +1,4 @@
-//! Step 3: blocks go by priority, age and id until the limits of a policy are kept.
+//! Step 3: removes blocks by priority, age and id until the limits of a policy are met.
 
 mod turns;
 
@@ -52,17 +52,17 @@ impl Work<'_> {
     }
 }
 
-/// One block that could be pruned.
+/// A block that could be pruned.
 pub(super) struct Block<'a> {
     pub(super) node: NodeRef<'a>,
     region: Region,
-    /// The turn, or the head, that it stands in; nothing in `^sys`.
+    /// The turn, or the head, that contains it; `None` in `^sys`.
     turn: Option<NodeKey>,
     /// Pinned, excluded, or in one of the newest turns.
     protected: bool,
 }
 
-/// What a limit looks at.
+/// The scope of a limit.
 #[derive(Clone, Copy)]
 enum Scope<'a> {
     Total,
@@ -88,26 +88,26 @@ impl Scope<'_> {
     }
 }
 
-/// Units that may be asked to go, in pruning order.
+/// Units that may be removed, in pruning order.
 struct Queue {
     units: Vec<usize>,
-    /// From where on to look for the next.
+    /// Where the search for the next unit starts.
     next: usize,
 }
 
-/// Decides what goes, on a tree that stays as it is meanwhile.
+/// Decides what to remove. The tree does not change in the meantime.
 struct Pruner<'a> {
     tree: TreeRef<'a>,
     measures: &'a Measures,
     references: References<'a>,
-    /// A block, or all blocks of one tool call, which go together or not at all: each in pruning order, and all in the order of
-    /// their first.
+    /// A unit is a block, or all blocks of one tool call, which are removed together or not at all.
+    /// Blocks of a unit are in pruning order, and units in the order of their first block.
     units: Vec<Vec<Block<'a>>>,
-    /// The units that have a member in a turn, or in the head, in their order.
+    /// The units with a member in a turn or in the head, in their order.
     units_of_turn: BTreeMap<NodeKey, Vec<usize>>,
-    /// Turns of the newest K, oldest first; the head is not among them.
+    /// The newest `protect_turns` turns, oldest first, without the head.
     protected_turns: BTreeSet<NodeKey>,
-    /// What the policy excludes, by id.
+    /// The ids that the policy excludes.
     excluded: &'a BTreeSet<String>,
     gone: BTreeSet<&'a str>,
     gone_turns: BTreeSet<NodeKey>,
@@ -124,7 +124,7 @@ impl<'a> Pruner<'a> {
         around: &'a Surroundings<'_>,
         excluded: &'a BTreeSet<String>,
     ) -> Self {
-        // The head that is about to be sealed is the newest turn.
+        // The head, which is about to be sealed, is the newest turn.
         let protects_head = policy.protect_turns > 0;
         let older = usize::try_from(policy.protect_turns.saturating_sub(1)).unwrap_or(usize::MAX);
         let protected_turns: BTreeSet<NodeKey> =
@@ -214,7 +214,7 @@ impl<'a> Pruner<'a> {
         Ok(())
     }
 
-    /// If anything went, takes units until at least so much is gone.
+    /// If anything was removed, removes further units until the total reaches `min`.
     fn clear_more(&mut self, measure: &MeasureName, min: u64) -> Result<(), CommitError> {
         if self.removals.is_empty() {
             return Ok(());
@@ -244,7 +244,7 @@ impl<'a> Pruner<'a> {
             .ok_or_else(|| CommitError::UnknownMeasure(measure.name().to_owned()))
     }
 
-    /// Takes units with a member in a scope until it is small enough.
+    /// Removes units with a member in a scope until it is small enough.
     fn reduce(
         &mut self,
         scope: Scope<'a>,
@@ -273,7 +273,7 @@ impl<'a> Pruner<'a> {
         Ok(())
     }
 
-    /// Returns the units that have a member in a scope, in pruning order.
+    /// Returns the units with a member in a scope, in pruning order.
     fn queue(&self, scope: Scope<'a>) -> Queue {
         let units = match scope {
             Scope::Total => (0..self.units.len()).collect(),
@@ -288,7 +288,7 @@ impl<'a> Pruner<'a> {
         Queue { units, next: 0 }
     }
 
-    /// Returns the next unit that may go.
+    /// Returns the next unit that may be removed.
     fn next_unit(&self, queue: &mut Queue) -> Option<usize> {
         let found = queue.units[queue.next..].iter().position(|unit| {
             let unit = &self.units[*unit];
@@ -301,29 +301,30 @@ impl<'a> Pruner<'a> {
         Some(queue.units[queue.next])
     }
 
-    /// True if nothing protects a block; references of nodes that go with it do not count.
+    /// Returns whether a block is unprotected; references from nodes removed with it do not count.
     fn may_go(&self, block: &Block<'a>, with: &dyn Fn(&str) -> bool) -> bool {
         !block.protected && !self.is_held(block.node, with)
     }
 
     fn is_held(&self, node: NodeRef<'a>, with: &dyn Fn(&str) -> bool) -> bool {
-        let goes = |referrer: &str| self.gone.contains(referrer) || with(referrer);
-        self.references.holder(node.id(), goes).is_some()
+        let is_removed = |referrer: &str| self.gone.contains(referrer) || with(referrer);
+        self.references.holder(node.id(), is_removed).is_some()
     }
 
-    /// Takes a unit. The next one is looked for behind it, unless something may go now because it went.
+    /// Removes a unit. The search continues after it, or restarts if its removal may have released
+    /// another unit.
     fn take(&mut self, unit: usize, queue: &mut Queue) {
         let frees = self.take_with(unit, None);
         queue.next = if frees { 0 } else { queue.next + 1 };
     }
 
-    /// Takes a unit; returns true if it referred to something.
+    /// Removes a unit; returns whether it referred to another node.
     fn take_with(&mut self, unit: usize, turn: Option<&str>) -> bool {
         let mut frees = false;
         let first = self.units[unit].first().map(|block| block.node.id());
         for block in &self.units[unit] {
             frees |= self.references.refers(block.node.id());
-            // Some of it may have gone with its turn a moment ago.
+            // Part of it may already have been removed with its turn.
             if self.gone.insert(block.node.id()) {
                 self.removals.push(block.node.key_of());
                 self.pruned.push(Pruned {
@@ -344,7 +345,7 @@ impl<'a> Pruner<'a> {
     }
 }
 
-/// Returns the ids of what a policy excludes, and of everything below it.
+/// Returns the ids that a policy excludes, with their subtrees.
 fn excluded(
     tree: TreeRef<'_>,
     policy: &Policy,

@@ -1,4 +1,4 @@
-//! Step 4: the head becomes a turn.
+//! Step 4: turns the head into a turn.
 
 use contextree_tree::{NodeData, Region};
 
@@ -7,7 +7,7 @@ use crate::place::{core_of, has_direct_core};
 use crate::work::Work;
 
 impl Work<'_> {
-    /// Seals the head; returns the id of the turn, and that of the core if one had to be created.
+    /// Seals the head; returns the id of the turn, and of the core if one had to be created.
     pub(super) fn seal(&mut self) -> (String, Option<String>) {
         let head = self.draft.view().region(Region::Head);
         let has_core = core_of(head).is_some() || has_direct_core(head);

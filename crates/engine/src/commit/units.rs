@@ -1,4 +1,5 @@
-//! What goes together or not at all: the blocks of a call, its results and the reasoning that led to it.
+//! Groups blocks that are removed together or not at all: a tool call, its results and the
+//! reasoning before it.
 
 use std::collections::BTreeMap;
 
@@ -7,10 +8,12 @@ use contextree_tree::NodeRef;
 
 use super::prune::{Block, rank};
 
-/// Groups blocks by their calls: each unit in pruning order, and all in the order of their first. A block that names several calls makes one unit of all of them.
+/// Groups blocks by their tool calls: each unit in pruning order, and units in the order of their
+/// first block. A block that names several calls joins them into one unit.
 pub(super) fn units(mut blocks: Vec<Block<'_>>) -> Vec<Vec<Block<'_>>> {
     blocks.sort_by(|left, right| rank(left.node).cmp(&rank(right.node)));
-    // By call: the first block that names it. By block: an earlier one of the same unit, or itself.
+    // By call: the first block that names it. By block: an earlier block of the same unit, or
+    // itself (union-find).
     let mut by_call: BTreeMap<Vec<u8>, usize> = BTreeMap::new();
     let mut leader: Vec<usize> = (0..blocks.len()).collect();
     for (index, block) in blocks.iter().enumerate() {
@@ -32,7 +35,7 @@ pub(super) fn units(mut blocks: Vec<Block<'_>>) -> Vec<Vec<Block<'_>>> {
     units
 }
 
-/// Returns the calls that a block belongs to: that of `data_call_id`, and those of `data_call_ids`.
+/// Returns the calls that a block belongs to: `data_call_id` and `data_call_ids`.
 fn calls(block: NodeRef<'_>) -> Vec<Vec<u8>> {
     let one = block.attribute("data_call_id");
     let many = block.attribute("data_call_ids").and_then(Value::as_array).unwrap_or_default();
@@ -40,7 +43,7 @@ fn calls(block: NodeRef<'_>) -> Vec<Vec<u8>> {
     one.into_iter().chain(many).filter(is_id).map(Value::to_canonical).collect()
 }
 
-/// Returns the first block of a unit, and shortens the way to it.
+/// Returns the first block of a unit, and shortens the path to it.
 fn find(leader: &mut [usize], mut block: usize) -> usize {
     while leader[block] != block {
         leader[block] = leader[leader[block]];

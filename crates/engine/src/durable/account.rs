@@ -1,13 +1,13 @@
-//! Reports as JSON values, and back: the account that a record of a commit gives.
+//! Reports as JSON values, and back: the account in the record of a commit.
 
 use contextree_canon::Hash;
 use contextree_json::{Object, Value};
 
 use crate::report::{CommitReport, Deferred, Holder, Operation, Pruned, Unmet, Warning};
 
-/// Every name that an operation can have.
+/// All names of operations.
 const OPERATIONS: [&str; 7] = ["add", "edit", "remove", "move", "set_priority", "pin", "unpin"];
-/// Every name that a JSON type can have.
+/// All names of JSON types.
 const TYPES: [&str; 6] = ["null", "boolean", "number", "string", "array", "object"];
 
 fn texts(texts: &[String]) -> Value {
@@ -26,7 +26,7 @@ fn number(number: u64) -> Value {
     Value::Number(contextree_json::Number::from_u64(number))
 }
 
-/// What was done to the working tree.
+/// Returns the account of changes of the working tree.
 pub(crate) fn work(operations: &[Operation], warnings: &[Warning]) -> Value {
     let mut object = Object::new();
     add_work(&mut object, operations, warnings);
@@ -55,7 +55,7 @@ fn add<T>(object: &mut Object, name: &str, entries: &[T], entry: impl Fn(&T) -> 
     }
 }
 
-/// The account of a commit. What is empty is left out.
+/// Returns the account of a commit. Empty fields are omitted.
 pub(crate) fn of_report(report: &CommitReport) -> Value {
     let mut object = Object::new();
     for (name, ids) in
@@ -86,7 +86,7 @@ pub(crate) fn of_report(report: &CommitReport) -> Value {
     Value::Object(object)
 }
 
-/// Reads the account of a commit; nothing if there is none, as for snapshots that were imported.
+/// Reads the account of a commit; `None` if there is none, as for imported snapshots.
 pub(crate) fn to_report(account: &Value, cycle: u32, digest: Hash) -> Option<CommitReport> {
     let object = account.as_object()?;
     let list = |name: &str| object.get(name).and_then(Value::as_array).unwrap_or_default();
@@ -108,7 +108,7 @@ pub(crate) fn to_report(account: &Value, cycle: u32, digest: Hash) -> Option<Com
     })
 }
 
-/// Reads what was done to the working tree.
+/// Reads the account of changes of the working tree.
 pub(crate) fn to_work(account: &Value) -> (Vec<Operation>, Vec<Warning>) {
     let list = |name: &str| account.get(name).and_then(Value::as_array).unwrap_or_default();
     (

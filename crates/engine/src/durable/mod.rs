@@ -1,8 +1,9 @@
-//! What a store needs of a context: records of what happened, and a context made of records again.
+//! The interface for stores: records of what happened, and contexts restored from records.
 //!
-//! The engine still does no IO. A store asks with [`Context::take_records`] what happened since it last asked, and puts contexts
-//! together with [`Restore`]. A context that was put together may hold only the newest part of its history; the rest is in the
-//! store, and an address before it is answered with `E_NOT_LOADED`, never with another snapshot.
+//! The engine itself does no IO. A store calls [`Context::take_records`] for everything that
+//! happened since the last call, and rebuilds contexts with [`Restore`]. A restored context may
+//! hold only the newest part of its history; the rest is in the store, and an address before it is
+//! answered with `E_NOT_LOADED`, never with another snapshot.
 
 mod account;
 mod recording;

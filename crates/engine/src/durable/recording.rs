@@ -1,4 +1,4 @@
-//! From what happened in a context to records.
+//! Turns what happened in a context into records.
 
 use contextree_canon::Hash;
 use contextree_canon::record::{Encoded, WorkCounters, write_base, write_commit, write_work};
@@ -11,34 +11,34 @@ use crate::context::Context;
 use crate::report::CommitReport;
 use crate::snapshot::Snapshot;
 
-/// What was already handed out of a context, and what has to be remembered until it is.
+/// What was already taken from a context, and what must be kept until it is.
 #[derive(Debug, Default)]
 pub(crate) struct Recorder {
-    /// Loaded snapshots that need no record any more.
+    /// Number of loaded snapshots that were already recorded.
     snapshots: usize,
-    /// Operations and warnings of the working state that need none.
+    /// Number of operations and warnings of the working state that were already recorded.
     operations: usize,
     warnings: usize,
     counters: WorkCounters,
-    /// The reports of the commits that were made since.
+    /// The reports of commits made since.
     pub(crate) reports: Vec<CommitReport>,
-    /// Attempts that were started or ended since.
+    /// Attempts started or ended since.
     pub(crate) attempts: Vec<String>,
 }
 
-/// What happened, as records.
+/// Everything that happened, as records.
 #[derive(Clone, Debug, Default)]
 pub struct Records {
     /// The commits, oldest first.
     pub commits: Vec<CommitRecord>,
-    /// What was done to the working state, if anything was.
+    /// Changes of the working state, if any.
     pub work: Option<Encoded>,
     /// Attempts that were started or ended.
     pub attempts: Vec<Attempt>,
 }
 
 impl Records {
-    /// True if nothing happened.
+    /// Returns whether nothing happened.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.commits.is_empty() && self.work.is_none() && self.attempts.is_empty()
@@ -57,8 +57,8 @@ pub struct CommitRecord {
 }
 
 impl Context {
-    /// Begins to remember what happens, for [`Context::take_records`]: everything from now on, and everything that there is already, so
-    /// that the first records are those of a context that was never stored.
+    /// Starts recording for [`Context::take_records`]. The first records include everything that
+    /// already exists, as for a context that was never stored.
     pub fn record_all(&mut self) {
         self.recorder = Some(Recorder::default());
         self.draft.watch();
@@ -76,7 +76,7 @@ impl Context {
         }
     }
 
-    /// As [`Context::record_all`], for a context that is stored as it is.
+    /// Like [`Context::record_all`], but for a context that is already stored in its current state.
     pub fn record_changes(&mut self) {
         self.draft.watch();
         drop(self.draft.take_changed());
@@ -85,7 +85,7 @@ impl Context {
         self.recorder = Some(recorder);
     }
 
-    /// Has everything that was done since the last commit stand in the next record of work.
+    /// Includes everything since the last commit in the next record of work.
     pub fn mark_work_changed(&mut self) {
         self.draft.watch();
         if let Some(recorder) = &mut self.recorder {
@@ -93,9 +93,10 @@ impl Context {
         }
     }
 
-    /// Lets all snapshots in memory but the newest go, for a context whose history is kept in a store, and everything that only they
-    /// had. An address before it is `E_NOT_LOADED` from then on. Costs what the newest snapshot has. False, and nothing is done, if
-    /// something happened since the newest snapshot or has not been taken as a record.
+    /// Drops all snapshots in memory except the newest, for a context whose history is kept in a
+    /// store, and frees everything that only they used. Addresses before it are `E_NOT_LOADED` from
+    /// then on. The cost is proportional to the newest snapshot. Returns false and does nothing if
+    /// there are changes since the newest snapshot or records that were not taken.
     pub fn forget_history(&mut self) -> bool {
         let Some(head) = self.history.last().filter(|_| self.is_settled()) else { return false };
         if self.history.len() < 2 {
@@ -110,7 +111,7 @@ impl Context {
         true
     }
 
-    /// True if nothing happened since the newest snapshot, and that has been taken as a record.
+    /// Returns whether there are no changes since the newest snapshot, and all records were taken.
     pub(crate) fn is_settled(&self) -> bool {
         let counters = &self.counters;
         let recorder = self.recorder.as_ref();
@@ -120,8 +121,8 @@ impl Context {
             && counters.next_index == 0
     }
 
-    /// Returns the tree that the history begins with, before its first commit: root and regions, and the number of the commit that
-    /// comes next there.
+    /// Returns the tree before the first commit of the history, that is, root and regions, and the
+    /// number of its first commit.
     #[must_use]
     pub fn base_record(&self) -> (u32, Encoded) {
         match self.history.get(0) {
@@ -130,7 +131,8 @@ impl Context {
         }
     }
 
-    /// Returns what happened since the last call. It costs what changed. Empty unless the context is recorded.
+    /// Returns everything that happened since the last call. The cost is proportional to the
+    /// changes. Empty unless the context is recorded.
     pub fn take_records(&mut self) -> Records {
         let Some(mut recorder) = self.recorder.take() else { return Records::default() };
         let mut reports = std::mem::take(&mut recorder.reports).into_iter().peekable();
@@ -167,8 +169,8 @@ impl Context {
         let counters = self.work_counters();
         let operations = &self.counters.operations[recorder.operations..];
         let warnings = &self.counters.warnings[recorder.warnings..];
-        let nothing = changed.is_empty() && operations.is_empty() && warnings.is_empty();
-        if nothing && counters == recorder.counters {
+        let unchanged = changed.is_empty() && operations.is_empty() && warnings.is_empty();
+        if unchanged && counters == recorder.counters {
             return None;
         }
         let account = account::work(operations, warnings);

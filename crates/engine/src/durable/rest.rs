@@ -1,4 +1,4 @@
-//! A context that nobody uses at the moment, in few bytes.
+//! A compact form of a context that is not in use.
 
 use std::sync::Arc;
 
@@ -14,8 +14,8 @@ use crate::refs::Handles;
 use crate::snapshot::Snapshot;
 use crate::work::{Counters, Settings};
 
-/// A context at rest: its newest snapshot as a record, and what else it needs to go on. It takes a fraction of the memory, and costs
-/// a look at every node to wake up.
+/// A dormant context: its newest snapshot as a record, and the rest of its state. It takes a
+/// fraction of the memory; waking it visits every node.
 pub struct Resting {
     record: Encoded,
     skipped: usize,
@@ -34,11 +34,12 @@ impl std::fmt::Debug for Resting {
 }
 
 impl Context {
-    /// Lays a context to rest whose history is kept in a store. Older snapshots in memory are let go.
+    /// Makes a context dormant whose history is kept in a store. Drops older snapshots from memory.
     ///
     /// # Errors
     ///
-    /// The context itself, if something happened since its newest snapshot, if that has not been taken as a record, or if there is none.
+    /// The context itself, if there are changes since its newest snapshot, records that were not
+    /// taken, or no snapshot.
     pub fn rest(self) -> Result<Resting, Box<Context>> {
         let Some(head) = self.history.last().filter(|_| self.is_settled()) else {
             return Err(Box::new(self));
@@ -66,17 +67,17 @@ impl Context {
 }
 
 impl Resting {
-    /// Returns how many bytes the snapshot takes.
+    /// Returns the size of the snapshot in bytes.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.record.effects.len() + self.record.bodies.len()
     }
 
-    /// Wakes the context up, recording what will be changed from here on.
+    /// Restores the context, recording further changes.
     ///
     /// # Errors
     ///
-    /// Its bytes were damaged.
+    /// If the bytes were damaged.
     pub fn wake(self) -> Result<Context, RecordError> {
         let fold = Fold::begin(read_effects(&self.record.effects)?)?;
         let mut bodies: Vec<_> = read_bodies(&self.record.bodies)?.into_iter().map(Some).collect();

@@ -1,4 +1,4 @@
-//! From records to a context.
+//! Restores a context from records.
 
 use contextree_canon::record::{
     Effects, FindBody, Fold, RecordError, Subject, WorkCounters, apply, build,
@@ -13,7 +13,7 @@ use crate::report::{CommitReport, Operation, Warning};
 use crate::snapshot::Snapshot;
 use crate::work::Counters;
 
-/// A context that is being put together: a first snapshot, the commits behind it, the work behind those.
+/// A context being restored: a first snapshot, the commits after it, and the work after those.
 #[derive(Debug)]
 pub struct Restore {
     draft: Draft,
@@ -31,12 +31,12 @@ fn fail(message: String) -> RecordError {
 }
 
 impl Restore {
-    /// Begins with what a checkpoint, and commits that were laid over it, left behind. With `checks` every digest is worked out again
-    /// and compared with the record's.
+    /// Starts with the fold of a checkpoint and of commits after it. With `checks`, every digest is
+    /// recomputed and compared with the record's.
     ///
     /// # Errors
     ///
-    /// A record is damaged.
+    /// If a record is damaged.
     pub fn begin(
         fold: Fold<'_>,
         checks: bool,
@@ -61,7 +61,7 @@ impl Restore {
         Ok(restore)
     }
 
-    /// Gives a tree the digest that its record has, or checks that it is the right one.
+    /// Sets the digest of a tree from its record, or checks it.
     fn settle(&self, tree: &Tree, digest: Hash) -> Result<(), RecordError> {
         if !self.checks {
             tree.digest_cell().get_or_init(|| digest.0);
@@ -71,33 +71,33 @@ impl Restore {
             true => Ok(()),
             false => {
                 let cycle = tree.view().next_cycle().saturating_sub(1);
-                Err(fail(format!("the digest of @c{cycle} is not that of its nodes")))
+                Err(fail(format!("the digest of @c{cycle} does not match its nodes")))
             }
         }
     }
 
-    /// Goes on with a commit.
+    /// Adds a commit.
     ///
     /// # Errors
     ///
-    /// The record is damaged, or does not follow.
+    /// If the record is damaged or does not follow the previous one.
     pub fn commit(
         &mut self,
         effects: Effects<'_>,
         find_body: &mut FindBody<'_>,
     ) -> Result<(), RecordError> {
         let Subject::Commit { cycle, digest, last_ns, previous, whole } = effects.subject else {
-            return Err(fail("a commit was expected".to_owned()));
+            return Err(fail("expected a commit".to_owned()));
         };
         if previous != self.history.last().map(Snapshot::cycle) {
-            return Err(fail(format!("@c{cycle} does not follow the commit before")));
+            return Err(fail(format!("@c{cycle} does not follow the previous commit")));
         }
         let tree = if whole {
             let tree = build(effects.puts, cycle.saturating_add(1), find_body)?;
             self.draft = tree.continue_branch();
             tree
         } else {
-            // Foreign histories may leave numbers out.
+            // Foreign histories may skip numbers.
             self.draft.skip_to(cycle);
             apply(&mut self.draft, effects.puts, &effects.gone, find_body)?;
             self.draft.freeze()
@@ -109,18 +109,18 @@ impl Restore {
         Ok(())
     }
 
-    /// Goes on with something that was done to the working state.
+    /// Adds a change of the working state.
     ///
     /// # Errors
     ///
-    /// The record is damaged, or does not follow.
+    /// If the record is damaged or does not follow the previous one.
     pub fn work(
         &mut self,
         effects: Effects<'_>,
         find_body: &mut FindBody<'_>,
     ) -> Result<(), RecordError> {
         let Subject::Work { next_cycle, counters } = effects.subject else {
-            return Err(fail("a record of work was expected".to_owned()));
+            return Err(fail("expected a record of work".to_owned()));
         };
         if next_cycle != self.draft.view().next_cycle() {
             return Err(fail(format!("the work is for @c{next_cycle}")));
@@ -133,19 +133,19 @@ impl Restore {
         Ok(())
     }
 
-    /// Returns how many snapshots there are so far.
+    /// Returns the number of snapshots so far.
     #[must_use]
     pub fn len(&self) -> usize {
         self.history.len()
     }
 
-    /// True if there is no snapshot yet.
+    /// Returns whether there is no snapshot yet.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.history.is_empty()
     }
 
-    /// Says how many snapshots come before these and stay in the store.
+    /// Sets the number of older snapshots that remain in the store.
     pub fn set_skipped(&mut self, skipped: usize) {
         self.skipped = skipped;
     }
@@ -162,7 +162,7 @@ impl Restore {
         self.history.last()
     }
 
-    /// Returns the context, recording what will be changed from here on.
+    /// Returns the context, recording further changes.
     #[must_use]
     pub fn finish(self, options: ContextOptions, attempts: Vec<Attempt>) -> Context {
         let counters = Counters {
@@ -179,7 +179,7 @@ impl Restore {
     }
 }
 
-/// Returns the report of a commit from its record; nothing for a snapshot that was imported.
+/// Returns the report of a commit from its record; `None` for an imported snapshot.
 #[must_use]
 pub fn report_of(commit: &Effects<'_>) -> Option<CommitReport> {
     match commit.subject {

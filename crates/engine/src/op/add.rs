@@ -1,4 +1,4 @@
-//! Adding a node.
+//! Adds a node.
 
 use contextree_canon::{Hash, Limits};
 use contextree_json::{Object, Value};
@@ -15,7 +15,7 @@ use crate::work::{MAX_TTL, Work};
 /// A node that was added.
 pub(crate) struct Added {
     pub(crate) id: String,
-    /// The id of the core that was made for it, if one was.
+    /// The id of the core that was created for it, if any.
     core: Option<String>,
 }
 
@@ -43,7 +43,7 @@ impl Work<'_> {
             return Err(OpError::placement(Reason::CoreLifecycle, subject.name));
         }
         if let Some(id) = &node.id {
-            // The core that is made on the way may want the same id, and it comes first.
+            // The core created on the way may request the same id, and it is created first.
             let made = (target.parent == Parent::NewCore).then(|| self.core_id(self.next_index()));
             if self.is_taken(id) || made.as_ref() == Some(id) {
                 return Err(OpError::placement(Reason::DuplicateId, id));
@@ -82,7 +82,7 @@ impl Work<'_> {
         Ok(Added { id, core })
     }
 
-    /// Returns the parent of a target, creating the head's core if it is needed, and the id of that core.
+    /// Returns the parent of a target, creating the head's core if needed, and the id of that core.
     pub(crate) fn parent_of(&mut self, target: &Target) -> (NodeKey, Option<String>) {
         match target.parent {
             Parent::Node(key) => (key, None),
@@ -139,27 +139,27 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// True if an id belongs to a node of the working tree or of the last snapshot, or to none ever.
+    /// Returns whether an id is reserved, or used in the working tree or in the last snapshot.
     pub(crate) fn is_taken(&self, id: &str) -> bool {
         matches!(id, "" | "^root" | "^sys" | "^seq" | "^ah")
             || self.draft.view().get(id).is_some()
             || self.last.is_some_and(|last| last.view().get(id).is_some())
     }
 
-    /// Gives a node that was put before others, and these others, their stamps in the order in which they stand.
-    pub(crate) fn rotate(&mut self, key: NodeKey, own: crate::work::Stamp, behind: &[NodeKey]) {
-        if behind.is_empty() {
+    /// Assigns stamps to a node that was put before others, and to these others, in their order.
+    pub(crate) fn rotate(&mut self, key: NodeKey, own: crate::work::Stamp, followers: &[NodeKey]) {
+        if followers.is_empty() {
             return;
         }
         let view = self.draft.view();
-        let mut stamps: Vec<(i64, u32)> = behind
+        let mut stamps: Vec<(i64, u32)> = followers
             .iter()
             .filter_map(|key| view.at(*key))
             .map(|node: NodeRef<'_>| (node.created_at_ns(), node.creation_index()))
             .collect();
         stamps.push((own.nanoseconds, own.index));
         stamps.sort_unstable();
-        for (key, (nanoseconds, index)) in std::iter::once(&key).chain(behind).zip(stamps) {
+        for (key, (nanoseconds, index)) in std::iter::once(&key).chain(followers).zip(stamps) {
             self.draft.restamp(*key, nanoseconds, index);
         }
     }
@@ -184,7 +184,7 @@ fn check_new(node: &NewNode, class: Class) -> Result<(), OpError> {
     Ok(())
 }
 
-/// Content and attributes of a new node.
+/// Returns the content and attributes of a new node.
 fn body(node: NewNode) -> Body {
     let mut attributes: Object = node.attributes.into_iter().collect();
     let texts = [

@@ -1,4 +1,4 @@
-//! Carrying out an operation.
+//! Applies an operation.
 
 use super::add::Added;
 use super::{Op, Outcome};
@@ -6,7 +6,7 @@ use crate::error::OpError;
 use crate::work::Work;
 
 impl Work<'_> {
-    /// Carries out one operation. On an error nothing has changed.
+    /// Applies one operation. On an error nothing has changed.
     pub(crate) fn apply(&mut self, op: Op) -> Result<Outcome, OpError> {
         match op {
             Op::Add { place, node } => self.add(&place, node.into()).map(Added::outcome),

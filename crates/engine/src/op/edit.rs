@@ -1,4 +1,4 @@
-//! Changing a node: content, attributes, priority, pins; and removing it.
+//! Changes a node (content, attributes, priority, pins) or removes it.
 
 use contextree_json::Value;
 use contextree_tree::{Body, Class, Content, NodeKey, NodeRef, Scalar};
@@ -109,7 +109,7 @@ impl Work<'_> {
         Ok(Outcome::Removed(self.remove_subtree(key)))
     }
 
-    /// Removes a node and everything below it; returns their ids in document order.
+    /// Removes a node and its subtree; returns the ids in document order.
     pub(crate) fn remove_subtree(&mut self, key: NodeKey) -> Vec<String> {
         let gone = match self.draft.view().at(key) {
             Some(node) => node.subtree().map(|(_, node)| node.id().to_owned()).collect(),

@@ -1,4 +1,4 @@
-//! Moving a node, within a region or across.
+//! Moves a node, within a region or to another.
 
 use contextree_canon::Limits;
 use contextree_tree::{Body, Class, Header, NodeData, NodeKey, NodeRef};
@@ -71,7 +71,7 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// Creates a sealed node, and everything below it, again at another place, and removes the old ones.
+    /// Recreates a sealed node and its subtree at another place, and removes the old ones.
     fn recreate(
         &mut self,
         key: NodeKey,
@@ -112,7 +112,7 @@ impl Work<'_> {
         self.draft.remove(key);
     }
 
-    /// Creates again what is sealed below an active node that went to another region.
+    /// Recreates sealed nodes below an active node that was moved to another region.
     fn recreate_sealed_below(&mut self, key: NodeKey, renamed: &mut Vec<(String, String)>) {
         loop {
             let view = self.draft.view();
@@ -136,7 +136,7 @@ impl Work<'_> {
     }
 }
 
-/// Everything about a node but its id, place and stamps.
+/// Returns a copy of a node without its id, place and stamps.
 fn copy_of(node: NodeRef<'_>) -> NodeData {
     let mut data = NodeData::new(node.id(), node.node_type());
     data.offset = node.offset();
@@ -148,7 +148,7 @@ fn copy_of(node: NodeRef<'_>) -> NodeData {
     data.pinned = node.is_pinned();
     if let Some(body) = node.body() {
         let mut attributes = body.attributes.clone();
-        // What an import kept in place of a header belongs to the old node.
+        // Original header values kept by an import belong to the old node.
         for header in Header::REQUIRED {
             attributes.remove(header.name());
         }

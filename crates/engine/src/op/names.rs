@@ -1,11 +1,11 @@
-//! Which names are whose.
+//! Rules for names of attributes, types and roles.
 
 use contextree_json::Value;
 use contextree_tree::Class;
 
 use crate::error::{OpError, Reason};
 
-/// Names of headers: no custom attribute can have one.
+/// Names of headers, which custom attributes cannot have.
 const RESERVED: [&str; 24] = [
     "id",
     "nodeType",
@@ -33,13 +33,13 @@ const RESERVED: [&str; 24] = [
     "encoding",
 ];
 
-/// Headers that may be edited while a node is active.
+/// Headers that can be edited while a node is active.
 const EDITABLE: [&str; 5] = ["key", "tags", "provenance", "mime", "encoding"];
 
-/// The six words of the two vocabularies.
+/// The six type names of the two vocabularies.
 const WORDS: [&str; 6] = ["mt", "mc", "cb", "seg", "cont", "block"];
 
-/// True for the roles that everybody knows, and for those with a namespace.
+/// Returns whether a role is well known or has a namespace.
 pub(super) fn is_usual_role(role: &str) -> bool {
     matches!(role, "user" | "assistant" | "tool" | "system" | "other") || role.contains(':')
 }
@@ -66,7 +66,7 @@ pub(super) fn check_namespace(name: &str) -> Result<(), OpError> {
     }
 }
 
-/// Checks the type of a node that is to be added.
+/// Checks the type of a new node.
 pub(super) fn check_type(node_type: &str) -> Result<Class, OpError> {
     if node_type.starts_with('^') {
         return Err(OpError::placement(Reason::ExtraRegion, node_type));

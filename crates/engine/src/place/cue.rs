@@ -1,4 +1,4 @@
-//! Positions among children, and the offsets and stamps that lead to them.
+//! Positions among children, and the offsets and stamps that produce them.
 
 use std::cmp::Ordering;
 
@@ -11,13 +11,13 @@ use crate::op::Cue;
 /// A position among the children of a node.
 struct Gap<'a> {
     parent: NodeRef<'a>,
-    /// The position of the node that is being moved, which does not count.
+    /// The position of the node that is being moved, which is skipped.
     skip: Option<usize>,
-    /// How many siblings there are.
+    /// Number of siblings.
     count: usize,
-    /// How many of them stand before the position.
+    /// Number of siblings before the position.
     at: usize,
-    /// 0 is not a possible offset: the parent is a turn or the head.
+    /// Whether offset 0 is excluded because the parent is a turn or the head.
     zoned: bool,
 }
 
@@ -45,18 +45,19 @@ pub(super) fn resolve(
     let sealed_turn = parent.class() == Class::Turn;
     let not_expressible = || OpError::placement(Reason::PositionNotExpressible, parent.id());
     let (offset, rotate) = match subject.moving.filter(|node| is_sealed(*node)) {
-        // Across regions it is created again, so it has new stamps like any new node.
+        // Across regions the node is recreated, so it gets new stamps like any new node.
         Some(node) if node.region() == region_of(parent) => {
             (gap.for_stamps_of(node).ok_or_else(not_expressible)?, Vec::new())
         }
         _ if sealed_turn => (gap.by_offset().ok_or_else(not_expressible)?, Vec::new()),
         _ => {
             let offset = gap.beside_neighbour();
-            let behind: Vec<_> = gap.behind().take_while(|node| node.offset() == offset).collect();
-            if behind.iter().any(|node| is_sealed(*node)) {
+            let following: Vec<_> =
+                gap.following().take_while(|node| node.offset() == offset).collect();
+            if following.iter().any(|node| is_sealed(*node)) {
                 (gap.by_free_offset().ok_or_else(not_expressible)?, Vec::new())
             } else {
-                (offset, behind.iter().map(|node| node.key_of()).collect())
+                (offset, following.iter().map(|node| node.key_of()).collect())
             }
         }
     };
@@ -74,7 +75,7 @@ fn region_of(parent: NodeRef<'_>) -> Option<contextree_tree::Region> {
 }
 
 impl<'a> Gap<'a> {
-    /// The sibling at a position, the one that is being moved not counted.
+    /// Returns the sibling at a position, skipping the node that is being moved.
     fn sibling(&self, index: usize) -> Option<NodeRef<'a>> {
         let passed = self.skip.is_some_and(|skip| index >= skip);
         if index < self.count { self.parent.child(index + usize::from(passed)) } else { None }
@@ -88,8 +89,8 @@ impl<'a> Gap<'a> {
         self.sibling(self.at)
     }
 
-    /// The siblings at and after the position.
-    fn behind(&self) -> impl Iterator<Item = NodeRef<'a>> {
+    /// Returns the siblings at and after the position.
+    fn following(&self) -> impl Iterator<Item = NodeRef<'a>> {
         (self.at..self.count).map_while(|index| self.sibling(index))
     }
 
@@ -97,7 +98,7 @@ impl<'a> Gap<'a> {
         !self.zoned || offset.signum() != 0
     }
 
-    /// The offset of a neighbour if there is one to share; stamps do the rest.
+    /// Returns the offset of a neighbour that can be shared, so that stamps decide the order.
     fn beside_neighbour(&self) -> Scalar {
         let shared = [self.before(), self.after()]
             .into_iter()
@@ -112,7 +113,8 @@ impl<'a> Gap<'a> {
         })
     }
 
-    /// An offset for a new node, which comes last among equals, where no sibling's stamps can change.
+    /// Returns an offset for a new node, which is last among equal offsets, if no sibling's stamps
+    /// can change.
     fn by_offset(&self) -> Option<Scalar> {
         match (self.before(), self.after()) {
             (_, None) => Some(Scalar::Int(self.beyond_last()?)),
@@ -127,7 +129,8 @@ impl<'a> Gap<'a> {
         }
     }
 
-    /// As [`Gap::by_offset`], for parents that are not turns of the past: the free side of an end is next to the neighbour.
+    /// Like [`Gap::by_offset`], but for parents that are not sealed turns: at either end, the
+    /// offset next to the neighbour is free.
     fn by_free_offset(&self) -> Option<Scalar> {
         let step = |offset: Scalar, by: i64| {
             let next = whole(offset, by)?.checked_add(by)?;
@@ -141,7 +144,7 @@ impl<'a> Gap<'a> {
         }
     }
 
-    /// An offset with which a node's own stamps put it into the gap.
+    /// Returns an offset with which a node's own stamps put it into the gap.
     fn for_stamps_of(&self, node: NodeRef<'_>) -> Option<Scalar> {
         let stamps = |node: NodeRef<'_>| (node.created_at_ns(), node.creation_index());
         let order = |left: NodeRef<'_>, right: NodeRef<'_>| {
@@ -153,12 +156,12 @@ impl<'a> Gap<'a> {
             (None, Some(_)) => Some(Scalar::Int(self.before_first()?)),
             (Some(before), Some(after)) => {
                 let (low, high) = (before.offset(), after.offset());
-                let behind = order(before, node) == Ordering::Less;
+                let follows_before = order(before, node) == Ordering::Less;
                 let ahead = order(node, after) == Ordering::Less;
                 if low == high {
-                    return (self.is_possible(low) && behind && ahead).then_some(low);
+                    return (self.is_possible(low) && follows_before && ahead).then_some(low);
                 }
-                if self.is_possible(low) && behind {
+                if self.is_possible(low) && follows_before {
                     return Some(low);
                 }
                 self.between(low, high)
@@ -177,7 +180,7 @@ impl<'a> Gap<'a> {
         whole(first.min(Scalar::ZERO), -1)?.checked_sub(1)
     }
 
-    /// The whole number nearest to the lower offset and strictly between the two.
+    /// Returns the integer closest to the lower offset and strictly between the two.
     fn between(&self, low: Scalar, high: Scalar) -> Option<Scalar> {
         let mut next = whole(low, 1)?.checked_add(1)?;
         if next == 0 && self.zoned {
@@ -187,8 +190,8 @@ impl<'a> Gap<'a> {
     }
 }
 
-/// The offset as a whole number; an imported fraction is rounded against the direction of the next step, so that the step
-/// passes it.
+/// Returns the offset as an integer; an imported fraction is rounded against the direction of the
+/// next step, so that the step passes it.
 fn whole(offset: Scalar, direction: i64) -> Option<i64> {
     match offset {
         Scalar::Int(value) => Some(value),

@@ -1,4 +1,4 @@
-//! Where a node goes: from the words of a caller to a parent, an offset and stamps.
+//! Resolves a requested place to a parent, an offset and stamps.
 
 mod cue;
 
@@ -7,46 +7,47 @@ use contextree_tree::{Class, NodeKey, NodeRef, Region, Scalar, TreeRef};
 use crate::error::{OpError, Reason};
 use crate::op::{Place, Zone};
 
-/// What is to be placed.
+/// The node to be placed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Subject<'a> {
     pub(crate) class: Class,
-    /// The type has a `:`, so that a container is never a core.
+    /// Whether the type contains a `:`, so that a container is never a core.
     pub(crate) namespaced: bool,
     /// Its id or type, for errors.
     pub(crate) name: &'a str,
-    /// The node itself, if it stands in the tree already.
+    /// The node itself, if it is already in the tree.
     pub(crate) moving: Option<NodeRef<'a>>,
 }
 
-/// A place that was found to be possible.
+/// A place that was checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Target {
     pub(crate) parent: Parent,
     pub(crate) offset: Scalar,
-    /// Siblings, in order, that must come to stand behind the node: they exchange stamps with it.
+    /// Siblings, in order, that must follow the node: they exchange stamps with it.
     pub(crate) rotate: Vec<NodeKey>,
-    /// The position was asked for, so that a moved node gets a new stamp.
+    /// Whether a position was requested, so that a moved node gets a new stamp.
     pub(crate) by_cue: bool,
-    /// The node becomes the core of the head.
+    /// Whether the node becomes the core of the head.
     pub(crate) becomes_core: bool,
 }
 
-/// Where the node is put.
+/// The parent of a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Parent {
-    /// Under a node that is there.
+    /// An existing node.
     Node(NodeKey),
-    /// Into the core of the head, which must be created first.
+    /// The core of the head, which must be created first.
     NewCore,
 }
 
-/// True if the node is sealed: it is not of the active turn.
+/// Returns whether the node is sealed, that is, not in the active turn.
 pub(crate) fn is_sealed(node: NodeRef<'_>) -> bool {
     node.cycle() != node.tree().next_cycle()
 }
 
-/// True if the node belongs to the core of a sealed turn. Where a core was left out, the blocks at offset 0 are it.
+/// Returns whether the node belongs to the core of a sealed turn. In a turn without a core, the
+/// blocks at offset 0 do.
 pub(crate) fn in_sealed_core(node: NodeRef<'_>) -> bool {
     std::iter::once(node).chain(node.ancestors()).any(|node| {
         node.offset().signum() == 0
@@ -61,7 +62,7 @@ pub(crate) fn core_of(turn: NodeRef<'_>) -> Option<NodeRef<'_>> {
     turn.children_at(Scalar::ZERO).find(|child| child.is_core())
 }
 
-/// Finds out where a place is, and whether a node may stand there.
+/// Resolves a place and checks that a node may be put there.
 pub(crate) fn resolve<'a>(
     tree: TreeRef<'a>,
     place: &Place,
@@ -107,7 +108,7 @@ fn find_parent<'a>(
     Ok(parent)
 }
 
-/// Refuses parents that take nothing at all.
+/// Rejects parents that accept no children.
 fn check_parent(parent: NodeRef<'_>) -> Result<(), OpError> {
     let refuse = |reason| Err(OpError::placement(reason, parent.id()));
     match parent.class() {
@@ -119,7 +120,7 @@ fn check_parent(parent: NodeRef<'_>) -> Result<(), OpError> {
     }
 }
 
-/// Into a parent at an offset.
+/// Resolves a place in a parent at an offset.
 fn into(parent: NodeRef<'_>, offset: Scalar, subject: Subject<'_>) -> Result<Target, OpError> {
     check_parent(parent)?;
     let target = |parent, becomes_core| {
@@ -140,14 +141,14 @@ fn into(parent: NodeRef<'_>, offset: Scalar, subject: Subject<'_>) -> Result<Tar
         _ if sealed => Err(OpError::sealed(parent.id())),
         _ => match core {
             Some(core) => target(Parent::Node(core.key_of()), false),
-            // An imported head may have its core content directly at offset 0; it stays together.
+            // An imported head may have its core content directly at offset 0; keep it together.
             None if has_direct_core(parent) => target(Parent::Node(parent.key_of()), false),
             None => target(Parent::NewCore, false),
         },
     }
 }
 
-/// True if blocks stand directly at offset 0, without a core around them.
+/// Returns whether there are blocks directly at offset 0, without a core around them.
 pub(crate) fn has_direct_core(turn: NodeRef<'_>) -> bool {
     turn.children_at(Scalar::ZERO).any(|child| child.class() == Class::Block)
 }

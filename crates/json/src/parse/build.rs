@@ -1,5 +1,5 @@
-//! From events to values. Open containers live on stacks of their own, so a value is built without
-//! recursion and each array or object is allocated once, at its final size.
+//! Builds values from events. Open containers are kept on explicit stacks, so a value is built
+//! without recursion and each array or object is allocated once, at its final size.
 
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
@@ -10,20 +10,20 @@ use super::{Limits, MAX_VALUE_DEPTH, ParseError, ParseErrorKind, Reader};
 use crate::key::Key;
 use crate::{Event, Object, Value};
 
-/// Reads a text that is exactly one JSON value, with the default [`Limits`].
+/// Parses a text that is exactly one JSON value, with the default [`Limits`].
 ///
 /// # Errors
 ///
-/// Any [`ParseErrorKind`] that the text deserves.
+/// A [`ParseError`] describing the first problem in `text`.
 pub fn parse(text: &[u8]) -> Result<Value, ParseError> {
     parse_with(text, &Limits::default())
 }
 
-/// Reads a text that is exactly one JSON value.
+/// Parses a text that is exactly one JSON value.
 ///
 /// # Errors
 ///
-/// Any [`ParseErrorKind`] that the text deserves.
+/// A [`ParseError`] describing the first problem in `text`.
 pub fn parse_with(text: &[u8], limits: &Limits) -> Result<Value, ParseError> {
     let mut reader = Reader::with_limits(text, limits);
     let value = reader.read_value()?;
@@ -31,7 +31,7 @@ pub fn parse_with(text: &[u8], limits: &Limits) -> Result<Value, ParseError> {
     Ok(value)
 }
 
-/// Memory that is used again for one text after another: for logs of many short ones.
+/// Buffers reused from one text to the next, for logs of many short texts.
 ///
 /// ```
 /// use contextree_json::{Limits, Scratch};
@@ -49,11 +49,11 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// Reads a text that is exactly one JSON value, like [`parse_with`].
+    /// Parses a text that is exactly one JSON value, like [`parse_with`].
     ///
     /// # Errors
     ///
-    /// Any [`ParseErrorKind`] that the text deserves.
+    /// A [`ParseError`] describing the first problem in `text`.
     pub fn parse(&mut self, text: &[u8], limits: &Limits) -> Result<Value, ParseError> {
         let mut reader = Reader::with_limits(text, limits);
         std::mem::swap(&mut reader.buffer, &mut self.buffer);
@@ -66,27 +66,28 @@ impl Scratch {
     }
 }
 
-/// The containers that are open; kept between values to keep its memory.
+/// The open containers; kept between values to reuse the memory.
 #[derive(Debug, Default)]
 pub(super) struct Builder {
     open: Vec<Open>,
     /// The elements of all open arrays, outermost first.
     elements: Vec<Value>,
-    /// The entries of all open objects, outermost first; the last one may still wait for its value.
+    /// The entries of all open objects, outermost first; the last may still lack its value.
     entries: Vec<(Key, Value)>,
 }
 
 #[derive(Debug)]
 enum Open {
-    /// Where its elements begin.
+    /// The index of its first element.
     Array(usize),
-    /// Where its entries begin, and the offset of its bracket.
+    /// The index of its first entry, and the offset of its bracket.
     Object(usize, usize),
 }
 
-/// Takes the items from `first` on, at their final size.
+/// Removes and returns the items from `first` on, in a vector of exact size.
 fn take_from<T>(items: &mut Vec<T>, first: usize) -> Vec<T> {
-    // A long list that is alone on its stack is not worth a copy; a short one leaves the memory.
+    // A long list that is alone on the stack is handed over without a copy; a short one is copied,
+    // so that the stack keeps its memory.
     const LONG: usize = 256;
     if first > 0 || items.len() < LONG {
         return items.split_off(first);
@@ -97,12 +98,12 @@ fn take_from<T>(items: &mut Vec<T>, first: usize) -> Vec<T> {
 }
 
 impl Reader<'_> {
-    /// Reads the next complete value, for instance after a key.
+    /// Reads the next complete value, for example after a key.
     ///
     /// # Errors
     ///
-    /// Any [`ParseErrorKind`] that the text deserves, among them `DuplicateKey`, and `TooDeep` beyond
-    /// [`MAX_VALUE_DEPTH`]; `UnexpectedType` if a closing bracket, a key or the end comes next.
+    /// A [`ParseError`] for invalid text, for example `DuplicateKey`, or `TooDeep` beyond
+    /// [`MAX_VALUE_DEPTH`]; `UnexpectedType` if a closing bracket, a key or the end is next.
     pub fn read_value(&mut self) -> Result<Value, ParseError> {
         let mut builder = std::mem::take(&mut self.builder);
         let value = self.build(&mut builder)?;
@@ -164,8 +165,8 @@ impl Reader<'_> {
         Err(self.fail(ParseErrorKind::TooDeep { limit: MAX_VALUE_DEPTH }, self.start))
     }
 
-    /// Returns the error for the first repeated key of the object that opens at `offset`, by reading
-    /// the object again: the good path keeps no places.
+    /// Returns the error for the first repeated key of the object that opens at `offset`. Reads the
+    /// object again to find it, so that the success path need not record key positions.
     #[cold]
     fn duplicate_key(&mut self, offset: usize) -> ParseError {
         let text = self.text.get(offset..).unwrap_or_default();
@@ -183,7 +184,7 @@ impl Reader<'_> {
                 Ok(_) => {}
             }
         }
-        // Not reached: the object was read before and has a repeated key.
+        // Unreachable: the first reading found a repeated key.
         self.fail(ParseErrorKind::DuplicateKey("".into()), offset)
     }
 }

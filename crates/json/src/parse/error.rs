@@ -1,13 +1,14 @@
-//! What can be wrong with a text, and where.
+//! Parse errors and their positions.
 //!
-//! A place is kept as a byte offset; line and column are counted once, when the error is made.
+//! The position is stored as a byte offset; line and column are computed once, when the error is
+//! made.
 
 use std::fmt;
 
-/// Why a text could not be read, with the place.
+/// A parse error with its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseError {
-    /// Boxed, because results travel through the hot path and errors do not.
+    /// Boxed to keep `Result`s small: they pass through the hot path, errors do not.
     inner: Box<Inner>,
 }
 
@@ -19,61 +20,75 @@ struct Inner {
     column: usize,
 }
 
-/// What is wrong.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The kind of a parse error.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ParseErrorKind {
-    /// Something else has to stand here: `[1 2]`, `{"a" 1}`, `nul_`, `NaN`.
+    /// Another byte was required: `[1 2]`, `{"a" 1}`, `nul_`, `NaN`.
+    #[error("expected {expected}")]
     UnexpectedByte {
-        /// What may stand here.
+        /// What is allowed here.
         expected: &'static str,
     },
-    /// The text stops too early: `[1,`, `"abc`, `tru`, or nothing at all.
+    /// The text ends too early: `[1,`, `"abc`, `tru`, or an empty text.
+    #[error("text ends where {expected} was expected")]
     UnexpectedEnd {
-        /// What has to follow.
+        /// What must follow.
         expected: &'static str,
     },
-    /// The JSON is good, but the caller of a [`Reader`](crate::Reader) asked for another type.
+    /// The JSON is valid, but the caller of a [`Reader`](crate::Reader) asked for another type.
+    #[error("expected {expected}")]
     UnexpectedType {
         /// What the caller asked for.
         expected: &'static str,
     },
-    /// The bytes from here on are not UTF-8.
+    /// The bytes from this position on are not UTF-8.
+    #[error("invalid UTF-8")]
     InvalidUtf8,
-    /// A backslash with something that JSON does not know: `"\x41"`, `"\u12g4"`.
+    /// An invalid escape: `"\x41"`, `"\u12g4"`.
+    #[error("invalid escape in a string")]
     InvalidEscape,
-    /// Half of a surrogate pair: `"\ud800"`, `"\udc00\ud800"`. It stands for no character, so neither
-    /// a Rust string nor UTF-8 can hold it. Python reads it; we refuse it.
+    /// Half of a surrogate pair: `"\ud800"`, `"\udc00\ud800"`. It encodes no character, so neither
+    /// a Rust string nor UTF-8 can hold it. Python reads it; this crate rejects it.
+    #[error("lone surrogate in a string")]
     LoneSurrogate,
     /// A raw control character (below U+0020) inside a string; it must be escaped.
+    #[error("control character in a string must be escaped")]
     ControlCharacter,
-    /// A number against the grammar: `01`, `1.`, `-x`, `1e+`.
+    /// A number that violates the grammar: `01`, `1.`, `-x`, `1e+`.
+    #[error("invalid number")]
     InvalidNumber,
     /// A double beyond the largest finite one: `1e400`. Integers are never out of range.
+    #[error("number is out of range")]
     NumberOutOfRange,
-    /// A key that its object already has. Found when the object closes.
+    /// A key that its object already has. Detected when the object closes.
+    #[error("duplicate key `{0}`")]
     DuplicateKey(Box<str>),
     /// More open arrays and objects than the limit.
+    #[error("nesting is deeper than {limit}")]
     TooDeep {
         /// The limit.
         limit: usize,
     },
     /// More bytes than the limit; reported at the start, because nothing was read.
+    #[error("text is larger than {limit} bytes")]
     TooLarge {
         /// The limit.
         limit: usize,
     },
     /// A number with more bytes than the limit.
+    #[error("number is longer than {limit} bytes")]
     NumberTooLong {
         /// The limit.
         limit: usize,
     },
-    /// Something other than blanks after the value: `1 2`, `{}]`.
+    /// Anything but whitespace after the value: `1 2`, `{}]`.
+    #[error("unexpected data after the value")]
     TrailingData,
 }
 
 impl ParseError {
-    /// Returns the error for a place in `text`; an `offset` beyond the end means the end.
+    /// Returns the error at `offset` in `text`; an `offset` beyond the end means the end.
     #[cold]
     pub(crate) fn new(kind: ParseErrorKind, text: &str, offset: usize) -> Self {
         let before = text.as_bytes().get(..offset).unwrap_or(text.as_bytes());
@@ -91,12 +106,12 @@ impl ParseError {
         }
     }
 
-    /// Returns what is wrong.
+    /// Returns the kind.
     pub fn kind(&self) -> &ParseErrorKind {
         &self.inner.kind
     }
 
-    /// Returns the stable code: `E_LIMIT` if a limit was passed, otherwise `E_JSON_INVALID`.
+    /// Returns the stable code: `E_LIMIT` if a limit was exceeded, otherwise `E_JSON_INVALID`.
     pub fn code(&self) -> &'static str {
         match self.inner.kind {
             ParseErrorKind::TooDeep { .. }
@@ -106,7 +121,7 @@ impl ParseError {
         }
     }
 
-    /// Returns the place in bytes from the start of the text.
+    /// Returns the byte offset from the start of the text.
     pub fn offset(&self) -> usize {
         self.inner.offset
     }
@@ -121,7 +136,7 @@ impl ParseError {
         self.inner.column
     }
 
-    /// Returns the message for a text that is itself a line of another: it has the column only.
+    /// Returns the message with the column but no line, for a text that is one line of another.
     pub fn in_line(&self) -> impl fmt::Display + '_ {
         InLine(self)
     }
@@ -150,26 +165,3 @@ impl fmt::Display for ParseError {
 }
 
 impl std::error::Error for ParseError {}
-
-impl fmt::Display for ParseErrorKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        use ParseErrorKind::*;
-        match self {
-            UnexpectedByte { expected } | UnexpectedType { expected } => {
-                write!(f, "expected {expected}")
-            }
-            UnexpectedEnd { expected } => write!(f, "text ends where {expected} was expected"),
-            InvalidUtf8 => f.write_str("invalid UTF-8"),
-            InvalidEscape => f.write_str("invalid escape in a string"),
-            LoneSurrogate => f.write_str("lone surrogate in a string"),
-            ControlCharacter => f.write_str("control character in a string must be escaped"),
-            InvalidNumber => f.write_str("invalid number"),
-            NumberOutOfRange => f.write_str("number is out of range"),
-            DuplicateKey(key) => write!(f, "duplicate key `{key}`"),
-            TooDeep { limit } => write!(f, "nesting is deeper than {limit}"),
-            TooLarge { limit } => write!(f, "text is larger than {limit} bytes"),
-            NumberTooLong { limit } => write!(f, "number is longer than {limit} bytes"),
-            TrailingData => f.write_str("unexpected data after the value"),
-        }
-    }
-}

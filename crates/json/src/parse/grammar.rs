@@ -1,4 +1,5 @@
-//! The grammar as a machine: each step gives one token, and a stack of brackets replaces recursion.
+//! The grammar as a state machine: each step produces one token, and a stack of brackets replaces
+//! recursion.
 
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
@@ -18,7 +19,7 @@ pub(super) enum State {
     Failed(ParseError),
 }
 
-/// What is open.
+/// An open bracket.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Bracket {
     Array,
@@ -40,7 +41,7 @@ pub(super) enum Token<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// Makes one step through the grammar.
+    /// Advances by one token.
     #[inline]
     pub(super) fn advance(&mut self) -> Result<Token<'a>, ParseError> {
         let byte = self.peek();
@@ -56,14 +57,14 @@ impl<'a> Reader<'a> {
                 self.position += 1;
                 let byte = self.peek();
                 self.start = self.position;
-                self.key(byte, "a string as key")
+                self.key(byte, "a string key")
             }
             (State::ArrayFirst | State::ArrayNext, Some(b']')) => Ok(self.close(Token::ArrayEnd)),
             (State::ObjectFirst | State::ObjectNext, Some(b'}')) => {
                 Ok(self.close(Token::ObjectEnd))
             }
             (State::Value | State::ArrayFirst, _) => self.value(byte),
-            (State::ObjectFirst, _) => self.key(byte, "a string as key or `}`"),
+            (State::ObjectFirst, _) => self.key(byte, "a string key or `}`"),
             (State::ArrayNext, _) => Err(self.unexpected("`,` or `]`")),
             (State::ObjectNext, _) => Err(self.unexpected("`,` or `}`")),
             (State::End, None) if self.stop.is_none() => Ok(Token::End),
@@ -73,7 +74,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Skips blanks and returns the byte behind them.
+    /// Skips whitespace and returns the next byte without consuming it.
     #[inline]
     pub(super) fn peek(&mut self) -> Option<u8> {
         loop {

@@ -1,9 +1,9 @@
-//! The parser: strict JSON from bytes, without recursion, with the exact place of what is wrong.
+//! The parser: strict JSON from bytes, without recursion, with exact error positions.
 //!
-//! - `reader`: the pull parser; `grammar`: the machine in it, which gives one token at a time;
-//! - `string`, `number`, `scan`: the two tokens that have an inside, and the search through strings;
-//! - `build`: events to [`Value`](crate::Value)s; `typed`: events to what a caller asked for;
-//! - `limits`, `error`: what is refused, and how it is said.
+//! - `reader`: the pull parser; `grammar`: its state machine, which produces one token at a time;
+//! - `string`, `number`, `scan`: the tokens with inner structure, and the search through strings;
+//! - `build`: events to [`Value`](crate::Value)s; `typed`: events to the types a caller asks for;
+//! - `limits`, `error`: what is rejected, and the messages.
 
 mod build;
 mod error;

@@ -10,8 +10,8 @@ pub(crate) struct Shape {
     pub(crate) is_integer: bool,
 }
 
-/// Returns the extent of the number at the start of `bytes`, or the place of the first byte that the
-/// grammar does not allow there (the length of `bytes` if they end too early).
+/// Returns the extent of the number at the start of `bytes`, or the position of the first byte that
+/// the grammar does not allow (the length of `bytes` if they end too early).
 pub(crate) fn scan(bytes: &[u8]) -> Result<Shape, usize> {
     let at = |place: usize| bytes.get(place).copied();
     let mut len = usize::from(at(0) == Some(b'-'));
@@ -39,7 +39,7 @@ pub(crate) fn scan(bytes: &[u8]) -> Result<Shape, usize> {
     Ok(Shape { len, is_integer })
 }
 
-/// Returns the place after one or more digits that begin at `start`.
+/// Returns the position after one or more digits that begin at `start`.
 fn digits(bytes: &[u8], start: usize) -> Result<usize, usize> {
     let tail = bytes.get(start..).unwrap_or_default();
     match tail.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(tail.len()) {
@@ -48,7 +48,8 @@ fn digits(bytes: &[u8], start: usize) -> Result<usize, usize> {
     }
 }
 
-/// Returns an integer of at most 18 digits and its length, or `None` for every other text.
+/// Parses an integer of at most 18 digits and returns it with its length; `None` for any other
+/// text.
 #[inline]
 pub(super) fn scan_short_integer(bytes: &[u8]) -> Option<(i64, usize)> {
     let negative = bytes.first() == Some(&b'-');
@@ -69,7 +70,7 @@ pub(super) fn scan_short_integer(bytes: &[u8]) -> Option<(i64, usize)> {
         size = size * 10 + i64::from(digit);
         len += 1;
     }
-    // A lone `-` is no number, and a leading zero must stand alone.
+    // A lone `-` is not a number, and no digit may follow a leading zero.
     let leading_zero = bytes.get(sign_len) == Some(&b'0') && len > sign_len + 1;
     if len == sign_len || leading_zero {
         return None;

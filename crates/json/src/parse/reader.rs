@@ -1,4 +1,4 @@
-//! The pull parser: what it is made of, what it gives, and how it fails.
+//! The pull parser: its state, its events and its errors.
 
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
@@ -30,7 +30,7 @@ pub enum Event<'a> {
     Bool(bool),
     /// `null`.
     Null,
-    /// The value is complete and only blanks followed. Every further step gives this again.
+    /// The value is complete and only whitespace followed. Every further step returns this again.
     End,
 }
 
@@ -64,12 +64,12 @@ pub enum Event<'a> {
 /// ```
 #[derive(Debug)]
 pub struct Reader<'a> {
-    /// What may be read: the whole text, or the part before `stop`.
+    /// The readable text: all of it, or the part before `stop`.
     pub(super) text: &'a str,
-    /// Why `text` ends before the given text does.
+    /// Why `text` is shorter than the given text.
     pub(super) stop: Option<ParseErrorKind>,
     pub(super) limits: Limits,
-    /// Where reading goes on.
+    /// Where reading continues.
     pub(super) position: usize,
     /// Where the last token began.
     pub(super) start: usize,
@@ -88,7 +88,7 @@ impl<'a> Reader<'a> {
 
     /// Returns a reader at the start of `text`.
     ///
-    /// A text that is too large or not UTF-8 is reported by the step that comes to it.
+    /// A text that is too large or not UTF-8 is reported by the step that reaches the problem.
     pub fn with_limits(text: &'a [u8], limits: &Limits) -> Self {
         let (text, stop) = if text.len() > limits.max_bytes {
             ("", Some(ParseErrorKind::TooLarge { limit: limits.max_bytes }))
@@ -119,7 +119,7 @@ impl<'a> Reader<'a> {
     ///
     /// # Errors
     ///
-    /// Any [`ParseErrorKind`] that the text deserves, except `DuplicateKey`.
+    /// A [`ParseError`] describing the first problem in the text; never `DuplicateKey`.
     #[expect(
         clippy::should_implement_trait,
         reason = "an iterator would have to end and hide errors"
@@ -144,17 +144,17 @@ impl<'a> Reader<'a> {
         self.start
     }
 
-    /// Returns how many arrays and objects are open.
+    /// Returns the number of open arrays and objects.
     pub fn depth(&self) -> usize {
         self.stack.len()
     }
 
-    /// Returns an error at the last event, for a caller that does not like what it was given.
+    /// Returns an error located at the last event, for a caller that rejects its value.
     pub fn error(&self, kind: ParseErrorKind) -> ParseError {
         ParseError::new(kind, self.text, self.start)
     }
 
-    /// Returns the error for something other than `expected` at the current place.
+    /// Returns the error for anything other than `expected` at the current position.
     #[cold]
     pub(super) fn unexpected(&mut self, expected: &'static str) -> ParseError {
         if self.position >= self.text.len() {
@@ -163,14 +163,14 @@ impl<'a> Reader<'a> {
         self.fail(ParseErrorKind::UnexpectedByte { expected }, self.position)
     }
 
-    /// Returns the error for `expected` missing at the end of what can be read.
+    /// Returns the error for `expected` missing at the end of the readable text.
     #[cold]
     pub(super) fn fail_at_end(&mut self, expected: &'static str) -> ParseError {
         let kind = self.stop.clone().unwrap_or(ParseErrorKind::UnexpectedEnd { expected });
         self.fail(kind, self.text.len())
     }
 
-    /// Returns the error and keeps it for every further call.
+    /// Returns the error and stores it, so that every further call fails the same way.
     #[cold]
     pub(super) fn fail(&mut self, kind: ParseErrorKind, offset: usize) -> ParseError {
         let error = ParseError::new(kind, self.text, offset);

@@ -1,8 +1,8 @@
-//! The search through the inside of a string, eight bytes at a time.
+//! Searches the inside of a string, eight bytes at a time.
 
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
-/// Returns how many bytes come before the first `"`, `\` or control character.
+/// Returns the number of bytes before the first `"`, `\` or control character.
 #[inline]
 pub(super) fn plain_len(bytes: &[u8]) -> usize {
     let mut len = 0;
@@ -23,7 +23,7 @@ fn is_special(byte: u8) -> bool {
 
 /// Returns a word whose lowest set bit is the top bit of the first special byte.
 ///
-/// Bits above that one mean nothing: a borrow may run from a special byte into its neighbour.
+/// Higher bits are meaningless: a borrow may carry from a special byte into its neighbour.
 fn special_bytes(word: u64) -> u64 {
     const ONES: u64 = u64::from_le_bytes([0x01; 8]);
     const TOPS: u64 = u64::from_le_bytes([0x80; 8]);
@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_byte_is_judged_the_same_at_every_place() {
+    fn every_byte_is_classified_alike_at_every_position() {
         for byte in 0..=u8::MAX {
             for before in 0..20 {
                 let mut bytes = vec![b'a'; before];

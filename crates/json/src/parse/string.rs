@@ -1,4 +1,4 @@
-//! Strings: borrowed from the text when nothing is escaped, otherwise decoded into a buffer.
+//! Strings: borrowed from the text if they contain no escape, otherwise decoded into a buffer.
 
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use super::scan::plain_len;
 use super::{ParseError, ParseErrorKind, Reader};
 
-/// The content of a string that was just read.
+/// The content of the string that was just read.
 pub(super) enum Text<'a> {
     /// A part of the text.
     Borrowed(&'a str),
@@ -16,7 +16,7 @@ pub(super) enum Text<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// Reads the string whose opening quote is at the current place.
+    /// Reads the string whose opening quote is at the current position.
     #[inline]
     pub(super) fn string(&mut self) -> Result<Text<'a>, ParseError> {
         let begin = self.position + 1;
@@ -28,7 +28,7 @@ impl<'a> Reader<'a> {
         self.escaped_string(begin, end)
     }
 
-    /// Returns the content of a string that was just read, until the next one is read.
+    /// Returns the content of the string that was just read, valid until the next one is read.
     pub(super) fn borrowed<'b>(&'b self, text: &Text<'b>) -> &'b str {
         match text {
             Text::Borrowed(text) => text,
@@ -36,8 +36,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Returns the content of a string that was just read, for as long as the text if
-    /// possible.
+    /// Returns the content of the string that was just read, borrowed from the text if possible.
     pub(super) fn cow(&self, text: &Text<'a>) -> Cow<'a, str> {
         match text {
             Text::Borrowed(text) => Cow::Borrowed(text),
@@ -45,7 +44,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads on in a string that is plain from `begin` to `end`.
+    /// Continues reading a string that is plain from `begin` to `end`.
     fn escaped_string(&mut self, begin: usize, end: usize) -> Result<Text<'a>, ParseError> {
         self.buffer.clear();
         let (mut begin, mut end) = (begin, end);
@@ -64,7 +63,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Decodes the escape whose backslash is at `place` and returns the place behind it.
+    /// Decodes the escape whose backslash is at `place` and returns the position after it.
     fn escape(&mut self, place: usize) -> Result<usize, ParseError> {
         let character = match self.byte(place + 1) {
             Some(b'"') => '"',
@@ -90,7 +89,7 @@ impl<'a> Reader<'a> {
             self.buffer.push(character);
             return Ok(place + 6);
         }
-        // Only the first half of a pair may come first, and only its second half may follow.
+        // A pair must begin with a high surrogate, and a low surrogate must follow.
         if first < 0xdc00 {
             for (distance, expected) in [(6, b'\\'), (7, b'u')] {
                 match self.byte(place + distance) {
@@ -109,7 +108,7 @@ impl<'a> Reader<'a> {
         Err(self.fail(ParseErrorKind::LoneSurrogate, place))
     }
 
-    /// Returns the number in `\uXXXX` with the backslash at `place`.
+    /// Returns the value of `\uXXXX` with the backslash at `place`.
     fn code_unit(&mut self, place: usize) -> Result<u32, ParseError> {
         let mut unit = 0;
         for distance in 2..6 {
@@ -129,7 +128,7 @@ impl<'a> Reader<'a> {
         begin + plain_len(self.text.as_bytes().get(begin..).unwrap_or_default())
     }
 
-    /// Returns a part of the text; both ends are next to an ASCII byte, so it is never cut.
+    /// Returns a slice of the text. Both ends are next to an ASCII byte, so no character is split.
     #[inline]
     fn slice(&self, begin: usize, end: usize) -> &'a str {
         self.text.get(begin..end).unwrap_or_default()

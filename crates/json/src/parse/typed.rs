@@ -1,4 +1,4 @@
-//! Reading what a caller expects: typed steps on top of events.
+//! Typed steps on top of events, for callers that know what to expect.
 
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
@@ -13,7 +13,7 @@ impl<'a> Reader<'a> {
     ///
     /// # Errors
     ///
-    /// `UnexpectedType` if another value comes, like each of the methods below.
+    /// `UnexpectedType` if the next value has another type; likewise for each of the methods below.
     pub fn begin_object(&mut self) -> Result<(), ParseError> {
         match self.advance()? {
             Token::ObjectStart => Ok(()),
@@ -25,7 +25,7 @@ impl<'a> Reader<'a> {
     ///
     /// # Errors
     ///
-    /// `UnexpectedType` if another value comes.
+    /// `UnexpectedType` if the next value has another type.
     pub fn begin_array(&mut self) -> Result<(), ParseError> {
         match self.advance()? {
             Token::ArrayStart => Ok(()),
@@ -33,7 +33,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads the next key of the object that was begun, or its `}` and returns `None`.
+    /// Reads the next key of the current object; reads its `}` and returns `None` after the last.
     ///
     /// Whether the key is new in its object is for the caller to check.
     ///
@@ -48,12 +48,12 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Returns whether the array that was begun has another element, which then comes next; reads
-    /// its `]` if not.
+    /// Returns whether the current array has another element, which can then be read; reads its `]`
+    /// if not.
     ///
     /// # Errors
     ///
-    /// Whatever is wrong with the text up to there. `UnexpectedType` if no array is open.
+    /// A [`ParseError`] for invalid text; `UnexpectedType` if no array is open.
     pub fn next_element(&mut self) -> Result<bool, ParseError> {
         let byte = self.peek();
         self.start = self.position;
@@ -80,7 +80,7 @@ impl<'a> Reader<'a> {
     ///
     /// # Errors
     ///
-    /// `UnexpectedType` if another value comes.
+    /// `UnexpectedType` if the next value has another type.
     pub fn read_string(&mut self) -> Result<Cow<'a, str>, ParseError> {
         match self.advance()? {
             Token::String(text) => Ok(self.cow(&text)),
@@ -92,7 +92,7 @@ impl<'a> Reader<'a> {
     ///
     /// # Errors
     ///
-    /// `UnexpectedType` if another value comes.
+    /// `UnexpectedType` if the next value has another type.
     pub fn read_number(&mut self) -> Result<Number, ParseError> {
         match self.advance()? {
             Token::Number(number) => Ok(number),
@@ -100,37 +100,37 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads an integer; `1.0` is none.
+    /// Reads an integer; `1.0` is not an integer.
     ///
     /// # Errors
     ///
-    /// `UnexpectedType` if another value comes, or an integer that does not fit.
+    /// `UnexpectedType` if the next value has another type or does not fit.
     pub fn read_i64(&mut self) -> Result<i64, ParseError> {
         match self.advance()? {
             Token::Number(number) => number.as_i64(),
             _ => None,
         }
-        .ok_or_else(|| self.wrong_type("an integer of 64 bits"))
+        .ok_or_else(|| self.wrong_type("a 64-bit integer"))
     }
 
-    /// Reads an unsigned integer; `1.0` is none.
+    /// Reads an unsigned integer; `1.0` is not an integer.
     ///
     /// # Errors
     ///
-    /// `UnexpectedType` if another value comes, or an integer that does not fit.
+    /// `UnexpectedType` if the next value has another type or does not fit.
     pub fn read_u64(&mut self) -> Result<u64, ParseError> {
         match self.advance()? {
             Token::Number(number) => number.as_u64(),
             _ => None,
         }
-        .ok_or_else(|| self.wrong_type("an unsigned integer of 64 bits"))
+        .ok_or_else(|| self.wrong_type("an unsigned 64-bit integer"))
     }
 
     /// Reads `true` or `false`.
     ///
     /// # Errors
     ///
-    /// `UnexpectedType` if another value comes.
+    /// `UnexpectedType` if the next value has another type.
     pub fn read_bool(&mut self) -> Result<bool, ParseError> {
         match self.advance()? {
             Token::Bool(truth) => Ok(truth),
@@ -138,14 +138,14 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads `null` if that comes next, and returns whether it did; leaves every other value.
+    /// Reads `null` if it is next and returns whether it was; leaves any other value unread.
     ///
-    /// To be called where a value is due: after a key, after [`next_element`](Self::next_element) or
-    /// at the start.
+    /// Call this where a value is expected: after a key, after [`next_element`](Self::next_element)
+    /// or at the start.
     ///
     /// # Errors
     ///
-    /// Whatever is wrong with the text up to there.
+    /// A [`ParseError`] for invalid text.
     pub fn read_null(&mut self) -> Result<bool, ParseError> {
         let is_null = matches!(self.state, State::Value) && self.peek() == Some(b'n');
         if is_null {
@@ -154,11 +154,11 @@ impl<'a> Reader<'a> {
         Ok(is_null)
     }
 
-    /// Checks that the value is complete and only blanks follow.
+    /// Checks that the value is complete and only whitespace follows.
     ///
     /// # Errors
     ///
-    /// `TrailingData` if something follows, `UnexpectedType` if the value is not complete.
+    /// `TrailingData` if anything follows, `UnexpectedType` if the value is not complete.
     pub fn expect_end(&mut self) -> Result<(), ParseError> {
         match self.advance()? {
             Token::End => Ok(()),
@@ -166,7 +166,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Returns the error for a token that is not what the caller asked for.
+    /// Returns the error for a token of a type that the caller did not ask for.
     #[cold]
     pub(super) fn wrong_type(&mut self, expected: &'static str) -> ParseError {
         self.fail(ParseErrorKind::UnexpectedType { expected }, self.start)

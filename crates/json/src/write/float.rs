@@ -5,11 +5,11 @@
 
 /// Appends a finite double.
 ///
-/// NaN and infinities have no JSON text; they cannot be in a [`Number`](crate::Number), and for a
-/// caller that passes one anyway this writes `null`.
+/// NaN and infinities have no JSON text. A [`Number`](crate::Number) cannot hold them; if a caller
+/// passes one anyway, this writes `null`.
 pub fn float(out: &mut Vec<u8>, float: f64) {
     if !float.is_finite() {
-        debug_assert!(false, "a double that is not finite has no JSON text");
+        debug_assert!(false, "a non-finite double has no JSON text");
         out.extend_from_slice(b"null");
         return;
     }
@@ -17,7 +17,8 @@ pub fn float(out: &mut Vec<u8>, float: f64) {
     let text = buffer.format_finite(float);
     let size = float.abs();
     if size == 0.0 || (1e-4..1e16).contains(&size) {
-        // Here the shortest positional text of the formatter is Python's, letter by letter.
+        // In this range the formatter's shortest positional text equals Python's, character by
+        // character.
         out.extend_from_slice(text.as_bytes());
     } else {
         scientific(out, text);

@@ -1,7 +1,8 @@
-//! Strings in ASCII: runs of plain bytes are copied whole, the rest is escaped.
+//! Writes strings as ASCII: runs of plain bytes are copied whole, the rest is escaped.
 //!
-//! `\b \t \n \f \r \" \\` have short forms; other control characters, DEL (U+007F) and everything
-//! beyond ASCII become lower-case `\uXXXX`, in surrogate pairs beyond U+FFFF. `/` stays as it is.
+//! `\b \t
+//!  \f \r \" \\` have short forms; other control characters, DEL (U+007F) and everything beyond
+//! ASCII become lower-case `\uXXXX`, as surrogate pairs beyond U+FFFF. `/` is not escaped.
 
 use crate::key::Key;
 
@@ -18,7 +19,8 @@ pub fn string(out: &mut Vec<u8>, text: &str) {
             None => break,
         }
         rest = chars.as_str();
-        // Escapes come in company: text beyond ASCII is escaped without asking for plain runs.
+        // Non-ASCII characters are usually adjacent, so they are escaped without checking for plain
+        // runs in between.
         while let Some(character) = chars.next().filter(|character| !character.is_ascii()) {
             unicode_escape(out, character);
             rest = chars.as_str();
@@ -39,14 +41,14 @@ pub(super) fn key(out: &mut Vec<u8>, key: &Key) {
     out.push(b'"');
 }
 
-/// How many bytes are looked at together: a vector register.
+/// Number of bytes examined together: one vector register.
 const BLOCK: usize = 16;
 
-/// Appends the bytes at the start that stand for themselves or have a short form, as far as that can be told cheaply, and returns how
-/// many they are.
+/// Appends the longest prefix that consists of bytes that are plain or have a short form, as far as
+/// a cheap test finds one, and returns its length.
 ///
-/// Blocks are copied whole, and what was too much is cut off: most texts are short runs between escapes, where a call that copies a few
-/// bytes costs more than they do.
+/// Blocks are copied whole and the excess is cut off afterwards: most texts are short runs between
+/// escapes, where calling `memcpy` for a few bytes costs more than copying a block.
 fn copy_plain(out: &mut Vec<u8>, bytes: &[u8]) -> usize {
     let (blocks, tail) = bytes.as_chunks::<BLOCK>();
     for (number, block) in blocks.iter().enumerate() {
@@ -54,7 +56,7 @@ fn copy_plain(out: &mut Vec<u8>, bytes: &[u8]) -> usize {
             out.extend_from_slice(block);
             continue;
         };
-        // All are looked at, at once.
+        // No early exit: all bytes of the block are tested at once.
         if !block.iter().fold(true, |all, byte| all & (is_plain(*byte) | is_short(*byte))) {
             let len = out.len() + first;
             out.extend_from_slice(block);
@@ -68,8 +70,8 @@ fn copy_plain(out: &mut Vec<u8>, bytes: &[u8]) -> usize {
     bytes.len() - tail.len() + plain
 }
 
-/// Appends a block in which every byte stands for itself or has a short form. Without a branch for each: where the escapes are in a text
-/// cannot be foretold.
+/// Appends a block in which every byte is plain or has a short form. Branch-free, because the
+/// positions of escapes in a text cannot be predicted.
 fn short_forms(out: &mut Vec<u8>, block: &[u8; BLOCK]) {
     const ROOM: usize = 3 * BLOCK;
     let start = out.len();
@@ -78,7 +80,7 @@ fn short_forms(out: &mut Vec<u8>, block: &[u8; BLOCK]) {
     let mut len = 0;
     for byte in block {
         let form = FORMS[usize::from(*byte & 0x7f)];
-        // Two bytes for each, at most. Said like this, the compiler knows that they fit.
+        // Each byte becomes at most two. The mask lets the compiler drop the bounds check.
         let at = len & (2 * BLOCK - 1);
         forms[at..at + 2].copy_from_slice(&form);
         len += 1 + usize::from(form[1] != 0);
@@ -86,7 +88,8 @@ fn short_forms(out: &mut Vec<u8>, block: &[u8; BLOCK]) {
     out.truncate(start + len);
 }
 
-/// What is written for each byte of ASCII that is plain or has a short form: one byte and a zero, or two.
+/// The output for each ASCII byte that is plain or has a short form: one byte and a zero, or two
+/// bytes.
 const FORMS: [[u8; 2]; 128] = {
     let mut forms = [[0; 2]; 128];
     let mut byte = 0;
@@ -100,9 +103,9 @@ const FORMS: [[u8; 2]; 128] = {
     forms
 };
 
-/// Returns the place of the first byte that is not plain.
+/// Returns the position of the first byte that is not plain.
 fn first_special(block: &[u8; BLOCK]) -> Option<usize> {
-    // The compiler compares all bytes at once.
+    // The compiler vectorizes this comparison.
     let special = block.map(|byte| if is_plain(byte) { 0 } else { u8::MAX });
     match u128::from_le_bytes(special) {
         0 => None,
@@ -136,7 +139,8 @@ fn plain_len(bytes: &[u8]) -> usize {
             special => bytes.len() - 8 + special.trailing_zeros() as usize / 8,
         };
     }
-    // Four to seven bytes fit into a word as two halves that overlap; this only says yes or no.
+    // Four to seven bytes fit into a word as two overlapping halves; this tests only whether all
+    // are plain.
     if let (Some(first), Some(last)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
         let halves =
             u64::from(u32::from_le_bytes(*first)) << 32 | u64::from(u32::from_le_bytes(*last));
@@ -147,14 +151,14 @@ fn plain_len(bytes: &[u8]) -> usize {
     bytes.iter().position(|&byte| !is_plain(byte)).unwrap_or(bytes.len())
 }
 
-/// Whether a byte stands for itself: printable ASCII except `"` and `\`.
+/// Returns whether a byte is copied as it is: printable ASCII except `"` and `\`.
 fn is_plain(byte: u8) -> bool {
     (byte.wrapping_sub(b' ') < 0x5f) & (byte != b'"') & (byte != b'\\')
 }
 
 /// Returns a word whose lowest set bit is the top bit of the first byte that is not plain.
 ///
-/// Bits above that one mean nothing: a borrow may run from a special byte into its neighbour.
+/// Higher bits are meaningless: a borrow may carry from a special byte into its neighbour.
 fn special_bytes(word: u64) -> u64 {
     const ONES: u64 = u64::from_le_bytes([0x01; 8]);
     const TOPS: u64 = u64::from_le_bytes([0x80; 8]);
@@ -173,7 +177,7 @@ fn escape(out: &mut Vec<u8>, character: char) {
     }
 }
 
-/// Returns what follows the backslash in the short form of a character.
+/// Returns the character after the backslash in a short form.
 const fn short(character: char) -> Option<u8> {
     Some(match character {
         '"' => b'"',
@@ -187,7 +191,7 @@ const fn short(character: char) -> Option<u8> {
     })
 }
 
-/// Whether a byte has a short form.
+/// Returns whether a byte has a short form.
 fn is_short(byte: u8) -> bool {
     (byte == b'"') | (byte == b'\\') | (byte.wrapping_sub(8) < 6) & (byte != 0x0b)
 }
@@ -238,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn every_byte_is_found_at_every_place() {
+    fn every_special_byte_is_found_at_every_position() {
         for byte in 0..=0x7f_u8 {
             let mut alone = Vec::new();
             escape_or_copy(&mut alone, byte as char);
@@ -253,7 +257,7 @@ mod tests {
         }
     }
 
-    /// The rule byte by byte, without blocks or words.
+    /// The reference: escapes character by character, without blocks or words.
     fn escape_or_copy(out: &mut Vec<u8>, character: char) {
         match character {
             ' ' | '!' | '#'..='[' | ']'..='~' => out.push(character as u8),

@@ -1,4 +1,4 @@
-//! Values and integers. The walk keeps its own stack, so no value is too deep to be written.
+//! Writes values and integers. The traversal keeps its own stack, so any depth can be written.
 
 use std::slice;
 
@@ -67,13 +67,13 @@ pub fn number(out: &mut Vec<u8>, number: &Number) {
     }
 }
 
-/// A container that has been opened and not yet closed, with what is left of it.
+/// A container that is open, with its remaining items.
 enum Open<'a> {
     Array(slice::Iter<'a, Value>),
     Object(slice::Iter<'a, (Key, Value)>),
 }
 
-/// Writes up to where the next value belongs and returns it; closes containers that are used up.
+/// Writes separators, keys and closing brackets up to the next value and returns that value.
 fn next_value<'a>(out: &mut Vec<u8>, stack: &mut Vec<Open<'a>>) -> Option<&'a Value> {
     loop {
         match stack.last_mut()? {
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn depth_does_not_cost_stack() {
+    fn deep_values_do_not_use_stack() {
         let mut value = Value::Null;
         for _ in 0..200_000 {
             value = Value::from(vec![value]);

@@ -1,4 +1,4 @@
-//! What is refused, in which words and at which place.
+//! Rejected texts: messages and positions.
 
 use contextree_json::{Limits, ParseErrorKind, parse, parse_with};
 
@@ -23,8 +23,8 @@ fn structure() {
     check("{\"a\":1]", "expected `,` or `}` at line 1, column 7");
     check("{\"a\" 1}", "expected `:` at line 1, column 6");
     check("{\"a\":}", "expected a value at line 1, column 6");
-    check("{\"a\":1,}", "expected a string as key at line 1, column 8");
-    check("{a:1}", "expected a string as key or `}` at line 1, column 2");
+    check("{\"a\":1,}", "expected a string key at line 1, column 8");
+    check("{a:1}", "expected a string key or `}` at line 1, column 2");
     check("{\"a\"", "text ends where `:` was expected at line 1, column 5");
     check("1 2", "unexpected data after the value at line 1, column 3");
     check("{}]", "unexpected data after the value at line 1, column 3");
@@ -34,7 +34,7 @@ fn structure() {
 }
 
 #[test]
-fn a_line_of_many_is_told_by_its_column() {
+fn in_line_reports_the_column_only() {
     let error = parse(b"[1,]").unwrap_err();
     assert_eq!(error.in_line().to_string(), "expected a value at column 4");
     let error = parse_with(b"[1]", &Limits { max_bytes: 2, ..Limits::default() }).unwrap_err();
@@ -100,7 +100,7 @@ fn lone_surrogates() {
 }
 
 #[test]
-fn invalid_utf8_is_found_where_it_stands() {
+fn invalid_utf8_is_reported_at_its_position() {
     check(b"\"ab\xff\"", "invalid UTF-8 at line 1, column 4");
     check(b"[1,\n\xc3", "invalid UTF-8 at line 2, column 1");
     check(b"1\xff", "invalid UTF-8 at line 1, column 2");
@@ -120,7 +120,7 @@ fn columns_count_characters_and_lines_end_with_newlines() {
 }
 
 #[test]
-fn a_repeated_key_is_named_with_its_second_place() {
+fn a_repeated_key_is_reported_at_its_second_position() {
     check("{\"a\":1,\n\"b\":2, \"a\":3, \"b\":4}", "duplicate key `a` at line 2, column 8");
     check(
         "[{\"x\":{\"a\":1}},{\"x\":[{\"a\":1,\"\\u0061\":2}]}]",

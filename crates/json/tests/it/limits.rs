@@ -1,4 +1,4 @@
-//! Limits: nothing a text can hold may cost more stack or memory than was allowed.
+//! Limits: no text may use more stack or memory than was allowed.
 
 use contextree_json::{Event, Limits, MAX_VALUE_DEPTH, ParseErrorKind, Reader, parse, parse_with};
 
@@ -37,7 +37,7 @@ fn depth_is_bounded() {
 }
 
 #[test]
-fn a_value_stays_droppable_whatever_the_limit() {
+fn a_value_can_be_dropped_at_any_depth_limit() {
     let limits = Limits { max_depth: usize::MAX, ..Limits::default() };
     let too_deep = (ParseErrorKind::TooDeep { limit: MAX_VALUE_DEPTH }, MAX_VALUE_DEPTH);
     check(&nested(MAX_VALUE_DEPTH), &limits, None);
@@ -46,7 +46,7 @@ fn a_value_stays_droppable_whatever_the_limit() {
 }
 
 #[test]
-fn events_may_go_as_deep_as_the_limit_says() {
+fn events_may_nest_as_deep_as_the_limit() {
     let text = nested(1_000_000);
     let limits = Limits { max_depth: 1_000_000, ..Limits::default() };
     let mut reader = Reader::with_limits(text.as_bytes(), &limits);

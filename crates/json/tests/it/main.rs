@@ -1,4 +1,4 @@
-//! The crate from outside: against CPython, against serde_json, and against broken texts.
+//! Integration tests: against CPython, against serde_json, and against invalid texts.
 
 mod errors;
 mod limits;

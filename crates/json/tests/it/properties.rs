@@ -1,5 +1,5 @@
-//! Properties: reading and writing are inverse, no bytes cause a panic, and serde_json agrees on what
-//! is JSON except where the crate documents a difference.
+//! Properties: reading and writing are inverse, no bytes cause a panic, and serde_json agrees on
+//! what is JSON except where the crate documents a difference.
 
 use contextree_json::{Event, Number, Object, ParseErrorKind, Reader, Value, parse, write};
 use proptest::collection::vec;
@@ -33,7 +33,7 @@ fn any_value() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Texts that are nearly JSON.
+/// Texts that are almost JSON.
 fn nearly_json() -> impl Strategy<Value = Vec<u8>> {
     let piece = prop::sample::select(vec![
         "{",
@@ -108,7 +108,7 @@ proptest! {
     }
 
     #[test]
-    fn no_text_is_longer_than_its_bound(value in any_value()) {
+    fn canonical_text_never_exceeds_its_bound(value in any_value()) {
         prop_assert!(value.to_canonical().len() <= value.canonical_bound());
     }
 
@@ -121,7 +121,7 @@ proptest! {
     }
 
     #[test]
-    fn a_truncated_text_is_refused_without_panic(value in any_value()) {
+    fn a_truncated_text_is_rejected_without_panic(value in any_value()) {
         let text = Value::from(vec![value]).to_canonical();
         for len in 0..text.len() {
             drain(&text[..len]);
@@ -151,7 +151,7 @@ proptest! {
     }
 
     #[test]
-    fn strings_are_json_for_everyone(text in any::<String>()) {
+    fn written_strings_are_valid_json_for_serde_json(text in any::<String>()) {
         let mut out = Vec::new();
         write::string(&mut out, &text);
         prop_assert!(out.iter().all(|byte| (b' '..=b'~').contains(byte)));

@@ -1,8 +1,8 @@
-//! The pull parser: events, typed steps, and what happens when a caller asks for the wrong thing.
+//! The pull parser: events, typed steps, and errors for callers that ask for the wrong type.
 
 use contextree_json::{Event, ParseErrorKind, Reader};
 
-/// Writes the events with their offsets, one letter or text each.
+/// Formats the events with their offsets, one letter or text each.
 fn trace(text: &str) -> String {
     let mut reader = Reader::new(text.as_bytes());
     let mut out = Vec::new();
@@ -18,13 +18,21 @@ fn trace(text: &str) -> String {
             Ok(Event::Bool(truth)) => truth.to_string(),
             Ok(Event::Null) => "null".to_owned(),
             Ok(Event::End) => {
-                assert_eq!(reader.next(), Ok(Event::End), "the end stays the end");
+                assert_eq!(reader.next(), Ok(Event::End), "the end is returned again");
                 break;
             }
             Err(error) => {
-                assert_eq!(reader.next(), Err(error.clone()), "an error stays");
-                assert_eq!(reader.read_value(), Err(error.clone()), "an error stays");
-                assert_eq!(reader.next_element(), Err(error.clone()), "an error stays");
+                assert_eq!(reader.next(), Err(error.clone()), "the same error is returned again");
+                assert_eq!(
+                    reader.read_value(),
+                    Err(error.clone()),
+                    "the same error is returned again"
+                );
+                assert_eq!(
+                    reader.next_element(),
+                    Err(error.clone()),
+                    "the same error is returned again"
+                );
                 out.push(format!("! {error}"));
                 break;
             }
@@ -35,7 +43,7 @@ fn trace(text: &str) -> String {
 }
 
 #[test]
-fn events_come_in_order_with_their_places() {
+fn events_are_in_order_with_their_offsets() {
     #[track_caller]
     fn check(text: &str, expect: &str) {
         assert_eq!(trace(text), expect);
@@ -73,11 +81,11 @@ fn typed_steps_read_a_document() {
         match &*key {
             "n" => assert!(reader.read_null().unwrap()),
             "list" => {
-                assert!(!reader.read_null().unwrap(), "another value stays to be read");
+                assert!(!reader.read_null().unwrap(), "any other value can still be read");
                 reader.begin_array().unwrap();
                 let mut sum = 0;
                 while reader.next_element().unwrap() {
-                    assert!(reader.next_element().unwrap(), "asking again moves nothing");
+                    assert!(reader.next_element().unwrap(), "asking again does not advance");
                     sum += reader.read_i64().unwrap();
                 }
                 assert_eq!(sum, 3);
@@ -102,7 +110,7 @@ fn typed_steps_read_a_document() {
 }
 
 #[test]
-fn the_wrong_type_is_named_with_its_place() {
+fn a_wrong_type_is_reported_with_its_position() {
     #[track_caller]
     fn check<'a, T: std::fmt::Debug>(
         text: &'a str,
@@ -112,11 +120,11 @@ fn the_wrong_type_is_named_with_its_place() {
         assert_eq!(read(&mut Reader::new(text.as_bytes())).unwrap_err().to_string(), expect);
     }
     check(" 1", |reader| reader.read_string(), "expected a string at line 1, column 2");
-    check("1.0", |reader| reader.read_i64(), "expected an integer of 64 bits at line 1, column 1");
+    check("1.0", |reader| reader.read_i64(), "expected a 64-bit integer at line 1, column 1");
     check(
         "-1",
         |reader| reader.read_u64(),
-        "expected an unsigned integer of 64 bits at line 1, column 1",
+        "expected an unsigned 64-bit integer at line 1, column 1",
     );
     check("[]", |reader| reader.begin_object(), "expected an object at line 1, column 1");
     check("{}", |reader| reader.begin_array(), "expected an array at line 1, column 1");
@@ -134,7 +142,7 @@ fn the_wrong_type_is_named_with_its_place() {
 }
 
 #[test]
-fn a_caller_can_refuse_an_event_at_its_place() {
+fn a_caller_can_reject_an_event_at_its_position() {
     let mut reader = Reader::new(b"{\"a\":1,\n \"a\":2}");
     for _ in 0..4 {
         reader.next().unwrap();

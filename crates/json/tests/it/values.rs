@@ -49,7 +49,11 @@ fn an_object_keeps_its_keys_unique_and_sorted() {
         object.insert(key, Value::from(key));
     }
     assert_eq!(object.keys().collect::<Vec<_>>(), ["a", "b", "m", "z"]);
-    assert_eq!(object.insert("m", 1.into()), Some("m".into()), "insert returns what it replaced");
+    assert_eq!(
+        object.insert("m", 1.into()),
+        Some("m".into()),
+        "insert returns the value it replaced"
+    );
     assert_eq!(object.remove("m"), Some(1.into()));
     assert_eq!(object.remove("m"), None);
     assert!(object.contains_key("z") && !object.contains_key("m"));
@@ -61,14 +65,14 @@ fn an_object_keeps_its_keys_unique_and_sorted() {
 }
 
 #[test]
-fn of_two_equal_keys_collected_the_later_wins() {
+fn the_later_of_two_equal_keys_wins_when_collecting() {
     let object: Object =
         [("b", 1.into()), ("a", 2.into()), ("b", 3.into()), ("b", 4.into())].into_iter().collect();
     assert_eq!(Value::from(object).to_canonical(), br#"{"a":2,"b":4}"#);
 }
 
 #[test]
-fn accessors_answer_for_their_own_type_only() {
+fn accessors_return_none_for_other_types() {
     let value = parse(br#"{"s":"x","i":7,"f":1.5,"t":true,"n":null,"a":[1],"big":1e308}"#).unwrap();
     let get = |key: &str| value.get(key).unwrap();
     assert_eq!(get("s").as_str(), Some("x"));

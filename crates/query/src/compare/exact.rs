@@ -1,4 +1,4 @@
-//! Numbers compared exactly, however they were written.
+//! Compares numbers exactly, regardless of how they were written.
 
 use std::cmp::Ordering;
 
@@ -8,7 +8,7 @@ use contextree_selector as selector;
 /// A number without rounding: an integer, or a decimal of any length.
 #[derive(Clone, Debug)]
 pub enum Exact {
-    /// An integer of 64 bits; nearly every number is one.
+    /// A 64-bit integer; nearly every number is one.
     Int(i64),
     /// Anything else.
     Decimal(Box<Decimal>),
@@ -23,13 +23,13 @@ pub struct Decimal {
 }
 
 impl Exact {
-    /// Returns the number that a text writes as JSON does, or nothing if it is no number.
+    /// Parses a JSON number; returns `None` for any other text.
     pub fn from_text(text: &str) -> Option<Self> {
         json::Number::parse(text).map(|number| Self::from_json(&number))
     }
 
-    /// Returns a number of a document. A double stands for the shortest decimal that reads back as it, so that
-    /// `[priority=0.1]` finds a stored `0.1`.
+    /// Returns a number of a document. A double is the shortest decimal that reads back as it, so
+    /// that `[priority=0.1]` finds a stored `0.1`.
     pub fn from_json(number: &json::Number) -> Self {
         match number.as_i64() {
             Some(integer) => Self::Int(integer),
@@ -81,7 +81,7 @@ impl PartialEq for Exact {
 impl Eq for Exact {}
 
 impl Decimal {
-    /// Reads `-12.50e+3`; what is no digit, sign, point or exponent is passed over, there is none in numbers.
+    /// Parses `-12.50e+3`, ignoring bytes that cannot be part of a number, which do not occur.
     fn from_ascii(text: &[u8]) -> Self {
         let (mantissa, exponent) = match text.iter().position(|byte| matches!(byte, b'e' | b'E')) {
             Some(at) => (&text[..at], exponent(&text[at + 1..])),
@@ -117,7 +117,8 @@ impl Ord for Decimal {
             (false, false) => 1,
         };
         let size = |left: &Self, right: &Self| {
-            // Digits without a leading zero compare like fractions: as text, a prefix being smaller.
+            // Digits without leading zeros compare like fractions: as text, where a prefix is
+            // smaller.
             left.point.cmp(&right.point).then_with(|| left.digits.cmp(&right.digits))
         };
         sign(self)

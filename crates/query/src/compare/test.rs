@@ -1,4 +1,4 @@
-//! Conditions on values and how they are decided.
+//! Conditions on values and their evaluation.
 
 use std::cmp::Ordering;
 
@@ -15,14 +15,14 @@ pub enum Typing {
     Number,
     /// As text.
     Text,
-    /// By what both sides are.
+    /// By the types of both sides.
     Free,
 }
 
-/// The condition on a value, its literals read once.
+/// A condition on a value, with its literals parsed once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Test {
-    /// There, and not null.
+    /// Present and not null.
     Present,
     /// Compared with a literal.
     Compare(Op, Literal),
@@ -37,7 +37,7 @@ pub enum Literal {
     Null,
     /// A number, and its text.
     Number(Exact, Box<str>),
-    /// Text, and the number it writes, if it does.
+    /// A text, and its value if it is a number.
     Text(Box<str>, Option<Exact>),
 }
 
@@ -66,7 +66,7 @@ impl Literal {
         }
     }
 
-    /// Returns the literal as text; null has none.
+    /// Returns the literal as text; `None` for null.
     pub fn as_text(&self) -> Option<&str> {
         match self {
             Self::Null => None,
@@ -75,7 +75,7 @@ impl Literal {
     }
 }
 
-/// Returns true if the value satisfies the test.
+/// Returns whether the value satisfies the test.
 pub(crate) fn holds(typing: Typing, value: &Datum<'_>, test: &Test) -> bool {
     let ordered = |literal, is: fn(Ordering) -> bool| order(typing, value, literal).is_some_and(is);
     match test {
@@ -91,8 +91,8 @@ pub(crate) fn holds(typing: Typing, value: &Datum<'_>, test: &Test) -> bool {
     }
 }
 
-/// Decides a test on a set of texts, such as tags: `=` is membership, `!=` its negation, and any other comparison holds
-/// if it does for one member.
+/// Evaluates a test on a set of texts, such as tags: `=` is membership, `!=` its negation, and any
+/// other comparison holds if it holds for one member.
 pub(crate) fn any_holds<'t>(
     members: &(impl Iterator<Item = &'t str> + Clone),
     test: &Test,

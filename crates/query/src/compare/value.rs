@@ -7,7 +7,7 @@ use contextree_tree::Scalar;
 
 use super::Exact;
 
-/// The value of an attribute, borrowed from the tree where that is possible.
+/// The value of an attribute, borrowed from the tree if possible.
 #[derive(Clone, Debug)]
 pub(crate) enum Datum<'t> {
     /// Absent or null.
@@ -18,7 +18,7 @@ pub(crate) enum Datum<'t> {
     Number(Cow<'t, Number>),
     /// Text.
     Text(Cow<'t, str>),
-    /// A truth value.
+    /// A boolean.
     Bool(bool),
     /// A list or an object.
     Compound(&'t Value),
@@ -53,7 +53,7 @@ impl<'t> Datum<'t> {
         matches!(self, Self::Null)
     }
 
-    /// Returns the value as a number; a text that writes one counts.
+    /// Returns the value as a number; a text that is a number counts.
     pub(crate) fn exact(&self) -> Option<Exact> {
         match self {
             Self::Int(integer) => Some(Exact::Int(*integer)),
@@ -63,7 +63,7 @@ impl<'t> Datum<'t> {
         }
     }
 
-    /// Returns the value as text; lists and objects have none.
+    /// Returns the value as text; `None` for lists and objects.
     pub(crate) fn text(&self) -> Option<Cow<'_, str>> {
         match self {
             Self::Text(text) => Some(Cow::Borrowed(text)),

@@ -1,7 +1,7 @@
-//! Chains as an automaton that is fed the path from the root to a node, one spot at a time.
+//! Chains as an automaton that reads the path from the root to a node, one spot at a time.
 //!
-//! A state says which steps may match next: below the spot, or directly below it. One pass over a tree in document order
-//! decides every node; the path to a single node decides that node.
+//! A state is the set of steps that may match next: below the spot, or directly below it. One pass
+//! over a tree in document order decides every node; the path to a single node decides that node.
 
 use contextree_tree::{Hint, NodeRef, TreeRef};
 
@@ -13,7 +13,11 @@ use crate::depth::Axis;
 use crate::plan::asks_place;
 use crate::resolve::{Chain, Relation, Step};
 
-/// Which steps may match next, one bit each.
+/// Maximum number of steps in an automaton: a state is a bit set in a `u64`, so that advancing all
+/// chains by one node is a few instructions. Longer selectors are evaluated with a table.
+pub(crate) const MAX_STEPS: usize = u64::BITS as usize;
+
+/// The steps that may match next, one bit each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct State {
     /// Anywhere below the spot.
@@ -32,36 +36,37 @@ impl State {
     }
 }
 
-/// Steps of chains, at most 64 altogether. Which node a pick chooses is for the walk to say.
+/// The steps of chains, at most [`MAX_STEPS`] in total. The walk decides which nodes picks choose.
 #[derive(Debug)]
 pub(crate) struct Automaton<'q> {
     steps: Vec<&'q Step>,
-    /// The steps' conditions, made ready for one tree; nothing where no node of it can satisfy them.
+    /// The steps' conditions, prepared for one tree; `None` if no node of the tree can satisfy
+    /// them.
     scans: Vec<Option<Scan<'q>>>,
     /// The first step of each chain.
     starts: u64,
     /// The last step of each chain.
     lasts: u64,
-    /// Steps that name a part of a turn.
+    /// Steps that select a part of a turn.
     zones: u64,
     /// Steps that an elided core can match.
     cores: u64,
-    /// Steps whose successor stands directly below them.
+    /// Steps whose successor must be directly below them.
     parents: u64,
     /// Steps with picks.
     picks: u64,
-    /// True if a step asks where a node stands.
+    /// Whether a step depends on the position of a node.
     asks_place: bool,
 }
 
 impl<'q> Automaton<'q> {
-    /// Returns the automaton of some chains, from the step `from` of each on, for nodes of one tree; nothing if they are
-    /// too long or have picks.
+    /// Returns the automaton of chains, from step `from` of each on, for nodes of one tree; `None`
+    /// if they are too long or have picks.
     pub(crate) fn new(chains: &'q [Chain], from: usize, tree: TreeRef<'_>) -> Option<Self> {
         Self::with_picks(chains, from, tree).filter(|automaton| automaton.picks == 0)
     }
 
-    /// As [`Automaton::new`], but the chains may have picks.
+    /// Like [`Automaton::new`], but the chains may have picks.
     pub(crate) fn with_picks(chains: &'q [Chain], from: usize, tree: TreeRef<'_>) -> Option<Self> {
         let mut automaton = Automaton {
             steps: Vec::new(),
@@ -76,7 +81,7 @@ impl<'q> Automaton<'q> {
         };
         for chain in chains {
             let steps = chain.steps.get(from..)?;
-            if automaton.steps.len() + steps.len() > 64 {
+            if automaton.steps.len() + steps.len() > MAX_STEPS {
                 return None;
             }
             for (index, step) in steps.iter().enumerate() {
@@ -99,12 +104,12 @@ impl<'q> Automaton<'q> {
         Some(automaton)
     }
 
-    /// The state above the root: every chain may begin anywhere.
+    /// Returns the state above the root: every chain may begin anywhere.
     pub(crate) fn start(&self) -> State {
         State { below: self.starts, child: 0 }
     }
 
-    /// The state of a spot that the step before the first one has matched.
+    /// Returns the state of a spot that the step before the first one has matched.
     pub(crate) fn start_below(&self, relation: Relation) -> State {
         match relation {
             Relation::Descendant => State { below: self.starts, child: 0 },
@@ -112,12 +117,12 @@ impl<'q> Automaton<'q> {
         }
     }
 
-    /// True if zones or elided cores have to be looked for.
+    /// Returns whether zones or elided cores must be considered.
     pub(crate) fn has_zones_or_cores(&self) -> bool {
         self.zones | self.cores != 0
     }
 
-    /// Moves on to a spot; returns its state and whether it matches a last step.
+    /// Advances to a spot; returns its state and whether it matches a last step.
     #[inline]
     pub(crate) fn enter(
         &self,
@@ -129,7 +134,7 @@ impl<'q> Automaton<'q> {
         self.enter_picked(from, spot, parent_is_zoned, env, &[])
     }
 
-    /// As [`Automaton::enter`], where these were picked among the spot and its siblings.
+    /// Like [`Automaton::enter`], but with the nodes picked among the spot and its siblings.
     #[inline]
     pub(super) fn enter_picked(
         &self,
@@ -143,7 +148,8 @@ impl<'q> Automaton<'q> {
         let mut tried = 0;
         let mut state = State { below: from.below, child: 0 };
         let mut is_match = false;
-        // A zone opens its successor for the same spot, which has a higher bit and is still to come.
+        // A zone opens its successor for the same spot. The successor has a higher bit, so the loop
+        // still reaches it.
         while open & !tried != 0 {
             let index = (open & !tried).trailing_zeros();
             let bit = 1_u64 << index;
@@ -180,7 +186,8 @@ impl<'q> Automaton<'q> {
         self.scans[index].as_ref().is_some_and(|scan| scan.holds(spot, env))
     }
 
-    /// Where matches cannot be; nothing at all if there can be none.
+    /// Returns a hint that excludes subtrees without matches; `None` if there can be no match at
+    /// all.
     pub(crate) fn hint(&self) -> Option<Hint> {
         let mut lasts = (0..self.steps.len()).filter(|index| self.lasts & 1 << index != 0);
         match (lasts.next(), lasts.next()) {
@@ -189,25 +196,26 @@ impl<'q> Automaton<'q> {
         }
     }
 
-    /// False if a node has other names than the last steps ask for.
+    /// Returns whether the names of a node allow it to match a last step.
     fn may_end_in(&self, node: NodeRef<'_>) -> bool {
         let mut lasts = (0..self.steps.len()).filter(|index| self.lasts & 1 << index != 0);
         lasts.any(|last| self.scans[last].as_ref().is_some_and(|scan| scan.names_hold(node)))
     }
 
-    /// True if a step asks where a node stands.
+    /// Returns whether a step depends on the position of a node.
     pub(crate) fn asks_place(&self) -> bool {
         self.asks_place
     }
 
-    /// Returns the steps with picks that may match next, by their numbers.
+    /// Returns the steps with picks that may match next, with their numbers.
     pub(super) fn open_picks(&self, state: State) -> impl Iterator<Item = (usize, &'q Step)> {
         let open = (state.below | state.child) & self.picks;
         let steps = self.steps.iter().enumerate();
         steps.filter(move |(index, _)| open & 1 << index != 0).map(|(index, step)| (index, *step))
     }
 
-    /// True if all steps that may match next have picks, and cannot match anything but these and what is found below them.
+    /// Returns whether all steps that may match next have picks, and can match only the picked
+    /// nodes and what is below them.
     pub(super) fn opens_picks_only(&self, state: State, node: NodeRef<'_>) -> bool {
         (state.below | state.child) & !self.picks == 0
             && (state.below == 0
@@ -217,12 +225,12 @@ impl<'q> Automaton<'q> {
                         .all(|(_, step)| step.compound.is_turn())))
     }
 
-    /// True if a step has picks.
+    /// Returns whether a step has picks.
     pub(super) fn has_picks(&self) -> bool {
         self.picks != 0
     }
 
-    /// Returns what the children of a spot are met with.
+    /// Returns the state for the children of a spot.
     pub(crate) fn descend(&self, spot: &Spot<'_>, state: State, env: &Env) -> Descent {
         let mut descent = Descent { state, core: None, is_zoned: false };
         if self.has_zones_or_cores() {
@@ -235,9 +243,9 @@ impl<'q> Automaton<'q> {
         descent
     }
 
-    /// True if a node matches. Only the path from the root is looked at.
+    /// Returns whether a node matches. Only the path from the root is read.
     pub(crate) fn matches<'t>(&self, node: NodeRef<'t>, axis: &Axis<'t>, env: &Env) -> bool {
-        // Most nodes are told apart by their names, before anybody looks for the way to them.
+        // Names rule out most nodes before their paths are looked up.
         if !self.may_end_in(node) {
             return false;
         }
@@ -253,7 +261,7 @@ impl<'q> Automaton<'q> {
     }
 }
 
-/// What the children of a spot are met with.
+/// The states for the children of a spot.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Descent {
     pub(super) state: State,
@@ -262,11 +270,12 @@ pub(crate) struct Descent {
 }
 
 impl Descent {
-    /// Nothing can match.
+    /// No child can match.
     pub(crate) const DEAD: Descent =
         Descent { state: State { below: 0, child: 0 }, core: None, is_zoned: false };
 
-    /// The state for one child: blocks in an elided core are below the core and the turn.
+    /// Returns the state for one child: blocks in an elided core are below both the core and the
+    /// turn.
     #[inline]
     pub(crate) fn state_for(&self, child: NodeRef<'_>) -> State {
         match self.core {
@@ -275,7 +284,7 @@ impl Descent {
         }
     }
 
-    /// True if nothing below can match.
+    /// Returns whether nothing below can match.
     pub(crate) fn is_dead(&self) -> bool {
         self.state.is_dead() && self.core.is_none_or(State::is_dead)
     }

@@ -1,4 +1,4 @@
-//! Deciding one condition on one spot.
+//! Evaluates one condition on one spot.
 
 use std::borrow::Cow;
 
@@ -11,24 +11,24 @@ use super::spot::Spot;
 use crate::compare::{Datum, any_holds, holds};
 use crate::resolve::{Attr, Column, Compound, Condition, DepthOf, word_of};
 
-/// What conditions may ask beside the node.
+/// What conditions depend on besides the node.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Env {
-    /// The cycle of the snapshot; nothing in the working state.
+    /// The cycle of the snapshot; `None` in the working state.
     pub(crate) cycle: Option<u32>,
-    /// Whether scans leave out what the tree's summaries exclude.
+    /// Whether scans skip what the tree's summaries exclude.
     pub(crate) skips: bool,
 }
 
 impl Env {
-    /// The usual one, for the snapshot of a cycle.
+    /// Returns the default environment for the snapshot of a cycle.
     pub(crate) fn at(cycle: Option<u32>) -> Env {
         Env { cycle, skips: true }
     }
 }
 
 impl Compound {
-    /// True if a spot satisfies all conditions; picks are somebody else's business.
+    /// Returns whether a spot satisfies all conditions; picks are evaluated elsewhere.
     #[inline]
     pub(crate) fn holds(&self, spot: &Spot<'_>, env: &Env) -> bool {
         self.conditions().all(|condition| condition.holds(spot, env))
@@ -36,7 +36,7 @@ impl Compound {
 }
 
 impl Condition {
-    /// True if a spot satisfies the condition.
+    /// Returns whether a spot satisfies the condition.
     #[inline]
     pub(crate) fn holds(&self, spot: &Spot<'_>, env: &Env) -> bool {
         if spot.is_core {
@@ -67,7 +67,8 @@ impl Condition {
         }
     }
 
-    /// An elided core is a container at offset 0 with the defaults of the required headers and nothing else.
+    /// An elided core is a container at offset 0 that has only the defaults of the required
+    /// headers.
     fn holds_for_core(&self, spot: &Spot<'_>) -> bool {
         match self {
             Self::Any => true,
@@ -96,7 +97,8 @@ impl Condition {
     }
 }
 
-/// The one place where the hot loop compares names. A tree that tells its symbols can compare numbers here.
+/// The only name comparison of the hot loop. A tree that exposes its symbols can compare numbers
+/// here.
 #[inline]
 fn symbol<'t>(node: NodeRef<'t>, column: Column) -> Option<&'t str> {
     match column {
@@ -115,7 +117,8 @@ fn is_fixed(node: NodeRef<'_>, root: Root) -> bool {
     }
 }
 
-/// Returns the value of an attribute. Headers that a document left out are null, except those with a default (ER-013).
+/// Returns the value of an attribute. Headers missing in a document are null, except those with a
+/// default (ER-013).
 fn value<'t>(attr: &Attr, spot: &Spot<'t>, env: &Env) -> Datum<'t> {
     let node = spot.node;
     match attr {
@@ -170,7 +173,8 @@ fn header<'t>(node: NodeRef<'t>, name: &str) -> Datum<'t> {
     }
 }
 
-/// Returns the tags: the header `tags`, and `tag` as documents may have it; each a text or a list of texts.
+/// Returns the tags: the header `tags`, and `tag`, which documents may have; each a text or a list
+/// of texts.
 fn tags(node: NodeRef<'_>) -> impl Iterator<Item = &str> + Clone {
     let values = ["tags", "tag"].into_iter().filter_map(move |name| node.attribute(name));
     values.flat_map(|value| {
@@ -182,7 +186,7 @@ fn tags(node: NodeRef<'_>) -> impl Iterator<Item = &str> + Clone {
     })
 }
 
-/// A header of the flag's name decides; without one, whether the node has a ttl.
+/// A header with the flag's name decides; without one, whether the node has a ttl.
 fn has_flag(node: NodeRef<'_>, flag: Flag) -> bool {
     match node.attribute(flag.as_str()) {
         None | Some(Value::Null) => node.ttl().is_some() == (flag == Flag::Ephemeral),

@@ -1,4 +1,4 @@
-//! Finding the matches of a plan, in document order.
+//! Finds the matches of a plan, in document order.
 
 use std::cell::Cell;
 
@@ -17,7 +17,8 @@ use crate::matches::Matches;
 use crate::plan::{Plan, Rest, Route, asks_place, relation_of_rest, settles};
 use crate::resolve::{Body, Chain, Compound, Condition, DepthOf, Hop, Part, Pick, Relation, Step};
 
-/// Returns the matches of a plan in document order, before anything is done to them; at most `enough` if that is given.
+/// Returns the matches of a plan in document order, before any further processing; at most `enough`
+/// if given.
 pub(crate) fn find<'t>(
     plan: &Plan,
     axis: &Axis<'t>,
@@ -115,7 +116,7 @@ impl<'t> Finder<'_, 't> {
             }
             return;
         }
-        // Scopes can lie in each other only where a core is elided; there the order is put right afterwards.
+        // Scopes can be nested only if a core is elided; the order is then fixed afterwards.
         let has_cores = scopes.iter().any(|scope| scope.is_core);
         let enough = self.enough;
         if has_cores {
@@ -139,7 +140,7 @@ impl<'t> Finder<'_, 't> {
                     && let [Step { compound, .. }] = chain.steps.as_slice()
                     && !compound.conditions().any(asks_place)
                 {
-                    // The way to the node does not matter.
+                    // The path to the node does not matter.
                     for node in self.look_up(route) {
                         let spot = Spot::anywhere(node);
                         let mut others = compound.conditions().filter(|each| !settles(route, each));
@@ -196,7 +197,7 @@ impl<'t> Finder<'_, 't> {
         self.found.truncate(self.enough);
     }
 
-    /// The nodes that an id or a key names, in document order.
+    /// Returns the nodes with an id or a key, in document order.
     fn look_up(&self, route: &Route) -> impl Iterator<Item = NodeRef<'t>> + use<'t> {
         let tree = self.axis.tree();
         let (one, keyed) = match route {
@@ -207,7 +208,8 @@ impl<'t> Finder<'_, 't> {
         one.into_iter().chain(keyed.into_iter().flatten())
     }
 
-    /// `… #K:first`: the nodes of the key are looked up, the way to them is checked, then the last compound narrows them.
+    /// `… #K:first`: looks up the nodes of the key, checks their paths, then applies the last
+    /// compound.
     fn pick_of_key(&mut self, chain: &Chain, key: &str) {
         let Some((last, before)) = chain.steps.split_last() else { return };
         let any = Compound { parts: vec![Part::Test(Condition::Any)], key: None };
@@ -249,7 +251,7 @@ impl<'t> Finder<'_, 't> {
         self.walk(&automaton, scope);
     }
 
-    /// False if the walk had to be given up.
+    /// Returns false if the walk had to be abandoned.
     fn pass_with_picks(&mut self, chains: &[Chain], scope: &Scope) -> bool {
         let automaton = Automaton::with_picks(chains, 0, self.axis.tree());
         automaton.is_some_and(|automaton| self.walk(&automaton, scope))
@@ -274,7 +276,7 @@ impl<'t> Finder<'_, 't> {
                 .collect();
         }
         match rest {
-            Rest::Nothing => {
+            Rest::Empty => {
                 for spot in &contexts {
                     if !self.take_spot(spot) {
                         return;
@@ -326,14 +328,15 @@ impl<'t> Finder<'_, 't> {
         true
     }
 
-    /// Takes everything below a spot that satisfies the conditions; false when there is enough.
+    /// Collects everything below a spot that satisfies the conditions; returns false when there is
+    /// enough.
     fn below(&mut self, top: &Spot<'t>, conditions: &[&Condition]) -> bool {
         let asks =
             conditions.iter().any(|each| asks_place(each)) || self.keep.iter().any(asks_place);
         if asks || top.is_core {
             return self.below_with_places(top, conditions);
         }
-        // The hot loop: nothing is known of a node but itself, and nothing is needed.
+        // The hot loop: the conditions depend only on the node itself.
         let all = conditions.iter().copied().chain(self.keep);
         let Some(scan) = Scan::new(all, self.axis.tree()) else { return true };
         let hint = if self.env.skips { scan.hint() } else { Hint::default() };
@@ -351,7 +354,7 @@ impl<'t> Finder<'_, 't> {
         goes_on
     }
 
-    /// As [`Finder::below`], keeping track of depth and level.
+    /// Like [`Finder::below`], but tracks depth and level.
     fn below_with_places(&mut self, top: &Spot<'t>, conditions: &[&Condition]) -> bool {
         let mut stack = vec![path::children(top, self.axis).into_iter()];
         while let Some(children) = stack.last_mut() {
@@ -385,7 +388,7 @@ impl<'t> Finder<'_, 't> {
         }
     }
 
-    /// Takes a node if it is to be kept; false when there is enough.
+    /// Collects a node if it is to be kept; returns false when there is enough.
     fn take(&mut self, node: NodeRef<'t>) -> bool {
         if self.keeps(node) {
             self.found.push(node.version());
@@ -393,7 +396,7 @@ impl<'t> Finder<'_, 't> {
         self.found.len() < self.enough
     }
 
-    /// Puts what was found in document order, each node once.
+    /// Sorts the results in document order, each node once.
     fn sort_in_document_order(&mut self) {
         let found = self.axis.tree().at_versions(self.found.drain(..));
         let mut keyed: Vec<_> = found.map(|node| (node.place(), node.version())).collect();
@@ -410,7 +413,7 @@ impl<'t> Finder<'_, 't> {
     }
 }
 
-/// True if a chain is one step that every node can be asked on its own.
+/// Returns whether a chain is one step that can be decided for each node on its own.
 fn is_plain(chain: &Chain) -> bool {
     matches!(chain.steps.as_slice(), [step] if !step.is_zone)
 }

@@ -1,4 +1,4 @@
-//! Evaluating: a plan and a tree give nodes, in result order.
+//! Evaluates a plan on a tree; returns nodes in result order.
 
 mod automaton;
 mod condition;
@@ -12,7 +12,7 @@ mod table;
 mod walk;
 mod window;
 
-pub(crate) use automaton::Automaton;
+pub(crate) use automaton::{Automaton, MAX_STEPS};
 pub(crate) use condition::Env;
 pub(crate) use matches::find;
 pub(crate) use order::{arrange, unique};
@@ -26,28 +26,29 @@ use crate::depth::Axis;
 use crate::matches::Matches;
 use crate::plan::Plan;
 
-/// Returns what a plan finds in one tree, in result order: matches, arranged, made unique, cut to the page.
+/// Returns the results of a plan in one tree, in result order: matches are sorted, deduplicated and
+/// cut to the page.
 ///
-/// `cycle` is the snapshot's; nothing for the working state, where facets do not exist.
+/// `cycle` is that of the snapshot; `None` for the working state, where facets do not exist.
 #[must_use]
 pub fn evaluate<'t>(plan: &Plan, tree: TreeRef<'t>, cycle: Option<u32>) -> Vec<NodeRef<'t>> {
     evaluate_some(plan, tree, cycle, None)
 }
 
-/// As [`evaluate`], without fetching the nodes.
+/// Like [`evaluate`], but does not fetch the nodes.
 #[must_use]
 pub fn find_matches<'t>(plan: &Plan, tree: TreeRef<'t>, cycle: Option<u32>) -> Matches<'t> {
     matches_in(plan, tree, &Env::at(cycle), None)
 }
 
-/// As [`find_matches`], but no part of the tree is left out because it cannot match. For comparisons: the result is the same.
+/// Like [`find_matches`], but skips no part of the tree. For comparisons: the result is the same.
 #[doc(hidden)]
 #[must_use]
 pub fn find_everywhere<'t>(plan: &Plan, tree: TreeRef<'t>, cycle: Option<u32>) -> Matches<'t> {
     matches_in(plan, tree, &Env { cycle, skips: false }, None)
 }
 
-/// As [`evaluate`], where the first `window` results are enough.
+/// Like [`evaluate`], but returns only the first `window` results.
 pub(crate) fn evaluate_some<'t>(
     plan: &Plan,
     tree: TreeRef<'t>,
@@ -70,13 +71,13 @@ fn matches_in<'t>(plan: &Plan, tree: TreeRef<'t>, env: &Env, window: Option<usiz
     matches.cut(skip, take)
 }
 
-/// How many results are skipped and how many are taken at most.
+/// Returns how many results to skip, and how many to take at most.
 fn page(plan: &Plan) -> (usize, usize) {
     let (skip, take) = plan.query.page.unwrap_or((0, usize::MAX));
     (skip, if plan.query.first { take.min(1) } else { take })
 }
 
-/// The page, and the first of it.
+/// Returns the page, or the first node of it for `@first`.
 pub(crate) fn cut<'t>(plan: &Plan, nodes: Vec<NodeRef<'t>>) -> Vec<NodeRef<'t>> {
     let (skip, take) = page(plan);
     if (skip, take) == (0, usize::MAX) {

@@ -1,4 +1,4 @@
-//! The order of results: document order, newest first within a key, or what `@order` says.
+//! The order of results: document order, newest first within a key, or by `@order`.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -10,7 +10,7 @@ use super::spot::Spot;
 use crate::depth::Axis;
 use crate::resolve::Arrangement;
 
-/// Arranges nodes that are in document order.
+/// Sorts nodes that are in document order.
 pub(crate) fn arrange<'t>(
     nodes: Vec<NodeRef<'t>>,
     arrangement: Arrangement,
@@ -32,7 +32,7 @@ pub(crate) fn arrange<'t>(
         Arrangement::Ordered(Order::Post) => {
             let mut keyed: Vec<_> = nodes.into_iter().map(|node| (node.place(), node)).collect();
             keyed.sort_by(|(left, _), (right, _)| {
-                // An ancestor's place is the beginning of its descendants' places.
+                // An ancestor's place is a prefix of its descendants' places.
                 let shared = left.len().min(right.len());
                 left[..shared].cmp(&right[..shared]).then(right.len().cmp(&left.len()))
             });
@@ -47,12 +47,13 @@ fn sorted<'t>(
     compare: impl Fn(&Spot<'t>, &Spot<'t>) -> Ordering,
 ) -> Vec<NodeRef<'t>> {
     let mut spots: Vec<Spot<'t>> = nodes.into_iter().map(|node| Spot::of(node, axis)).collect();
-    // Stable: what compares equal stays in document order.
+    // Stable: equal nodes stay in document order.
     spots.sort_by(compare);
     spots.into_iter().map(|spot| spot.node).collect()
 }
 
-/// Newest first: depth 0, 1, 2, … then the system region; then the later stamp; then the id (ER-088).
+/// Newest first: depth 0, 1, 2, … then the system region; then the later stamp; then the id
+/// (ER-088).
 pub(crate) fn newer_first(left: &Spot<'_>, right: &Spot<'_>) -> Ordering {
     let age = |spot: &Spot<'_>| match spot.depth {
         Some(depth @ 0..) => (0, depth),
@@ -76,7 +77,7 @@ fn turn(spot: &Spot<'_>) -> (u8, i64) {
     }
 }
 
-/// Keeps the first node of each key; nodes without a key count by their id.
+/// Keeps the first node of each key; nodes without a key count by id.
 pub(crate) fn unique(nodes: Vec<NodeRef<'_>>) -> Vec<NodeRef<'_>> {
     let mut seen: BTreeSet<(bool, &str)> = BTreeSet::new();
     nodes

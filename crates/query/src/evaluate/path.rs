@@ -7,7 +7,8 @@ use super::spot::{Spot, has_elided_core, lies_in_core};
 use crate::depth::Axis;
 use crate::resolve::{Condition, Hop, HopKind};
 
-/// Returns the spots that a path leads to, in document order. The last hop reaches an elided core only if it may.
+/// Returns the spots at the end of a path, in document order. The last hop reaches an elided core
+/// only if allowed.
 pub(crate) fn follow<'t>(
     stages: &[&[Hop]],
     axis: &Axis<'t>,
@@ -91,7 +92,7 @@ fn hop_from<'t>(
     }
 }
 
-/// Returns the children of a spot; those of an elided core are the blocks that lie in it.
+/// Returns the children of a spot; those of an elided core are the blocks in it.
 pub(crate) fn children<'t>(spot: &Spot<'t>, axis: &Axis<'t>) -> Vec<Spot<'t>> {
     let place = |depth: Option<i64>, node: NodeRef<'t>| {
         let level = spot.node_level() + 1;
@@ -113,13 +114,13 @@ pub(crate) fn children<'t>(spot: &Spot<'t>, axis: &Axis<'t>) -> Vec<Spot<'t>> {
 }
 
 impl Spot<'_> {
-    /// The level of `node` itself, whether or not the spot is its elided core.
+    /// Returns the level of `node` itself, whether or not the spot is its elided core.
     fn node_level(&self) -> usize {
         if self.is_core { self.level - 1 } else { self.level }
     }
 }
 
-/// Puts spots in document order, each once. Only elided cores and unions can upset the order.
+/// Sorts spots in document order, each once. Only elided cores and unions can be out of order.
 fn sort(spots: &mut Vec<Spot<'_>>) {
     if spots.len() < 2 {
         return;

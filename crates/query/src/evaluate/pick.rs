@@ -1,7 +1,9 @@
-//! Picks in one pass: `:first`, `:last` and `:nth` are decided among the children of a node when a walk comes to them.
+//! Picks in one pass: `:first`, `:last` and `:nth` are decided among the children of a node when a
+//! walk reaches them.
 //!
-//! A pick without a key chooses among siblings, so the way to a node and its siblings decide it. `:first` stops at the first sibling that
-//! satisfies what stands to its left, `:last` begins at the end.
+//! A pick without a key chooses among siblings, so the path to a node and its siblings decide it.
+//! `:first` stops at the first sibling that satisfies the parts to its left; `:last` starts at the
+//! end.
 
 use contextree_tree::{Class, NodeRef};
 
@@ -19,12 +21,12 @@ pub(super) struct Picked<'t> {
 }
 
 impl Compound {
-    /// True if every node that satisfies the compound is a turn.
+    /// Returns whether every node that satisfies the compound is a turn.
     pub(super) fn is_turn(&self) -> bool {
         self.conditions().any(|condition| *condition == Condition::Class(Class::Turn))
     }
 
-    /// What stands to the left of the first pick, the pick, and what stands to its right.
+    /// Returns the parts to the left of the first pick, the pick, and the parts to its right.
     fn around_pick(&self) -> Option<(&[Part], Pick, &[Part])> {
         let at = self.parts.iter().position(|part| matches!(part, Part::Pick(_)))?;
         match self.parts.split_at_checked(at)? {
@@ -35,7 +37,7 @@ impl Compound {
 }
 
 impl<'t> Walk<'_, 't> {
-    /// Returns what a step picks among the children of a spot.
+    /// Returns the node that a step picks among the children of a spot.
     pub(super) fn pick_below(&self, compound: &Compound, top: &Spot<'t>) -> Option<NodeRef<'t>> {
         let level = top.level + 1;
         let is_sequence = top.node.class() == Class::Region && top.depth.is_none();
@@ -61,7 +63,7 @@ impl<'t> Walk<'_, 't> {
         }
     }
 
-    /// Returns what a step picks among some siblings.
+    /// Returns the node that a step picks among siblings.
     pub(super) fn pick<S: Iterator<Item = Spot<'t>>>(
         &self,
         compound: &Compound,
@@ -83,7 +85,7 @@ impl<'t> Walk<'_, 't> {
                 spots.filter(satisfies).nth(before)
             }
         }?;
-        // One is left, which is the first, the last and number 1 of all that are.
+        // One node is left, which is the first, the last and number 1.
         let stays = right.iter().all(|part| match part {
             Part::Test(condition) => condition.holds(&chosen, self.env),
             Part::Pick(Pick::Nth(number)) => *number == 1,
@@ -93,10 +95,10 @@ impl<'t> Walk<'_, 't> {
     }
 }
 
-/// Siblings, in document order or against it.
+/// Siblings, in document order or reversed.
 pub(super) enum Siblings<S> {
     /// All of them, in document order.
     Forwards(S),
-    /// The same, last one first; only where the last one is picked.
+    /// The same, last one first; only if the last one is picked.
     Backwards(S),
 }

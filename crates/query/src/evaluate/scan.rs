@@ -1,4 +1,5 @@
-//! The hot loop's conditions, made ready for one tree: names as symbols, and a hint where not to look.
+//! Conditions of the hot loop, prepared for one tree: names as symbols, and a hint for skipping
+//! subtrees.
 
 use contextree_selector::Op;
 use contextree_tree::{Class, Hint, Names, NodeRef, Symbol, TreeRef};
@@ -20,7 +21,7 @@ pub(crate) struct Scan<'c> {
 }
 
 impl<'c> Scan<'c> {
-    /// Returns the conditions made ready; nothing if no node can satisfy them.
+    /// Prepares conditions; returns `None` if no node can satisfy them.
     pub(crate) fn new(
         conditions: impl Iterator<Item = &'c Condition>,
         tree: TreeRef<'_>,
@@ -38,7 +39,7 @@ impl<'c> Scan<'c> {
                 Condition::Any => {}
                 Condition::Class(class) if scan.class.is_none() => scan.class = Some(*class),
                 Condition::Symbol(column, text) => {
-                    // The empty text has no symbol: it is left to the slow comparison.
+                    // The empty text has no symbol and is left to the slow comparison.
                     let symbol = match tree.symbol(text) {
                         None if text.is_empty() => {
                             scan.others.push(condition);
@@ -72,12 +73,12 @@ impl<'c> Scan<'c> {
         Some(scan)
     }
 
-    /// Where a walk need not look.
+    /// Returns the hint for skipping subtrees.
     pub(crate) fn hint(&self) -> Hint {
         self.hint
     }
 
-    /// The names that a node must have.
+    /// Returns the names that a node must have.
     pub(crate) fn names(&self) -> Names {
         let mut names = Names::default();
         if let Some(class) = self.class {
@@ -95,25 +96,26 @@ impl<'c> Scan<'c> {
         names
     }
 
-    /// True if the names are all that is asked for.
+    /// Returns whether the names are the only conditions.
     pub(crate) fn is_names_only(&self) -> bool {
         self.others.is_empty()
     }
 
-    /// True if a node that has the names satisfies the conditions, none of which asks where it stands.
+    /// Returns whether a node that has the names satisfies the other conditions, none of which
+    /// depends on its position.
     #[inline]
     pub(crate) fn others_hold(&self, node: NodeRef<'_>, env: &Env) -> bool {
         let spot = Spot::anywhere(node);
         self.others.iter().all(|condition| condition.holds(&spot, env))
     }
 
-    /// True if a node satisfies the conditions; not for elided cores.
+    /// Returns whether a node satisfies the conditions; not for elided cores.
     #[inline]
     pub(crate) fn holds(&self, spot: &Spot<'_>, env: &Env) -> bool {
         self.names_hold(spot.node) && self.others.iter().all(|condition| condition.holds(spot, env))
     }
 
-    /// True if a node has the names.
+    /// Returns whether a node has the names.
     #[inline]
     pub(crate) fn names_hold(&self, node: NodeRef<'_>) -> bool {
         self.class.is_none_or(|class| node.class() == class)
@@ -123,7 +125,7 @@ impl<'c> Scan<'c> {
     }
 }
 
-/// The largest ttl that satisfies a test, where there is one.
+/// Returns the largest ttl that satisfies a test, if there is one.
 fn most_ttl(test: &Test) -> Option<u32> {
     match test {
         Test::Compare(Op::Eq | Op::Le | Op::Lt, Literal::Number(Exact::Int(most), _)) => {

@@ -1,29 +1,29 @@
-//! A place that a selector can match: a node, or the core that a turn does without.
+//! What a selector can match: a node, or the elided core of a turn.
 
 use contextree_tree::{Class, NodeRef};
 
 use crate::depth::Axis;
 
-/// A node with what is known about its place; or the elided core of `node` (ER-001).
+/// A node with what is known about its position, or the elided core of `node` (ER-001).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Spot<'t> {
     /// The node; for an elided core, the turn or head it belongs to.
     pub(crate) node: NodeRef<'t>,
-    /// The depth of the container that the node is or stands in.
+    /// The depth of the container that the node is or is in.
     pub(crate) depth: Option<i64>,
     /// Edges from the root.
     pub(crate) level: usize,
-    /// True for an elided core.
+    /// Whether this is an elided core.
     pub(crate) is_core: bool,
 }
 
 impl<'t> Spot<'t> {
-    /// Returns a node as a spot for conditions that do not ask where it stands.
+    /// Returns a spot of a node for conditions that do not depend on its position.
     pub(crate) fn anywhere(node: NodeRef<'t>) -> Spot<'t> {
         Spot { node, depth: None, level: 0, is_core: false }
     }
 
-    /// Returns the spots from the root down to a node; depth and level are known only if they are asked for.
+    /// Returns the spots from the root down to a node, with depth and level only if requested.
     pub(crate) fn path_to(node: NodeRef<'t>, axis: &Axis<'t>, asks_place: bool) -> Vec<Spot<'t>> {
         let mut nodes: Vec<NodeRef<'t>> = std::iter::once(node).chain(node.ancestors()).collect();
         nodes.reverse();
@@ -49,7 +49,7 @@ impl<'t> Spot<'t> {
         Self::path_to(node, axis, true).pop().unwrap_or(Spot::anywhere(node))
     }
 
-    /// True for turns under `^seq`, the head and the system region.
+    /// Returns whether this is a turn in `^seq`, the head or the system region.
     pub(crate) fn is_on_axis(&self) -> bool {
         match self.node.class() {
             Class::Turn => self.level == 2 && self.depth.is_some_and(|depth| depth >= 1),
@@ -64,7 +64,7 @@ impl<'t> Spot<'t> {
     }
 }
 
-/// True for the nodes whose children have a zone: turns and the head.
+/// Returns whether children of a node have a zone: true for turns and the head.
 pub(crate) fn is_zoned(node: NodeRef<'_>) -> bool {
     match node.class() {
         Class::Turn => true,
@@ -73,13 +73,14 @@ pub(crate) fn is_zoned(node: NodeRef<'_>) -> bool {
     }
 }
 
-/// True if a turn or head has core content but no core: blocks at offset 0 and no container there.
+/// Returns whether a turn or head has core content but no core: blocks at offset 0 and no container
+/// there.
 pub(crate) fn has_elided_core(node: NodeRef<'_>) -> bool {
     if !is_zoned(node) {
         return false;
     }
     let mut has_blocks = false;
-    // Children are sorted by offset, so the core part ends at the first one behind it.
+    // Children are sorted by offset, so the core part ends at the first larger offset.
     for child in node.children() {
         match child.offset().signum() {
             -1 => {}
@@ -94,7 +95,7 @@ pub(crate) fn has_elided_core(node: NodeRef<'_>) -> bool {
     has_blocks
 }
 
-/// True if a child of a node with an elided core lies in it.
+/// Returns whether a child of a node with an elided core is in the core.
 pub(crate) fn lies_in_core(child: NodeRef<'_>) -> bool {
     child.class() == Class::Block && child.offset().signum() == 0
 }

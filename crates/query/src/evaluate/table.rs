@@ -1,7 +1,8 @@
-//! Chains with picks, step by step over a table of the whole tree.
+//! Evaluates chains with picks step by step over a table of the whole tree.
 //!
-//! `:first`, `:last` and `:nth` choose among nodes, so a node cannot be decided by its path. The table lists every node
-//! and every elided core in document order with its parents; each step is one pass over it.
+//! `:first`, `:last` and `:nth` choose among nodes, so the path to a node does not decide whether
+//! it matches. The table lists every node and every elided core in document order with its parents;
+//! each step is one pass over it.
 
 use contextree_tree::NodeRef;
 
@@ -14,12 +15,12 @@ use crate::resolve::{Chain, Compound, Part, Pick, Relation};
 struct Row<'t> {
     spot: Spot<'t>,
     parent: usize,
-    /// The elided core that the node lies in.
+    /// The elided core that contains the node.
     core: Option<usize>,
     parent_is_zoned: bool,
 }
 
-/// All spots of a tree, in document order. An elided core stands where its first block could.
+/// All spots of a tree, in document order. An elided core precedes its first block.
 pub(crate) struct Table<'t> {
     rows: Vec<Row<'t>>,
 }
@@ -31,11 +32,12 @@ impl<'t> Table<'t> {
         let tree = axis.tree();
         let mut turns = axis.turns();
         let mut rows: Vec<Row<'t>> = Vec::with_capacity(tree.node_count());
-        // By level: the row, whether it has zones, and its elided core (`NOWHERE` until it stands in the table).
-        let mut way: Vec<(usize, bool, Option<usize>)> = Vec::new();
+        // By level: the row, whether it has zones, and its elided core (`NOWHERE` until it is in
+        // the table).
+        let mut path: Vec<(usize, bool, Option<usize>)> = Vec::new();
         for (level, node) in tree.nodes() {
-            way.truncate(level);
-            let above = way.last().copied();
+            path.truncate(level);
+            let above = path.last().copied();
             let inherited =
                 above.and_then(|(row, ..)| rows.get(row)).and_then(|row| row.spot.depth);
             let depth = match (node.as_region(), level) {
@@ -50,13 +52,13 @@ impl<'t> Table<'t> {
                 && let Some(owner) = rows.get(parent).map(|row| row.spot)
             {
                 core = Some(rows.len());
-                if let Some(top) = way.last_mut() {
+                if let Some(top) = path.last_mut() {
                     top.2 = core;
                 }
                 rows.push(Row { spot: owner.core(), parent, core: None, parent_is_zoned: true });
             }
             let core = core.filter(|_| lies_in_core(node));
-            way.push((rows.len(), is_zoned(node), has_elided_core(node).then_some(NOWHERE)));
+            path.push((rows.len(), is_zoned(node), has_elided_core(node).then_some(NOWHERE)));
             rows.push(Row { spot, parent, core, parent_is_zoned });
         }
         Table { rows }
@@ -64,7 +66,7 @@ impl<'t> Table<'t> {
 
     /// Returns the nodes that match a chain, in document order.
     pub(crate) fn matches(&self, chain: &Chain, env: &Env) -> Vec<NodeRef<'t>> {
-        // By row: matched by the step before; something above it was.
+        // By row: whether the previous step matched it, and whether it matched an ancestor.
         let mut matched: Vec<bool> = Vec::new();
         let mut is_after_zone = false;
         for (index, step) in chain.steps.iter().enumerate() {
@@ -97,7 +99,8 @@ impl<'t> Table<'t> {
             .collect()
     }
 
-    /// By row: true if something above it is marked. Parents stand before children, so one pass does.
+    /// Returns for each row whether an ancestor is marked. Parents precede children, so one pass
+    /// suffices.
     fn below(&self, marked: &[bool]) -> Vec<bool> {
         let mut below = vec![false; self.rows.len()];
         if marked.is_empty() {
@@ -128,7 +131,7 @@ impl<'t> Table<'t> {
         candidates
     }
 
-    /// ER-084: with a key equality the set is all nodes of the key, newest first.
+    /// ER-084: with a key equality, picks choose among all nodes of the key, newest first.
     fn pick_of_key(&self, pick: Pick, key: &str, candidates: &[usize]) -> Vec<usize> {
         let spot = |at: &usize| &self.rows[*at].spot;
         let has_key = |at: &&usize| !spot(at).is_core && spot(at).node.key() == Some(key);
@@ -137,7 +140,7 @@ impl<'t> Table<'t> {
         choose(pick, &set).into_iter().collect()
     }
 
-    /// Otherwise it is the siblings that satisfy what stands to the left.
+    /// Otherwise picks choose among the siblings that satisfy the parts to the left.
     fn pick_of_siblings(&self, pick: Pick, mut candidates: Vec<usize>) -> Vec<usize> {
         // Stable: siblings stay in document order.
         candidates.sort_by_key(|at| self.rows[*at].parent);

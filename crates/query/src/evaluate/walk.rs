@@ -13,19 +13,21 @@ use super::spot::Spot;
 use crate::depth::{Axis, Turns};
 use crate::resolve::Step;
 
-/// The parts of a tree that matches can stand in. The root and the regions themselves are always looked at.
+/// The parts of a tree that can contain matches. The root and the regions themselves are always
+/// included.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Scope {
     /// Whether the system region is entered.
     pub(crate) sys: bool,
     /// Whether the head is entered.
     pub(crate) head: bool,
-    /// Which turns are entered: those whose depth is in all sets of one of the lists; nothing means all of them.
+    /// The turns to enter: those whose depth is in all sets of one of the lists; `None` means all
+    /// turns.
     pub(crate) turns: Option<Vec<Vec<DepthSet>>>,
 }
 
 impl Scope {
-    /// The whole tree.
+    /// Returns the whole tree.
     pub(crate) const ALL: Scope = Scope { sys: true, head: true, turns: None };
 
     /// Returns the turns in scope with their depths, in document order.
@@ -56,7 +58,7 @@ impl Scope {
     }
 }
 
-/// Children still to be visited, with their depth where it is not that of their parent.
+/// Children still to be visited, with their depth if it differs from their parent's.
 enum Source<'t> {
     Children(NodeChildren<'t>),
     Turns(Turns<'t>),
@@ -68,18 +70,18 @@ struct Level<'t> {
     source: Source<'t>,
     descent: Descent,
     depth: Option<i64>,
-    /// What was picked among the children.
+    /// The nodes picked among the children.
     picked: Vec<Picked<'t>>,
 }
 
-/// A pass over a tree that calls for every match until it is told to stop.
+/// A pass over a tree that reports every match until it is told to stop.
 pub(crate) struct Walk<'w, 't> {
     pub(crate) automaton: &'w Automaton<'w>,
     pub(crate) axis: &'w Axis<'t>,
     pub(crate) env: &'w Env,
     pub(crate) scope: &'w Scope,
-    /// Set if a turn without a core was met where a step has picks: nodes that are no nodes are among the siblings there, and the
-    /// walk is given up.
+    /// Set if a turn without a core was found where a step has picks: its siblings include an
+    /// elided core, which is not a node, and the walk is abandoned.
     pub(crate) gave_up: Cell<bool>,
 }
 
@@ -102,7 +104,7 @@ impl<'t> Walk<'_, 't> {
         self.below(&root, state, found);
     }
 
-    /// Walks what stands below a spot with this state; returns false if it was told to stop.
+    /// Walks everything below a spot with this state; returns false if it was stopped.
     pub(crate) fn below(
         &self,
         top: &Spot<'t>,
@@ -117,7 +119,7 @@ impl<'t> Walk<'_, 't> {
         }
     }
 
-    /// The tree's own walk, which skips what its summaries exclude.
+    /// Uses the tree's own walk, which skips what its summaries exclude.
     fn below_by_hint(
         &self,
         top: &Spot<'t>,
@@ -144,7 +146,7 @@ impl<'t> Walk<'_, 't> {
         true
     }
 
-    /// A walk that keeps track of depth and level, and enters only what is in scope.
+    /// Walks while tracking depth and level, and enters only what is in scope.
     fn below_with_places(
         &self,
         top: &Spot<'t>,
@@ -186,7 +188,7 @@ impl<'t> Walk<'_, 't> {
         true
     }
 
-    /// The children of a spot, unless nothing can match there.
+    /// Returns the children of a spot, unless none of them can match.
     fn level(&self, spot: &Spot<'t>, state: State) -> Option<Level<'t>> {
         let node = spot.node;
         if state.is_dead() || (node.class() == Class::Block && node.child_count() == 0) {
@@ -225,7 +227,7 @@ impl<'t> Walk<'_, 't> {
             .collect()
     }
 
-    /// The nodes that were picked, in document order, with their depths where these are asked for.
+    /// Returns the picked nodes in document order, with their depths if these are needed.
     fn places_of(&self, picked: &[Picked<'t>], top: &Spot<'t>) -> Vec<(Option<i64>, NodeRef<'t>)> {
         let mut nodes: Vec<NodeRef<'t>> = picked.iter().map(|each| each.node).collect();
         if nodes.len() > 1 {

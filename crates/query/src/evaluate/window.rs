@@ -1,23 +1,24 @@
-//! Windows over a final list: skip, limit, where (ER-092).
+//! Windows over the final list: skip, limit, where (ER-092).
 
 use contextree_tree::{NodeKey, NodeRef, TreeRef};
 
 use super::evaluate;
 use crate::plan::Plan;
 
-/// What part of the results is wanted, applied after the selector's own controls: where, then skip, then limit.
+/// The part of the results to return, applied after the selector's own controls: where, then skip,
+/// then limit.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Window {
-    /// How many results to leave out.
+    /// Number of results to skip.
     pub(crate) skip: usize,
-    /// How many to give at most.
+    /// Maximum number of results.
     pub(crate) limit: Option<usize>,
-    /// Only results that this finds in the same tree, or that stand below something it finds.
+    /// Only results that this matches in the same tree, or that are below such a match.
     pub(crate) filter: Option<Plan>,
 }
 
 impl Window {
-    /// Returns how many results are enough, if nothing else is left out on the way.
+    /// Returns how many results are enough, if no filter removes any.
     pub(crate) fn enough(&self) -> Option<usize> {
         match self.filter {
             Some(_) => None,
@@ -25,7 +26,7 @@ impl Window {
         }
     }
 
-    /// Keeps what the filter lets through.
+    /// Keeps the results that pass the filter.
     pub(crate) fn filtered<'t>(
         &self,
         nodes: Vec<NodeRef<'t>>,
@@ -40,7 +41,7 @@ impl Window {
         nodes.into_iter().filter(|node| is_found(*node) || node.ancestors().any(is_found)).collect()
     }
 
-    /// Cuts the list.
+    /// Applies skip and limit.
     pub(crate) fn cut<T>(&self, items: Vec<T>) -> Vec<T> {
         if self.skip == 0 && self.limit.is_none() {
             return items;

@@ -1,4 +1,5 @@
-//! Explaining a selector: what was read, what it means, how it is found, and how much each step matched.
+//! Explains a selector: its syntax, its meaning, its plan, and the number of matches after each
+//! step.
 
 mod steps;
 mod syntax;
@@ -16,20 +17,20 @@ use crate::range::{Locality, locality};
 use crate::resolve::{At, resolve};
 use crate::timeline::Timeline;
 
-/// How a selector is understood and carried out on a timeline.
+/// How a selector is parsed and evaluated on a timeline.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explanation {
-    /// The selector as it was written.
+    /// The selector as written.
     pub query: String,
-    /// The edition it was read in.
+    /// The edition it was parsed in.
     pub edition: Edition,
     /// The same selector in canonical text.
     pub canonical: String,
     /// The syntax tree.
     pub syntax: SyntaxNode,
-    /// Which trees are read, `the snapshot of cycle 12`.
+    /// The trees that are read, `the snapshot of cycle 12`.
     pub reads: String,
-    /// What is done, in order.
+    /// The steps, in order.
     pub steps: Vec<ExplainedStep>,
     /// For a range: how snapshots are compared.
     pub comparison: Option<String>,
@@ -38,9 +39,9 @@ pub struct Explanation {
 /// One step of a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExplainedStep {
-    /// What is done.
+    /// The action.
     pub action: String,
-    /// How many nodes are left after it; for a range, in its newest snapshot.
+    /// The number of nodes after it; for a range, in its newest snapshot.
     pub matched: Option<usize>,
 }
 
@@ -54,7 +55,7 @@ impl ExplainedStep {
 ///
 /// # Errors
 ///
-/// The text is no selector, or addresses a snapshot that does not exist.
+/// If the selector is invalid or addresses a snapshot that does not exist.
 pub fn explain<T: Timeline + ?Sized>(
     text: &str,
     edition: Edition,

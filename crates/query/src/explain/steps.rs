@@ -1,4 +1,4 @@
-//! What a plan does, with the number of nodes after each step.
+//! The steps of a plan, with the number of nodes after each.
 
 use contextree_selector as ast;
 use contextree_selector::Selector;
@@ -45,7 +45,7 @@ pub(super) fn of(
             .map(|end| count(&Query { body: Body::Path(hops[..end].to_vec()), ..bare.clone() }))
             .collect();
         for (index, hop) in position.hops.iter().enumerate() {
-            // A core that is not there is gone through and is no node to be counted.
+            // An elided core is passed through but is not a node to be counted.
             let goes_on = counts.iter().skip(index + 1).any(|later| *later > Some(0));
             let matched = counts.get(index).copied().flatten();
             let matched = matched.filter(|matched| *matched > 0 || !goes_on);
@@ -66,7 +66,7 @@ pub(super) fn of(
     steps
 }
 
-/// Order, unique, page.
+/// Returns the steps for order, unique and page.
 fn after(whole: &Plan, tree: Option<TreeRef<'_>>, cycle: Option<u32>) -> Vec<ExplainedStep> {
     let query = &whole.query;
     let mut steps = Vec::new();
@@ -102,15 +102,15 @@ fn after(whole: &Plan, tree: Option<TreeRef<'_>>, cycle: Option<u32>) -> Vec<Exp
 
 fn source(route: &Route) -> String {
     match route {
-        Route::ById(id) => format!("look up the id `{id}` and check the way to it"),
-        Route::ByKey(key) => format!("look up the key `{key}` and check the way to its nodes"),
+        Route::ById(id) => format!("look up the id `{id}` and check its path"),
+        Route::ByKey(key) => format!("look up the key `{key}` and check the paths of its nodes"),
         Route::PickOfKey(key) => {
-            format!("look up the key `{key}`, check the way, pick newest first")
+            format!("look up the key `{key}`, check the paths, pick newest first")
         }
         Route::Anchored { anchors, rest } => {
             let steps = if *anchors == 1 { "the first step" } else { "the first steps" };
             let rest = match rest {
-                Rest::Nothing => "",
+                Rest::Empty => "",
                 Rest::Scan => ", scan below for the last",
                 Rest::Pass => ", one pass below for the others",
             };

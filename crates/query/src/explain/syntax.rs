@@ -5,16 +5,16 @@ use std::fmt::Display;
 use contextree_json::{Object, Value};
 use contextree_selector::{Body, Chain, Combinator, Compound, Hop, Part, PartKind, Selector, Span};
 
-/// One piece of syntax: what it is, its text, and what it is made of.
+/// One piece of syntax: its kind, its text, and its parts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SyntaxNode {
-    /// What it is: `chain`, `step`, `type`, …
+    /// The kind: `chain`, `step`, `type`, …
     pub kind: &'static str,
     /// Its canonical text.
     pub text: String,
-    /// Its place in the text that was parsed.
+    /// Its span in the parsed text.
     pub span: Span,
-    /// What it is made of.
+    /// Its parts.
     pub children: Vec<SyntaxNode>,
 }
 
@@ -83,7 +83,7 @@ impl SyntaxNode {
     /// Returns all pieces with their depth, parents first.
     pub(super) fn lines(&self) -> Vec<(usize, &SyntaxNode)> {
         let mut lines = Vec::new();
-        // A selector nests four levels deep at most.
+        // A selector has at most four levels.
         let mut open = vec![(0, self)];
         while let Some((depth, node)) = open.pop() {
             lines.push((depth, node));

@@ -1,4 +1,4 @@
-//! Comparing the matches of neighbouring snapshots.
+//! Compares the matches of adjacent snapshots.
 
 use std::collections::BTreeMap;
 
@@ -69,7 +69,7 @@ pub(crate) fn range_diff<T: Timeline + ?Sized>(
     if let Some(newest) = moments.first()
         && result.diffs.iter().all(DiffBlock::is_empty)
     {
-        // A range in which nothing happens may be one that means nothing.
+        // A range without changes may be due to a mistyped type.
         let suspicious = unknown_types(&plan.query, &[newest.tree]);
         result.warnings.extend(suspicious.iter().map(ToString::to_string));
     }
@@ -93,7 +93,7 @@ fn snapshot_ref(position: usize, count: usize, cycle: u32, by_cycle: bool) -> Sn
     SnapshotRef { kind: SnapshotKind::Turn, value: -back, label, cycle }
 }
 
-/// Which snapshots are compared: each with the next older one, or the newest with the oldest.
+/// Returns the snapshots to compare: each with the next older one, or the newest with the oldest.
 fn neighbours(mode: Mode, count: usize) -> Vec<(usize, usize)> {
     match mode {
         _ if count < 2 => Vec::new(),
@@ -102,7 +102,7 @@ fn neighbours(mode: Mode, count: usize) -> Vec<(usize, usize)> {
     }
 }
 
-/// What differs between two snapshots, as far as it matches.
+/// The matching differences between two snapshots.
 #[derive(Default)]
 pub(super) struct Matched<'t> {
     pub(super) added: Vec<NodeRef<'t>>,
@@ -116,13 +116,13 @@ impl Matched<'_> {
         self.added.len() + self.removed.len() + self.changed.len()
     }
 
-    /// ER-033: what the newer tree has by its position there.
+    /// ER-033: sorts nodes of the newer tree by their position there.
     fn order_present(&mut self) {
         self.added.sort_by_cached_key(|node| node.place());
         self.changed.sort_by_cached_key(|(node, _)| node.place());
     }
 
-    /// ER-033: the same, and what the newer tree does not have comes last, by id.
+    /// ER-033: the same for removed nodes; those missing in the newer tree are last, by id.
     pub(super) fn order_removed(&mut self, newer: TreeRef<'_>) {
         self.removed.sort_by_cached_key(|node| {
             let place = newer.get(node.id()).map(NodeRef::place);
@@ -135,7 +135,8 @@ struct Compare<'c, 't> {
     plan: &'c Plan,
     moments: &'c [Moment<'t>],
     local: Option<LocalQuery>,
-    /// The matches of the snapshot that was last compared as the older one; it is the next newer one.
+    /// The matches of the snapshot that was last compared as the older one; it is the newer one of
+    /// the next pair.
     known: Option<(usize, BTreeMap<&'t str, NodeRef<'t>>)>,
     /// With `@mode=latest`: the ids matched in the newest snapshot, for queries that are not local.
     latest: Option<BTreeMap<&'t str, NodeRef<'t>>>,
@@ -209,7 +210,7 @@ pub(super) fn compare_sets<'t>(
     matched
 }
 
-/// Compares the matches of a local query by looking at what was written between two snapshots.
+/// Compares the matches of a local query by examining only what was written between two snapshots.
 fn compare_locally<'t>(
     (older, old_matcher): (Moment<'t>, &Matcher<'_, 't>),
     (newer, new_matcher): (Moment<'t>, &Matcher<'_, 't>),
@@ -248,12 +249,13 @@ fn compare_locally<'t>(
             }
         }
     }
-    // The children of regions are no part of their rows, so the head is not among what was written.
+    // The children of regions are not part of their rows, so the head is never among the written
+    // nodes.
     let heads = [older.tree, newer.tree].map(|tree| tree.region(Region::Head));
     if has_elided_core(heads[0]) != has_elided_core(heads[1]) {
         tops.push(heads[1]);
     }
-    // What stands below a node that changed may match differently without having been written itself.
+    // Nodes below a changed node may match differently without having been written themselves.
     seen.sort_unstable();
     let mut visited: Vec<NodeKey> = Vec::new();
     for (_, node) in tops.iter().flat_map(|top| top.subtree().skip(1)) {
@@ -266,12 +268,13 @@ fn compare_locally<'t>(
     for node in visited.into_iter().filter_map(|key| newer.tree.at(key)) {
         decide(older.tree.get(node.id()), Some(node));
     }
-    // Only what matches has to be put in order.
+    // Only matches need to be sorted.
     matched.order_present();
     matched
 }
 
-/// True if a node may satisfy other conditions than before, or elides its core where it did not.
+/// Returns whether a node may satisfy other conditions than before, or elides its core where it did
+/// not.
 fn looks_different_from_below(before: NodeRef<'_>, after: NodeRef<'_>) -> bool {
     !changed_fields(before, after).is_empty()
         || (is_zoned(after) && has_elided_core(before) != has_elided_core(after))
@@ -338,7 +341,7 @@ fn value(node: NodeRef<'_>, field: &str) -> Value {
     }
 }
 
-/// The stored hash, or the computed one.
+/// Returns the stored hash, or the computed one.
 fn hash(node: NodeRef<'_>) -> Value {
     match node.attribute("content_hash") {
         Some(stored) => stored.clone(),

@@ -1,4 +1,4 @@
-//! How the contents of two versions of a node differ.
+//! Differences between the contents of two versions of a node.
 
 use contextree_json::{Object, Value};
 use contextree_tree::{Content, NodeRef};
@@ -12,13 +12,14 @@ use super::tokens::token_hunks;
 /// The difference of two contents, from the older to the newer one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ContentDiff {
-    /// The media type that the newer node states, if it does.
+    /// The media type of the newer node, if it has one.
     pub mime: Option<String>,
     /// Bytes of the newer content: UTF-8, or canonical JSON of structured content.
     pub bytes_newer: usize,
     /// Bytes of the older content.
     pub bytes_older: usize,
-    /// True if the contents are equal and only `role`, `kind` or a `data_*` attribute changed the hash.
+    /// Whether the contents are equal and only `role`, `kind` or a `data_*` attribute changed the
+    /// hash.
     pub identical: bool,
     /// The difference.
     pub body: ContentBody,
@@ -31,7 +32,7 @@ pub enum ContentBody {
     Unified(String),
     /// A JSON patch that turns the older content into the newer one.
     JsonPatch(Vec<PatchOp>),
-    /// Runs of words and blanks.
+    /// Runs of words and whitespace.
     Tokens(Vec<Hunk>),
 }
 
@@ -132,7 +133,7 @@ fn hunk_value(hunk: &Hunk) -> Value {
     object.into()
 }
 
-/// The content as text; structured content as canonical JSON, which is ASCII.
+/// Returns the content as text; structured content as canonical JSON, which is ASCII.
 fn text(content: &Content) -> String {
     match content {
         Content::Absent => String::new(),
@@ -141,7 +142,7 @@ fn text(content: &Content) -> String {
     }
 }
 
-/// Absent content is an empty text.
+/// Compares contents; absent content equals an empty text.
 fn is_same(older: &Content, newer: &Content) -> bool {
     older == newer
         || matches!((older.to_value(), newer.to_value()),
@@ -152,13 +153,13 @@ fn unified(before: &str, after: &str, names: &(String, String), context: usize) 
     if before == after {
         return String::new();
     }
-    // The default algorithm bounds its work on difficult inputs by itself; a deadline would make the
+    // The default algorithm bounds its own work on difficult inputs; a deadline would make the
     // result depend on the machine.
     let diff = TextDiff::configure().algorithm(Algorithm::Myers).diff_lines(before, after);
     diff.unified_diff().context_radius(context).header(&names.0, &names.1).to_string()
 }
 
-/// Contents that are not both structured are replaced as a whole.
+/// Returns a patch; unless both contents are structured, it replaces the whole content.
 fn patch(older: &Content, newer: &Content) -> Vec<PatchOp> {
     match (older, newer) {
         _ if is_same(older, newer) => Vec::new(),

@@ -1,22 +1,23 @@
-//! Which selectors can be compared by looking at what was written, and how one node is decided.
+//! Local selectors: those that can be compared by examining only what was written.
 //!
-//! A selector is *local* if whether a node matches depends on nothing but the node, its ancestors, and whether a turn on the
-//! way elides its core. Between two snapshots the tree tells what was written; nothing else can have changed its answer, so
-//! a range costs the changes and no evaluation at all. Not local, and evaluated once per snapshot, are:
+//! A selector is *local* if whether a node matches depends only on the node, its ancestors, and
+//! whether a turn on the path elides its core. The tree lists the nodes written between two
+//! snapshots. No other node can have changed its result, so the cost of a range is proportional to
+//! the changes, without any evaluation. Not local, and evaluated once per snapshot, are:
 //!
 //! - `:first`, `:last`, `:nth`, because a new sibling changes them;
-//! - depths of single turns (`:depth(1-3)`, `d1`), because every commit makes all turns older; `:depth(>0)`, `d0`, `d-1` and
-//!   such sets that hold all turns or none stay local;
+//! - depths of single turns (`:depth(1-3)`, `d1`), because every commit makes all turns older;
+//!   `:depth(>0)`, `d0`, `d-1` and other sets that contain all turns or none remain local;
 //! - the facets `age` and `depth`;
 //! - `@unique`, `@limit`, `@p` and `@first`, which choose among matches;
-//! - chains of more than 64 steps, and scopes with several depths behind another hop.
+//! - chains of more than 64 steps, and scopes with several depths after another hop.
 
 use contextree_selector::{DepthItem, DepthKind, DepthSet, OneOrMore, Op, Root, Span};
 use contextree_tree::NodeRef;
 
 use crate::compare::{Exact, Literal, Test};
 use crate::depth::Axis;
-use crate::evaluate::{Automaton, Env, Spot};
+use crate::evaluate::{Automaton, Env, MAX_STEPS, Spot};
 use crate::resolve::{
     Attr, Body, Chain, Compound, Condition, DepthOf, Hop, HopKind, Part, Query, Recency, Relation,
     Step,
@@ -39,9 +40,9 @@ pub fn locality(query: &Query) -> Locality {
         return Locality::PerSnapshot("a control chooses among the matches");
     }
     let Some(chains) = as_chains(&query.body) else {
-        return Locality::PerSnapshot("the scope is a path with several ways");
+        return Locality::PerSnapshot("the scope has several paths");
     };
-    if chains.iter().map(|chain| chain.steps.len()).sum::<usize>() > 64 {
+    if chains.iter().map(|chain| chain.steps.len()).sum::<usize>() > MAX_STEPS {
         return Locality::PerSnapshot("the selector has more than 64 steps");
     }
     let steps = || chains.iter().flat_map(|chain| &chain.steps);
@@ -76,7 +77,8 @@ fn holds_all_turns_or_none(set: &DepthSet) -> bool {
     bounds.is_empty() || reached == i64::MAX - 1
 }
 
-/// Returns a body as chains that match the same nodes; nothing if that takes more than one chain per path.
+/// Returns chains that match the same nodes as a body; `None` if that takes more than one chain per
+/// path.
 fn as_chains(body: &Body) -> Option<Vec<Chain>> {
     let any = |relation| step(relation, vec![Condition::Any]);
     let root = || step(Relation::Descendant, vec![Condition::Fixed(Root::Root)]);
@@ -165,7 +167,7 @@ pub(super) struct LocalQuery {
 }
 
 impl LocalQuery {
-    /// Returns the local form of a query; nothing if it is not local.
+    /// Returns the local form of a query; `None` if it is not local.
     pub(super) fn new(query: &Query) -> Option<Self> {
         match locality(query) {
             Locality::PerSnapshot(_) => None,
@@ -175,7 +177,7 @@ impl LocalQuery {
         }
     }
 
-    /// Returns something that decides the nodes of one snapshot.
+    /// Returns a matcher for the nodes of one snapshot.
     pub(super) fn matcher<'t>(
         &self,
         moment: Moment<'t>,
@@ -190,7 +192,7 @@ impl LocalQuery {
     }
 }
 
-/// Decides single nodes of one snapshot.
+/// Decides whether single nodes of one snapshot match.
 pub(super) struct Matcher<'q, 't> {
     automaton: Automaton<'q>,
     keep: &'q [Condition],
@@ -199,7 +201,7 @@ pub(super) struct Matcher<'q, 't> {
 }
 
 impl<'t> Matcher<'_, 't> {
-    /// True if a node matches.
+    /// Returns whether a node matches.
     pub(super) fn matches(&self, node: NodeRef<'t>) -> bool {
         self.automaton.matches(node, &self.axis, &self.env)
             && (self.keep.is_empty() || {

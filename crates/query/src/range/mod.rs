@@ -1,4 +1,4 @@
-//! Ranges: what a selector matches, compared from snapshot to snapshot (RangeDiffLatestResult).
+//! Ranges: compares what a selector matches from snapshot to snapshot (RangeDiffLatestResult).
 
 mod compare;
 mod content_diff;

@@ -1,22 +1,21 @@
-//! What a range reports, and how much of it.
+//! Options of ranges.
 
-use std::fmt;
 use std::str::FromStr;
 
 /// Options of a range; selectors without one ignore them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RangeOptions {
-    /// Attach a `content_diff` to every node whose content hash changed.
+    /// Whether to attach a `content_diff` to every node whose content hash changed.
     pub include_content: bool,
     /// How contents are compared.
     pub content_mode: ContentMode,
     /// Lines of context in a unified diff. Default: 3.
     pub context_lines: usize,
-    /// Fields to put beside a changed node, of both sides.
+    /// Fields to include with a changed node, from both sides.
     pub materialize: Vec<Materialize>,
-    /// Most snapshots compared; the newest are kept.
+    /// Maximum number of snapshots to compare; the newest are kept.
     pub max_snapshots: Option<usize>,
-    /// Most entries of one block, added, removed and changed ones together.
+    /// Maximum number of entries in one block: added, removed and changed ones together.
     pub max_changes_per_snapshot: Option<usize>,
 }
 
@@ -41,7 +40,7 @@ pub enum ContentMode {
     Unified,
     /// A JSON patch (RFC 6902).
     JsonPatch,
-    /// Runs of words and blanks.
+    /// Runs of words and whitespace.
     Tokens,
 }
 
@@ -69,23 +68,12 @@ impl FromStr for ContentMode {
     }
 }
 
-/// A text that names no content mode.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The error for an unknown content mode.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("unknown content mode `{0}`; expected `unified`, `jsonpatch` or `tokens`")]
 pub struct UnknownContentMode(pub Box<str>);
 
-impl fmt::Display for UnknownContentMode {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            formatter,
-            "unknown content mode `{}`, expected `unified`, `jsonpatch` or `tokens`",
-            self.0
-        )
-    }
-}
-
-impl std::error::Error for UnknownContentMode {}
-
-/// A field of a changed node that can be put beside it.
+/// A field that can be included with a changed node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Materialize {
     /// The content.

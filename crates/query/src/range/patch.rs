@@ -1,8 +1,8 @@
 //! JSON patches (RFC 6902) from one value to another.
 //!
-//! Objects are compared key by key. Lists are compared as sequences: equal elements stay, and where elements were replaced
-//! they are compared with each other, so that a change deep inside one is a change deep inside the patch. The patch only
-//! uses `add`, `remove` and `replace`.
+//! Objects are compared key by key. Lists are compared as sequences: equal elements stay, and
+//! replaced elements are compared with each other, so that a change deep inside one is a change
+//! deep inside the patch. The patch uses only `add`, `remove` and `replace`.
 
 use contextree_json::{MAX_VALUE_DEPTH, Object, Value};
 use similar::{Algorithm, DiffOp, capture_diff_slices};
@@ -10,21 +10,21 @@ use similar::{Algorithm, DiffOp, capture_diff_slices};
 /// One operation of a patch.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PatchOp {
-    /// Puts a value at a new place; in a list, before what stands there.
+    /// Adds a value at a path; in a list, inserts it before the element there.
     Add {
-        /// The place, a JSON pointer.
+        /// The path, a JSON pointer.
         path: String,
         /// The value.
         value: Value,
     },
-    /// Takes a value away.
+    /// Removes a value.
     Remove {
-        /// The place.
+        /// The path.
         path: String,
     },
-    /// Puts a value in the place of another.
+    /// Replaces a value.
     Replace {
-        /// The place; empty for the whole document.
+        /// The path; empty for the whole document.
         path: String,
         /// The value.
         value: Value,
@@ -58,7 +58,7 @@ pub fn json_patch(before: &Value, after: &Value) -> Vec<PatchOp> {
     ops
 }
 
-/// As deep as values are; beyond that they are replaced whole.
+/// The recursion is bounded by `depth`; deeper values are replaced whole.
 fn compare(before: &Value, after: &Value, path: &str, depth: usize, ops: &mut Vec<PatchOp>) {
     match (before, after) {
         _ if before == after => {}
@@ -88,7 +88,7 @@ fn objects(before: &Object, after: &Object, path: &str, depth: usize, ops: &mut 
 }
 
 fn lists(before: &[Value], after: &[Value], path: &str, depth: usize, ops: &mut Vec<PatchOp>) {
-    // Where the next element stands in the list as patched so far.
+    // The index of the next element in the list as patched so far.
     let mut place = 0;
     for op in capture_diff_slices(Algorithm::Myers, before, after) {
         let (old, new) = match op {

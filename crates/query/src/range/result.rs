@@ -7,17 +7,17 @@ use super::content_diff::ContentDiff;
 /// What a selector matches over a range of snapshots: RangeDiffLatestResult.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RangeDiff {
-    /// The selector as it was written.
+    /// The selector as written.
     pub query: String,
     /// The snapshots, newest first.
     pub snapshots: Vec<SnapshotRef>,
-    /// What changed between neighbours, newest first.
+    /// The changes between adjacent snapshots, newest first.
     pub diffs: Vec<DiffBlock>,
-    /// The caps that were given, and whether one was hit.
+    /// The limits that were given, and whether one was reached.
     pub limits: Option<Limits>,
-    /// What the caller should know.
+    /// Warnings for the caller.
     pub warnings: Vec<String>,
-    /// What went wrong without spoiling the result; never fatal.
+    /// Problems that did not prevent a result; never fatal.
     pub errors: Vec<RangeError>,
 }
 
@@ -52,11 +52,12 @@ pub struct DiffBlock {
     pub to: SnapshotRef,
     /// Matched in the newer snapshot only, in its document order.
     pub added: Vec<String>,
-    /// Matched in the older snapshot only: those that the newer one still has in its document order, then by id.
+    /// Matched in the older snapshot only: nodes that still exist in the newer one in its document
+    /// order, then the rest by id.
     pub removed: Vec<String>,
     /// Matched in both, and different; in the newer snapshot's document order.
     pub changed: Vec<ChangedNode>,
-    /// How many there are, before any cap.
+    /// The numbers of changes, before any limit.
     pub stats: Stats,
 }
 
@@ -78,11 +79,11 @@ pub struct ChangedNode {
     pub id: String,
     /// The fields that differ: the ten of the specification in its order, then the rest by name.
     pub fields: Vec<String>,
-    /// The values of those that are scalars.
+    /// The values of scalar fields.
     pub delta: Vec<FieldDelta>,
-    /// How the content differs, if it does and was asked for.
+    /// The difference of the contents, if they differ and it was requested.
     pub content_diff: Option<ContentDiff>,
-    /// Fields asked for, of the newer and the older snapshot.
+    /// Requested fields, of the newer and the older snapshot.
     pub materialized: Option<(Object, Object)>,
 }
 
@@ -97,23 +98,23 @@ pub struct FieldDelta {
     pub to: Value,
 }
 
-/// The caps of a range.
+/// The limits of a range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// The cap on snapshots, if one was given.
+    /// The maximum number of snapshots, if given.
     pub max_snapshots: Option<usize>,
-    /// The cap on a block's entries, if one was given.
+    /// The maximum number of entries per block, if given.
     pub max_changes_per_snapshot: Option<usize>,
-    /// True if something was left out.
+    /// Whether anything was omitted.
     pub truncated: bool,
 }
 
-/// Something that went wrong without spoiling the result.
+/// A problem that did not prevent a result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RangeError {
     /// The stable code.
     pub code: &'static str,
-    /// What happened.
+    /// The message.
     pub message: String,
 }
 
@@ -155,7 +156,7 @@ impl SnapshotRef {
 }
 
 impl DiffBlock {
-    /// True if nothing came, went or changed.
+    /// Returns whether nothing was added, removed or changed.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.stats == Stats::default()

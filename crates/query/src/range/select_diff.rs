@@ -1,4 +1,4 @@
-//! The diff of two trees, bounded by a selector: `ctx.diff(A, B, selector)`.
+//! The diff of two trees, restricted by a selector: `ctx.diff(A, B, selector)`.
 
 use std::collections::BTreeMap;
 
@@ -9,8 +9,8 @@ use super::compare::compare_sets;
 use crate::evaluate::evaluate;
 use crate::plan::Plan;
 
-/// Returns what changed from the older tree to the newer one among the nodes that a plan matches: matched in both and different,
-/// or matched in one only (ER-042).
+/// Returns what changed from the older tree to the newer one among the nodes that a plan matches:
+/// nodes matched in both that differ, and nodes matched in only one (ER-042).
 #[must_use]
 pub fn diff_selected<'t>(
     plan: &Plan,

@@ -1,10 +1,11 @@
-//! Differences of words: runs of blanks and runs of everything else.
+//! Word diffs: runs of whitespace and runs of everything else.
 
 use similar::{Algorithm, ChangeTag, TextDiff};
 
 use super::content_diff::{Hunk, HunkKind};
 
-/// Returns the runs of tokens that two texts share, lose and gain; together they spell both texts.
+/// Returns the runs of tokens that two texts share, and that only one has; together they spell both
+/// texts.
 pub(super) fn token_hunks(before: &str, after: &str) -> Vec<Hunk> {
     let (old, new) = (tokens(before), tokens(after));
     let diff = TextDiff::configure().algorithm(Algorithm::Myers).diff_slices(&old, &new);
@@ -41,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hunks_spell_both_texts() {
+    fn hunks_reproduce_both_texts() {
         let (before, after) = ("one two\nthree", "one 2\nthree  four");
         let hunks = token_hunks(before, after);
         let spell = |leave: HunkKind| -> String {

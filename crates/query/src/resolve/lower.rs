@@ -1,4 +1,4 @@
-//! From the syntax tree to conditions: the switches S2 to S6 end here.
+//! Lowers the syntax tree to conditions; resolves the edition switches S2 to S6.
 
 use contextree_selector as ast;
 use contextree_selector::{
@@ -13,7 +13,7 @@ use super::types::{
 };
 use crate::compare::{Literal, Test};
 
-/// Returns what a selector looks for in one tree, whatever its time.
+/// Returns the query of a selector for one tree, ignoring its time.
 pub fn lower(selector: &Selector) -> Query {
     let edition = selector.edition;
     let mut literal_types = Vec::new();
@@ -58,7 +58,7 @@ pub fn lower(selector: &Selector) -> Query {
     }
 }
 
-/// `@p` counts pages of `@limit`; without a limit everything is on page 1.
+/// Returns skip and take: `@p` counts pages of `@limit`; without a limit everything is on page 1.
 fn page(controls: &Controls) -> Option<(usize, usize)> {
     let size = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
     let page = controls.page.map(|page| size(page.value));
@@ -71,8 +71,8 @@ fn page(controls: &Controls) -> Option<(usize, usize)> {
     }
 }
 
-/// True if the results are the nodes of one key: an equality in the property block or bracket, in the last hop, or the
-/// same one in the last compound of every chain (ER-091).
+/// Returns whether the results are the nodes of one key: an equality in the property block or
+/// bracket, in the last hop, or the same one in the last compound of every chain (ER-091).
 fn is_same_key(selector: &Selector) -> bool {
     let in_tail = selector.filters.iter().any(|filter| filter.key_equality().is_some())
         || selector.behavior.iter().any(|behavior| match &behavior.kind {
@@ -130,7 +130,7 @@ fn compound(
         compound.parts.iter().any(|part| matches!(part.kind, PartKind::Pseudo(Pseudo::Depth(_))));
     let is_bare = compound.parts.iter().all(|part| matches!(part.kind, PartKind::Pseudo(_)));
     let has_turn = compound.parts.iter().any(is_turn);
-    // Switch S4 and ER-085: whose depth `:depth` asks for.
+    // Switch S4 and ER-085: whose depth `:depth` means.
     let depth_of = match edition {
         Edition::V0_1 => DepthOf::SealedTurn,
         _ if is_bare || has_turn => DepthOf::Container,
@@ -254,7 +254,7 @@ fn filter(filter: &Filter, edition: Edition) -> Condition {
         AttrName::Facet(Facet::Sdepth) => Attr::Sdepth,
         AttrName::Other(name) => Attr::Header(name.clone()),
     };
-    // The common equalities get conditions of their own, which need no comparison rules.
+    // Common equalities get their own conditions, which need no comparison rules.
     if let Test::Compare(Op::Eq, literal) = &test
         && let Some(text) = literal.as_text()
     {
@@ -270,7 +270,7 @@ fn filter(filter: &Filter, edition: Edition) -> Condition {
     Condition::Attr(attr, test)
 }
 
-/// `[type='cb']` and `[type='block']` ask for the same class in every edition (ER-068).
+/// `[type='cb']` and `[type='block']` mean the same class in every edition (ER-068).
 fn in_vocabulary(test: Test, vocabulary: Vocabulary) -> Test {
     let translate = |literal: Literal| {
         let word = literal.as_text().and_then(ClassWord::from_text);
@@ -287,7 +287,8 @@ fn in_vocabulary(test: Test, vocabulary: Vocabulary) -> Test {
     }
 }
 
-/// Returns the word for a class; the fixed containers have none, they are named by their type.
+/// Returns the type name of a class; `None` for the fixed containers, which are named by their
+/// type.
 pub(crate) fn word_of(class: Class, vocabulary: Vocabulary) -> Option<&'static str> {
     match class {
         Class::Turn => Some(vocabulary.turn()),

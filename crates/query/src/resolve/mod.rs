@@ -1,4 +1,5 @@
-//! Resolving: a parsed selector and a timeline give a selector without relative time, aliases or editions.
+//! Resolves a parsed selector against a timeline: the result has no relative time, aliases or
+//! editions.
 
 mod lower;
 mod time;
@@ -20,7 +21,7 @@ use crate::timeline::Timeline;
 ///
 /// # Errors
 ///
-/// The selector names a snapshot that does not exist, or the working state where there is none.
+/// If the selector names a snapshot that does not exist, or the working state if there is none.
 pub fn resolve<T: Timeline + ?Sized>(
     selector: &Selector,
     timeline: &T,
@@ -29,11 +30,11 @@ pub fn resolve<T: Timeline + ?Sized>(
     Ok(ResolvedSelector { canonical: selector.to_string(), at, query: lower(selector) })
 }
 
-/// Resolves a selector that is to be evaluated on a given tree, so that it must not say when.
+/// Resolves a selector for evaluation on a given tree; it must not have a time prefix.
 ///
 /// # Errors
 ///
-/// It has a time prefix.
+/// If it has a time prefix.
 pub fn resolve_on_tree(selector: &Selector) -> Result<Query, ResolveError> {
     match &selector.time {
         Some(time) => Err(ResolveError::new(ResolveErrorKind::TimeNotAllowed, time.span)),

@@ -1,4 +1,4 @@
-//! From `@t-3` to a position in the timeline.
+//! Resolves `@t-3` to a position in the timeline.
 
 use contextree_selector::{Edition, Selector, Snapshot, SnapshotRange, Span, TimeKind, TurnPoint};
 
@@ -11,7 +11,8 @@ pub(super) fn resolve<T: Timeline + ?Sized>(
     timeline: &T,
 ) -> Result<At, ResolveError> {
     let Some(time) = &selector.time else {
-        // Switch S1: an omitted time is the latest commit in edition 0.1, the working state afterwards.
+        // Switch S1: without a time prefix, edition 0.1 reads the latest commit, later editions the
+        // working state.
         if selector.edition == Edition::V0_1 {
             return find(Snapshot::Turn(0), selector.span, timeline).map(At::Snapshot);
         }
@@ -72,7 +73,7 @@ fn resolve_range<T: Timeline + ?Sized>(
     let count = timeline.snapshot_count();
     let (oldest, newest, by_cycle, clipped) = match range {
         SnapshotRange::Turns { from, to } => {
-            // The future is not clipped, it is an error (ER-023).
+            // The future is not clipped; it is an error (ER-023).
             for point in [from, to] {
                 if let TurnPoint::At(turn @ 1..) = point {
                     return Err(not_found(Snapshot::Turn(turn), span, timeline));

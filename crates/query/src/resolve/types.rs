@@ -1,18 +1,18 @@
-//! The resolved selector: no relative time, no alias, no name that an edition would have to explain.
+//! The resolved selector: no relative time, no alias, no name that depends on an edition.
 
 use contextree_selector::{DepthSet, Flag, Mode, Order, Root, Span};
 use contextree_tree::{Class, Vocabulary};
 
 use crate::compare::{Test, Typing};
 
-/// A selector whose time is a list of snapshots that exist and whose words mean one thing.
+/// A selector whose time is a list of existing snapshots and whose names are unambiguous.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResolvedSelector {
     /// The canonical text of the selector.
     pub canonical: String,
-    /// Which trees are read.
+    /// The trees that are read.
     pub at: At,
-    /// What is looked for in each of them.
+    /// The query on each of them.
     pub query: Query,
 }
 
@@ -34,24 +34,24 @@ pub enum At {
 pub struct ResolvedRange {
     /// Their positions, newest first.
     pub positions: Vec<usize>,
-    /// Whether the labels count back from the present or name cycles.
+    /// Whether labels name cycles instead of counting back from the present.
     pub by_cycle: bool,
-    /// True if the text reached beyond what there is.
+    /// Whether the range extended beyond the existing snapshots.
     pub clipped: bool,
 }
 
-/// What is looked for in one tree, and what happens to the matches.
+/// The query on one tree, and the processing of its matches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Query {
     /// Where matches come from.
     pub body: Body,
-    /// What each match must also satisfy.
+    /// Conditions that every match must also satisfy.
     pub keep: Vec<Condition>,
     /// The order of the matches.
     pub arrangement: Arrangement,
     /// Only the first match of each key (id for nodes without one).
     pub unique: bool,
-    /// Only this page: how many to skip and how many to take.
+    /// The page: how many to skip and how many to take.
     pub page: Option<(usize, usize)>,
     /// Only the first.
     pub first: bool,
@@ -59,7 +59,8 @@ pub struct Query {
     pub mode: Mode,
     /// Which of two turns with the same stamps is the newer one.
     pub recency: Recency,
-    /// Type words that are no class, with their places: worth a warning if the tree has neither such a type nor such a kind.
+    /// Type names that are not a class, with their spans: worth a warning if the tree has neither
+    /// such a type nor such a kind.
     pub literal_types: Vec<(Box<str>, Span)>,
 }
 
@@ -70,7 +71,7 @@ pub enum Arrangement {
     Document,
     /// Newest first, for the nodes of one key (ER-088).
     SameKey,
-    /// As `@order` says.
+    /// By `@order`.
     Ordered(Order),
 }
 
@@ -92,9 +93,9 @@ pub enum Body {
     Path(Vec<Hop>),
     /// The regions.
     Regions,
-    /// Everything below the places that the stages lead to; below the root without stages.
+    /// Everything below the end of the stages; below the root if there are none.
     Below(Vec<Vec<Hop>>),
-    /// Every node, the root included.
+    /// Every node, including the root.
     Tree,
 }
 
@@ -108,18 +109,18 @@ pub struct Chain {
 /// One step of a chain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// Where its nodes lie, seen from those of the step before.
+    /// The position of its nodes relative to those of the previous step.
     pub relation: Relation,
-    /// True for a part of a turn instead of nodes on the way: `:pre` in `^ah :pre .cb` (ER-082).
+    /// Whether the step is a part of a turn instead of nodes: `:pre` in `^ah :pre .cb` (ER-082).
     pub is_zone: bool,
-    /// What its nodes are.
+    /// The conditions on its nodes.
     pub compound: Compound,
 }
 
-/// Where the nodes of a step lie.
+/// The position of a step's nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Relation {
-    /// Anywhere below; behind a zone also the zone's own child.
+    /// Anywhere below; after a zone also the zone's own child.
     Descendant,
     /// Directly below.
     Child,
@@ -130,7 +131,7 @@ pub enum Relation {
 pub struct Compound {
     /// The parts.
     pub parts: Vec<Part>,
-    /// The key whose nodes picks count through, instead of counting siblings.
+    /// The key whose nodes picks choose among, instead of siblings.
     pub key: Option<Box<str>>,
 }
 
@@ -143,12 +144,12 @@ impl Compound {
         })
     }
 
-    /// True if whether a node satisfies the compound depends on other nodes.
+    /// Returns whether the match of a node depends on other nodes.
     pub fn has_picks(&self) -> bool {
         self.parts.iter().any(|part| matches!(part, Part::Pick(_)))
     }
 
-    /// True if the core that a turn does without can stand for a node of this compound (ER-001).
+    /// Returns whether an elided core can match this compound (ER-001).
     pub fn accepts_core(&self) -> bool {
         self.conditions().any(|condition| *condition == Condition::Class(Class::Container))
     }
@@ -159,11 +160,11 @@ impl Compound {
 pub enum Part {
     /// A condition on the node.
     Test(Condition),
-    /// A choice among the nodes that satisfy what stands to the left.
+    /// A choice among the nodes that satisfy the parts to the left.
     Pick(Pick),
 }
 
-/// Which node of a group is meant.
+/// The node that a pick chooses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pick {
     /// The first.
@@ -177,20 +178,20 @@ pub enum Pick {
 /// One hop of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hop {
-    /// Where it goes.
+    /// The target.
     pub kind: HopKind,
-    /// What the nodes reached must satisfy.
+    /// Conditions on the nodes reached.
     pub tests: Vec<Condition>,
 }
 
-/// Where a hop goes.
+/// The target of a hop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HopKind {
     /// To the container at a depth.
     Depth(i64),
-    /// Nowhere: what was reached must be a turn, the head or the system region.
+    /// No target: the node reached must be a turn, the head or the system region.
     Turn,
-    /// To children, of this class and at this offset when given.
+    /// Children, of this class and at this offset if given.
     Child(Option<Class>, Option<i64>),
 }
 
@@ -203,9 +204,10 @@ pub enum Condition {
     Fixed(Root),
     /// A node of this class.
     Class(Class),
-    /// A turn, or the head or system region, which count as turns where depth is asked for (ER-085).
+    /// A turn, or the head or system region, which count as turns for depths (ER-085).
     TurnLike,
-    /// A text column equals this text. The hot loop's own condition: it can compare symbols instead.
+    /// A text column equals this text. A separate condition for the hot loop, which can compare
+    /// symbols.
     Symbol(Column, Box<str>),
     /// The node with this id.
     Id(Box<str>),
@@ -234,18 +236,18 @@ pub enum Column {
     Kind,
 }
 
-/// Whose depth is asked for.
+/// Whose depth is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DepthOf {
     /// Sealed turns only (edition 0.1).
     SealedTurn,
     /// The containers on the depth axis: turns, the head (0), the system region (−1).
     Container,
-    /// Any node, by the container it is or stands in.
+    /// Any node, by the container it is or is in.
     Containing,
 }
 
-/// An attribute, sorted by how its value is found.
+/// An attribute, by how its value is found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Attr {
     /// `id`.
@@ -274,7 +276,7 @@ pub enum Attr {
     Key,
     /// The tags.
     Tags,
-    /// The class word, in one of the vocabularies.
+    /// The class name, in one of the vocabularies.
     ClassWord(Vocabulary),
     /// The facet `age`.
     Age,
@@ -287,7 +289,7 @@ pub enum Attr {
 }
 
 impl Attr {
-    /// Returns how its values are compared.
+    /// Returns how values of the attribute are compared.
     pub fn typing(&self) -> Typing {
         match self {
             Self::Offset

@@ -1,5 +1,5 @@
-//! The conformance vectors: every select, parse, range, content diff and diff of the corpus, in all its editions, with the
-//! planned and with the naive evaluator. (areas SYN, SEM, RNG, ERC, DIF)
+//! The conformance vectors: every select, parse, range, content diff and diff of the corpus, in all
+//! its editions, with the planned and with the naive evaluator. (areas SYN, SEM, RNG, ERC, DIF)
 
 use contextree_json::Value;
 use contextree_query::resolved::At;
@@ -52,7 +52,7 @@ fn options(case: &Case, edition: Edition) -> SelectOptions {
 
 // covers: SEM-003, SEM-038
 #[test]
-fn every_vector_of_the_query_files_holds() {
+fn every_vector_of_the_query_files_passes() {
     let mut counts = std::collections::BTreeMap::new();
     for file in FILES {
         for case in cases(file).into_iter() {
@@ -102,7 +102,7 @@ fn check_select(case: &Case, edition: Edition) {
     }
 }
 
-/// The naive evaluator knows no windows and one tree only.
+/// The naive evaluator does not support windows and evaluates one tree only.
 fn check_naive(case: &Case, edition: Edition, history: &History, expected: &Value) {
     use contextree_query::Timeline as _;
     if !case.field("options").is_null() {
@@ -175,7 +175,7 @@ fn check_diff(case: &Case, edition: Edition) {
         let (cycle, tree) = &history.snapshots[0];
         (tree.view(), Some(*cycle))
     };
-    // Leaked: the diff borrows both trees for one lifetime, and a test may.
+    // Leaked: the diff borrows both trees for one lifetime, and a test may leak.
     let diff =
         diff_selected(&plan, side(Box::leak(Box::new(older))), side(Box::leak(Box::new(newer))));
     let found = contextree_json::parse(diff.to_json().as_bytes()).unwrap();

@@ -9,7 +9,7 @@ use contextree_tree::{Builder, NodeData, NodeRef, Region, TreeRef};
 use crate::generate;
 use crate::support::{self, History, Random};
 
-/// Triples of tree, selector and edition; many in release builds, enough for every run otherwise.
+/// Number of triples of tree, selector and edition: many in release builds, fewer otherwise.
 const TRIPLES: usize = if cfg!(debug_assertions) { 18_000 } else { 150_000 };
 const SELECTORS_PER_TREE: usize = 30;
 
@@ -24,7 +24,7 @@ fn check(text: &str, edition: Edition, tree: TreeRef<'_>, cycle: u32, seed: u64)
     expected.len()
 }
 
-/// The tree as indented lines, for failures.
+/// Formats the tree as indented lines, for failures.
 pub(crate) fn draw(tree: TreeRef<'_>) -> String {
     let line = |(level, node): (usize, NodeRef<'_>)| {
         let attributes = node.body().map(|body| {
@@ -77,7 +77,7 @@ fn the_planned_evaluator_agrees_with_the_naive_one() {
 
 /// Every query of the corpus, in every edition, on every fixture of its file.
 #[test]
-fn both_evaluators_agree_on_the_corpus_everywhere() {
+fn both_evaluators_agree_on_the_corpus_in_all_editions() {
     let mut done = 0;
     for file in [
         "selectors-golden-e3.json",
@@ -106,9 +106,9 @@ fn both_evaluators_agree_on_the_corpus_everywhere() {
     assert!(done > 1000, "{done}");
 }
 
-/// More turns than a scan would look at, with runs of equal stamps among them: depths are looked up.
+/// More turns than a scan would visit, some with equal stamps: depths are looked up.
 #[test]
-fn depths_are_looked_up_in_document_order_whatever_ties() {
+fn depth_lookup_keeps_document_order_despite_equal_stamps() {
     for seed in 0..60 {
         let mut random = Random::new(seed);
         let node = |id: &str, word: &str| NodeData::new(id, word);
@@ -137,9 +137,9 @@ fn depths_are_looked_up_in_document_order_whatever_ties() {
     }
 }
 
-/// Long selectors end, and end in the same result.
+/// Long selectors terminate, with the same result.
 #[test]
-fn long_selectors_are_answered() {
+fn long_selectors_are_evaluated() {
     let mut random = Random::new(3);
     let tree = generate::tree(&mut random, 2);
     let many = |piece: &str, glue: &str, count: usize| vec![piece; count].join(glue);

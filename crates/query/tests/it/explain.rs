@@ -1,4 +1,4 @@
-//! Explanations, warnings and errors that teach.
+//! Explanations, warnings and error messages.
 
 use contextree_query::{SelectOptions, WarningKind, explain, select};
 use contextree_selector::Edition;
@@ -71,7 +71,7 @@ fn every_selector_of_the_corpus_can_be_explained() {
 }
 
 #[test]
-fn ranges_say_how_they_are_compared() {
+fn an_explained_range_names_its_comparison() {
     let history = rich();
     let comparison =
         |text: &str| explain(text, Edition::V0_3, &history).unwrap().comparison.unwrap();
@@ -87,14 +87,17 @@ fn ranges_say_how_they_are_compared() {
 }
 
 #[test]
-fn a_type_that_no_node_has_draws_a_warning() {
+fn an_unknown_type_gives_a_warning() {
     let history = rich();
     let text = "@t0 ^seq .bloc";
     let answer = select(text, Edition::V0_3, &history, &SelectOptions::default()).unwrap();
     let selection = answer.nodes().unwrap();
     assert!(selection.nodes.is_empty());
     let [warning] = selection.warnings.as_slice() else { panic!("{:?}", selection.warnings) };
-    assert_eq!(warning.to_string(), "`.bloc` matches no type in this tree: did you mean `.block`?");
+    assert_eq!(
+        warning.to_string(),
+        "no node in this tree has the type `.bloc`: did you mean `.block`?"
+    );
     assert_eq!(warning.span.of(text), ".bloc");
     assert_eq!(WarningKind::as_str(&warning.kind), "unknown_type");
 }
@@ -109,7 +112,7 @@ fn a_time_in_where_is_an_error() {
 }
 
 #[test]
-fn an_explanation_counts_what_the_selector_answers_with() {
+fn an_explanation_counts_the_results_of_the_selector() {
     let history = rich();
     // Found by the fuzz target `evaluate`: with an order, `@first` was not counted.
     for text in [
@@ -139,7 +142,7 @@ fn every_hop_of_a_position_is_counted() {
 }
 
 #[test]
-fn errors_and_warnings_have_a_form_for_programs() {
+fn errors_and_warnings_convert_to_json() {
     let history = rich();
     let options = SelectOptions::default();
     let text = "^seq :frist .cb[role=";
@@ -164,7 +167,7 @@ fn errors_and_warnings_have_a_form_for_programs() {
     assert_eq!(
         warning.draw(text),
         "\
-warning[unknown_type]: `.bloc` matches no type in this tree
+warning[unknown_type]: no node in this tree has the type `.bloc`
   |
 1 | @t0 .bloc
   |     ^^^^^
@@ -172,7 +175,7 @@ warning[unknown_type]: `.bloc` matches no type in this tree
     );
     assert_eq!(
         String::from_utf8(warning.to_value().to_canonical()).unwrap(),
-        r#"{"end":9,"help":"did you mean `.block`?","kind":"unknown_type","message":"`.bloc` matches no type in this tree","start":4}"#
+        r#"{"end":9,"help":"did you mean `.block`?","kind":"unknown_type","message":"no node in this tree has the type `.bloc`","start":4}"#
     );
     let hint = |edition, text: &str| {
         let answer = select(text, edition, &history, &options).unwrap().nodes().unwrap();
@@ -187,7 +190,7 @@ warning[unknown_type]: `.bloc` matches no type in this tree
         None,
         "there are summaries elsewhere"
     );
-    // A range has its warnings inside.
+    // A range contains its own warnings.
     let range = select("@history .bloc", Edition::V0_3, &history, &options).unwrap().range();
     assert_eq!(range.unwrap().warnings, [warning.to_string()]);
 }

@@ -11,7 +11,8 @@ const KINDS: [&str; 3] = ["text", "summary", "result"];
 const KEYS: [&str; 3] = ["K", "L", "hero"];
 const TAGS: [&str; 3] = ["featured", "summary", "x"];
 
-/// A tree with few distinct values, so that conditions hold often: ties, elided cores, blocks in odd places.
+/// Returns a tree with few distinct values, so that conditions hold often: ties, elided cores,
+/// blocks in unusual places.
 pub(crate) fn tree(random: &mut Random, cycle: u32) -> Tree {
     let mut ids = Ids { next: 0 };
     let root = NodeData::new("root", "^root");
@@ -51,7 +52,7 @@ fn fill(builder: &mut Builder, parent: u32, ids: &mut Ids, random: &mut Random, 
     }
 }
 
-/// A container or a block.
+/// Returns a container or a block.
 pub(crate) fn leaf(ids: &mut Ids, random: &mut Random) -> NodeData {
     let words =
         ["mc", "cont", "mc:group", "cb", "block", "cb", "block", "cb:summary", "custom:note"];
@@ -67,7 +68,7 @@ pub(crate) struct Ids {
 impl Ids {
     pub(crate) fn node(&mut self, random: &mut Random, word: &str) -> NodeData {
         self.next += 1;
-        // Ids in another order than creation.
+        // The order of ids differs from the order of creation.
         let mut node =
             NodeData::new(&format!("{}{}", random.word(&["a", "b", "z"]), self.next), word);
         node.offset = match random.index(8) {
@@ -114,7 +115,8 @@ impl Ids {
     }
 }
 
-/// A selector of the edition, most of the time; always with a snapshot, so that facets are legal.
+/// Returns a text that is usually a valid selector of the edition; always with a snapshot, so that
+/// facets are valid.
 pub(crate) fn selector(random: &mut Random, edition: Edition) -> String {
     let mut text = String::from("@t0 ");
     let is_new = edition == Edition::V0_3;

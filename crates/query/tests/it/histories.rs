@@ -1,6 +1,6 @@
-//! Random histories, and what a range over them must say.
+//! Random histories, and the expected results of ranges over them.
 //!
-//! The fuzz target `evaluate` is made of this file and of `generate.rs` too.
+//! The fuzz target `evaluate` includes this file and `generate.rs` too.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use contextree_tree::{Body, Content, Draft, NodeRef, Region, Scalar};
 use crate::generate::{self, Ids};
 use crate::support::{History, Random};
 
-/// A history of a few snapshots in which nodes come, go, move and change.
+/// Returns a history of a few snapshots in which nodes are added, removed, moved and changed.
 pub(crate) fn history(random: &mut Random) -> History {
     let first = generate::tree(random, 0);
     let mut draft = first.continue_branch();
@@ -70,7 +70,7 @@ fn change(draft: &mut Draft, random: &mut Random, ids: &mut Ids) {
 /// Added, removed, changed with fields.
 pub(crate) type Block = (Vec<String>, Vec<String>, Vec<(String, Vec<String>)>);
 
-/// What the range must say, worked out snapshot by snapshot with the naive evaluator.
+/// Returns the expected blocks, computed snapshot by snapshot with the naive evaluator.
 pub(crate) fn expected(selector: &Selector, history: &History) -> Vec<Block> {
     let matches: Vec<BTreeMap<&str, NodeRef<'_>>> = history
         .snapshots
@@ -115,7 +115,7 @@ pub(crate) fn expected(selector: &Selector, history: &History) -> Vec<Block> {
         .collect()
 }
 
-/// What a range says, as far as [`expected`] knows it.
+/// Returns the parts of a range that [`expected`] computes.
 pub(crate) fn blocks(range: RangeDiff) -> Vec<Block> {
     let block = |block: DiffBlock| {
         let changed = block.changed.into_iter().map(|node| (node.id, node.fields)).collect();

@@ -1,4 +1,5 @@
-//! Bad input to the whole way from text to answer: a result or an error, in every edition, and never a panic.
+//! Invalid input to all steps from text to answer: a result or an error, in every edition, and
+//! never a panic.
 
 use contextree_query::{SelectOptions, explain, select};
 use contextree_selector::Edition;
@@ -20,7 +21,7 @@ const FILES: [&str; 11] = [
     "selectors-parse.json",
 ];
 
-/// Answers and explains a text; both succeed or both fail, and a failure can be drawn.
+/// Evaluates and explains a text; both succeed or both fail, and an error can be drawn.
 fn ask(history: &History, text: &str) -> usize {
     let mut answered = 0;
     for edition in Edition::ALL {
@@ -40,7 +41,7 @@ fn ask(history: &History, text: &str) -> usize {
 
 // covers: SYN-050
 #[test]
-fn every_truncation_of_every_example_is_answered_or_refused() {
+fn every_truncation_of_every_example_is_answered_or_rejected() {
     let history = history();
     let mut texts: Vec<String> = examples().into_iter().map(|example| example.selector).collect();
     for file in FILES {
@@ -58,9 +59,9 @@ fn every_truncation_of_every_example_is_answered_or_refused() {
     assert!(pieces.len() > 4000 && answered > 2000, "{} pieces, {answered}", pieces.len());
 }
 
-/// Characters left out, doubled or exchanged: near misses of selectors get further than noise.
+/// Characters omitted, doubled or swapped: near misses of selectors get further than noise.
 #[test]
-fn damaged_examples_are_answered_or_refused() {
+fn damaged_examples_are_answered_or_rejected() {
     let history = history();
     let mut random = Random::new(11);
     let rounds = if cfg!(debug_assertions) { 4 } else { 40 };
@@ -82,7 +83,7 @@ fn damaged_examples_are_answered_or_refused() {
 }
 
 #[test]
-fn huge_numbers_are_answered_or_refused() {
+fn huge_numbers_are_answered_or_rejected() {
     let history = history();
     for digits in [18, 19, 20, 36, 37, 400, 100_000] {
         let number = "9".repeat(digits);
@@ -121,7 +122,7 @@ fn huge_numbers_are_answered_or_refused() {
 }
 
 #[test]
-fn long_and_deep_texts_are_answered_or_refused() {
+fn long_and_deep_texts_are_answered_or_rejected() {
     let history = history();
     for open in ["(", "[", "{", "((d0,", "within(", ".cb(", "?? { a=[", ":depth("] {
         assert_eq!(ask(&history, &open.repeat(10_000)), 0, "{open}");
@@ -133,7 +134,7 @@ fn long_and_deep_texts_are_answered_or_refused() {
         text.truncate(text.floor_char_boundary(mebibyte));
         ask(&history, &text);
     }
-    // As much as fits into the limit on syntax nodes.
+    // As much as fits the limit on syntax nodes.
     for (piece, count) in [("* ", 4000), ("*, ", 4000), ("[offset=0]", 5000), (":first", 4000)] {
         let text = format!("@t0 {}*", piece.repeat(count));
         let plain = text.replace("]*", "]").replace("first*", "first");
@@ -142,7 +143,7 @@ fn long_and_deep_texts_are_answered_or_refused() {
 }
 
 #[test]
-fn arbitrary_bytes_are_answered_or_refused() {
+fn arbitrary_bytes_are_answered_or_rejected() {
     let history = history();
     let mut random = Random::new(23);
     let rounds = if cfg!(debug_assertions) { 3000 } else { 60_000 };

@@ -1,4 +1,5 @@
-//! Tests of queries: the corpus, planned against naive, ranges, explanations, the reference document.
+//! Tests of queries: the corpus, planned against naive, ranges, explanations, the reference
+//! document.
 
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 

@@ -1,4 +1,5 @@
-//! What each form finds, on the context that the reference draws. The corpus says the same of the specification's own trees.
+//! What each form matches, on the context of the reference document. The corpus tests the same on
+//! the specification's own trees.
 
 use contextree_json::Value;
 use contextree_query::{Answer, RangeOptions, SelectOptions, select};
@@ -15,7 +16,7 @@ fn answer(history: &History, edition: Edition, text: &str) -> Result<String, &'s
     }
 }
 
-/// Each selector finds these nodes, in this order, in all these editions.
+/// Checks that each selector matches these nodes, in this order, in all these editions.
 fn check(editions: &[Edition], cases: &[(&str, &str)]) {
     let history = history();
     for edition in editions {
@@ -26,12 +27,12 @@ fn check(editions: &[Edition], cases: &[(&str, &str)]) {
     }
 }
 
-/// All of these find the same, which is something.
+/// Checks that all of these match the same nodes, and at least one.
 fn same(editions: &[Edition], texts: &[&str]) {
     let history = history();
     for edition in editions {
         let first = answer(&history, *edition, texts[0]).unwrap();
-        assert!(!first.is_empty(), "`{}` finds nothing in {edition}", texts[0]);
+        assert!(!first.is_empty(), "`{}` matches no node in {edition}", texts[0]);
         for text in texts {
             assert_eq!(answer(&history, *edition, text).as_ref(), Ok(&first), "`{text}`");
         }
@@ -69,14 +70,14 @@ fn class_words_of_both_vocabularies_find_the_same_nodes() {
 
 // covers: SYN-005, SYN-006, SYN-007
 #[test]
-fn a_type_with_a_kind_is_type_and_kind_and_was_a_type_of_its_own_in_edition_one() {
+fn a_type_with_a_kind_is_one_custom_type_in_edition_one_only() {
     same(&E23, &["@t0 .block:summary", "@t0 [nodeType='block'][kind='summary']"]);
     check(&[E1], &[("@t0 .block:summary", ""), ("@t0 [nodeType='block:summary']", "")]);
 }
 
 // covers: SYN-008, SYN-009
 #[test]
-fn types_of_ones_own_are_found_by_token_and_attribute_and_kinds_by_attribute() {
+fn custom_types_match_by_token_and_attribute_and_kinds_by_attribute() {
     same(&ALL, &["@t0 .custom:note", "@t0 [nodeType='custom:note']", "@t0 .cb[kind='note']"]);
     check(&ALL, &[("@t0 .note", ""), ("@t0 .tool_call", "")]);
 }
@@ -159,7 +160,7 @@ fn depth_zero_is_the_head_and_below_is_the_system_region() {
 
 // covers: SYN-019, SEM-013
 #[test]
-fn a_region_and_its_depth_are_the_same_wherever_they_stand() {
+fn a_region_and_its_depth_are_equivalent_in_every_position() {
     for tail in ["", " .block", " > .block", " .block[role='user']", " :pre .cb"] {
         same(&E23, &[&format!("^ah{tail}"), &format!("depth(0){tail}")]);
     }
@@ -175,7 +176,7 @@ fn a_region_and_its_depth_are_the_same_wherever_they_stand() {
 
 // covers: SYN-022
 #[test]
-fn a_name_alone_asks_whether_there_is_a_value() {
+fn an_attribute_name_alone_tests_for_presence() {
     check(
         &ALL,
         &[("@t0 .cb[ttl]", "b-hint"), ("@t0 ^seq [kind]", "b-s1 b-x1"), ("@t0 .cb[data_none]", "")],
@@ -184,7 +185,7 @@ fn a_name_alone_asks_whether_there_is_a_value() {
 
 // covers: SYN-024
 #[test]
-fn groups_share_one_snapshot_and_come_in_document_order() {
+fn groups_share_one_snapshot_and_are_in_document_order() {
     check(
         &ALL,
         &[
@@ -198,7 +199,7 @@ fn groups_share_one_snapshot_and_come_in_document_order() {
 
 // covers: SYN-025
 #[test]
-fn a_star_is_any_node() {
+fn a_star_matches_any_node() {
     check(
         &ALL,
         &[
@@ -213,7 +214,7 @@ fn a_star_is_any_node() {
 
 // covers: SYN-032, SYN-033, SYN-034, SYN-035
 #[test]
-fn a_group_behind_a_type_is_the_same_as_brackets() {
+fn a_group_after_a_type_is_equivalent_to_brackets() {
     same(
         &E23,
         &[
@@ -233,7 +234,7 @@ fn a_group_behind_a_type_is_the_same_as_brackets() {
 
 // covers: SYN-037
 #[test]
-fn a_position_goes_from_hop_to_hop() {
+fn a_position_follows_its_hops() {
     same(&E23, &["(d1)", "(depth(1))", "(d1, seg)", "(d1, mt)", ".mt:depth(1)"]);
     check(
         &E23,
@@ -251,7 +252,7 @@ fn a_position_goes_from_hop_to_hop() {
 
 // covers: SYN-040, SYN-047
 #[test]
-fn time_position_attributes_behavior_and_controls_stand_together() {
+fn time_position_attributes_behavior_and_controls_combine() {
     check(
         &[E3],
         &[
@@ -275,7 +276,7 @@ fn a_single_hop_needs_no_parentheses() {
 
 // covers: SYN-042, SYN-043
 #[test]
-fn a_search_goes_one_step_or_all_the_way_or_stays_within_a_scope() {
+fn a_search_is_one_level_or_all_levels_or_within_a_scope() {
     check(
         &[E3],
         &[
@@ -293,7 +294,7 @@ fn a_search_goes_one_step_or_all_the_way_or_stays_within_a_scope() {
 
 // covers: SYN-044, SYN-049, SEM-040, SEM-041
 #[test]
-fn tags_search_at_the_root_filter_behind_a_body_and_all_must_be_there() {
+fn tags_search_at_the_root_filter_after_a_body_and_all_must_match() {
     same(&[E3], &["+featured +summary", "+summary +featured", "+summary { tag=featured }"]);
     check(
         &[E3],
@@ -351,7 +352,7 @@ fn a_number_is_a_hop_to_the_children_at_that_offset() {
 
 // covers: SEM-002, SEM-003
 #[test]
-fn results_come_in_document_order_each_node_once() {
+fn results_are_in_document_order_each_node_once() {
     let history = history();
     for edition in ALL {
         for text in
@@ -368,13 +369,13 @@ fn results_come_in_document_order_each_node_once() {
 
 // covers: SEM-004, SEM-005, SEM-006, SEM-007
 #[test]
-fn no_time_is_the_working_state_and_in_edition_one_the_latest_commit() {
+fn without_a_time_the_working_state_is_read_and_in_edition_one_the_latest_commit() {
     check(&[E1], &[("^ah .cb", "z-p3 b-u3 b-n3")]);
     same(&[E1], &["^ah .cb", "@t0 ^ah .cb", "@c2 ^ah .cb"]);
     check(&E23, &[("^ah .cb", "z-p4 b-u4 b-n4"), ("^sys .cb", "b-policy b-hint")]);
     same(&ALL, &["@t0 *", "@c2 *"]);
     same(&ALL, &["@t-1 *", "@c1 *"]);
-    // Before the first commit there is no latest one.
+    // Before the first commit there is no latest commit.
     let young = History { snapshots: Vec::new(), working: history().working };
     assert_eq!(answer(&young, E3, "@t0 ^ah"), Err("E_SNAPSHOT_NOT_FOUND"));
     assert_eq!(answer(&young, E3, "^ah").as_deref(), Ok("r-ah"));
@@ -384,7 +385,7 @@ fn no_time_is_the_working_state_and_in_edition_one_the_latest_commit() {
 
 // covers: SEM-009
 #[test]
-fn a_zone_between_blanks_is_a_part_of_a_turn() {
+fn a_zone_as_its_own_step_is_a_part_of_a_turn() {
     check(
         &ALL,
         &[
@@ -401,7 +402,7 @@ fn a_zone_between_blanks_is_a_part_of_a_turn() {
 // covers: IDH-029, SEM-023, SEM-032
 #[test]
 fn a_number_is_compared_as_text_where_the_attribute_is_text() {
-    // The ids are texts, and so are keys; `7` and `007` are two of them.
+    // Ids and keys are texts; `7` and `007` are different.
     let document = r#"{"root":{"id":"root","nodeType":"^root","children":[{"id":"ah","nodeType":"^ah","children":[
         {"id":"007","nodeType":"block","key":"1.50","data_x":7,"content":"agent 007"},
         {"id":"7","nodeType":"block","key":"1.5","data_x":"7","content":"7 up"}]}]}}"#;
@@ -420,7 +421,7 @@ fn a_number_is_compared_as_text_where_the_attribute_is_text() {
         }
     }
     for edition in E23 {
-        // In edition 0.1 a key is an attribute like any other, and a text is no number.
+        // In edition 0.1 a key is an ordinary attribute, and a text is not a number.
         assert_eq!(answer(&history, edition, "@t0 [key=1.50]").as_deref(), Ok("007"));
         assert_eq!(answer(&history, edition, "@t0 [key=1.5]").as_deref(), Ok("7"));
     }
@@ -430,7 +431,7 @@ fn a_number_is_compared_as_text_where_the_attribute_is_text() {
 
 // covers: RNG-030
 #[test]
-fn options_of_ranges_do_nothing_without_a_range() {
+fn range_options_are_ignored_without_a_range() {
     let history = history();
     let range = RangeOptions {
         include_content: true,
@@ -448,7 +449,7 @@ fn options_of_ranges_do_nothing_without_a_range() {
 }
 
 #[test]
-fn windows_skip_then_limit_what_where_has_left() {
+fn windows_apply_where_then_skip_then_limit() {
     let history = history();
     let run = |text: &str, skip, limit, filter: Option<&str>| {
         let filter = filter.map(|text| contextree_selector::parse(text, E3).unwrap());
@@ -464,12 +465,12 @@ fn windows_skip_then_limit_what_where_has_left() {
     assert_eq!(run("?? { role=user }", 1, Some(1), Some(".mt:depth(>0)")), "b-u2");
     assert_eq!(run("#K", 0, Some(1), None), "b-u4", "the newest of a key");
     assert_eq!(run("#K", 1, Some(1), None), "b-s1", "the second newest");
-    // Over all snapshots the window is one of the whole list.
+    // Over all snapshots the window applies to the whole list.
     assert_eq!(run("@* .seg", 1, Some(1), None), "t-2");
 }
 
 #[test]
-fn a_view_tells_where_a_node_stands_and_copies_no_content() {
+fn a_view_has_the_position_of_a_node_and_copies_no_content() {
     let history = history();
     let place = |edition, text: &str| -> Vec<String> {
         let answer = select(text, edition, &history, &SelectOptions::default()).unwrap();

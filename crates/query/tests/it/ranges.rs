@@ -1,4 +1,4 @@
-//! Ranges: incremental = evaluated per snapshot, patches that apply, options that are honoured.
+//! Ranges: incremental results equal evaluation per snapshot, patches apply, options are honoured.
 
 use contextree_json::Value;
 use contextree_query::resolved::lower;
@@ -15,10 +15,10 @@ use crate::support::{History, Random};
 
 // covers: RNG-005, RNG-008
 #[test]
-fn a_range_says_what_evaluating_every_snapshot_says() {
+fn a_range_equals_the_evaluation_of_every_snapshot() {
     let rounds = if cfg!(debug_assertions) { 250 } else { 3000 };
     let (mut local, mut all) = (0, 0);
-    // The last one once hid that the children of regions are no part of their rows.
+    // The last seed once exposed that the children of regions are not part of their rows.
     for seed in (0..rounds).chain([2598]) {
         let mut random = Random::new(seed * 7 + 1);
         let history = history(&mut random);
@@ -166,7 +166,7 @@ fn structured_content_is_patched_inside() {
 }
 
 #[test]
-fn modes_change_what_is_compared_and_never_the_shape() {
+fn modes_change_what_is_compared_but_not_the_shape() {
     let history = two("\"x\"", "\"y\"");
     for (mode, blocks) in [("union", 1), ("latest", 1), ("reduce", 1)] {
         let text = format!("@history .block @mode={mode}");
@@ -196,7 +196,7 @@ fn a_future_end_is_an_error_and_a_past_one_is_clipped() {
     assert_eq!(error.code(), "E_SNAPSHOT_NOT_FOUND");
     assert_eq!(
         error.draw("@t-5..1 .block"),
-        "error[E_SNAPSHOT_NOT_FOUND]: there is no snapshot `@t+1`\n  |\n1 | @t-5..1 .block\n  | ^^^^^^^\n  = help: there are `@t-1` to `@t0`, that is `@c0` to `@c1`"
+        "error[E_SNAPSHOT_NOT_FOUND]: no snapshot `@t+1`\n  |\n1 | @t-5..1 .block\n  | ^^^^^^^\n  = help: existing snapshots: `@t-1` to `@t0`, or `@c0` to `@c1`"
     );
     let clipped = range("@c1..@c9 .block", Edition::V0_2, &history, &RangeOptions::default());
     assert_eq!((clipped.snapshots.len(), clipped.warnings.len()), (1, 1));
@@ -206,7 +206,7 @@ fn a_future_end_is_an_error_and_a_past_one_is_clipped() {
 
 // covers: RNG-006, RNG-007, RNG-008
 #[test]
-fn a_range_has_both_ends_and_compares_each_snapshot_with_the_next_older_one() {
+fn a_range_includes_both_ends_and_compares_adjacent_snapshots() {
     let mut random = Random::new(4);
     let mut history = history(&mut random);
     while history.snapshots.len() < 5 {

@@ -1,4 +1,5 @@
-//! The reference document: every example of `docs/selectors.md` does what it says, and every form is mentioned.
+//! The reference document: every example of `docs/selectors.md` gives the documented result, and
+//! every form is mentioned.
 
 use contextree_canon::{Limits, Profile, import_working};
 use contextree_json::{Value, parse as json};
@@ -12,7 +13,7 @@ fn document() -> String {
     std::fs::read_to_string(path).unwrap()
 }
 
-/// The context that the document draws in its last section.
+/// The context in the last section of the document.
 pub(crate) fn history() -> History {
     let system = r#"{"id":"r-sys","nodeType":"^sys","children":[
         {"id":"b-policy","nodeType":"block","role":"system","cycle":1,"created_at_ns":1,"key":"policy banner"},
@@ -105,7 +106,7 @@ fn every_example_of_the_reference_runs() {
 }
 
 #[test]
-fn the_explanation_of_the_reference_is_what_is_explained() {
+fn the_explanation_in_the_reference_is_current() {
     let text = "@t0 .seg:depth(1-2) .block[role='user']";
     let explanation = explain(text, Edition::V0_3, &history()).unwrap().to_text();
     assert!(document().contains(&explanation), "{explanation}");

@@ -6,7 +6,7 @@ use contextree_query::{Moment, Timeline};
 pub(crate) use contextree_testkit::Rng as Random;
 use contextree_tree::{Draft, Tree, TreeRef};
 
-/// Snapshots and a working state, as plain as they come.
+/// Snapshots and a working state as plain trees.
 #[derive(Debug, Default)]
 pub(crate) struct History {
     pub(crate) snapshots: Vec<(u32, Tree)>,
@@ -42,7 +42,7 @@ impl History {
             history.snapshots.push((imported.cycle, imported.tree));
         }
         let next = history.snapshots.last().map_or(1, |(cycle, _)| cycle + 1);
-        // After an import the working state is the newest snapshot, until somebody changes it.
+        // After an import the working state equals the newest snapshot, until it is changed.
         let working = fixture.get("working").or(documents.last()).unwrap();
         let text = working.to_canonical();
         history.working =
@@ -92,7 +92,8 @@ pub(crate) fn cases(file: &str) -> Vec<Case> {
     cases.iter().map(case).collect()
 }
 
-/// True if `found` has everything that `expected` has: objects may have more, lists are exact.
+/// Returns whether `found` has everything that `expected` has: objects may have more, lists are
+/// exact.
 pub(crate) fn is_subset(expected: &Value, found: &Value) -> bool {
     match (expected, found) {
         (Value::Object(expected), Value::Object(found)) => expected

@@ -6,19 +6,19 @@ use crate::Span;
 /// A chain of steps. Its results are the nodes that match the last step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chain {
-    /// At least one step. The first one's combinator is [`Combinator::Descendant`] and has no meaning:
-    /// the first compound may match anywhere in the addressed tree.
+    /// At least one step. The first one's combinator is [`Combinator::Descendant`] and has no
+    /// meaning: the first compound may match anywhere in the addressed tree.
     pub steps: Vec<Step>,
-    /// Its place in the text.
+    /// Its span in the text.
     pub span: Span,
 }
 
 /// A compound and how it relates to the step before it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// Where this step's nodes lie relative to the previous step's.
+    /// The position of this step's nodes relative to the previous step's.
     pub combinator: Combinator,
-    /// What this step's nodes are.
+    /// The conditions on this step's nodes.
     pub compound: Compound,
 }
 
@@ -31,21 +31,21 @@ pub enum Combinator {
     Child,
 }
 
-/// Conditions on one node, `.cb#x[ttl>1]:first`, to be applied from left to right (the order matters
-/// for `:first`, `:last` and `:nth` only).
+/// Conditions on one node, `.cb#x[ttl>1]:first`, applied from left to right (the order matters only
+/// for `:first`, `:last` and `:nth`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Compound {
-    /// The parts in the order they were written. A root, `depth(…)` or `*` can only be the first; at most one is a type, at
-    /// most one an id or key.
+    /// The parts in written order. A root, `depth(…)` or `*` can only be first; at most one part is
+    /// a type, at most one an id or key.
     pub parts: OneOrMore<Part>,
-    /// Its place in the text.
+    /// Its span in the text.
     pub span: Span,
 }
 
 impl Compound {
-    /// Returns the key if the compound has a key equality, `#K` or `[key='K']`: its `:first`, `:last` and
-    /// `:nth` then count through all nodes of that key (ER-084), and as the last compound it orders the
-    /// result newest first (ER-091).
+    /// Returns the key if the compound has a key equality, `#K` or `[key='K']`. Its `:first`,
+    /// `:last` and `:nth` then count all nodes of that key (ER-084), and as the last compound it
+    /// orders the result newest first (ER-091).
     pub fn key_equality(&self) -> Option<&str> {
         self.parts.iter().find_map(|part| match &part.kind {
             PartKind::Key(key) => Some(&**key),
@@ -54,8 +54,9 @@ impl Compound {
         })
     }
 
-    /// Returns true if the compound is a zone: offset pseudos only, as in `^ah :pre .cb`. Between two
-    /// blanks a zone names the part of a turn its nodes lie in, instead of nodes on the way (ER-082).
+    /// Returns whether the compound is a zone: offset pseudo-classes only, as in `^ah :pre .cb`. As
+    /// its own step, a zone names the part of a turn that contains its nodes, instead of nodes on
+    /// the path (ER-082).
     pub fn is_zone(&self) -> bool {
         self.parts.iter().all(|part| {
             matches!(part.kind, PartKind::Pseudo(Pseudo::Pre | Pseudo::Core | Pseudo::Post))
@@ -68,7 +69,7 @@ impl Compound {
 pub struct Part {
     /// The condition.
     pub kind: PartKind,
-    /// Its place in the text.
+    /// Its span in the text.
     pub span: Span,
 }
 
@@ -121,16 +122,16 @@ impl Root {
 /// What a type token tests; the edition has been taken into account.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TypeTest {
-    /// `.cb`, `.block`: every node of the class, whatever its `nodeType` is spelled like.
+    /// `.cb`, `.block`: every node of the class, whichever spelling its `nodeType` has.
     Class(ClassWord),
-    /// `.cb:summary` from edition 0.2 on: `nodeType` is literally the word, `kind` is the rest.
+    /// `.cb:summary` from edition 0.2 on: `nodeType` is exactly the word, `kind` is the rest.
     ClassKind {
         /// The word before the first colon.
         word: ClassWord,
-        /// What follows it.
+        /// The rest after the colon.
         kind: Box<str>,
     },
-    /// `nodeType` is literally this text: `.tool_call` and `.custom:note` in every edition,
+    /// `nodeType` is exactly this text: `.tool_call` and `.custom:note` in every edition,
     /// `.cb:summary` in edition 0.1.
     NodeType(Box<str>),
 }
@@ -142,11 +143,11 @@ pub enum Class {
     Turn,
     /// A container, `mc` or `cont`.
     Container,
-    /// A block, `cb` or `block`; also every type whose prefix is no class word.
+    /// A block, `cb` or `block`; also every type whose prefix is not a class word.
     Block,
 }
 
-/// A class as it was spelled. All six words are legal in every edition.
+/// A class as spelled. All six words are valid in every edition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ClassWord {
     /// `mt`, a turn.
@@ -164,7 +165,7 @@ pub enum ClassWord {
 }
 
 impl ClassWord {
-    /// Returns the class word spelled exactly like `text`.
+    /// Returns the class word that equals `text`.
     pub fn from_text(text: &str) -> Option<Self> {
         Some(match text {
             "mt" => Self::Mt,
@@ -189,7 +190,7 @@ impl ClassWord {
         }
     }
 
-    /// Returns the class the word names.
+    /// Returns the class of the word.
     pub const fn class(self) -> Class {
         match self {
             Self::Mt | Self::Seg => Class::Turn,

@@ -1,12 +1,12 @@
-//! Controls: what happens to the list of matches, `@order=bfs @limit=5`.
+//! Controls: how the list of matches is processed, `@order=bfs @limit=5`.
 
 use crate::{Span, Spanned};
 
 /// The controls of a selector; each at most once. They apply in the order `order`, `unique`, window
-/// (`limit` and `page`), `first`, whatever order they were written in.
+/// (`limit` and `page`), `first`, regardless of their written order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Controls {
-    /// `@mode=latest`: what a range compares. Edition 0.2; never on the working state.
+    /// `@mode=latest`: what a range compares. Edition 0.2; never for the working state.
     pub mode: Option<Spanned<Mode>>,
     /// `@p=2`: the page of `@limit` matches, counted from 1. Edition 0.3, like all below.
     pub page: Option<Spanned<u64>>,
@@ -21,7 +21,7 @@ pub struct Controls {
 }
 
 impl Controls {
-    /// Returns true if there is none.
+    /// Returns whether there are no controls.
     pub fn is_empty(&self) -> bool {
         self.mode.is_none()
             && self.page.is_none()
@@ -37,9 +37,9 @@ impl Controls {
 pub enum Mode {
     /// `union`: each snapshot's matches, pairwise.
     Union,
-    /// `latest`: as `union`, but only what matches in the newest snapshot.
+    /// `latest`: like `union`, but only nodes that match in the newest snapshot.
     Latest,
-    /// `reduce`: newest against oldest, in one step.
+    /// `reduce`: the newest against the oldest, in one step.
     Reduce,
 }
 

@@ -5,16 +5,16 @@ use crate::Span;
 
 /// A union of depths, `1-3` or `0,2..4` or `<0`. A written set `{1,2}` is the list `1,2`.
 ///
-/// Depth 1 is the newest sealed turn. From edition 0.2 on 0 is the active head and -1 the system
-/// region; in edition 0.1 those numbers are legal and match nothing.
+/// Depth 1 is the newest sealed turn. From edition 0.2 on, 0 is the active head and -1 the system
+/// region; in edition 0.1 those numbers are valid and match nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DepthSet {
-    /// The members in the order they were written.
+    /// The members in written order.
     pub items: OneOrMore<DepthItem>,
 }
 
 impl DepthSet {
-    /// Returns true if `depth` is in the set.
+    /// Returns whether `depth` is in the set.
     pub fn contains(&self, depth: i64) -> bool {
         self.items.iter().any(|item| item.contains(depth))
     }
@@ -23,18 +23,19 @@ impl DepthSet {
 /// One member of a [`DepthSet`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DepthItem {
-    /// What the member covers.
+    /// The depths that the member covers.
     pub kind: DepthKind,
-    /// Its place in the text.
+    /// Its span in the text.
     pub span: Span,
 }
 
-/// What one member of a set of depths covers.
+/// The depths that one member of a set covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DepthKind {
     /// `2`.
     One(i64),
-    /// `1-3` or `1..3`, both ends included; the first is the smaller one. `1-1` is read as `One`.
+    /// `1-3` or `1..3`, including both ends; the first is the smaller one. `1-1` is parsed as
+    /// `One`.
     Range(i64, i64),
     /// `<0`.
     Below(i64),
@@ -47,7 +48,7 @@ pub enum DepthKind {
 }
 
 impl DepthItem {
-    /// Returns true if `depth` is covered.
+    /// Returns whether `depth` is covered.
     pub fn contains(&self, depth: i64) -> bool {
         match self.kind {
             DepthKind::One(number) => depth == number,
@@ -59,8 +60,8 @@ impl DepthItem {
         }
     }
 
-    /// Returns the smallest and the largest depth covered; `None` if there is none (`<` the smallest
-    /// number there is).
+    /// Returns the smallest and the largest depth covered; `None` if no depth is (`<` the smallest
+    /// integer).
     pub fn bounds(&self) -> Option<(i64, i64)> {
         Some(match self.kind {
             DepthKind::One(number) => (number, number),

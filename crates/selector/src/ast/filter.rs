@@ -1,4 +1,4 @@
-//! Filters: conditions on attributes, wherever they are written.
+//! Filters: conditions on attributes, in all their notations.
 
 use super::Value;
 use crate::{Edition, Span};
@@ -10,15 +10,15 @@ pub struct Filter {
     pub name: AttrName,
     /// The condition on its value.
     pub test: Test,
-    /// The place of the name.
+    /// The span of the name.
     pub name_span: Span,
-    /// The place of the condition, without brackets.
+    /// The span of the condition, without brackets.
     pub span: Span,
 }
 
 impl Filter {
-    /// Returns the key if the filter is an equality on the `key` header, `[key='K']`: such a filter in
-    /// the last compound or in the property block orders the result newest first (ER-091).
+    /// Returns the key if the filter is an equality on the `key` header, `[key='K']`. Such a filter
+    /// in the last compound or in the property block orders the result newest first (ER-091).
     pub fn key_equality(&self) -> Option<&str> {
         match (&self.name, &self.test) {
             (AttrName::Key, Test::Compare(Op::Eq, Value::Text(key))) => Some(key),
@@ -27,15 +27,15 @@ impl Filter {
     }
 }
 
-/// An attribute's name, sorted by how its value is found.
+/// An attribute name, by how its value is found.
 ///
-/// Names of the second group mean headers with rules of their own from edition 0.2 on; in edition 0.1
-/// they are ordinary names and arrive as [`AttrName::Other`].
+/// Names of the second group are headers with rules of their own from edition 0.2 on; in edition
+/// 0.1 they are ordinary names and parsed as [`AttrName::Other`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AttrName {
     /// `id`.
     Id,
-    /// `nodeType`, the stored value, literally.
+    /// `nodeType`, the exact stored value.
     NodeType,
     /// `role`.
     Role,
@@ -68,7 +68,7 @@ pub enum AttrName {
 }
 
 impl AttrName {
-    /// Returns what `name` means in `edition`.
+    /// Returns the meaning of `name` in `edition`.
     pub fn new(name: &str, edition: Edition) -> Self {
         match name {
             "id" => return Self::Id,
@@ -127,7 +127,7 @@ impl AttrName {
 pub enum Facet {
     /// `born_turn`, the cycle the node was created in.
     BornTurn,
-    /// `age`, cycles since then at the snapshot.
+    /// `age`, the cycles since then at the snapshot.
     Age,
     /// `depth`, the containing depth: -1, 0, 1, …
     Depth,
@@ -150,7 +150,7 @@ impl Facet {
 /// The condition on an attribute's value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Test {
-    /// `[a]`: the value is there and not null.
+    /// `[a]`: the value is present and not null.
     Present,
     /// `[a<=1]`.
     Compare(Op, Value),
@@ -192,30 +192,30 @@ impl Op {
     }
 }
 
-/// A tag a result must carry.
+/// A tag that a result must have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tag {
-    /// The tag's name; any text, although `+tag` can only spell identifiers.
+    /// The tag's name; any text, although `+tag` can only express identifiers.
     pub name: Box<str>,
-    /// Its place in the text.
+    /// Its span in the text.
     pub span: Span,
 }
 
-/// One condition of the bracket behind a body, `(d0, *:block) [ ttl>0, ephemeral ]`.
+/// One condition of the bracket after a body, `(d0, *:block) [ ttl>0, ephemeral ]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Behavior {
     /// The condition.
     pub kind: BehaviorKind,
-    /// Its place in the text.
+    /// Its span in the text.
     pub span: Span,
 }
 
-/// The conditions a behavior bracket is made of.
+/// The conditions in a behavior bracket.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BehaviorKind {
     /// `ttl>0`, evaluated like a filter in `{…}`.
     Filter(Filter),
-    /// `ephemeral`. Edition 0.3; before, a bare name is a presence test.
+    /// `ephemeral`. Edition 0.3; in earlier editions, a bare name is a presence test.
     Flag(Flag),
 }
 

@@ -1,8 +1,8 @@
-//! The syntax tree: what a selector says, with the edition's meaning already chosen.
+//! The syntax tree of a selector, with the meaning of its edition already chosen.
 //!
-//! Sugar is gone after parsing: attribute groups are filters, `*:block.x` is a filter on `kind`,
-//! `{ tag='x' }` in the tail is a tag, `@history` is a range, both range operators are one. What is
-//! left to the evaluator is only what needs a tree or a history.
+//! Shorthands are expanded by the parser: attribute groups are filters, `*:block.x` is a filter on
+//! `kind`, `{ tag='x' }` in the tail is a tag, `@history` is a range, and both range operators are
+//! one. The evaluator is left with only what needs a tree or a history.
 
 mod chain;
 mod control;

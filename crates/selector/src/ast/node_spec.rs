@@ -1,25 +1,26 @@
-//! Node specifications: `block:text { key='hero' }`, the nodes a write creates.
+//! Node specifications: `block:text { key='hero' }`, the nodes that a write creates.
 
 use super::Value;
 use crate::{Edition, Span};
 
 /// A node to be created: its type, kind and properties.
 ///
-/// The type is read like a type token: `cb:summary` is `nodeType` `cb:summary` in edition 0.1 and
-/// `nodeType` `cb` with `kind` `summary` afterwards; `custom:note` is a `nodeType` in every edition.
+/// The type is parsed like a type token: `cb:summary` is `nodeType` `cb:summary` in edition 0.1 and
+/// `nodeType` `cb` with `kind` `summary` afterwards; `custom:note` is a `nodeType` in every
+/// edition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NodeSpec {
-    /// The edition the text was read in.
+    /// The edition in which the text was parsed.
     pub edition: Edition,
     /// The value of `nodeType`.
     pub node_type: Box<str>,
     /// The value of `kind`, if the type names one. `properties` then has no `kind`.
     pub kind: Option<Box<str>>,
-    /// The other headers in the order they were written, each name once. Edition 0.3.
+    /// The other headers in written order, each name once. Edition 0.3.
     pub properties: Vec<Property>,
-    /// The place of the type.
+    /// The span of the type.
     pub type_span: Span,
-    /// Its place in the text.
+    /// Its span in the text.
     pub span: Span,
 }
 
@@ -30,7 +31,7 @@ pub struct Property {
     pub name: Box<str>,
     /// Its value.
     pub value: PropertyValue,
-    /// Its place in the text.
+    /// Its span in the text.
     pub span: Span,
 }
 

@@ -1,4 +1,4 @@
-//! A sequence that is never empty and costs no allocation while it has one element.
+//! A non-empty sequence that needs no allocation for a single element.
 
 use std::fmt;
 use std::{iter, slice};
@@ -36,7 +36,7 @@ impl<T> OneOrMore<T> {
     }
 
     /// Returns the number of elements; never 0, so there is no `is_empty`.
-    #[expect(clippy::len_without_is_empty, reason = "it never is")]
+    #[expect(clippy::len_without_is_empty, reason = "it is never empty")]
     pub fn len(&self) -> usize {
         1 + self.rest.len()
     }

@@ -1,4 +1,4 @@
-//! Which snapshots a selector addresses.
+//! The snapshots that a selector addresses.
 
 use crate::Span;
 
@@ -7,11 +7,11 @@ use crate::Span;
 pub struct Time {
     /// What it addresses.
     pub kind: TimeKind,
-    /// Its place in the text.
+    /// Its span in the text.
     pub span: Span,
 }
 
-/// What a snapshot prefix addresses. Nothing here is resolved: `@t-99` may not exist.
+/// What a snapshot prefix addresses. It is not resolved: `@t-99` may not exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimeKind {
     /// One snapshot.
@@ -25,15 +25,15 @@ pub enum TimeKind {
 /// One snapshot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Snapshot {
-    /// `@t0` is the latest commit, `@t-1` the one before. Positive numbers (`@t5`, in edition 0.3 also
-    /// `@t+1`) are well-formed and never exist.
+    /// `@t0` is the latest commit, `@t-1` the one before. Positive numbers (`@t5`, in edition 0.3
+    /// also `@t+1`) are valid but never exist.
     Turn(i64),
     /// `@c42`: the snapshot of cycle 42.
     Cycle(i64),
 }
 
-/// An inclusive range of snapshots of one kind. The ends are in the order they were written, which has
-/// no meaning: results always run from newest to oldest.
+/// An inclusive range of snapshots of one kind. The order of the ends has no meaning: results
+/// always run from newest to oldest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SnapshotRange {
     /// `@t-5..@t-1`, `@t-5:-1`; `@history` is `@t0..@t-*`.
@@ -53,7 +53,7 @@ pub enum SnapshotRange {
 }
 
 impl SnapshotRange {
-    /// The range `@history` stands for.
+    /// The range of `@history`.
     pub const HISTORY: Self = Self::Turns { from: TurnPoint::At(0), to: TurnPoint::Oldest };
 }
 

@@ -6,8 +6,8 @@ use std::fmt;
 
 /// The right-hand side of a comparison.
 ///
-/// A bare word and a quoted text are the same value, with one exception: bare `null` and `None` are the
-/// null literal, quoted ones are text. `true` and `false` are text in either form.
+/// A bare word and a quoted text are the same value, with one exception: bare `null` and `None` are
+/// the null literal, quoted ones are text. `true` and `false` are text in either form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Value {
     /// `null` or `None`, unquoted.
@@ -20,15 +20,16 @@ pub enum Value {
 
 /// An exact decimal number of at most [`MAX_NUMBER_DIGITS`](crate::MAX_NUMBER_DIGITS) digits.
 ///
-/// Numbers are compared by value, `1.50` equals `1.5`; nothing is rounded, nanoseconds stay exact. How a number was written is
-/// kept beside its value, because an attribute that is text is compared with the text: `[id=007]` is not `[id=7]`.
+/// Numbers are compared by value, so `1.50` equals `1.5`; nothing is rounded, and nanoseconds stay
+/// exact. The written form is kept with the value, because a text attribute is compared with the
+/// text: `[id=007]` is not `[id=7]`.
 #[derive(Clone, Debug)]
 pub struct Number(Repr);
 
-/// Small integers, which is nearly all of them, need no allocation.
+/// Small integers, which most numbers are, need no allocation.
 ///
-/// Invariant: `Decimal` holds what `Integer` cannot, `Spelled` what was written in another way than the value is printed; the last
-/// decimal is never zero.
+/// Invariant: `Decimal` holds what `Integer` cannot, `Spelled` what was written differently from
+/// how the value is printed; the last decimal is never zero.
 #[derive(Clone, Debug)]
 enum Repr {
     Integer(i64),
@@ -61,14 +62,14 @@ impl Number {
         })
     }
 
-    /// Returns the number as somebody wrote it: `007`, `+1`, `1.50`.
+    /// Returns the number with its written form: `007`, `+1`, `1.50`.
     #[must_use]
     pub(crate) fn spelled(self, text: &str) -> Self {
         let (coefficient, scale) = self.parts();
         Self(Repr::Spelled(Box::new((Decimal { coefficient, scale }, text.into()))))
     }
 
-    /// Returns the number as it was written; its value, printed, if nobody wrote it.
+    /// Returns the written form, or the printed value if there is none.
     pub fn written(&self) -> Cow<'_, str> {
         match &self.0 {
             Repr::Spelled(spelled) => Cow::Borrowed(&spelled.1),
@@ -76,8 +77,8 @@ impl Number {
         }
     }
 
-    /// Returns coefficient and scale: the number is `coefficient · 10^-scale`, the scale as small as
-    /// possible.
+    /// Returns coefficient and scale: the number is `coefficient · 10^-scale`, the scale as small
+    /// as possible.
     pub fn parts(&self) -> (i128, u32) {
         match &self.0 {
             Repr::Integer(integer) => (i128::from(*integer), 0),
@@ -143,7 +144,7 @@ impl PartialOrd for Number {
 }
 
 impl fmt::Display for Number {
-    /// Writes the value, however it was written.
+    /// Writes the value, regardless of its written form.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (coefficient, scale) = self.parts();
         if scale == 0 {

@@ -1,16 +1,17 @@
-//! The one formatter that draws a caret under the faulty part of a text.
+//! Draws a caret under the invalid part of a text.
 
 use std::fmt::Write as _;
 use std::iter::repeat_n;
 
 use crate::Span;
 
-/// Most columns of the text that are shown.
+/// Maximum number of columns of the text that are shown.
 const WINDOW: usize = 96;
-/// Columns shown before the fault when the line is cut.
+/// Columns shown before the invalid part when the line is cut.
 const LEAD: usize = 32;
 
-/// Draws a message about a part of a text: a headline, the line of the text with carets under the part, and a way out.
+/// Formats a message about a part of a text: a headline, the line of the text with carets under the
+/// part, and a hint.
 ///
 /// ```
 /// use contextree_selector::{Span, draw_caret};
@@ -27,8 +28,9 @@ const LEAD: usize = 32;
 /// );
 /// ```
 ///
-/// The drawing is plain text, ends without a line break, shows only the line that the part begins on, and of a long line only what
-/// surrounds it. A span that does not fit the text is cut to it.
+/// The result is plain text without a final line break. It shows only the line on which the part
+/// begins, and of a long line only the surroundings of the part. A span that exceeds the text is
+/// cut to it.
 #[must_use]
 pub fn draw_caret(headline: &str, text: &str, span: Span, help: Option<&str>) -> String {
     let range = span.range();
@@ -38,7 +40,7 @@ pub fn draw_caret(headline: &str, text: &str, span: Span, help: Option<&str>) ->
     let line_number = text[..line_start].matches('\n').count() + 1;
     let rest = &text[line_start..];
     let line = rest.find('\n').map_or(rest, |newline| &rest[..newline]);
-    // A fault that runs over the line's end is drawn up to there.
+    // A part that extends beyond the line is drawn up to its end.
     let fault = start - line_start..end.min(line_start + line.len()).max(start) - line_start;
     let (shown, lead, carets) = window(line, fault.start.min(line.len()), fault.end);
 
@@ -56,7 +58,8 @@ pub fn draw_caret(headline: &str, text: &str, span: Span, help: Option<&str>) ->
     drawing
 }
 
-/// Returns the visible part of a line, the columns before the fault and the columns under it.
+/// Returns the visible part of a line, the columns before the invalid part and the columns under
+/// it.
 fn window(line: &str, start: usize, end: usize) -> (String, usize, usize) {
     let mut shown = String::new();
     let (mut lead, mut carets) = (0, 0);
@@ -83,8 +86,8 @@ fn window(line: &str, start: usize, end: usize) -> (String, usize, usize) {
     (shown.trim_end().to_owned(), lead, carets.max(1))
 }
 
-/// Returns where the visible part begins: the line's beginning, or some columns before the fault.
-/// Looks at no more of the line than can be shown.
+/// Returns where the visible part begins: the start of the line, or some columns before the invalid
+/// part. Reads no more of the line than can be shown.
 fn first_shown(line: &str, start: usize) -> usize {
     let fits = line.len() <= 4 * WINDOW && line.chars().map(width).sum::<usize>() <= WINDOW;
     if fits {
@@ -98,11 +101,12 @@ fn first_shown(line: &str, start: usize) -> usize {
     visible.last().map_or(start, |(offset, _)| offset)
 }
 
-/// Appends a character in the form it is shown in; [`width`] knows how wide that is.
+/// Appends a character in the form in which it is shown; [`width`] returns its width.
 fn push(shown: &mut String, character: char) {
     match character {
         '\t' => shown.extend(repeat_n(' ', width('\t'))),
-        // Invisible characters are shown by a stand-in, so that the caret has something to point at.
+        // Invisible characters are replaced by a visible one, so that the caret points at
+        // something.
         _ if is_invisible(character) => shown.push('\u{fffd}'),
         _ => shown.push(character),
     }
@@ -113,13 +117,13 @@ fn is_invisible(character: char) -> bool {
         || matches!(character, '\u{a0}' | '\u{ad}' | '\u{2000}'..='\u{200f}' | '\u{2028}'..='\u{202f}' | '\u{2060}'..='\u{206f}' | '\u{3000}' | '\u{feff}')
 }
 
-/// Returns the columns a character takes on a terminal, near enough for a caret.
+/// Returns the number of columns a character takes on a terminal, accurate enough for a caret.
 fn width(character: char) -> usize {
     if character.is_ascii() || is_invisible(character) {
         return if character == '\t' { 4 } else { 1 };
     }
     match u32::from(character) {
-        // Combining marks and variation selectors sit on the character before them.
+        // Combining marks and variation selectors take no column of their own.
         0x0300..=0x036f | 0x1ab0..=0x1aff | 0x1dc0..=0x1dff | 0x20d0..=0x20ff => 0,
         0xfe00..=0xfe0f | 0xfe20..=0xfe2f | 0xe0100..=0xe01ef => 0,
         // East Asian wide characters and emoji.
@@ -130,7 +134,7 @@ fn width(character: char) -> usize {
     }
 }
 
-/// Returns the character boundary at or before `offset`; a foreign text may not fit the span.
+/// Returns the character boundary at or before `offset`; the span may belong to another text.
 fn floor_boundary(text: &str, offset: usize) -> usize {
     let mut offset = offset.min(text.len());
     while !text.is_char_boundary(offset) {

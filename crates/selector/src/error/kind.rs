@@ -8,13 +8,13 @@ use crate::Edition;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Code {
-    /// `E_SELECTOR_INVALID`: the text is no selector of its edition.
+    /// `E_SELECTOR_INVALID`: the selector is invalid in its edition.
     SelectorInvalid,
     /// `E_SNAPSHOT_RANGE_KIND_MISMATCH`: `@t-1..@c3`.
     SnapshotRangeKindMismatch,
     /// `E_SNAPSHOT_RANGE_WILDCARD`: `@t0..@*`.
     SnapshotRangeWildcard,
-    /// `E_LIMIT`: the text asks for more than [`Limits`](crate::Limits) allow.
+    /// `E_LIMIT`: the text exceeds [`Limits`](crate::Limits).
     Limit,
 }
 
@@ -36,17 +36,17 @@ impl fmt::Display for Code {
     }
 }
 
-/// What is wrong, with a text that causes it.
+/// The kind of an error, with examples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// Something else belongs there: `.cb[role=]`, `^sys >`.
+    /// Something else is expected: `.cb[role=]`, `^sys >`.
     Unexpected,
     /// Nothing is selected: the empty text, `@t0`.
     Nothing,
     /// A bracket that may not be empty: `.cb[]`, `:depth()`, `()`.
     Empty,
-    /// A bracket or quote without its end: `[role='user]`.
+    /// A bracket or quote that is not closed: `[role='user]`.
     Unclosed,
     /// `^foo`.
     UnknownRoot,
@@ -64,9 +64,9 @@ pub enum ErrorKind {
     InvalidNumber,
     /// `:depth(3-1)`.
     Descending,
-    /// A thing that can be given once: `.cb.mt`, `@limit=1 @limit=2`.
+    /// Something that can be given only once: `.cb.mt`, `@limit=1 @limit=2`.
     Duplicate,
-    /// A thing known elsewhere: `.cb @t0`, `#x^seq`.
+    /// Something that is valid only elsewhere: `.cb @t0`, `#x^seq`.
     Misplaced,
     /// `(d0, end)` in a selector that reads.
     CueInRead,
@@ -80,7 +80,7 @@ pub enum ErrorKind {
     LaterEdition {
         /// The edition that introduced it.
         needs: Edition,
-        /// The edition the text is read in.
+        /// The edition in which the text is parsed.
         reading: Edition,
     },
     /// `@t-1..@c3`.

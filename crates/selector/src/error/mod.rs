@@ -1,7 +1,7 @@
-//! Errors that teach: what stood there, what was expected, and what was probably meant.
+//! Errors: what was found, what was expected, and what was probably meant.
 //!
-//! One selector gives all its errors at once, in the order of the text. [`SelectorErrors::draw`] is the
-//! form for terminals; the public fields of [`SelectorError`] are the form for programs.
+//! A selector reports all its errors at once, in text order. [`SelectorErrors::draw`] is the form
+//! for terminals; the public fields of [`SelectorError`] are the form for programs.
 
 mod caret;
 mod kind;

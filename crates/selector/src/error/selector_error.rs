@@ -1,4 +1,4 @@
-//! One error and all errors of a selector.
+//! A single error, and the list of all errors of a selector.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -6,23 +6,23 @@ use std::fmt;
 use super::{Code, ErrorKind, closest, draw_caret};
 use crate::Span;
 
-/// One thing wrong with a selector.
+/// One problem in a selector.
 ///
-/// [`Display`](fmt::Display) gives the message in one line, without `help`.
+/// [`Display`](fmt::Display) writes the message in one line, without `help`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SelectorError {
-    /// The specification's code; follows from `kind`.
+    /// The specification's code; determined by `kind`.
     pub code: Code,
-    /// What is wrong.
+    /// The kind.
     pub kind: ErrorKind,
-    /// Where it is wrong, in bytes of the text; empty at the end of the text.
+    /// The location, in bytes of the text; empty at the end of the text.
     pub span: Span,
-    /// What stood there, code in backticks.
+    /// What was found, code in backticks.
     pub found: Cow<'static, str>,
-    /// What would have been right there, code in backticks.
+    /// What was expected, code in backticks.
     pub expected: Cow<'static, str>,
-    /// A way out, if one is near.
+    /// A hint, if there is one.
     pub help: Option<Cow<'static, str>>,
 }
 
@@ -42,8 +42,8 @@ impl SelectorError {
         self
     }
 
-    /// Adds "did you mean …?" if one of `candidates` is near to `written`; both without the `sigil`
-    /// that is put before the suggestion.
+    /// Adds "did you mean …?" if one of `candidates` is similar to `written`; both without the
+    /// `sigil` that precedes the suggestion.
     pub(crate) fn suggest(self, sigil: &str, written: &str, candidates: &[&str]) -> Self {
         match closest(written, candidates) {
             Some(name) => self.help(format!("did you mean `{sigil}{name}`?")),
@@ -51,7 +51,7 @@ impl SelectorError {
         }
     }
 
-    /// Returns the error as several lines with the text and a caret under the faulty part:
+    /// Returns the error as several lines with the text and a caret under the invalid part:
     ///
     /// ```text
     /// error[E_SELECTOR_INVALID]: unknown pseudo-class `:frist`
@@ -61,8 +61,8 @@ impl SelectorError {
     ///   = help: did you mean `:first`?
     /// ```
     ///
-    /// `text` is the text that was parsed. The drawing is plain text, ends without a line break, shows
-    /// only the faulty line and of a long line only what surrounds the fault.
+    /// `text` is the text that was parsed. The result is plain text without a final line break. It
+    /// shows only the affected line, and of a long line only the surroundings of the invalid part.
     pub fn draw(&self, text: &str) -> String {
         let headline = format!("error[{}]: {self}", self.code);
         draw_caret(&headline, text, self.span, self.help.as_deref())
@@ -77,39 +77,42 @@ impl fmt::Display for SelectorError {
             ErrorKind::Nothing => {
                 write!(f, "nothing to select: expected {expected}, found {found}")
             }
-            ErrorKind::Empty => write!(f, "{found} is empty, expected {expected}"),
-            ErrorKind::Unclosed => write!(f, "{found} is not closed, expected {expected}"),
+            ErrorKind::Empty => write!(f, "{found} is empty; expected {expected}"),
+            ErrorKind::Unclosed => write!(f, "{found} is not closed; expected {expected}"),
             ErrorKind::UnknownRoot => write!(f, "unknown root {found}"),
             ErrorKind::UnknownPseudo => write!(f, "unknown pseudo-class {found}"),
             ErrorKind::UnknownSnapshot => write!(f, "unknown snapshot {found}"),
             ErrorKind::UnknownControl => write!(f, "unknown control {found}"),
             ErrorKind::UnknownHop => write!(f, "unknown hop {found}"),
-            ErrorKind::UnknownEscape => write!(f, "unknown escape {found}, expected {expected}"),
+            ErrorKind::UnknownEscape => write!(f, "unknown escape {found}; expected {expected}"),
             ErrorKind::InvalidNumber => write!(f, "{found} is not {expected}"),
-            ErrorKind::Descending => write!(f, "{found} runs backwards, expected {expected}"),
-            ErrorKind::Duplicate => write!(f, "a second {found}, expected {expected}"),
-            ErrorKind::Misplaced => write!(f, "{found} is out of place, expected {expected}"),
+            ErrorKind::Descending => write!(f, "{found} is descending; expected {expected}"),
+            ErrorKind::Duplicate => write!(f, "duplicate {found}; expected {expected}"),
+            ErrorKind::Misplaced => write!(f, "{found} is not allowed here; expected {expected}"),
             ErrorKind::CueInRead => {
                 write!(
                     f,
-                    "{found} is an insertion cue, expected {expected} in a selector that reads"
+                    "{found} is an insertion cue, which a selector that reads cannot have; expected {expected}"
                 )
             }
-            ErrorKind::ChainedStep => write!(f, "{found} cannot follow `?`, expected {expected}"),
+            ErrorKind::ChainedStep => write!(f, "{found} cannot follow `?`; expected {expected}"),
             ErrorKind::NeedsSnapshot => {
-                write!(f, "{found} exists on snapshots only, expected {expected}")
+                write!(f, "{found} exists on snapshots only; expected {expected}")
             }
             ErrorKind::SnapshotInWrite => {
-                write!(f, "a write cannot address {found}, expected {expected}")
+                write!(f, "a write cannot address {found}; expected {expected}")
             }
             ErrorKind::LaterEdition { needs, reading } => {
-                write!(f, "{found} needs edition {needs}, this text is read as edition {reading}")
+                write!(
+                    f,
+                    "{found} needs edition {needs}, but this text is parsed as edition {reading}"
+                )
             }
             ErrorKind::RangeKinds => {
                 write!(f, "a range cannot mix `@t` and `@c`: expected {expected}, found {found}")
             }
             ErrorKind::RangeWildcard => {
-                write!(f, "{found} cannot be the end of a range, expected {expected}")
+                write!(f, "{found} cannot be the end of a range; expected {expected}")
             }
             ErrorKind::TooLong | ErrorKind::TooMany | ErrorKind::TooLarge => {
                 write!(f, "{found} exceeds the limit of {expected}")
@@ -120,12 +123,12 @@ impl fmt::Display for SelectorError {
 
 impl std::error::Error for SelectorError {}
 
-/// All errors of one selector: at least one, in the order of the text.
+/// All errors of one selector: at least one, in text order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SelectorErrors(Vec<SelectorError>);
 
 impl SelectorErrors {
-    /// Returns the errors sorted by place. `first` makes sure that there is one.
+    /// Returns the errors sorted by location. `first` guarantees that there is one.
     pub(crate) fn new(first: SelectorError, rest: impl IntoIterator<Item = SelectorError>) -> Self {
         let mut errors = vec![first];
         errors.extend(rest);
@@ -138,7 +141,7 @@ impl SelectorErrors {
         &self.0
     }
 
-    /// Returns the code of the first error, the one for callers that report a single code.
+    /// Returns the code of the first error, for callers that report a single code.
     pub fn code(&self) -> Code {
         self.0.first().map_or(Code::SelectorInvalid, |error| error.code)
     }

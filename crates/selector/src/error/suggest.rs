@@ -1,11 +1,12 @@
-//! Near misses: which known name somebody probably meant.
+//! Suggestions: finds the known name that was probably meant.
 
-/// Longest name, in characters, that is compared; suggestions never cost more than that squared.
+/// Longest name, in characters, that is compared; the cost of a suggestion is at most quadratic in
+/// this.
 const MAX_CHARACTERS: usize = 32;
 
-/// Returns the candidate nearest to `written` if it is near enough to be a slip of the pen: letter case
-/// aside, one edit, or two from six characters on. An edit inserts,
-/// removes or replaces a character or swaps two neighbours. The first of equally near candidates wins.
+/// Returns the candidate most similar to `written` if the difference is probably a typo: ignoring
+/// case, one edit, or two from six characters on. An edit inserts, removes or replaces a character
+/// or swaps two adjacent ones. The first of equally similar candidates wins.
 ///
 /// ```
 /// use contextree_selector::closest;
@@ -29,10 +30,10 @@ pub fn closest<'c>(written: &str, candidates: &[&'c str]) -> Option<&'c str> {
         .map(|(_, candidate)| candidate)
 }
 
-/// Optimal string alignment: the number of edits between two short texts.
+/// Returns the number of edits between two short texts (optimal string alignment).
 fn distance(left: &[char], right: &str) -> usize {
     let right: Vec<char> = right.chars().collect();
-    // Three rows of the usual table: the one before the last is needed for swaps.
+    // Three rows of the usual table: the row before the previous one is needed for swaps.
     let mut before: Vec<usize> = Vec::new();
     let mut last: Vec<usize> = (0..=right.len()).collect();
     for (row, &from) in left.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! The selector as a whole: time, body, tail.
+//! Parses the complete selector: time, body, tail.
 
 use super::Parser;
 use crate::ast::{AttrName, Body, Controls, Filter, Op, Position, Selector, Tag, Test, Value};
@@ -49,7 +49,7 @@ impl Parser<'_> {
                 let hops = self.hop().into_iter().collect();
                 Body::Position(Position { hops, span: self.scan.span_since(start) })
             }
-            // The block or the tags are read as the first part of the tail.
+            // The block or the tags are parsed as the first part of the tail.
             Some(b'{') => Body::Tree,
             Some(b'+') => Body::Deep(None),
             Some(b'@') => {
@@ -60,12 +60,12 @@ impl Parser<'_> {
         }
     }
 
-    /// Reads `? {` or `?? {`, up to the brace.
+    /// Parses `? {` or `?? {`, up to the brace.
     fn search(&mut self, scope: Option<crate::ast::Within>) -> Body {
         let start = self.scan.position();
         let mut deep = false;
         if scope.is_some() && self.scan.peek() != Some(b'?') {
-            self.unexpected("`??` behind the scope");
+            self.unexpected("`??` after the scope");
             return Body::Deep(scope);
         }
         self.scan.advance(1);
@@ -76,7 +76,7 @@ impl Parser<'_> {
                 ErrorKind::Unexpected,
                 self.scan.span_since(start),
                 "`?`",
-                "`??` behind the scope",
+                "`??` after the scope",
             );
             self.report(error);
         }
@@ -102,7 +102,7 @@ impl Parser<'_> {
         self.report(error.help("use `??` to search at every depth"));
     }
 
-    /// Returns true if a hop `d1`, `d-1` begins here.
+    /// Returns whether a hop `d1`, `d-1` begins here.
     pub(super) fn starts_depth_hop(&self) -> bool {
         self.scan.peek() == Some(b'd')
             && match self.scan.peek_at(1) {
@@ -111,11 +111,11 @@ impl Parser<'_> {
             }
     }
 
-    /// Reads property blocks, behavior, tags and controls in any order, up to the end.
+    /// Parses property blocks, behavior, tags and controls in any order, up to the end.
     fn tail(&mut self, selector: &mut Selector) {
         loop {
             self.scan.skip_blanks();
-            // Failures have been reported and skipped; the next part is as good as any.
+            // Failures have been reported and skipped; continue with the next part.
             let _ = match self.scan.peek() {
                 None => break,
                 Some(b'{') => self.property_block(|filter| match as_tag(filter) {
@@ -139,7 +139,7 @@ impl Parser<'_> {
 
     #[cold]
     fn nothing(&mut self) {
-        // A prefix that could not be read may have been meant to be the body.
+        // A prefix that could not be parsed may have been meant to be the body.
         if !self.errors.is_empty() {
             return;
         }
@@ -149,16 +149,16 @@ impl Parser<'_> {
         self.report(error.help("`^root` selects the root, `*` every node"));
     }
 
-    /// Reports something that cannot stand in the tail and skips to what can.
+    /// Reports something that is not allowed in the tail and skips to something that is.
     #[cold]
     fn stray(&mut self) {
         let (span, found) = self.here();
         let expected = "`{…}`, `[…]`, `+tag`, a control or the end";
         let error = SelectorError::new(ErrorKind::Misplaced, span, found, expected);
         let error = match self.scan.peek() {
-            Some(b',') => error.help("only chains can be joined by `,`, and filters come last"),
+            Some(b',') => error.help("only chains can be joined by `,`, and filters must be last"),
             Some(b'>' | b'.' | b'#' | b'^' | b'*' | b':') => {
-                error.help("a chain cannot go on behind a position, a search or `{…}`")
+                error.help("a chain cannot continue after a position, a search or `{…}`")
             }
             _ => error,
         };
@@ -174,7 +174,7 @@ impl Parser<'_> {
     }
 }
 
-/// `{ tag='x' }` behind a body says the same as `+x`.
+/// `{ tag='x' }` after a body means the same as `+x`.
 fn as_tag(filter: Filter) -> Result<Tag, Filter> {
     match filter {
         Filter {

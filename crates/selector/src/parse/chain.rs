@@ -1,4 +1,4 @@
-//! Chains and groups: `^seq .mt > .cb, ^sys .cb`.
+//! Parses chains and groups: `^seq .mt > .cb, ^sys .cb`.
 
 use super::Parser;
 use super::report::excerpt;
@@ -7,7 +7,7 @@ use crate::ast::{Chain, ClassWord, Combinator, OneOrMore};
 use crate::error::{ErrorKind, SelectorError};
 
 impl Parser<'_> {
-    /// Reads one or more chains separated by commas, up to the tail or the end.
+    /// Parses one or more chains separated by commas, up to the tail or the end.
     pub(super) fn chains(&mut self) -> OneOrMore<Chain> {
         let mut chains = OneOrMore::new(self.chain());
         while self.scan.eat(b',') {
@@ -32,9 +32,10 @@ impl Parser<'_> {
                 self.no_step(steps.is_empty());
             }
             let mut blank = self.scan.skip_blanks();
-            // A blank or `>` must come before the next step; anything else stuck to this one is wrong.
+            // Whitespace or `>` must precede the next step; anything else attached to this one is
+            // an error.
             while !blank && !self.ends_step() {
-                self.unexpected("a blank, `>`, `,` or the end");
+                self.unexpected("a space, `>`, `,` or the end");
                 self.skip_garbage();
                 blank = self.scan.skip_blanks();
             }
@@ -51,7 +52,7 @@ impl Parser<'_> {
         Chain { steps, span: Span::new(start, end) }
     }
 
-    /// Returns true if a compound begins here.
+    /// Returns whether a compound begins here.
     pub(super) fn starts_compound(&self) -> bool {
         match self.scan.peek() {
             Some(b'^' | b'.' | b'*' | b'#' | b'[' | b':') => true,
@@ -60,7 +61,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Returns true if `depth(` stands here.
+    /// Returns whether `depth(` is next.
     pub(super) fn starts_depth(&self) -> bool {
         self.scan.peek_word() == "depth" && self.scan.peek_at(5) == Some(b'(')
     }
@@ -69,7 +70,7 @@ impl Parser<'_> {
         matches!(self.scan.peek(), None | Some(b',' | b'@' | b'{' | b'+' | b'>'))
     }
 
-    /// Reports that there is no step here and skips what is there instead.
+    /// Reports a missing step and skips what is there instead.
     #[cold]
     fn no_step(&mut self, first: bool) {
         let error =
@@ -80,20 +81,20 @@ impl Parser<'_> {
             word.strip_prefix('d').is_some_and(|digits| digits.parse::<i64>().is_ok());
         let error = match found {
             _ if ClassWord::from_text(word).is_some() => {
-                error.help(format!("types begin with a dot: `.{word}`"))
+                error.help(format!("types start with a dot: `.{word}`"))
             }
             _ if is_depth_hop => {
                 let depth = word.trim_start_matches('d');
                 error.help(format!("`{word}` is a hop; in a chain write `depth({depth})`"))
             }
-            ">" if first => error.help("a chain cannot begin with `>`; put a root before it"),
+            ">" if first => error.help("a chain cannot start with `>`; add a root before it"),
             "(" => SelectorError::new(
                 ErrorKind::Misplaced,
                 error.span,
                 "`(`",
-                "a step; a position stands alone and a group directly behind its type",
+                "a step; a position must be alone, and a group must directly follow its type",
             ),
-            "?" => error.help("`?` and `??` stand at the beginning: `?? { role='user' }`"),
+            "?" => error.help("`?` and `??` must be at the beginning: `?? { role='user' }`"),
             "" if !first => error.help("remove the combinator or add a step"),
             _ => error,
         };

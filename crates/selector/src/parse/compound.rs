@@ -1,4 +1,4 @@
-//! Compounds: the parts of one step, `^ah`, `.cb#x[ttl>1]:first`.
+//! Parses compounds, the parts of one step: `^ah`, `.cb#x[ttl>1]:first`.
 
 use super::Parser;
 use super::report::quote;
@@ -9,12 +9,12 @@ use crate::error::{ErrorKind, SelectorError, closest};
 use crate::scan::is_word;
 use crate::{Edition, Span};
 
-/// The parts of the compound that is being read. They are put where they stay, as the last step of their
-/// chain, because moving a compound around costs more than reading it.
+/// The parts of the compound that is being parsed. They are written directly into the last step of
+/// their chain, because moving a compound costs more than parsing it.
 struct Parts<'s> {
     steps: &'s mut Vec<Step>,
     combinator: Combinator,
-    /// The last step is the one of this compound.
+    /// Whether the last step belongs to this compound.
     is_open: bool,
 }
 
@@ -36,13 +36,13 @@ impl Parts<'_> {
 }
 
 impl Parser<'_> {
-    /// Reads the compound that [`starts_compound`](Self::starts_compound) has seen and appends it to its
-    /// chain, unless no part of it could be read.
+    /// Parses the compound that [`starts_compound`](Self::starts_compound) has detected and appends
+    /// it to its chain, unless none of its parts is valid.
     pub(super) fn compound(&mut self, steps: &mut Vec<Step>, combinator: Combinator) {
         let start = self.scan.position();
         let mut parts = Parts { steps, combinator, is_open: false };
         loop {
-            // What fails has been reported and skipped; the next part may be fine.
+            // A failure has been reported and skipped; the next part may be valid.
             match self.scan.peek() {
                 Some(b'.') => self.type_part(&mut parts),
                 Some(b'[') => self.attr_part(&mut parts),
@@ -84,7 +84,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Pushes a part that can only be the first of its compound.
+    /// Adds a part that can only be the first of its compound.
     fn push_leading(&mut self, parts: &mut Parts<'_>, kind: PartKind, start: usize) {
         let span = self.scan.span_since(start);
         if parts.is_open {
@@ -109,7 +109,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Reads `.cb`, `.cb:summary` and the group behind it.
+    /// Parses `.cb`, `.cb:summary` and the group after it.
     fn type_part(&mut self, parts: &mut Parts<'_>) {
         let start = self.scan.position();
         self.scan.advance(1);
@@ -119,7 +119,7 @@ impl Parser<'_> {
         let name = self.scan.take_name();
         let span = self.scan.span_since(start);
         if name.ends_with(':') {
-            self.unexpected("a name behind `:`");
+            self.unexpected("a name after `:`");
             return;
         }
         if parts.has(|kind| matches!(kind, PartKind::Type(_))) {
@@ -140,7 +140,7 @@ impl Parser<'_> {
             return;
         }
         let open = self.scan.position();
-        self.needs(Edition::V0_2, Span::new(open, open + 1), "a group `(…)` behind a type");
+        self.needs(Edition::V0_2, Span::new(open, open + 1), "a group `(…)` after a type");
         // A failure has been reported and skipped.
         let _ = self.group_filters(|filter| {
             let span = filter.span;
@@ -148,7 +148,7 @@ impl Parser<'_> {
         });
     }
 
-    /// Says what a type token means in this edition (switch S2, ER-080, ER-081).
+    /// Returns the meaning of a type token in this edition (switch S2, ER-080, ER-081).
     fn type_test(&self, name: &str) -> TypeTest {
         if let Some(word) = ClassWord::from_text(name) {
             return TypeTest::Class(word);
@@ -160,7 +160,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `.mt:dept(1)` is a type `mt:dept` with a group, and nobody means that.
+    /// Detects `.mt:dept(1)`, which would be a type `mt:dept` with a group but is always a typo.
     fn mistyped_pseudo(&self, name: &str, span: Span) -> Option<SelectorError> {
         let (_, segment) = name.rsplit_once(':')?;
         let mut ahead = self.scan.clone();
@@ -177,7 +177,7 @@ impl Parser<'_> {
         Some(error.help(format!("did you mean `:{meant}`?")))
     }
 
-    /// Reads `#x` or `#'x y'`: an id or, from edition 0.3 on, a key (switch S3).
+    /// Parses `#x` or `#'x y'`: an id or, from edition 0.3 on, a key (switch S3).
     fn hash_part(&mut self, parts: &mut Parts<'_>) {
         let start = self.scan.position();
         self.scan.advance(1);
@@ -215,7 +215,7 @@ impl Parser<'_> {
     fn no_type(&mut self) {
         let error = self.unexpected_error("the name of a type, such as `cb`");
         let error = match error.span.of(self.scan.text()) {
-            "." => error.help("a range is written without blanks: `@t-5..@t-1`"),
+            "." => error.help("a range is written without spaces: `@t-5..@t-1`"),
             _ => error,
         };
         self.report(error);
@@ -233,7 +233,7 @@ impl Parser<'_> {
     fn not_first(&mut self, span: Span) {
         let found = quote(span.of(self.scan.text()));
         let error =
-            SelectorError::new(ErrorKind::Misplaced, span, found, "it at the step's beginning");
-        self.report(error.help("put a blank or `>` before it to begin a new step"));
+            SelectorError::new(ErrorKind::Misplaced, span, found, "it at the start of the step");
+        self.report(error.help("add a space or `>` before it to start a new step"));
     }
 }

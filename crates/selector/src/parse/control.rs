@@ -1,4 +1,4 @@
-//! Controls: `@mode=latest`, `@limit=5`, `@first`.
+//! Parses controls: `@mode=latest`, `@limit=5`, `@first`.
 
 use super::report::quote;
 use super::time::CONTROLS;
@@ -9,7 +9,7 @@ use crate::scan::is_word;
 use crate::{Edition, Span, Spanned};
 
 impl Parser<'_> {
-    /// Reads one control into its field. On failure its value has been skipped.
+    /// Parses one control into its field. On failure its value has been skipped.
     pub(super) fn control(&mut self, controls: &mut Controls) -> Parsed<()> {
         self.count();
         let start = self.scan.position();
@@ -27,7 +27,7 @@ impl Parser<'_> {
         }
         let read = self.control_value(name, start, controls);
         if read.is_err() {
-            // The value is what is wrong; values never contain blanks.
+            // The value is invalid; values never contain whitespace.
             self.scan.take_while(|byte| !crate::scan::is_blank(byte) && byte != b'@');
         }
         let again = read?;
@@ -40,7 +40,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Reads the value of the control `name` and stores it; returns true if there was one already.
+    /// Parses the value of the control `name` and stores it; returns whether there was one already.
     fn control_value(&mut self, name: &str, start: usize, controls: &mut Controls) -> Parsed<bool> {
         Ok(match name {
             "mode" => {

@@ -1,4 +1,4 @@
-//! The argument of `:depth(…)` and `depth(…)`.
+//! Parses the argument of `:depth(…)` and `depth(…)`.
 
 use super::report::quote;
 use super::{Parsed, Parser};
@@ -7,12 +7,12 @@ use crate::error::{ErrorKind, SelectorError};
 use crate::scan::is_digit;
 use crate::{Edition, Span};
 
-/// What a depth is called in messages.
+/// The name of a depth in messages.
 const DEPTH: &str = "a whole number";
 
 impl Parser<'_> {
-    /// Reads `(1-3)`, `(0, 2..4)`, `(<0)`, `({1,2})`. On failure everything up to the parenthesis has
-    /// been skipped.
+    /// Parses `(1-3)`, `(0, 2..4)`, `(<0)`, `({1,2})`. On failure everything up to the parenthesis
+    /// has been skipped.
     pub(super) fn depth_set(&mut self) -> Parsed<DepthSet> {
         let start = self.scan.position();
         if !self.scan.eat(b'(') {
@@ -52,7 +52,7 @@ impl Parser<'_> {
         Ok(DepthSet { items })
     }
 
-    /// Reads a member and the blanks around it.
+    /// Parses a member and the whitespace around it.
     fn depth_item(&mut self) -> Parsed<DepthItem> {
         self.count();
         self.scan.skip_blanks();
@@ -87,8 +87,8 @@ impl Parser<'_> {
         })
     }
 
-    /// Reads the rest of a range whose first end has been read. A `-` directly behind it is the range
-    /// operator, not a sign (ER-051).
+    /// Parses the rest of a range whose first end has been parsed. A `-` directly after it is the
+    /// range operator, not a sign (ER-051).
     fn depth_range(&mut self, start: usize, first: i64) -> Parsed<DepthKind> {
         if self.scan.eat(b'-') {
             self.scan.skip_blanks();
@@ -103,7 +103,7 @@ impl Parser<'_> {
             ahead.skip_blanks();
             self.scan = ahead;
         }
-        // `1..<3` and `1-x` are caught by the number; a digit or a sign is all that may follow.
+        // `1..<3` and `1-x` are rejected by the number; only a digit or a sign may follow.
         if !self.scan.peek().is_some_and(|byte| byte == b'-' || is_digit(byte)) {
             return Err(self.unexpected("the end of the range, a whole number"));
         }
@@ -113,7 +113,7 @@ impl Parser<'_> {
             let found = quote(span.of(self.scan.text()));
             let expected = format!("`{last}-{first}`");
             let error = SelectorError::new(ErrorKind::Descending, span, found, expected);
-            self.report(error.help("the smaller depth comes first; depth 1 is the newest turn"));
+            self.report(error.help("the smaller depth must be first; depth 1 is the newest turn"));
             return Ok(DepthKind::Range(last, first));
         }
         Ok(if first == last { DepthKind::One(first) } else { DepthKind::Range(first, last) })

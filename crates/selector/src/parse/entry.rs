@@ -1,4 +1,4 @@
-//! The ways in: a selector, the position of a write, a node to create.
+//! Entry points: a selector, the position of a write, a node to create.
 
 use super::Parser;
 use crate::ast::{Insertion, NodeSpec, Selector};
@@ -6,7 +6,7 @@ use crate::error::{ErrorKind, SelectorError, SelectorErrors};
 use crate::scan::Scanner;
 use crate::{Edition, Limits, Span, check};
 
-/// Reads a selector with the default [`Limits`].
+/// Parses a selector with the default [`Limits`].
 ///
 /// # Errors
 ///
@@ -15,7 +15,7 @@ pub fn parse(text: &str, edition: Edition) -> Result<Selector, SelectorErrors> {
     parse_with(text, edition, &Limits::default())
 }
 
-/// Reads a selector, see [`parse`].
+/// Parses a selector; see [`parse`].
 ///
 /// # Errors
 ///
@@ -34,12 +34,12 @@ pub fn parse_with(
     })
 }
 
-/// Reads a selector that names the nodes a write changes: a selector without a time. Writes address the working state, in every
-/// edition.
+/// Parses a selector for the nodes that a write changes: a selector without a time prefix. Writes
+/// address the working state in every edition.
 ///
 /// # Errors
 ///
-/// All errors of the text, and a snapshot prefix.
+/// All errors of the text; a snapshot prefix is one.
 pub fn parse_target(text: &str, edition: Edition) -> Result<Selector, SelectorErrors> {
     run(text, edition, &Limits::default(), |parser| {
         let selector = parser.selector();
@@ -53,8 +53,8 @@ pub fn parse_target(text: &str, edition: Edition) -> Result<Selector, SelectorEr
     })
 }
 
-/// Reads the position of a write: `(d0, cont[offset=0], end)`. Only here are insertion cues legal: a
-/// trailing comma, `end`, `+N`, `-N`. Writes address the working state, so there is no snapshot.
+/// Parses the position of a write: `(d0, cont[offset=0], end)`. Insertion cues are valid only here:
+/// a trailing comma, `end`, `+N`, `-N`. Writes address the working state, so there is no snapshot.
 ///
 /// ```
 /// use contextree_selector::{Cue, Edition, parse_position};
@@ -77,7 +77,7 @@ pub fn parse_position(text: &str, edition: Edition) -> Result<Insertion, Selecto
     })
 }
 
-/// Reads the specification of a node to create: `block:text { key='hero' }`.
+/// Parses the specification of a node to create: `block:text { key='hero' }`.
 ///
 /// ```
 /// use contextree_selector::{Edition, parse_node_spec};
@@ -89,7 +89,7 @@ pub fn parse_position(text: &str, edition: Edition) -> Result<Insertion, Selecto
 ///
 /// # Errors
 ///
-/// All errors of the text, such as a property that is given twice.
+/// All errors of the text, such as a duplicate property.
 pub fn parse_node_spec(text: &str, edition: Edition) -> Result<NodeSpec, SelectorErrors> {
     run(text, edition, &Limits::default(), |parser| parser.node_spec())
 }
@@ -116,7 +116,7 @@ fn run<T>(
         errors: Vec::new(),
     };
     let tree = parse(&mut parser);
-    // The check after parsing does not count its errors.
+    // The check after parsing does not limit its errors.
     let mut errors = parser.errors.into_iter().take(limits.errors.max(1));
     match errors.next() {
         None => Ok(tree),

@@ -1,4 +1,5 @@
-//! Filters in all their brackets: `[…]`, `(…)` behind a type, `{…}`, and the behavior bracket.
+//! Parses filters in all their brackets: `[…]`, `(…)` after a type, `{…}`, and the behavior
+//! bracket.
 
 use super::{Failed, Parsed, Parser};
 use crate::ast::{AttrName, Behavior, BehaviorKind, Filter, Flag, Op, Tag, Test, Value};
@@ -7,7 +8,7 @@ use crate::scan::is_identifier;
 use crate::{Edition, Span};
 
 impl Parser<'_> {
-    /// Reads `[name op value]`. On failure everything up to the bracket has been skipped.
+    /// Parses `[name op value]`. On failure everything up to the bracket has been skipped.
     pub(super) fn bracket_filter(&mut self) -> Parsed<Filter> {
         let start = self.scan.position();
         self.scan.advance(1);
@@ -22,7 +23,7 @@ impl Parser<'_> {
             }
             if self.scan.peek() == Some(b',') {
                 let error = self.unexpected_error("`]`");
-                return Err(self.report(error.help("write one bracket each: `[a=1][b=2]`")));
+                return Err(self.report(error.help("use one bracket for each: `[a=1][b=2]`")));
             }
             Err(self.not_closed(start, ']', "an operator or `]`"))
         });
@@ -32,8 +33,8 @@ impl Parser<'_> {
         filter
     }
 
-    /// Reads a group `(a=1 b=2, c)` into `push`. On failure everything up to the parenthesis has been
-    /// skipped.
+    /// Parses a group `(a=1 b=2, c)` into `push`. On failure everything up to the parenthesis has
+    /// been skipped.
     pub(super) fn group_filters(&mut self, mut push: impl FnMut(Filter)) -> Parsed<()> {
         let start = self.scan.position();
         self.scan.advance(1);
@@ -50,19 +51,19 @@ impl Parser<'_> {
             if self.scan.eat(b')') {
                 return Ok(());
             }
-            // A comma separates, and so does a blank.
+            // A comma is a separator, and so is whitespace.
             if self.scan.eat(b',') {
                 self.scan.skip_blanks();
             } else if !blank || self.scan.peek().is_none() {
-                break Err(self.not_closed(start, ')', "`,`, a blank or `)`"));
+                break Err(self.not_closed(start, ')', "`,`, a space or `)`"));
             }
         };
         self.scan.skip_past(b')');
         read
     }
 
-    /// Reads a property block `{ a=1, b=2 }` into `push`. On failure everything up to the brace has been
-    /// skipped.
+    /// Parses a property block `{ a=1, b=2 }` into `push`. On failure everything up to the brace
+    /// has been skipped.
     pub(super) fn property_block(&mut self, mut push: impl FnMut(Filter)) -> Parsed<()> {
         let start = self.scan.position();
         self.scan.advance(1);
@@ -89,7 +90,7 @@ impl Parser<'_> {
         read
     }
 
-    /// Reads `[ ttl>0, ephemeral ]` behind a body. On failure everything up to the bracket has been
+    /// Parses `[ ttl>0, ephemeral ]` after a body. On failure everything up to the bracket has been
     /// skipped.
     pub(super) fn behavior_block(&mut self, behavior: &mut Vec<Behavior>) -> Parsed<()> {
         let start = self.scan.position();
@@ -133,7 +134,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Reads `name`, `name op value` or `name=[value, …]`.
+    /// Parses `name`, `name op value` or `name=[value, …]`.
     fn filter(&mut self) -> Parsed<Filter> {
         self.count();
         let start = self.scan.position();
@@ -142,7 +143,7 @@ impl Parser<'_> {
         }
         let name = AttrName::new(self.scan.take_while(is_identifier), self.edition);
         let name_span = self.scan.span_since(start);
-        // Blanks around an operator belong to it; without an operator they end the filter.
+        // Whitespace around an operator belongs to it; without an operator it ends the filter.
         let mut ahead = self.scan.clone();
         ahead.skip_blanks();
         if !matches!(ahead.peek(), Some(b'=' | b'!' | b'<' | b'>' | b'~')) {
@@ -177,11 +178,11 @@ impl Parser<'_> {
         Ok(operator)
     }
 
-    /// Reads `[a, b]`, the values of which one must match.
+    /// Parses `[a, b]`, the values of which one must match.
     fn list(&mut self, operator: Op) -> Parsed<Vec<Value>> {
         let start = self.scan.position();
         if operator != Op::Eq {
-            let found = format!("a list behind `{}`", operator.as_str());
+            let found = format!("a list after `{}`", operator.as_str());
             let span = Span::new(start, start + 1);
             self.report(SelectorError::new(ErrorKind::Misplaced, span, found, "`=`"));
         }
@@ -192,7 +193,7 @@ impl Parser<'_> {
         list
     }
 
-    /// Reads `[a, b]`. On failure the scanner is where the list went wrong.
+    /// Parses `[a, b]`. On failure the scanner is at the error.
     pub(super) fn value_list(&mut self) -> Parsed<Vec<Value>> {
         let start = self.scan.position();
         self.scan.advance(1);
@@ -217,7 +218,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Reads `+tag`.
+    /// Parses `+tag`.
     pub(super) fn tag(&mut self) -> Parsed<Tag> {
         self.count();
         let start = self.scan.position();
@@ -245,7 +246,7 @@ impl Parser<'_> {
         self.report(error)
     }
 
-    /// Reports an empty bracket opened at `start` and steps over its end, which is next.
+    /// Reports an empty bracket opened at `start` and skips its end, which is next.
     #[cold]
     pub(super) fn empty_block(
         &mut self,

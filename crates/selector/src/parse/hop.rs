@@ -1,4 +1,4 @@
-//! Hops: `d1`, `seg`, `cont[offset=0]`, `*:block.summary`, `? { … }`.
+//! Parses hops: `d1`, `seg`, `cont[offset=0]`, `*:block.summary`, `? { … }`.
 
 use super::report::quote;
 use super::{Failed, Parsed, Parser};
@@ -8,7 +8,7 @@ use crate::scan::{is_identifier, is_word};
 use crate::{Edition, Span};
 
 impl Parser<'_> {
-    /// Reads one hop with its filters.
+    /// Parses one hop with its filters.
     pub(super) fn hop(&mut self) -> Parsed<Hop> {
         self.count();
         let start = self.scan.position();
@@ -34,7 +34,7 @@ impl Parser<'_> {
                     self.chained_step();
                     Failed
                 }
-                _ => self.unexpected("a property block `{…}` behind `?`"),
+                _ => self.unexpected("a property block `{…}` after `?`"),
             });
         }
         Ok(Hop { kind, filters, span: Span::new(start, end) })
@@ -51,7 +51,7 @@ impl Parser<'_> {
             Some(b'*') => {
                 self.scan.advance(1);
                 if !self.scan.eat(b':') {
-                    let error = self.unexpected_error("`:block` behind `*`");
+                    let error = self.unexpected_error("`:block` after `*`");
                     return Err(
                         self.report(error.help("`*:block` is every block among the children"))
                     );
@@ -74,7 +74,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Reads `depth(1)`.
+    /// Parses `depth(1)`.
     fn depth_hop(&mut self) -> Parsed<i64> {
         self.scan.advance("depth".len());
         let start = self.scan.position();
@@ -89,7 +89,7 @@ impl Parser<'_> {
             return Err(self.not_closed(start, ')', "`)`"));
         }
         let error = self.unexpected_error("`)`");
-        let failed = self.report(error.help("a hop goes to one depth; a chain takes several"));
+        let failed = self.report(error.help("a hop has one depth; a chain can have several"));
         self.scan.skip_past(b')');
         Err(failed)
     }
@@ -110,7 +110,7 @@ impl Parser<'_> {
         })
     }
 
-    /// Reads the class behind `*:` or `1:`.
+    /// Parses the class after `*:` or `1:`.
     fn child_class(&mut self) -> Parsed<ClassWord> {
         let start = self.scan.position();
         let name = self.scan.take_while(is_word);
@@ -127,11 +127,11 @@ impl Parser<'_> {
         }
     }
 
-    /// Reads the kind in `*:block.summary`, which is short for `*:block[kind='summary']`.
+    /// Parses the kind in `*:block.summary`, which is short for `*:block[kind='summary']`.
     fn dot_kind(&mut self) -> Parsed<Filter> {
         let start = self.scan.position();
         self.scan.advance(1);
-        self.needs(Edition::V0_3, Span::new(start, start + 1), "a kind behind `*:block.`");
+        self.needs(Edition::V0_3, Span::new(start, start + 1), "a kind after `*:block.`");
         if !self.scan.peek().is_some_and(|byte| byte.is_ascii_alphabetic()) {
             return Err(self.unexpected("a kind, as in `*:block.summary`"));
         }

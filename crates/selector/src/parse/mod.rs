@@ -1,12 +1,12 @@
-//! Text → syntax tree, one function per construct, one file per family.
+//! Parses text into a syntax tree: one function per construct, one file per family.
 //!
-//! A function that cannot go on has reported why and returns [`Failed`]; its caller skips to a place
-//! where the text makes sense again. So one selector gives all its errors, and a tree is only handed
-//! out when there was none. Constructs of a later edition are reported and then read as if they were
-//! allowed.
+//! A function that cannot continue reports the error and returns [`Failed`]; its caller skips to a
+//! point where parsing can resume. So one selector reports all its errors, and a tree is returned
+//! only if there are none. Constructs of a later edition are reported and then parsed as if they
+//! were allowed.
 //!
-//! No function here calls itself, directly or through others: the grammar nests four levels deep and no
-//! deeper.
+//! No function here calls itself, directly or indirectly: the grammar nests at most four levels
+//! deep.
 
 #![deny(
     clippy::unwrap_used,
@@ -46,7 +46,7 @@ struct Parser<'t> {
     errors: Vec<SelectorError>,
 }
 
-/// The construct could not be read; the reason has been reported.
+/// The construct could not be parsed; the error has been reported.
 struct Failed;
 
 type Parsed<T> = Result<T, Failed>;

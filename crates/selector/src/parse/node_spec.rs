@@ -1,4 +1,4 @@
-//! Node specifications: `block:text { key='hero', tags=[a,b] }`.
+//! Parses node specifications: `block:text { key='hero', tags=[a,b] }`.
 
 use std::collections::BTreeSet;
 
@@ -10,13 +10,13 @@ use crate::scan::is_identifier;
 use crate::{Edition, Span};
 
 impl<'t> Parser<'t> {
-    /// Reads the whole text as a node specification.
+    /// Parses the whole text as a node specification.
     pub(super) fn node_spec(&mut self) -> NodeSpec {
         self.scan.skip_blanks();
         let start = self.scan.position();
         let name = self.type_name();
         let type_span = self.scan.span_since(start);
-        // The type is read like a type token (switch S2).
+        // The type is parsed like a type token (switch S2).
         let split = name.split_once(':').filter(|(word, _)| {
             self.edition >= Edition::V0_2 && ClassWord::from_text(word).is_some()
         });
@@ -46,7 +46,7 @@ impl<'t> Parser<'t> {
         spec
     }
 
-    /// Reads the type; empty if there is none.
+    /// Parses the type; returns an empty text if there is none.
     fn type_name(&mut self) -> &'t str {
         if !self.scan.peek().is_some_and(|byte| byte.is_ascii_alphabetic()) {
             let error = self.unexpected_error("a type, as in `block:text { key='hero' }`");
@@ -60,7 +60,7 @@ impl<'t> Parser<'t> {
         }
         let name = self.scan.take_while(is_identifier);
         if name.ends_with(':') {
-            self.unexpected("a name behind `:`");
+            self.unexpected("a name after `:`");
         }
         name
     }
@@ -126,7 +126,7 @@ impl<'t> Parser<'t> {
 
     #[cold]
     fn derived(&mut self, name: &str, span: Span) {
-        let expected = "a header that is stored; this one is derived";
+        let expected = "a stored header; this one is derived";
         self.report(SelectorError::new(ErrorKind::Misplaced, span, quote(name), expected));
     }
 }

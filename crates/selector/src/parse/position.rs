@@ -1,4 +1,4 @@
-//! Positions, `within(…)`, and the insertion cues of writes.
+//! Parses positions, `within(…)`, and the insertion cues of writes.
 
 use super::report::quote;
 use super::{Failed, Parser};
@@ -7,12 +7,12 @@ use crate::error::{ErrorKind, SelectorError};
 use crate::scan::{is_digit, is_word};
 use crate::{Edition, Span};
 
-/// What a cue is in the list of hops that is being read.
+/// How a cue is treated in the list of hops.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Cues {
-    /// An error: the selector reads.
+    /// As an error: the selector reads.
     Refused,
-    /// The end of the list: the position is written to.
+    /// As the end of the list: the position is a target of a write.
     Accepted,
 }
 
@@ -25,7 +25,7 @@ impl Parser<'_> {
         self.report(error.help("snapshots never change; remove the prefix"));
     }
 
-    /// Reads the position of a selector that reads. The caller has seen its parenthesis.
+    /// Parses the position of a selector that reads. The caller has seen its parenthesis.
     pub(super) fn position(&mut self) -> Position {
         let start = self.scan.position();
         self.needs(Edition::V0_2, Span::new(start, start + 1), "a position `(…)`");
@@ -33,7 +33,7 @@ impl Parser<'_> {
         Position { hops, span: self.scan.span_since(start) }
     }
 
-    /// Reads the whole text as the position of a write.
+    /// Parses the whole text as the position of a write.
     pub(super) fn insertion(&mut self) -> Insertion {
         self.scan.skip_blanks();
         let at = self.scan.position();
@@ -60,14 +60,14 @@ impl Parser<'_> {
             Span::new((span.end as usize).saturating_sub(1).max(start), span.end as usize);
         self.scan.skip_blanks();
         if self.scan.peek().is_some() {
-            let error = self.unexpected_error("the end behind the position");
+            let error = self.unexpected_error("the end after the position");
             self.report(error.help("filters belong to the hops: `(d0, cont[offset=0], end)`"));
         }
         let cue_span = cue.map_or(Span { end: closing.start, ..closing }, |(_, span)| span);
         Insertion { position: Position { hops, span }, cue: cue.map(|(cue, _)| cue), cue_span }
     }
 
-    /// Reads `within(…)`.
+    /// Parses `within(…)`.
     pub(super) fn within(&mut self) -> Within {
         let start = self.scan.position();
         self.scan.advance("within".len());
@@ -83,7 +83,7 @@ impl Parser<'_> {
         Within { hops, span }
     }
 
-    /// Reads `(hop, hop, …)` and the cue at its end. A hop that cannot be read is skipped.
+    /// Parses `(hop, hop, …)` and the cue at its end. An invalid hop is skipped.
     fn hops(&mut self, cues: Cues) -> (Vec<Hop>, Option<(Cue, Span)>) {
         let start = self.scan.position();
         let mut hops: Vec<Hop> = Vec::new();
@@ -112,7 +112,7 @@ impl Parser<'_> {
                 }
                 Err(Failed) => {
                     self.skip_hop();
-                    // Whatever swallowed the closing parenthesis has been reported.
+                    // Whatever consumed the closing parenthesis has been reported.
                     if self.scan.peek().is_none() {
                         return (hops, None);
                     }
@@ -147,7 +147,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Reads a cue and the parenthesis behind it, if the rest of the list is one.
+    /// Parses a cue and the parenthesis after it, if the rest of the list is one.
     fn cue(&mut self, cues: Cues, has_hops: bool) -> Option<(Cue, Span)> {
         let start = self.scan.position();
         let is_end = self.scan.peek_word() == "end";
@@ -156,7 +156,7 @@ impl Parser<'_> {
         if !is_end && (cues == Cues::Refused || !is_signed) {
             return None;
         }
-        // Only what closes the list is a cue; a signed number elsewhere is an offset.
+        // Only the last item is a cue; a signed number elsewhere is an offset.
         let mut ahead = self.scan.clone();
         ahead.advance(usize::from(is_signed));
         ahead.take_while(is_word);
@@ -187,7 +187,7 @@ impl Parser<'_> {
     #[cold]
     fn cue_in_read(&mut self, span: Span, found: &'static str) {
         let error = SelectorError::new(ErrorKind::CueInRead, span, found, "a hop");
-        self.report(error.help("cues say where to insert; remove it to read"));
+        self.report(error.help("cues are for inserting; remove it to read"));
     }
 
     /// Skips to the comma or parenthesis that ends this hop.

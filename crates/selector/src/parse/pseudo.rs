@@ -1,4 +1,4 @@
-//! Pseudo-classes: `:pre`, `:nth(2)`, `:depth(1-3)`.
+//! Parses pseudo-classes: `:pre`, `:nth(2)`, `:depth(1-3)`.
 
 use super::report::quote;
 use super::{Failed, Parsed, Parser};
@@ -7,7 +7,8 @@ use crate::error::{ErrorKind, SelectorError};
 use crate::scan::{RESERVED, is_word};
 
 impl Parser<'_> {
-    /// Reads a pseudo-class. The caller has seen its colon. On failure its argument has been skipped.
+    /// Parses a pseudo-class. The caller has seen its colon. On failure its argument has been
+    /// skipped.
     pub(super) fn pseudo(&mut self) -> Parsed<Pseudo> {
         let start = self.scan.position();
         self.scan.advance(1);
@@ -24,7 +25,7 @@ impl Parser<'_> {
         };
         if self.scan.peek() == Some(b'(') {
             let (span, _) = self.here();
-            let found = format!("`(` behind `:{name}`");
+            let found = format!("`(` after `:{name}`");
             let expected = "no argument";
             let failed =
                 self.report(SelectorError::new(ErrorKind::Misplaced, span, found, expected));
@@ -34,7 +35,8 @@ impl Parser<'_> {
         Ok(pseudo)
     }
 
-    /// Reads `(n)`, n counting from 1. On failure everything up to the parenthesis has been skipped.
+    /// Parses `(n)`, n counting from 1. On failure everything up to the parenthesis has been
+    /// skipped.
     fn nth(&mut self) -> Parsed<u64> {
         let start = self.scan.position();
         if !self.scan.eat(b'(') {

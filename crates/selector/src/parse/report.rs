@@ -1,4 +1,4 @@
-//! Reporting: how the parser says what is wrong, and how it finds its way again.
+//! Reports errors and resumes parsing after them.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ use crate::{Edition, Span};
 const EXCERPT: usize = 40;
 
 impl Parser<'_> {
-    /// Takes note of an error. When there were enough, the parser gives up looking for more.
+    /// Records an error. When the limit is reached, the parser stops.
     #[cold]
     pub(super) fn report(&mut self, error: SelectorError) -> Failed {
         if self.errors_left > 0 {
@@ -24,21 +24,21 @@ impl Parser<'_> {
         Failed
     }
 
-    /// Reports that something else stands here than `expected`.
+    /// Reports that something other than `expected` is here.
     #[cold]
     pub(super) fn unexpected(&mut self, expected: impl Into<Cow<'static, str>>) -> Failed {
         let error = self.unexpected_error(expected);
         self.report(error)
     }
 
-    /// Returns the error that something else stands here than `expected`, to be given a help.
+    /// Returns the error that something other than `expected` is here, for adding a hint.
     #[cold]
     pub(super) fn unexpected_error(&self, expected: impl Into<Cow<'static, str>>) -> SelectorError {
         let (span, found) = self.here();
         let error = SelectorError::new(ErrorKind::Unexpected, span, found, expected);
         match span.of(self.scan.text()).chars().next() {
             Some(character) if !character.is_ascii() && character.is_whitespace() => {
-                error.help("this blank is not an ordinary space; type a plain one")
+                error.help("this is not an ordinary space; use a plain one")
             }
             Some('‘' | '’' | '“' | '”') => error.help("use straight quotes, `'` or `\"`"),
             _ => error,
@@ -78,7 +78,7 @@ impl Parser<'_> {
         self.scan.go_to_end();
     }
 
-    /// Returns what stands here: a name, a single character or the end.
+    /// Returns what is here: a name, a single character or the end.
     #[cold]
     pub(super) fn here(&self) -> (Span, Cow<'static, str>) {
         let mut ahead = self.scan.clone();
@@ -94,7 +94,7 @@ impl Parser<'_> {
         (span, quote(span.of(self.scan.text())))
     }
 
-    /// Skips what cannot be read, up to a blank or one of `,`, `>`, `@`, `{`.
+    /// Skips what cannot be parsed, up to whitespace or one of `,`, `>`, `@`, `{`.
     #[cold]
     pub(super) fn skip_garbage(&mut self) {
         while let Some(byte) = self.scan.peek() {
@@ -102,7 +102,7 @@ impl Parser<'_> {
                 break;
             }
             self.scan.advance_character();
-            // What stands in brackets belongs to the garbage.
+            // Brackets are skipped with their content.
             match byte {
                 b'(' => drop(self.scan.skip_past(b')')),
                 b'[' => drop(self.scan.skip_past(b']')),
@@ -111,8 +111,8 @@ impl Parser<'_> {
         }
     }
 
-    /// Reports that the bracket opened at `start` is still open here, or that something else stands
-    /// where `close` or more of the list belongs.
+    /// Reports that the bracket opened at `start` is still open here, or that something other than
+    /// `close` or the next item is here.
     #[cold]
     pub(super) fn not_closed(
         &mut self,
@@ -132,12 +132,13 @@ impl Parser<'_> {
     }
 }
 
-/// Returns the beginning of a text that is known to be ASCII, all of it if it is short.
+/// Returns the start of an ASCII text, or all of it if it is short.
 pub(super) fn excerpt(text: &str) -> &str {
     text.get(..EXCERPT).unwrap_or(text)
 }
 
-/// Returns an excerpt of the text in backticks, cut if it is long, invisible characters escaped.
+/// Returns an excerpt of the text in backticks, cut if it is long, with invisible characters
+/// escaped.
 pub(super) fn quote(text: &str) -> Cow<'static, str> {
     let mut quoted = String::from("`");
     for (index, character) in text.chars().enumerate() {

@@ -1,4 +1,4 @@
-//! Snapshot prefixes: `@t-1`, `@c42`, `@*`, `@history` and every spelling of a range.
+//! Parses snapshot prefixes: `@t-1`, `@c42`, `@*`, `@history` and every notation of a range.
 
 use super::report::{excerpt, quote};
 use super::{Failed, Parsed, Parser};
@@ -7,7 +7,7 @@ use crate::error::{ErrorKind, SelectorError};
 use crate::scan::{is_blank, is_digit, is_word};
 use crate::{Edition, Span};
 
-/// The names of controls, which come last.
+/// The names of controls, which must be last.
 pub(super) const CONTROLS: [&str; 6] = ["mode", "p", "limit", "order", "first", "unique"];
 
 /// One end of a range, or the whole prefix.
@@ -20,7 +20,7 @@ enum Atom {
 }
 
 impl Parser<'_> {
-    /// Reads the snapshot prefix, if there is one.
+    /// Parses the snapshot prefix, if there is one.
     pub(super) fn time(&mut self) -> Option<Time> {
         if self.scan.peek() != Some(b'@') {
             return None;
@@ -36,7 +36,7 @@ impl Parser<'_> {
     fn time_kind(&mut self, start: usize) -> Parsed<TimeKind> {
         let first = self.atom()?;
         let first_span = self.scan.span_since(start);
-        // Directly behind a snapshot a colon is always the range operator (ER-024).
+        // Directly after a snapshot a colon is always the range operator (ER-024).
         let is_range = match self.scan.peek() {
             Some(b':') => {
                 self.scan.advance(1);
@@ -68,7 +68,7 @@ impl Parser<'_> {
         })
     }
 
-    /// Reads `@t-1`, `@t-*`, `@c42`, `@*` or `@history`.
+    /// Parses `@t-1`, `@t-*`, `@c42`, `@*` or `@history`.
     fn atom(&mut self) -> Parsed<Atom> {
         let start = self.scan.position();
         match (self.scan.peek_at(1), self.scan.peek_at(2)) {
@@ -88,7 +88,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Reads `-1`, `0`, `+1` or `-*`.
+    /// Parses `-1`, `0`, `+1` or `-*`.
     fn turn_point(&mut self, start: usize) -> Parsed<TurnPoint> {
         if self.scan.peek() == Some(b'-') && self.scan.peek_at(1) == Some(b'*') {
             self.scan.advance(2);
@@ -132,7 +132,7 @@ impl Parser<'_> {
         Err(self.report(error))
     }
 
-    /// Reads the second end of a range: a whole atom, or a number of the first one's kind.
+    /// Parses the second end of a range: a complete atom, or a number of the first one's kind.
     fn second_atom(&mut self, first: Atom) -> Parsed<Atom> {
         let start = self.scan.position();
         match (self.scan.peek(), first) {
@@ -154,11 +154,12 @@ impl Parser<'_> {
         let error = self.unexpected_error("the other end of the range, as in `@t-5..@t-1`");
         let error = match error.span.of(self.scan.text()) {
             name if name.starts_with(['t', 'c']) && name.len() > 1 => {
-                let help = format!("write `@{}` or only the number", excerpt(name));
+                let help = format!("use `@{}` or only the number", excerpt(name));
                 error.help(help)
             }
-            name if crate::scan::is_reserved(name) => error
-                .help("directly behind a snapshot `:` makes a range; put a blank before a pseudo"),
+            name if crate::scan::is_reserved(name) => error.help(
+                "directly after a snapshot `:` makes a range; add a space before a pseudo-class",
+            ),
             _ => error,
         };
         self.report(error)

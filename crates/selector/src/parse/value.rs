@@ -1,4 +1,4 @@
-//! Values and whole numbers.
+//! Parses values and whole numbers.
 
 use super::report::{excerpt, quote};
 use super::{Failed, Parsed, Parser};
@@ -8,7 +8,7 @@ use crate::scan::{Digits, Quoted, is_digit, is_identifier, is_word};
 use crate::{Edition, MAX_NUMBER_DIGITS};
 
 impl Parser<'_> {
-    /// Reads a single value: `null`, a number, a word or a quoted text.
+    /// Parses a single value: `null`, a number, a word or a quoted text.
     pub(super) fn value(&mut self) -> Parsed<Value> {
         self.count();
         let start = self.scan.position();
@@ -51,7 +51,7 @@ impl Parser<'_> {
         let error =
             SelectorError::new(ErrorKind::InvalidNumber, span, quote(text), "a number or a name");
         let quoted = quote(&format!("'{}'", excerpt(text)));
-        self.report(error.help(format!("quote it if it is a text: {quoted}")))
+        self.report(error.help(format!("quote it if it is text: {quoted}")))
     }
 
     #[cold]
@@ -61,13 +61,13 @@ impl Parser<'_> {
         let found = error.span.of(self.scan.text());
         let error = match found {
             "=" => error.help("equality is a single `=`"),
-            "[" => error.help("a list cannot stand inside a list"),
+            "[" => error.help("lists cannot be nested"),
             _ => error,
         };
         self.report(error)
     }
 
-    /// Reads a quoted text. The caller has seen its quote.
+    /// Parses a quoted text. The caller has seen its quote.
     pub(super) fn quoted(&mut self) -> Parsed<Box<str>> {
         let start = self.scan.position();
         match self.scan.take_quoted() {
@@ -88,12 +88,12 @@ impl Parser<'_> {
                 let found = quote(span.of(self.scan.text()));
                 let expected = "`\\\\`, `\\'` or `\\\"`";
                 let error = SelectorError::new(ErrorKind::UnknownEscape, span, found, expected);
-                Err(self.report(error.help("write `\\\\` for a backslash")))
+                Err(self.report(error.help("use `\\\\` for a backslash")))
             }
         }
     }
 
-    /// Reads a whole number without sign; `what` it counts is for the message.
+    /// Parses a whole number without sign; `what` describes it in the message.
     pub(super) fn unsigned(&mut self, what: &'static str) -> Parsed<u64> {
         let start = self.scan.position();
         match self.scan.take_digits() {
@@ -110,7 +110,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Reads a whole number with an optional `-`, and `+` if `plus` says so.
+    /// Parses a whole number with an optional `-`, and `+` if `plus` is set.
     pub(super) fn signed(&mut self, plus: bool, what: &'static str) -> Parsed<i64> {
         let start = self.scan.position();
         let negative = self.scan.eat(b'-');
@@ -118,12 +118,12 @@ impl Parser<'_> {
             self.needs(Edition::V0_3, self.scan.span_since(start), "a number with `+`");
         }
         let digits = self.unsigned(what)?;
-        // Digits never exceed `i64::MAX`, so neither the conversion nor the negation can fail.
+        // The digits never exceed `i64::MAX`, so neither the conversion nor the negation can fail.
         let number = i64::try_from(digits).unwrap_or(i64::MAX);
         Ok(if negative { -number } else { number })
     }
 
-    /// Returns true if the digits just read go on as a fraction or as a word: `1.5`, `1a`.
+    /// Returns whether the digits just parsed continue as a fraction or as a word: `1.5`, `1a`.
     fn in_fraction_or_word(&self) -> bool {
         match self.scan.peek() {
             Some(b'.') => self.scan.peek_at(1).is_some_and(is_digit),

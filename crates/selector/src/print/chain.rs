@@ -83,7 +83,7 @@ impl Display for DepthItem {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self.kind {
             DepthKind::One(depth) => write!(f, "{depth}"),
-            // The spelling that every edition reads, `-3--1` included.
+            // The notation that every edition parses, including `-3--1`.
             DepthKind::Range(first, last) => write!(f, "{first}-{last}"),
             DepthKind::Below(depth) => write!(f, "<{depth}"),
             DepthKind::AtMost(depth) => write!(f, "<={depth}"),

@@ -37,7 +37,7 @@ impl Display for Value {
     }
 }
 
-/// Writes a text in single quotes, escaping only what must be.
+/// Writes a text in single quotes, escaping only what is necessary.
 pub(super) struct Quoted<'t>(pub(super) &'t str);
 
 impl Display for Quoted<'_> {

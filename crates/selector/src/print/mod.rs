@@ -1,13 +1,13 @@
-//! Syntax tree → canonical text.
+//! Prints a syntax tree as canonical text.
 //!
-//! The text reads back, in the selector's edition, as the same tree but for spans, and printing that
-//! tree gives the same text. The canonical shape is
-//! `@time (position) +tags { attributes } [ behavior ] @controls`, with tags sorted, texts in single
-//! quotes, and filters of compounds and hops in brackets.
+//! In the selector's edition, the text parses to the same tree except for spans, and printing that
+//! tree gives the same text. The canonical form is `@time (position) +tags { attributes } [
+//! behavior ] @controls`, with tags sorted, texts in single quotes, and filters of compounds and
+//! hops in brackets.
 //!
-//! This holds for every tree the parser makes. A tree made by hand can say what no text says, such as a
-//! chain without steps or an attribute's name with a blank; it is printed all the same, and the text
-//! does not read back.
+//! This holds for every tree that the parser creates. A tree built by hand can express what no text
+//! does, such as a chain without steps or an attribute name with a space; it is printed anyway, but
+//! the text does not parse to the same tree.
 
 mod chain;
 mod filter;

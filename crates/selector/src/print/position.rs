@@ -28,7 +28,7 @@ impl Display for Insertion {
 }
 
 impl Display for Cue {
-    /// Writes what follows the last comma; nothing for the start.
+    /// Writes what follows the last comma; for the start, writes an empty text.
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
             Self::Start => Ok(()),

@@ -1,4 +1,4 @@
-//! Prints the selector as a whole, in canonical shape.
+//! Prints the complete selector in canonical form.
 
 use std::fmt::{self, Display, Formatter, Write as _};
 
@@ -42,7 +42,7 @@ impl Display for Selector {
         if !is_search && has_block {
             words.block(self, &block)?;
         }
-        // Directly behind a chain a bracket would be one more step.
+        // Directly after a chain a bracket would be another step.
         let is_step = matches!(self.body, Body::Chains(_)) && plus.is_empty() && !has_block;
         if is_step {
             words.controls(&self.controls)?;
@@ -53,7 +53,7 @@ impl Display for Selector {
     }
 }
 
-/// Writes things separated by single blanks.
+/// Writes items separated by single spaces.
 struct Words<'w, 'f> {
     f: &'w mut Formatter<'f>,
     first: bool,
@@ -80,7 +80,7 @@ impl Words<'_, '_> {
         }
         match selector.edition {
             Edition::V0_3 => self.push(format_args!("[ {} ]", List(&selector.behavior, ", "))),
-            // Lists of conditions came with edition 0.3.
+            // Lists of conditions were introduced in edition 0.3.
             _ => self.push(format_args!("[{}]", List(&selector.behavior, "]["))),
         }
     }

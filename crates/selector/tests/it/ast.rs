@@ -1,4 +1,4 @@
-//! What the tree knows by itself: numbers, depths, scopes, zones, spans.
+//! Methods of the syntax tree: numbers, depths, scopes, zones, spans.
 
 use contextree_selector::{Body, Edition, Number, PartKind, Test, Value, parse};
 
@@ -48,7 +48,7 @@ fn numbers_are_exact_and_ordered() {
 }
 
 #[test]
-fn depths_know_what_they_contain() {
+fn depth_sets_contain_their_members() {
     let contains = |text: &str, depth| {
         let selector = parse(&format!(":depth({text})"), Edition::V0_2).unwrap();
         let Body::Chains(chains) = &selector.body else { panic!() };
@@ -71,7 +71,7 @@ fn depths_know_what_they_contain() {
 
 /// ER-063
 #[test]
-fn er_063_neighbouring_depths_of_a_scope_are_a_union() {
+fn er_063_adjacent_depths_of_a_scope_are_a_union() {
     let selector = parse("within(d1, d3, cont, d2) ?? { a=1 }", Edition::V0_3).unwrap();
     let Body::Deep(Some(within)) = &selector.body else { panic!() };
     let stages: Vec<usize> = within.stages().map(<[_]>::len).collect();
@@ -100,7 +100,7 @@ fn er_084_091_key_equalities_are_found() {
     };
     assert_eq!(key("[key='K']:first", Edition::V0_2).as_deref(), Some("K"));
     assert_eq!(key("#K", Edition::V0_3).as_deref(), Some("K"));
-    assert_eq!(key("#K", Edition::V0_2), None, "an id is no key");
+    assert_eq!(key("#K", Edition::V0_2), None, "an id is not a key");
     assert_eq!(key("[key='K']", Edition::V0_1), None, "edition 0.1 knows no keys");
     assert_eq!(key("[key!='K'][key]", Edition::V0_3), None);
 }

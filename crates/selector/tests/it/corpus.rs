@@ -4,7 +4,7 @@ use contextree_selector::{Edition, parse, parse_node_spec, parse_position};
 
 use crate::support::{self, check_errors, check_insertion_round_trip, check_round_trip};
 
-/// Errors a parser can know; the others belong to evaluation.
+/// Errors that a parser can detect; the others are detected by evaluation.
 const SYNTACTIC: [&str; 3] =
     ["E_SELECTOR_INVALID", "E_SNAPSHOT_RANGE_KIND_MISMATCH", "E_SNAPSHOT_RANGE_WILDCARD"];
 
@@ -39,7 +39,7 @@ fn every_query_of_the_corpus_parses_or_fails_as_expected() {
 }
 
 #[test]
-fn every_query_in_every_edition_prints_as_it_reads_or_fails_well() {
+fn every_query_in_every_edition_round_trips_or_has_valid_errors() {
     for case in support::queries() {
         for edition in Edition::ALL {
             match parse(&case.query, edition) {
@@ -85,7 +85,7 @@ fn every_insertion_of_the_corpus_parses_with_its_cue() {
         assert_eq!(written, case["cue"].as_str().unwrap(), "{case}");
         check_insertion_round_trip(&insertion, edition);
         let read = parse(position, edition).map(|selector| selector.to_string());
-        // A signed number is an offset in edition 0.3 (ER-061); every other cue is refused.
+        // A signed number is an offset in edition 0.3 (ER-061); every other cue is rejected.
         let is_offset = edition == Edition::V0_3 && written.starts_with(['+', '-']);
         assert_eq!(read.is_ok(), is_offset, "cues are for writes: {case}");
         for end in 0..position.len() {

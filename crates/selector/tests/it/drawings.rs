@@ -1,4 +1,4 @@
-//! Errors as people see them: the drawing of each is part of the contract.
+//! Errors as users see them: each drawing is part of the contract.
 
 use contextree_selector::{Edition, ErrorKind, closest, parse};
 
@@ -15,7 +15,7 @@ fn check(text: &str, expected: &str) {
 }
 
 #[test]
-fn near_misses_bring_a_suggestion() {
+fn typos_give_a_suggestion() {
     check(
         "^seq :frist",
         r#"
@@ -85,11 +85,11 @@ error[E_SELECTOR_INVALID]: unknown snapshot `@histroy`
 }
 
 #[test]
-fn everything_open_is_named() {
+fn every_unclosed_bracket_is_named() {
     check(
         ".cb[role='user",
         r#"
-error[E_SELECTOR_INVALID]: the text `'user` is not closed, expected `'`
+error[E_SELECTOR_INVALID]: the text `'user` is not closed; expected `'`
   |
 1 | .cb[role='user
   |          ^^^^^
@@ -99,7 +99,7 @@ error[E_SELECTOR_INVALID]: the text `'user` is not closed, expected `'`
 }
 
 #[test]
-fn all_errors_of_a_selector_come_at_once() {
+fn all_errors_of_a_selector_are_reported_at_once() {
     check(
         "@t0 ^sec .cb[role=] :bogus @frist",
         r#"
@@ -135,17 +135,17 @@ fn a_later_edition_is_named_for_each_construct() {
         Edition::V0_1,
         "within(d1) ?? { a=1 }",
         r#"
-error[E_SELECTOR_INVALID]: `within(…)` needs edition 0.3, this text is read as edition 0.1
+error[E_SELECTOR_INVALID]: `within(…)` needs edition 0.3, but this text is parsed as edition 0.1
   |
 1 | within(d1) ?? { a=1 }
   | ^^^^^^
 
-error[E_SELECTOR_INVALID]: the search `??` needs edition 0.3, this text is read as edition 0.1
+error[E_SELECTOR_INVALID]: the search `??` needs edition 0.3, but this text is parsed as edition 0.1
   |
 1 | within(d1) ?? { a=1 }
   |            ^^
 
-error[E_SELECTOR_INVALID]: a property block `{…}` needs edition 0.3, this text is read as edition 0.1
+error[E_SELECTOR_INVALID]: a property block `{…}` needs edition 0.3, but this text is parsed as edition 0.1
   |
 1 | within(d1) ?? { a=1 }
   |               ^
@@ -168,7 +168,7 @@ error[E_SNAPSHOT_RANGE_KIND_MISMATCH]: a range cannot mix `@t` and `@c`: expecte
     check(
         "@t0..@* ^root",
         r#"
-error[E_SNAPSHOT_RANGE_WILDCARD]: `@*` cannot be the end of a range, expected one snapshot
+error[E_SNAPSHOT_RANGE_WILDCARD]: `@*` cannot be the end of a range; expected one snapshot
   |
 1 | @t0..@* ^root
   |      ^^
@@ -178,7 +178,7 @@ error[E_SNAPSHOT_RANGE_WILDCARD]: `@*` cannot be the end of a range, expected on
 }
 
 #[test]
-fn nothing_is_an_error() {
+fn an_empty_selector_is_an_error() {
     check(
         "",
         r#"
@@ -223,11 +223,11 @@ error[E_SELECTOR_INVALID]: expected a value (a number, a word or a quoted text),
     check(
         ".cb\u{a0}.mt",
         r#"
-error[E_SELECTOR_INVALID]: expected a blank, `>`, `,` or the end, found `\u{a0}`
+error[E_SELECTOR_INVALID]: expected a space, `>`, `,` or the end, found `\u{a0}`
   |
 1 | .cb�.mt
   |    ^
-  = help: this blank is not an ordinary space; type a plain one
+  = help: this is not an ordinary space; use a plain one
 "#,
     );
     check(
@@ -243,7 +243,7 @@ error[E_SELECTOR_INVALID]: expected a value (a number, a word or a quoted text),
 }
 
 #[test]
-fn things_out_of_place_say_where_they_belong() {
+fn misplaced_constructs_name_their_valid_place() {
     check(
         "block[role='user']",
         r#"
@@ -251,13 +251,13 @@ error[E_SELECTOR_INVALID]: expected a step such as `^seq`, `.cb`, `#x`, `[role='
   |
 1 | block[role='user']
   | ^^^^^
-  = help: types begin with a dot: `.block`
+  = help: types start with a dot: `.block`
 "#,
     );
     check(
         ".cb @t0",
         r#"
-error[E_SELECTOR_INVALID]: `@t0` is out of place, expected the snapshot at the beginning
+error[E_SELECTOR_INVALID]: `@t0` is not allowed here; expected the snapshot at the beginning
   |
 1 | .cb @t0
   |     ^^^
@@ -266,7 +266,7 @@ error[E_SELECTOR_INVALID]: `@t0` is out of place, expected the snapshot at the b
     check(
         "@limit=2 .cb",
         r#"
-error[E_SELECTOR_INVALID]: the control `@limit` is out of place, expected controls at the end, as in `.cb @limit=5`
+error[E_SELECTOR_INVALID]: the control `@limit` is not allowed here; expected controls at the end, as in `.cb @limit=5`
   |
 1 | @limit=2 .cb
   | ^^^^^^
@@ -275,11 +275,11 @@ error[E_SELECTOR_INVALID]: the control `@limit` is out of place, expected contro
     check(
         "(d0, seg, end)",
         r#"
-error[E_SELECTOR_INVALID]: `end` is an insertion cue, expected a hop in a selector that reads
+error[E_SELECTOR_INVALID]: `end` is an insertion cue, which a selector that reads cannot have; expected a hop
   |
 1 | (d0, seg, end)
   |           ^^^
-  = help: cues say where to insert; remove it to read
+  = help: cues are for inserting; remove it to read
 "#,
     );
     check(
@@ -299,7 +299,7 @@ error[E_SELECTOR_INVALID]: expected the other end of the range, as in `@t-5..@t-
   |
 1 | @t0:pre
   |     ^^^
-  = help: directly behind a snapshot `:` makes a range; put a blank before a pseudo
+  = help: directly after a snapshot `:` makes a range; add a space before a pseudo-class
 "#,
     );
     check(
@@ -316,39 +316,39 @@ error[E_SELECTOR_INVALID]: expected a step such as `^seq`, `.cb`, `#x`, `[role='
 
 // covers: SEM-020
 #[test]
-fn facets_ask_for_a_snapshot() {
+fn facets_require_a_snapshot() {
     check(
         ".cb[age<2]",
         r#"
-error[E_SELECTOR_INVALID]: the facet `age` exists on snapshots only, expected a snapshot prefix
+error[E_SELECTOR_INVALID]: the facet `age` exists on snapshots only; expected a snapshot prefix
   |
 1 | .cb[age<2]
   |     ^^^
-  = help: put `@t0` before the selector to read the latest commit
+  = help: add `@t0` before the selector to read the latest commit
 "#,
     );
 }
 
 #[test]
-fn values_and_numbers_explain_themselves() {
+fn invalid_values_and_numbers_are_explained() {
     check(
         "[a='x\\n']",
         r#"
-error[E_SELECTOR_INVALID]: unknown escape `\n`, expected `\\`, `\'` or `\"`
+error[E_SELECTOR_INVALID]: unknown escape `\n`; expected `\\`, `\'` or `\"`
   |
 1 | [a='x\n']
   |      ^^
-  = help: write `\\` for a backslash
+  = help: use `\\` for a backslash
 "#,
     );
     check(
         ":depth(3-1)",
         r#"
-error[E_SELECTOR_INVALID]: `3-1` runs backwards, expected `1-3`
+error[E_SELECTOR_INVALID]: `3-1` is descending; expected `1-3`
   |
 1 | :depth(3-1)
   |        ^^^
-  = help: the smaller depth comes first; depth 1 is the newest turn
+  = help: the smaller depth must be first; depth 1 is the newest turn
 "#,
     );
     check(
@@ -358,7 +358,7 @@ error[E_SELECTOR_INVALID]: `9a2f` is not a number or a name
   |
 1 | [id=9a2f]
   |     ^^^^
-  = help: quote it if it is a text: `'9a2f'`
+  = help: quote it if it is text: `'9a2f'`
 "#,
     );
     check(
@@ -368,7 +368,7 @@ error[E_SELECTOR_INVALID]: expected `]`, found `,`
   |
 1 | .cb[a=1,b=2]
   |        ^
-  = help: write one bracket each: `[a=1][b=2]`
+  = help: use one bracket for each: `[a=1][b=2]`
 "#,
     );
 }
@@ -391,7 +391,7 @@ fn long_lines_are_cut_around_the_fault() {
 }
 
 #[test]
-fn a_foreign_text_does_not_break_the_drawing() {
+fn drawing_with_another_text_does_not_panic() {
     let errors = parse(".cb[role='日本語", Edition::V0_3).unwrap_err();
     for text in ["", "日", "日本語日本語日本語", "\n\n\n"] {
         assert!(errors.draw(text).contains('^'));
@@ -399,7 +399,7 @@ fn a_foreign_text_does_not_break_the_drawing() {
 }
 
 #[test]
-fn programs_read_the_fields() {
+fn errors_have_fields_for_programs() {
     let errors = parse("^seq :frist", Edition::V0_3).unwrap_err();
     let error = &errors.errors()[0];
     assert_eq!(error.code.as_str(), "E_SELECTOR_INVALID");
@@ -412,7 +412,7 @@ fn programs_read_the_fields() {
 }
 
 #[test]
-fn suggestions_are_slips_of_the_pen_only() {
+fn only_typos_give_suggestions() {
     let names = ["pre", "core", "post", "depth", "first", "last", "nth"];
     for (written, meant) in [
         ("frist", Some("first")),

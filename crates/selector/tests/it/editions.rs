@@ -1,9 +1,9 @@
-//! Editions: their names, and that a later construct says which edition has it.
+//! Editions: their names, and that errors for later constructs name the edition that has them.
 
 use contextree_selector::{Edition, ErrorKind, parse, parse_node_spec, parse_position};
 
 #[test]
-fn editions_are_read_from_numbers_and_short_names() {
+fn editions_parse_from_numbers_and_short_names() {
     for (text, edition) in [
         ("0.1", Edition::V0_1),
         ("E2", Edition::V0_2),
@@ -13,12 +13,13 @@ fn editions_are_read_from_numbers_and_short_names() {
         assert_eq!(text.parse(), Ok(edition));
     }
     let error = "latest".parse::<Edition>().unwrap_err();
-    assert_eq!(error.to_string(), "unknown edition `latest`, expected `0.1`, `0.2` or `0.3`");
+    assert_eq!(error.to_string(), "unknown edition `latest`; expected `0.1`, `0.2` or `0.3`");
     assert_eq!(Edition::default(), Edition::V0_3);
     assert!(Edition::ALL.is_sorted());
 }
 
-/// Constructs with the edition that introduced them; each must be refused before and read since.
+/// Constructs with the edition that introduced them; each must be rejected in earlier editions and
+/// parsed from then on.
 #[test]
 fn er_059_a_construct_of_a_later_edition_names_it() {
     let constructs = [

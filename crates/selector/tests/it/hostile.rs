@@ -1,4 +1,4 @@
-//! Bad input: errors or trees, never a panic, a hang or memory out of proportion.
+//! Invalid input: errors or trees, never a panic, a hang or excessive memory.
 
 use contextree_selector::{
     Code, Edition, Limits, parse, parse_node_spec, parse_position, parse_with,
@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use crate::support::{check_errors, check_insertion_round_trip, check_round_trip};
 
-/// Reads `text` in every way there is.
+/// Parses `text` with every entry point.
 fn read_everything(text: &str) {
     for edition in Edition::ALL {
         match parse(text, edition) {
@@ -27,7 +27,7 @@ fn read_everything(text: &str) {
 
 // covers: SYN-050, ERC-004
 #[test]
-fn a_mebibyte_of_anything_ends_quickly_in_few_errors() {
+fn a_mebibyte_of_anything_fails_quickly_with_few_errors() {
     let pieces = [
         "(", "[", "{", ")", "]", "}", "'", "\"", "\\", ".", "..", ":", "#", "^", "@", "+", "?",
         "*", ">", ",", "=", "~", " ", "\n", "0", "9", "-", "a", "d0", "é", "🦀", "\0", ".cb", "* ",
@@ -56,7 +56,7 @@ fn a_mebibyte_of_anything_ends_quickly_in_few_errors() {
 }
 
 #[test]
-fn ten_thousand_nested_brackets_are_one_error_each_where_they_stand() {
+fn nested_brackets_are_reported_where_nesting_is_invalid() {
     for open in ["(", "[", "{", "((d0,", "within(", ":depth(", ".cb(", "?? {a=["] {
         let text = open.repeat(10_000);
         let errors = parse(&text, Edition::V0_3).unwrap_err();
@@ -111,7 +111,7 @@ fn the_largest_integers_are_read() {
     assert!(parse("@c9223372036854775808 *", Edition::V0_1).is_err());
 }
 
-/// Texts made of the language's own words get deep into the parser.
+/// Texts made of the language's own words reach deep into the parser.
 fn words() -> impl Strategy<Value = String> {
     let word = prop::sample::select(vec![
         "@t0",

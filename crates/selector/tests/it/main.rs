@@ -1,4 +1,5 @@
-//! Tests of the selector language: the corpus, the printer, hostile texts, errors, requirement rows.
+//! Tests of the selector language: the corpus, the printer, hostile texts, errors, requirement
+//! rows.
 
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 

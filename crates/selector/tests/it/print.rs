@@ -1,4 +1,4 @@
-//! The printer: every tree the grammar has, made at random, reads back as itself.
+//! The printer: random trees of the whole grammar parse to themselves.
 
 use contextree_selector::{
     AttrName, Behavior, BehaviorKind, Body, Chain, ClassWord, Combinator, Compound, Controls,
@@ -56,7 +56,7 @@ fn attribute(edition: Edition, time: bool) -> impl Strategy<Value = AttrName> {
     ]);
     let name = prop_oneof![known.prop_map(str::to_owned), identifier()];
     name.prop_map(move |name| match AttrName::new(&name, edition) {
-        // Facets need a snapshot; `tag` and the flags mean something else in places.
+        // Facets need a snapshot; `tag` and the flags have another meaning in some places.
         AttrName::Facet(_) if !time => AttrName::Ttl,
         AttrName::Tag => AttrName::Key,
         name if ["ephemeral", "sticky"].contains(&name.as_str()) => AttrName::Ttl,
@@ -276,7 +276,7 @@ fn body(edition: Edition, time: bool) -> BoxedStrategy<Body> {
     }
 }
 
-/// Every selector the parser can make, in every edition.
+/// Every selector that the parser can create, in every edition.
 fn selector() -> impl Strategy<Value = Selector> {
     (select(Edition::ALL.to_vec()), any::<bool>()).prop_flat_map(|(edition, timed)| {
         let filters = |count| prop::collection::vec(filter(edition, timed), count);
@@ -301,7 +301,7 @@ fn selector() -> impl Strategy<Value = Selector> {
                 if is_search && filters.is_empty() && tags.is_empty() {
                     filters.push(extra);
                 }
-                // Directly behind a chain a bracket is a step, and edition 0.1 has no tail.
+                // Directly after a chain a bracket is a step, and edition 0.1 has no tail.
                 let bare = filters.is_empty() && tags.is_empty() && controls.is_empty();
                 if edition == Edition::V0_1 || (bare && matches!(body, Body::Chains(_))) {
                     behavior.clear();
@@ -316,7 +316,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 6000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn every_tree_reads_back_as_itself(selector in selector()) {
+    fn every_printed_tree_parses_to_itself(selector in selector()) {
         check_round_trip(&selector);
     }
 

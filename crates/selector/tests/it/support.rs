@@ -1,4 +1,4 @@
-//! What the tests share: the corpus, and trees without spans.
+//! Shared helpers: the corpus, and trees without spans.
 
 use std::path::Path;
 
@@ -16,7 +16,7 @@ pub(crate) struct Case {
     pub(crate) expect: Json,
 }
 
-/// Returns the cases of one corpus file; cases without a query bring an empty one.
+/// Returns the cases of one corpus file; cases without a query have an empty one.
 pub(crate) fn file(name: &str) -> Json {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../conformance/corpus").join(name);
     let text = std::fs::read_to_string(&path).expect("the corpus file is readable");
@@ -43,7 +43,7 @@ pub(crate) fn queries() -> Vec<Case> {
         let json = file(name);
         for case in json["cases"].as_array().unwrap() {
             let mut queries = vec![case["query"].as_str().unwrap().to_owned()];
-            // The filter of the `where` option is a selector of its own.
+            // The filter of the `where` option is a separate selector.
             queries.extend(case["options"]["where"].as_str().map(str::to_owned));
             for (index, query) in queries.into_iter().enumerate() {
                 for edition in case["editions"].as_array().unwrap() {
@@ -71,7 +71,7 @@ pub(crate) fn insertions() -> Vec<(Edition, Json)> {
     cases
 }
 
-/// Returns the tree as text without its spans: two trees are equal but for spans if these are.
+/// Formats the tree without its spans, for comparing trees except for spans.
 pub(crate) fn without_spans(tree: &impl std::fmt::Debug) -> String {
     let text = format!("{tree:?}");
     let mut result = String::new();
@@ -83,7 +83,7 @@ pub(crate) fn without_spans(tree: &impl std::fmt::Debug) -> String {
     result + rest
 }
 
-/// Asserts that a selector's text reads back as the selector, and prints the same again.
+/// Asserts that a selector's text parses to the selector, and prints the same again.
 pub(crate) fn check_round_trip(selector: &Selector) {
     let printed = selector.to_string();
     let again = parse(&printed, selector.edition)
@@ -101,8 +101,8 @@ pub(crate) fn check_insertion_round_trip(insertion: &Insertion, edition: Edition
     assert_eq!(again.to_string(), printed, "printing must be idempotent");
 }
 
-/// Asserts what every list of errors promises: at least one, sorted, spans on character boundaries,
-/// messages in house style, a drawing that can be made.
+/// Asserts the guarantees for every list of errors: at least one, sorted, spans on character
+/// boundaries, messages in house style, a drawing that does not fail.
 pub(crate) fn check_errors(text: &str, errors: &SelectorErrors) {
     assert!(!errors.errors().is_empty(), "a failure has an error: `{text}`");
     assert_eq!(errors.code(), errors.errors()[0].code);

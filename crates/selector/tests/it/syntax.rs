@@ -1,4 +1,4 @@
-//! What each form means: text → canonical text, and the tree where the text does not tell.
+//! The meaning of each form: text → canonical text, and the tree where the text is ambiguous.
 
 use contextree_selector::{
     AttrName, Body, Edition, Facet, Op, Part, PartKind, Selector, Snapshot, SnapshotRange, Test,
@@ -27,7 +27,7 @@ fn check(editions: &[Edition], text: &str, canonical: &str) {
     }
 }
 
-/// Asserts that `text` is refused in these editions.
+/// Asserts that `text` is rejected in these editions.
 fn refuse(editions: &[Edition], text: &str, kind: &str) {
     for edition in editions {
         let errors = parse(text, *edition).map(|tree| tree.to_string()).unwrap_err();
@@ -41,7 +41,7 @@ fn parts(text: &str, edition: Edition) -> Vec<Part> {
         Body::Chains(chains) => {
             chains.first().steps.last().unwrap().compound.parts.iter().cloned().collect()
         }
-        body => panic!("`{text}` is no chain: {body:?}"),
+        body => panic!("`{text}` is not a chain: {body:?}"),
     }
 }
 
@@ -54,7 +54,7 @@ fn only_part(text: &str, edition: Edition) -> PartKind {
 fn filter(text: &str, edition: Edition) -> (AttrName, Test) {
     match only_part(text, edition) {
         PartKind::Attr(filter) => (filter.name, filter.test),
-        kind => panic!("`{text}` is no filter: {kind:?}"),
+        kind => panic!("`{text}` is not a filter: {kind:?}"),
     }
 }
 
@@ -76,7 +76,7 @@ fn both_vocabularies_in_every_edition() {
 
 // covers: SYN-005, SYN-006, SYN-007
 #[test]
-fn a_namespaced_type_means_what_its_edition_says() {
+fn the_meaning_of_a_namespaced_type_depends_on_the_edition() {
     let node_type = TypeTest::NodeType("cb:summary".into());
     assert_eq!(only_part(".cb:summary", Edition::V0_1), PartKind::Type(node_type));
     for edition in E23 {
@@ -106,7 +106,7 @@ fn foreign_types_are_node_types_in_every_edition() {
 
 // covers: SYN-010, SYN-011, SYN-012, SYN-014
 #[test]
-fn a_hash_is_an_id_first_and_a_key_later() {
+fn a_hash_is_an_id_until_edition_0_2_and_a_key_in_0_3() {
     for edition in [Edition::V0_1, Edition::V0_2] {
         assert_eq!(only_part("#9a2f-00", edition), PartKind::Id("9a2f-00".into()));
     }
@@ -172,7 +172,7 @@ fn comparisons_dots_and_sets_of_depths() {
 
 // covers: SYN-019
 #[test]
-fn a_bare_depth_stands_where_a_root_does() {
+fn a_bare_depth_is_allowed_where_a_root_is() {
     check(&E23, "depth(0)>.cont", "depth(0) > .cont");
     check(&E23, "depth(-1) [key='x']", "depth(-1) [key='x']");
     refuse(&E1, "depth(0) > .mc", "later_edition");
@@ -264,7 +264,7 @@ fn a_value_is_null_a_number_or_a_text() {
     assert_eq!(number("-1.50").to_string(), "-1.5");
     assert_eq!(number("007").to_string(), "7");
     assert_eq!(number("-0").to_string(), "0");
-    // The text is kept beside the value, and printed: an attribute that is text is compared with it.
+    // The text is kept with the value and printed, because text attributes are compared with it.
     for written in ["7", "007", "-0", "0", "0.5", "00.5", "1.50", "-1.5", "10", "1.0", "0.0"] {
         assert_eq!(number(written).written(), written);
         check(&ALL, &format!("[id={written}]"), &format!("[id={written}]"));
@@ -405,7 +405,7 @@ fn positions_and_hops() {
 
 // covers: SYN-038
 #[test]
-fn cues_are_for_writes() {
+fn cues_are_valid_in_writes_only() {
     refuse(&E23, "(d0, seg, end)", "cue_in_read");
     refuse(&E23, "(d0, seg, )", "cue_in_read");
     check(&E3, "(d0, cont[offset=0], +1)", "(d0, cont[offset=0], 1)");
@@ -518,7 +518,7 @@ fn controls_are_printed_in_one_order() {
 
 // covers: SYN-047
 #[test]
-fn flags_are_flags_only_behind_a_body() {
+fn flags_are_flags_only_after_a_body() {
     check(&E3, "(d0) [ sticky , ttl>0 ]", "(d0) [ sticky, ttl>0 ]");
     let (name, test) = filter("[ephemeral]", Edition::V0_3);
     assert_eq!((name.as_str(), test), ("ephemeral", Test::Present));

@@ -45,7 +45,7 @@ fn an_unsigned_number_is_a_hop_and_so_is_a_signed_one_inside() {
 }
 
 #[test]
-fn the_cue_knows_its_place() {
+fn a_cue_has_its_span() {
     let text = "(d0, cont[offset=0], +12)";
     let insertion = parse_position(text, Edition::V0_3).unwrap();
     assert_eq!(insertion.cue_span.of(text), "+12");
@@ -54,7 +54,7 @@ fn the_cue_knows_its_place() {
 }
 
 #[test]
-fn writes_refuse_what_only_reads_have() {
+fn writes_reject_constructs_of_reads() {
     refuse("@t0 (d0, end)", "snapshot_in_write");
     refuse("(d0[age<2], end)", "needs_snapshot");
     refuse("^ah > .cont", "unexpected");
@@ -94,7 +94,7 @@ fn a_node_is_type_kind_and_properties() {
 }
 
 #[test]
-fn a_node_has_each_property_once_and_none_that_is_derived() {
+fn a_node_rejects_duplicate_and_derived_properties() {
     let cases = [
         ("block { a=1, a=2 }", "duplicate"),
         ("block:text { kind='x' }", "duplicate"),

@@ -1,4 +1,4 @@
-//! The richer account of a change: values, parents and children.
+//! The detailed form of a diff: values, parents and children.
 
 use std::collections::BTreeMap;
 
@@ -11,17 +11,17 @@ use crate::view::TreeRef;
 /// Everything that changed, with values; enough to turn the older tree into the newer one.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Changes {
-    /// Ids that came, in the order of the newer tree.
+    /// Added ids, in the order of the newer tree.
     pub components_added: Vec<String>,
-    /// Ids that went, by code point.
+    /// Removed ids, by code point.
     pub components_removed: Vec<String>,
-    /// Ids that changed, with old and new values, in the order of the newer tree.
+    /// Changed ids, with old and new values, in the order of the newer tree.
     pub components_modified: Vec<(String, Vec<FieldChange>)>,
-    /// By parent: children it got, moved ones included.
+    /// By parent: added children, including moved ones.
     pub children_added: BTreeMap<String, Vec<String>>,
-    /// By parent: children it lost, moved ones included.
+    /// By parent: removed children, including moved ones.
     pub children_removed: BTreeMap<String, Vec<String>>,
-    /// Nodes that have another parent, in the order of the newer tree.
+    /// Nodes whose parent changed, in the order of the newer tree.
     pub parent_changed: Vec<ParentChange>,
 }
 
@@ -36,7 +36,7 @@ pub struct FieldChange {
     pub to: Option<Value>,
 }
 
-/// A node that has another parent.
+/// A node whose parent changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParentChange {
     /// The node.
@@ -96,7 +96,8 @@ fn note_child(lists: &mut BTreeMap<String, Vec<String>>, node: NodeRef<'_>) {
     }
 }
 
-/// `content_hash` is reported with the content itself, which is what a reader wants to see and what can be applied.
+/// Returns the value of a field. `content_hash` is reported with the content itself, which is what
+/// readers want to see and what can be applied.
 fn value(node: NodeRef<'_>, field: &str) -> Option<Value> {
     match field {
         "parent" => node.parent_id().map(Value::from),

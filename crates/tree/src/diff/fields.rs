@@ -9,15 +9,17 @@ use crate::body::{Body, Content, is_hashed_attribute};
 use crate::node::NodeRef;
 use crate::row::Header;
 
-/// Returns the names of the fields that differ, the ten of the specification first and in its order, the rest by name.
+/// Returns the names of the fields that differ: the ten fields of the specification first, in its
+/// order, then the rest by name.
 ///
-/// `content_hash` stands for content, role, kind and every `data_*` and `content_*` attribute together. Both are compared
-/// directly: two contents are equal exactly when their hashes are, and nothing has to be hashed to find out.
+/// `content_hash` covers content, role, kind and every `data_*` and `content_*` attribute. These
+/// are compared directly instead of by hash: two contents are equal exactly when their hashes are,
+/// and nothing has to be hashed.
 #[must_use]
 pub fn changed_fields<'a>(before: NodeRef<'a>, after: NodeRef<'a>) -> Vec<Cow<'a, str>> {
     let mut fields = Vec::new();
     if before.row.node == after.row.node && std::ptr::eq(before.row, after.row) {
-        // The same version: only what is counted from the commit can differ.
+        // The same version: only the ttl, which counts down with each commit, can differ.
         if before.ttl() != after.ttl() {
             fields.push(Cow::Borrowed("ttl"));
         }
@@ -59,7 +61,7 @@ fn iso(node: NodeRef<'_>) -> Option<String> {
     node.has_header(Header::CreatedAtIso).then(|| node.created_at_iso())
 }
 
-/// True if everything that a content hash covers is equal.
+/// Returns whether everything that the content hash covers is equal.
 pub(super) fn same_hash(before: NodeRef<'_>, after: NodeRef<'_>) -> bool {
     let same_symbols = before.role() == after.role() && before.kind() == after.kind();
     let same_raw = |name| before.attribute(name) == after.attribute(name);
@@ -91,7 +93,7 @@ fn hashed(body: Option<&Body>) -> impl Iterator<Item = (&str, &Value)> {
         .filter(|(name, _)| is_hashed_attribute(name))
 }
 
-/// Headers that are compared by their columns, also where an import brought a text of its own.
+/// Returns whether a header is compared by its column, even if an import kept its original text.
 fn has_column(name: &str) -> bool {
     matches!(name, "role" | "kind" | "content_hash" | "removable" | "pinned")
         || Header::REQUIRED.iter().any(|header| header.name() == name)

@@ -1,8 +1,8 @@
-//! What changed between two trees.
+//! Diffs: what changed between two trees.
 //!
-//! Within one context and its forks the log tells which nodes were written since the trees parted; nothing else is looked at,
-//! except nodes with a ttl, which changes without being written. Trees that have no history in common are compared node by
-//! node.
+//! Within one context and its forks, the log lists the nodes written since the trees diverged. Only
+//! these are compared, plus nodes with a ttl, which changes without a write. Trees without common
+//! history are compared node by node.
 
 use contextree_json::write;
 
@@ -16,14 +16,15 @@ pub use fields::changed_fields;
 pub use moved::{Moved, Moves, moved};
 pub use pairs::{Pair, pairs, pairs_unordered, written, written_unordered};
 
-/// What changed, by id: exactly these three keys, in the order of the newer tree; removed ids by code point.
+/// Changed ids. Exactly these three keys, in the order of the newer tree; removed ids by code
+/// point.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Diff {
-    /// Ids that only the newer tree has.
+    /// Ids that exist only in the newer tree.
     pub added: Vec<String>,
-    /// Ids that only the older tree has.
+    /// Ids that exist only in the older tree.
     pub removed: Vec<String>,
-    /// Ids that both have, with the names of the fields that differ.
+    /// Ids in both trees, with the names of the fields that differ.
     pub changed: Vec<Changed>,
 }
 
@@ -32,12 +33,14 @@ pub struct Diff {
 pub struct Changed {
     /// The id.
     pub id: String,
-    /// The fields that differ: the ten that the specification lists in its order, then the rest by name.
+    /// The fields that differ: the ten fields of the specification in its order, then the rest by
+    /// name.
     pub fields: Vec<String>,
 }
 
 impl Diff {
-    /// Returns the diff as canonical JSON: an object with exactly the keys `added`, `changed` and `removed`.
+    /// Returns the diff as canonical JSON: an object with exactly the keys `added`, `changed` and
+    /// `removed`.
     #[must_use]
     pub fn to_json(&self) -> String {
         let mut out = Vec::new();
@@ -70,7 +73,7 @@ impl Diff {
         out.into_iter().map(char::from).collect()
     }
 
-    /// True if nothing changed.
+    /// Returns whether the trees are equal.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.added.is_empty() && self.removed.is_empty() && self.changed.is_empty()

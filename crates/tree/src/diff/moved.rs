@@ -1,4 +1,4 @@
-//! Guessing moves: a node that went and one that came with the same content.
+//! Guesses moves: pairs a removed node with an added node of the same content.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use super::{Pair, pairs};
 use crate::node::NodeRef;
 use crate::view::TreeRef;
 
-/// A node that probably went on under another id.
+/// A node that was probably moved to another id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Moved {
     /// The id in the older tree.
@@ -16,19 +16,19 @@ pub struct Moved {
     pub to: String,
 }
 
-/// What [`moved`] found.
+/// The result of [`moved`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Moves {
-    /// Nodes that probably went on under another id, in the order of the newer tree.
+    /// Nodes that were probably moved to another id, in the order of the newer tree.
     pub moved: Vec<Moved>,
-    /// Nodes whose hashes are equal and whose contents are not: a collision of the hash, which should never be seen. Ids of the older
-    /// and of the newer tree.
+    /// Nodes with equal hashes but different contents: a hash collision, which should never happen.
+    /// Ids of the older and of the newer tree.
     pub collisions: Vec<(String, String)>,
 }
 
-/// Returns removed and added nodes that have the same content hash, where it is unique on both sides.
+/// Pairs removed and added nodes that have the same content hash, if it is unique on both sides.
 ///
-/// `hash` is the canon's content hash. It is a guess, and no part of the diff.
+/// `hash` is `canon`'s content hash. The result is a guess and not part of the diff.
 pub fn moved(
     older: TreeRef<'_>,
     newer: TreeRef<'_>,

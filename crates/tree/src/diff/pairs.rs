@@ -1,4 +1,4 @@
-//! The nodes that two trees may differ in.
+//! The nodes in which two trees may differ.
 
 use std::collections::BTreeSet;
 
@@ -13,19 +13,20 @@ pub enum Pair<'a> {
     Added(NodeRef<'a>),
     /// Only the older tree has it.
     Removed(NodeRef<'a>),
-    /// Both have it: older, newer. They may be equal all the same.
+    /// Both trees have it: older, newer. The two may still be equal.
     Both(NodeRef<'a>, NodeRef<'a>),
 }
 
-/// Returns every node that differs, and possibly some that do not: added and common ones in the order of the newer tree, then the removed ones by
-/// id. The cost follows what was written between the two trees, not their size.
+/// Returns every node that differs, and possibly some that do not: added and common ones in the
+/// order of the newer tree, then the removed ones by id. The cost depends on what was written
+/// between the two trees, not on their size.
 #[must_use]
 pub fn pairs<'a>(older: TreeRef<'a>, newer: TreeRef<'a>) -> Vec<Pair<'a>> {
     pairs_of(older, newer, true)
 }
 
-/// As [`pairs`], without the nodes that merely aged: those whose ttl went down because a commit passed, and nothing else. The cost does not
-/// depend on how many nodes have a ttl.
+/// Like [`pairs`], but without nodes that only aged, that is, whose ttl decreased because of a
+/// commit. The cost does not depend on the number of nodes with a ttl.
 #[must_use]
 pub fn written<'a>(older: TreeRef<'a>, newer: TreeRef<'a>) -> Vec<Pair<'a>> {
     pairs_of(older, newer, false)
@@ -42,13 +43,14 @@ fn pairs_of<'a>(older: TreeRef<'a>, newer: TreeRef<'a>, aged: bool) -> Vec<Pair<
     present
 }
 
-/// As [`pairs`], in no order: the places of nodes are not looked for, which is most of the cost where many have a ttl.
+/// Like [`pairs`], but unordered: it skips looking up the positions of nodes, which is most of the
+/// cost if many have a ttl.
 #[must_use]
 pub fn pairs_unordered<'a>(older: TreeRef<'a>, newer: TreeRef<'a>) -> Vec<Pair<'a>> {
     unordered(older, newer, true)
 }
 
-/// As [`written`], in no order: for sums over what changed.
+/// Like [`written`], but unordered: for sums over the changes.
 #[must_use]
 pub fn written_unordered<'a>(older: TreeRef<'a>, newer: TreeRef<'a>) -> Vec<Pair<'a>> {
     unordered(older, newer, false)
@@ -91,7 +93,8 @@ fn pair<'a>(older: TreeRef<'a>, newer: TreeRef<'a>, node: u32) -> Option<Pair<'a
     }
 }
 
-/// Returns the nodes that have a row in only one of the trees; with `aged`, also all that have a ttl, if that is counted differently.
+/// Returns the nodes that have a row in only one of the trees. With `aged`, includes all nodes with
+/// a ttl if the trees count ttls from different commits.
 fn different_nodes(older: TreeRef<'_>, newer: TreeRef<'_>, aged: bool) -> BTreeSet<u32> {
     let mut nodes = written_nodes(older, newer);
     if aged && older.base.next_cycle != newer.base.next_cycle {
@@ -139,12 +142,12 @@ fn unrelated<'a>(older: TreeRef<'a>, newer: TreeRef<'a>) -> (Vec<Pair<'a>>, Vec<
 }
 
 impl<'a> TreeRef<'a> {
-    /// Rows that are not in the log yet.
+    /// Returns the number of rows that are not in the log yet.
     fn overlay_len(self) -> u32 {
         self.overlay.map_or(0, |overlay| overlay.len())
     }
 
-    /// Nodes that were removed since the last snapshot.
+    /// Returns the nodes that were removed since the last snapshot.
     fn overlay_removed(self) -> impl Iterator<Item = u32> + use<'a> {
         self.overlay.into_iter().flat_map(|overlay| overlay.removed())
     }

@@ -1,4 +1,4 @@
-//! Removing many nodes at once.
+//! Removes many nodes at once.
 
 use std::sync::OnceLock;
 
@@ -7,12 +7,12 @@ use crate::due::{Place, Step};
 use crate::list::{Children, Edit};
 
 impl Draft {
-    /// Removes nodes and everything below them, given by where they stand now, in document order. Nothing is looked for, and each
-    /// ancestor is told once.
+    /// Removes nodes and their subtrees, given by their current places in document order. Needs no
+    /// search, and updates each ancestor once.
     pub fn remove_all<'p>(&mut self, places: impl IntoIterator<Item = &'p Place>) {
         let mut tops: Vec<&Place> = Vec::new();
         for place in places {
-            // What stands below a node that goes, goes with it.
+            // Nodes below a removed node are removed with it.
             if !tops.last().is_some_and(|top| place.is_within(top)) {
                 tops.push(place);
             }
@@ -26,8 +26,8 @@ impl Draft {
         }
     }
 
-    /// Removes the nodes that these paths lead to from a list and from what is below it. As deep as the tree, whose depth is
-    /// limited.
+    /// Removes the nodes at these paths from a list and from the lists below it. Recursion is
+    /// bounded by the depth limit of trees.
     fn remove_from(&mut self, list: &mut Children, paths: &[&[Step]]) {
         let mut gone: Vec<(u32, u32)> = Vec::new();
         let mut edits = Vec::with_capacity(paths.len());
@@ -44,14 +44,15 @@ impl Draft {
             edits.push(Edit { position, before: Some(row), after });
         }
         list.edit_all(&edits, &self.view());
-        // A row that is not committed is lost here, so this comes last.
+        // Frees rows that were never committed, so this must be last.
         for (node, number) in &gone {
             self.bury(*node, *number);
         }
         self.base.count -= gone.len() as u32;
     }
 
-    /// Removes what these paths lead to from below a node; returns the node's row, which may be a new one.
+    /// Removes the nodes at these paths from below a node; returns the node's row, which may be
+    /// new.
     fn thin_out(&mut self, number: u32, paths: &[&[Step]]) -> u32 {
         let index = self.touch_row(number);
         let mut list = std::mem::replace(&mut self.row_mut(index).children, Children::EMPTY);

@@ -1,4 +1,4 @@
-//! Building a whole tree at once: a new context, or an import.
+//! Builds a whole tree at once: a new context, or an import.
 
 use std::sync::{Arc, OnceLock};
 
@@ -10,36 +10,38 @@ use crate::store::Space;
 use crate::tree::Tree;
 use crate::view::Base;
 
-/// Two nodes of one tree have this id.
+/// The error for two nodes with the same id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DuplicateId(pub Box<str>);
 
-/// Collects nodes, parents before children, and puts them in order at the end.
+/// Collects nodes, parents before children, and sorts them at the end.
 ///
-/// One by one, each insertion would look for its place and tell all its ancestors; together they are sorted once.
+/// Inserting nodes one by one would search a position and update all ancestors for each; a builder
+/// sorts them once.
 #[derive(Debug)]
 pub struct Builder {
     space: Arc<Space>,
     rows: Vec<Row>,
-    /// By row: its parent's row.
+    /// By row: the row of its parent.
     parents: Vec<u32>,
 }
 
 impl Builder {
-    /// Begins a tree with its root and its three regions.
+    /// Creates a builder with the root and the three regions.
     ///
     /// # Errors
     ///
-    /// Two of them have the same id.
+    /// If two of them have the same id.
     pub fn new(root: NodeData, regions: [NodeData; 3]) -> Result<Builder, DuplicateId> {
         Builder::with_capacity(root, regions, 4)
     }
 
-    /// As [`Builder::new`], for so many nodes, root and regions included: then the tree takes no more memory than it needs.
+    /// Like [`Builder::new`], but with capacity for `nodes` nodes, including root and regions, so
+    /// that the tree allocates no more than it needs.
     ///
     /// # Errors
     ///
-    /// Two of them have the same id.
+    /// If two of them have the same id.
     pub fn with_capacity<T: AsRef<str>>(
         root: NodeData<T>,
         regions: [NodeData<T>; 3],
@@ -53,7 +55,7 @@ impl Builder {
         Ok(builder)
     }
 
-    /// Returns the handle of a region, to push nodes under.
+    /// Returns the handle of a region, for pushing nodes under it.
     #[must_use]
     pub fn region(&self, region: Region) -> u32 {
         1 + region as u32
@@ -63,7 +65,7 @@ impl Builder {
     ///
     /// # Errors
     ///
-    /// The id is taken.
+    /// If the id is already used.
     pub fn push<T: AsRef<str>>(
         &mut self,
         parent: u32,
@@ -73,7 +75,7 @@ impl Builder {
         self.push_row(parent, row)
     }
 
-    /// Begins a tree without anything; root and regions come first.
+    /// Returns an empty builder; root and regions must be pushed first.
     pub(super) fn empty(nodes: usize) -> Builder {
         Builder {
             space: Arc::new(Space::with_capacity(nodes)),
@@ -88,7 +90,8 @@ impl Builder {
 
     pub(super) fn push_row(&mut self, parent: u32, mut row: Row) -> Result<u32, DuplicateId> {
         let number = u32::try_from(self.rows.len()).expect("row numbers are 32 bits");
-        // Ids are numbered as they arrive, so a known number is a second node with the same id.
+        // Ids are numbered in order of arrival, so a number that is already known means a duplicate
+        // id.
         if row.node != number {
             return Err(DuplicateId(self.space.ids.name(row.node).into()));
         }
@@ -98,19 +101,19 @@ impl Builder {
         Ok(number)
     }
 
-    /// Returns how many nodes there are, root and regions included.
+    /// Returns the number of nodes, including root and regions.
     #[must_use]
     pub fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// True if there is nothing but the root and the regions.
+    /// Returns whether there are no nodes besides the root and the regions.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.rows.len() <= 4
     }
 
-    /// Puts everything in order. The tree is what commit `next_cycle − 1` left behind.
+    /// Sorts all nodes and returns the tree as of commit `next_cycle − 1`.
     #[must_use]
     pub fn finish(mut self, next_cycle: u32) -> Tree {
         let mut regions = [Children::EMPTY, Children::EMPTY, Children::EMPTY];
@@ -119,7 +122,8 @@ impl Builder {
             let entries = Rows { rows: &self.rows, space: &self.space };
             let list = Children::from_rows(children.of(number), &entries);
             let below = list.summary(&entries);
-            // Children have higher numbers than their parents, so their summaries are ready by now.
+            // Children have higher numbers than their parents, so their summaries are complete
+            // here.
             match number {
                 0 => {}
                 1..=3 => regions[number - 1] = list,
@@ -153,7 +157,7 @@ impl Builder {
         })
     }
 
-    /// As [`Builder::finish`], for a tree that is not committed yet: commit `next_cycle` is to come.
+    /// Like [`Builder::finish`], but returns an uncommitted tree whose next commit is `next_cycle`.
     #[must_use]
     pub fn finish_draft(self, next_cycle: u32) -> Draft {
         self.finish(next_cycle).continue_branch()
@@ -161,7 +165,7 @@ impl Builder {
 
     /// Returns the children of every row, in canonical order.
     fn sorted_children(&self) -> Siblings {
-        // Counted first, so that all of them stand in one list.
+        // Count first, so that all children fit into one list.
         let mut starts = vec![0_u32; self.rows.len() + 1];
         let below = || self.parents.iter().enumerate().skip(4);
         for (_, parent) in below() {
@@ -188,9 +192,9 @@ impl Builder {
     }
 }
 
-/// The children of all rows, one list behind the other.
+/// The children of all rows, concatenated.
 struct Siblings {
-    /// By row: where its children begin; they end where those of the next row begin.
+    /// By row: the start of its children, which end at the start of the next row's.
     starts: Vec<u32>,
     rows: Vec<u32>,
 }
@@ -201,7 +205,7 @@ impl Siblings {
     }
 }
 
-/// The rows of a tree that is being built.
+/// The rows of a tree under construction.
 struct Rows<'a> {
     rows: &'a [Row],
     space: &'a Space,

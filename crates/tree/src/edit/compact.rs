@@ -1,4 +1,4 @@
-//! A tree without what came before it.
+//! Copies a tree without its history.
 
 use super::build::Builder;
 use crate::class::Region;
@@ -8,24 +8,21 @@ use crate::row::{NO_ROW, NO_SYMBOL, Row};
 use crate::tree::Tree;
 
 impl Tree {
-    /// Returns an equal tree that shares no rows and no names with this one or any other: what only older trees have is let go with
-    /// them. Contents are shared. Costs what the tree has, whatever its history.
-    ///
-    /// # Panics
-    ///
-    /// Never: a tree has no id twice.
+    /// Returns an equal tree that shares no rows and no names with any other tree, so that memory
+    /// used only by older trees is freed with them. Contents are shared. The cost depends on the
+    /// tree, not on its history.
     #[must_use]
     pub fn compacted(&self) -> Tree {
         let view = self.view();
         let mut builder = Builder::empty(view.node_count());
         let mut push = |parent: u32, node: NodeRef<'_>| {
-            builder.push_copy(parent, node).expect("a tree has no id twice")
+            builder.push_copy(parent, node).expect("ids are unique in a tree")
         };
         let root = push(NO_ROW, view.root());
         let regions = Region::ALL.map(|region| view.region(region));
         let handles = regions.map(|region| push(root, region));
         for (region, handle) in regions.into_iter().zip(handles) {
-            // Nodes that are still to come, the next one last.
+            // Nodes still to be copied, the next one last.
             let mut open = Vec::new();
             descend(&mut open, handle, region);
             while let Some((parent, node)) = open.pop() {
@@ -48,7 +45,7 @@ fn descend<'t>(open: &mut Vec<(u32, NodeRef<'t>)>, parent: u32, node: NodeRef<'t
 }
 
 impl Builder {
-    /// Adds a copy of a node of another tree.
+    /// Adds a copy of a node from another tree.
     fn push_copy(&mut self, parent: u32, node: NodeRef<'_>) -> Result<u32, super::DuplicateId> {
         let space = self.space();
         let symbol = |text: Option<&str>| text.map_or(NO_SYMBOL, |text| space.symbols.intern(text));
@@ -57,7 +54,7 @@ impl Builder {
             node_type: space.symbols.intern(node.node_type()),
             role: symbol(node.role()),
             kind: symbol(node.kind()),
-            // Found again when the row is put into the log.
+            // Set when the row is appended to the log.
             key: NO_SYMBOL,
             previous: NO_ROW,
             jump: NO_ROW,

@@ -1,4 +1,4 @@
-//! A node as plain values, on its way into a tree.
+//! A node as plain values, before it is added to a tree.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::row::{ALL_REQUIRED, Header, HeaderSet, NEVER, NO_SYMBOL, Row, flag};
 use crate::scalar::Scalar;
 use crate::store::Space;
 
-/// Names a node within a context and its forks, whatever its version.
+/// Identifies a node within a context and its forks, independent of its version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeKey(pub(crate) u32);
 
@@ -21,9 +21,10 @@ impl NodeRef<'_> {
     }
 }
 
-/// All headers of a node, to be put into a tree.
+/// All headers of a node, for adding it to a tree.
 ///
-/// Its texts may stand somewhere else, and its body come later: so many nodes can be looked at without a copy of any.
+/// Texts may be borrowed and the body may be set later, so that many nodes can be examined without
+/// copying any.
 #[derive(Clone, Copy, Debug)]
 pub struct NodeData<T = Box<str>, B = Body> {
     /// The id.
@@ -46,20 +47,20 @@ pub struct NodeData<T = Box<str>, B = Body> {
     pub role: Option<T>,
     /// The kind.
     pub kind: Option<T>,
-    /// Goes when empty.
+    /// Whether the container is removed when empty.
     pub removable: bool,
-    /// Protected from pruning.
+    /// Whether the node is protected from pruning.
     pub pinned: bool,
-    /// Content and attributes, or where they are.
+    /// Content and attributes, or a reference to them.
     pub body: B,
-    /// Headers that the document did not have; empty for nodes of the engine.
+    /// Headers that the imported document lacked; empty for nodes created by the engine.
     pub missing: HeaderSet,
-    /// Whether `children` is written when there are none; absent means: for containers.
+    /// Whether `children` is written even if empty; `None` means: for containers.
     pub shows_children: Option<bool>,
 }
 
 impl NodeData {
-    /// Returns a node with this id and type; every header is present and has its default.
+    /// Returns a node with this id and type and default headers, all present.
     #[must_use]
     pub fn new(id: &str, node_type: &str) -> Self {
         NodeData::with_body(id.into(), node_type.into(), Body::default())
@@ -67,7 +68,7 @@ impl NodeData {
 }
 
 impl<T, B> NodeData<T, B> {
-    /// Returns a node with this id, type and body; every header is present and has its default.
+    /// Returns a node with this id, type and body and default headers, all present.
     pub fn with_body(id: T, node_type: T, body: B) -> Self {
         NodeData {
             id,
@@ -88,7 +89,7 @@ impl<T, B> NodeData<T, B> {
         }
     }
 
-    /// Returns the node with another body.
+    /// Returns the node with a different body.
     pub fn replace_body<C>(self, body: C) -> NodeData<T, C> {
         NodeData {
             id: self.id,

@@ -1,4 +1,4 @@
-//! Turning the working state into a snapshot.
+//! Turns the working state into a snapshot.
 
 use super::{Draft, Overlay};
 use crate::class::Class;
@@ -6,11 +6,11 @@ use crate::row::{Row, flag};
 use crate::tree::Tree;
 
 impl Draft {
-    /// Appends everything that changed to the log and returns the tree as it is now.
+    /// Appends all changes to the log and returns the current tree.
     ///
-    /// The draft goes on from that tree, and the next commit has the next number. The cost is that of the change: every
-    /// row that is written is one that differs, so that the rows between two trees of a branch are exactly what
-    /// changed between them.
+    /// The draft continues from that tree, and the next commit gets the next number. The cost is
+    /// proportional to the change. Only rows that differ are written, so the rows between two trees
+    /// of a branch are exactly what changed between them.
     pub fn freeze(&mut self) -> Tree {
         self.undo = None;
         drop(self.take_changed());

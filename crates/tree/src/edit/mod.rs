@@ -1,4 +1,5 @@
-//! The working state: a mutable view over the last snapshot that costs what it changes.
+//! The working state: a mutable view over the last snapshot whose cost is proportional to its
+//! changes.
 
 mod batch;
 mod build;
@@ -21,19 +22,21 @@ use crate::class::Region;
 use crate::view::{Base, REGIONS, TreeRef};
 use undo::Undo;
 
-/// A tree that can be changed.
+/// A mutable tree.
 ///
-/// The methods keep the structure sound (order, parents, summaries) and nothing else: whether a change is *allowed* is for the
-/// engine to decide, before it makes it.
+/// The methods keep the structure consistent (order, parents, summaries) and nothing more: the
+/// engine decides whether a change is *allowed* before it makes it.
 #[derive(Debug)]
 pub struct Draft {
-    /// The last snapshot with its lists as they are now; rows of the overlay are numbered from `base.rows` on.
+    /// The last snapshot with its current lists; rows of the overlay are numbered from `base.rows`
+    /// on.
     base: Base,
     overlay: Overlay,
     undo: Option<Box<Undo>>,
-    /// Where the last node was taken out: a list, by its node, and a position in it. Only a guess where the next one stands.
+    /// The list (by its node) and position of the last removal: a guess at the position of the next
+    /// one.
     hint: Option<(u32, usize)>,
-    /// Nodes that were changed since somebody last asked, if anybody wants to know.
+    /// Nodes changed since the last call of [`Draft::take_changed`], if the draft is watched.
     changed: Option<BTreeSet<u32>>,
 }
 
@@ -42,13 +45,14 @@ impl Draft {
         Draft { base, overlay: Overlay::default(), undo: None, hint: None, changed: None }
     }
 
-    /// Returns the working tree to be read.
+    /// Returns a view for reading the working tree.
     #[must_use]
     pub fn view(&self) -> TreeRef<'_> {
         TreeRef { base: &self.base, overlay: Some(&self.overlay) }
     }
 
-    /// Returns a copy on a branch of its own; costs what was changed since the last snapshot.
+    /// Returns a copy on a new branch; the cost is proportional to the changes since the last
+    /// snapshot.
     #[must_use]
     pub fn fork(&self) -> Draft {
         let space = Arc::new(self.base.space.fork(self.base.rows));
@@ -56,32 +60,33 @@ impl Draft {
         Draft { base, overlay: self.overlay.clone(), undo: None, hint: None, changed: None }
     }
 
-    /// True if nothing was changed since the last snapshot.
+    /// Returns whether nothing changed since the last snapshot.
     #[must_use]
     pub fn is_clean(&self) -> bool {
         self.overlay.is_empty()
     }
 
-    /// Begins to note which nodes are changed, for [`Draft::take_changed`]; those that were changed since the last snapshot are among
-    /// them.
+    /// Starts recording changed nodes for [`Draft::take_changed`], including those changed since
+    /// the last snapshot.
     pub fn watch(&mut self) {
         let changed = self.changed.get_or_insert_default();
         changed.extend(self.overlay.index.keys());
     }
 
-    /// Returns the nodes that were added, changed, moved or removed since the last call, or since the last snapshot if that is
-    /// later; possibly some that are as they were. Nothing unless the draft is watched.
+    /// Returns the nodes that were added, changed, moved or removed since the last call, or since
+    /// the last snapshot if that is later; possibly includes unchanged ones. Empty unless the draft
+    /// is watched.
     pub fn take_changed(&mut self) -> Vec<NodeKey> {
         let changed = self.changed.as_mut().map(std::mem::take).unwrap_or_default();
         changed.into_iter().map(NodeKey).collect()
     }
 
-    /// Has a node stand among those that [`Draft::take_changed`] returns next.
+    /// Adds a node to those that [`Draft::take_changed`] returns next.
     pub fn mark_changed(&mut self, node: NodeKey) {
         self.note_changed(node.0);
     }
 
-    /// Lets the coming commit have a higher number than the one that follows. Only for histories that leave numbers out.
+    /// Raises the number of the next commit. Only for histories that skip numbers.
     pub fn skip_to(&mut self, cycle: u32) {
         self.base.next_cycle = self.base.next_cycle.max(cycle);
     }

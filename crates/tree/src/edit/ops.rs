@@ -10,12 +10,12 @@ use crate::scalar::Scalar;
 use crate::store::Names;
 
 impl Draft {
-    /// Puts a node into a parent, at the place that canonical order gives it. Its id must be free.
+    /// Inserts a node under a parent, at its position in canonical order. Its id must be unused.
     pub fn insert<T: AsRef<str>>(&mut self, parent: NodeKey, data: NodeData<T>) -> NodeKey {
         let mut row = data.into_row(&self.base.space);
         row.parent = parent.0;
         let node = row.node;
-        // An id that comes back continues the line of versions of the node that had it.
+        // An id that is reused continues the version chain of the node that had it before.
         if let Some(before) = self.base.space.find_version(node, self.base.rows) {
             self.follow(&mut row, before);
         }
@@ -29,7 +29,7 @@ impl Draft {
         NodeKey(node)
     }
 
-    /// Removes a node and everything below it; returns the keys of all that went, in document order.
+    /// Removes a node and its subtree; returns the keys of all removed nodes, in document order.
     pub fn remove(&mut self, node: NodeKey) -> Vec<NodeKey> {
         let number = self.view().find_row(node.0).expect("only nodes of the tree are removed");
         let parent = self.view().row(number).parent;
@@ -48,7 +48,7 @@ impl Draft {
         gone.into_iter().map(|(node, _)| NodeKey(node)).collect()
     }
 
-    /// Moves a node, with everything below it, to another parent or offset, keeping id and stamps.
+    /// Moves a node with its subtree to another parent or offset, keeping id and stamps.
     pub fn relocate(&mut self, node: NodeKey, parent: NodeKey, offset: Scalar) {
         self.reposition(node, |row| {
             row.parent = parent.0;
@@ -59,7 +59,7 @@ impl Draft {
         });
     }
 
-    /// Gives a node other creation stamps.
+    /// Changes the creation stamps of a node.
     pub fn restamp(&mut self, node: NodeKey, created_at_ns: i64, creation_index: u32) {
         self.reposition(node, |row| {
             row.created_at_ns = created_at_ns;
@@ -70,7 +70,8 @@ impl Draft {
         });
     }
 
-    /// Makes a node what the data says, under this parent; its children stay. The id of the data is the node's own.
+    /// Overwrites a node with `data` under this parent and keeps its children. The id in `data`
+    /// must be the node's own.
     pub fn overwrite<T: AsRef<str>>(&mut self, node: NodeKey, parent: NodeKey, data: NodeData<T>) {
         let new = data.into_row(&self.base.space);
         self.reposition(node, |row| {
@@ -85,7 +86,8 @@ impl Draft {
         });
     }
 
-    /// As [`Draft::overwrite`], with the content and attributes that the node has in the last snapshot; the data's own are passed over.
+    /// Like [`Draft::overwrite`], but keeps the content and attributes that the node has in the
+    /// last snapshot; those of `data` are ignored.
     pub fn overwrite_headers<T: AsRef<str>>(
         &mut self,
         node: NodeKey,
@@ -103,7 +105,8 @@ impl Draft {
         });
     }
 
-    /// Changes what decides a node's place: it leaves its list first and then enters where it belongs.
+    /// Changes fields that determine a node's position: removes the node from its list, changes it,
+    /// and inserts it at its new position.
     fn reposition(&mut self, node: NodeKey, change: impl FnOnce(&mut Row)) {
         let index = self.touch(node.0);
         let number = self.base.rows + index;
@@ -120,7 +123,8 @@ impl Draft {
         }
     }
 
-    /// Replaces content and attributes. Returns false, and changes nothing, for the root and the regions, like the three below.
+    /// Replaces content and attributes. Returns false and changes nothing for the root and the
+    /// regions, like the three methods below.
     pub fn set_body(&mut self, node: NodeKey, body: Body) -> bool {
         self.change(node, |row| {
             row.note_attributes(&body);
@@ -150,7 +154,7 @@ impl Draft {
     }
 
     fn change(&mut self, node: NodeKey, change: impl FnOnce(&mut Row)) -> bool {
-        // The root and the regions never get a new row: their lists are kept in the tree itself.
+        // The root and the regions never get a new row: their lists are stored in the tree itself.
         let is_fixed = |node: NodeRef<'_>| node.as_region().is_some() || node.parent().is_none();
         if self.view().at(node).is_some_and(is_fixed) {
             return false;
@@ -162,7 +166,7 @@ impl Draft {
         true
     }
 
-    /// Puts a row into its parent's list.
+    /// Inserts a row into its parent's list.
     fn link(&mut self, parent: u32, number: u32) {
         self.with_children(parent, |children, view| {
             let position = view.search(children, view.row(number)).unwrap_or_else(|at| at);
@@ -170,9 +174,10 @@ impl Draft {
         });
     }
 
-    /// Takes a row (in whatever version the list has it) out of its parent's list.
+    /// Removes a row (in whatever version the list has) from its parent's list.
     fn unlink(&mut self, parent: u32, number: u32) {
-        // Nodes that expire together mostly stand together: the next one is where the last one was.
+        // Nodes that expire together are usually adjacent: try the position of the last removal
+        // first.
         let hint = self.hint.filter(|(list, _)| *list == parent).map(|(_, position)| position);
         let position = self.with_children(parent, |children, view| {
             let row = view.row(number);
@@ -182,14 +187,14 @@ impl Draft {
             let position = hint
                 .filter(is_there)
                 .or_else(|| view.search(children, row).ok())
-                .expect("a node stands in its parent's list");
+                .expect("a node is in its parent's list");
             children.remove(position, &view);
             position
         });
         self.hint = Some((parent, position));
     }
 
-    /// Notes that a node is gone. One that was never committed leaves no trace.
+    /// Records the removal of a node. A node that was never committed leaves no trace.
     pub(super) fn bury(&mut self, node: u32, number: u32) {
         self.note_changed(node);
         if number < self.base.rows || self.base.space.find(node, self.base.rows).is_some() {
@@ -203,7 +208,8 @@ impl Draft {
         }
     }
 
-    /// Takes over all children of one container into another, with their ids and stamps; returns how many.
+    /// Moves all children of one container into another, keeping ids and stamps; returns their
+    /// number.
     pub fn adopt(&mut self, from: NodeKey, to: NodeKey) -> usize {
         let rows = self.with_children(from.0, |children, _| {
             std::mem::replace(children, crate::list::Children::EMPTY)
@@ -227,7 +233,7 @@ impl Draft {
         numbers.len()
     }
 
-    /// Returns the key of an id that some tree of this context has or had.
+    /// Returns the key of an id that any tree of this context has or had.
     #[must_use]
     pub fn key(&self, id: &str) -> Option<NodeKey> {
         Names::find(&self.base.space.ids, id).map(NodeKey)

@@ -4,16 +4,17 @@ use std::collections::BTreeMap;
 
 use crate::row::{Row, flag};
 
-/// What was changed since the last snapshot.
+/// The changes since the last snapshot.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Overlay {
     /// New versions of rows.
     pub(super) rows: Vec<Row>,
-    /// By node: its new row, or nothing if it was removed.
+    /// By node: its new row, or `None` if it was removed.
     pub(super) index: BTreeMap<u32, Option<u32>>,
-    /// Rows of nodes that were created and removed again: free to be used.
+    /// Rows of nodes that were created and removed again; reused.
     pub(super) free: Vec<u32>,
-    /// The first row, kept free for the turn that the commit will make: it is created last and read first.
+    /// The first row, reserved for the turn that the commit will create: the turn is created last
+    /// and read first.
     pub(super) turn: Option<u32>,
 }
 
@@ -22,22 +23,22 @@ impl Overlay {
         &self.rows[index as usize]
     }
 
-    /// The outer option: whether the overlay knows the node; the inner: whether it is there.
+    /// Returns `None` if the overlay does not know the node, `Some(None)` if it was removed.
     pub(crate) fn find(&self, node: u32) -> Option<Option<u32>> {
         self.index.get(&node).copied()
     }
 
-    /// How many rows there are, free ones included.
+    /// Returns the number of rows, including free ones.
     pub(crate) fn len(&self) -> u32 {
         u32::try_from(self.rows.len()).expect("row numbers are 32 bits")
     }
 
-    /// The nodes whose new rows have a key.
+    /// Returns the nodes whose new rows have a key.
     pub(crate) fn keyed(&self) -> impl Iterator<Item = u32> + '_ {
         self.rows.iter().filter(|row| row.has(flag::KEYED) && !row.is_dead()).map(|row| row.node)
     }
 
-    /// The nodes that were removed.
+    /// Returns the nodes that were removed.
     pub(crate) fn removed(&self) -> impl Iterator<Item = u32> + '_ {
         self.index.iter().filter(|(_, entry)| entry.is_none()).map(|(node, _)| *node)
     }

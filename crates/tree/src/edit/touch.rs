@@ -1,4 +1,4 @@
-//! Making a row changeable, and telling its ancestors.
+//! Copies rows into the overlay to change them, and updates their ancestors.
 
 use std::sync::OnceLock;
 
@@ -9,15 +9,15 @@ use crate::row::{NO_ROW, Row};
 use crate::view::TreeRef;
 
 impl Draft {
-    /// Returns the index in the overlay of the node's row, bringing a version of it there if needed.
+    /// Returns the overlay index of the node's row, copying the row into the overlay if needed.
     ///
-    /// The parent's list is told by the [`Draft::refresh`] that ends every change.
+    /// The parent's list is updated by the [`Draft::refresh`] that ends every change.
     pub(super) fn touch(&mut self, node: u32) -> u32 {
         let number = self.view().find_row(node).expect("only nodes of the tree are touched");
         self.touch_row(number)
     }
 
-    /// As [`Draft::touch`], given the node's row.
+    /// Like [`Draft::touch`], but takes the node's row.
     pub(super) fn touch_row(&mut self, number: u32) -> u32 {
         if number >= self.base.rows {
             return number - self.base.rows;
@@ -27,9 +27,16 @@ impl Draft {
         self.push(row)
     }
 
-    /// Links a row to the version before it.
+    /// Links a row to its previous version.
+    ///
+    /// Besides `previous`, each version has a skip pointer, `jump`, to the version whose number has
+    /// the lowest set bit cleared (12 → 8, 13 → 12, 14 → 12). Finding the version that a snapshot
+    /// sees thus takes O(log² n) steps instead of n; see `Space::find_version`. With `previous`
+    /// alone, reading an old snapshot would slow down with every later change of a node.
     pub(super) fn follow(&self, row: &mut Row, before: u32) {
         row.previous = before;
+        // The target is always on the jump chain of the previous version: `version - 1` equals the
+        // target with all lower bits set, and each jump clears one of these.
         row.version = self.base.space.row(before).version + 1;
         let target = row.version & (row.version - 1);
         let mut jump = before;
@@ -40,7 +47,7 @@ impl Draft {
         row.digest = OnceLock::new();
     }
 
-    /// Adds a row to the overlay and to its index.
+    /// Adds a row to the overlay and its index.
     pub(super) fn push(&mut self, row: Row) -> u32 {
         let node = row.node;
         if self.overlay.rows.is_empty() {
@@ -63,14 +70,15 @@ impl Draft {
         index
     }
 
-    /// Lends the children of a node to be changed. The node must be told afterwards with [`Draft::refresh`].
+    /// Passes the children of a node to `change`. The caller must call [`Draft::refresh`] on the
+    /// node afterwards.
     pub(super) fn with_children<T>(
         &mut self,
         parent: u32,
         change: impl FnOnce(&mut Children, TreeRef<'_>) -> T,
     ) -> T {
         let number = self.view().find_row(parent).expect("the parent is in the tree");
-        // The list is taken out while it changes: it is looked at through the view's rows only.
+        // The list is detached while it changes; the closure reads rows through the view only.
         if let Some(region) = self.region_of_row(number) {
             let slot = region.index();
             let mut list = std::mem::replace(&mut self.base.regions[slot], Children::EMPTY);
@@ -85,7 +93,7 @@ impl Draft {
         result
     }
 
-    /// Works out the summary of a changed node and brings the news to all above it.
+    /// Recomputes the summary of a changed node and of all its ancestors.
     pub(super) fn refresh(&mut self, node: u32) {
         let mut node = node;
         loop {
@@ -108,7 +116,7 @@ impl Draft {
             self.with_children(parent, |children, view| {
                 let position = view
                     .search(children, view.row(number))
-                    .expect("a node stands in its parent's list");
+                    .expect("a node is in its parent's list");
                 children.replace(position, number, &view);
             });
             node = parent;

@@ -1,4 +1,4 @@
-//! Taking back everything since a checkpoint.
+//! Rolls back all changes since a checkpoint.
 
 use std::collections::BTreeMap;
 
@@ -6,11 +6,11 @@ use super::Draft;
 use crate::list::Children;
 use crate::row::Row;
 
-/// What is needed to take changes back.
+/// The state needed to roll changes back.
 #[derive(Debug)]
 pub(super) struct Undo {
     rows: usize,
-    /// Rows that stood before the checkpoint and were changed since.
+    /// Rows older than the checkpoint that were changed since.
     changed: BTreeMap<u32, Row>,
     /// Earlier entries of the index, newest last.
     index: Vec<(u32, Option<Option<u32>>)>,
@@ -21,9 +21,9 @@ pub(super) struct Undo {
 }
 
 impl Draft {
-    /// Begins to remember, so that [`Draft::roll_back`] can take back what follows.
+    /// Starts recording, so that [`Draft::roll_back`] can undo what follows.
     ///
-    /// Checkpoints do not nest: the engine has one open at most, for a batch or for a commit.
+    /// Checkpoints do not nest: the engine has at most one open, for a batch or for a commit.
     pub fn checkpoint(&mut self) {
         self.undo = Some(Box::new(Undo {
             rows: self.overlay.rows.len(),
@@ -36,12 +36,12 @@ impl Draft {
         }));
     }
 
-    /// Keeps what was done since the checkpoint.
+    /// Discards the checkpoint and keeps the changes since.
     pub fn keep(&mut self) {
         self.undo = None;
     }
 
-    /// Takes back what was done since the checkpoint.
+    /// Undoes all changes since the checkpoint.
     pub fn roll_back(&mut self) {
         let Some(undo) = self.undo.take() else { return };
         for (node, entry) in undo.index.into_iter().rev() {
@@ -60,7 +60,7 @@ impl Draft {
         self.base.count = undo.count;
     }
 
-    /// The row at an index of the overlay, to be changed.
+    /// Returns a row of the overlay for changing it.
     pub(super) fn row_mut(&mut self, index: u32) -> &mut Row {
         let row = &mut self.overlay.rows[index as usize];
         if let Some(undo) = &mut self.undo

@@ -1,24 +1,24 @@
-//! Changing a child list: append, insert, remove, replace, one entry or many at once.
+//! Changes child lists: append, insert, remove and replace, single entries or many at once.
 
 use std::sync::{Arc, OnceLock};
 
 use super::node::Entry;
 use super::{Beside, Child, Children, Entries, FEW, Items, List, Run, Runs, Summary, UNCUT};
 
-/// One change of a list.
+/// One change to a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Edit {
-    /// Where, counted before any of the changes that are made together.
+    /// The position before any of the changes that are made together.
     pub(crate) position: usize,
-    /// The row that stands there and leaves; nothing to insert before it.
+    /// The row at the position, which is removed; `None` to insert before it.
     pub(crate) before: Option<u32>,
-    /// The row that comes in its place; nothing to remove it. With `before` it is another version of the same node, or the same row,
-    /// changed in place.
+    /// The row that replaces it; `None` to remove it. If `before` is set too, this is another
+    /// version of the same node, or the same row changed in place.
     pub(crate) after: Option<u32>,
 }
 
 impl Children {
-    /// Returns the list of these rows, which are in canonical order.
+    /// Returns the list of these rows, which must be in canonical order.
     pub(crate) fn from_rows(rows: &[u32], entries: &impl Entries) -> Children {
         if rows.len() <= FEW {
             let mut few = [0; FEW];
@@ -79,18 +79,20 @@ impl Children {
     /// Removes the row at a position.
     pub(crate) fn remove(&mut self, index: usize, entries: &impl Entries) {
         let before = self.get(index);
-        assert!(before.is_some(), "the index lies in the list");
+        assert!(before.is_some(), "the index is in the list");
         self.edit_all(&[Edit { position: index, before, after: None }], entries);
     }
 
-    /// Puts another version of the same node at a position, or notes that the row there has changed.
+    /// Replaces the row at a position with another version of the same node, or records that the
+    /// row there was changed in place.
     pub(crate) fn replace(&mut self, index: usize, row: u32, entries: &impl Entries) {
         let before = self.get(index);
-        assert!(before.is_some(), "the index lies in the list");
+        assert!(before.is_some(), "the index is in the list");
         self.edit_all(&[Edit { position: index, before, after: Some(row) }], entries);
     }
 
-    /// Removes and replaces rows, at rising positions. Each run on the way is copied once, however many of its rows change.
+    /// Removes and replaces rows at ascending positions. Each affected run is copied once, no
+    /// matter how many of its rows change.
     pub(crate) fn edit_all(&mut self, edits: &[Edit], entries: &impl Entries) {
         let removed = edits.iter().filter(|edit| edit.after.is_none()).count();
         match self {
@@ -111,7 +113,7 @@ impl Children {
             Children::Many(list) if list.len() - removed > UNCUT => {
                 Arc::make_mut(list).edit_all(edits, entries);
             }
-            // What fits into a smaller form has the smaller form: the shape follows from the entries alone.
+            // A list that fits a smaller form must have it: the shape depends on the entries alone.
             Children::Some(_) | Children::Many(_) => {
                 let mut rows: Vec<u32> = self.iter().collect();
                 for edit in edits.iter().rev() {
@@ -126,13 +128,13 @@ impl Children {
     }
 }
 
-/// What edits of a run changed.
+/// The effect of edits on a run.
 #[derive(Clone, Copy, Default)]
 struct Change {
     count: i32,
-    /// Marks that they may have brought.
+    /// Marks that may have been added.
     gains: u32,
-    /// Marks that they may have taken away.
+    /// Marks that may have been removed.
     loses: u32,
 }
 
@@ -146,8 +148,9 @@ impl Change {
     }
 }
 
-/// Edits rows of a run, which begins at the position `start`, and of the runs below. No run may begin or end to exist by it. As deep as
-/// the runs are, not as user input.
+/// Edits rows of a run that begins at position `start`, and of the runs below it. The edits must
+/// not create or remove a run. The recursion is as deep as the levels of runs, which do not depend
+/// on user input.
 fn edit_run(run: &mut Arc<Run>, start: usize, edits: &[Edit], entries: &impl Entries) -> Change {
     let run = Arc::make_mut(run);
     let mut change = Change::default();
@@ -162,7 +165,7 @@ fn edit_run(run: &mut Arc<Run>, start: usize, edits: &[Edit], entries: &impl Ent
                 }
             }
             let is_empty = rows.is_empty();
-            if let Some(beside) = beside.filter(|beside| !is_empty && beside.is_worth_it()) {
+            if let Some(beside) = beside.filter(|beside| !is_empty && beside.is_useful()) {
                 run.beside = OnceLock::from(beside);
             }
         }
@@ -175,7 +178,7 @@ fn edit_run(run: &mut Arc<Run>, start: usize, edits: &[Edit], entries: &impl Ent
     change
 }
 
-/// Edits rows of the runs in a run, which begins at the position `start`.
+/// Edits rows of the runs in a run that begins at position `start`.
 fn edit_below(runs: &mut Runs, start: usize, edits: &[Edit], entries: &impl Entries) -> Change {
     let within = |runs: &mut Runs, at: usize, start: usize, edits: &[Edit]| {
         let child = runs.change(at);
@@ -184,9 +187,9 @@ fn edit_below(runs: &mut Runs, start: usize, edits: &[Edit], entries: &impl Entr
         change
     };
     if let [edit] = edits {
-        // Nearly always there is one, and no list of the runs that change is needed.
+        // Nearly always there is a single edit, which needs no list of affected runs.
         let mut index = edit.position - start;
-        let at = runs.locate(&mut index).expect("the position lies in this run");
+        let at = runs.locate(&mut index).expect("the position is in this run");
         return within(runs, at, edit.position - index, edits);
     }
     let mut parts = Parts { start, rest: edits };
@@ -201,7 +204,7 @@ fn edit_below(runs: &mut Runs, start: usize, edits: &[Edit], entries: &impl Entr
 
 fn edit_row(rows: &mut Vec<Entry>, at: usize, edit: &Edit, entries: &impl Entries) -> Change {
     if let Some(before) = edit.before {
-        assert_eq!(rows[at].row, before, "a list is edited as it is, not as it was");
+        assert_eq!(rows[at].row, before, "the edit names the row that is in the list");
     }
     let loses = |before| entries.summary(before).marks;
     match (edit.before, edit.after) {
@@ -217,7 +220,7 @@ fn edit_row(rows: &mut Vec<Entry>, at: usize, edit: &Edit, entries: &impl Entrie
         (Some(before), Some(row)) => {
             rows[at] = Entry::of(row, entries);
             let summary = entries.summary(row);
-            // A row that changed in place does not tell what it was before: it may have lost any mark.
+            // A row changed in place does not reveal what it was before: it may have lost any mark.
             let loses = if before == row { u32::MAX } else { loses(before) };
             Change { count: 0, gains: summary.marks, loses: loses & !summary.marks }
         }
@@ -233,18 +236,18 @@ fn edit_beside(beside: &mut Beside, at: usize, edit: &Edit) {
     }
 }
 
-/// Deals edits out to the runs that they fall into.
+/// Distributes edits to the runs that contain them.
 struct Parts<'a> {
     start: usize,
     rest: &'a [Edit],
 }
 
 impl<'a> Parts<'a> {
-    /// Returns where the next run begins and what is to be edited in it, if anything is.
+    /// Returns the start of the next run and the edits in it, or `None` if it has no edits.
     fn next(&mut self, count: u32) -> Option<(usize, &'a [Edit])> {
         let start = self.start;
         self.start += count as usize;
-        // Most runs have none.
+        // Most runs have no edits.
         if self.rest.first().is_none_or(|edit| edit.position >= self.start) {
             return None;
         }
@@ -256,12 +259,12 @@ impl<'a> Parts<'a> {
 }
 
 impl Run {
-    /// Works out the summary after rows came and went.
+    /// Updates the summary after rows were added or removed.
     fn settle(&mut self, gains: u32, loses: u32, entries: &impl Entries) {
         self.forget();
         if matches!(self.items, Items::Rows(_)) && self.summary.marks & loses & Summary::EXACT == 0
         {
-            // The rows need not be fetched.
+            // No exact mark can have been lost, so the rows need not be fetched.
             self.refresh_expiry();
             self.summary.marks |= gains;
         } else {
@@ -269,7 +272,7 @@ impl Run {
         }
     }
 
-    /// Takes the last run out.
+    /// Removes the last run.
     fn pop_run(&mut self, entries: &impl Entries) -> Option<Child> {
         let Items::Runs(runs) = &mut self.items else { return None };
         let child = runs.own().pop()?;
@@ -279,9 +282,10 @@ impl Run {
     }
 }
 
-/// Takes a row out of a list that ended runs: they go on with what follows. All else stays where it is.
+/// Removes a row that ends runs: each run it ended is joined with the run after it. All other runs
+/// stay as they are.
 struct Merge<'a, E> {
-    /// How many levels the row ended.
+    /// The number of levels that the row ends.
     ended: usize,
     /// The row's marks.
     loses: u32,
@@ -289,11 +293,12 @@ struct Merge<'a, E> {
 }
 
 impl<E: Entries> Merge<'_, E> {
-    /// In a run of a level above those that the row ended, or of the lowest such level.
+    /// Removes the row below a run of level `ended` or higher; at level `ended`, joins the two runs
+    /// that the row separated.
     fn within(&self, run: &mut Arc<Run>, level: usize, mut index: usize) {
         let run = Arc::make_mut(run);
         if let Items::Runs(runs) = &mut run.items {
-            let at = runs.locate(&mut index).expect("the index lies in this run");
+            let at = runs.locate(&mut index).expect("the index is in this run");
             if level == self.ended {
                 let next = runs.own().remove(at + 1);
                 self.join(&mut runs.change(at).run, &next.run);
@@ -306,7 +311,7 @@ impl<E: Entries> Merge<'_, E> {
         run.settle(0, self.loses, self.entries);
     }
 
-    /// Makes one run of two that stand side by side, without the last row of the left one.
+    /// Joins two adjacent runs, without the last row of the left one.
     fn join(&self, left: &mut Arc<Run>, right: &Run) {
         let left = Arc::make_mut(left);
         match (&mut left.items, &right.items) {
@@ -323,14 +328,14 @@ impl<E: Entries> Merge<'_, E> {
                     left.extend(right.cloned());
                 }
             }
-            _ => unreachable!("runs side by side have the same level"),
+            _ => unreachable!("adjacent runs have the same level"),
         }
         left.count = left.count + right.count - 1;
         left.beside = OnceLock::new();
         left.settle(right.summary.marks, self.loses, self.entries);
     }
 
-    /// Puts a run that is not finished any more before the unfinished ones of its level and of those below.
+    /// Prepends a run that is no longer finished to the unfinished runs of its level and below.
     fn reopen(&self, list: &mut List, level: usize, mut run: Arc<Run>) {
         let next = &list.levels[level];
         if level == 0 || !next.is_empty() {
@@ -340,7 +345,7 @@ impl<E: Entries> Merge<'_, E> {
         }
         let last = Arc::make_mut(&mut run).pop_run(self.entries);
         list.levels[level] = run;
-        let last = last.expect("a run that was finished is not empty");
+        let last = last.expect("a finished run is not empty");
         self.reopen(list, level - 1, last.run);
     }
 }
@@ -348,7 +353,8 @@ impl<E: Entries> Merge<'_, E> {
 impl List {
     pub(super) const EMPTY: List = List { levels: Vec::new() };
 
-    /// Removes and replaces rows at rising positions.
+    /// Removes and replaces rows at ascending positions. Rows that end runs are removed last and
+    /// from the back, because joining runs changes the shape but not the positions before.
     fn edit_all(&mut self, edits: &[Edit], entries: &impl Entries) {
         let mut within = Vec::with_capacity(edits.len());
         let mut ends = Vec::new();
@@ -372,7 +378,7 @@ impl List {
         }
     }
 
-    /// Edits rows such that every run stays where it is.
+    /// Edits rows in a way that keeps all runs in place.
     fn edit_in_runs(&mut self, edits: &[Edit], entries: &impl Entries) {
         let mut parts = Parts { start: 0, rest: edits };
         for run in self.levels.iter_mut().rev() {
@@ -382,7 +388,7 @@ impl List {
         }
     }
 
-    /// Takes out a row that ends runs.
+    /// Removes a row that ends runs.
     fn merge_at(&mut self, mut index: usize, merge: &Merge<'_, impl Entries>) {
         for level in (0..self.levels.len()).rev() {
             let run = &mut self.levels[level];
@@ -392,22 +398,24 @@ impl List {
                 continue;
             }
             if level == merge.ended && index + 1 == count {
-                // What follows is unfinished.
+                // The row after it is in an unfinished run, so the run that the row ended is
+                // unfinished too.
                 let last = Arc::make_mut(run).pop_run(merge.entries);
-                let last = last.expect("the run that the row ended is here");
+                let last = last.expect("the row ended a run of this level");
                 merge.reopen(self, level - 1, last.run);
             } else {
                 merge.within(run, level, index);
             }
             break;
         }
-        // The highest level is never empty in a list that was built by appending.
+        // A list built by appending never has an empty highest level; equal entries must give equal
+        // shapes.
         while self.levels.last().is_some_and(|run| run.is_empty()) {
             self.levels.pop();
         }
     }
 
-    /// The unfinished run of a level, to be changed.
+    /// Returns the unfinished run of a level for changing it.
     fn open(&mut self, level: usize) -> &mut Run {
         while self.levels.len() <= level {
             self.levels.push(Arc::new(Run::empty(self.levels.len())));
@@ -415,7 +423,7 @@ impl List {
         Arc::make_mut(&mut self.levels[level])
     }
 
-    /// Finishes the unfinished runs of the lowest `ended` levels.
+    /// Finishes the unfinished runs of the levels from `from` to below `ended`.
     fn finish(&mut self, from: usize, ended: u32) {
         for level in from..ended as usize {
             let run = std::mem::replace(&mut self.levels[level], Arc::new(Run::empty(level)));
@@ -429,7 +437,8 @@ impl List {
         self.finish(0, entries.boundary(row));
     }
 
-    /// Appends a finished run of a level: whole where it fits, else piece by piece until it does.
+    /// Appends a finished run of a level. If the levels below are empty it starts on a run boundary
+    /// and is shared whole; otherwise its pieces are appended until one is.
     fn push_run(&mut self, level: usize, child: &Child, entries: &impl Entries) {
         if self.levels.iter().take(level + 1).all(|open| open.is_empty()) {
             let ended = entries.boundary(child.last);
@@ -458,7 +467,7 @@ impl List {
             let run = &self.levels[level];
             let count = run.count as usize;
             if found {
-                // To the right of the place: the pieces of an unfinished run are finished runs.
+                // Right of the position: the pieces of an unfinished run are finished runs.
                 out.push_items(level, run, entries);
             } else if left < count {
                 found = true;
@@ -471,14 +480,16 @@ impl List {
                 }
             }
         }
-        // The highest level is never empty in a list that was built by appending.
+        // A list built by appending never has an empty highest level; equal entries must give equal
+        // shapes.
         while out.levels.last().is_some_and(|run| run.is_empty()) {
             out.levels.pop();
         }
         out
     }
 
-    /// Appends a run of a level with a row inserted: what stands before as it is, the rest pushed anew.
+    /// Appends a run of a level with a row inserted: shares what precedes the row and re-appends
+    /// the rest.
     fn split_run(
         &mut self,
         level: usize,
@@ -495,7 +506,7 @@ impl List {
             }
             Items::Runs(runs) => {
                 let mut left = index;
-                let at = runs.locate(&mut left).expect("the index lies in this run");
+                let at = runs.locate(&mut left).expect("the index is in this run");
                 let before: Vec<Child> = runs.iter().take(at).cloned().collect();
                 self.open(level);
                 self.levels[level] = Arc::new(Run::of(Items::Runs(Runs::from(before)), entries));

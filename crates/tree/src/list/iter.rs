@@ -1,4 +1,4 @@
-//! Walking a child list, forwards and backwards.
+//! Iterates over a child list, forwards and backwards.
 
 use std::slice;
 use std::sync::Arc;
@@ -34,9 +34,9 @@ impl Rows<'_> {
 #[derive(Clone, Debug)]
 pub(crate) struct ChildIter<'a> {
     rows: Rows<'a>,
-    /// Runs still to be walked, the next one last.
+    /// Runs still to be visited, the next one last.
     pending: Vec<RunsIter<'a>>,
-    /// Unfinished runs still to be walked, the next one last.
+    /// Unfinished runs still to be visited, the next one last.
     levels: slice::Iter<'a, Arc<Run>>,
 }
 

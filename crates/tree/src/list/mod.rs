@@ -1,10 +1,11 @@
-//! Ordered, persistent child lists whose shape depends on nothing but their entries.
+//! Ordered, persistent child lists whose shape depends only on their entries.
 //!
-//! A list of more than 32 is cut into runs, and runs into runs of runs. Where a run ends is decided by the entries themselves: an
-//! entry whose id hashes to one value in 4 ends a run, one in 8 of those ends a run of runs, and so on. The
-//! same entries therefore always give the same shape, however they got there; an edit changes the runs around it and
-//! shares the rest; and the digest of each run can be kept with it. (A balanced tree would do the first two of
-//! these, but its shape remembers the order of the edits, and so would its digest.)
+//! A list of more than 32 rows is divided into runs, and runs into runs of runs. The entries
+//! themselves decide where a run ends: an entry whose id hash ends in two zero bits (one in 4) ends
+//! a run, five zero bits (one in 8 of those) also end a run of runs, and so on. The same entries
+//! therefore always give the same shape, whatever the order of edits; an edit changes only the runs
+//! around it and shares the rest; and each run can cache its digest. (A balanced tree would do the
+//! latter two, but its shape, and with it the digest, would depend on the order of edits.)
 
 mod beside;
 mod edit;
@@ -21,23 +22,29 @@ pub(crate) use runs::{Runs, RunsIter};
 
 use std::sync::Arc;
 
-/// What a list must know about its entries.
+/// What a list needs to know about its entries.
 pub(crate) trait Entries {
-    /// What stands at and below the row.
+    /// Returns the summary of the row and everything below it.
     fn summary(&self, row: u32) -> Summary;
-    /// How many levels of runs the row ends.
+    /// Returns how many levels of runs the row ends.
     fn boundary(&self, row: u32) -> u32;
 }
 
-/// Returns how many levels of runs an entry ends, given the hash of its id.
+/// Returns how many levels of runs an entry ends, given the hash of its id: two trailing zero bits
+/// end one level, and three more bits each further level.
 pub(crate) fn boundary(hash: u64) -> u32 {
     (hash.trailing_zeros() + 1) / 3
 }
 
-/// What can be said of a subtree without walking it.
+/// What is known about a subtree without visiting it.
+///
+/// Summaries are kept for rows, runs and lists, so that a search for nodes that expire, refer to
+/// others or have some type skips every subtree that cannot contain one. They must never miss a
+/// node that is there: such a node would not expire or not be found. Marking too much only costs
+/// time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Summary {
-    /// The earliest commit at which something in it expires.
+    /// The earliest commit at which a node in it expires.
     pub(crate) expires: u32,
     /// What occurs in it, as bits.
     pub(crate) marks: u32,
@@ -55,16 +62,18 @@ impl Summary {
     pub(crate) const TURN: u32 = 1 << 3;
     /// A node with a turn somewhere below it.
     pub(crate) const ABOVE_TURN: u32 = 1 << 4;
-    /// Marks that are exact: a list from which the last such node has gone does not show them any more. All others may stay behind,
-    /// because they only tell where it is worth looking.
+    /// Marks that are exact: they are cleared when the last such node is removed. All others may
+    /// remain, because they only tell where a search is worthwhile; keeping them exact would mean
+    /// to fetch every row of a run at each removal.
     pub(crate) const EXACT: u32 = Self::REFERS | Self::EMPTY_REMOVABLE;
 
-    /// The mark of a role, a kind or a type. Several may share one.
+    /// Returns the mark of a role, a kind or a type. Several symbols may share one.
     pub(crate) fn of_symbol(symbol: u32) -> u32 {
         1 << (5 + symbol % 27)
     }
 
-    /// True if something in the subtree can have all of these marks and expire by this commit.
+    /// Returns whether the subtree may contain a node with all of these marks that expires by this
+    /// commit.
     #[inline]
     pub(crate) fn may_have(self, marks: u32, expires_by: u32) -> bool {
         self.marks & marks == marks && self.expires <= expires_by
@@ -75,10 +84,11 @@ impl Summary {
     }
 }
 
-/// How many rows fit without an allocation.
+/// Number of rows stored without an allocation.
 const FEW: usize = 3;
 
-/// How many rows are not cut into runs. The children of a usual turn: they are read and changed together, and lie in one piece.
+/// Maximum number of rows in a list without runs. The children of a typical turn: they are read and
+/// changed together, so they are kept in one allocation.
 const UNCUT: usize = 32;
 
 /// The children of one node, as rows in canonical order.
@@ -86,7 +96,7 @@ const UNCUT: usize = 32;
 pub(crate) enum Children {
     /// Up to three.
     Few {
-        /// How many of `rows` count.
+        /// The number of valid entries in `rows`.
         len: u8,
         rows: [u32; FEW],
     },
@@ -96,11 +106,11 @@ pub(crate) enum Children {
     Many(Arc<List>),
 }
 
-/// More than 32 rows, in runs.
+/// More than 32 rows, divided into runs.
 #[derive(Clone, Debug)]
 pub(crate) struct List {
-    /// The unfinished run of each level. Level 0 holds rows, level `n` finished runs of level `n − 1`; the
-    /// entries of a higher level all stand before those of a lower one.
+    /// The unfinished run of each level. Level 0 holds rows, level `n` finished runs of level `n −
+    /// 1`; all entries of a higher level precede those of a lower one.
     pub(crate) levels: Vec<Arc<Run>>,
 }
 
@@ -119,7 +129,7 @@ impl Children {
         self.len() == 0
     }
 
-    /// What stands in the list.
+    /// Returns the summary of the list.
     pub(crate) fn summary(&self, entries: &impl Entries) -> Summary {
         match self {
             Children::Few { len, rows } => rows[..usize::from(*len)]

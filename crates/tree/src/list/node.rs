@@ -1,11 +1,12 @@
-//! A run: a piece of a child list.
+//! A run: a section of a child list.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use super::{Beside, Entries, List, Runs, Summary};
 
-/// A row in a run. What is looked at in every walk stands beside it, so that the row itself need not be fetched.
+/// A row in a run. Fields that every walk reads are copied here, so that the row itself need not be
+/// fetched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Entry {
     pub(crate) row: u32,
@@ -19,7 +20,7 @@ impl Entry {
     }
 }
 
-/// A finished run in a run of the level above, with what is looked at in every walk.
+/// A finished run in a run of the level above, with the fields that every walk reads.
 #[derive(Clone, Debug)]
 pub(crate) struct Child {
     pub(crate) run: Arc<Run>,
@@ -35,7 +36,7 @@ impl Child {
         Child { summary: run.summary, count: run.count, last, run }
     }
 
-    /// Notes what the run has become.
+    /// Updates the copied fields after the run changed.
     pub(super) fn refresh(&mut self) {
         self.summary = self.run.summary;
         self.count = self.run.count;
@@ -43,7 +44,7 @@ impl Child {
     }
 }
 
-/// What a run holds.
+/// The items of a run.
 #[derive(Clone, Debug)]
 pub(crate) enum Items {
     /// Rows.
@@ -52,23 +53,24 @@ pub(crate) enum Items {
     Runs(Runs),
 }
 
-/// A piece of a list at one level.
+/// A section of a list at one level.
 #[derive(Debug)]
 pub(crate) struct Run {
     pub(crate) items: Items,
-    /// Rows in it, at all depths.
+    /// Number of rows in it, at all depths.
     pub(crate) count: u32,
     pub(crate) summary: Summary,
     pub(crate) digest: OnceLock<[u8; 32]>,
-    /// The digests of its rows. Nothing for most runs that still grow.
+    /// The digests of its rows. Empty for most runs that are still growing.
     pub(crate) beside: OnceLock<Box<Beside>>,
     extent: AtomicU32,
 }
 
-/// What [`Run::extent`] is before anybody worked it out.
+/// The value of [`Run::extent`] before it is computed.
 const UNKNOWN: u32 = u32::MAX;
 
-/// A copy is made to be changed: room for one more entry, and nothing that is worked out from all of them.
+/// A copy is made in order to change it: it has room for one more entry and none of the cached
+/// values.
 impl Clone for Run {
     fn clone(&self) -> Self {
         let items = match &self.items {
@@ -91,7 +93,7 @@ impl Clone for Run {
 }
 
 impl Run {
-    /// An empty unfinished run of a level.
+    /// Returns an empty unfinished run of a level.
     pub(super) fn empty(level: usize) -> Self {
         let items = if level == 0 { Items::Rows(Vec::new()) } else { Items::Runs(Runs::default()) };
         Run::bare(items)
@@ -108,7 +110,7 @@ impl Run {
         }
     }
 
-    /// A run of these items.
+    /// Returns a run of these items.
     pub(super) fn of(items: Items, entries: &impl Entries) -> Self {
         let mut run = Run::bare(items);
         run.count = match &run.items {
@@ -119,24 +121,25 @@ impl Run {
         run
     }
 
-    /// Forgets what was worked out from all of the entries, before or after they change.
+    /// Drops cached values that were computed from all entries, because the entries change.
     pub(super) fn forget(&mut self) {
         self.digest = OnceLock::new();
         self.extent = AtomicU32::new(UNKNOWN);
     }
 
-    /// Returns what [`Run::set_extent`] noted: how many rows of the log are this run and all that stands below it, as one piece in
-    /// document order; 0 if they are not one piece.
+    /// Returns the extent set by [`Run::set_extent`]: the number of rows in the log that make up
+    /// this run and everything below it as one contiguous section in document order; 0 if they are
+    /// not contiguous.
     pub(crate) fn extent(&self) -> Option<u32> {
         Some(self.extent.load(Ordering::Relaxed)).filter(|extent| *extent != UNKNOWN)
     }
 
-    /// Notes the extent. It is the same for ever: neither the run nor rows of the log change.
+    /// Sets the extent. It never changes: neither the run nor rows of the log do.
     pub(crate) fn set_extent(&self, extent: u32) {
         self.extent.store(extent, Ordering::Relaxed);
     }
 
-    /// Works out the summary from the items.
+    /// Recomputes the summary from the items.
     pub(super) fn summarize(&mut self, entries: &impl Entries) {
         self.summary = match &self.items {
             Items::Rows(rows) => {
@@ -148,7 +151,7 @@ impl Run {
         };
     }
 
-    /// Works out the earliest expiry from the items; the marks stay, because they were not touched.
+    /// Recomputes the earliest expiry from the items; the marks are unaffected.
     pub(super) fn refresh_expiry(&mut self) {
         self.summary.expires = match &self.items {
             Items::Rows(rows) => rows.iter().map(|entry| entry.expires).min(),
@@ -187,7 +190,7 @@ impl Run {
         }
     }
 
-    /// Reads the first item. The number tells nothing; reading it brings the items into the cache.
+    /// Reads the first item to bring the items into the cache. The result has no meaning.
     pub(crate) fn touch(&self) -> u32 {
         match &self.items {
             Items::Rows(rows) => rows.first().map_or(0, |entry| entry.row),

@@ -1,4 +1,4 @@
-//! The finished runs that a run of the level above holds.
+//! The finished runs inside a run of the level above.
 
 use std::borrow::Cow;
 use std::hint::black_box;
@@ -8,33 +8,34 @@ use std::{iter, slice};
 use super::{Child, Run};
 use crate::symbol::Hint;
 
-/// How many runs may differ from the shared ones before all are put together anew.
+/// Number of runs that may differ from the shared block before a new block is built.
 const CHANGES: usize = 8;
 
-/// Finished runs of one level, side by side.
+/// Finished runs of one level, adjacent to each other.
 ///
-/// A version of a long list differs from the one before in few runs of each level. It shares the block of the others, and does not
-/// touch them: neither to count who holds them nor to ask for their digests. In a long list none of them would be in the cache.
+/// A version of a long list differs from the previous one in few runs of each level. It shares the
+/// block of the others and does not touch them, neither to update reference counts nor to read
+/// digests: in a long list none of them would be in the cache.
 #[derive(Debug, Default)]
 pub(crate) struct Runs {
     block: Arc<Block>,
-    /// What has changed since, by position.
+    /// Runs that changed since the block was built, by position.
     changes: Vec<(u32, Child)>,
 }
 
-/// Runs as they were when they were last put together, and their digests, once computed. The digests are those of these runs for ever:
-/// with them, the block does not change any more.
+/// Runs as of the last time a block was built, with their digests once computed. After the digests
+/// are computed the block is immutable.
 #[derive(Debug, Default)]
 struct Block {
     runs: Vec<Child>,
     digests: OnceLock<Box<[[u8; 32]]>>,
 }
 
-/// A copy is made to be changed: there is room for one more change.
+/// A copy is made in order to change it: it has room for one more change.
 impl Clone for Runs {
     fn clone(&self) -> Self {
         let mut changes = Vec::new();
-        // Most have none and get none, except on the way to a change.
+        // Most have no changes and get none, except on the path to a change.
         if !self.changes.is_empty() {
             changes.reserve_exact(self.changes.len() + 1);
             changes.extend_from_slice(&self.changes);
@@ -71,7 +72,7 @@ impl Runs {
         RunsIter { runs: self.block.runs.iter().enumerate(), changes: self.changes.iter() }
     }
 
-    /// Finds the run that holds an index, and makes the index one within that run.
+    /// Finds the run that contains an index, and makes the index relative to that run.
     pub(super) fn locate(&self, index: &mut usize) -> Option<usize> {
         self.iter().position(|child| {
             let count = child.count as usize;
@@ -83,7 +84,7 @@ impl Runs {
         })
     }
 
-    /// Returns the first position at which something does not hold any more, and how many rows stand before it.
+    /// Returns the first position at which `holds` is false, and the number of rows before it.
     pub(super) fn partition_point(&self, mut holds: impl FnMut(&Child) -> bool) -> (usize, usize) {
         let (mut from, mut to) = (0, self.len());
         while from < to {
@@ -96,7 +97,7 @@ impl Runs {
         (from, self.iter().take(from).map(|child| child.count as usize).sum())
     }
 
-    /// The run at a position, to be changed. It must be refreshed afterwards.
+    /// Returns the run at a position for changing it. Call [`Child::refresh`] afterwards.
     pub(super) fn change(&mut self, at: usize) -> &mut Child {
         let key = u32::try_from(at).expect("rows are counted in 32 bits");
         let place = self.changes.binary_search_by_key(&key, |(changed, _)| *changed);
@@ -112,13 +113,13 @@ impl Runs {
         &mut self.changes[place].1
     }
 
-    /// True if nobody else sees these runs, and nothing was computed from them.
+    /// Returns whether these runs are unshared and have no computed digests.
     fn is_own(&mut self) -> bool {
         self.changes.is_empty()
             && Arc::get_mut(&mut self.block).is_some_and(|block| block.digests.get().is_none())
     }
 
-    /// All runs, to be changed in any way.
+    /// Returns all runs for changing them freely.
     pub(super) fn own(&mut self) -> &mut Vec<Child> {
         if !self.is_own() {
             let mut runs = Vec::with_capacity(self.len() + 1);
@@ -128,8 +129,8 @@ impl Runs {
         &mut Arc::get_mut(&mut self.block).expect("a new block has one owner").runs
     }
 
-    /// Reads what a changed copy needs of the runs that have changed before: how many hold them, and their digests. The number tells
-    /// nothing; reading brings them into the cache.
+    /// Touches what a changed copy reads of previously changed runs: reference counts and digests.
+    /// Brings them into the cache; the result has no meaning.
     pub(crate) fn touch_changes(&self) -> usize {
         self.changes.iter().fold(Arc::strong_count(&self.block), |seen, (_, child)| {
             let digest = child.run.digest.get().map_or(0, |digest| digest[0]);
@@ -137,12 +138,13 @@ impl Runs {
         })
     }
 
-    /// Returns the digests that are kept of the runs, as they were when they were last put together.
+    /// Returns the cached digests of the block.
     pub(crate) fn kept_digests(&self) -> &[[u8; 32]] {
         self.block.digests.get().map_or(&[], |digests| digests)
     }
 
-    /// Returns the digests of all runs. Those of a run that is finished are kept together: it is there to stay.
+    /// Returns the digests of all runs. Those of a finished run are cached, since it is unlikely to
+    /// change.
     pub(crate) fn digests(
         &self,
         is_finished: bool,
@@ -166,7 +168,7 @@ impl Runs {
     }
 }
 
-/// Runs, in order or in reverse.
+/// Iterates over runs, in order or in reverse.
 #[derive(Clone, Debug)]
 pub(crate) struct RunsIter<'a> {
     runs: iter::Enumerate<slice::Iter<'a, Child>>,
@@ -174,11 +176,11 @@ pub(crate) struct RunsIter<'a> {
 }
 
 impl RunsIter<'_> {
-    /// How many runs are fetched at once.
+    /// Number of runs fetched at once.
     pub(crate) const AHEAD: usize = 16;
 
-    /// Brings the next runs into the cache, as far as a hint does not exclude them. One after the other, each would wait for memory;
-    /// asked for together, they wait once.
+    /// Brings the next runs into the cache, unless a hint excludes them. One by one, each would
+    /// wait for memory; requested together, the waits overlap.
     pub(crate) fn fetch(&self, hint: Hint) {
         let ahead = self.clone().take(Self::AHEAD);
         let wanted = ahead.filter(|child| child.summary.may_have(hint.marks, hint.expires_by));

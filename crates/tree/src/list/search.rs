@@ -1,13 +1,14 @@
-//! Finding a place in a child list by canonical order.
+//! Finds a position in a child list by canonical order.
 
 use std::cmp::Ordering;
 
 use super::{Children, Items, Run};
 
 impl Children {
-    /// Binary search, as of a slice: the position of the row for which `order` says equal, or where it would stand.
+    /// Binary search like that of a slice: returns the position of the row for which `order` is
+    /// equal, or where it would be inserted.
     ///
-    /// `order` tells how a row of the list compares with what is sought.
+    /// `order` compares a row of the list with what is sought.
     pub(crate) fn search(&self, mut order: impl FnMut(u32) -> Ordering) -> Result<usize, usize> {
         match self {
             Children::Few { len, rows } => {
@@ -15,7 +16,7 @@ impl Children {
             }
             Children::Some(run) => search_run(run, 0, &mut order),
             Children::Many(list) => {
-                // Most searches are for the newest row, or for the place after it.
+                // Most searches are for the newest row, or for the position after it.
                 if let Some(last) = self.last() {
                     match order(last) {
                         Ordering::Less => return Err(list.len()),

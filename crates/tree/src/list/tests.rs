@@ -1,4 +1,4 @@
-//! The list against a plain vector, and the promise that shape follows from entries alone.
+//! Tests the list against a plain vector, and that its shape depends on its entries alone.
 
 use contextree_testkit::Rng;
 
@@ -40,7 +40,7 @@ fn shape(children: &Children) -> String {
     out
 }
 
-/// Puts digests beside the rows where there are none, as the computation of a digest does, and looks at those that are there.
+/// Caches digests where none are cached, as computing a digest does, and checks those that are.
 fn check_beside(children: &Children) {
     fn digest(row: u32) -> [u8; 32] {
         let mut digest = [7; 32];
@@ -102,7 +102,7 @@ fn check(children: &Children, expected: &[u32]) {
 }
 
 #[test]
-fn random_edits_agree_with_a_vector() {
+fn random_edits_match_a_vector() {
     let mut numbers = Rng::new(42);
     let mut random = |below: usize| numbers.index(below.max(1));
     for round in 0..30 {
@@ -138,7 +138,7 @@ fn random_edits_agree_with_a_vector() {
 }
 
 #[test]
-fn appending_many_and_removing_from_the_front() {
+fn appending_many_and_removing_from_the_front_matches_a_vector() {
     let mut children = Children::EMPTY;
     for row in 0..20_000 {
         children.insert(row as usize, row, &Plain);
@@ -151,7 +151,7 @@ fn appending_many_and_removing_from_the_front() {
 }
 
 #[test]
-fn many_edits_at_once_agree_with_a_vector() {
+fn batches_of_edits_match_a_vector() {
     let mut numbers = Rng::new(7);
     let mut random = |below: usize| numbers.index(below.max(1));
     for round in 0..60 {
@@ -160,7 +160,7 @@ fn many_edits_at_once_agree_with_a_vector() {
         while !vector.is_empty() {
             let before = children.clone();
             let kept = vector.clone();
-            // Rows that stand together, at the front, at the back or anywhere; or any rows at all.
+            // Adjacent rows at the front, at the back or anywhere; or arbitrary rows.
             let share = [1, 2, 5, 40][random(4)];
             let (from, to) = match random(4) {
                 0 => (0, random(30)),

@@ -1,14 +1,15 @@
-//! What a scan compares of each row, side by side, so that the rows themselves need not be fetched.
+//! A dense column of the fields that scans compare, so that the rows themselves need not be
+//! fetched.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::class::Class;
 use crate::row::Row;
 
-/// The names of a node as numbers, its class, and how its subtree lies in the log.
+/// The names of a node as numbers, its class, and the extent of its subtree in the log.
 ///
-/// A slot is written by the branch that appends the row, before any tree has the row; readers have got their tree from there, so
-/// that plain loads are enough.
+/// A slot is written by the branch that appends the row, before any tree contains the row. Readers
+/// obtain their tree from that branch, so relaxed loads suffice.
 #[derive(Debug, Default)]
 pub(crate) struct Slot {
     names: AtomicU64,
@@ -25,7 +26,7 @@ pub(crate) struct Brief {
 }
 
 const CLASS_SHIFT: u32 = 29;
-/// Longer subtrees are walked, which costs them nothing worth mentioning.
+/// Larger subtrees are walked; for them the overhead is negligible.
 const MAX_SPAN: u32 = (1 << CLASS_SHIFT) - 1;
 
 impl Brief {
@@ -36,7 +37,8 @@ impl Brief {
         }
     }
 
-    /// Returns how many rows from this one on are its subtree in document order; 0 if the subtree lies elsewhere too.
+    /// Returns the number of rows from this one on that form its subtree in document order; 0 if
+    /// they are not contiguous.
     #[inline]
     pub(crate) fn span(self) -> u32 {
         (self.rest & u64::from(MAX_SPAN)) as u32
@@ -49,7 +51,7 @@ impl Slot {
         self.rest.store(brief.rest, Ordering::Relaxed);
     }
 
-    /// Notes how the subtree lies; it must not have been noted before.
+    /// Sets the extent of the subtree; it must not be set before.
     pub(super) fn set_span(&self, span: u32) {
         if span <= MAX_SPAN {
             let rest = self.rest.load(Ordering::Relaxed);
@@ -63,7 +65,7 @@ impl Slot {
     }
 }
 
-/// Which briefs a scan is looking for: bits that count, and what they must be.
+/// What a scan looks for: the bits to compare, and their values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Pattern {
     mask: Brief,

@@ -1,4 +1,4 @@
-//! Which nodes ever had a key.
+//! An index of all nodes that ever had a key.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,41 +7,42 @@ use super::Paged;
 
 /// For each key, the nodes that got it in one segment of the log, newest first.
 ///
-/// Like the log it only grows: whether a node still has the key in some tree is for the reader to check.
+/// Append-only like the log: the reader must check whether a node still has the key in its tree.
 #[derive(Debug, Default)]
 pub(super) struct Keys {
     postings: Paged<OnceLock<Posting>>,
-    /// By the symbol of the key: the newest node, and below it the posting before, plus one. Most keys have one node only, which is
-    /// found right here.
+    /// By symbol of the key: the newest node, and in the low half the index of the previous posting
+    /// plus one. Most keys have a single node, which is found here directly.
     newest: Paged<AtomicU64>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Posting {
     node: u32,
-    /// The posting before it of the same key, plus one.
+    /// The index of the previous posting of the same key, plus one.
     before: u32,
 }
 
-/// What is in a slot that nobody wrote.
+/// The value of an unwritten slot.
 const NONE: u64 = 0;
 
 impl Keys {
-    /// Notes that a node has a key. `number` counts the postings of this segment; only its owner calls this.
+    /// Records that a node has a key. `number` counts the postings of this segment; only its owner
+    /// calls this.
     pub(super) fn add(&self, number: u32, key: u32, node: u32) {
         let newest = self.newest.slot(key);
         let before = match newest.load(Ordering::Relaxed) {
             NONE => 0,
             known => {
                 let stored = self.postings.slot(number).set(Posting::unpack(known));
-                assert!(stored.is_ok(), "posting {number} was made twice");
+                assert!(stored.is_ok(), "posting {number} was written twice");
                 number + 1
             }
         };
         newest.store(Posting { node, before }.pack(), Ordering::Release);
     }
 
-    /// Calls for every node that ever got a key, newest first; possibly more than once.
+    /// Visits every node that ever had a key, newest first; possibly more than once.
     pub(super) fn each(&self, key: u32, visit: &mut impl FnMut(u32)) {
         let newest = self.newest.get(key).map_or(NONE, |newest| newest.load(Ordering::Acquire));
         let mut next = (newest != NONE).then(|| Posting::unpack(newest));

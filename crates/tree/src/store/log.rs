@@ -4,10 +4,10 @@ use std::sync::{Arc, OnceLock};
 
 use super::Paged;
 
-/// Entries that a part has room for at the beginning.
+/// Initial capacity of a part.
 const AT_ONCE: usize = 2;
 
-/// A list that only grows. A fork shares everything before it and costs the same for any length.
+/// An append-only list. A fork shares everything before it and takes constant time.
 #[derive(Debug)]
 pub struct Log<T> {
     segments: Vec<Arc<Part<T>>>,
@@ -33,13 +33,13 @@ impl<T> Part<T> {
 }
 
 impl<T> Log<T> {
-    /// Returns how many entries there are.
+    /// Returns the number of entries.
     #[must_use]
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// True if there is nothing in it.
+    /// Returns whether the log is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
@@ -76,7 +76,8 @@ impl<T> Log<T> {
             .map(|index| self.get(index).expect("every index below the length has an entry"))
     }
 
-    /// Returns a log that begins with the first `len` entries of this one and goes on alone.
+    /// Returns a log that begins with the first `len` entries of this one and continues
+    /// independently.
     #[must_use]
     pub fn fork(&self, len: usize) -> Log<T> {
         let len = len.min(self.len);

@@ -1,4 +1,4 @@
-//! Where rows and names live: append-only, shared by all snapshots, read without locks.
+//! Storage of rows and names: append-only, shared by all snapshots, read without locks.
 
 mod brief;
 mod keys;

@@ -1,31 +1,31 @@
-//! Strings and their numbers: interned once, found without a lock.
+//! Interns strings as numbers; lookup takes no lock.
 
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use super::Paged;
 
-/// Names that there is room for at the beginning, if nobody says more.
+/// Default initial capacity in names.
 const FEW: usize = 16;
-/// Tables are twice as large as the one before: more than enough to get to 32 bits.
+/// Each table is twice as large as the one before, so this many cover 32 bits.
 const TABLES: usize = 32;
 
 /// An insert-only interner.
 ///
-/// Names are shared by a context and all its forks. Numbers depend on the order of arrival and therefore
-/// never reach any output: whatever is printed or compared uses the string.
+/// Names are shared by a context and all its forks. Numbers depend on the order of arrival and
+/// therefore never affect output: everything printed or compared uses the string.
 #[derive(Debug)]
 pub(crate) struct Names {
     strings: Paged<OnceLock<Name>>,
-    /// Open-addressing tables, each twice as large as the one before. Readers use the newest one that they see; an older one
-    /// still has every name that their snapshot can contain.
+    /// Open-addressing tables, each twice as large as the one before. Readers use the newest one
+    /// they see; an older one still has every name that their snapshot can contain.
     ///
-    /// An entry is `number + 1`, which is less than the size of the table; the bits above are those of the name's hash, so that
-    /// another name is passed over without looking at it.
+    /// An entry is `number + 1`, which is less than the size of the table; the bits above hold part
+    /// of the name's hash, so that most other names are skipped without comparing strings.
     first: Table,
     larger: OnceLock<Box<[OnceLock<Table>; TABLES]>>,
     current: AtomicUsize,
-    /// Held by the one who inserts; the value is the number of names.
+    /// Locked during insertion; the value is the number of names.
     writer: Mutex<u32>,
 }
 
@@ -35,10 +35,10 @@ fn empty(slots: usize) -> Table {
     (0..slots).map(|_| AtomicU32::new(0)).collect()
 }
 
-/// How many bytes stand in a slot.
+/// Number of bytes stored inline in a slot.
 const SHORT: usize = 22;
 
-/// A string; a short one stands in its slot, so that one look at memory is enough to compare it.
+/// A string; a short one is stored inline, so that comparing it takes one memory access.
 #[derive(Debug)]
 enum Name {
     Short { len: u8, bytes: [u8; SHORT] },
@@ -73,9 +73,9 @@ impl Default for Names {
 }
 
 impl Names {
-    /// Returns an interner with room for so many names.
+    /// Returns an interner with capacity for `names` names.
     pub(crate) fn with_capacity(names: usize) -> Self {
-        // Three quarters full at most, so that probes stay short.
+        // At most three quarters full, so that probes stay short.
         let slots = (names * 4 / 3 + 1).next_power_of_two();
         Names {
             strings: Paged::with_capacity(names),
@@ -95,10 +95,11 @@ impl Names {
     /// Returns the string with this number.
     #[inline]
     pub(crate) fn name(&self, number: u32) -> &str {
-        std::str::from_utf8(self.bytes(number)).expect("a name was made of a string")
+        std::str::from_utf8(self.bytes(number)).expect("a name was copied from a string")
     }
 
-    /// True if there is a string with this number. Asking brings it into the cache, with less work than reading it.
+    /// Returns whether a string has this number. Brings it into the cache with less work than
+    /// reading it.
     #[inline]
     pub(crate) fn touch(&self, number: u32) -> bool {
         self.strings.get(number).is_some_and(|slot| slot.get().is_some())
@@ -136,14 +137,14 @@ impl Names {
         }
     }
 
-    /// Returns the number of a string, giving it one if it is new.
+    /// Returns the number of a string, assigning one if it is new.
     pub(crate) fn intern(&self, name: &str) -> u32 {
         let hash = hash(name);
         if let Some(number) = self.find_hashed(name, hash) {
             return number;
         }
         let mut count = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
-        // Another fork may have inserted it in between.
+        // Another fork may have inserted it in the meantime.
         if let Some(number) = self.find_hashed(name, hash) {
             return number;
         }
@@ -168,7 +169,7 @@ impl Names {
     }
 }
 
-/// The bits of a hash that stand above the number in an entry.
+/// Returns the bits of a hash that are stored above the number in an entry.
 fn tag(hash: u64, mask: usize) -> u32 {
     (hash >> 32) as u32 & !(mask as u32)
 }
@@ -182,9 +183,10 @@ fn insert(table: &[AtomicU32], hash: u64, number: u32) {
     table[slot].store((number + 1) | tag(hash, mask), Ordering::Release);
 }
 
-/// The 64-bit FNV-1a hash of a name, with a final mix so that the low bits are usable too.
+/// Returns the 64-bit FNV-1a hash of a name, with a final mix so that the low bits are usable too.
 ///
-/// It decides the shape of child lists, and with it the digest of a tree: it is part of the format.
+/// It determines the shape of child lists, and with it the digest of a tree: it is part of the
+/// format.
 pub(crate) fn hash(name: &str) -> u64 {
     let mut state = 0xcbf2_9ce4_8422_2325_u64;
     for byte in name.bytes() {

@@ -1,9 +1,10 @@
 //! A growing array whose slots never move, so that readers need no lock while a writer appends.
 //!
-//! Written by hand in safe Rust: a `Vec` moves its elements when it grows, and the concurrent vectors on
-//! offer double one big allocation at a time. Here the slots that are known to be needed are one piece, and what comes after them are
-//! buckets that double up to [`PAGE`] slots and beyond that are made of pages that are allocated one by one, so a context of twenty turns
-//! stays small and a context of a million never over-allocates by more than a page.
+//! Written by hand in safe Rust: a `Vec` moves its elements when it grows, and existing concurrent
+//! vectors double one large allocation at a time. Here the slots requested up front are one
+//! allocation. Further slots are in buckets that double up to [`PAGE`] slots and then consist of
+//! pages allocated one by one, so a context of twenty turns stays small and a context of a million
+//! over-allocates by at most one page.
 
 use std::sync::OnceLock;
 
@@ -22,9 +23,9 @@ type Buckets<S> = Box<[OnceLock<Bucket<S>>; BUCKETS]>;
 /// An array of `S` that grows page by page; new slots are `S::default()`.
 #[derive(Debug)]
 pub(crate) struct Paged<S> {
-    /// The slots that were asked for at the beginning.
+    /// The slots requested at creation.
     head: Page<S>,
-    /// What came after them. Many arrays never have any.
+    /// Slots beyond the head. Many arrays never have any.
     tail: OnceLock<Buckets<S>>,
 }
 
@@ -34,7 +35,7 @@ impl<S> Default for Paged<S> {
     }
 }
 
-/// Bucket, page within the bucket, slot within the page.
+/// Returns bucket, page within the bucket, and slot within the page.
 fn locate(index: usize) -> (usize, usize, usize) {
     let shifted = index + FIRST;
     let bucket = (shifted.ilog2() - FIRST_BITS) as usize;
@@ -43,12 +44,12 @@ fn locate(index: usize) -> (usize, usize, usize) {
 }
 
 impl<S: Default> Paged<S> {
-    /// Returns an array with this many slots at once.
+    /// Returns an array with this many slots allocated.
     pub(crate) fn with_capacity(slots: usize) -> Self {
         Paged { head: (0..slots).map(|_| S::default()).collect(), tail: OnceLock::new() }
     }
 
-    /// Returns the slot if its page has been touched.
+    /// Returns the slot if its page is allocated.
     #[inline]
     pub(crate) fn get(&self, index: u32) -> Option<&S> {
         let index = index as usize;
@@ -59,7 +60,7 @@ impl<S: Default> Paged<S> {
         self.tail.get()?.get(bucket)?.get()?.get(page)?.get()?.get(slot)
     }
 
-    /// Returns the page that holds an index, and the index of its first slot.
+    /// Returns the page that contains an index, and the index of its first slot.
     pub(crate) fn page(&self, index: u32) -> Option<(u32, &[S])> {
         if (index as usize) < self.head.len() {
             return Some((0, &self.head));

@@ -9,18 +9,19 @@ use super::keys::Keys;
 use crate::class::Class;
 use crate::row::Row;
 
-/// The rows that one branch appended, numbered from `start`, and the newest row of each of its nodes.
+/// The rows that one branch appended, numbered from `start`, and the newest row of each of its
+/// nodes.
 #[derive(Debug)]
 pub(crate) struct Segment {
     /// The number of the first row of this segment.
     pub(crate) start: u32,
     rows: Paged<OnceLock<Row>>,
-    /// By row: what scans compare.
+    /// By row: the fields that scans compare.
     briefs: Paged<Slot>,
-    /// By node number: the newest row of this segment, plus one; zero if there is none.
+    /// By node number: the newest row of this segment plus one; zero if there is none.
     newest: Paged<AtomicU32>,
     keys: Keys,
-    /// How many entries `keys` has; only the owner counts.
+    /// Number of entries in `keys`; changed only by the owner.
     key_count: AtomicU32,
 }
 
@@ -32,7 +33,7 @@ impl Segment {
         Segment::with_capacity(start, 0)
     }
 
-    /// Returns a segment with room for so many rows, each of a node of its own.
+    /// Returns a segment with capacity for `rows` rows, each of a different node.
     pub(crate) fn with_capacity(start: u32, rows: usize) -> Self {
         Segment {
             start,
@@ -44,7 +45,7 @@ impl Segment {
         }
     }
 
-    /// Returns the row with this number, which must be of this segment and already appended.
+    /// Returns the row with this number, which must be in this segment and already appended.
     #[inline]
     pub(crate) fn row(&self, number: u32) -> &Row {
         self.rows
@@ -53,7 +54,8 @@ impl Segment {
             .expect("row numbers are only handed out after the row was appended")
     }
 
-    /// Returns the page that holds a row, what scans compare of it, and the number of its first row.
+    /// Returns the page that contains a row: the number of its first row, its rows and their
+    /// briefs.
     pub(crate) fn page(&self, number: u32) -> Option<Page<'_>> {
         let (start, slots) = self.rows.page(number - self.start)?;
         let (_, briefs) = self.briefs.page(number - self.start)?;
@@ -67,10 +69,11 @@ impl Segment {
         assert!(stored.is_ok(), "row {number} was appended twice");
     }
 
-    /// Notes which of the rows from `first` to `last` are followed by all that stands below them, in document order. Only the
-    /// branch that appended them calls this, once, before anybody sees them.
+    /// Records the span of each row from `first` to `last` that is followed by its whole subtree in
+    /// document order. Called once by the branch that appended the rows, before any reader can see
+    /// them.
     pub(crate) fn note_spans(&self, first: u32, last: u32) {
-        // What follows a row has higher numbers, so its own span is known by then.
+        // Rows of the subtree have higher numbers, so their spans are already known.
         for number in (first..last).rev() {
             let row = self.row(number);
             let mut end = number + 1;
@@ -92,18 +95,19 @@ impl Segment {
         self.briefs.slot(number - self.start).get()
     }
 
-    /// Notes that a node has a key.
+    /// Records that a node has a key.
     pub(crate) fn add_key(&self, key: u32, node: u32) {
         let number = self.key_count.fetch_add(1, Ordering::Relaxed);
         self.keys.add(number, key, node);
     }
 
-    /// Calls for every node that ever got a key in this segment, newest first; possibly more than once.
+    /// Visits every node that ever had a key in this segment, newest first; possibly more than
+    /// once.
     pub(crate) fn each_keyed(&self, key: u32, visit: &mut impl FnMut(u32)) {
         self.keys.each(key, visit);
     }
 
-    /// Makes a row the newest of its node. The row must be appended already.
+    /// Makes a row the newest of its node. The row must already be appended.
     pub(crate) fn publish(&self, node: u32, number: u32) {
         self.newest.slot(node).store(number + 1, Ordering::Release);
     }

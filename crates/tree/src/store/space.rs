@@ -7,11 +7,11 @@ use super::brief::{Brief, Slot};
 use super::{Names, Segment};
 use crate::row::{NO_ROW, Row, flag};
 
-/// All rows and names that a branch of a context can see.
+/// All rows and names visible to a branch of a context.
 ///
-/// A fork shares the segments of its parent and appends to a new one; the parent goes on appending to its
-/// own. Which rows of a shared segment belong to a branch is decided by number alone: those below the start of
-/// the branch's next segment.
+/// A fork shares the segments of its parent and appends to a new one; the parent continues to
+/// append to its own. Only the number decides which rows of a shared segment belong to a branch:
+/// those below the start of the branch's next segment.
 #[derive(Clone, Debug)]
 pub(crate) struct Space {
     /// Ids of nodes.
@@ -21,7 +21,7 @@ pub(crate) struct Space {
     segments: Vec<Arc<Segment>>,
 }
 
-/// A piece of the log, kept at hand by a walk.
+/// A section of the log, cached during a walk.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Page<'a> {
     start: u32,
@@ -33,7 +33,7 @@ pub(crate) struct Page<'a> {
 impl<'a> Page<'a> {
     pub(crate) const EMPTY: Page<'static> = Page { start: 0, end: 0, slots: &[], briefs: &[] };
 
-    /// Returns a row, if it is of this page.
+    /// Returns a row, or `None` if it is not in this page.
     #[inline]
     pub(crate) fn row(&self, number: u32) -> Option<&'a Row> {
         if number >= self.end {
@@ -42,19 +42,19 @@ impl<'a> Page<'a> {
         self.slots.get(number.checked_sub(self.start)? as usize)?.get()
     }
 
-    /// True if a row is of this page.
+    /// Returns whether a row is in this page.
     #[inline]
     pub(crate) fn has(&self, number: u32) -> bool {
         number < self.end && (number.wrapping_sub(self.start) as usize) < self.slots.len()
     }
 
-    /// Returns what scans compare of a row, if it is of this page.
+    /// Returns the brief of a row, or `None` if it is not in this page.
     #[inline]
     pub(crate) fn brief(&self, number: u32) -> Option<Brief> {
         self.briefs.get(number.checked_sub(self.start)? as usize).map(Slot::get)
     }
 
-    /// Returns what scans compare of some rows, as far as they are of this page; nothing if the first is not.
+    /// Returns the briefs of the rows that are in this page; `None` if the first is not.
     pub(crate) fn briefs(&self, rows: Range<u32>) -> Option<&'a [Slot]> {
         let first = rows.start.checked_sub(self.start)? as usize;
         let last = (rows.end.min(self.end) - self.start) as usize;
@@ -63,7 +63,7 @@ impl<'a> Page<'a> {
 }
 
 impl Space {
-    /// Returns a space with room for so many ids.
+    /// Returns a space with capacity for `ids` ids.
     pub(crate) fn with_capacity(ids: usize) -> Self {
         Space {
             ids: Arc::new(Names::with_capacity(ids)),
@@ -72,12 +72,12 @@ impl Space {
         }
     }
 
-    /// Makes room for the first rows, all in one piece. Nothing was appended yet.
+    /// Allocates the first rows as one section. Nothing may have been appended yet.
     pub(crate) fn reserve(&mut self, rows: usize) {
         self.segments = vec![Arc::new(Segment::with_capacity(0, rows))];
     }
 
-    /// Returns a space that sees this one's rows below `rows` and appends on its own.
+    /// Returns a space that sees this one's rows below `rows` and appends to its own segment.
     pub(crate) fn fork(&self, rows: u32) -> Self {
         let mut fork = self.clone();
         fork.segments.retain(|segment| segment.start < rows || segment.start == 0);
@@ -85,7 +85,7 @@ impl Space {
         fork
     }
 
-    /// The segment that this branch appends to.
+    /// Returns the segment that this branch appends to.
     pub(crate) fn own(&self) -> &Segment {
         self.segments.last().expect("a space has at least one segment")
     }
@@ -101,8 +101,8 @@ impl Space {
         self.segments[after - 1].row(number)
     }
 
-    /// Returns the page that holds a row, and the number of its first row. Only numbers below the start of the next segment belong to
-    /// this space.
+    /// Returns the page that contains a row. Only numbers below the start of the next segment
+    /// belong to this space.
     pub(crate) fn page(&self, number: u32) -> Option<Page<'_>> {
         let after = self.segments.partition_point(|segment| segment.start <= number);
         let (start, slots, briefs) = self.segments[after - 1].page(number)?;
@@ -110,27 +110,32 @@ impl Space {
         Some(Page { start, end, slots, briefs })
     }
 
-    /// Returns the row of a node as of the state that has `rows` rows, with its number, or nothing if it is not there.
+    /// Returns the row of a node in the state that has `rows` rows, with its number; `None` if the
+    /// node is not in that state.
     pub(crate) fn find(&self, node: u32, rows: u32) -> Option<(u32, &Row)> {
         let number = self.find_version(node, rows)?;
         let row = self.row(number);
         (!row.is_dead()).then_some((number, row))
     }
 
-    /// As [`Space::find`], but returns a tombstone too.
+    /// Like [`Space::find`], but returns tombstones too.
+    ///
+    /// Starts at the newest version in each segment and follows skip pointers back to the first row
+    /// below the bound; see `Draft::follow` for their shape.
     pub(crate) fn find_version(&self, node: u32, rows: u32) -> Option<u32> {
         let mut bound = rows;
         for segment in self.segments.iter().rev() {
             if let Some(newest) = segment.newest(node) {
-                // Rows at or above the bound were appended later, or by another branch: they are read
-                // from the segment itself, not through this space's numbering.
+                // Rows at or above the bound were appended later, or by another branch: they are
+                // read from the segment itself, not through this space's numbering.
                 let row = |number| {
                     if number >= segment.start { segment.row(number) } else { self.row(number) }
                 };
                 let mut number = newest;
                 while number != NO_ROW && number >= bound {
                     let &Row { previous, jump, .. } = row(number);
-                    // The jump skips versions; taken only if what it lands on is still too new.
+                    // A jump skips versions. If it would land below the bound it may skip the
+                    // version sought, so take a single step instead.
                     number = if jump != NO_ROW && jump >= bound { jump } else { previous };
                 }
                 if number != NO_ROW {
@@ -142,7 +147,7 @@ impl Space {
         None
     }
 
-    /// Notes the key of a row that is about to be appended by this branch.
+    /// Records the key of a row that this branch is about to append.
     pub(crate) fn note_key(&self, row: &mut Row) {
         if row.has(flag::KEYED)
             && let Some(key) =
@@ -153,12 +158,13 @@ impl Space {
         }
     }
 
-    /// Calls for every node that ever got a key, in any segment; possibly more than once.
+    /// Visits every node that ever had a key, in any segment; possibly more than once.
     pub(crate) fn each_keyed(&self, key: u32, visit: &mut impl FnMut(u32)) {
         self.segments.iter().rev().for_each(|segment| segment.each_keyed(key, visit));
     }
 
-    /// How many rows two branches have in common, given how many rows each of their states has.
+    /// Returns the number of rows that two branches have in common, given the number of rows of a
+    /// state of each.
     pub(crate) fn common_rows(&self, rows: u32, other: &Space, other_rows: u32) -> u32 {
         let mut common = 0;
         for index in 0..self.segments.len().min(other.segments.len()) {
@@ -177,7 +183,7 @@ impl Space {
         common
     }
 
-    /// True if the two spaces share their names, so that numbers can be compared.
+    /// Returns whether the two spaces share their names, so that numbers can be compared.
     pub(crate) fn same_names(&self, other: &Space) -> bool {
         Arc::ptr_eq(&self.ids, &other.ids)
     }

@@ -1,4 +1,4 @@
-//! Removing many nodes at once leaves the tree that removing them one by one leaves.
+//! Removing many nodes at once gives the same tree as removing them one by one.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use contextree_tree::{
     TreeRef, root_digest,
 };
 
-/// No hash for others, but one that sees every digest and its place.
+/// Not a secure hash, but it depends on every digest and its position.
 struct Weak;
 
 fn mix(state: u64, bytes: &[u8]) -> u64 {
@@ -42,7 +42,7 @@ fn draft() -> Draft {
     Builder::new(node("root", "^root"), regions).expect("four ids").finish_draft(1)
 }
 
-/// Adds some nodes below some that are there: mostly to the three regions, so that lists of all sizes come about.
+/// Adds nodes below existing ones: mostly to the three regions, so that lists of all sizes occur.
 fn grow(draft: &mut Draft, random: &mut Rng, next: &mut u32) {
     let mut parents: Vec<NodeKey> =
         Region::ALL.map(|region| draft.view().region(region).key_of()).to_vec();
@@ -76,7 +76,7 @@ fn due_ids(tree: TreeRef<'_>) -> Vec<String> {
     ids(tree.due().into_iter().map(|due| due.node.id()))
 }
 
-/// Everything that can be asked of a tree gives the same answer.
+/// Checks that both trees answer every query alike.
 fn check_same(left: TreeRef<'_>, right: TreeRef<'_>) {
     let all = |tree: TreeRef<'_>| -> Vec<(usize, String)> {
         tree.nodes().map(|(depth, node)| (depth, node.id().to_owned())).collect()
@@ -96,12 +96,12 @@ fn check_due(tree: TreeRef<'_>) {
     assert_eq!(due_ids(tree), ids(plain.map(NodeRef::id)), "in document order");
 }
 
-/// What is gone, or stands higher or lower than before, in the words of a draft that is watched.
+/// Returns the nodes that a watched draft reports as changed.
 fn changed(draft: &mut Draft) -> BTreeSet<NodeKey> {
     draft.take_changed().into_iter().collect()
 }
 
-/// Takes the due nodes out at once, except some; returns their keys in the order of the tree.
+/// Removes the expired nodes at once, except some; returns their keys in document order.
 fn remove_at_once(draft: &mut Draft, keeps: impl Fn(&Due<'_>) -> bool) -> Vec<NodeKey> {
     let due: Vec<_> = draft.view().due().into_iter().filter(|due| !keeps(due)).collect();
     let keys = due.iter().map(|due| due.node.key_of()).collect();
@@ -111,7 +111,7 @@ fn remove_at_once(draft: &mut Draft, keeps: impl Fn(&Due<'_>) -> bool) -> Vec<No
 }
 
 #[test]
-fn removing_at_once_is_removing_one_by_one() {
+fn removing_at_once_equals_removing_one_by_one() {
     let mut removed = 0;
     for seed in 0..60 {
         let mut random = Rng::new(seed);
@@ -121,7 +121,8 @@ fn removing_at_once_is_removing_one_by_one() {
         for _ in 0..12 {
             grow(&mut draft, &mut random, &mut next);
             check_due(draft.view());
-            // Some stay, as those do that something refers to: with them the due nodes above them.
+            // Some are kept, like nodes that others refer to, and with them the expired nodes above
+            // them.
             let kept = format!("n{}", random.index(next as usize + 2));
             let keeps = |due: &Due<'_>| due.node.subtree().any(|(_, node)| node.id() == kept);
             let mut single = draft.fork();
@@ -136,7 +137,11 @@ fn removing_at_once_is_removing_one_by_one() {
             }
             removed += nodes - draft.view().node_count();
             check_same(draft.view(), single.view());
-            assert_eq!(changed(&mut draft), changed(&mut single), "nobody may miss what has gone");
+            assert_eq!(
+                changed(&mut draft),
+                changed(&mut single),
+                "both drafts report the same changes"
+            );
             check_same(draft.freeze().view(), single.freeze().view());
             let tree = draft.view();
             if let Some((before, nodes)) = before.take() {
@@ -150,9 +155,9 @@ fn removing_at_once_is_removing_one_by_one() {
     assert!(removed > 5_000, "the test is about something: {removed}");
 }
 
-/// Those who keep a record of every change would lose a removal that is not told.
+/// A store that records every change would otherwise lose the removal.
 #[test]
-fn what_goes_at_once_is_told_to_those_who_watch() {
+fn nodes_removed_at_once_are_reported_to_a_watched_draft() {
     let mut draft = draft();
     let system = draft.view().region(Region::Sys).key_of();
     let node = |id: &str, node_type: &str, expires: Option<u32>| {
@@ -175,7 +180,7 @@ fn what_goes_at_once_is_told_to_those_who_watch() {
     let gone: BTreeSet<NodeKey> = [old, group, below, due_below, young].into();
     assert_eq!(changed(&mut draft), gone);
     assert!(gone.iter().all(|key| !draft.view().contains(*key)));
-    // All of it can be taken back.
+    // All of it can be rolled back.
     draft.roll_back();
     assert!(gone.iter().all(|key| draft.view().contains(*key)));
     assert_eq!(due_ids(draft.view()), ["group", "due-below", "old", "young"]);

@@ -1,9 +1,9 @@
-//! The root and the regions stay as they are.
+//! The root and the regions cannot be changed.
 
 use contextree_tree::{Body, Builder, Content, Header, NodeData, Region, Scalar};
 
 #[test]
-fn nothing_is_set_on_the_root_or_a_region() {
+fn setters_ignore_the_root_and_the_regions() {
     let node = |id: &str, node_type: &str| NodeData::new(id, node_type);
     let regions = [node("sys", "^sys"), node("seq", "^seq"), node("ah", "^ah")];
     let mut draft = Builder::new(node("root", "^root"), regions).expect("four ids").finish_draft(1);

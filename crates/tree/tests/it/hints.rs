@@ -1,4 +1,4 @@
-//! Hints never hide a node that fits, and keys are found in every version and every branch.
+//! Hints never hide a matching node, and keys are found in every version and branch.
 
 use contextree_json::{Object, Value};
 use contextree_tree::{Body, Builder, Content, Draft, Hint, NodeData, NodeRef, Region, TreeRef};
@@ -9,7 +9,7 @@ fn draft() -> Draft {
     Builder::new(node("root", "^root"), regions).expect("four ids").finish_draft(1)
 }
 
-/// A block whose role, kind, ttl and key follow from its number.
+/// Returns a block whose role, kind, ttl and key are derived from its number.
 fn block(number: u32) -> NodeData {
     let mut data = NodeData::new(&format!("b{number}"), "block");
     data.created_at_ns = i64::from(number);
@@ -24,7 +24,7 @@ fn block(number: u32) -> NodeData {
     data
 }
 
-/// What a walk with a hint keeps of the nodes that fit must be what a plain walk finds.
+/// Checks that a walk with a hint visits every matching node that a plain walk visits.
 fn check(tree: TreeRef<'_>, hint: Hint, fits: impl Fn(NodeRef<'_>) -> bool) {
     let ids = |walk: contextree_tree::Preorder<'_>| -> Vec<String> {
         walk.filter(|(_, node)| fits(*node)).map(|(_, node)| node.id().to_owned()).collect()
@@ -56,7 +56,7 @@ fn check_all(tree: TreeRef<'_>) {
 }
 
 #[test]
-fn a_hint_skips_only_what_cannot_fit() {
+fn a_hint_skips_only_what_cannot_match() {
     let mut draft = draft();
     let system = draft.view().region(Region::Sys).key_of();
     (0..1000).for_each(|number| {
@@ -64,7 +64,7 @@ fn a_hint_skips_only_what_cannot_fit() {
     });
     check_all(draft.view());
     let first = draft.freeze();
-    // Removing and changing must not make a mark disappear that something else still has.
+    // Removing and changing nodes must not clear a mark that another node still has.
     for number in (0..1000).step_by(3) {
         let key = draft.key(&format!("b{number}")).expect("it was added");
         draft.remove(key);

@@ -1,4 +1,4 @@
-//! Tests of the tree through its public face.
+//! Integration tests of the tree through its public API.
 
 mod due;
 mod fixed;

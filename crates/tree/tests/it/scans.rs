@@ -1,4 +1,4 @@
-//! A scan finds what a walk finds, in the same order, however the rows came into the log.
+//! A scan finds what a walk finds, in the same order, regardless of the order of rows in the log.
 
 use contextree_json::{Object, Value};
 use contextree_testkit::Rng;
@@ -8,7 +8,7 @@ use contextree_tree::{
 
 fn data(random: &mut Rng, number: u64, node_type: &str) -> NodeData {
     let mut data = NodeData::new(&format!("n{number}"), node_type);
-    // Mostly in the order of creation, sometimes not: then the rows do not lie in document order.
+    // Mostly in order of creation, sometimes not, so that rows are not in document order.
     data.offset = (if random.below(6) == 0 { -1 } else { 0 }).into();
     data.created_at_ns = number as i64;
     data.role = [None, Some("user"), Some("tool")][random.below(3) as usize].map(Into::into);
@@ -28,7 +28,7 @@ fn draft() -> Draft {
     Builder::new(node("root", "^root"), regions).expect("four ids").finish_draft(1)
 }
 
-/// Adds a turn with a core and blocks, as a commit does, then changes a few nodes anywhere.
+/// Adds a turn with a core and blocks, as a commit does, then changes a few random nodes.
 fn commit(draft: &mut Draft, random: &mut Rng, next: &mut u64) {
     let mut number = || {
         *next += 1;
@@ -40,7 +40,7 @@ fn commit(draft: &mut Draft, random: &mut Rng, next: &mut u64) {
     let core = draft.insert(turn, data(random, number(), "cont"));
     for _ in 0..random.below(7) {
         let parent = if random.below(3) == 0 { turn } else { core };
-        // A turn within a turn is nothing that the engine makes, but documents may have it.
+        // The engine never creates a turn within a turn, but documents may contain one.
         let node_type = if random.below(40) == 0 { "seg" } else { "block" };
         draft.insert(parent, data(random, number(), node_type));
     }
@@ -56,7 +56,7 @@ fn commit(draft: &mut Draft, random: &mut Rng, next: &mut u64) {
     }
 }
 
-/// Some node that is not fixed.
+/// Returns a random node that is not fixed.
 fn any(tree: TreeRef<'_>, random: &mut Rng) -> Option<NodeKey> {
     let nodes: Vec<NodeRef<'_>> = tree.nodes().map(|(_, node)| node).skip(4).collect();
     let at = random.below(nodes.len().max(1) as u64) as usize;
@@ -152,7 +152,7 @@ fn a_scan_finds_what_a_walk_finds() {
     }
 }
 
-/// More rows than are read at a time, in turns of all sizes.
+/// Uses more rows than are read at a time, in turns of all sizes.
 #[test]
 fn a_long_scan_finds_every_row_once() {
     let mut random = Rng::new(5);

@@ -1,4 +1,4 @@
-//! Turns that go whole, with the calls that have a member in them.
+//! Removes whole turns, with the tool calls that have a block in them.
 
 use std::collections::BTreeSet;
 
@@ -8,12 +8,12 @@ use super::{Block, Pruner, Scope};
 use crate::report::Pruned;
 
 impl<'a> Pruner<'a> {
-    /// Takes whole turns, oldest first.
+    /// Removes whole turns, oldest first.
     pub(super) fn drop_turns(&mut self, max: u64) {
         let turns: Vec<NodeRef<'a>> = self.tree.region(Region::Seq).children().collect();
         let mut left = turns.len() - self.gone_turns.len();
         let mut from = 0;
-        // The head will be a turn in a moment.
+        // The head is about to become a turn.
         while left as u64 >= max {
             let found = turns[from..].iter().enumerate().find_map(|(index, turn)| {
                 let key = turn.key_of();
@@ -28,12 +28,13 @@ impl<'a> Pruner<'a> {
             };
             let frees = self.drop_turn(turn, companions);
             left -= 1;
-            // An older turn stays whatever goes, unless something that went referred to it.
+            // A turn that had to stay can be removed later only if a removed node referred to it.
             from = if frees { 0 } else { index + 1 };
         }
     }
 
-    /// Takes a whole turn, and the units that must go with it; returns true if any of it referred to something.
+    /// Removes a whole turn and the units that must be removed with it; returns whether any of it
+    /// referred to another node.
     fn drop_turn(&mut self, turn: NodeRef<'a>, companions: Vec<usize>) -> bool {
         let mut frees = false;
         let mut along = Vec::new();
@@ -42,7 +43,7 @@ impl<'a> Pruner<'a> {
             self.gone.insert(node.id());
             along.push(node.id().to_owned());
         }
-        // The turn itself comes first.
+        // The turn itself is first.
         along.remove(0);
         self.gone_turns.insert(turn.key_of());
         self.removals.push(turn.key_of());
@@ -53,7 +54,8 @@ impl<'a> Pruner<'a> {
         frees
     }
 
-    /// If a whole turn may go: the units that must go with it because they have members inside and outside.
+    /// Returns the units that must be removed with a turn because they have blocks inside and
+    /// outside of it; `None` if the turn must stay.
     fn companions(&self, turn: NodeRef<'a>) -> Option<Vec<usize>> {
         let within = |block: &Block<'a>| block.turn == Some(turn.key_of());
         let known = self.units_of_turn.get(&turn.key_of()).map_or(&[][..], Vec::as_slice);
