@@ -11,9 +11,10 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
-use crate::peers::{Answer, Kind, Place, System, lines, resident, write};
 use contextree::SnapshotAddress;
 use contextree_provider::{Provider, RenderOptions, RequestRenderer};
+
+use crate::peers::{Answer, Kind, Place, System, lines, resident, write};
 
 type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
 

@@ -8,13 +8,14 @@
 use std::process::ExitCode;
 use std::time::Instant;
 
+use contextree_store::{Backend, Commit, Head, NewContext, Result, Step};
+use contextree_store_postgres::Postgres;
+use sha2::{Digest, Sha256};
+
 use super::Common;
 use crate::measure::{Row, median};
 use crate::outcome::{finish, note};
 use crate::table;
-use contextree_store::{Backend, Commit, Head, NewContext, Result, Step};
-use contextree_store_postgres::Postgres;
-use sha2::{Digest, Sha256};
 
 /// What the issue allows, for the medians.
 const BAR: f64 = 1.5;

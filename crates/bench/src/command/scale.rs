@@ -4,12 +4,12 @@
 use std::process::ExitCode;
 
 use clap::ValueEnum as _;
+use contextree_store::StoreError;
 
 use super::Common;
 use crate::outcome::{finish, note};
 use crate::scale::{Found, Size, Target, content, contexts, rate, turns};
 use crate::table;
-use contextree_store::StoreError;
 
 /// What is measured, and how much of it.
 #[derive(Debug, clap::Args)]

@@ -6,13 +6,14 @@
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 
+use contextree::{NewNode, Place};
+use contextree_store::{ContextSettings, Store};
+use tempfile::TempDir;
+
 use super::Common;
 use crate::measure::{Row, compare, time};
 use crate::outcome::{finish, note};
 use crate::{table, work};
-use contextree::{NewNode, Place};
-use contextree_store::{ContextSettings, Store};
-use tempfile::TempDir;
 
 /// Turns of the small store.
 const TURNS: usize = 20;

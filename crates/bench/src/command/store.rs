@@ -4,12 +4,13 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use contextree_store::Result;
+
 use super::Common;
 use crate::measure::Row;
 use crate::outcome::{finish, note};
 use crate::store::{Tail, commit, group, pages};
 use crate::{sessions, table};
-use contextree_store::Result;
 
 /// What [`measure_idle`] measures.
 #[derive(Debug, clap::Args)]

@@ -5,7 +5,6 @@ use std::hint::black_box;
 
 use contextree::query::{Plan, find_matches};
 use contextree::{Edition, NodeRef, Snapshot};
-
 use contextree_testkit::Rng;
 
 use super::{context, plain, planned};

@@ -4,10 +4,9 @@ use std::hint::black_box;
 
 use contextree::query::find_matches;
 use contextree::{Class, Edition, Snapshot};
-
-use super::sqlite::Database;
 use contextree_testkit::Rng;
 
+use super::sqlite::Database;
 use super::{context, plain, planned};
 use crate::measure::{Row, compare, faster, time};
 use crate::rows::Scale;

@@ -4,7 +4,6 @@ use std::hint::black_box;
 
 use contextree::query::{Plan, find_everywhere, find_matches, select_parsed};
 use contextree::{Context, Edition, SelectOptions};
-
 use contextree_testkit::Rng;
 
 use super::{context, plain, planned};
