@@ -149,7 +149,7 @@ impl<'a> Walk<'a> {
         black_box(self.paths.iter().fold(0, |seen, (step, _)| {
             let node = rows.row(step.row).node;
             let newest = space.own().newest(node).unwrap_or_default();
-            seen ^ newest ^ u32::from(space.ids.touch(node))
+            seen ^ newest ^ u32::from(space.ids.touch(node.0))
         }));
     }
 

@@ -8,7 +8,7 @@ use contextree_json::{Number, Value};
 use crate::body::{Body, Content};
 use crate::class::{Class, Region};
 use crate::list::{Children, Summary};
-use crate::row::{Header, NEVER, NO_ROW, NO_SYMBOL, Row, flag};
+use crate::row::{Header, NEVER, NO_SYMBOL, NodeKey, Row, flag};
 use crate::scalar::Scalar;
 use crate::time;
 use crate::view::{REGIONS, TreeRef};
@@ -45,7 +45,7 @@ impl<'a> NodeRef<'a> {
     /// Returns the id.
     #[must_use]
     pub fn id(self) -> &'a str {
-        self.tree.base.space.ids.name(self.row.node)
+        self.tree.base.space.ids.name(self.row.node.0)
     }
 
     /// Returns the `nodeType` as it is stored.
@@ -215,7 +215,7 @@ impl<'a> NodeRef<'a> {
     /// Returns the parent's id; `None` for the root.
     #[must_use]
     pub fn parent_id(self) -> Option<&'a str> {
-        (self.row.parent != NO_ROW).then(|| self.tree.base.space.ids.name(self.row.parent))
+        (self.row.parent != NodeKey::NONE).then(|| self.tree.base.space.ids.name(self.row.parent.0))
     }
 
     /// Returns the ancestors, nearest first.

@@ -9,6 +9,19 @@ use crate::scalar::Scalar;
 
 /// No row, or no previous version.
 pub(crate) const NO_ROW: u32 = u32::MAX;
+/// The number of a node: identifies it within a context and its forks, independent of its version.
+///
+/// A type of its own, because a node has many rows: a row number in its place would silently read
+/// another node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(transparent)]
+pub struct NodeKey(pub(crate) u32);
+
+impl NodeKey {
+    /// No node: the parent of the root, and the node of an unused row.
+    pub(crate) const NONE: NodeKey = NodeKey(u32::MAX);
+}
+
 /// Never expires.
 pub(crate) const NEVER: u32 = u32::MAX;
 /// No symbol: role or kind is absent.
@@ -149,9 +162,9 @@ pub(crate) struct Row {
     /// The version number of the node, from 0.
     pub(crate) version: u32,
     /// The parent's node number.
-    pub(crate) parent: u32,
+    pub(crate) parent: NodeKey,
     /// The node's number; its id is `ids.name(node)`.
-    pub(crate) node: u32,
+    pub(crate) node: NodeKey,
     pub(crate) flags: u32,
     /// The commit at which the node expires; [`NEVER`] for ttl null. Stored as an absolute number,
     /// so that a commit need not touch nodes whose ttl merely decreases.
@@ -167,10 +180,10 @@ pub(crate) struct Row {
 
 impl Row {
     /// Returns a row of a node with default fields.
-    pub(crate) fn new(node: u32, node_type: u32, class: Class) -> Self {
+    pub(crate) fn new(node: NodeKey, node_type: u32, class: Class) -> Self {
         Row {
             node,
-            parent: NO_ROW,
+            parent: NodeKey::NONE,
             node_type,
             role: NO_SYMBOL,
             kind: NO_SYMBOL,
@@ -194,7 +207,7 @@ impl Row {
 
     /// Returns a row of no node: an unused slot in the log.
     pub(crate) fn void() -> Self {
-        let mut row = Row::new(NO_ROW, 0, Class::Block);
+        let mut row = Row::new(NodeKey::NONE, 0, Class::Block);
         row.set(flag::DEAD, true);
         row
     }

@@ -1,7 +1,7 @@
 //! Types, roles and kinds as numbers, compared without their text.
 
 use crate::node::NodeRef;
-use crate::row::NO_SYMBOL;
+use crate::row::{NO_SYMBOL, NodeKey};
 use crate::view::TreeRef;
 use crate::walk::Preorder;
 
@@ -78,7 +78,7 @@ impl<'a> TreeRef<'a> {
         let symbol = self.base.space.symbols.find(key);
         // Nearly always there is one, and no list is needed.
         let (mut first, mut others) = (None, Vec::new());
-        let mut add = |node: u32| match first {
+        let mut add = |node: NodeKey| match first {
             None => first = Some(node),
             Some(known) if known == node => {}
             Some(_) => others.push(node),

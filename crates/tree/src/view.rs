@@ -4,10 +4,10 @@ use std::cmp::Ordering;
 use std::sync::{Arc, OnceLock};
 
 use crate::class::{Class, Region};
-use crate::edit::{NodeKey, Overlay};
+use crate::edit::{Overlay, OverlayIndex};
 use crate::list::{Children, Entries, Summary, boundary};
 use crate::node::NodeRef;
-use crate::row::Row;
+use crate::row::{NodeKey, Row};
 use crate::store::{Space, hash};
 use crate::walk::{Ancestors, Preorder};
 
@@ -46,18 +46,20 @@ impl<'a> TreeRef<'a> {
     #[inline]
     pub(crate) fn row(self, number: u32) -> &'a Row {
         match self.overlay {
-            Some(overlay) if number >= self.base.rows => overlay.row(number - self.base.rows),
+            Some(overlay) if number >= self.base.rows => {
+                overlay.row(OverlayIndex(number - self.base.rows))
+            }
             _ => self.base.space.row(number),
         }
     }
 
     /// Returns the row of a node in this tree.
-    pub(crate) fn find_row(self, node: u32) -> Option<u32> {
+    pub(crate) fn find_row(self, node: NodeKey) -> Option<u32> {
         Some(self.find(node)?.number)
     }
 
     /// Returns a node of this tree by its number.
-    pub(crate) fn find(self, node: u32) -> Option<NodeRef<'a>> {
+    pub(crate) fn find(self, node: NodeKey) -> Option<NodeRef<'a>> {
         if let Some(found) = self.overlay.and_then(|overlay| overlay.find(node)) {
             return found.map(|number| self.node_at(number));
         }
@@ -96,7 +98,7 @@ impl<'a> TreeRef<'a> {
     /// Returns the node with this id, or `None`.
     #[must_use]
     pub fn get(self, id: &str) -> Option<NodeRef<'a>> {
-        self.find(self.base.space.ids.find(id)?)
+        self.find(NodeKey(self.base.space.ids.find(id)?))
     }
 
     /// Returns the node with this id; `^root`, `^sys`, `^seq` and `^ah` name the fixed containers.
@@ -126,13 +128,13 @@ impl<'a> TreeRef<'a> {
     /// Returns whether the tree contains a node.
     #[must_use]
     pub fn contains(self, key: NodeKey) -> bool {
-        self.find(key.0).is_some()
+        self.find(key).is_some()
     }
 
     /// Returns the node with a key of this context.
     #[must_use]
     pub fn at(self, key: NodeKey) -> Option<NodeRef<'a>> {
-        self.find(key.0)
+        self.find(key)
     }
 
     /// Returns the id of a key of this context, whether or not the node is in this tree.
@@ -204,12 +206,12 @@ pub(crate) fn order(space: &Space, left: &Row, right: &Row) -> Ordering {
                 Ordering::Equal
             } else {
                 // UTF-8 bytes compare like code points.
-                space.ids.name(left.node).cmp(space.ids.name(right.node))
+                space.ids.name(left.node.0).cmp(space.ids.name(right.node.0))
             }
         })
 }
 
 /// Returns how many levels of runs a row ends in a child list.
 pub(crate) fn boundary_of(space: &Space, row: &Row) -> u32 {
-    boundary(hash(space.ids.name(row.node)))
+    boundary(hash(space.ids.name(row.node.0)))
 }

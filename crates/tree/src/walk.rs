@@ -6,7 +6,7 @@ use std::{iter, slice};
 use crate::class::Class;
 use crate::list::{ChildIter, Children, Entry, Items, Run, RunsIter, Summary};
 use crate::node::NodeRef;
-use crate::row::{NO_ROW, Row};
+use crate::row::{NodeKey, Row};
 use crate::rows::Rows;
 use crate::symbol::Hint;
 use crate::view::{REGIONS, TreeRef};
@@ -172,7 +172,7 @@ impl<'a> Siblings<'a> {
 #[derive(Clone, Debug)]
 pub struct Ancestors<'a> {
     tree: TreeRef<'a>,
-    parent: u32,
+    parent: NodeKey,
 }
 
 impl<'a> Ancestors<'a> {
@@ -185,7 +185,7 @@ impl<'a> Iterator for Ancestors<'a> {
     type Item = NodeRef<'a>;
 
     fn next(&mut self) -> Option<NodeRef<'a>> {
-        if self.parent == NO_ROW {
+        if self.parent == NodeKey::NONE {
             return None;
         }
         let node = self.tree.find(self.parent).expect("a parent is in the tree of its child");

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::node::NodeRef;
-use crate::row::NO_ROW;
+use crate::row::NodeKey;
 use crate::view::TreeRef;
 
 /// A node of one tree, or of both.
@@ -67,13 +67,13 @@ fn unordered<'a>(older: TreeRef<'a>, newer: TreeRef<'a>, aged: bool) -> Vec<Pair
 }
 
 /// Returns the nodes that have a row in only one of the trees.
-fn written_nodes(older: TreeRef<'_>, newer: TreeRef<'_>) -> BTreeSet<u32> {
+fn written_nodes(older: TreeRef<'_>, newer: TreeRef<'_>) -> BTreeSet<NodeKey> {
     let common = older.base.space.common_rows(older.base.rows, &newer.base.space, newer.base.rows);
     let mut nodes = BTreeSet::new();
     for tree in [older, newer] {
         for number in common..tree.base.rows + tree.overlay_len() {
             let row = tree.row(number);
-            if row.node != NO_ROW {
+            if row.node != NodeKey::NONE {
                 nodes.insert(row.node);
             }
         }
@@ -82,7 +82,7 @@ fn written_nodes(older: TreeRef<'_>, newer: TreeRef<'_>) -> BTreeSet<u32> {
     nodes
 }
 
-fn pair<'a>(older: TreeRef<'a>, newer: TreeRef<'a>, node: u32) -> Option<Pair<'a>> {
+fn pair<'a>(older: TreeRef<'a>, newer: TreeRef<'a>, node: NodeKey) -> Option<Pair<'a>> {
     let before = older.find(node);
     let after = newer.find(node);
     match (before, after) {
@@ -95,7 +95,7 @@ fn pair<'a>(older: TreeRef<'a>, newer: TreeRef<'a>, node: u32) -> Option<Pair<'a
 
 /// Returns the nodes that have a row in only one of the trees. With `aged`, includes all nodes with
 /// a ttl if the trees count ttls from different commits.
-fn different_nodes(older: TreeRef<'_>, newer: TreeRef<'_>, aged: bool) -> BTreeSet<u32> {
+fn different_nodes(older: TreeRef<'_>, newer: TreeRef<'_>, aged: bool) -> BTreeSet<NodeKey> {
     let mut nodes = written_nodes(older, newer);
     if aged && older.base.next_cycle != newer.base.next_cycle {
         newer.mortal_nodes(&mut |row| {
@@ -148,7 +148,7 @@ impl<'a> TreeRef<'a> {
     }
 
     /// Returns the nodes that were removed since the last snapshot.
-    fn overlay_removed(self) -> impl Iterator<Item = u32> + use<'a> {
+    fn overlay_removed(self) -> impl Iterator<Item = NodeKey> + use<'a> {
         self.overlay.into_iter().flat_map(|overlay| overlay.removed())
     }
 }

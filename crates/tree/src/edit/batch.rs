@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 use super::Draft;
 use crate::due::{Place, Step};
 use crate::list::{Children, Edit};
+use crate::row::NodeKey;
 
 impl Draft {
     /// Removes nodes and their subtrees, given by their current places in document order. Needs no
@@ -29,7 +30,7 @@ impl Draft {
     /// Removes the nodes at these paths from a list and from the lists below it. Recursion is
     /// bounded by the depth limit of trees.
     fn remove_from(&mut self, list: &mut Children, paths: &[&[Step]]) {
-        let mut gone: Vec<(u32, u32)> = Vec::new();
+        let mut gone: Vec<(NodeKey, u32)> = Vec::new();
         let mut edits = Vec::with_capacity(paths.len());
         for paths in paths.chunk_by(|left, right| left[0] == right[0]) {
             let Step { position, row } = paths[0][0];
@@ -62,6 +63,6 @@ impl Draft {
         row.children = list;
         row.summarize(below);
         row.digest = OnceLock::new();
-        self.base.rows + index
+        self.number_of(index)
     }
 }

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use super::{Draft, NodeData};
 use crate::class::Region;
 use crate::list::{Children, Entries, Summary};
-use crate::row::{NO_ROW, Row};
+use crate::row::{NO_ROW, NodeKey, Row};
 use crate::store::Space;
 use crate::tree::Tree;
 use crate::view::Base;
@@ -92,10 +92,10 @@ impl Builder {
         let number = u32::try_from(self.rows.len()).expect("row numbers are 32 bits");
         // Ids are numbered in order of arrival, so a number that is already known means a duplicate
         // id.
-        if row.node != number {
-            return Err(DuplicateId(self.space.ids.name(row.node).into()));
+        if row.node != NodeKey(number) {
+            return Err(DuplicateId(self.space.ids.name(row.node.0).into()));
         }
-        row.parent = self.rows.get(parent as usize).map_or(NO_ROW, |row| row.node);
+        row.parent = self.rows.get(parent as usize).map_or(NodeKey::NONE, |row| row.node);
         self.rows.push(row);
         self.parents.push(parent);
         Ok(number)

@@ -4,7 +4,7 @@ use super::build::Builder;
 use crate::class::Region;
 use crate::list::{Children, Summary};
 use crate::node::NodeRef;
-use crate::row::{NO_ROW, NO_SYMBOL, Row};
+use crate::row::{NO_ROW, NO_SYMBOL, NodeKey, Row};
 use crate::tree::Tree;
 
 impl Tree {
@@ -50,7 +50,7 @@ impl Builder {
         let space = self.space();
         let symbol = |text: Option<&str>| text.map_or(NO_SYMBOL, |text| space.symbols.intern(text));
         let row = Row {
-            node: space.ids.intern(node.id()),
+            node: NodeKey(space.ids.intern(node.id())),
             node_type: space.symbols.intern(node.node_type()),
             role: symbol(node.role()),
             kind: symbol(node.kind()),

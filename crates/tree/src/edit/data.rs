@@ -5,19 +5,15 @@ use std::sync::Arc;
 use crate::body::Body;
 use crate::class::Class;
 use crate::node::NodeRef;
-use crate::row::{ALL_REQUIRED, Header, HeaderSet, NEVER, NO_SYMBOL, Row, flag};
+use crate::row::{ALL_REQUIRED, Header, HeaderSet, NEVER, NO_SYMBOL, NodeKey, Row, flag};
 use crate::scalar::Scalar;
 use crate::store::Space;
-
-/// Identifies a node within a context and its forks, independent of its version.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct NodeKey(pub(crate) u32);
 
 impl NodeRef<'_> {
     /// Returns the node's key.
     #[must_use]
     pub fn key_of(self) -> NodeKey {
-        NodeKey(self.row.node)
+        self.row.node
     }
 }
 
@@ -117,7 +113,7 @@ impl<T: AsRef<str>> NodeData<T> {
         let symbol =
             |text: Option<T>| text.map_or(NO_SYMBOL, |text| space.symbols.intern(text.as_ref()));
         let node_type = space.symbols.intern(self.node_type.as_ref());
-        let mut row = Row::new(space.ids.intern(self.id.as_ref()), node_type, class);
+        let mut row = Row::new(NodeKey(space.ids.intern(self.id.as_ref())), node_type, class);
         row.role = symbol(self.role);
         row.kind = symbol(self.kind);
         row.set_offset(self.offset);

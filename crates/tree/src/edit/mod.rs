@@ -12,13 +12,14 @@ mod touch;
 mod undo;
 
 pub use build::{Builder, DuplicateId};
-pub use data::{NodeData, NodeKey};
-pub(crate) use overlay::Overlay;
+pub use data::NodeData;
+pub(crate) use overlay::{Overlay, OverlayIndex};
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::class::Region;
+use crate::row::NodeKey;
 use crate::view::{Base, REGIONS, TreeRef};
 use undo::Undo;
 
@@ -35,9 +36,9 @@ pub struct Draft {
     undo: Option<Box<Undo>>,
     /// The list (by its node) and position of the last removal: a guess at the position of the next
     /// one.
-    hint: Option<(u32, usize)>,
+    hint: Option<(NodeKey, usize)>,
     /// Nodes changed since the last call of [`Draft::take_changed`], if the draft is watched.
-    changed: Option<BTreeSet<u32>>,
+    changed: Option<BTreeSet<NodeKey>>,
 }
 
 impl Draft {
@@ -78,12 +79,12 @@ impl Draft {
     /// is watched.
     pub fn take_changed(&mut self) -> Vec<NodeKey> {
         let changed = self.changed.as_mut().map(std::mem::take).unwrap_or_default();
-        changed.into_iter().map(NodeKey).collect()
+        changed.into_iter().collect()
     }
 
     /// Adds a node to those that [`Draft::take_changed`] returns next.
     pub fn mark_changed(&mut self, node: NodeKey) {
-        self.note_changed(node.0);
+        self.note_changed(node);
     }
 
     /// Raises the number of the next commit. Only for histories that skip numbers.
@@ -91,10 +92,20 @@ impl Draft {
         self.base.next_cycle = self.base.next_cycle.max(cycle);
     }
 
-    fn note_changed(&mut self, node: u32) {
+    fn note_changed(&mut self, node: NodeKey) {
         if let Some(changed) = &mut self.changed {
             changed.insert(node);
         }
+    }
+
+    /// Returns the row number of a row in the overlay.
+    fn number_of(&self, index: OverlayIndex) -> u32 {
+        self.base.rows + index.0
+    }
+
+    /// Returns the index in the overlay of a row; `None` if the row is in the log.
+    fn overlay_index(&self, number: u32) -> Option<OverlayIndex> {
+        number.checked_sub(self.base.rows).map(OverlayIndex)
     }
 
     fn region_of_row(&self, number: u32) -> Option<Region> {

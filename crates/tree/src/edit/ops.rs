@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use super::{Draft, NodeData, NodeKey};
+use super::{Draft, NodeData};
 use crate::body::Body;
 use crate::node::NodeRef;
-use crate::row::{Header, NEVER, Row, flag};
+use crate::row::{Header, NEVER, NodeKey, Row, flag};
 use crate::scalar::Scalar;
 use crate::store::Names;
 
@@ -13,7 +13,7 @@ impl Draft {
     /// Inserts a node under a parent, at its position in canonical order. Its id must be unused.
     pub fn insert<T: AsRef<str>>(&mut self, parent: NodeKey, data: NodeData<T>) -> NodeKey {
         let mut row = data.into_row(&self.base.space);
-        row.parent = parent.0;
+        row.parent = parent;
         let node = row.node;
         // An id that is reused continues the version chain of the node that had it before.
         if let Some(before) = self.base.space.find_version(node, self.base.rows) {
@@ -21,19 +21,20 @@ impl Draft {
         }
         let below = row.children.summary(&self.view());
         row.summarize(below);
-        let number = self.base.rows + self.push(row);
-        self.link(parent.0, number);
-        self.refresh(parent.0);
+        let index = self.push(row);
+        let number = self.number_of(index);
+        self.link(parent, number);
+        self.refresh(parent);
         self.base.count += 1;
         self.note_changed(node);
-        NodeKey(node)
+        node
     }
 
     /// Removes a node and its subtree; returns the keys of all removed nodes, in document order.
     pub fn remove(&mut self, node: NodeKey) -> Vec<NodeKey> {
-        let number = self.view().find_row(node.0).expect("only nodes of the tree are removed");
+        let number = self.view().find_row(node).expect("only nodes of the tree are removed");
         let parent = self.view().row(number).parent;
-        let gone: Vec<(u32, u32)> = self
+        let gone: Vec<(NodeKey, u32)> = self
             .view()
             .node_at(number)
             .subtree()
@@ -45,13 +46,13 @@ impl Draft {
         }
         self.refresh(parent);
         self.base.count -= gone.len() as u32;
-        gone.into_iter().map(|(node, _)| NodeKey(node)).collect()
+        gone.into_iter().map(|(node, _)| node).collect()
     }
 
     /// Moves a node with its subtree to another parent or offset, keeping id and stamps.
     pub fn relocate(&mut self, node: NodeKey, parent: NodeKey, offset: Scalar) {
         self.reposition(node, |row| {
-            row.parent = parent.0;
+            row.parent = parent;
             if row.offset() != offset || !row.has(Header::Offset.bit()) {
                 row.settle(Header::Offset);
             }
@@ -76,7 +77,7 @@ impl Draft {
         let new = data.into_row(&self.base.space);
         self.reposition(node, |row| {
             *row = Row {
-                parent: parent.0,
+                parent,
                 previous: row.previous,
                 jump: row.jump,
                 version: row.version,
@@ -95,7 +96,7 @@ impl Draft {
         data: NodeData<T>,
     ) {
         self.overwrite(node, parent, data);
-        let committed = self.base.space.find(node.0, self.base.rows);
+        let committed = self.base.space.find(node, self.base.rows);
         let body = committed.and_then(|(_, row)| row.body.clone());
         self.change(node, |row| {
             if let Some(body) = &body {
@@ -108,16 +109,16 @@ impl Draft {
     /// Changes fields that determine a node's position: removes the node from its list, changes it,
     /// and inserts it at its new position.
     fn reposition(&mut self, node: NodeKey, change: impl FnOnce(&mut Row)) {
-        let index = self.touch(node.0);
-        let number = self.base.rows + index;
+        let index = self.touch(node);
+        let number = self.number_of(index);
         let before = self.view().row(number).parent;
         self.unlink(before, number);
         let row = self.row_mut(index);
         change(row);
         let after = row.parent;
         self.link(after, number);
-        self.refresh(node.0);
-        self.note_changed(node.0);
+        self.refresh(node);
+        self.note_changed(node);
         if before != after {
             self.refresh(before);
         }
@@ -159,15 +160,15 @@ impl Draft {
         if self.view().at(node).is_some_and(is_fixed) {
             return false;
         }
-        let index = self.touch(node.0);
+        let index = self.touch(node);
         change(self.row_mut(index));
-        self.note_changed(node.0);
-        self.refresh(node.0);
+        self.note_changed(node);
+        self.refresh(node);
         true
     }
 
     /// Inserts a row into its parent's list.
-    fn link(&mut self, parent: u32, number: u32) {
+    fn link(&mut self, parent: NodeKey, number: u32) {
         self.with_children(parent, |children, view| {
             let position = view.search(children, view.row(number)).unwrap_or_else(|at| at);
             children.insert(position, number, &view);
@@ -175,7 +176,7 @@ impl Draft {
     }
 
     /// Removes a row (in whatever version the list has) from its parent's list.
-    fn unlink(&mut self, parent: u32, number: u32) {
+    fn unlink(&mut self, parent: NodeKey, number: u32) {
         // Nodes that expire together are usually adjacent: try the position of the last removal
         // first.
         let hint = self.hint.filter(|(list, _)| *list == parent).map(|(_, position)| position);
@@ -195,14 +196,14 @@ impl Draft {
     }
 
     /// Records the removal of a node. A node that was never committed leaves no trace.
-    pub(super) fn bury(&mut self, node: u32, number: u32) {
+    pub(super) fn bury(&mut self, node: NodeKey, number: u32) {
         self.note_changed(node);
         if number < self.base.rows || self.base.space.find(node, self.base.rows).is_some() {
             self.set_index(node, None);
         } else {
             self.forget_index(node);
         }
-        if let Some(index) = number.checked_sub(self.base.rows) {
+        if let Some(index) = self.overlay_index(number) {
             *self.row_mut(index) = Row::void();
             self.overlay.free.push(index);
         }
@@ -211,25 +212,25 @@ impl Draft {
     /// Moves all children of one container into another, keeping ids and stamps; returns their
     /// number.
     pub fn adopt(&mut self, from: NodeKey, to: NodeKey) -> usize {
-        let rows = self.with_children(from.0, |children, _| {
+        let rows = self.with_children(from, |children, _| {
             std::mem::replace(children, crate::list::Children::EMPTY)
         });
-        let nodes: Vec<u32> = rows.iter().map(|row| self.view().row(row).node).collect();
+        let nodes: Vec<NodeKey> = rows.iter().map(|row| self.view().row(row).node).collect();
         let numbers: Vec<u32> = nodes
             .iter()
             .map(|node| {
                 let index = self.touch(*node);
-                self.row_mut(index).parent = to.0;
+                self.row_mut(index).parent = to;
                 self.row_mut(index).digest = std::sync::OnceLock::new();
                 self.note_changed(*node);
-                self.base.rows + index
+                self.number_of(index)
             })
             .collect();
-        self.with_children(to.0, |children, view| {
+        self.with_children(to, |children, view| {
             *children = crate::list::Children::from_rows(&numbers, &view);
         });
-        self.refresh(from.0);
-        self.refresh(to.0);
+        self.refresh(from);
+        self.refresh(to);
         numbers.len()
     }
 

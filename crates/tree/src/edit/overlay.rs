@@ -2,29 +2,35 @@
 
 use std::collections::BTreeMap;
 
-use crate::row::{Row, flag};
+use crate::row::{NodeKey, Row, flag};
+
+/// The index of a row in the overlay. Its row number, by which lists refer to it, is
+/// `base.rows + index`; see `Draft::number_of`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(transparent)]
+pub(crate) struct OverlayIndex(pub(crate) u32);
 
 /// The changes since the last snapshot.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Overlay {
     /// New versions of rows.
     pub(super) rows: Vec<Row>,
-    /// By node: its new row, or `None` if it was removed.
-    pub(super) index: BTreeMap<u32, Option<u32>>,
+    /// By node: the number of its new row, or `None` if it was removed.
+    pub(super) index: BTreeMap<NodeKey, Option<u32>>,
     /// Rows of nodes that were created and removed again; reused.
-    pub(super) free: Vec<u32>,
+    pub(super) free: Vec<OverlayIndex>,
     /// The first row, reserved for the turn that the commit will create: the turn is created last
     /// and read first.
-    pub(super) turn: Option<u32>,
+    pub(super) turn: Option<OverlayIndex>,
 }
 
 impl Overlay {
-    pub(crate) fn row(&self, index: u32) -> &Row {
-        &self.rows[index as usize]
+    pub(crate) fn row(&self, index: OverlayIndex) -> &Row {
+        &self.rows[index.0 as usize]
     }
 
     /// Returns `None` if the overlay does not know the node, `Some(None)` if it was removed.
-    pub(crate) fn find(&self, node: u32) -> Option<Option<u32>> {
+    pub(crate) fn find(&self, node: NodeKey) -> Option<Option<u32>> {
         self.index.get(&node).copied()
     }
 
@@ -34,12 +40,12 @@ impl Overlay {
     }
 
     /// Returns the nodes whose new rows have a key.
-    pub(crate) fn keyed(&self) -> impl Iterator<Item = u32> + '_ {
+    pub(crate) fn keyed(&self) -> impl Iterator<Item = NodeKey> + '_ {
         self.rows.iter().filter(|row| row.has(flag::KEYED) && !row.is_dead()).map(|row| row.node)
     }
 
     /// Returns the nodes that were removed.
-    pub(crate) fn removed(&self) -> impl Iterator<Item = u32> + '_ {
+    pub(crate) fn removed(&self) -> impl Iterator<Item = NodeKey> + '_ {
         self.index.iter().filter(|(_, entry)| entry.is_none()).map(|(node, _)| *node)
     }
 

@@ -2,25 +2,25 @@
 
 use std::sync::OnceLock;
 
-use super::Draft;
+use super::{Draft, OverlayIndex};
 use crate::class::Class;
 use crate::list::Children;
-use crate::row::{NO_ROW, Row};
+use crate::row::{NO_ROW, NodeKey, Row};
 use crate::view::TreeRef;
 
 impl Draft {
     /// Returns the overlay index of the node's row, copying the row into the overlay if needed.
     ///
     /// The parent's list is updated by the [`Draft::refresh`] that ends every change.
-    pub(super) fn touch(&mut self, node: u32) -> u32 {
+    pub(super) fn touch(&mut self, node: NodeKey) -> OverlayIndex {
         let number = self.view().find_row(node).expect("only nodes of the tree are touched");
         self.touch_row(number)
     }
 
     /// Like [`Draft::touch`], but takes the node's row.
-    pub(super) fn touch_row(&mut self, number: u32) -> u32 {
-        if number >= self.base.rows {
-            return number - self.base.rows;
+    pub(super) fn touch_row(&mut self, number: u32) -> OverlayIndex {
+        if let Some(index) = self.overlay_index(number) {
+            return index;
         }
         let mut row = self.base.space.row(number).clone();
         self.follow(&mut row, number);
@@ -48,11 +48,11 @@ impl Draft {
     }
 
     /// Adds a row to the overlay and its index.
-    pub(super) fn push(&mut self, row: Row) -> u32 {
+    pub(super) fn push(&mut self, row: Row) -> OverlayIndex {
         let node = row.node;
         if self.overlay.rows.is_empty() {
             self.overlay.rows.push(Row::void());
-            self.overlay.turn = Some(0);
+            self.overlay.turn = Some(OverlayIndex(0));
         }
         let is_new_turn = row.class() == Class::Turn && row.previous == NO_ROW;
         let reserved = if is_new_turn { self.overlay.turn.take() } else { None };
@@ -62,11 +62,12 @@ impl Draft {
                 index
             }
             None => {
+                let index = OverlayIndex(self.overlay.len());
                 self.overlay.rows.push(row);
-                u32::try_from(self.overlay.rows.len() - 1).expect("row numbers are 32 bits")
+                index
             }
         };
-        self.set_index(node, Some(self.base.rows + index));
+        self.set_index(node, Some(self.number_of(index)));
         index
     }
 
@@ -74,7 +75,7 @@ impl Draft {
     /// node afterwards.
     pub(super) fn with_children<T>(
         &mut self,
-        parent: u32,
+        parent: NodeKey,
         change: impl FnOnce(&mut Children, TreeRef<'_>) -> T,
     ) -> T {
         let number = self.view().find_row(parent).expect("the parent is in the tree");
@@ -94,23 +95,21 @@ impl Draft {
     }
 
     /// Recomputes the summary of a changed node and of all its ancestors.
-    pub(super) fn refresh(&mut self, node: u32) {
+    pub(super) fn refresh(&mut self, node: NodeKey) {
         let mut node = node;
         loop {
             let number = self.view().find_row(node).expect("a changed node is in the tree");
-            if number < self.base.rows {
-                // The root or a region: their rows never change.
-                return;
-            }
+            // The rows of the root and the regions never change.
+            let Some(index) = self.overlay_index(number) else { return };
             let below = {
                 let view = self.view();
                 view.row(number).children.summary(&view)
             };
-            let row = self.row_mut(number - self.base.rows);
+            let row = self.row_mut(index);
             row.summarize(below);
             row.digest = OnceLock::new();
             let parent = row.parent;
-            if parent == NO_ROW {
+            if parent == NodeKey::NONE {
                 return;
             }
             self.with_children(parent, |children, view| {

@@ -2,20 +2,20 @@
 
 use std::collections::BTreeMap;
 
-use super::Draft;
+use super::{Draft, OverlayIndex};
 use crate::list::Children;
-use crate::row::Row;
+use crate::row::{NodeKey, Row};
 
 /// The state needed to roll changes back.
 #[derive(Debug)]
 pub(super) struct Undo {
     rows: usize,
     /// Rows older than the checkpoint that were changed since.
-    changed: BTreeMap<u32, Row>,
+    changed: BTreeMap<OverlayIndex, Row>,
     /// Earlier entries of the index, newest last.
-    index: Vec<(u32, Option<Option<u32>>)>,
-    free: Vec<u32>,
-    turn: Option<u32>,
+    index: Vec<(NodeKey, Option<Option<u32>>)>,
+    free: Vec<OverlayIndex>,
+    turn: Option<OverlayIndex>,
     regions: [Children; 3],
     count: u32,
 }
@@ -52,7 +52,7 @@ impl Draft {
         }
         self.overlay.rows.truncate(undo.rows);
         for (index, row) in undo.changed {
-            self.overlay.rows[index as usize] = row;
+            self.overlay.rows[index.0 as usize] = row;
         }
         self.overlay.free = undo.free;
         self.overlay.turn = undo.turn;
@@ -61,24 +61,24 @@ impl Draft {
     }
 
     /// Returns a row of the overlay for changing it.
-    pub(super) fn row_mut(&mut self, index: u32) -> &mut Row {
-        let row = &mut self.overlay.rows[index as usize];
+    pub(super) fn row_mut(&mut self, index: OverlayIndex) -> &mut Row {
+        let row = &mut self.overlay.rows[index.0 as usize];
         if let Some(undo) = &mut self.undo
-            && (index as usize) < undo.rows
+            && (index.0 as usize) < undo.rows
         {
             undo.changed.entry(index).or_insert_with(|| row.clone());
         }
         row
     }
 
-    pub(super) fn set_index(&mut self, node: u32, entry: Option<u32>) {
+    pub(super) fn set_index(&mut self, node: NodeKey, entry: Option<u32>) {
         let before = self.overlay.index.insert(node, entry);
         if let Some(undo) = &mut self.undo {
             undo.index.push((node, before));
         }
     }
 
-    pub(super) fn forget_index(&mut self, node: u32) {
+    pub(super) fn forget_index(&mut self, node: NodeKey) {
         let before = self.overlay.index.remove(&node);
         if let Some(undo) = &mut self.undo {
             undo.index.push((node, before));

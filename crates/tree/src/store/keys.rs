@@ -4,6 +4,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::Paged;
+use crate::row::NodeKey;
 
 /// For each key, the nodes that got it in one segment of the log, newest first.
 ///
@@ -18,7 +19,7 @@ pub(super) struct Keys {
 
 #[derive(Clone, Copy, Debug)]
 struct Posting {
-    node: u32,
+    node: NodeKey,
     /// The index of the previous posting of the same key, plus one.
     before: u32,
 }
@@ -29,7 +30,7 @@ const NONE: u64 = 0;
 impl Keys {
     /// Records that a node has a key. `number` counts the postings of this segment; only its owner
     /// calls this.
-    pub(super) fn add(&self, number: u32, key: u32, node: u32) {
+    pub(super) fn add(&self, number: u32, key: u32, node: NodeKey) {
         let newest = self.newest.slot(key);
         let before = match newest.load(Ordering::Relaxed) {
             NONE => 0,
@@ -43,7 +44,7 @@ impl Keys {
     }
 
     /// Visits every node that ever had a key, newest first; possibly more than once.
-    pub(super) fn each(&self, key: u32, visit: &mut impl FnMut(u32)) {
+    pub(super) fn each(&self, key: u32, visit: &mut impl FnMut(NodeKey)) {
         let newest = self.newest.get(key).map_or(NONE, |newest| newest.load(Ordering::Acquire));
         let mut next = (newest != NONE).then(|| Posting::unpack(newest));
         while let Some(posting) = next {
@@ -57,10 +58,10 @@ impl Keys {
 impl Posting {
     /// Never [`NONE`]: the node is stored plus one.
     fn pack(self) -> u64 {
-        (u64::from(self.node) + 1) << 32 | u64::from(self.before)
+        (u64::from(self.node.0) + 1) << 32 | u64::from(self.before)
     }
 
     fn unpack(packed: u64) -> Self {
-        Posting { node: (packed >> 32) as u32 - 1, before: packed as u32 }
+        Posting { node: NodeKey((packed >> 32) as u32 - 1), before: packed as u32 }
     }
 }

@@ -7,7 +7,7 @@ use super::Paged;
 use super::brief::{Brief, Slot};
 use super::keys::Keys;
 use crate::class::Class;
-use crate::row::Row;
+use crate::row::{NodeKey, Row};
 
 /// The rows that one branch appended, numbered from `start`, and the newest row of each of its
 /// nodes.
@@ -96,25 +96,25 @@ impl Segment {
     }
 
     /// Records that a node has a key.
-    pub(crate) fn add_key(&self, key: u32, node: u32) {
+    pub(crate) fn add_key(&self, key: u32, node: NodeKey) {
         let number = self.key_count.fetch_add(1, Ordering::Relaxed);
         self.keys.add(number, key, node);
     }
 
     /// Visits every node that ever had a key in this segment, newest first; possibly more than
     /// once.
-    pub(crate) fn each_keyed(&self, key: u32, visit: &mut impl FnMut(u32)) {
+    pub(crate) fn each_keyed(&self, key: u32, visit: &mut impl FnMut(NodeKey)) {
         self.keys.each(key, visit);
     }
 
     /// Makes a row the newest of its node. The row must already be appended.
-    pub(crate) fn publish(&self, node: u32, number: u32) {
-        self.newest.slot(node).store(number + 1, Ordering::Release);
+    pub(crate) fn publish(&self, node: NodeKey, number: u32) {
+        self.newest.slot(node.0).store(number + 1, Ordering::Release);
     }
 
     /// Returns the newest row of a node in this segment.
     #[inline]
-    pub(crate) fn newest(&self, node: u32) -> Option<u32> {
-        self.newest.get(node)?.load(Ordering::Acquire).checked_sub(1)
+    pub(crate) fn newest(&self, node: NodeKey) -> Option<u32> {
+        self.newest.get(node.0)?.load(Ordering::Acquire).checked_sub(1)
     }
 }

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::brief::{Brief, Slot};
 use super::{Names, Segment};
-use crate::row::{NO_ROW, Row, flag};
+use crate::row::{NO_ROW, NodeKey, Row, flag};
 
 /// All rows and names visible to a branch of a context.
 ///
@@ -112,7 +112,7 @@ impl Space {
 
     /// Returns the row of a node in the state that has `rows` rows, with its number; `None` if the
     /// node is not in that state.
-    pub(crate) fn find(&self, node: u32, rows: u32) -> Option<(u32, &Row)> {
+    pub(crate) fn find(&self, node: NodeKey, rows: u32) -> Option<(u32, &Row)> {
         let number = self.find_version(node, rows)?;
         let row = self.row(number);
         (!row.is_dead()).then_some((number, row))
@@ -122,7 +122,7 @@ impl Space {
     ///
     /// Starts at the newest version in each segment and follows skip pointers back to the first row
     /// below the bound; see `Draft::follow` for their shape.
-    pub(crate) fn find_version(&self, node: u32, rows: u32) -> Option<u32> {
+    pub(crate) fn find_version(&self, node: NodeKey, rows: u32) -> Option<u32> {
         let mut bound = rows;
         for segment in self.segments.iter().rev() {
             if let Some(newest) = segment.newest(node) {
@@ -159,7 +159,7 @@ impl Space {
     }
 
     /// Visits every node that ever had a key, in any segment; possibly more than once.
-    pub(crate) fn each_keyed(&self, key: u32, visit: &mut impl FnMut(u32)) {
+    pub(crate) fn each_keyed(&self, key: u32, visit: &mut impl FnMut(NodeKey)) {
         self.segments.iter().rev().for_each(|segment| segment.each_keyed(key, visit));
     }
 
