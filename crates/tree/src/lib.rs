@@ -49,7 +49,7 @@ mod walk;
 pub use body::{Body, Content, is_hashed_attribute};
 pub use class::{Class, Region, Vocabulary};
 pub use due::{Due, Place};
-pub use edit::{Builder, Draft, DuplicateId, NodeData, NodeKey};
+pub use edit::{Builder, Draft, DuplicateId, NodeData, NodeKey, WorkingTree};
 pub use merkle::{MerkleHasher, root_digest};
 pub use node::{NodeChildren, NodeRef};
 pub use row::{Header, HeaderSet};

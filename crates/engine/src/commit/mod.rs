@@ -21,8 +21,10 @@ use crate::work::{MAX_CYCLE, Work};
 /// What a commit may be told.
 #[derive(Default)]
 pub struct CommitOptions<'a> {
-    /// What to prune; nothing by default.
+    /// What to prune. `None` is the context's own policy, see [`ContextOptions::policy`](crate::ContextOptions::policy).
     pub policy: Option<&'a Policy>,
+    /// Prunes nothing, whatever the context's own policy says.
+    pub without_policy: bool,
     /// Runs after expiry and before pruning: returns operations that make the tree smaller, such as replacing old turns' post-context by
     /// a summary. They are checked like any other; if one is refused, the commit fails and nothing has changed.
     pub compaction: Option<Compaction<'a>>,
@@ -40,6 +42,13 @@ pub(crate) struct Progress {
     cascaded: Vec<String>,
     pruned: Vec<Pruned>,
     unmet: Vec<Unmet>,
+}
+
+impl<'a> CommitOptions<'a> {
+    /// Returns the policy that a commit with these options keeps to.
+    pub(crate) fn policy_or(&self, own: Option<&'a Policy>) -> Option<&'a Policy> {
+        if self.without_policy { None } else { self.policy.or(own) }
+    }
 }
 
 /// What the steps of a commit need besides the draft.
@@ -84,10 +93,11 @@ impl Work<'_> {
                     .map_err(|error| CommitError::Compaction(BatchError { index, error }))?;
             }
         }
-        if let Some(policy) = options.policy {
+        let policy = options.policy_or(self.settings.policy.as_ref());
+        if let Some(policy) = policy {
             self.prune(policy, around, &mut progress)?;
         }
-        if options.policy.is_some() || options.compaction.is_some() {
+        if policy.is_some() || options.compaction.is_some() {
             self.cascade(around, &mut progress);
         }
         let (sealed, core) = self.seal();

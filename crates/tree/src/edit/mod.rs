@@ -9,10 +9,12 @@ mod ops;
 mod overlay;
 mod touch;
 mod undo;
+mod working;
 
 pub use build::{Builder, DuplicateId};
 pub use data::{NodeData, NodeKey};
 pub(crate) use overlay::Overlay;
+pub use working::WorkingTree;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -30,7 +32,8 @@ pub struct Draft {
     /// The last snapshot with its lists as they are now; rows of the overlay are numbered from `base.rows` on.
     base: Base,
     overlay: Overlay,
-    undo: Option<Box<Undo>>,
+    /// The open checkpoints, innermost last.
+    undo: Vec<Box<Undo>>,
     /// Where the last node was taken out: a list, by its node, and a position in it. Only a guess where the next one stands.
     hint: Option<(u32, usize)>,
     /// Nodes that were changed since somebody last asked, if anybody wants to know.
@@ -39,7 +42,7 @@ pub struct Draft {
 
 impl Draft {
     pub(crate) fn new(base: Base) -> Self {
-        Draft { base, overlay: Overlay::default(), undo: None, hint: None, changed: None }
+        Draft { base, overlay: Overlay::default(), undo: Vec::new(), hint: None, changed: None }
     }
 
     /// Returns the working tree to be read.
@@ -53,7 +56,7 @@ impl Draft {
     pub fn fork(&self) -> Draft {
         let space = Arc::new(self.base.space.fork(self.base.rows));
         let base = Base { space, ..self.base.clone() };
-        Draft { base, overlay: self.overlay.clone(), undo: None, hint: None, changed: None }
+        Draft { base, overlay: self.overlay.clone(), undo: Vec::new(), hint: None, changed: None }
     }
 
     /// True if nothing was changed since the last snapshot.
