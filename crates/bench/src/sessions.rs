@@ -162,7 +162,7 @@ impl Long {
                 Ok::<_, StoreError>(())
             })?;
         }
-        let export = session.context()?.head().expect("there are commits").export();
+        let export = session.head()?.expect("there are commits").export();
         Ok(Long { _folder: folder, path, export, turns })
     }
 
@@ -182,9 +182,9 @@ impl Long {
             || {
                 let start = Instant::now();
                 let store = open(&self.path).expect("the store works");
-                let mut session = store.session("main").expect("it is there");
-                let context = session.context().expect("it can be read");
-                let thread = context.head().expect("there are commits").thread();
+                let session = store.session("main").expect("it is there");
+                let head = session.head().expect("it can be read");
+                let thread = head.expect("there are commits").thread();
                 let took = start.elapsed().as_nanos() as f64;
                 assert!(thread.len() > self.turns as usize * 2 * MESSAGE);
                 took
@@ -291,8 +291,8 @@ pub fn measure_idle(path: &Path, contexts: u64, held: bool) -> Outcome<u64> {
     let before = resident();
     let mut sessions = Vec::new();
     for number in 0..contexts {
-        let mut session = store.session(&context_name(number))?;
-        std::hint::black_box(session.context()?.head().map(contextree::Snapshot::thread));
+        let session = store.session(&context_name(number))?;
+        std::hint::black_box(session.head()?.map(contextree::Snapshot::thread));
         if held {
             sessions.push(session);
         }

@@ -286,7 +286,11 @@ fn commit_sequence(schema: &Value) -> Result<(), String> {
         seen.borrow_mut().push(tree.turn_count() == 0);
         Vec::new()
     };
-    let options = contextree::CommitOptions { policy: Some(&policy), compaction: Some(&look) };
+    let options = contextree::CommitOptions {
+        policy: Some(&policy),
+        compaction: Some(&look),
+        ..Default::default()
+    };
     let report = context.commit_with(&options).map_err(|error| error.to_string())?;
     equal(&vec![false, true, true], &seen.into_inner())?;
     equal(&vec!["due".to_owned()], &report.expired)?;

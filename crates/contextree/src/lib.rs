@@ -40,7 +40,7 @@ pub use contextree_engine::{
     Edit, FlatLogError, HistoryError, Holder, IdRequest, IdRole, IdSource, Limit, Liveness,
     LivenessProbe, LogicalClock, Measure, MeasureName, NewNode, Op, OpError, Operation, Outcome,
     Place, Policy, PolicyError, PreparedNode, Preview, Pruned, ReadableIds, Reason, Reference,
-    Snapshot, SnapshotAddress, SnapshotError, Unmet, Warning, WriteError, Writer, Zone,
+    Snapshot, SnapshotAddress, SnapshotError, Unmet, Warning, Working, WriteError, Writer, Zone,
     prune_order,
 };
 pub use contextree_json as json;

@@ -13,7 +13,7 @@ use crate::commit::{CommitOptions, Surroundings};
 use crate::durable::Recorder;
 use crate::error::{BatchError, CommitError, OpError};
 use crate::op::{Edit, Op, Outcome, Place, PreparedNode};
-use crate::policy::{Measure, Measures};
+use crate::policy::{Measure, Measures, Policy};
 use crate::refs::{Handles, LivenessProbe, Reference};
 use crate::report::CommitReport;
 use crate::snapshot::{Snapshot, SnapshotAddress, SnapshotError};
@@ -33,6 +33,10 @@ pub struct ContextOptions {
     pub clock: Option<Arc<dyn Clock>>,
     /// The source of ids; readable ones by default.
     pub ids: Option<Arc<dyn IdSource>>,
+    /// The policy of every commit whose options name no other; none by default.
+    pub policy: Option<Policy>,
+    /// Measures that policies can count in, by name; more can be added with [`Context::set_measure`].
+    pub measures: Vec<(String, Arc<dyn Measure>)>,
 }
 
 /// A context. It has one writer at a time; snapshots can be read from any thread.
@@ -139,6 +143,7 @@ impl Context {
             limits: options.limits,
             clock: options.clock.unwrap_or_else(|| Arc::new(LogicalClock)),
             ids: options.ids.unwrap_or_else(|| Arc::new(ReadableIds)),
+            policy: options.policy,
         };
         Context {
             draft,
@@ -147,7 +152,7 @@ impl Context {
             history,
             skipped: 0,
             handles: Handles::default(),
-            measures: Measures::default(),
+            measures: Measures(options.measures.into_iter().collect()),
             attempts: Attempts::default(),
             revision: 0,
             recorder: None,
@@ -233,7 +238,7 @@ impl Context {
         self.apply(Op::Remove { node: node.to_owned() }).map(drop)
     }
 
-    /// Commits, without pruning.
+    /// Commits, pruning what the context's own policy says.
     ///
     /// # Errors
     ///
@@ -583,6 +588,12 @@ impl Context {
     #[must_use]
     pub fn edition(&self) -> Edition {
         self.settings.edition
+    }
+
+    /// Returns the policy of every commit whose options name no other.
+    #[must_use]
+    pub fn policy(&self) -> Option<&Policy> {
+        self.settings.policy.as_ref()
     }
 
     /// Returns the source of ids.

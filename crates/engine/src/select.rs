@@ -1,9 +1,8 @@
 //! Selects from the working tree and the history of a context.
 
-use contextree_query::resolved::At;
 use contextree_query::{
     Answer, Explanation, Moment, Plan, QueryError, RangeDiff, RangeOptions, SelectOptions,
-    Timeline, diff_selected, explain, plan, resolve, resolve_on_tree, select_parsed,
+    Timeline, diff_selected, explain, plan, resolve_on_tree, select, select_parsed,
 };
 use contextree_selector as ast;
 use contextree_selector::{Edition, SnapshotRange, Span, Time, TimeKind, TurnPoint, parse};
@@ -14,20 +13,24 @@ use crate::context::Context;
 use crate::snapshot::{Snapshot, SnapshotAddress, SnapshotError};
 
 impl Timeline for Context {
+    /// [`QueryError::NotLoaded`] if a context from a store is asked for a part of the history that only the store has.
+    type Error = QueryError;
+
     fn snapshot_count(&self) -> usize {
         self.skipped + self.history().len()
     }
 
-    fn snapshot(&self, position: usize) -> Option<Moment<'_>> {
-        let snapshot = self.history().get(position.checked_sub(self.skipped)?)?;
-        Some(Moment { cycle: snapshot.cycle(), tree: snapshot.view() })
+    fn snapshot(&self, position: usize) -> Result<Option<Moment<'_>>, QueryError> {
+        let index = position.checked_sub(self.skipped).ok_or(QueryError::NotLoaded)?;
+        let snapshot = self.history().get(index);
+        Ok(snapshot.map(|found| Moment { cycle: found.cycle(), tree: found.view() }))
     }
 
-    fn working(&self) -> Option<TreeRef<'_>> {
-        Some(Context::working(self))
+    fn working(&self) -> Result<Option<TreeRef<'_>>, QueryError> {
+        Ok(Some(Context::working(self)))
     }
 
-    fn position_of_cycle(&self, cycle: i64) -> usize {
+    fn position_of_cycle(&self, cycle: i64) -> Result<usize, QueryError> {
         let history = self.history();
         let cycle_at = |index| history.get(index).map(|snapshot| i64::from(snapshot.cycle()));
         let (mut low, mut high) = (0, history.len());
@@ -38,10 +41,12 @@ impl Timeline for Context {
                 _ => high = middle,
             }
         }
-        // A cycle before the loaded snapshots has an unknown position, which is not that of the
-        // oldest loaded one.
+        // Snapshots before the loaded ones are only in the store, so it alone knows the position.
         let is_before = low == 0 && cycle_at(0) != Some(cycle);
-        if is_before { self.skipped.saturating_sub(1) } else { self.skipped + low }
+        if is_before && self.skipped > 0 {
+            return Err(QueryError::NotLoaded);
+        }
+        Ok(self.skipped + low)
     }
 }
 
@@ -89,27 +94,7 @@ impl Context {
         edition: Edition,
         options: &SelectOptions,
     ) -> Result<Answer<'_>, QueryError> {
-        let parsed = parse(selector, edition)?;
-        self.check_loaded(&parsed)?;
-        Ok(select_parsed(&parsed, selector, self, options)?)
-    }
-
-    /// Returns an error if a selector addresses snapshots that are not loaded.
-    fn check_loaded(&self, selector: &ast::Selector) -> Result<(), QueryError> {
-        if self.skipped == 0 {
-            return Ok(());
-        }
-        let is_loaded = |position: &usize| *position >= self.skipped;
-        let all_loaded = match resolve(selector, self).map(|found| found.at) {
-            Ok(At::Working) => true,
-            Ok(At::Snapshot(position)) => is_loaded(&position),
-            Ok(At::Every(positions)) => positions.iter().all(is_loaded),
-            Ok(At::Range(range)) => range.positions.iter().all(is_loaded),
-            // It may be in the store.
-            Err(error) if error.code() == "E_SNAPSHOT_NOT_FOUND" => false,
-            Err(error) => return Err(error.into()),
-        };
-        if all_loaded { Ok(()) } else { Err(QueryError::NotLoaded) }
+        select(selector, edition, self, options)
     }
 
     /// Explains how a selector is parsed and evaluated: its syntax tree, its canonical text, the
@@ -132,7 +117,6 @@ impl Context {
         selector: &str,
         edition: Edition,
     ) -> Result<Explanation, QueryError> {
-        self.check_loaded(&parse(selector, edition)?)?;
         explain(selector, edition, self)
     }
 
@@ -162,7 +146,6 @@ impl Context {
         };
         let span = parsed.time.map_or(Span::NONE, |time| time.span);
         parsed.time = Some(Time { kind: TimeKind::Range(range), span });
-        self.check_loaded(&parsed)?;
         let options = SelectOptions { range: options.clone(), ..SelectOptions::default() };
         match select_parsed(&parsed, selector, self, &options)? {
             Answer::Range(range) => Ok(range),

@@ -8,6 +8,7 @@ use contextree_tree::{Body, Draft, NodeData, NodeKey, Region, Tree, Vocabulary};
 
 use crate::clock::{Clock, IdRequest, IdRole, IdSource};
 use crate::place::core_of;
+use crate::policy::Policy;
 use crate::report::{Operation, Warning};
 
 /// The counters of a context.
@@ -59,6 +60,8 @@ pub(crate) struct Settings {
     pub(crate) limits: Limits,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) ids: Arc<dyn IdSource>,
+    /// What commits prune that are not told otherwise.
+    pub(crate) policy: Option<Policy>,
 }
 
 /// The largest ttl of a node; added to the highest cycle it still fits 32 bits.

@@ -13,7 +13,7 @@
 //! [`explain`](fn@explain) describes what would be done.
 //!
 //! ```
-//! use contextree_query::{Moment, SelectOptions, Timeline, select};
+//! use contextree_query::{Moment, QueryError, SelectOptions, Timeline, select};
 //! use contextree_selector::Edition;
 //! use contextree_tree::{Builder, NodeData, Region, Tree, TreeRef};
 //!
@@ -21,14 +21,16 @@
 //! struct Single(Tree);
 //!
 //! impl Timeline for Single {
+//!     type Error = QueryError;
+//!
 //!     fn snapshot_count(&self) -> usize {
 //!         1
 //!     }
-//!     fn snapshot(&self, position: usize) -> Option<Moment<'_>> {
-//!         (position == 0).then(|| Moment { cycle: 1, tree: self.0.view() })
+//!     fn snapshot(&self, position: usize) -> Result<Option<Moment<'_>>, QueryError> {
+//!         Ok((position == 0).then(|| Moment { cycle: 1, tree: self.0.view() }))
 //!     }
-//!     fn working(&self) -> Option<TreeRef<'_>> {
-//!         None
+//!     fn working(&self) -> Result<Option<TreeRef<'_>>, QueryError> {
+//!         Ok(None)
 //!     }
 //! }
 //!
@@ -76,7 +78,7 @@ pub use error::{QueryError, ResolveError, ResolveErrorKind, Warning, WarningKind
 #[doc(hidden)]
 pub use evaluate::find_everywhere;
 pub use evaluate::{evaluate, find_matches};
-pub use explain::{ExplainedStep, Explanation, SyntaxNode, explain};
+pub use explain::{ExplainedStep, Explanation, SyntaxNode, explain, explain_parsed};
 pub use matches::Matches;
 pub use plan::{Plan, plan};
 pub use range::{

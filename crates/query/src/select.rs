@@ -6,7 +6,7 @@ use contextree_selector::{Edition, Selector, parse};
 use contextree_tree::{NodeRef, TreeRef};
 
 use crate::depth::Axis;
-use crate::error::{QueryError, ResolveError};
+use crate::error::QueryError;
 use crate::evaluate::Env;
 use crate::evaluate::{Window, arrange, cut, evaluate_some, find, unique};
 use crate::plan::{Plan, plan};
@@ -65,28 +65,29 @@ impl<'t> Answer<'t> {
 ///
 /// # Errors
 ///
-/// If the selector is invalid in the edition or addresses a snapshot that does not exist.
+/// If the selector is invalid in the edition, addresses a snapshot that does not exist, or the
+/// history cannot be read.
 pub fn select<'t, T: Timeline + ?Sized>(
     text: &str,
     edition: Edition,
     timeline: &'t T,
     options: &SelectOptions,
-) -> Result<Answer<'t>, QueryError> {
-    let selector = parse(text, edition)?;
-    Ok(select_parsed(&selector, text, timeline, options)?)
+) -> Result<Answer<'t>, T::Error> {
+    let selector = parse(text, edition).map_err(QueryError::from)?;
+    select_parsed(&selector, text, timeline, options)
 }
 
 /// Evaluates a parsed selector. `text` is its source; ranges report it.
 ///
 /// # Errors
 ///
-/// If it addresses a snapshot that does not exist.
+/// If it addresses a snapshot that does not exist, or the history cannot be read.
 pub fn select_parsed<'t, T: Timeline + ?Sized>(
     selector: &Selector,
     text: &str,
     timeline: &'t T,
     options: &SelectOptions,
-) -> Result<Answer<'t>, ResolveError> {
+) -> Result<Answer<'t>, T::Error> {
     let resolved = resolve(selector, timeline)?;
     let plan = plan(resolved.query);
     let window = Window {
@@ -96,13 +97,15 @@ pub fn select_parsed<'t, T: Timeline + ?Sized>(
             .filter
             .as_ref()
             .map(|filter| resolve_on_tree(filter).map(crate::plan::plan))
-            .transpose()?,
+            .transpose()
+            .map_err(QueryError::from)?,
     };
     let as_nodes = options.range_as_nodes && selector.edition == Edition::V0_1;
+    prefetch(&resolved.at, timeline)?;
     let nodes = match resolved.at {
-        At::Working => on_one(&plan, timeline.working(), None, &window),
+        At::Working => on_one(&plan, timeline.working()?, None, &window),
         At::Snapshot(position) => {
-            let moment = timeline.snapshot(position);
+            let moment = timeline.snapshot(position)?;
             on_one(
                 &plan,
                 moment.map(|moment| moment.tree),
@@ -110,13 +113,26 @@ pub fn select_parsed<'t, T: Timeline + ?Sized>(
                 &window,
             )
         }
-        At::Every(positions) => on_every(&plan, timeline, &positions, &window),
-        At::Range(range) if as_nodes => on_every(&plan, timeline, &range.positions, &window),
+        At::Every(positions) => on_every(&plan, timeline, &positions, &window)?,
+        At::Range(range) if as_nodes => on_every(&plan, timeline, &range.positions, &window)?,
         At::Range(range) => {
-            return Ok(Answer::Range(range_diff(&plan, &range, text, timeline, &options.range)));
+            return range_diff(&plan, &range, text, timeline, &options.range).map(Answer::Range);
         }
     };
     Ok(Answer::Nodes(nodes))
+}
+
+/// Announces the snapshots that a selector addresses, where there are several.
+pub(crate) fn prefetch<T: Timeline + ?Sized>(at: &At, timeline: &T) -> Result<(), T::Error> {
+    let positions = match at {
+        At::Working | At::Snapshot(_) => return Ok(()),
+        At::Every(positions) => positions,
+        At::Range(range) => &range.positions,
+    };
+    match (positions.iter().min(), positions.iter().max()) {
+        (Some(oldest), Some(newest)) => timeline.prefetch(*oldest, *newest),
+        _ => Ok(()),
+    }
 }
 
 fn on_one<'t>(
@@ -142,11 +158,12 @@ fn on_every<'t, T: Timeline + ?Sized>(
     timeline: &'t T,
     positions: &[usize],
     window: &Window,
-) -> Selection<'t> {
+) -> Result<Selection<'t>, T::Error> {
     let mut seen: BTreeSet<&'t str> = BTreeSet::new();
     let mut nodes: Vec<NodeRef<'t>> = Vec::new();
     let mut trees = Vec::new();
-    for moment in positions.iter().filter_map(|position| timeline.snapshot(*position)) {
+    for position in positions {
+        let Some(moment) = timeline.snapshot(*position)? else { continue };
         let axis = Axis::new(moment.tree, plan.query.recency);
         let found = find(plan, &axis, &Env::at(Some(moment.cycle)), None);
         let found = arrange(found.iter().collect(), plan.query.arrangement, &axis);
@@ -159,5 +176,5 @@ fn on_every<'t, T: Timeline + ?Sized>(
     }
     let nodes = window.cut(cut(plan, nodes));
     let warnings = if nodes.is_empty() { unknown_types(&plan.query, &trees) } else { Vec::new() };
-    Selection { nodes, warnings, recency: plan.query.recency }
+    Ok(Selection { nodes, warnings, recency: plan.query.recency })
 }

@@ -2,34 +2,71 @@
 
 use contextree_tree::TreeRef;
 
-/// A history that can be queried: its snapshots, oldest first, and the working state.
+use crate::error::QueryError;
+
+/// A history to be queried: its snapshots, oldest first, and the working state.
 ///
-/// Implemented by owners of snapshots; queries need nothing else. Cycles increase with the
-/// position.
+/// Implemented by the owner of the snapshots; the query crate needs nothing else. Cycles increase with the position.
+/// Every method that may have to fetch something can fail, so that a store can implement the trait.
 pub trait Timeline {
-    /// Returns the number of snapshots. Called once per query to turn `@t-3` into a position.
+    /// Why a query over this history fails. [`QueryError`] itself for a history in memory; a store adds its own failures.
+    type Error: From<QueryError>;
+
+    /// Returns how many snapshots there are. Called once per query to turn `@t-3` into a position.
     fn snapshot_count(&self) -> usize;
 
-    /// Returns the snapshot at a position, 0 being the oldest; `None` beyond the newest. Called for
-    /// every snapshot that a selector addresses.
-    fn snapshot(&self, position: usize) -> Option<Moment<'_>>;
+    /// Returns the snapshot at a position, 0 being the oldest; `None` beyond the newest. Called for every snapshot that
+    /// a selector addresses.
+    ///
+    /// # Errors
+    ///
+    /// If the snapshot cannot be read.
+    fn snapshot(&self, position: usize) -> Result<Option<Moment<'_>>, Self::Error>;
 
-    /// Returns the working state, if there is one. Called for selectors without a time prefix, from
-    /// edition 0.2 on.
-    fn working(&self) -> Option<TreeRef<'_>>;
+    /// Returns the working state, if there is one. Called for selectors without a time, from edition 0.2 on.
+    ///
+    /// # Errors
+    ///
+    /// If the working state cannot be read.
+    fn working(&self) -> Result<Option<TreeRef<'_>>, Self::Error>;
 
-    /// Returns the position of the first snapshot whose cycle is at least `cycle`; the number of
-    /// snapshots if there is none. Called for `@c12`. The default is a binary search.
-    fn position_of_cycle(&self, cycle: i64) -> usize {
+    /// Returns the cycle of the snapshot at a position. Called where only the number matters; the default reads the
+    /// snapshot.
+    ///
+    /// # Errors
+    ///
+    /// If the history cannot be read.
+    fn cycle_at(&self, position: usize) -> Result<Option<u32>, Self::Error> {
+        Ok(self.snapshot(position)?.map(|moment| moment.cycle))
+    }
+
+    /// Returns the position of the first snapshot whose cycle is at least `cycle`; the number of snapshots if there is
+    /// none. Called for `@c12`. The default is a binary search.
+    ///
+    /// # Errors
+    ///
+    /// If the history cannot be read.
+    fn position_of_cycle(&self, cycle: i64) -> Result<usize, Self::Error> {
         let (mut low, mut high) = (0, self.snapshot_count());
         while low < high {
-            let middle = low + (high - low) / 2;
-            match self.snapshot(middle) {
-                Some(moment) if i64::from(moment.cycle) < cycle => low = middle + 1,
+            let middle = low.midpoint(high);
+            match self.cycle_at(middle)? {
+                Some(found) if i64::from(found) < cycle => low = middle + 1,
                 _ => high = middle,
             }
         }
-        low
+        Ok(low)
+    }
+
+    /// Announces that the snapshots from `oldest` to `newest`, both included, are about to be read. Called once per
+    /// query that addresses several, so that they can be fetched together. The default does nothing.
+    ///
+    /// # Errors
+    ///
+    /// If the history cannot be read.
+    fn prefetch(&self, oldest: usize, newest: usize) -> Result<(), Self::Error> {
+        let _ = (oldest, newest);
+        Ok(())
     }
 }
 

@@ -38,18 +38,21 @@ pub use store::Postgres;
 
 use std::sync::Arc;
 
-use contextree_store::{Result, Store, StoreOptions};
+use contextree_store::{Result, Schemes, Store, StoreOptions};
 
-/// Opens the store at any address: `postgres://…` here, every other as [`Store::open_with`] does.
+/// Adds `postgres:` and `postgresql:` to the kinds of stores that a program can open.
+#[must_use]
+pub fn register(schemes: Schemes) -> Schemes {
+    ["postgres", "postgresql"].into_iter().fold(schemes, |schemes, scheme| {
+        schemes.with(scheme, |url, _| Ok(Arc::new(Postgres::open(url)?)))
+    })
+}
+
+/// Opens the store at a URL: `postgres://…`, or whatever [`Store::open_with`] opens.
 ///
 /// # Errors
 ///
-/// The address is none, or the store cannot be opened.
+/// If the URL is invalid, or the store cannot be opened.
 pub fn open(url: &str, options: StoreOptions) -> Result<Store> {
-    match url.split_once(':') {
-        Some(("postgres" | "postgresql", _)) => {
-            Ok(Store::over(Arc::new(Postgres::open(url)?), options))
-        }
-        _ => Store::open_with(url, options),
-    }
+    register(Schemes::default()).open(url, options)
 }

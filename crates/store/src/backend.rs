@@ -1,5 +1,7 @@
 //! What every store can do. One conformance suite holds for all.
 
+use std::path::Path;
+
 use crate::error::Result;
 use crate::rows::{
     AttemptRow, Checkpoint, Commit, ContextRow, NewContext, Pin, Rewrite, Step, Stretch,
@@ -98,8 +100,15 @@ pub trait Backend: Send + Sync {
     /// Asks the engine below for faults of its own: one line for each.
     fn check(&self) -> Result<Vec<String>>;
 
-    /// Has somebody told of the steps that other processes take, where the engine below can tell: a context's number and its new revision.
-    /// False if it cannot; then only asking helps.
+    /// Copies the whole store into a new file while others use it. `progress` is told how many pages were copied, and of
+    /// how many. Returns false if the backend cannot do this.
+    fn backup(&self, path: &Path, progress: &mut dyn FnMut(u64, u64)) -> Result<bool> {
+        let _ = (path, progress);
+        Ok(false)
+    }
+
+    /// Registers a listener for steps taken by other processes: it gets the context's number and its new revision. Returns
+    /// false if the backend has no notifications; then the only way is to ask.
     fn subscribe(&self, listener: Box<dyn Fn(i64, u64) + Send + Sync>) -> Result<bool> {
         drop(listener);
         Ok(false)

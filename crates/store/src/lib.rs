@@ -14,30 +14,36 @@ mod error;
 mod load;
 mod memory;
 mod packed;
+mod past;
 mod pool;
+mod reader;
 mod retention;
 mod rows;
 mod sealed;
 mod session;
 mod settings;
+mod slot;
 #[cfg(feature = "sqlite")]
 mod sqlite;
+mod state;
+mod step;
 mod store;
-mod timeline;
 mod url;
 mod verify;
 
 pub use backend::Backend;
 pub use error::{ReadError, Result, StoreError};
 pub use memory::Memory;
+pub use reader::Reader;
 pub use retention::{Retained, Retention};
 pub use rows::{
     AttemptRow, Checkpoint, Commit, ContentRow, ContextRow, Head, NewContext, Pin, Rewrite, Step,
     Stretch,
 };
-pub use session::{AsConflict, Session};
+pub use session::Session;
 pub use settings::ContextSettings;
 #[cfg(feature = "sqlite")]
 pub use sqlite::{Durability, Sqlite, SqliteOptions};
-pub use store::{Store, StoreOptions};
+pub use store::{OpenHook, Store, StoreOptions};
+pub use url::{Opener, Schemes};
 pub use verify::{ContextCheck, Verification};

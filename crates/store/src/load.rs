@@ -6,15 +6,14 @@ use contextree_canon::Hash;
 use contextree_canon::record::{
     BodyPlace, Effects, Fold, RecordError, StoredBody, Subject, read_bodies, read_effects,
 };
-use contextree_engine::{
-    Attempt, Context, ContextOptions, Restore, Snapshot, SnapshotAddress, SnapshotError,
-};
+use contextree_engine::{Context, ContextOptions, Restore};
 use contextree_tree::Body;
 
 use crate::backend::Backend;
-use crate::error::{ReadError, Result, StoreError};
+use crate::error::{Result, StoreError};
 use crate::packed::{unpack, unpack_bytes};
-use crate::rows::{Checkpoint, Commit, ContextRow, Stretch};
+use crate::rows::{Checkpoint, Commit, Stretch};
+use crate::state::State;
 
 /// How many contents are fetched at once.
 const CONTENTS_AT_ONCE: usize = 256;
@@ -112,24 +111,6 @@ impl Place<'_> {
             }
         }
         Ok(count)
-    }
-
-    /// Returns the cycle of the snapshot that is so many back from the newest.
-    fn back(&self, snapshots: u64, back: u64, newest: u32) -> Result<Option<u32>> {
-        let Some(position) = snapshots.checked_sub(1).and_then(|last| last.checked_sub(back))
-        else {
-            return Ok(None);
-        };
-        let (mut low, mut high) = (0, newest);
-        while low < high {
-            let middle = low.midpoint(high);
-            if self.count(middle)? > position {
-                high = middle;
-            } else {
-                low = middle + 1;
-            }
-        }
-        Ok(Some(low))
     }
 
     pub(crate) fn read_effects<'b>(&self, record: &str, bytes: &'b [u8]) -> Result<Effects<'b>> {
@@ -305,8 +286,12 @@ impl Place<'_> {
     }
 
     /// Goes on with the working state.
-    pub(crate) fn work(&self, restore: &mut Restore, journal: &[Vec<u8>]) -> Result<()> {
-        for (index, entry) in journal.iter().enumerate() {
+    pub(crate) fn work<'e>(
+        &self,
+        restore: &mut Restore,
+        journal: impl Iterator<Item = &'e Vec<u8>>,
+    ) -> Result<()> {
+        for (index, entry) in journal.enumerate() {
             let record = format!("entry {} of the journal", index + 1);
             let (effects, bodies) = split_journal(entry)
                 .ok_or_else(|| RecordError { message: "it is cut off".to_owned(), offset: 0 })
@@ -362,107 +347,15 @@ pub(crate) fn split_journal(entry: &[u8]) -> Option<(&[u8], &[u8])> {
     rest.split_at_checked(u32::from_le_bytes(*length) as usize)
 }
 
-/// A context, as it was read.
-pub(crate) struct Opened {
-    pub(crate) row: ContextRow,
-    pub(crate) lineage: Vec<Stretch>,
-    pub(crate) context: Context,
-    pub(crate) checkpoint_bytes: u64,
-    pub(crate) since: u64,
-}
-
-/// How often a context is read again because somebody wrote to it meanwhile.
-const TRIES: usize = 100;
-
-/// Opens a context: its newest snapshot, or all from `first` on, and the working state.
-pub(crate) fn open(
-    backend: &dyn Backend,
-    name: &str,
-    first: Option<u32>,
-    options: &dyn Fn(&ContextRow) -> Result<ContextOptions>,
-) -> Result<Opened> {
-    let not_found = || StoreError::NotFound { context: name.to_owned() };
-    let mut row = backend.find(name)?.ok_or_else(not_found)?;
-    for _ in 0..TRIES {
-        let opened = open_row(backend, &row, first, options);
-        // Whatever was read belongs together only if nobody wrote meanwhile.
-        let now = backend.find(name)?.ok_or_else(not_found)?;
-        if now.id == row.id && now.revision == row.revision {
-            return opened?.ok_or_else(|| StoreError::Corrupt {
-                record: format!("context {name}"),
-                message: "its journal belongs to another revision".to_owned(),
-            });
-        }
-        row = now;
-    }
-    Err(StoreError::Busy { message: format!("`{name}` is written to all the time") })
-}
-
-/// Nothing if the journal is of another revision.
-fn open_row(
-    backend: &dyn Backend,
-    row: &ContextRow,
-    first: Option<u32>,
-    options: &dyn Fn(&ContextRow) -> Result<ContextOptions>,
-) -> Result<Option<Opened>> {
-    let lineage = backend.lineage(row.branch)?;
-    let place = Place { backend, name: &row.name, lineage: &lineage };
-    let last = row.head.map_or(u32::MAX, |head| head.cycle);
-    let mut window = place.window(first.unwrap_or(last).min(last), last)?;
-    let (revision, journal) = backend.journal(row.id)?;
-    if revision != row.revision {
-        return Ok(None);
-    }
-    let found = window.restore.head().map(|head| (head.cycle(), head.digest().0));
-    if found != row.head.map(|head| (head.cycle, head.digest)) {
-        return Err(StoreError::Corrupt {
-            record: format!("context {}", row.name),
-            message: "its newest snapshot is not the one that it names".to_owned(),
-        });
-    }
-    place.work(&mut window.restore, &journal)?;
-    let attempts: Result<Vec<Attempt>> =
-        backend.attempts(row.id)?.iter().map(crate::attempts::from_row).collect();
-    let skipped = usize::try_from(row.snapshots).unwrap_or(usize::MAX);
-    let loaded = window.restore.len();
-    window.restore.set_skipped(skipped.saturating_sub(loaded));
-    Ok(Some(Opened {
-        row: row.clone(),
-        context: window.restore.finish(options(row)?, attempts?),
-        lineage,
-        checkpoint_bytes: window.checkpoint_bytes,
-        since: window.since,
-    }))
-}
-
-/// Returns one snapshot of a context. Nothing else of it is read.
-pub(crate) fn snapshot(
-    backend: &dyn Backend,
-    name: &str,
-    address: SnapshotAddress,
-) -> Result<Snapshot, ReadError> {
-    let row = backend.find(name)?;
-    let row = row.ok_or_else(|| StoreError::NotFound { context: name.to_owned() })?;
-    let lineage = backend.lineage(row.branch)?;
-    let place = Place { backend, name, lineage: &lineage };
-    let newest = row.head.map(|head| head.cycle);
-    let wanted = match (address, newest) {
-        (SnapshotAddress::Back(0), newest) => newest,
-        (SnapshotAddress::Back(back), Some(newest)) => place.back(row.snapshots, back, newest)?,
-        (SnapshotAddress::Cycle(cycle), Some(newest)) => {
-            u32::try_from(cycle).ok().filter(|cycle| *cycle <= newest)
-        }
-        (_, None) => None,
-    };
-    if let Some(cycle) = wanted {
-        // Of snapshots that retention let go there may be bodies left, and checkpoints before them: only a commit is a snapshot.
-        let before = cycle.checked_sub(1).map_or(Ok(0), |before| place.count(before))?;
-        if place.count(cycle)? > before {
-            let history = place.window(cycle, cycle)?.restore.into_history();
-            if let Some(found) = history.last().filter(|found| found.cycle() == cycle) {
-                return Ok(found.clone());
-            }
-        }
-    }
-    Err(SnapshotError::NotFound { address: address.to_string(), oldest: None, newest }.into())
+/// Reads the whole history of a state into a context of its own.
+pub(crate) fn whole(
+    state: &State,
+    oldest: Option<u32>,
+    options: ContextOptions,
+) -> Result<Context> {
+    let place = state.place();
+    let last = state.row.head.map_or(u32::MAX, |head| head.cycle);
+    let mut window = place.window(oldest.unwrap_or(last), last)?;
+    place.work(&mut window.restore, state.journal.iter())?;
+    Ok(window.restore.finish(options, state.read_attempts()?))
 }

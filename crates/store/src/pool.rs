@@ -1,114 +1,183 @@
-//! Contexts that nobody uses at the moment, kept open for the next one who asks.
+//! The contexts that this process has open, and those it keeps open for the next one who asks.
 //!
-//! The few that were used last are kept as they are. Small ones that were used before those rest: they take little more than what they say,
-//! and wake up in less time than a disk needs to answer. All together stay below a bound; beyond it the oldest are closed.
+//! Everyone who uses a context shares one [`Slot`]: a second reader or writer loads nothing. A slot that no one uses any
+//! more is *idle*. The idle ones that were used last stay as they are; small ones that were used before those are
+//! *packed*: they take little more memory than their content, and unpacking takes less time than a disk needs to answer.
+//! Together, idle and packed contexts stay below a bound; beyond it, those that were not used for longest are evicted.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use contextree_engine::Resting;
 
 use crate::checkpoint::Spacing;
-use crate::rows::ContextRow;
+use crate::error::{Result, StoreError};
+use crate::rows::{ContextRow, Stretch};
 use crate::settings::ContextSettings;
-use crate::timeline::{Loaded, Resting};
+use crate::slot::{Lease, Slot, Writer};
+use crate::state::{Newest, State};
+use crate::store::Shared;
 
-/// So many small contexts are kept as they are.
-const AWAKE: usize = 64;
+/// How many small idle contexts stay unpacked.
+const UNPACKED: usize = 64;
 
-/// A context with more nodes than this does not rest: waking it up would take too long.
+/// A context with more nodes than this is not packed: unpacking it would take too long.
 const SMALL: usize = 2_000;
 
-/// An open context without a session.
-pub(crate) struct Parked {
-    pub(crate) row: ContextRow,
-    pub(crate) settings: ContextSettings,
-    pub(crate) state: State,
-    pub(crate) spacing: Spacing,
+/// What the pool knows of a context.
+enum Held {
+    /// Someone uses it.
+    InUse(Weak<Lease>),
+    /// No one uses it, and it is as it was.
+    Idle(Arc<Slot>),
+    /// No one uses it, and it takes little memory.
+    Packed(Box<Packed>),
 }
 
-pub(crate) enum State {
-    Awake(Box<Loaded>),
-    Resting(Box<Resting>),
+/// A context in few bytes.
+struct Packed {
+    context: Resting,
+    row: ContextRow,
+    settings: Arc<ContextSettings>,
+    lineage: Arc<[Stretch]>,
+    spacing: Spacing,
 }
 
-impl Parked {
-    /// About how many bytes it takes: rows of nodes, and what was read.
-    fn weight(&self) -> u64 {
-        match &self.state {
-            State::Awake(loaded) => {
-                let nodes = loaded.context.working().node_count() as u64;
-                4_096 + nodes * 320 + self.spacing.checkpoint + self.spacing.since
+impl Packed {
+    /// Packs an idle context. Fails if something was done since its newest snapshot, or if it was only read.
+    fn new(slot: &Slot) -> Option<Packed> {
+        let state = slot.latest()?;
+        let mut writer = slot.take_writer()?;
+        if !writer.is_at(&state.row) {
+            return None;
+        }
+        match writer.context.rest() {
+            Ok(context) => Some(Packed {
+                context,
+                row: state.row.clone(),
+                settings: Arc::clone(&state.settings),
+                lineage: Arc::clone(state.lineage()),
+                spacing: writer.spacing,
+            }),
+            Err(context) => {
+                writer.context = *context;
+                *slot.lock_writer() = Some(writer);
+                None
             }
-            State::Resting(resting) => 2_048 + resting.bytes() as u64,
         }
     }
 
-    fn may_rest(&self) -> bool {
-        match &self.state {
-            State::Awake(loaded) => loaded.context.working().node_count() <= SMALL,
-            State::Resting(_) => false,
-        }
-    }
-
-    fn rest(self) -> Self {
-        let state = match self.state {
-            State::Awake(loaded) => loaded.rest(),
-            resting => resting,
+    fn unpack(self, shared: &Shared) -> Result<Slot> {
+        let context = self.context.wake().map_err(|error| StoreError::Backend {
+            message: format!("a context in memory is damaged: {error}"),
+        })?;
+        let tail = context.tail().ok_or_else(|| StoreError::Backend {
+            message: "a context in memory has no snapshot".to_owned(),
+        })?;
+        let writer = Writer {
+            context,
+            id: self.row.id,
+            revision: self.row.revision,
+            spacing: self.spacing,
+            journal: contextree_tree::Log::default(),
+            is_stale: false,
         };
-        Parked { state, ..self }
+        let newest = Newest { tail: Arc::new(tail), spacing: self.spacing };
+        let backend = Arc::clone(&shared.backend);
+        let state = State::unpacked(self.row, self.settings, backend, self.lineage, newest);
+        Ok(Slot::new(Some(Arc::new(state)), Some(Box::new(writer))))
+    }
+
+    fn weight(&self) -> u64 {
+        2_048 + self.context.bytes() as u64
     }
 }
 
-/// The contexts that were used last, as long as they are not too large together.
-pub(crate) struct Pool {
-    bound: u64,
-    entries: Mutex<Entries>,
+/// About how many bytes an idle context takes: rows of nodes, and what was read.
+fn weight_of(state: &State) -> u64 {
+    state.loaded().map_or(4_096, |Newest { tail, spacing }| {
+        4_096 + tail.node_count() as u64 * 320 + spacing.checkpoint + spacing.since
+    })
+}
+
+/// True if an idle context may be packed.
+fn is_small(state: &State) -> bool {
+    state.loaded().is_some_and(|newest| newest.tail.node_count() <= SMALL)
 }
 
 struct Entry {
     age: u64,
     weight: u64,
-    parked: Parked,
+    held: Held,
 }
 
 #[derive(Default)]
 struct Entries {
     by_name: BTreeMap<String, Entry>,
-    /// Names in the order of their last use.
+    /// Names of those that no one uses, in the order of their last use.
     by_age: BTreeMap<u64, String>,
-    /// Ages of those that are awake and may rest.
-    awake: BTreeSet<u64>,
+    /// Ages of those that may be packed.
+    unpacked: BTreeSet<u64>,
     next: u64,
     bytes: u64,
 }
 
 impl Entries {
-    fn take(&mut self, name: &str) -> Option<(u64, Parked)> {
-        let Entry { age, weight, parked } = self.by_name.remove(name)?;
-        self.by_age.remove(&age);
-        self.awake.remove(&age);
-        self.bytes -= weight;
-        Some((age, parked))
-    }
-
-    fn put(&mut self, age: u64, parked: Parked, may_rest: bool) {
-        let (name, weight) = (parked.row.name.clone(), parked.weight());
-        self.bytes += weight;
-        self.by_age.insert(age, name.clone());
-        if may_rest {
-            self.awake.insert(age);
+    fn take(&mut self, name: &str) -> Option<Entry> {
+        let entry = self.by_name.remove(name)?;
+        if !matches!(entry.held, Held::InUse(_)) {
+            self.by_age.remove(&entry.age);
+            self.unpacked.remove(&entry.age);
+            self.bytes -= entry.weight;
         }
-        self.by_name.insert(name, Entry { age, weight, parked });
+        Some(entry)
     }
 
-    /// Takes the oldest out that is awake, if there are too many.
-    fn tired(&mut self) -> Option<(u64, Parked)> {
-        if self.awake.len() <= AWAKE {
+    fn put(&mut self, name: &str, entry: Entry, may_pack: bool) {
+        self.bytes += entry.weight;
+        self.by_age.insert(entry.age, name.to_owned());
+        if may_pack {
+            self.unpacked.insert(entry.age);
+        }
+        self.by_name.insert(name.to_owned(), entry);
+    }
+
+    fn lease(&mut self, name: &str, lease: &Arc<Lease>) {
+        let held = Held::InUse(Arc::downgrade(lease));
+        self.by_name.insert(name.to_owned(), Entry { age: 0, weight: 0, held });
+    }
+
+    fn in_use(&self, name: &str) -> Option<Arc<Lease>> {
+        match &self.by_name.get(name)?.held {
+            Held::InUse(lease) => lease.upgrade(),
+            _ => None,
+        }
+    }
+
+    /// Takes out the context to be packed next, if too many are unpacked.
+    fn pack_candidate(&mut self) -> Option<(String, Entry)> {
+        if self.unpacked.len() <= UNPACKED {
             return None;
         }
-        let age = self.awake.first()?;
-        let name = self.by_age.get(age)?.clone();
+        let name = self.by_age.get(self.unpacked.first()?)?.clone();
+        let entry = self.take(&name)?;
+        Some((name, entry))
+    }
+
+    /// Takes out the context to be evicted next, if all together are too large.
+    fn evict_candidate(&mut self, bound: u64) -> Option<Entry> {
+        if self.bytes <= bound {
+            return None;
+        }
+        let name = self.by_age.first_key_value()?.1.clone();
         self.take(&name)
     }
+}
+
+/// The contexts that this process has in memory.
+pub(crate) struct Pool {
+    bound: u64,
+    entries: Mutex<Entries>,
 }
 
 impl Pool {
@@ -120,36 +189,69 @@ impl Pool {
         self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn take(&self, name: &str) -> Option<Parked> {
-        self.entries().take(name).map(|(_, parked)| parked)
+    /// Returns the lease that everyone who uses a context shares.
+    pub(crate) fn lease(&self, shared: &Arc<Shared>, name: &str) -> Result<Arc<Lease>> {
+        let lease = |slot: Arc<Slot>| {
+            Arc::new(Lease { shared: Arc::clone(shared), name: name.to_owned(), slot })
+        };
+        let mut entries = self.entries();
+        if let Some(lease) = entries.in_use(name) {
+            return Ok(lease);
+        }
+        let slot = match entries.take(name).map(|entry| entry.held) {
+            Some(Held::Idle(slot)) => slot,
+            Some(Held::Packed(packed)) => {
+                // Unpacking takes a while: others should not wait for it.
+                drop(entries);
+                let slot = Arc::new(packed.unpack(shared)?);
+                entries = self.entries();
+                if let Some(lease) = entries.in_use(name) {
+                    return Ok(lease);
+                }
+                slot
+            }
+            // A lease that cannot be upgraded is just being dropped.
+            Some(Held::InUse(_)) | None => Arc::default(),
+        };
+        let lease = lease(slot);
+        entries.lease(name, &lease);
+        Ok(lease)
     }
 
-    pub(crate) fn put(&self, parked: Parked) {
-        if parked.weight() > self.bound {
+    /// Keeps a context whose last lease was dropped for the next one who asks.
+    pub(crate) fn release(&self, name: &str, slot: &Arc<Slot>) {
+        let state = slot.put_away();
+        let weight = state.as_ref().map(|state| weight_of(state));
+        let mut entries = self.entries();
+        if entries.in_use(name).is_some() {
+            // Another thread opened the context again before this one came here.
             return;
         }
-        let mut out = Vec::new();
-        let may_rest = parked.may_rest();
-        let mut entries = self.entries();
-        out.extend(entries.take(&parked.row.name));
+        let mut evicted = vec![entries.take(name)];
+        let (Some(state), Some(weight)) = (state, weight.filter(|weight| *weight <= self.bound))
+        else {
+            return;
+        };
         let age = entries.next;
         entries.next += 1;
-        entries.put(age, parked, may_rest);
-        let tired = entries.tired();
-        while entries.bytes > self.bound {
-            let Some(oldest) = entries.by_age.first_key_value() else { break };
-            let oldest = oldest.1.clone();
-            out.extend(entries.take(&oldest));
+        let held = Held::Idle(Arc::clone(slot));
+        entries.put(name, Entry { age, weight, held }, is_small(&state));
+        let candidate = entries.pack_candidate();
+        while let Some(entry) = entries.evict_candidate(self.bound) {
+            evicted.push(Some(entry));
         }
         drop(entries);
-        // What went is taken apart here, and what rests is laid down, without keeping others waiting.
-        drop(out);
-        if let Some((age, tired)) = tired {
-            let resting = tired.rest();
+        // Dropping and packing take a while: others should not wait for it.
+        drop(evicted);
+        if let Some((name, Entry { age, weight, held: Held::Idle(slot) })) = candidate {
+            let (weight, held) = match Packed::new(&slot) {
+                Some(packed) => (packed.weight(), Held::Packed(Box::new(packed))),
+                None => (weight, Held::Idle(slot)),
+            };
             let mut entries = self.entries();
-            // Somebody may have opened and parked it meanwhile: that one is newer.
-            if !entries.by_name.contains_key(&resting.row.name) {
-                entries.put(age, resting, false);
+            // If the context was opened meanwhile, that one is newer.
+            if !entries.by_name.contains_key(&name) {
+                entries.put(&name, Entry { age, weight, held }, false);
             }
         }
     }

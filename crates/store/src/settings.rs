@@ -1,7 +1,7 @@
 //! The settings of a context, as they are kept beside its history.
 
 use contextree_canon::Limits;
-use contextree_engine::ContextOptions;
+use contextree_engine::{ContextOptions, Policy};
 use contextree_json::{Number, Object, Value};
 use contextree_selector::Edition;
 use contextree_tree::Vocabulary;
@@ -9,16 +9,19 @@ use contextree_tree::Vocabulary;
 use crate::error::{Result, StoreError};
 use crate::sealed::{open, seal};
 
-/// How a context is used. Kept with it, so that every process uses it alike.
+/// How a context is used. Kept with it, so that every process uses it the same way.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ContextSettings {
-    /// The edition of selectors that do not say another.
+    /// Default edition for selectors.
     pub edition: Edition,
-    /// The words for nodes that the engine makes.
+    /// The type names of nodes that the engine creates.
     pub vocabulary: Vocabulary,
     /// How large trees may grow.
     pub limits: Limits,
-    /// Anything else, by name: a budget, a policy, notes of a program. Kept and never interpreted.
+    /// What every commit prunes whose options name no other policy.
+    pub policy: Option<Policy>,
+    /// Anything else, by name: a budget, notes of a program. The store keeps it and does not interpret it; see
+    /// [`StoreOptions::on_open`](crate::StoreOptions::on_open).
     pub more: Object,
 }
 
@@ -52,6 +55,9 @@ impl ContextSettings {
         if !limits.is_empty() {
             object.insert("limits", Value::Object(limits));
         }
+        if let Some(policy) = &self.policy {
+            object.insert("policy", policy.to_value());
+        }
         seal(object)
     }
 
@@ -59,7 +65,7 @@ impl ContextSettings {
     ///
     /// # Errors
     ///
-    /// The text was not written by [`ContextSettings::to_json`].
+    /// If the text was not written by [`ContextSettings::to_json`].
     pub fn from_json(text: &str) -> Result<Self> {
         let fail = |message: &str| StoreError::Corrupt {
             record: "the settings of a context".to_owned(),
@@ -80,9 +86,14 @@ impl ContextSettings {
             for (name, field) in LIMITS {
                 if let Some(value) = limits.get(name) {
                     let value = value.as_u64().and_then(|value| usize::try_from(value).ok());
-                    *field(&mut settings.limits) = value.ok_or_else(|| fail("a limit is none"))?;
+                    *field(&mut settings.limits) =
+                        value.ok_or_else(|| fail("a limit is not a number"))?;
                 }
             }
+        }
+        if let Some(policy) = more.remove("policy") {
+            let policy = Policy::from_value(&policy);
+            settings.policy = Some(policy.map_err(|error| fail(&format!("policy: {error}")))?);
         }
         settings.more = more;
         Ok(settings)
@@ -95,6 +106,7 @@ impl ContextSettings {
             edition: self.edition,
             vocabulary: self.vocabulary,
             limits: self.limits,
+            policy: self.policy.clone(),
             ..ContextOptions::default()
         }
     }

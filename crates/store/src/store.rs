@@ -5,18 +5,21 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use contextree_engine::{
-    Clock, Context, ContextOptions, IdSource, LogicalClock, Snapshot, SnapshotAddress,
+    Clock, Context, ContextOptions, IdSource, LogicalClock, Records, Snapshot, SnapshotAddress,
 };
 
 use crate::attempts;
 use crate::backend::Backend;
 use crate::error::{ReadError, Result, StoreError};
-use crate::load::{self, join_journal};
-use crate::packed::{pack, pack_bytes};
+use crate::packed::pack_bytes;
 use crate::pool::Pool;
-use crate::rows::{Checkpoint, Commit, ContextRow, Head, NewContext, Step, Stretch};
+use crate::reader::Reader;
+use crate::rows::{Checkpoint, ContextRow, Head, NewContext, Step, Stretch};
 use crate::session::Session;
 use crate::settings::ContextSettings;
+
+/// Completes the options that a context is opened with, see [`StoreOptions::on_open`].
+pub type OpenHook = Arc<dyn Fn(&ContextSettings, &mut ContextOptions) -> Result<()> + Send + Sync>;
 
 /// How a store is used by this process.
 #[derive(Clone)]
@@ -29,6 +32,10 @@ pub struct StoreOptions {
     pub tries: usize,
     /// Contexts that nobody uses stay open as long as all of them together take no more than about so many bytes. 0 closes them at once.
     pub idle_bytes: u64,
+    /// Called with a context's settings and the options it is about to be opened with, whichever door it is opened through.
+    /// For layers above the store that keep something in [`ContextSettings::more`], such as a budget, and turn it into a
+    /// policy and measures.
+    pub on_open: Option<OpenHook>,
     /// How a SQLite file is opened.
     #[cfg(feature = "sqlite")]
     pub sqlite: crate::sqlite::SqliteOptions,
@@ -41,6 +48,7 @@ impl Default for StoreOptions {
             ids: None,
             tries: 1_000,
             idle_bytes: 256 << 20,
+            on_open: None,
             #[cfg(feature = "sqlite")]
             sqlite: crate::sqlite::SqliteOptions::default(),
         }
@@ -61,6 +69,7 @@ pub(crate) struct Shared {
     pub(crate) backend: Arc<dyn Backend>,
     clock: Arc<dyn Clock>,
     ids: Option<Arc<dyn IdSource>>,
+    on_open: Option<OpenHook>,
     pub(crate) tries: usize,
     pub(crate) pool: Pool,
     keys: RandomState,
@@ -69,13 +78,14 @@ pub(crate) struct Shared {
 
 impl Shared {
     /// The options that a context of this store is opened with.
-    pub(crate) fn options(&self, row: &ContextRow) -> Result<ContextOptions> {
-        let options = ContextSettings::from_json(&row.settings)?.options();
-        Ok(ContextOptions {
-            clock: Some(Arc::clone(&self.clock)),
-            ids: self.ids.clone(),
-            ..options
-        })
+    pub(crate) fn options(&self, settings: &ContextSettings) -> Result<ContextOptions> {
+        let mut options = settings.options();
+        options.clock = Some(Arc::clone(&self.clock));
+        options.ids.clone_from(&self.ids);
+        if let Some(hook) = &self.on_open {
+            hook(settings, &mut options)?;
+        }
+        Ok(options)
     }
 
     /// Returns an empty step with a name of its own.
@@ -83,12 +93,15 @@ impl Shared {
         Step { now_ns: self.clock.now_ns(), key: self.key(), ..Step::default() }
     }
 
-    /// Does something that has a key, again if nobody can tell whether it was done: it is done once.
-    pub(crate) fn insist<T>(&self, act: impl Fn(&dyn Backend) -> Result<T>) -> Result<T> {
+    /// Takes a step that has a key, and again if it is unknown whether it was taken: the key makes it happen once.
+    pub(crate) fn retry_unknown<T>(&self, act: impl Fn(&dyn Backend) -> Result<T>) -> Result<T> {
         let mut tries = 0;
         loop {
             match act(&*self.backend) {
-                Err(StoreError::Unavailable { unknown: true, .. }) if tries < RETRIES => tries += 1,
+                Err(StoreError::Unavailable { unknown: true, message }) if tries < RETRIES => {
+                    tries += 1;
+                    tracing::warn!(tries, message, "the answer was lost, repeating the step");
+                }
                 result => return result,
             }
         }
@@ -119,7 +132,7 @@ impl Shared {
 ///     context.commit()?;
 ///     Ok(())
 /// })?;
-/// assert_eq!(store.session("main")?.context()?.history().len(), 1);
+/// assert_eq!(store.reader("main")?.snapshot_count(), 1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone)]
@@ -142,6 +155,7 @@ impl Store {
                 backend,
                 clock: options.clock,
                 ids: options.ids,
+                on_open: options.on_open,
                 tries: options.tries,
                 pool: Pool::new(options.idle_bytes),
                 keys: RandomState::new(),
@@ -179,20 +193,7 @@ impl Store {
         context.record_all();
         let (next_cycle, base) = context.base_record();
         let mut first = self.shared.step();
-        let records = context.take_records();
-        for commit in records.commits {
-            first.head = Some(Head { cycle: commit.cycle, digest: commit.digest.0 });
-            first.contents.extend(commit.record.shared.iter().map(pack));
-            first.commits.push(Commit {
-                cycle: commit.cycle,
-                effects: Some(commit.record.effects),
-                bodies: commit.record.bodies,
-            });
-        }
-        if let Some(work) = records.work {
-            first.journal = Some(join_journal(&work.effects, &work.bodies));
-            first.contents.extend(work.shared.iter().map(pack));
-        }
+        first.add_records(context.take_records());
         first.attempts = context.attempts().iter().map(attempts::to_row).collect();
         let new = NewContext {
             name: name.to_owned(),
@@ -206,7 +207,7 @@ impl Store {
             }),
             first,
         };
-        self.shared.insist(|backend| backend.create(&new))?;
+        self.shared.retry_unknown(|backend| backend.create(&new))?;
         self.session(name)
     }
 
@@ -216,7 +217,16 @@ impl Store {
     ///
     /// There is none of this name, or it cannot be read.
     pub fn session(&self, name: &str) -> Result<Session> {
-        Session::open(Arc::clone(&self.shared), name, None)
+        Session::open(&self.shared, name)
+    }
+
+    /// Opens a context to be read. A second reader of the same context in this process loads nothing.
+    ///
+    /// # Errors
+    ///
+    /// If there is no context of this name, or it cannot be read.
+    pub fn reader(&self, name: &str) -> Result<Reader> {
+        Reader::open(&self.shared, name)
     }
 
     /// Opens a context, and makes it if there is none.
@@ -241,7 +251,7 @@ impl Store {
     ///
     /// There is no such context or snapshot, or it cannot be read.
     pub fn snapshot(&self, name: &str, address: SnapshotAddress) -> Result<Snapshot, ReadError> {
-        load::snapshot(&*self.shared.backend, name, address)
+        self.reader(name)?.snapshot(address)
     }
 
     /// Returns a context's row without opening it.
@@ -274,7 +284,7 @@ impl Store {
         address: Option<SnapshotAddress>,
         new_name: &str,
     ) -> Result<Session, ReadError> {
-        let mut session = self.session(name)?;
+        let session = self.session(name)?;
         let mut first = self.shared.step();
         let head = match address {
             Some(address) => {
@@ -295,17 +305,15 @@ impl Store {
         };
         if address.is_none() {
             // The whole working state as one record: many small ones may stand in the journal.
-            let mut fork = session.context()?.fork_working();
+            let mut fork = session.fork_working()?;
             if head.is_some() {
                 fork.record_changes();
                 fork.mark_work_changed();
             } else {
                 fork.record_all();
             }
-            if let Some(work) = fork.take_records().work {
-                first.journal = Some(join_journal(&work.effects, &work.bodies));
-                first.contents.extend(work.shared.iter().map(pack));
-            }
+            let Records { work, .. } = fork.take_records();
+            first.add_records(Records { work, ..Records::default() });
         }
         let new = NewContext {
             name: new_name.to_owned(),
@@ -315,7 +323,7 @@ impl Store {
             base,
             first,
         };
-        self.shared.insist(|backend| backend.create(&new))?;
+        self.shared.retry_unknown(|backend| backend.create(&new))?;
         Ok(self.session(new_name)?)
     }
 

@@ -1,48 +1,125 @@
-//! The address of a store.
+//! Stores by URL.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::backend::Backend;
 use crate::error::{Result, StoreError};
 use crate::memory::Memory;
 #[cfg(feature = "sqlite")]
 use crate::sqlite::Sqlite;
 use crate::store::{Store, StoreOptions};
 
-impl Store {
-    /// Opens the store at an address: `memory:` or `sqlite:PATH`. The file is made if it is not there.
-    ///
-    /// Addresses that begin with `postgres://` are opened by the crate `contextree-store-postgres`.
+/// Opens the backend at a URL.
+pub type Opener = Arc<dyn Fn(&str, &StoreOptions) -> Result<Arc<dyn Backend>> + Send + Sync>;
+
+/// The kinds of stores that a program can open, by the scheme of their URL.
+///
+/// The one place that decides which backend a URL belongs to. It knows `memory:` and, with the feature, `sqlite:`; crates
+/// with other backends add theirs.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use contextree_store::{Memory, Schemes, StoreOptions};
+///
+/// let schemes = Schemes::default().with("scratch", |_url, _options| Ok(Arc::new(Memory::new())));
+/// let store = schemes.open("scratch:one", StoreOptions::default())?;
+/// assert!(store.contexts(None, 10)?.is_empty());
+/// # Ok::<(), contextree_store::StoreError>(())
+/// ```
+#[derive(Clone)]
+pub struct Schemes {
+    openers: BTreeMap<String, Opener>,
+}
+
+impl std::fmt::Debug for Schemes {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_set().entries(self.openers.keys()).finish()
+    }
+}
+
+impl Default for Schemes {
+    fn default() -> Self {
+        let schemes =
+            Schemes { openers: BTreeMap::new() }.with("memory", |url, _| match rest(url) {
+                "" => Ok(Arc::new(Memory::new())),
+                _ => Err(invalid(url, "`memory:` takes no path")),
+            });
+        #[cfg(feature = "sqlite")]
+        let schemes = schemes.with("sqlite", |url, options| match rest(url) {
+            "" => Err(invalid(url, "the path of the file is missing")),
+            path => Ok(Arc::new(Sqlite::open(path, &options.sqlite)?)),
+        });
+        schemes
+    }
+}
+
+impl Schemes {
+    /// Adds a scheme, or replaces it.
+    #[must_use]
+    pub fn with(
+        mut self,
+        scheme: &str,
+        opener: impl Fn(&str, &StoreOptions) -> Result<Arc<dyn Backend>> + Send + Sync + 'static,
+    ) -> Self {
+        self.openers.insert(scheme.to_owned(), Arc::new(opener));
+        self
+    }
+
+    /// Returns the schemes, in alphabetical order.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.openers.keys().map(String::as_str)
+    }
+
+    /// Opens the store at a URL.
     ///
     /// # Errors
     ///
-    /// The address is none, or the store cannot be opened.
+    /// If the URL is invalid, its scheme is unknown, or the store cannot be opened.
+    pub fn open(&self, url: &str, options: StoreOptions) -> Result<Store> {
+        let Some((scheme, _)) = url.split_once(':') else {
+            return Err(invalid(url, "the scheme is missing"));
+        };
+        let backend = match self.openers.get(scheme) {
+            Some(opener) => opener(url, &options)?,
+            None if ["postgres", "postgresql"].contains(&scheme) => {
+                return Err(invalid(url, "this program was built without PostgreSQL"));
+            }
+            None => return Err(invalid(url, &format!("unknown scheme `{scheme}:`"))),
+        };
+        tracing::debug!(scheme, "opened a store");
+        Ok(Store::over(backend, options))
+    }
+}
+
+/// Returns what follows the scheme.
+fn rest(url: &str) -> &str {
+    url.split_once(':').map_or("", |(_, rest)| rest)
+}
+
+fn invalid(url: &str, message: &str) -> StoreError {
+    StoreError::Url { url: url.to_owned(), message: message.to_owned() }
+}
+
+impl Store {
+    /// Opens the store at a URL: `memory:` or `sqlite:PATH`. The file is created if it does not exist.
+    ///
+    /// URLs that begin with `postgres://` are opened by the crate `contextree-store-postgres`, see [`Schemes`].
+    ///
+    /// # Errors
+    ///
+    /// If the URL is invalid, or the store cannot be opened.
     pub fn open(url: &str) -> Result<Store> {
         Store::open_with(url, StoreOptions::default())
     }
 
-    /// As [`Store::open`], with options.
+    /// Like [`Store::open`], but with options.
     ///
     /// # Errors
     ///
     /// See [`Store::open`].
     pub fn open_with(url: &str, options: StoreOptions) -> Result<Store> {
-        let fail =
-            |message: &str| StoreError::Url { url: url.to_owned(), message: message.to_owned() };
-        match url.split_once(':') {
-            Some(("memory", "")) => Ok(Store::over(Arc::new(Memory::new()), options)),
-            Some(("memory", _)) => Err(fail("nothing stands behind `memory:`")),
-            #[cfg(feature = "sqlite")]
-            Some(("sqlite", "")) => Err(fail("the path of the file is missing")),
-            #[cfg(feature = "sqlite")]
-            Some(("sqlite", path)) => {
-                let file = Sqlite::open(path, &options.sqlite)?;
-                Ok(Store::over(Arc::new(file), options))
-            }
-            Some(("postgres" | "postgresql", _)) => {
-                Err(fail("this program was built without PostgreSQL"))
-            }
-            Some((scheme, _)) => Err(fail(&format!("`{scheme}:` is unknown"))),
-            None => Err(fail("it has no scheme")),
-        }
+        Schemes::default().open(url, options)
     }
 }

@@ -139,7 +139,7 @@ impl<'a> Subjects<'a> {
         let (_, journal) = self.place.backend.journal(self.row.id)?;
         let last = self.row.head.map_or(u32::MAX, |head| head.cycle);
         let mut window = self.place.window(last, last)?;
-        self.place.work(&mut window.restore, &journal)?;
+        self.place.work(&mut window.restore, journal.iter())?;
         debug_assert!(journal.iter().all(|entry| split_journal(entry).is_some()));
         for attempt in self.place.backend.attempts(self.row.id)? {
             crate::attempts::from_row(&attempt)?;

@@ -53,7 +53,7 @@ mod walk;
 pub use body::{Body, Content, is_hashed_attribute};
 pub use class::{Class, Region, Vocabulary};
 pub use due::{Due, Place};
-pub use edit::{Builder, Draft, DuplicateId, NodeData};
+pub use edit::{Builder, Draft, DuplicateId, NodeData, WorkingTree};
 pub use merkle::{MerkleHasher, root_digest};
 pub use new_node::NewNode;
 pub use node::{NodeChildren, NodeRef};

@@ -123,7 +123,8 @@ fn past(answer: &mut Answer, system: &mut System, kind: Kind, length: u64) -> Ou
     let rendered = answer.measure("render", repeat, || -> Outcome<usize> {
         // A renderer of its own each time: nothing of it was rendered before.
         let mut renderer = RequestRenderer::new(Provider::OpenAiChat, RenderOptions::default());
-        let tree = system.snapshot(SnapshotAddress::Back(0))?.tree();
+        let head = system.snapshot(SnapshotAddress::Back(0))?;
+        let tree = head.tree();
         Ok(renderer.render(tree)?.bytes.len())
     })?;
     answer.number("rendered", rendered as u64);

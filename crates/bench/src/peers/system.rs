@@ -163,9 +163,9 @@ impl System {
     /// # Errors
     ///
     /// If there is none.
-    pub fn snapshot(&mut self, address: SnapshotAddress) -> Outcome<&Snapshot> {
+    pub fn snapshot(&mut self, address: SnapshotAddress) -> Outcome<Snapshot> {
         Ok(match self {
-            System::Memory(context) => context.snapshot(address)?,
+            System::Memory(context) => context.snapshot(address)?.clone(),
             System::Stored(_, session) => session.snapshot(address)?,
         })
     }
@@ -250,7 +250,7 @@ impl System {
     ///
     /// If there is no such snapshot.
     pub fn read(&mut self, address: SnapshotAddress) -> Outcome<(u64, u64)> {
-        Ok(read(self.snapshot(address)?))
+        Ok(read(&self.snapshot(address)?))
     }
 
     /// Reads the snapshot at an address from a store that was just opened, and every message of it.

@@ -79,8 +79,8 @@ pub fn content(bytes: u64) -> Result<Found, StoreError> {
     for index in 0..count.min(20) {
         let name = format!("context {}", index.wrapping_mul(7_919) % count);
         let start = Instant::now();
-        let mut session = store.session(&name)?;
-        let thread = session.context()?.head().map_or(0, |head| head.thread().len());
+        let session = store.session(&name)?;
+        let thread = session.head()?.map_or(0, |head| head.thread().len());
         opened.push(start.elapsed().as_nanos() as f64);
         assert!(thread as u64 > each);
     }

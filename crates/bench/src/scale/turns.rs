@@ -71,8 +71,8 @@ pub fn turns(count: u64) -> Result<Found, StoreError> {
     drop((session, store));
     let start = Instant::now();
     let store = open(&path)?;
-    let mut session = store.session("main")?;
-    let head = session.context()?.head().map_or(0, contextree::Snapshot::cycle);
+    let session = store.session("main")?;
+    let head = session.head()?.map_or(0, contextree::Snapshot::cycle);
     let opened = start.elapsed().as_secs_f64();
     assert_eq!(u64::from(head), count);
     drop((session, store));

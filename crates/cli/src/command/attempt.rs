@@ -200,9 +200,9 @@ fn running(context: &Context) -> Result<String, Failure> {
 }
 
 fn list(call: &mut Call<'_>) -> Result<Exit, Failure> {
-    let mut source = Source::open(call)?;
-    let attempts: Vec<Attempt> = match source.session() {
-        Some(session) => session.context()?.attempts().to_vec(),
+    let source = Source::open(call)?;
+    let attempts: Vec<Attempt> = match source.reader() {
+        Some(reader) => reader.attempts()?.to_vec(),
         // Documents have no attempts.
         None => Vec::new(),
     };

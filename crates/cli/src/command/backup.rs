@@ -38,10 +38,13 @@ pub(crate) struct RestoreArgs {
 
 pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
     let home = Home::open(call.global, call.environment, Access::Read)?;
-    let Some(sqlite) = &home.sqlite else { return Err(not_a_file(call)) };
     let progress = Progress::new(call.environment, "copying", "pages");
-    sqlite.backup(Path::new(&args.path), &mut |done, of| progress.at(done, of))?;
+    let path = Path::new(&args.path);
+    let is_copied = home.store.backend().backup(path, &mut |done, of| progress.at(done, of))?;
     drop(progress);
+    if !is_copied {
+        return Err(not_a_file(call));
+    }
     report(&args.path, &format!("copied the store to {}", args.path), call)
 }
 

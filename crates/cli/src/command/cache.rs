@@ -92,7 +92,7 @@ struct Terms {
 }
 
 pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
-    let mut source = Source::open(call)?;
+    let source = Source::open(call)?;
     // What is marked is no part of what is cached.
     let options = RenderOptions { marks: Some(BTreeMap::new()), ..args.settings.options()? };
     let names = match &args.budget {
@@ -100,8 +100,8 @@ pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
         Some(file) => budget::rule_names(&budget::read(file, source.edition())?),
     };
     let (found, terms) = match args.from {
-        None => history(args, &options, names, &mut source)?,
-        Some(from) => pair(args, from, &options, names, &mut source)?,
+        None => history(args, &options, names, &source)?,
+        Some(from) => pair(args, from, &options, names, &source)?,
     };
     for label in &found.skipped {
         call.output.note(&format!("{label} has no message, and no request"));
@@ -119,7 +119,7 @@ fn history(
     args: &Args,
     options: &RenderOptions,
     names: Vec<String>,
-    source: &mut Source,
+    source: &Source,
 ) -> Result<(Found, Terms), Failure> {
     let limit = args.limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
     // One more: the first row has something before it, too.
@@ -168,7 +168,7 @@ fn pair(
     from: Range,
     options: &RenderOptions,
     names: Vec<String>,
-    source: &mut Source,
+    source: &Source,
 ) -> Result<(Found, Terms), Failure> {
     let to = match (from.to, args.to) {
         (Some(_), Some(_)) => {

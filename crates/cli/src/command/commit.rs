@@ -72,7 +72,11 @@ pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
         return budget::run(file, &args.change, call);
     }
     let policy = policy(args, call)?;
-    let options = CommitOptions { policy: policy.as_ref(), ..CommitOptions::default() };
+    let options = CommitOptions {
+        policy: policy.as_ref(),
+        without_policy: policy.is_none(),
+        ..CommitOptions::default()
+    };
     let report = args.change.make(call, |context| {
         context.commit_with(&options).map_err(|error| Failure::commit(&error))
     })?;
@@ -98,13 +102,7 @@ fn policy(args: &Args, call: &Call<'_>) -> Result<Option<Policy>, Failure> {
         None if args.no_policy || call.global.file.is_some() => None,
         None => {
             let home = Home::open(call.global, call.environment, Access::Read)?;
-            let session = home.session(call.global)?;
-            match session.settings().more.get("policy") {
-                Some(value) => Some(Policy::from_value(value).map_err(|error| {
-                    Failure::new(error.code(), error.to_string()).detail("place", "settings")
-                })?),
-                None => None,
-            }
+            home.reader(call.global)?.settings().policy.clone()
         }
     };
     let bytes = MeasureName::Bytes;

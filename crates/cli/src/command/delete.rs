@@ -35,8 +35,8 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
     let access = if args.dry_run { Access::Read } else { Access::Write };
     let home = Home::open(call.global, call.environment, access)?;
-    let session = home.store.session(&args.name).map_err(|error| home.explain(error))?;
-    let snapshots = usize::try_from(session.row().snapshots).unwrap_or(usize::MAX);
+    let reader = home.store.reader(&args.name).map_err(|error| home.explain(error))?;
+    let snapshots = usize::try_from(reader.row().snapshots).unwrap_or(usize::MAX);
     let what = format!("the context `{}` with {}", args.name, count(snapshots, "snapshot"));
     if !args.dry_run {
         if !args.yes {

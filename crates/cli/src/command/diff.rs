@@ -43,8 +43,8 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
-    let mut source = Source::open(call)?;
-    let (left, right) = states(args, &mut source)?;
+    let source = Source::open(call)?;
+    let (left, right) = states(args, &source)?;
     let (older, newer) = in_order(left, right);
     let found = match &args.select {
         None => diff::diff(older.tree(), newer.tree()),
@@ -71,7 +71,7 @@ pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
     Ok(exit)
 }
 
-fn states(args: &Args, source: &mut Source) -> Result<(State, State), Failure> {
+fn states(args: &Args, source: &Source) -> Result<(State, State), Failure> {
     match (args.from, args.to) {
         (None, _) => Ok((source.newest()?, source.working()?)),
         (Some(Range { from, to: None }), to) => {

@@ -19,7 +19,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
-    let mut source = Source::open(call)?;
+    let source = Source::open(call)?;
     let explanation = source.explain(&args.selector)?;
     if call.output.format() != Format::Human {
         call.output.value(&explanation.to_value());

@@ -49,7 +49,7 @@ pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
 }
 
 fn read(args: &Args, call: &Call<'_>) -> Result<Vec<u8>, Failure> {
-    let mut source = Source::open(call)?;
+    let source = Source::open(call)?;
     if args.history {
         return source.export_history()?.ok_or_else(no_snapshot);
     }

@@ -28,7 +28,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
     let home = Home::open(call.global, call.environment, Access::Write)?;
     // A context that is not there is explained with those that are.
-    home.session(call.global)?;
+    home.reader(call.global)?;
     let address = match args.at {
         None | Some(Address::Working) => None,
         Some(Address::Snapshot(address)) => Some(address),

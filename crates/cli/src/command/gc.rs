@@ -36,7 +36,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
     let access = if args.dry_run { Access::Read } else { Access::Write };
     let home = Home::open(call.global, call.environment, access)?;
-    home.session(call.global)?;
+    home.reader(call.global)?;
     let day = 86_400_000_000_000_i64;
     let retention = Retention {
         keep_newest: args.keep,

@@ -42,7 +42,7 @@ struct Entry {
 }
 
 pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
-    let mut source = Source::open(call)?;
+    let source = Source::open(call)?;
     let limit = args.limit.unwrap_or(usize::MAX);
     // One more, to compare the last one with.
     let snapshots = source.newest_snapshots(limit.saturating_add(1))?;

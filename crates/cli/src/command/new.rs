@@ -55,7 +55,7 @@ pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
         ..ContextSettings::default()
     };
     if let Some(file) = &args.policy {
-        settings.more.insert("policy", read_policy(file)?.to_value());
+        settings.policy = Some(read_policy(file)?);
     }
     let home = Home::open(call.global, call.environment, Access::Create)?;
     let session = home.store.create(name, &settings)?;

@@ -85,7 +85,7 @@ fn materialize(text: &str) -> Result<Materialize, String> {
 }
 
 pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
-    let mut source = Source::open(call)?;
+    let source = Source::open(call)?;
     let filter = match &args.filter {
         Some(text) => {
             let filter =

@@ -34,8 +34,8 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
-    let mut source = Source::open(call)?;
-    let found = find(&mut source, args.what.as_deref())?;
+    let source = Source::open(call)?;
+    let found = find(&source, args.what.as_deref())?;
     let nodes = found.nodes(call);
     if call.output.format() != Format::Human {
         let all =
@@ -80,7 +80,7 @@ impl Found<'_> {
     }
 }
 
-fn find<'s>(source: &'s mut Source, what: Option<&str>) -> Result<Found<'s>, Failure> {
+fn find<'s>(source: &'s Source, what: Option<&str>) -> Result<Found<'s>, Failure> {
     let Some(what) = what else { return source.working().map(Found::Tree) };
     if let Ok(address) = what.parse::<Address>() {
         return source.state(address).map(Found::Tree);

@@ -21,7 +21,7 @@ Examples:
 pub(crate) struct Args {}
 
 pub(crate) fn run(_: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
-    let mut source = Source::open(call)?;
+    let source = Source::open(call)?;
     let (newest, working) = (source.newest()?, source.working()?);
     let next_cycle = working.tree().next_cycle();
     let pending = diff::diff(newest.tree(), working.tree());

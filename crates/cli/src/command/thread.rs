@@ -21,7 +21,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
-    let mut source = Source::open(call)?;
+    let source = Source::open(call)?;
     let state = match args.at {
         Some(address) => source.state(address)?,
         None => source.newest()?,

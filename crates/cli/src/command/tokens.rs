@@ -56,10 +56,10 @@ fn by(word: &str) -> Result<By, String> {
 
 pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
     let tokenizer = tokenizer(&args.model)?;
-    let mut source = Source::open(call)?;
+    let source = Source::open(call)?;
     let counter = Arc::new(TokenCounter::new(tokenizer));
     if args.over_time {
-        return history(args.by, &mut source, &counter, call);
+        return history(args.by, &source, &counter, call);
     }
     let state = source.state(args.at.unwrap_or(Address::Working))?;
     let counted = breakdown(state.tree(), &counter);
@@ -118,7 +118,7 @@ fn row(group: &Group, total: Count) -> Vec<String> {
 
 fn history(
     by: By,
-    source: &mut Source,
+    source: &Source,
     counter: &Arc<TokenCounter>,
     call: &mut Call<'_>,
 ) -> Result<Exit, Failure> {

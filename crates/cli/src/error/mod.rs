@@ -92,11 +92,6 @@ impl Failure {
         self
     }
 
-    /// Returns the stable code.
-    pub(crate) fn code(&self) -> &str {
-        &self.0.code
-    }
-
     /// Returns how the process ends.
     pub(crate) fn exit(&self) -> Exit {
         exit_of(&self.0.code)

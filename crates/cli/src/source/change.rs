@@ -4,7 +4,6 @@ use contextree::query::resolved::lower;
 use contextree::query::{evaluate, plan};
 use contextree::{Context, Edition, Place, WriteError};
 use contextree_selector::parse_target;
-use contextree_store::AsConflict;
 
 use super::{Access, Home};
 use crate::command::Call;
@@ -55,7 +54,7 @@ impl Change {
             }
         }
         if self.dry_run {
-            return change(&mut session.context()?.fork_working());
+            return change(&mut session.fork_working()?);
         }
         session.update(change)
     }
@@ -63,12 +62,6 @@ impl Change {
     /// Returns the words for what was done, or would be.
     pub(crate) fn words(&self, done: &str) -> String {
         if self.dry_run { format!("{done} (only tried, --dry-run)") } else { done.to_owned() }
-    }
-}
-
-impl AsConflict for Failure {
-    fn is_conflict(&self) -> bool {
-        self.code() == "E_CONFLICT"
     }
 }
 

@@ -4,7 +4,7 @@
 
 use std::io::Read as _;
 
-use contextree::query::{Moment, Timeline};
+use contextree::query::{Moment, QueryError, Timeline};
 use contextree::{Context, ContextOptions, Profile, TreeRef};
 use contextree_json::{Event, Object, ParseError, Reader, Value, lines, parse};
 
@@ -83,16 +83,21 @@ impl FileSource {
 }
 
 impl Timeline for FileSource {
+    type Error = QueryError;
+
     fn snapshot_count(&self) -> usize {
         self.history.as_ref().map_or(0, |context| context.history().len())
     }
 
-    fn snapshot(&self, position: usize) -> Option<Moment<'_>> {
-        Timeline::snapshot(self.history.as_ref()?, position)
+    fn snapshot(&self, position: usize) -> Result<Option<Moment<'_>>, QueryError> {
+        match &self.history {
+            Some(history) => Timeline::snapshot(history, position),
+            None => Ok(None),
+        }
     }
 
-    fn working(&self) -> Option<TreeRef<'_>> {
-        Some(self.context().working())
+    fn working(&self) -> Result<Option<TreeRef<'_>>, QueryError> {
+        Ok(Some(self.context().working()))
     }
 }
 

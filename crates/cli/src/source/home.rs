@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use contextree::Clock;
-use contextree_store::{Session, Sqlite, SqliteOptions, Store, StoreError, StoreOptions};
+use contextree_store::{Reader, Schemes, Session, SqliteOptions, Store, StoreError, StoreOptions};
 
 use crate::args::Global;
 use crate::environment::Environment;
@@ -25,8 +25,14 @@ pub(crate) enum Access {
 pub(crate) struct Home {
     /// The store.
     pub(crate) store: Store,
-    /// The file, if it is one.
-    pub(crate) sqlite: Option<Arc<Sqlite>>,
+}
+
+/// The kinds of stores that this program can open.
+fn schemes() -> Schemes {
+    let schemes = Schemes::default();
+    #[cfg(feature = "postgres")]
+    let schemes = contextree_store_postgres::register(schemes);
+    schemes
 }
 
 /// One command happens at one instant.
@@ -50,33 +56,27 @@ impl Home {
         environment: &Environment,
         access: Access,
     ) -> Result<Home, Failure> {
-        let options = StoreOptions { clock: instant(environment.now), ..StoreOptions::default() };
-        let Some(path) = global.store.strip_prefix("sqlite:") else {
-            #[cfg(feature = "postgres")]
-            if ["postgres://", "postgresql://"]
-                .iter()
-                .any(|scheme| global.store.starts_with(scheme))
-            {
-                let server = contextree_store_postgres::Postgres::open(&global.store)?;
-                return Ok(Home { store: Store::over(Arc::new(server), options), sqlite: None });
-            }
-            let store = Store::open_with(&global.store, options)?;
-            return Ok(Home { store, sqlite: None });
-        };
-        if access != Access::Create && !Path::new(path).exists() {
+        if access != Access::Create
+            && let Some(path) = global.store.strip_prefix("sqlite:")
+            && !Path::new(path).exists()
+        {
             return Err(Failure::new("E_STORE_NOT_FOUND", format!("there is no store `{path}`"))
                 .detail("store", global.store.as_str())
                 .hint("`ctx new` makes one here; `ctx quickstart` shows what can be done with it")
                 .hint("`--store sqlite:PATH` opens another one, `-f FILE` reads a file instead"));
         }
-        let file = SqliteOptions {
-            create: access == Access::Create,
-            // A file that is opened for reading only leaves its log behind, because nobody may put it away.
-            ..SqliteOptions::default()
+        let options = StoreOptions {
+            clock: instant(environment.now),
+            // Not opened read-only: such a file leaves its log behind, because no one may remove it.
+            sqlite: SqliteOptions { create: access == Access::Create, ..SqliteOptions::default() },
+            ..StoreOptions::default()
         };
-        let sqlite = Arc::new(Sqlite::open(path, &file)?);
-        let store = Store::over(Arc::clone(&sqlite) as Arc<_>, options);
-        Ok(Home { store, sqlite: Some(sqlite) })
+        Ok(Home { store: schemes().open(&global.store, options)? })
+    }
+
+    /// Opens a context that the options name, to be read.
+    pub(crate) fn reader(&self, global: &Global) -> Result<Reader, Failure> {
+        self.store.reader(&global.context).map_err(|error| self.explain(error))
     }
 
     /// Opens the context that the options name.

@@ -14,7 +14,7 @@ use contextree::{
     Answer, CommitReport, Context, Edition, Explanation, SelectOptions, Snapshot, SnapshotAddress,
     SnapshotError,
 };
-use contextree_store::{ReadError, Session};
+use contextree_store::{ReadError, Reader};
 
 pub(crate) use address::{Address, Range};
 pub(crate) use change::{Change, is_name, place_of, targets};
@@ -36,7 +36,7 @@ pub(crate) struct Source {
 
 enum From {
     File(Box<FileSource>),
-    Store(Box<Session>),
+    Store(Reader),
 }
 
 impl Source {
@@ -53,10 +53,10 @@ impl Source {
             });
         }
         let home = Home::open(global, call.environment, Access::Read)?;
-        let session = home.session(global)?;
-        let edition = global.edition.unwrap_or(session.settings().edition);
-        let place = format!("{} in {}", session.name(), global.store);
-        Ok(Source { from: From::Store(Box::new(session)), edition, place })
+        let reader = home.reader(global)?;
+        let edition = global.edition.unwrap_or(reader.settings().edition);
+        let place = format!("{} in {}", reader.name(), global.store);
+        Ok(Source { from: From::Store(reader), edition, place })
     }
 
     /// Returns where it is read from, for people.
@@ -70,10 +70,10 @@ impl Source {
     }
 
     /// Returns the open context, if it is one of a store.
-    pub(crate) fn session(&mut self) -> Option<&mut Session> {
-        match &mut self.from {
+    pub(crate) fn reader(&self) -> Option<&Reader> {
+        match &self.from {
             From::File(_) => None,
-            From::Store(session) => Some(session),
+            From::Store(reader) => Some(reader),
         }
     }
 
@@ -81,44 +81,43 @@ impl Source {
     pub(crate) fn snapshot_count(&self) -> usize {
         match &self.from {
             From::File(file) => file.snapshot_count(),
-            From::Store(session) => usize::try_from(session.row().snapshots).unwrap_or(usize::MAX),
+            From::Store(reader) => reader.snapshot_count(),
         }
     }
 
     /// Returns the newest snapshots, newest first, at most so many.
-    pub(crate) fn newest_snapshots(&mut self, limit: usize) -> Result<Vec<Snapshot>, Failure> {
+    pub(crate) fn newest_snapshots(&self, limit: usize) -> Result<Vec<Snapshot>, Failure> {
         let number = self.snapshot_count().min(limit);
         if number > 1
-            && let From::Store(session) = &mut self.from
+            && let From::Store(reader) = &self.from
         {
-            // Brings all of them into memory in one piece.
             let oldest = SnapshotAddress::Back(number as u64 - 1);
-            session.diff(oldest, SnapshotAddress::Back(0))?;
+            reader.prefetch(oldest, SnapshotAddress::Back(0))?;
         }
         (0..number).map(|back| self.snapshot(SnapshotAddress::Back(back as u64))).collect()
     }
 
     /// Returns the whole history as JSON Lines; nothing before the first commit.
-    pub(crate) fn export_history(&mut self) -> Result<Option<Vec<u8>>, Failure> {
+    pub(crate) fn export_history(&self) -> Result<Option<Vec<u8>>, Failure> {
         if self.snapshot_count() == 0 {
             return Ok(None);
         }
-        match &mut self.from {
+        match &self.from {
             From::File(file) => Ok(file.history.as_ref().map(Context::export_history)),
-            From::Store(session) => Ok(Some(session.load_all()?.export_history())),
+            From::Store(reader) => Ok(Some(reader.to_context()?.export_history())),
         }
     }
 
     /// Returns the working state, uncommitted changes included.
-    pub(crate) fn working(&mut self) -> Result<State, Failure> {
-        match &mut self.from {
-            From::File(file) => Ok(State::of_working(file.context())),
-            From::Store(session) => Ok(State::of_working(session.context()?)),
+    pub(crate) fn working(&self) -> Result<State, Failure> {
+        match &self.from {
+            From::File(file) => Ok(State::of_working(file.context().share_working())),
+            From::Store(reader) => Ok(State::of_working(reader.working()?.clone())),
         }
     }
 
     /// Returns a state.
-    pub(crate) fn state(&mut self, address: Address) -> Result<State, Failure> {
+    pub(crate) fn state(&self, address: Address) -> Result<State, Failure> {
         match address {
             Address::Working => self.working(),
             Address::Snapshot(address) => self.snapshot(address).map(State::of_snapshot),
@@ -126,46 +125,46 @@ impl Source {
     }
 
     /// Returns the newest snapshot, or the working state if there is none yet.
-    pub(crate) fn newest(&mut self) -> Result<State, Failure> {
+    pub(crate) fn newest(&self) -> Result<State, Failure> {
         match self.snapshot_count() {
             0 => self.working(),
             _ => self.state(Address::Snapshot(SnapshotAddress::Back(0))),
         }
     }
 
-    fn snapshot(&mut self, address: SnapshotAddress) -> Result<Snapshot, Failure> {
+    fn snapshot(&self, address: SnapshotAddress) -> Result<Snapshot, Failure> {
         let missing =
             || SnapshotError::NotFound { address: address.to_string(), oldest: None, newest: None };
-        match &mut self.from {
+        match &self.from {
             From::File(file) => match &file.history {
                 Some(context) => Ok(context.snapshot(address)?.clone()),
                 None => Err(missing().into()),
             },
-            From::Store(session) => Ok(session.snapshot(address)?.clone()),
+            From::Store(reader) => Ok(reader.snapshot(address)?),
         }
     }
 
     /// Answers a selector.
     pub(crate) fn select(
-        &mut self,
+        &self,
         selector: &str,
         options: &SelectOptions,
     ) -> Result<Answer<'_>, Failure> {
-        match &mut self.from {
+        match &self.from {
             From::File(file) => select(selector, self.edition, &**file, options)
                 .map_err(|error| Failure::query(&error, selector)),
-            From::Store(session) => session
+            From::Store(reader) => reader
                 .select_with(selector, self.edition, options)
                 .map_err(|error| read_failure(error, selector)),
         }
     }
 
     /// Tells how a selector is answered.
-    pub(crate) fn explain(&mut self, selector: &str) -> Result<Explanation, Failure> {
-        match &mut self.from {
+    pub(crate) fn explain(&self, selector: &str) -> Result<Explanation, Failure> {
+        match &self.from {
             From::File(file) => explain(selector, self.edition, &**file)
                 .map_err(|error| Failure::query(&error, selector)),
-            From::Store(session) => session
+            From::Store(reader) => reader
                 .explain(selector, self.edition)
                 .map_err(|error| read_failure(error, selector)),
         }
@@ -173,13 +172,13 @@ impl Source {
 
     /// Returns the reports of the commits behind one up to another, by cycle. Files have none.
     pub(crate) fn reports(
-        &mut self,
+        &self,
         after: u32,
         last: u32,
     ) -> Result<BTreeMap<u32, CommitReport>, Failure> {
         let mut reports = BTreeMap::new();
-        if let From::Store(session) = &mut self.from {
-            session.reports(after.saturating_add(1), last, &mut |cycle, _, report| {
+        if let From::Store(reader) = &self.from {
+            reader.reports(after.saturating_add(1), last, &mut |cycle, _, report| {
                 reports.extend(report.map(|report| (cycle, report)));
                 Ok(())
             })?;

@@ -1,6 +1,6 @@
 //! One state of a context.
 
-use contextree::{Context, Snapshot, TreeRef};
+use contextree::{Snapshot, TreeRef, Working};
 
 /// One state of a context. It is a few pointers, and keeps what it shows.
 #[derive(Debug)]
@@ -13,7 +13,7 @@ pub(crate) struct State {
 #[derive(Debug)]
 enum Kept {
     Snapshot(Snapshot),
-    Working(Box<Context>),
+    Working(Working),
 }
 
 impl State {
@@ -21,16 +21,15 @@ impl State {
         State { label: format!("@c{}", snapshot.cycle()), tree: Kept::Snapshot(snapshot) }
     }
 
-    pub(super) fn of_working(context: &Context) -> State {
-        let fork = Box::new(context.fork_working());
-        State { tree: Kept::Working(fork), label: "working state".to_owned() }
+    pub(super) fn of_working(working: Working) -> State {
+        State { tree: Kept::Working(working), label: "working state".to_owned() }
     }
 
     /// Returns the tree.
     pub(crate) fn tree(&self) -> TreeRef<'_> {
         match &self.tree {
             Kept::Snapshot(snapshot) => snapshot.view(),
-            Kept::Working(context) => context.working(),
+            Kept::Working(working) => working.view(),
         }
     }
 
@@ -51,7 +50,7 @@ impl State {
     pub(crate) fn export(&self) -> Vec<u8> {
         match &self.tree {
             Kept::Snapshot(snapshot) => snapshot.export(),
-            Kept::Working(context) => context.export_working(),
+            Kept::Working(working) => working.export(),
         }
     }
 }

@@ -2,7 +2,8 @@
 
 use contextree::diff::Diff;
 use contextree::query::{
-    ContentMode, Moment, RangeOptions, Timeline, diff_selected, plan, resolve_on_tree, select,
+    ContentMode, Moment, QueryError, RangeOptions, Timeline, diff_selected, plan, resolve_on_tree,
+    select,
 };
 use contextree::{Answer, Context, SelectOptions, Snapshot, TreeRef};
 use contextree_json::Value;
@@ -37,17 +38,19 @@ impl Fixture {
 }
 
 impl Timeline for Fixture {
+    type Error = QueryError;
+
     fn snapshot_count(&self) -> usize {
         self.snapshots.len()
     }
 
-    fn snapshot(&self, position: usize) -> Option<Moment<'_>> {
-        let snapshot = self.snapshots.get(position)?.head()?;
-        Some(Moment { cycle: snapshot.cycle(), tree: snapshot.view() })
+    fn snapshot(&self, position: usize) -> Result<Option<Moment<'_>>, QueryError> {
+        let snapshot = self.snapshots.get(position).and_then(Context::head);
+        Ok(snapshot.map(|found| Moment { cycle: found.cycle(), tree: found.view() }))
     }
 
-    fn working(&self) -> Option<TreeRef<'_>> {
-        Some(self.working.working())
+    fn working(&self) -> Result<Option<TreeRef<'_>>, QueryError> {
+        Ok(Some(self.working.working()))
     }
 }
 

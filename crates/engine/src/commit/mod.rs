@@ -27,8 +27,11 @@ use crate::work::{MAX_CYCLE, Work};
 /// Options of a commit.
 #[derive(Default)]
 pub struct CommitOptions<'a> {
-    /// What to prune; `None` prunes nothing.
+    /// What to prune. `None` is the context's own policy, see
+    /// [`ContextOptions::policy`](crate::ContextOptions::policy).
     pub policy: Option<&'a Policy>,
+    /// Prunes nothing, regardless of the context's own policy.
+    pub without_policy: bool,
     /// Runs after expiry and before pruning: returns operations that make the tree smaller, such as
     /// replacing the post-context of old turns with a summary. They are checked like any other; if
     /// one is rejected, the commit fails and nothing has changed.
@@ -47,6 +50,13 @@ pub(crate) struct Progress {
     cascaded: Vec<String>,
     pruned: Vec<Pruned>,
     unmet: Vec<Unmet>,
+}
+
+impl<'a> CommitOptions<'a> {
+    /// Returns the policy that a commit with these options keeps to.
+    pub(crate) fn policy_or(&self, own: Option<&'a Policy>) -> Option<&'a Policy> {
+        if self.without_policy { None } else { self.policy.or(own) }
+    }
 }
 
 /// What the steps of a commit need besides the draft.
@@ -91,10 +101,11 @@ impl Work<'_> {
                     .map_err(|error| CommitError::Compaction(BatchError { index, error }))?;
             }
         }
-        if let Some(policy) = options.policy {
+        let policy = options.policy_or(self.settings.policy.as_ref());
+        if let Some(policy) = policy {
             self.prune(policy, around, &mut progress)?;
         }
-        if options.policy.is_some() || options.compaction.is_some() {
+        if policy.is_some() || options.compaction.is_some() {
             self.cascade(around, &mut progress);
         }
         let (sealed, core) = self.seal();

@@ -9,8 +9,12 @@ mod account;
 mod recording;
 mod rest;
 mod restore;
+mod savepoint;
+mod tail;
 
 pub(crate) use recording::Recorder;
 pub use recording::{CommitRecord, Records};
 pub use rest::Resting;
 pub use restore::{Restore, report_of};
+pub use savepoint::Savepoint;
+pub use tail::Tail;

@@ -7,11 +7,13 @@ use contextree_canon::{Hash, history_digest, snapshot_digest};
 use contextree_tree::{Draft, Log, Tree};
 
 use super::account;
+use super::tail::Tail;
 use crate::attempt::{Attempt, Attempts};
 use crate::context::{Context, ContextOptions};
 use crate::report::{CommitReport, Operation, Warning};
 use crate::snapshot::Snapshot;
 use crate::work::Counters;
+use crate::working::Working;
 
 /// A context being restored: a first snapshot, the commits after it, and the work after those.
 #[derive(Debug)]
@@ -24,6 +26,8 @@ pub struct Restore {
     operations: Vec<Operation>,
     warnings: Vec<Warning>,
     checks: bool,
+    /// The tree before the first commit, while there is none.
+    base: Option<Tree>,
 }
 
 fn fail(message: String) -> RecordError {
@@ -53,12 +57,57 @@ impl Restore {
             operations: Vec::new(),
             warnings: Vec::new(),
             checks,
+            base: None,
         };
         if heading.snapshots > 0 {
             restore.settle(&tree, heading.digest)?;
             restore.history.push(Snapshot::restored(tree, heading.last_ns, heading.history));
+        } else {
+            restore.base = Some(tree);
         }
         Ok(restore)
+    }
+
+    /// Continues snapshots that are already in memory.
+    pub(super) fn resumed(
+        draft: Draft,
+        base: Tree,
+        history: Log<Snapshot>,
+        skipped: usize,
+        last_ns: i64,
+    ) -> Restore {
+        Restore {
+            draft,
+            digest: history.last().map_or(Hash([0; 32]), Snapshot::history_digest),
+            history,
+            skipped,
+            counters: WorkCounters { last_ns, next_index: 0 },
+            operations: Vec::new(),
+            warnings: Vec::new(),
+            checks: false,
+            base: Some(base),
+        }
+    }
+
+    /// Returns the snapshots so far, to be shared by readers and continued by writers.
+    ///
+    /// # Panics
+    ///
+    /// Never: a history without a snapshot begins with a tree.
+    #[must_use]
+    pub fn into_tail(self) -> Tail {
+        let (base, last_ns) = match self.history.last() {
+            Some(head) => (Some(head.tree().clone()), head.last_ns),
+            None => (self.base, self.counters.last_ns),
+        };
+        let base = base.expect("a history without a snapshot begins with a tree");
+        Tail::new(self.history, self.skipped, base, last_ns)
+    }
+
+    /// Returns the working state so far.
+    #[must_use]
+    pub fn share_working(&self) -> Working {
+        Working::new(self.draft.share())
     }
 
     /// Sets the digest of a tree from its record, or checks it.

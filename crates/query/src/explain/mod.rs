@@ -9,7 +9,7 @@ pub use syntax::SyntaxNode;
 use std::fmt::Write as _;
 
 use contextree_json::{Object, Value};
-use contextree_selector::{Edition, parse};
+use contextree_selector::{Edition, Selector, parse};
 
 use crate::error::QueryError;
 use crate::plan::plan;
@@ -55,19 +55,32 @@ impl ExplainedStep {
 ///
 /// # Errors
 ///
-/// If the selector is invalid or addresses a snapshot that does not exist.
+/// If the selector is invalid, addresses a snapshot that does not exist, or the history cannot be read.
 pub fn explain<T: Timeline + ?Sized>(
     text: &str,
     edition: Edition,
     timeline: &T,
-) -> Result<Explanation, QueryError> {
-    let selector = parse(text, edition)?;
-    let resolved = resolve(&selector, timeline)?;
-    let cycle = |position: usize| timeline.snapshot(position).map(|moment| moment.cycle);
+) -> Result<Explanation, T::Error> {
+    let selector = parse(text, edition).map_err(QueryError::from)?;
+    explain_parsed(&selector, text, timeline)
+}
+
+/// Like [`explain`], but for a parsed selector. `text` is what it was parsed from.
+///
+/// # Errors
+///
+/// If it addresses a snapshot that does not exist, or the history cannot be read.
+pub fn explain_parsed<T: Timeline + ?Sized>(
+    selector: &Selector,
+    text: &str,
+    timeline: &T,
+) -> Result<Explanation, T::Error> {
+    let resolved = resolve(selector, timeline)?;
     let (reads, position) = match &resolved.at {
         At::Working => ("the working state".to_owned(), None),
         At::Snapshot(position) => {
-            (format!("the snapshot of cycle {}", cycle(*position).unwrap_or(0)), Some(*position))
+            let cycle = timeline.cycle_at(*position)?.unwrap_or(0);
+            (format!("the snapshot of cycle {cycle}"), Some(*position))
         }
         At::Every(positions) => {
             (format!("{} snapshots, newest first", positions.len()), positions.first().copied())
@@ -83,19 +96,23 @@ pub fn explain<T: Timeline + ?Sized>(
         Locality::Local => "what was written between neighbours".to_owned(),
         Locality::PerSnapshot(reason) => format!("an evaluation per snapshot, because {reason}"),
     });
-    let (tree, cycle) = match (&resolved.at, position.and_then(|at| timeline.snapshot(at))) {
-        (At::Working, _) => (timeline.working(), None),
+    let moment = match position {
+        Some(position) => timeline.snapshot(position)?,
+        None => None,
+    };
+    let (tree, cycle) = match (&resolved.at, moment) {
+        (At::Working, _) => (timeline.working()?, None),
         (_, Some(moment)) => (Some(moment.tree), Some(moment.cycle)),
         (_, None) => (None, None),
     };
     let plan = plan(resolved.query);
     Ok(Explanation {
         query: text.to_owned(),
-        edition,
+        edition: selector.edition,
         canonical: resolved.canonical,
-        syntax: SyntaxNode::of(&selector),
+        syntax: SyntaxNode::of(selector),
         reads,
-        steps: steps::of(&plan, &selector, tree, cycle),
+        steps: steps::of(&plan, selector, tree, cycle),
         comparison,
     })
 }

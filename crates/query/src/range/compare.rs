@@ -28,14 +28,15 @@ pub(crate) fn range_diff<T: Timeline + ?Sized>(
     text: &str,
     timeline: &T,
     options: &RangeOptions,
-) -> RangeDiff {
+) -> Result<RangeDiff, T::Error> {
     let newest = timeline.snapshot_count();
-    let all = range.positions.iter().filter_map(|position| {
-        let moment = timeline.snapshot(*position)?;
-        Some((snapshot_ref(*position, newest, moment.cycle, range.by_cycle), moment))
-    });
     let most = options.max_snapshots.unwrap_or(usize::MAX);
-    let (snapshots, moments): (Vec<SnapshotRef>, Vec<Moment<'_>>) = all.take(most).unzip();
+    let (mut snapshots, mut moments): (Vec<SnapshotRef>, Vec<Moment<'_>>) = Default::default();
+    for position in range.positions.iter().take(most) {
+        let Some(moment) = timeline.snapshot(*position)? else { continue };
+        snapshots.push(snapshot_ref(*position, newest, moment.cycle, range.by_cycle));
+        moments.push(moment);
+    }
     let is_cut = range.positions.len() > most;
     let mut result = RangeDiff {
         query: text.to_owned(),
@@ -80,7 +81,7 @@ pub(crate) fn range_diff<T: Timeline + ?Sized>(
             truncated: is_truncated,
         });
     }
-    result
+    Ok(result)
 }
 
 fn snapshot_ref(position: usize, count: usize, cycle: u32, by_cycle: bool) -> SnapshotRef {

@@ -21,11 +21,12 @@ use crate::timeline::Timeline;
 ///
 /// # Errors
 ///
-/// If the selector names a snapshot that does not exist, or the working state if there is none.
+/// If the selector names a snapshot that does not exist, or the working state where there is none, or if the history cannot
+/// be read.
 pub fn resolve<T: Timeline + ?Sized>(
     selector: &Selector,
     timeline: &T,
-) -> Result<ResolvedSelector, ResolveError> {
+) -> Result<ResolvedSelector, T::Error> {
     let at = time::resolve(selector, timeline)?;
     Ok(ResolvedSelector { canonical: selector.to_string(), at, query: lower(selector) })
 }

@@ -3,22 +3,22 @@
 use contextree_selector::{Edition, Selector, Snapshot, SnapshotRange, Span, TimeKind, TurnPoint};
 
 use super::{At, ResolvedRange};
-use crate::error::{ResolveError, ResolveErrorKind};
+use crate::error::{QueryError, ResolveError, ResolveErrorKind};
 use crate::timeline::Timeline;
 
 pub(super) fn resolve<T: Timeline + ?Sized>(
     selector: &Selector,
     timeline: &T,
-) -> Result<At, ResolveError> {
+) -> Result<At, T::Error> {
     let Some(time) = &selector.time else {
         // Switch S1: without a time prefix, edition 0.1 reads the latest commit, later editions the
         // working state.
         if selector.edition == Edition::V0_1 {
             return find(Snapshot::Turn(0), selector.span, timeline).map(At::Snapshot);
         }
-        return match timeline.working() {
+        return match timeline.working()? {
             Some(_) => Ok(At::Working),
-            None => Err(ResolveError::new(ResolveErrorKind::NoWorkingState, selector.span)),
+            None => Err(failure(ResolveErrorKind::NoWorkingState, selector.span)),
         };
     };
     match time.kind {
@@ -32,25 +32,39 @@ fn find<T: Timeline + ?Sized>(
     snapshot: Snapshot,
     span: Span,
     timeline: &T,
-) -> Result<usize, ResolveError> {
+) -> Result<usize, T::Error> {
     let count = timeline.snapshot_count();
     let position = match snapshot {
         Snapshot::Turn(turn) => usize::try_from(turn.saturating_neg())
             .ok()
             .and_then(|back| count.checked_sub(back)?.checked_sub(1)),
         Snapshot::Cycle(cycle) => {
-            let position = timeline.position_of_cycle(cycle);
-            let found = timeline.snapshot(position);
-            found.filter(|moment| i64::from(moment.cycle) == cycle).map(|_| position)
+            let position = timeline.position_of_cycle(cycle)?;
+            let found = timeline.cycle_at(position)?;
+            found.filter(|found| i64::from(*found) == cycle).map(|_| position)
         }
     };
-    position.ok_or_else(|| not_found(snapshot, span, timeline))
+    match position {
+        Some(position) => Ok(position),
+        None => Err(not_found(snapshot, span, timeline)?),
+    }
+}
+
+fn failure<E: From<QueryError>>(kind: ResolveErrorKind, span: Span) -> E {
+    QueryError::from(ResolveError::new(kind, span)).into()
 }
 
 #[cold]
-fn not_found<T: Timeline + ?Sized>(snapshot: Snapshot, span: Span, timeline: &T) -> ResolveError {
+fn not_found<T: Timeline + ?Sized>(
+    snapshot: Snapshot,
+    span: Span,
+    timeline: &T,
+) -> Result<T::Error, T::Error> {
     let count = timeline.snapshot_count();
-    let cycle = |position: usize| timeline.snapshot(position).map(|moment| moment.cycle);
+    let newest = match count.checked_sub(1) {
+        Some(newest) => timeline.cycle_at(newest)?,
+        None => None,
+    };
     let address = match snapshot {
         Snapshot::Turn(turn) if turn > 0 => format!("@t+{turn}"),
         Snapshot::Turn(turn) => format!("@t{turn}"),
@@ -58,25 +72,25 @@ fn not_found<T: Timeline + ?Sized>(snapshot: Snapshot, span: Span, timeline: &T)
     };
     let kind = ResolveErrorKind::SnapshotNotFound {
         address,
-        oldest: cycle(0),
-        newest: count.checked_sub(1).and_then(cycle),
+        oldest: timeline.cycle_at(0)?,
+        newest,
         count,
     };
-    ResolveError::new(kind, span)
+    Ok(failure(kind, span))
 }
 
 fn resolve_range<T: Timeline + ?Sized>(
     range: SnapshotRange,
     span: Span,
     timeline: &T,
-) -> Result<ResolvedRange, ResolveError> {
+) -> Result<ResolvedRange, T::Error> {
     let count = timeline.snapshot_count();
     let (oldest, newest, by_cycle, clipped) = match range {
         SnapshotRange::Turns { from, to } => {
             // The future is not clipped; it is an error (ER-023).
             for point in [from, to] {
                 if let TurnPoint::At(turn @ 1..) = point {
-                    return Err(not_found(Snapshot::Turn(turn), span, timeline));
+                    return Err(not_found(Snapshot::Turn(turn), span, timeline)?);
                 }
             }
             let back = |point| match point {
@@ -92,12 +106,14 @@ fn resolve_range<T: Timeline + ?Sized>(
         }
         SnapshotRange::Cycles { from, to } => {
             let (low, high) = (from.min(to), from.max(to));
-            let start = timeline.position_of_cycle(low);
-            let end = timeline.position_of_cycle(high.saturating_add(1));
-            let cycle =
-                |position: usize| timeline.snapshot(position).map(|moment| i64::from(moment.cycle));
-            let has_ends =
-                cycle(start) == Some(low) && end.checked_sub(1).and_then(cycle) == Some(high);
+            let start = timeline.position_of_cycle(low)?;
+            let end = timeline.position_of_cycle(high.saturating_add(1))?;
+            let last = match end.checked_sub(1) {
+                Some(last) => timeline.cycle_at(last)?,
+                None => None,
+            };
+            let has_ends = timeline.cycle_at(start)?.map(i64::from) == Some(low)
+                && last.map(i64::from) == Some(high);
             (start, end, true, !has_ends)
         }
     };

@@ -110,9 +110,9 @@ fn check_naive(case: &Case, edition: Edition, history: &History, expected: &Valu
     }
     let selector: Selector = parse(case.text("query"), edition).unwrap();
     let nodes = match resolve(&selector, history).unwrap().at {
-        At::Working => naive::select(&selector, history.working().unwrap(), None),
+        At::Working => naive::select(&selector, history.working().unwrap().unwrap(), None),
         At::Snapshot(position) => {
-            let moment = history.snapshot(position).unwrap();
+            let moment = history.snapshot(position).unwrap().unwrap();
             naive::select(&selector, moment.tree, Some(moment.cycle))
         }
         At::Every(_) | At::Range(_) => return,

@@ -2,7 +2,7 @@
 
 use contextree_canon::{Limits, Profile, import, import_working};
 use contextree_json::{Object, Value};
-use contextree_query::{Moment, Timeline};
+use contextree_query::{Moment, QueryError, Timeline};
 pub(crate) use contextree_testkit::Rng as Random;
 use contextree_tree::{Draft, Tree, TreeRef};
 
@@ -14,17 +14,19 @@ pub(crate) struct History {
 }
 
 impl Timeline for History {
+    type Error = QueryError;
+
     fn snapshot_count(&self) -> usize {
         self.snapshots.len()
     }
 
-    fn snapshot(&self, position: usize) -> Option<Moment<'_>> {
-        let (cycle, tree) = self.snapshots.get(position)?;
-        Some(Moment { cycle: *cycle, tree: tree.view() })
+    fn snapshot(&self, position: usize) -> Result<Option<Moment<'_>>, QueryError> {
+        let found = self.snapshots.get(position);
+        Ok(found.map(|(cycle, tree)| Moment { cycle: *cycle, tree: tree.view() }))
     }
 
-    fn working(&self) -> Option<TreeRef<'_>> {
-        self.working.as_ref().map(Draft::view)
+    fn working(&self) -> Result<Option<TreeRef<'_>>, QueryError> {
+        Ok(self.working.as_ref().map(Draft::view))
     }
 }
 

@@ -78,6 +78,10 @@ impl Sqlite {
 }
 
 impl Backend for Sqlite {
+    fn backup(&self, path: &Path, progress: &mut dyn FnMut(u64, u64)) -> Result<bool> {
+        Sqlite::backup(self, path, progress).map(|()| true)
+    }
+
     fn create(&self, new: &NewContext) -> Result<ContextRow> {
         self.row(Write::Create(Cow::Borrowed(new)))
     }

@@ -39,7 +39,14 @@ fn a_commit_that_fails_after_some_of_its_steps_leaves_everything_as_it_was() {
             CommitOptions { compaction: Some(&refused), ..CommitOptions::default() },
             "E_NODE_NOT_FOUND",
         ),
-        (CommitOptions { policy: Some(&unknown), compaction: Some(&refused) }, "E_NODE_NOT_FOUND"),
+        (
+            CommitOptions {
+                policy: Some(&unknown),
+                compaction: Some(&refused),
+                ..Default::default()
+            },
+            "E_NODE_NOT_FOUND",
+        ),
     ] {
         assert_eq!(context.preview(&options).unwrap_err().code(), code);
         assert_eq!(context.commit_with(&options).unwrap_err().code(), code);
@@ -69,7 +76,8 @@ fn the_steps_come_in_their_order_and_each_sees_what_the_one_before_left() {
         vec![Op::Add { place: Place::head(), node: block("summary").priority(-9) }]
     };
     let policy = Policy { protect_turns: 0, limits: vec![Limit::Remove(2)], ..Policy::default() };
-    let options = CommitOptions { policy: Some(&policy), compaction: Some(&look) };
+    let options =
+        CommitOptions { policy: Some(&policy), compaction: Some(&look), ..Default::default() };
     let report = context.commit_with(&options).unwrap();
     assert_eq!(report.expired, ["due", "due2"]);
     assert_eq!(report.cascaded, ["holds-due"]);

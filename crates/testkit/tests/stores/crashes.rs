@@ -103,7 +103,7 @@ fn kill_again_and_again(home: &Home, rounds: u64, seed: u64) {
         let (answers, spins) = (1 + random.below(12), random.below(200_000));
         let acknowledged = run_and_kill(&home.url, answers, spins).unwrap();
         let store = home.open();
-        let mut session = store.session("main").unwrap();
+        let session = store.session("main").unwrap();
         let found = session.row().revision;
         assert!(
             (acknowledged..=acknowledged + 1).contains(&found),
@@ -113,9 +113,8 @@ fn kill_again_and_again(home: &Home, rounds: u64, seed: u64) {
             done += 1;
             step(&mut expected, done).unwrap();
         }
-        let context = session.context().unwrap();
-        assert_eq!(utf8(&context.export_working()), utf8(&expected.export_working()));
-        assert_eq!(context.history_digest(), expected.history_digest(), "round {round}");
+        assert_eq!(utf8(&session.working().unwrap().export()), utf8(&expected.export_working()));
+        assert_eq!(session.history_digest().unwrap(), expected.history_digest(), "round {round}");
         if round % 25 == 24 || round + 1 == rounds {
             let check = store.verify(&mut |_, _| {}).unwrap();
             assert!(check.is_clean(), "round {round}: {check:?}");

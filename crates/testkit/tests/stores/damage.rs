@@ -44,7 +44,7 @@ fn key_of(file: &rusqlite::Connection, table: &str) -> &'static str {
 
 /// What every snapshot of a context says.
 fn answers(store: &Store, name: &str) -> Vec<Result<String, String>> {
-    let mut session = match store.session(name) {
+    let session = match store.session(name) {
         Ok(session) => session,
         Err(error) => return vec![Err(error.to_string())],
     };
@@ -57,7 +57,7 @@ fn answers(store: &Store, name: &str) -> Vec<Result<String, String>> {
                 .map_err(|error| error.to_string()),
         );
     }
-    let working = session.context().map(contextree::Context::export_working);
+    let working = session.working().map(contextree::Working::export);
     all.push(
         working
             .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
@@ -163,7 +163,7 @@ fn one_byte_flipped_anywhere_is_found_and_never_a_wrong_answer() {
 fn what_is_sound_is_saved() {
     let home = Home::file();
     fill(&home);
-    let whole = home.open().session("main").unwrap().load_all().unwrap().export_history();
+    let whole = home.open().session("main").unwrap().to_context().unwrap().export_history();
     let file = rusqlite::Connection::open(home.path()).unwrap();
     let table = columns(&file).into_iter().find(|(_, column)| column == "effects").unwrap().0;
     let changed = file

@@ -31,9 +31,8 @@ fn step(context: &mut Context, number: u64) -> Outcome {
     Ok(())
 }
 
-fn state(session: &mut Session) -> (String, contextree::Hash) {
-    let context = session.context().unwrap();
-    (utf8(&context.export_working()).to_owned(), context.history_digest())
+fn state(session: &Session) -> (String, contextree::Hash) {
+    (utf8(&session.working().unwrap().export()).to_owned(), session.history_digest().unwrap())
 }
 
 fn fail_in_turn<B: Backend + 'static>(make: &dyn Fn() -> B) {
@@ -55,21 +54,21 @@ fn fail_in_turn<B: Backend + 'static>(make: &dyn Fn() -> B) {
             };
             faulty.fail_once(write, when, error);
             for number in 1..=STEPS {
-                let before = state(&mut session);
+                let before = state(&session);
                 let result = session.write(|context| step(context, number));
                 match result {
                     Ok(()) => {}
                     Err(error) => {
                         let error: &StoreError = error.downcast_ref().unwrap();
                         assert_eq!((error.code(), when), ("E_STORE_FULL", When::Before));
-                        assert_eq!(state(&mut session), before, "the state is as before");
+                        assert_eq!(state(&session), before, "the state is as before");
                         session.write(|context| step(context, number)).unwrap();
                     }
                 }
             }
-            assert_eq!(state(&mut session), expected, "write {write}, {when:?}");
-            let mut again = store.session("main").unwrap();
-            assert_eq!(state(&mut again), expected, "write {write}, {when:?}, opened again");
+            assert_eq!(state(&session), expected, "write {write}, {when:?}");
+            let again = store.session("main").unwrap();
+            assert_eq!(state(&again), expected, "write {write}, {when:?}, opened again");
             assert_eq!(again.row().revision, STEPS + 1, "every step landed once");
         }
     }

@@ -72,11 +72,11 @@ fn a_stored_session_is_the_session_in_memory_however_often_it_is_opened() {
                 if random.below(5) == 0 {
                     session.shrink();
                 }
-                let context = session.context().unwrap();
-                assert_eq!(utf8(&context.export_working()), utf8(&plain.context.export_working()));
-                assert_eq!(context.history_digest(), plain.context.history_digest());
+                let working = session.working().unwrap().export();
+                assert_eq!(utf8(&working), utf8(&plain.context.export_working()));
+                assert_eq!(session.history_digest().unwrap(), plain.context.history_digest());
             }
-            let context = session.load_all().unwrap();
+            let context = session.to_context().unwrap();
             assert_eq!(utf8(&context.export_history()), utf8(&plain.context.export_history()));
             let mut cycles = Vec::new();
             session
@@ -108,9 +108,9 @@ fn contexts_that_rested_go_on_where_they_were() {
         for round in 0..8 {
             for (number, plain) in plain.iter_mut().enumerate() {
                 let mut session = store.session(&format!("{number}")).unwrap();
-                let context = session.context().unwrap();
-                assert_eq!(utf8(&context.export_working()), utf8(&plain.context.export_working()));
-                assert_eq!(context.history_digest(), plain.context.history_digest());
+                let working = session.working().unwrap().export();
+                assert_eq!(utf8(&working), utf8(&plain.context.export_working()));
+                assert_eq!(session.history_digest().unwrap(), plain.context.history_digest());
                 for one in steps[number].by_ref().take(3) {
                     assert_eq!(
                         step(&mut session, &one),
@@ -144,11 +144,11 @@ fn a_session_that_commits_for_long_does_not_keep_its_history_in_memory() {
             add(&mut plain).unwrap();
             session.write(add).unwrap();
         }
-        assert!(session.context().unwrap().history().len() < 700);
+        assert!(session.loaded_snapshots() < 700);
         session.shrink();
-        assert_eq!(session.context().unwrap().history().len(), 1);
+        assert_eq!(session.loaded_snapshots(), 1);
         let working = utf8(&plain.export_working()).to_owned();
-        assert_eq!(utf8(&session.context().unwrap().export_working()), working);
+        assert_eq!(utf8(&session.working().unwrap().export()), working);
         for cycle in [1, 2, 499, 898, 899, 900] {
             let address = contextree::SnapshotAddress::Cycle(cycle);
             let expected = plain.snapshot(address).unwrap();
@@ -176,10 +176,10 @@ fn whoever_comes_second_gets_a_conflict_and_nothing_of_it_is_stored() {
             panic!("{error}");
         };
         assert_eq!(head.cycle, 3);
-        assert!(second.context().unwrap().working().get("two").is_none());
-        assert!(second.context().unwrap().working().get("one").is_some(), "it sees what won");
+        assert!(second.working().unwrap().view().get("two").is_none());
+        assert!(second.working().unwrap().view().get("one").is_some(), "it sees what won");
         add(&mut second, "two").unwrap();
-        assert!(store.session("main").unwrap().context().unwrap().working().get("two").is_some());
+        assert!(store.session("main").unwrap().working().unwrap().view().get("two").is_some());
         // The first is behind now; `update` follows and repeats.
         first
             .update(|context| -> Result<(), Box<dyn std::error::Error>> {
@@ -187,7 +187,7 @@ fn whoever_comes_second_gets_a_conflict_and_nothing_of_it_is_stored() {
                 Ok(())
             })
             .unwrap();
-        assert!(first.context().unwrap().working().get("two").is_some());
+        assert!(first.working().unwrap().view().get("two").is_some());
     });
 }
 
@@ -195,7 +195,7 @@ fn whoever_comes_second_gets_a_conflict_and_nothing_of_it_is_stored() {
 fn a_closure_that_fails_leaves_nothing_behind() {
     on_every_store(|store| {
         let mut session = store.adopt("main", turns(2), &ContextSettings::default()).unwrap();
-        let before = utf8(&session.context().unwrap().export_working()).to_owned();
+        let before = utf8(&session.working().unwrap().export()).to_owned();
         let result = session.write(|context| -> Result<(), Box<dyn std::error::Error>> {
             context.add(contextree::Place::head(), block("new"))?;
             context.commit()?;
@@ -203,7 +203,7 @@ fn a_closure_that_fails_leaves_nothing_behind() {
             Ok(())
         });
         assert!(result.is_err());
-        assert_eq!(utf8(&session.context().unwrap().export_working()), before);
+        assert_eq!(utf8(&session.working().unwrap().export()), before);
         assert_eq!(session.row().snapshots, 2);
         assert_eq!(session.row().revision, 1);
     });

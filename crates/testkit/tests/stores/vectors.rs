@@ -25,7 +25,7 @@ fn through(store: &Store, context: Context) -> Result<Context, String> {
     };
     let store = Store::over(Arc::clone(store.backend()), options);
     let session = store.adopt(&name, context, &settings).map_err(|error| error.to_string())?;
-    session.into_context().map_err(|error| error.to_string())
+    session.to_context().map_err(|error| error.to_string())
 }
 
 #[test]

@@ -10,10 +10,12 @@ mod ops;
 mod overlay;
 mod touch;
 mod undo;
+mod working;
 
 pub use build::{Builder, DuplicateId};
 pub use data::NodeData;
 pub(crate) use overlay::{Overlay, OverlayIndex};
+pub use working::WorkingTree;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -33,7 +35,8 @@ pub struct Draft {
     /// on.
     base: Base,
     overlay: Overlay,
-    undo: Option<Box<Undo>>,
+    /// The open checkpoints, innermost last.
+    undo: Vec<Box<Undo>>,
     /// The list (by its node) and position of the last removal: a guess at the position of the next
     /// one.
     hint: Option<(NodeKey, usize)>,
@@ -43,7 +46,7 @@ pub struct Draft {
 
 impl Draft {
     pub(crate) fn new(base: Base) -> Self {
-        Draft { base, overlay: Overlay::default(), undo: None, hint: None, changed: None }
+        Draft { base, overlay: Overlay::default(), undo: Vec::new(), hint: None, changed: None }
     }
 
     /// Returns a view for reading the working tree.
@@ -58,7 +61,7 @@ impl Draft {
     pub fn fork(&self) -> Draft {
         let space = Arc::new(self.base.space.fork(self.base.rows));
         let base = Base { space, ..self.base.clone() };
-        Draft { base, overlay: self.overlay.clone(), undo: None, hint: None, changed: None }
+        Draft { base, overlay: self.overlay.clone(), undo: Vec::new(), hint: None, changed: None }
     }
 
     /// Returns whether nothing changed since the last snapshot.

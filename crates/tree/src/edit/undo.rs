@@ -23,9 +23,10 @@ pub(super) struct Undo {
 impl Draft {
     /// Starts recording, so that [`Draft::roll_back`] can undo what follows.
     ///
-    /// Checkpoints do not nest: the engine has at most one open, for a batch or for a commit.
+    /// Checkpoints nest: a store's step holds one, and each batch or commit within it opens another.
+    /// [`Draft::freeze`] ends all of them, because what is in the log stays there.
     pub fn checkpoint(&mut self) {
-        self.undo = Some(Box::new(Undo {
+        self.undo.push(Box::new(Undo {
             rows: self.overlay.rows.len(),
             changed: BTreeMap::new(),
             index: Vec::new(),
@@ -36,14 +37,22 @@ impl Draft {
         }));
     }
 
-    /// Discards the checkpoint and keeps the changes since.
+    /// Keeps what was done since the innermost checkpoint; an outer one can still take it back.
     pub fn keep(&mut self) {
-        self.undo = None;
+        let Some(inner) = self.undo.pop() else { return };
+        let Some(outer) = self.undo.last_mut() else { return };
+        // The outer checkpoint is older, so what it has noted already wins.
+        for (index, row) in inner.changed {
+            if (index.0 as usize) < outer.rows {
+                outer.changed.entry(index).or_insert(row);
+            }
+        }
+        outer.index.extend(inner.index);
     }
 
-    /// Undoes all changes since the checkpoint.
+    /// Takes back what was done since the innermost checkpoint.
     pub fn roll_back(&mut self) {
-        let Some(undo) = self.undo.take() else { return };
+        let Some(undo) = self.undo.pop() else { return };
         for (node, entry) in undo.index.into_iter().rev() {
             match entry {
                 Some(entry) => drop(self.overlay.index.insert(node, entry)),
@@ -63,7 +72,7 @@ impl Draft {
     /// Returns a row of the overlay for changing it.
     pub(super) fn row_mut(&mut self, index: OverlayIndex) -> &mut Row {
         let row = &mut self.overlay.rows[index.0 as usize];
-        if let Some(undo) = &mut self.undo
+        if let Some(undo) = self.undo.last_mut()
             && (index.0 as usize) < undo.rows
         {
             undo.changed.entry(index).or_insert_with(|| row.clone());
@@ -73,14 +82,14 @@ impl Draft {
 
     pub(super) fn set_index(&mut self, node: NodeKey, entry: Option<u32>) {
         let before = self.overlay.index.insert(node, entry);
-        if let Some(undo) = &mut self.undo {
+        if let Some(undo) = self.undo.last_mut() {
             undo.index.push((node, before));
         }
     }
 
     pub(super) fn forget_index(&mut self, node: NodeKey) {
         let before = self.overlay.index.remove(&node);
-        if let Some(undo) = &mut self.undo {
+        if let Some(undo) = self.undo.last_mut() {
             undo.index.push((node, before));
         }
     }

@@ -33,10 +33,9 @@ pub(in crate::command) fn rule_names(budget: &Budget) -> Vec<String> {
 
 pub(super) fn run(file: &str, change: &Change, call: &mut Call<'_>) -> Result<Exit, Failure> {
     // Exclusions are read in the edition of the context when they are applied.
-    let mut source = Source::open(call)?;
+    let source = Source::open(call)?;
     let keeper = Keeper::new(read(file, source.edition())?);
-    let own_policy =
-        source.session().is_some_and(|session| session.settings().more.get("policy").is_some());
+    let own_policy = source.reader().is_some_and(|reader| reader.settings().policy.is_some());
     drop(source);
     let (forecast, report) = change.make(call, |context| {
         let forecast = keeper.preview(context).map_err(|error| Failure::commit(&error))?;

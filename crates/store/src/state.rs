@@ -1,0 +1,406 @@
+//! A context as it is at one revision.
+
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use contextree_engine::{Attempt, Snapshot, SnapshotAddress, SnapshotError, Tail, Working};
+use contextree_tree::Log;
+
+use crate::backend::Backend;
+use crate::checkpoint::Spacing;
+use crate::error::{ReadError, Result, StoreError};
+use crate::load::Place;
+use crate::past::{Part, Past};
+use crate::rows::{ContextRow, Stretch};
+use crate::settings::ContextSettings;
+
+/// How often something is read again because another process wrote at the same time.
+const TRIES: usize = 100;
+
+/// A context at one revision: immutable, and shared by everyone in the process who reads it.
+///
+/// Only the row and the journal are read when it is opened. Snapshots and the working state follow when they are first
+/// asked for, once for all readers; snapshots never change, so what is read later still belongs to this revision.
+pub(crate) struct State {
+    pub(crate) row: ContextRow,
+    pub(crate) settings: Arc<ContextSettings>,
+    backend: Arc<dyn Backend>,
+    lineage: Arc<[Stretch]>,
+    /// The entries since the last commit, as they are stored.
+    pub(crate) journal: Log<Vec<u8>>,
+    newest: OnceLock<Newest>,
+    working: OnceLock<Working>,
+    attempts: OnceLock<Vec<Attempt>>,
+    past: Arc<Past>,
+    /// Held while `newest`, `working` or `attempts` is loaded, so that each is loaded once.
+    loading: Mutex<()>,
+}
+
+/// The newest snapshots, and what reading them cost.
+#[derive(Clone)]
+pub(crate) struct Newest {
+    pub(crate) tail: Arc<Tail>,
+    pub(crate) spacing: Spacing,
+}
+
+impl State {
+    /// Opens a context.
+    pub(crate) fn open(backend: &Arc<dyn Backend>, name: &str) -> Result<State> {
+        let not_found = || StoreError::NotFound { context: name.to_owned() };
+        let mut row = backend.find(name)?.ok_or_else(not_found)?;
+        for _ in 0..TRIES {
+            let lineage = backend.lineage(row.branch)?;
+            let (revision, journal) = backend.journal(row.id)?;
+            if revision == row.revision {
+                let settings = Arc::new(ContextSettings::from_json(&row.settings)?);
+                let mut entries = Log::default();
+                journal.into_iter().for_each(|entry| entries.push(entry));
+                let lineage = lineage.into();
+                return Ok(State::new(row, settings, Arc::clone(backend), lineage, entries));
+            }
+            let now = backend.find(name)?.ok_or_else(not_found)?;
+            if (now.id, now.revision) == (row.id, row.revision) {
+                return Err(StoreError::Corrupt {
+                    record: format!("context {name}"),
+                    message: "its journal belongs to another revision".to_owned(),
+                });
+            }
+            row = now;
+        }
+        Err(StoreError::Busy { message: format!("`{name}` is being written all the time") })
+    }
+
+    fn new(
+        row: ContextRow,
+        settings: Arc<ContextSettings>,
+        backend: Arc<dyn Backend>,
+        lineage: Arc<[Stretch]>,
+        journal: Log<Vec<u8>>,
+    ) -> State {
+        State {
+            row,
+            settings,
+            backend,
+            lineage,
+            journal,
+            newest: OnceLock::new(),
+            working: OnceLock::new(),
+            attempts: OnceLock::new(),
+            past: Arc::default(),
+            loading: Mutex::new(()),
+        }
+    }
+
+    /// Returns the state of a context that was packed away.
+    pub(crate) fn unpacked(
+        row: ContextRow,
+        settings: Arc<ContextSettings>,
+        backend: Arc<dyn Backend>,
+        lineage: Arc<[Stretch]>,
+        newest: Newest,
+    ) -> State {
+        let state = State::new(row, settings, backend, lineage, Log::default());
+        State { newest: OnceLock::from(newest), ..state }
+    }
+
+    /// Returns the state after a step.
+    pub(crate) fn after(&self, row: ContextRow, newest: Newest, journal: &Log<Vec<u8>>) -> State {
+        let past = if self.past.is_large() { Arc::default() } else { Arc::clone(&self.past) };
+        let state = State::new(
+            row,
+            Arc::clone(&self.settings),
+            Arc::clone(&self.backend),
+            Arc::clone(&self.lineage),
+            journal.fork(journal.len()),
+        );
+        State { newest: OnceLock::from(newest), past, ..state }
+    }
+
+    /// Returns the state after the settings changed.
+    pub(crate) fn with_settings(&self, row: ContextRow, settings: ContextSettings) -> State {
+        State { row, settings: Arc::new(settings), ..self.without_past() }
+    }
+
+    /// Returns the same state without the older snapshots that were fetched for it.
+    pub(crate) fn without_past(&self) -> State {
+        let state = State::new(
+            self.row.clone(),
+            Arc::clone(&self.settings),
+            Arc::clone(&self.backend),
+            Arc::clone(&self.lineage),
+            self.journal.fork(self.journal.len()),
+        );
+        State { newest: self.newest.clone(), working: self.working.clone(), ..state }
+    }
+
+    pub(crate) fn has_large_past(&self) -> bool {
+        self.past.is_large()
+    }
+
+    pub(crate) fn is_at(&self, id: i64, revision: u64) -> bool {
+        (self.row.id, self.row.revision) == (id, revision)
+    }
+
+    pub(crate) fn lineage(&self) -> &Arc<[Stretch]> {
+        &self.lineage
+    }
+
+    pub(crate) fn place(&self) -> Place<'_> {
+        Place { backend: &*self.backend, name: &self.row.name, lineage: &self.lineage }
+    }
+
+    pub(crate) fn snapshot_count(&self) -> usize {
+        usize::try_from(self.row.snapshots).unwrap_or(usize::MAX)
+    }
+
+    pub(crate) fn loaded_snapshots(&self) -> usize {
+        let newest = self.newest.get().map_or(0, |newest| newest.tail.history().len());
+        newest + self.past.len()
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, ()> {
+        self.loading.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the newest snapshots, if they are loaded.
+    pub(crate) fn loaded(&self) -> Option<&Newest> {
+        self.newest.get()
+    }
+
+    /// Returns the newest snapshots.
+    pub(crate) fn newest(&self) -> Result<&Newest> {
+        if let Some(newest) = self.newest.get() {
+            return Ok(newest);
+        }
+        let _loading = self.lock();
+        if let Some(newest) = self.newest.get() {
+            return Ok(newest);
+        }
+        let newest = self.steady(|| self.load_newest())?;
+        Ok(self.newest.get_or_init(|| newest))
+    }
+
+    fn load_newest(&self) -> Result<Newest> {
+        let last = self.row.head.map_or(u32::MAX, |head| head.cycle);
+        let mut window = self.place().window(last, last)?;
+        let found = window.restore.head().map(|head| (head.cycle(), head.digest().0));
+        if found != self.row.head.map(|head| (head.cycle, head.digest)) {
+            return Err(StoreError::Corrupt {
+                record: format!("context {}", self.row.name),
+                message: "its newest snapshot is not the one that it names".to_owned(),
+            });
+        }
+        let loaded = window.restore.len();
+        window.restore.set_skipped(self.snapshot_count().saturating_sub(loaded));
+        let spacing = Spacing { checkpoint: window.checkpoint_bytes, since: window.since };
+        Ok(Newest { tail: Arc::new(window.restore.into_tail()), spacing })
+    }
+
+    /// Reads again what looks damaged, if retention rewrote the history at the same time.
+    fn steady<T>(&self, read: impl Fn() -> Result<T>) -> Result<T> {
+        let mut before = self.row.revision;
+        for _ in 0..TRIES {
+            let result = read();
+            let Err(StoreError::Corrupt { .. }) = &result else { return result };
+            match self.backend.find(&self.row.name)? {
+                Some(now) if now.id == self.row.id && now.revision != before => {
+                    before = now.revision;
+                }
+                _ => return result,
+            }
+        }
+        read()
+    }
+
+    /// Returns the working state, from `shared` if that has it, otherwise from the journal.
+    pub(crate) fn working(&self, shared: impl FnOnce() -> Option<Working>) -> Result<&Working> {
+        if let Some(working) = self.working.get() {
+            return Ok(working);
+        }
+        if let Some(working) = shared() {
+            return Ok(self.working.get_or_init(|| working));
+        }
+        let tail = &self.newest()?.tail;
+        let _loading = self.lock();
+        if let Some(working) = self.working.get() {
+            return Ok(working);
+        }
+        let mut restore = tail.resume_reading();
+        self.place().work(&mut restore, self.journal.iter())?;
+        let working = restore.share_working();
+        Ok(self.working.get_or_init(|| working))
+    }
+
+    /// Returns the attempts, from `shared` if that has them, otherwise from the store.
+    pub(crate) fn attempts(
+        &self,
+        shared: impl FnOnce() -> Option<Vec<Attempt>>,
+    ) -> Result<&[Attempt]> {
+        if let Some(attempts) = self.attempts.get() {
+            return Ok(attempts);
+        }
+        let attempts = match shared() {
+            Some(attempts) => attempts,
+            None => self.read_attempts()?,
+        };
+        Ok(self.attempts.get_or_init(|| attempts))
+    }
+
+    pub(crate) fn read_attempts(&self) -> Result<Vec<Attempt>> {
+        self.backend.attempts(self.row.id)?.iter().map(crate::attempts::from_row).collect()
+    }
+
+    /// Returns the oldest snapshot that is known without asking the store: its cycle and its position.
+    fn edge(&self) -> Option<(u32, usize)> {
+        if let Some(newest) = self.newest.get() {
+            let oldest = newest.tail.history().get(0)?;
+            return Some((oldest.cycle(), newest.tail.skipped()));
+        }
+        Some((self.row.head?.cycle, self.snapshot_count().checked_sub(1)?))
+    }
+
+    /// Returns the cycle of the snapshot at a position.
+    pub(crate) fn cycle_at(&self, position: usize) -> Result<Option<u32>> {
+        let Some((oldest, skipped)) = self.edge() else { return Ok(None) };
+        if position >= skipped {
+            if let Some(newest) = self.newest.get() {
+                return Ok(newest.tail.history().get(position - skipped).map(Snapshot::cycle));
+            }
+            return Ok((position == skipped).then_some(oldest));
+        }
+        if let Some(snapshot) = self.get(position) {
+            return Ok(Some(snapshot.cycle()));
+        }
+        let place = self.place();
+        let count = |cycle: u32| place.count(cycle).map(|count| count as usize);
+        // Numbers follow each other, except where foreign snapshots were imported or retention removed some.
+        let back = u32::try_from(skipped - position).unwrap_or(u32::MAX);
+        if let Some(guess) = oldest.checked_sub(back)
+            && count(guess)? == position + 1
+            && guess.checked_sub(1).map_or(Ok(0), count)? == position
+        {
+            return Ok(Some(guess));
+        }
+        let (mut low, mut high) = (0_u32, oldest);
+        while low < high {
+            let middle = low.midpoint(high);
+            if count(middle)? > position {
+                high = middle;
+            } else {
+                low = middle + 1;
+            }
+        }
+        Ok((low < oldest).then_some(low))
+    }
+
+    /// Returns the position of the first snapshot with at least this cycle.
+    pub(crate) fn position_of(&self, cycle: u32) -> Result<usize> {
+        let Some((oldest, skipped)) = self.edge() else { return Ok(0) };
+        if cycle < oldest {
+            let before = cycle.checked_sub(1).map_or(Ok(0), |before| self.place().count(before))?;
+            return Ok(usize::try_from(before).unwrap_or(usize::MAX).min(skipped));
+        }
+        let Some(newest) = self.newest.get() else {
+            return Ok(skipped + usize::from(cycle > oldest));
+        };
+        let history = newest.tail.history();
+        let (mut low, mut high) = (0, history.len());
+        while low < high {
+            let middle = low.midpoint(high);
+            match history.get(middle) {
+                Some(snapshot) if snapshot.cycle() < cycle => low = middle + 1,
+                _ => high = middle,
+            }
+        }
+        Ok(skipped + low)
+    }
+
+    /// Returns the position of the snapshot at an address.
+    pub(crate) fn locate(&self, address: SnapshotAddress) -> Result<usize, ReadError> {
+        let found = match address {
+            SnapshotAddress::Back(back) => {
+                let last = self.row.snapshots.checked_sub(1);
+                let position = last.and_then(|last| last.checked_sub(back));
+                position.and_then(|position| usize::try_from(position).ok())
+            }
+            SnapshotAddress::Cycle(cycle) => match u32::try_from(cycle) {
+                Ok(cycle) => {
+                    let position = self.position_of(cycle)?;
+                    (self.cycle_at(position)? == Some(cycle)).then_some(position)
+                }
+                Err(_) => None,
+            },
+        };
+        match found {
+            Some(position) => Ok(position),
+            None => Err(self.not_found(address)?),
+        }
+    }
+
+    fn not_found(&self, address: SnapshotAddress) -> Result<ReadError> {
+        Ok(ReadError::Snapshot(SnapshotError::NotFound {
+            address: address.to_string(),
+            oldest: self.cycle_at(0)?,
+            newest: self.row.head.map(|head| head.cycle),
+        }))
+    }
+
+    /// Returns a snapshot by its position, if it is in memory.
+    fn get(&self, position: usize) -> Option<&Snapshot> {
+        let tail = self.newest.get().map(|newest| &newest.tail);
+        let newest = tail.and_then(|tail| {
+            let snapshot = tail.history().get(position.checked_sub(tail.skipped())?)?;
+            Some((snapshot, tail.history().len()))
+        });
+        match (newest, self.past.longest(position)) {
+            (Some((snapshot, length)), Some(part)) if length >= part.len() => Some(snapshot),
+            (_, Some(part)) => part.get(position),
+            (newest, None) => newest.map(|(snapshot, _)| snapshot),
+        }
+    }
+
+    /// Returns a snapshot by its position.
+    pub(crate) fn find(&self, position: usize) -> Result<Option<&Snapshot>> {
+        if let Some(snapshot) = self.get(position) {
+            return Ok(Some(snapshot));
+        }
+        if position >= self.snapshot_count() {
+            return Ok(None);
+        }
+        if position + 1 == self.snapshot_count() {
+            return Ok(self.newest()?.tail.head());
+        }
+        Ok(self.past_part(position, position)?.and_then(|part| part.get(position)))
+    }
+
+    fn past_part(&self, first: usize, last: usize) -> Result<Option<&Part>> {
+        self.past.find_or_fetch(first, last, || {
+            self.steady(|| {
+                let (Some(from), Some(upto)) = (self.cycle_at(first)?, self.cycle_at(last)?) else {
+                    return Ok(None);
+                };
+                let snapshots = self.place().window(from, upto)?.restore.into_history();
+                Ok(Some(Part::new((last + 1).saturating_sub(snapshots.len()), snapshots)))
+            })
+        })
+    }
+
+    /// Brings the snapshots between two positions into memory together, so that they share what they have in common.
+    pub(crate) fn prefetch(&self, first: usize, last: usize) -> Result<()> {
+        self.pair(first, last).map(drop)
+    }
+
+    /// Returns two snapshots that share what they have in common.
+    pub(crate) fn pair(&self, first: usize, last: usize) -> Result<Option<(&Snapshot, &Snapshot)>> {
+        if let Some(Newest { tail, .. }) = self.newest.get() {
+            let get = |position: usize| tail.history().get(position.checked_sub(tail.skipped())?);
+            if let (Some(first), Some(last)) = (get(first), get(last)) {
+                return Ok(Some((first, last)));
+            }
+        }
+        if first == last {
+            return Ok(self.find(first)?.map(|found| (found, found)));
+        }
+        let part = self.past_part(first, last)?;
+        Ok(part.and_then(|part| Some((part.get(first)?, part.get(last)?))))
+    }
+}
