@@ -32,6 +32,13 @@ pub enum OpError {
         /// The id.
         node: String,
     },
+    /// The node is part of the request of a running call.
+    AttemptRunning {
+        /// The node.
+        node: String,
+        /// The attempt of the call.
+        attempt: String,
+    },
     /// A limit would be passed.
     Limit {
         /// Which limit: `max_depth`, `max_nodes` …
@@ -205,6 +212,7 @@ impl OpError {
             OpError::Sealed { .. } => "E_SEALED",
             OpError::Immutable { .. } => "E_IMMUTABLE",
             OpError::NodeNotFound { .. } => "E_NODE_NOT_FOUND",
+            OpError::AttemptRunning { .. } => "E_ATTEMPT_RUNNING",
             OpError::Limit { .. } => "E_LIMIT",
         }
     }
@@ -226,7 +234,8 @@ impl OpError {
             OpError::InvalidPlacement { at, .. } | OpError::Limit { at, .. } => at,
             OpError::Sealed { node }
             | OpError::Immutable { node, .. }
-            | OpError::NodeNotFound { node } => node,
+            | OpError::NodeNotFound { node }
+            | OpError::AttemptRunning { node, .. } => node,
         }
     }
 
@@ -241,6 +250,9 @@ impl OpError {
             OpError::Immutable { .. } => "add a new node with the value you want",
             OpError::NodeNotFound { .. } => {
                 "it may have expired, or never existed; look at the tree"
+            }
+            OpError::AttemptRunning { .. } => {
+                "cancel the attempt first, or add a new node: it becomes part of the next request"
             }
             OpError::Limit { .. } => "limits are set when the context is opened",
         }
@@ -259,6 +271,12 @@ impl fmt::Display for OpError {
             }
             OpError::NodeNotFound { node } => {
                 write!(formatter, "there is no node `{node}` in the working tree")
+            }
+            OpError::AttemptRunning { node, attempt } => {
+                write!(
+                    formatter,
+                    "`{node}` is part of the request of `{attempt}`, which is running"
+                )
             }
             OpError::Limit { limit, value, at } => {
                 write!(formatter, "`{at}` would pass the limit `{limit}` of {value}")
@@ -306,6 +324,11 @@ pub enum CommitError {
     },
     /// The preview is of another state than the present one.
     StalePreview,
+    /// A call is running: completing it makes the commit.
+    AttemptRunning {
+        /// The attempt of the call.
+        attempt: String,
+    },
     /// The context has as many commits as can be counted.
     TooManyCommits,
 }
@@ -319,6 +342,7 @@ impl CommitError {
             CommitError::UnknownMeasure(_) => "E_UNKNOWN_MEASURE",
             CommitError::Exclude { error, .. } => error.code(),
             CommitError::StalePreview => "E_CONFLICT",
+            CommitError::AttemptRunning { .. } => "E_ATTEMPT_RUNNING",
             CommitError::TooManyCommits => "E_LIMIT",
         }
     }
@@ -341,6 +365,9 @@ impl fmt::Display for CommitError {
             }
             CommitError::StalePreview => {
                 formatter.write_str("the context was changed since the preview")
+            }
+            CommitError::AttemptRunning { attempt } => {
+                write!(formatter, "`{attempt}` is running: complete or cancel it first")
             }
             CommitError::TooManyCommits => formatter.write_str("no further commit can be counted"),
         }

@@ -10,6 +10,6 @@ mod rest;
 mod restore;
 
 pub(crate) use recording::Recorder;
-pub use recording::{CommitRecord, Records};
+pub use recording::{CommitRecord, PendingCall, Records};
 pub use rest::Resting;
 pub use restore::{Restore, report_of};
