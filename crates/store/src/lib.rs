@@ -9,6 +9,7 @@
 
 mod attempts;
 mod backend;
+mod calls;
 mod checkpoint;
 mod error;
 mod load;
@@ -20,6 +21,7 @@ mod rows;
 mod sealed;
 mod session;
 mod settings;
+mod side;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 mod store;
@@ -30,12 +32,13 @@ mod url;
 mod verify;
 
 pub use backend::Backend;
+pub use calls::StepError;
 pub use error::{ReadError, Result, StoreError};
 pub use memory::Memory;
 pub use retention::{Retained, Retention};
 pub use rows::{
-    AttemptRow, Checkpoint, Commit, ContentRow, ContextRow, Head, NewContext, Pin, Rewrite, Step,
-    Stretch,
+    AttemptRow, Checkpoint, Commit, ContentRow, ContextRow, Head, NewContext, Pin, Rewrite,
+    SideChange, SideRecord, Step, Stretch,
 };
 pub use session::{AsConflict, Session};
 pub use settings::ContextSettings;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use contextree_canon::Hash;
 use contextree_canon::record::{
-    BodyPlace, Effects, Fold, RecordError, StoredBody, Subject, read_bodies, read_effects,
+    BodyPlace, Effects, FindBody, Fold, RecordError, StoredBody, Subject, read_bodies, read_effects,
 };
 use contextree_engine::{
     Attempt, Context, ContextOptions, Restore, Snapshot, SnapshotAddress, SnapshotError,
@@ -312,14 +312,27 @@ impl Place<'_> {
                 .ok_or_else(|| RecordError { message: "it is cut off".to_owned(), offset: 0 })
                 .map_err(|error| self.corrupt(&record, &error))?;
             let effects = self.read_effects(&record, effects)?;
-            let mut bodies = self.some_bodies(&record, bodies)?;
-            let hashes = bodies.iter().flatten().filter_map(StoredBody::shared).collect();
-            let contents = self.fetch(&hashes)?;
-            restore
-                .work(effects, &mut |place| here(&mut bodies, place, &contents))
-                .map_err(|error| self.corrupt(&record, &error))?;
+            let mut effects = Some(effects);
+            self.with_bodies(&record, bodies, &mut |find_body| match effects.take() {
+                Some(effects) => restore.work(effects, find_body),
+                None => Ok(()),
+            })?;
         }
         Ok(())
+    }
+
+    /// Reads the bodies of a record, and hands them out to `work`.
+    pub(crate) fn with_bodies(
+        &self,
+        record: &str,
+        bodies: &[u8],
+        work: &mut dyn FnMut(&mut FindBody<'_>) -> std::result::Result<(), RecordError>,
+    ) -> Result<()> {
+        let mut bodies = self.some_bodies(record, bodies)?;
+        let hashes = bodies.iter().flatten().filter_map(StoredBody::shared).collect();
+        let contents = self.fetch(&hashes)?;
+        work(&mut |place| here(&mut bodies, place, &contents))
+            .map_err(|error| self.corrupt(record, &error))
     }
 }
 
@@ -420,15 +433,16 @@ fn open_row(
             message: "its newest snapshot is not the one that it names".to_owned(),
         });
     }
-    place.work(&mut window.restore, &journal)?;
     let attempts: Result<Vec<Attempt>> =
         backend.attempts(row.id)?.iter().map(crate::attempts::from_row).collect();
+    let attempts = attempts?;
+    place.rest(&mut window.restore, row, &journal, &attempts)?;
     let skipped = usize::try_from(row.snapshots).unwrap_or(usize::MAX);
     let loaded = window.restore.len();
     window.restore.set_skipped(skipped.saturating_sub(loaded));
     Ok(Some(Opened {
         row: row.clone(),
-        context: window.restore.finish(options(row)?, attempts?),
+        context: window.restore.finish(options(row)?, attempts),
         lineage,
         checkpoint_bytes: window.checkpoint_bytes,
         since: window.since,

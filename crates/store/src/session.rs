@@ -14,9 +14,10 @@ use contextree_selector::{Edition, parse};
 use contextree_tree::diff::{self, Diff};
 
 use crate::attempts;
+use crate::calls;
 use crate::checkpoint::{Spacing, checkpoint_of, places};
 use crate::error::{ReadError, Result, StoreError};
-use crate::load::{Opened, Place, join_journal, open};
+use crate::load::{Opened, Place, open};
 use crate::packed::pack;
 use crate::pool::{Parked, State};
 use crate::rows::{Commit, ContextRow, Head, Pin, Step};
@@ -209,6 +210,7 @@ impl Session {
     fn store(&mut self, records: contextree_engine::Records) -> Result<()> {
         let mut step = self.shared.step();
         let mut written = 0;
+        calls::add_work(&mut step, &records);
         for commit in records.commits {
             step.head = Some(Head { cycle: commit.cycle, digest: commit.digest.0 });
             written += (commit.record.effects.len() + commit.record.bodies.len()) as u64;
@@ -218,10 +220,6 @@ impl Session {
                 effects: Some(commit.record.effects),
                 bodies: commit.record.bodies,
             });
-        }
-        if let Some(work) = records.work {
-            step.journal = Some(join_journal(&work.effects, &work.bodies));
-            step.contents.extend(work.shared.iter().map(pack));
         }
         step.attempts = records.attempts.iter().map(attempts::to_row).collect();
         self.row = self.append(&step)?;

@@ -10,6 +10,7 @@ use contextree_engine::{
 
 use crate::attempts;
 use crate::backend::Backend;
+use crate::calls;
 use crate::error::{ReadError, Result, StoreError};
 use crate::load::{self, join_journal};
 use crate::packed::{pack, pack_bytes};
@@ -180,6 +181,7 @@ impl Store {
         let (next_cycle, base) = context.base_record();
         let mut first = self.shared.step();
         let records = context.take_records();
+        calls::add_work(&mut first, &records);
         for commit in records.commits {
             first.head = Some(Head { cycle: commit.cycle, digest: commit.digest.0 });
             first.contents.extend(commit.record.shared.iter().map(pack));
@@ -188,10 +190,6 @@ impl Store {
                 effects: Some(commit.record.effects),
                 bodies: commit.record.bodies,
             });
-        }
-        if let Some(work) = records.work {
-            first.journal = Some(join_journal(&work.effects, &work.bodies));
-            first.contents.extend(work.shared.iter().map(pack));
         }
         first.attempts = context.attempts().iter().map(attempts::to_row).collect();
         let new = NewContext {

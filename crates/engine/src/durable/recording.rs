@@ -240,7 +240,9 @@ impl Context {
         let before = self.history.last().map(Snapshot::view);
         let (snapshot, account) = (&call.snapshot, account::of_report(&call.report));
         let commit = write_commit(before, snapshot.tree(), snapshot.last_ns, &account);
-        call.record = Some(commit.clone());
+        // Contents that stand elsewhere are stored with this record, not again when the call is completed.
+        let (effects, bodies) = (commit.effects.clone(), commit.bodies.clone());
+        call.record = Some(Encoded { effects, bodies, shared: Vec::new() });
         let (attempt, answer_ns) = (call.attempt.clone(), call.answer_ns);
         Some(PendingCall { attempt, answer_ns, commit, late })
     }

@@ -207,6 +207,17 @@ impl Restore {
         self.history
     }
 
+    /// Has every digest from here on worked out again and compared with the record's.
+    pub fn check_digests(&mut self) {
+        self.checks = true;
+    }
+
+    /// Returns the attempt of the running call.
+    #[must_use]
+    pub fn running_attempt(&self) -> Option<&str> {
+        self.running.as_ref().map(|call| call.attempt.as_str())
+    }
+
     /// Returns the snapshot of the running call.
     #[must_use]
     pub fn pending(&self) -> Option<&Snapshot> {
