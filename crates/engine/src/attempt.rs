@@ -181,7 +181,9 @@ impl Attempts {
         cycle: u32,
         now: i64,
     ) -> &Attempt {
-        let before = self.0.iter().filter(|attempt| attempt.cycle_id == cycle).count();
+        // While a call is running, other attempts are of the cycle after it; beyond that, cycles only go up.
+        let recent = self.0.iter().rev().take_while(|attempt| attempt.cycle_id + 1 >= cycle);
+        let before = recent.filter(|attempt| attempt.cycle_id == cycle).count();
         self.0.push(Attempt {
             attempt_id: format!("attempt:{cycle}.{}", before + 1),
             cycle_id: cycle,

@@ -1,6 +1,6 @@
 //! The state of a running call, and the working state without it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use contextree_canon::record::Encoded;
 use contextree_tree::diff::{Pair, written};
@@ -78,12 +78,14 @@ impl RunningCall {
         if counters.operations.is_empty() {
             return (draft, before);
         }
+        // What the commit itself made, such as the turn, may have the id of a node that expired: stamps tell them apart.
+        let last_ns = before.last_ns;
+        let is_old = move |node: NodeRef<'_>| node.created_at_ns() <= last_ns;
         let mut late = Vec::new();
         for pair in written(self.snapshot.view(), now) {
             match pair {
                 Pair::Added(node) => late.push(node),
-                // What the commit itself made, such as the turn, is not there without it.
-                Pair::Both(_, new) if !draft.view().contains(new.key_of()) => {}
+                Pair::Both(_, new) if !is_old(new) => {}
                 Pair::Both(old, new) => {
                     if old.is_pinned() != new.is_pinned() {
                         draft.set_pinned(new.key_of(), new.is_pinned());
@@ -110,6 +112,7 @@ impl RunningCall {
         let indices: BTreeMap<NodeKey, u32> =
             by_stamp.into_iter().map(|(_, _, key)| key).zip(before.next_index..).collect();
         let cycle = draft.view().next_cycle();
+        let mut added = BTreeSet::new();
         for node in late {
             let view = draft.view();
             let mut data = copy_of(node);
@@ -118,10 +121,12 @@ impl RunningCall {
                 let Some(parent) = below.parent() else { break view.region(Region::Head).key_of() };
                 match core {
                     Some(core) if is_head_core(parent) => break core,
-                    _ if view.contains(parent.key_of()) => break parent.key_of(),
                     // Attached to the turn that the call would have sealed: it is the head still.
                     _ if parent.id() == self.report.sealed => {
                         break view.region(Region::Head).key_of();
+                    }
+                    _ if is_old(parent) || added.contains(&parent.key_of()) => {
+                        break parent.key_of();
                     }
                     // Attached to something that only the commit made, as a compaction does: it takes its place.
                     _ => {
@@ -133,7 +138,7 @@ impl RunningCall {
             data.cycle = cycle;
             data.creation_index = indices.get(&node.key_of()).copied().unwrap_or_default();
             data.expires = node.expires().map(|expires| expires.saturating_sub(1));
-            draft.insert(parent, data);
+            added.insert(draft.insert(parent, data));
         }
         before.next_index += u32::try_from(indices.len()).unwrap_or(u32::MAX);
         before.last_ns = counters.last_ns;

@@ -1,5 +1,7 @@
 //! From what happened in a context to records.
 
+use std::collections::BTreeSet;
+
 use contextree_canon::Hash;
 use contextree_canon::record::{Encoded, WorkCounters, write_base, write_commit, write_work};
 use contextree_json::Value;
@@ -211,8 +213,10 @@ impl Context {
             records.begun = self.pending_call(late);
         }
         let ids = std::mem::take(&mut recorder.attempts);
-        let attempts = self.attempts().iter();
-        records.attempts = attempts.filter(|one| ids.contains(&one.attempt_id)).cloned().collect();
+        let attempts = self.attempts();
+        let find = |id: &String| attempts.iter().rposition(|one| one.attempt_id == *id);
+        let places: BTreeSet<usize> = ids.iter().filter_map(find).collect();
+        records.attempts = places.into_iter().map(|place| attempts[place].clone()).collect();
         recorder.snapshots = self.history.len();
         recorder.note_work(self);
         self.recorder = Some(recorder);

@@ -259,6 +259,37 @@ fn an_id_that_canceling_would_bring_back_is_taken() {
 }
 
 #[test]
+fn a_turn_with_the_id_of_an_expired_node_is_not_that_node() {
+    let mut context = Context::new();
+    context.add(Place::at("^ah", 1), group("seg:1").ttl(0)).unwrap();
+    let attempt = begin(&mut context);
+    assert_eq!(context.running_call().unwrap().report.sealed, "seg:1");
+    context.add(Place::at("seg:1", 2), block("late")).unwrap();
+    context.apply(Op::Pin { node: "seg:1".into() }).unwrap();
+    context.cancel_call(&attempt).unwrap();
+    assert_eq!(children(context.working(), "^ah"), ["seg:1", "late"]);
+    assert!(!context.working().get("seg:1").unwrap().is_pinned());
+}
+
+#[test]
+fn attempts_beside_a_call_have_ids_of_their_own() {
+    let mut context = asked();
+    let other = contextree::AttemptStart { provider: "p", model: "m", params: b"", input: b"" };
+    for _ in 0..2 {
+        let attempt = begin(&mut context);
+        context.start_attempt(other);
+        context.cancel_call(&attempt).unwrap();
+    }
+    let attempt = begin(&mut context);
+    complete(&mut context, &attempt, &["a"]);
+    begin(&mut context);
+    let ids: Vec<&str> = context.attempts().iter().map(|one| one.attempt_id.as_str()).collect();
+    let expected =
+        ["attempt:2.1", "attempt:3.1", "attempt:2.2", "attempt:3.2", "attempt:2.3", "attempt:3.3"];
+    assert_eq!(ids, expected);
+}
+
+#[test]
 fn a_call_ends_once() {
     let mut context = asked();
     let attempt = begin(&mut context);
