@@ -35,13 +35,14 @@ pub use contextree_canon::{
     reference_bytes_of_document,
 };
 pub use contextree_engine::{
-    Attempt, AttemptError, AttemptStart, AttemptStatus, BatchError, Clock, CommitError,
-    CommitOptions, CommitReport, Compaction, Context, ContextOptions, Cue, Deferred, DiffError,
-    Edit, FlatLogError, HistoryError, Holder, IdRequest, IdRole, IdSource, Limit, Liveness,
-    LivenessProbe, LogicalClock, Measure, MeasureName, NewNode, Op, OpError, Operation, Outcome,
-    Place, Policy, PolicyError, PreparedNode, Preview, Pruned, ReadableIds, Reason, Reference,
-    Snapshot, SnapshotAddress, SnapshotError, Unmet, Warning, Working, WriteError, Writer, Zone,
-    prune_order,
+    Attempt, AttemptError, AttemptStart, AttemptStatus, BatchError, CallError, CallOutcome,
+    CallRequest, CallResponse, CallStart, Clock, CommitError, CommitOptions, CommitReport,
+    Compaction, Context, ContextOptions, Cue, Deferred, DiffError, Edit, FlatLogError,
+    HistoryError, Holder, IdRequest, IdRole, IdSource, Limit, Liveness, LivenessProbe,
+    LogicalClock, MAX_PARTIAL_BYTES, Measure, MeasureName, NewNode, Op, OpError, Operation,
+    Outcome, Place, Policy, PolicyError, PreparedNode, Preview, Pruned, ReadableIds, Reason,
+    Reference, RunningCallRef, Snapshot, SnapshotAddress, SnapshotError, Unmet, Warning, Working,
+    WriteError, Writer, Zone, prune_order,
 };
 pub use contextree_json as json;
 pub use contextree_query as query;

@@ -3,6 +3,8 @@
 
 use contextree_canon::Hash;
 
+use crate::call::{CallOutcome, CallRequest, CallResponse, CallStart};
+
 /// The status of an attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AttemptStatus {
@@ -57,6 +59,12 @@ pub struct Attempt {
     pub token_out: Option<u64>,
     /// The digest of the exact rendered bytes.
     pub input: Hash,
+    /// The request, if the attempt was begun as a call; see [`Context::begin_call`](crate::Context::begin_call).
+    pub request: Option<CallRequest>,
+    /// What the provider reported with its answer, if the call was completed.
+    pub response: Option<CallResponse>,
+    /// The newest part of an answer that was streamed; kept if the call was canceled or failed.
+    pub partial: Option<String>,
 }
 
 /// The inputs for starting an attempt.
@@ -90,6 +98,18 @@ pub enum AttemptError {
         /// Its final status.
         status: &'static str,
     },
+    /// It is a running call, which must be completed, canceled or failed as one.
+    #[error("the attempt `{0}` is a call: complete, cancel or fail it")]
+    IsCall(
+        /// The id.
+        String,
+    ),
+    /// It was started without a request, so there is nothing to commit.
+    #[error("the attempt `{0}` was started without a request")]
+    NoRequest(
+        /// The id.
+        String,
+    ),
 }
 
 impl AttemptError {
@@ -99,6 +119,8 @@ impl AttemptError {
         match self {
             AttemptError::NotFound(_) => "E_ATTEMPT_NOT_FOUND",
             AttemptError::Ended { .. } => "E_ATTEMPT_ENDED",
+            AttemptError::IsCall(_) => "E_ATTEMPT_RUNNING",
+            AttemptError::NoRequest(_) => "E_ATTEMPT_NO_REQUEST",
         }
     }
 }
@@ -113,19 +135,54 @@ impl Attempts {
     }
 
     pub(crate) fn start(&mut self, start: AttemptStart<'_>, cycle: u32, now: i64) -> &Attempt {
-        let before = self.0.iter().filter(|attempt| attempt.cycle_id == cycle).count();
+        let AttemptStart { provider, model, params, input } = start;
+        let start = CallStart {
+            provider: provider.to_owned(),
+            model: model.to_owned(),
+            params: Hash::of(params),
+            input: Hash::of(input),
+            options: String::new(),
+        };
+        self.push(start, None, cycle, now)
+    }
+
+    /// Starts the attempt of a call whose request is the rendering of this snapshot.
+    pub(crate) fn begin(
+        &mut self,
+        mut start: CallStart,
+        snapshot: Hash,
+        cycle: u32,
+        now: i64,
+    ) -> &Attempt {
+        let options = std::mem::take(&mut start.options);
+        self.push(start, Some(CallRequest { snapshot, options }), cycle, now)
+    }
+
+    fn push(
+        &mut self,
+        start: CallStart,
+        request: Option<CallRequest>,
+        cycle: u32,
+        now: i64,
+    ) -> &Attempt {
+        // While a call is running, other attempts are of the cycle after it; beyond that, cycles only go up.
+        let recent = self.0.iter().rev().take_while(|attempt| attempt.cycle_id + 1 >= cycle);
+        let before = recent.filter(|attempt| attempt.cycle_id == cycle).count();
         self.0.push(Attempt {
             attempt_id: format!("attempt:{cycle}.{}", before + 1),
             cycle_id: cycle,
             status: AttemptStatus::Running,
             started_at: now,
             ended_at: None,
-            provider: start.provider.to_owned(),
-            model: start.model.to_owned(),
-            params: Hash::of(start.params),
+            provider: start.provider,
+            model: start.model,
+            params: start.params,
             token_in: None,
             token_out: None,
-            input: Hash::of(start.input),
+            input: start.input,
+            request,
+            response: None,
+            partial: None,
         });
         self.0.last().expect("it was just pushed")
     }
@@ -137,6 +194,34 @@ impl Attempts {
         tokens: Option<(u64, u64)>,
         now: i64,
     ) -> Result<&Attempt, AttemptError> {
+        let attempt = self.running_mut(id)?;
+        attempt.status = status;
+        // A clock that went back must not make an attempt end before it began.
+        attempt.ended_at = Some(now.max(attempt.started_at));
+        attempt.token_in = tokens.map(|(sent, _)| sent);
+        attempt.token_out = tokens.map(|(_, received)| received);
+        Ok(attempt)
+    }
+
+    /// Ends the attempt of a call that was answered.
+    pub(crate) fn complete(
+        &mut self,
+        id: &str,
+        outcome: CallOutcome,
+        now: i64,
+    ) -> Result<&Attempt, AttemptError> {
+        let CallOutcome { token_in, token_out, response } = outcome;
+        let attempt = self.running_mut(id)?;
+        attempt.status = AttemptStatus::Completed;
+        attempt.ended_at = Some(now.max(attempt.started_at));
+        (attempt.token_in, attempt.token_out) = (token_in, token_out);
+        attempt.response = Some(response);
+        attempt.partial = None;
+        Ok(attempt)
+    }
+
+    /// Returns a running attempt, to be changed.
+    pub(crate) fn running_mut(&mut self, id: &str) -> Result<&mut Attempt, AttemptError> {
         let attempt = self
             .0
             .iter_mut()
@@ -147,11 +232,6 @@ impl Attempts {
             let status = attempt.status.word();
             return Err(AttemptError::Ended { attempt: id.to_owned(), status });
         }
-        attempt.status = status;
-        // If the clock was set back, the attempt must not end before it began.
-        attempt.ended_at = Some(now.max(attempt.started_at));
-        attempt.token_in = tokens.map(|(sent, _)| sent);
-        attempt.token_out = tokens.map(|(_, received)| received);
         Ok(attempt)
     }
 

@@ -8,6 +8,7 @@ use contextree_tree::diff::{self, Diff};
 use contextree_tree::{Draft, Log, NodeData, NodeRef, Region, Tree, TreeRef, Vocabulary};
 
 use crate::attempt::{Attempt, AttemptError, AttemptStart, AttemptStatus, Attempts};
+use crate::call::RunningCall;
 use crate::clock::{Clock, IdSource, LogicalClock, ReadableIds};
 use crate::commit::{CommitOptions, Surroundings};
 use crate::durable::Recorder;
@@ -67,6 +68,8 @@ pub struct Context {
     pub(crate) revision: u64,
     /// Changes not yet taken by a store; `None` if the context is not recorded.
     pub(crate) recorder: Option<Recorder>,
+    /// The call that is running. The working state is then the head of the cycle after it.
+    pub(crate) running: Option<Box<RunningCall>>,
 }
 
 /// The result that a commit would have. It can be accepted as long as nothing else happens.
@@ -77,8 +80,8 @@ pub struct Preview {
     pub report: CommitReport,
     /// The snapshot of the commit.
     pub snapshot: Snapshot,
-    now: i64,
-    revision: u64,
+    pub(crate) now: i64,
+    pub(crate) revision: u64,
 }
 
 impl Default for Context {
@@ -156,16 +159,20 @@ impl Context {
             attempts: Attempts::default(),
             revision: 0,
             recorder: None,
+            running: None,
         }
     }
 
-    fn work(&mut self) -> Work<'_> {
+    pub(crate) fn work(&mut self) -> Work<'_> {
+        let running = self.running.as_deref();
         Work {
             draft: &mut self.draft,
             counters: &mut self.counters,
             settings: &self.settings,
-            last: self.history.last().map(Snapshot::tree),
+            last: running.map(|call| &call.snapshot).or(self.history.last()).map(Snapshot::tree),
             now: None,
+            reserved: None,
+            running,
         }
     }
 
@@ -215,7 +222,8 @@ impl Context {
     /// See [`Context::apply`].
     #[expect(clippy::needless_pass_by_value, reason = "a place is made for one operation")]
     pub fn add(&mut self, place: Place, node: impl Into<PreparedNode>) -> Result<String, OpError> {
-        let added = self.work().add(&place, node.into())?;
+        let mut work = self.work();
+        let added = work.add(&place, node.into()).map_err(|error| work.explain(error))?;
         self.revision += 1;
         Ok(added.id)
     }
@@ -265,6 +273,22 @@ impl Context {
         options: &CommitOptions<'_>,
         now: Option<i64>,
     ) -> Result<CommitReport, CommitError> {
+        let (report, snapshot) = self.commit_working(options, now)?;
+        self.history.push(snapshot);
+        self.revision += 1;
+        if let Some(recorder) = &mut self.recorder {
+            recorder.reports.push(report.clone());
+        }
+        Ok(report)
+    }
+
+    /// Commits the working state and returns the snapshot, which is not part of the history yet.
+    pub(crate) fn commit_working(
+        &mut self,
+        options: &CommitOptions<'_>,
+        now: Option<i64>,
+    ) -> Result<(CommitReport, Snapshot), CommitError> {
+        self.check_idle()?;
         let before = self.counters.mark();
         let mut work = Work {
             draft: &mut self.draft,
@@ -272,20 +296,14 @@ impl Context {
             settings: &self.settings,
             last: self.history.last().map(Snapshot::tree),
             now: Some(now.unwrap_or_else(|| self.settings.clock.now_ns())),
+            reserved: None,
+            running: None,
         };
         let around = Surroundings { handles: &self.handles, measures: &self.measures };
         match work.commit(options, &around) {
             Ok((report, tree)) => {
-                self.history.push(Snapshot::after(
-                    self.history.last(),
-                    tree,
-                    self.counters.last_ns,
-                ));
-                self.revision += 1;
-                if let Some(recorder) = &mut self.recorder {
-                    recorder.reports.push(report.clone());
-                }
-                Ok(report)
+                let last_ns = self.counters.last_ns;
+                Ok((report, Snapshot::after(self.history.last(), tree, last_ns)))
             }
             Err(error) => {
                 self.counters.roll_back(before);
@@ -305,6 +323,7 @@ impl Context {
     }
 
     fn preview_at(&self, options: &CommitOptions<'_>, now: i64) -> Result<Preview, CommitError> {
+        self.check_idle()?;
         let mut draft = self.draft.fork();
         let mut counters = self.counters.clone();
         let mut work = Work {
@@ -313,6 +332,8 @@ impl Context {
             settings: &self.settings,
             last: self.history.last().map(Snapshot::tree),
             now: Some(now),
+            reserved: None,
+            running: None,
         };
         let around = Surroundings { handles: &self.handles, measures: &self.measures };
         let (report, tree) = work.commit(options, &around)?;
@@ -360,10 +381,14 @@ impl Context {
     }
 
     /// Returns a new context that begins with the current working state, including uncommitted
-    /// changes.
+    /// changes. If a call is running, the fork begins as if the call had been canceled.
     #[must_use]
     pub fn fork_working(&self) -> Context {
-        self.fork_with(self.draft.fork(), self.history.len(), self.counters.clone())
+        let (draft, counters) = match self.running.as_deref() {
+            Some(call) => call.canceled(self.draft.view(), &self.counters),
+            None => (self.draft.fork(), self.counters.clone()),
+        };
+        self.fork_with(draft, self.history.len(), counters)
     }
 
     fn fork_with(&self, draft: Draft, snapshots: usize, counters: Counters) -> Context {
@@ -378,6 +403,7 @@ impl Context {
             attempts: Attempts::default(),
             revision: 0,
             recorder: None,
+            running: None,
         }
     }
 
@@ -570,6 +596,9 @@ impl Context {
         status: AttemptStatus,
         tokens: Option<(u64, u64)>,
     ) -> Result<&Attempt, AttemptError> {
+        if self.running.as_ref().is_some_and(|call| call.attempt == attempt) {
+            return Err(AttemptError::IsCall(attempt.to_owned()));
+        }
         let now = self.settings.clock.now_ns();
         let attempt = self.attempts.end(attempt, status, tokens, now)?;
         if let Some(recorder) = &mut self.recorder {

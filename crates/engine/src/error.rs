@@ -34,6 +34,14 @@ pub enum OpError {
         /// The id.
         node: String,
     },
+    /// The node is part of the request of a running call.
+    #[error("`{node}` is part of the request of `{attempt}`, which is running")]
+    AttemptRunning {
+        /// The node.
+        node: String,
+        /// The attempt of the call.
+        attempt: String,
+    },
     /// A limit would be exceeded.
     #[error("`{at}` would exceed the limit `{limit}` of {value}")]
     Limit {
@@ -208,6 +216,7 @@ impl OpError {
             OpError::Sealed { .. } => "E_SEALED",
             OpError::Immutable { .. } => "E_IMMUTABLE",
             OpError::NodeNotFound { .. } => "E_NODE_NOT_FOUND",
+            OpError::AttemptRunning { .. } => "E_ATTEMPT_RUNNING",
             OpError::Limit { .. } => "E_LIMIT",
         }
     }
@@ -229,7 +238,8 @@ impl OpError {
             OpError::InvalidPlacement { at, .. } | OpError::Limit { at, .. } => at,
             OpError::Sealed { node }
             | OpError::Immutable { node, .. }
-            | OpError::NodeNotFound { node } => node,
+            | OpError::NodeNotFound { node }
+            | OpError::AttemptRunning { node, .. } => node,
         }
     }
 
@@ -244,6 +254,9 @@ impl OpError {
             OpError::Immutable { .. } => "add a new node with the value you want",
             OpError::NodeNotFound { .. } => {
                 "it may have expired or never existed; list the nodes of the tree"
+            }
+            OpError::AttemptRunning { .. } => {
+                "cancel the attempt first, or add a new node: it becomes part of the next request"
             }
             OpError::Limit { .. } => "limits are options for opening a context",
         }
@@ -286,6 +299,12 @@ pub enum CommitError {
     /// The context was changed since the preview.
     #[error("the context was changed since the preview")]
     StalePreview,
+    /// A call is running: completing it makes the commit.
+    #[error("the call `{attempt}` is running: completing it makes the commit")]
+    AttemptRunning {
+        /// The attempt of the call.
+        attempt: String,
+    },
     /// The number of commits is exhausted.
     #[error("the context has the maximum number of commits")]
     TooManyCommits,
@@ -300,6 +319,7 @@ impl CommitError {
             CommitError::UnknownMeasure(_) => "E_UNKNOWN_MEASURE",
             CommitError::Exclude { error, .. } => error.code(),
             CommitError::StalePreview => "E_CONFLICT",
+            CommitError::AttemptRunning { .. } => "E_ATTEMPT_RUNNING",
             CommitError::TooManyCommits => "E_LIMIT",
         }
     }

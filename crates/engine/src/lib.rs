@@ -12,6 +12,7 @@
 //! does no IO. The rules are in `docs/operations.md`.
 
 mod attempt;
+mod call;
 mod clock;
 mod commit;
 mod context;
@@ -31,10 +32,15 @@ mod working;
 mod write;
 
 pub use attempt::{Attempt, AttemptError, AttemptStart, AttemptStatus};
+pub use call::{
+    CallError, CallOutcome, CallRequest, CallResponse, CallStart, MAX_PARTIAL_BYTES, RunningCallRef,
+};
 pub use clock::{Clock, IdRequest, IdRole, IdSource, LogicalClock, ReadableIds};
 pub use commit::{CommitOptions, Compaction, prune_order};
 pub use context::{Context, ContextOptions, Preview};
-pub use durable::{CommitRecord, Records, Resting, Restore, Savepoint, Tail, report_of};
+pub use durable::{
+    CommitRecord, PendingCall, Records, Resting, Restore, Savepoint, Tail, report_of,
+};
 pub use error::{BatchError, CommitError, OpError, Reason};
 pub use flat_log::FlatLogError;
 pub use history::HistoryError;

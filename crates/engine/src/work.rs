@@ -6,6 +6,7 @@ use contextree_canon::Limits;
 use contextree_selector::Edition;
 use contextree_tree::{Body, Draft, NodeData, NodeKey, Region, Tree, Vocabulary};
 
+use crate::call::RunningCall;
 use crate::clock::{Clock, IdRequest, IdRole, IdSource};
 use crate::place::core_of;
 use crate::policy::Policy;
@@ -77,6 +78,10 @@ pub(crate) struct Work<'a> {
     pub(crate) last: Option<&'a Tree>,
     /// The time, if the clock was read once for several nodes.
     pub(crate) now: Option<i64>,
+    /// The stamp of every node that is created, where it was reserved ahead.
+    pub(crate) reserved: Option<i64>,
+    /// The call that is running, whose request must stay as it is.
+    pub(crate) running: Option<&'a RunningCall>,
 }
 
 /// The creation stamp of a node.
@@ -111,9 +116,10 @@ impl Work<'_> {
     /// Returns the stamp of the next node.
     pub(crate) fn stamp(&mut self) -> Stamp {
         let now = self.now.unwrap_or_else(|| self.settings.clock.now_ns());
-        let nanoseconds = now.max(self.counters.last_ns.saturating_add(1));
+        let next = || now.max(self.counters.last_ns.saturating_add(1));
+        let nanoseconds = self.reserved.unwrap_or_else(next);
         let index = self.counters.next_index;
-        self.counters.last_ns = nanoseconds;
+        self.counters.last_ns = nanoseconds.max(self.counters.last_ns);
         self.counters.next_index += 1;
         Stamp { nanoseconds, index }
     }

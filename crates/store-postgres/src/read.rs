@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use contextree_store::{
-    AttemptRow, Checkpoint, Commit, ContextRow, Pin, Result, StoreError, Stretch,
+    AttemptRow, Checkpoint, Commit, ContextRow, Pin, Result, SideRecord, StoreError, Stretch,
 };
 
 use crate::error::Fault;
@@ -223,6 +223,43 @@ impl Reader<'_> {
                 attempts.push(AttemptRow { id: row.try_get(0)?, record: row.try_get(1)? });
             }
             Ok(attempts)
+        };
+        self.link.run(Kind::Read, work).await
+    }
+
+    pub(crate) async fn side_record(
+        &self,
+        context: i64,
+        kind: &str,
+        key: &str,
+    ) -> Result<Option<Vec<u8>>> {
+        let text = format!(
+            "SELECT value FROM {}.side WHERE context = $1 AND kind = $2 AND key = $3",
+            self.schema
+        );
+        let work = async |client: &mut _, _| {
+            let row = one(&*client, &text, &[&context, &kind, &key]).await?;
+            Ok(row.map(|row| row.try_get(0)).transpose()?)
+        };
+        self.link.run(Kind::Read, work).await
+    }
+
+    pub(crate) async fn side_records(
+        &self,
+        context: i64,
+        kind: Option<&str>,
+    ) -> Result<Vec<SideRecord>> {
+        let text = format!(
+            "SELECT kind, key, value FROM {}.side WHERE context = $1 AND ($2::text IS NULL OR kind = $2) ORDER BY kind, key",
+            self.schema
+        );
+        let work = async |client: &mut _, _| {
+            let mut records = Vec::new();
+            for row in all(&*client, &text, &[&context, &kind]).await? {
+                let (kind, key) = (row.try_get(0)?, row.try_get(1)?);
+                records.push(SideRecord { kind, key, value: row.try_get(2)? });
+            }
+            Ok(records)
         };
         self.link.run(Kind::Read, work).await
     }

@@ -113,7 +113,7 @@ impl Remover<'_> {
             if row.revision != expected {
                 return Err(conflict(&row, expected).into());
             }
-            for table in ["journal", "attempt", "pin"] {
+            for table in ["journal", "attempt", "side", "pin"] {
                 let text = format!("DELETE FROM {schema}.{table} WHERE context = $1");
                 execute(&transaction, &text, &[&context]).await?;
             }

@@ -12,13 +12,15 @@ use crate::error::{Fault, is_missing};
 use crate::link::{Kind, Link};
 
 /// The version of the tables that this program reads and writes.
-pub(crate) const FORMAT: u32 = 1;
+pub(crate) const FORMAT: u32 = 2;
 
 /// What `meta` says that the schema is.
 const APPLICATION: &str = "contextree";
 
 /// The statements that make version n + 1 of version n; `{s}` is the schema.
-const MIGRATIONS: [&[&str]; FORMAT as usize] = [&[
+const MIGRATIONS: [&[&str]; FORMAT as usize] = [FORMAT_1, FORMAT_2];
+
+const FORMAT_1: &[&str] = &[
     "CREATE TABLE IF NOT EXISTS {s}.branch (
         id bigint PRIMARY KEY,
         parent bigint REFERENCES {s}.branch (id),
@@ -79,7 +81,14 @@ const MIGRATIONS: [&[&str]; FORMAT as usize] = [&[
         cycle bigint NOT NULL,
         label text NOT NULL,
         PRIMARY KEY (context, cycle))",
-]];
+];
+
+const FORMAT_2: &[&str] = &["CREATE TABLE IF NOT EXISTS {s}.side (
+        context bigint NOT NULL,
+        kind text COLLATE \"C\" NOT NULL,
+        key text COLLATE \"C\" NOT NULL,
+        value bytea NOT NULL,
+        PRIMARY KEY (context, kind, key))"];
 
 /// Settings of the tables that only PostgreSQL itself has: room for updates in place; no second compression of what is compressed or short.
 const TUNING: &[&str] = &[

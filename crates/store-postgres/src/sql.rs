@@ -22,6 +22,10 @@ pub(crate) struct Shape {
     pub(crate) contents: bool,
     pub(crate) attempts: bool,
     pub(crate) settings: bool,
+    /// The journal is emptied without commits.
+    pub(crate) reset: bool,
+    /// Side records are written.
+    pub(crate) side: bool,
 }
 
 /// None, one or several.
@@ -46,7 +50,14 @@ impl Shape {
             contents: !step.contents.is_empty(),
             attempts: !step.attempts.is_empty(),
             settings: step.settings.is_some(),
+            reset: step.reset_journal,
+            side: step.side.iter().any(|change| change.value.is_some()),
         }
+    }
+
+    /// True if the journal is emptied.
+    pub(crate) fn empties(self) -> bool {
+        self.commits != Number::None || self.reset
     }
 }
 
@@ -65,7 +76,7 @@ impl Parameters {
 ///
 /// Parameters, in this order: context, expected revision, time, key; then, for each part that there is:
 /// head (cycle, digest), number of commits, settings; contents (hashes, data, first cycle); commits (cycle, effects, bodies, or an array of
-/// each); journal; attempts (ids, records, places).
+/// each); journal; attempts (ids, records, places); side records (kinds, keys, values).
 pub(crate) fn append(schema: &str, shape: Shape) -> String {
     let mut parameters = Parameters(4);
     let mut text = format!(
@@ -87,9 +98,9 @@ pub(crate) fn append(schema: &str, shape: Shape) -> String {
         let _ = write!(text, ", settings = {}", parameters.next());
     }
     let _ = write!(text, " WHERE id = $1 AND revision = $2 RETURNING {CONTEXT})");
-    parts(&mut text, schema, shape, shape.commits == Number::None, "$4", &mut parameters);
-    // A step with both commits and a journal changes the journal twice: that part is a statement of its own (`journal_after`).
-    if shape.commits != Number::None && !shape.journal {
+    parts(&mut text, schema, shape, !shape.empties(), "$4", &mut parameters);
+    // A step that empties the journal and writes to it changes the journal twice: that part is a statement of its own (`journal_after`).
+    if shape.empties() && !shape.journal {
         let _ = write!(
             text,
             ", emptied AS (DELETE FROM {schema}.journal WHERE context IN (SELECT id FROM moved))"
@@ -168,6 +179,20 @@ fn parts(
             ", tried AS (INSERT INTO {schema}.attempt (context, id, born, place, record) SELECT moved.id, part.id, moved.revision, part.place, part.record FROM moved CROSS JOIN unnest({ids}::text[], {records}::text[], {places}::bigint[]) AS part (id, record, place) ON CONFLICT (context, id) DO UPDATE SET record = excluded.record)"
         );
     }
+    if shape.side {
+        let (kinds, keys, values) = (parameters.next(), parameters.next(), parameters.next());
+        let _ = write!(
+            text,
+            ", beside AS (INSERT INTO {schema}.side (context, kind, key, value) SELECT moved.id, part.kind, part.key, part.value FROM moved CROSS JOIN unnest({kinds}::text[], {keys}::text[], {values}::bytea[]) AS part (kind, key, value) ON CONFLICT (context, kind, key) DO UPDATE SET value = excluded.value)"
+        );
+    }
+}
+
+/// Returns the statement that deletes side records, after the step has landed in the same transaction.
+pub(crate) fn side_drops(schema: &str) -> String {
+    format!(
+        "DELETE FROM {schema}.side USING unnest($2::text[], $3::text[]) AS part (kind, key) WHERE side.context = $1 AND side.kind = part.kind AND side.key = part.key"
+    )
 }
 
 /// Returns the statements that empty the journal and write to it what follows the commits of the same step.

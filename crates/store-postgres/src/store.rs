@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use contextree_store::{
-    AttemptRow, Backend, Checkpoint, Commit, ContextRow, NewContext, Pin, Result, Rewrite, Step,
-    StoreError, Stretch,
+    AttemptRow, Backend, Checkpoint, Commit, ContextRow, NewContext, Pin, Result, Rewrite,
+    SideRecord, Step, StoreError, Stretch,
 };
 use deadpool_postgres::Object;
 use tokio::runtime::{Builder, Handle, Runtime};
@@ -252,6 +252,14 @@ impl Backend for Postgres {
 
     fn attempts(&self, context: i64) -> Result<Vec<AttemptRow>> {
         self.wait(self.reader().attempts(context))
+    }
+
+    fn side_record(&self, context: i64, kind: &str, key: &str) -> Result<Option<Vec<u8>>> {
+        self.wait(self.reader().side_record(context, kind, key))
+    }
+
+    fn side_records(&self, context: i64, kind: Option<&str>) -> Result<Vec<SideRecord>> {
+        self.wait(self.reader().side_records(context, kind))
     }
 
     fn pin(&self, context: i64, pin: &Pin) -> Result<()> {

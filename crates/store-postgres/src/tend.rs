@@ -9,7 +9,7 @@ use crate::schema::Engine;
 use crate::write::{all, one};
 
 /// Returns rows that point to nothing. Each statement counts them; the name is what is told.
-const ORPHANS: [(&str, &str); 6] = [
+const ORPHANS: [(&str, &str); 7] = [
     (
         "contexts without a branch",
         "context WHERE NOT EXISTS (SELECT 1 FROM {s}.branch WHERE branch.id = context.branch)",
@@ -33,6 +33,10 @@ const ORPHANS: [(&str, &str); 6] = [
     (
         "attempts without a context",
         "attempt WHERE NOT EXISTS (SELECT 1 FROM {s}.context WHERE context.id = attempt.context)",
+    ),
+    (
+        "side records without a context",
+        "side WHERE NOT EXISTS (SELECT 1 FROM {s}.context WHERE context.id = side.context)",
     ),
 ];
 

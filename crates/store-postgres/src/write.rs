@@ -1,6 +1,8 @@
 //! Writing: making a context, taking a step.
 
-use contextree_store::{ContextRow, NewContext, Result, Step, StoreError, Stretch};
+use std::collections::BTreeMap;
+
+use contextree_store::{ContextRow, NewContext, Result, SideChange, Step, StoreError, Stretch};
 use deadpool_postgres::{GenericClient, Object};
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
@@ -56,6 +58,10 @@ struct Parts<'a> {
     records: Vec<&'a str>,
     places: Vec<i64>,
     journal: Option<&'a [u8]>,
+    /// Side records that are written: kinds, keys, values.
+    side: (Vec<&'a str>, Vec<&'a str>, Vec<&'a [u8]>),
+    /// Side records that are deleted: kinds, keys.
+    side_drops: (Vec<&'a str>, Vec<&'a str>),
 }
 
 impl<'a> Parts<'a> {
@@ -75,7 +81,27 @@ impl<'a> Parts<'a> {
             records: Vec::new(),
             places: Vec::new(),
             journal: step.journal.as_deref(),
+            side: Default::default(),
+            side_drops: Default::default(),
         };
+        // Of two changes of one record the later counts.
+        let mut changes = BTreeMap::new();
+        for SideChange { kind, key, value } in &step.side {
+            changes.insert((kind.as_str(), key.as_str()), value.as_deref());
+        }
+        for ((kind, key), value) in changes {
+            match value {
+                Some(value) => {
+                    parts.side.0.push(kind);
+                    parts.side.1.push(key);
+                    parts.side.2.push(value);
+                }
+                None => {
+                    parts.side_drops.0.push(kind);
+                    parts.side_drops.1.push(key);
+                }
+            }
+        }
         for attempt in &step.attempts {
             // The same one twice in a step: the later record, at the earlier place.
             match parts.attempts.iter().position(|id| *id == attempt.id) {
@@ -124,6 +150,10 @@ impl<'a> Parts<'a> {
         if shape.attempts {
             values.extend([&self.attempts as Value<'b>, &self.records, &self.places]);
         }
+        if shape.side {
+            let (kinds, keys, data) = &self.side;
+            values.extend([kinds as Value<'b>, keys, data]);
+        }
     }
 }
 
@@ -156,16 +186,20 @@ pub(crate) async fn append(
         if let Some(settings) = &step.settings {
             values.push(settings);
         }
-        let twice = shape.journal && shape.commits != Number::None;
+        let twice = shape.journal && shape.empties();
         parts.push(shape, !twice, &mut values);
-        let row = if twice {
+        let (kinds, keys) = &parts.side_drops;
+        let row = if twice || !kinds.is_empty() {
             let transaction = client.transaction().await?;
             let row = one(&transaction, &text, &values).await?;
-            if row.is_some() {
+            if row.is_some() && twice {
                 let now = revision + 1;
                 let [emptied, noted] = sql::journal_after(schema);
                 execute(&transaction, &emptied, &[&context, &now, &key]).await?;
                 execute(&transaction, &noted, &[&context, &now, &key, &parts.journal]).await?;
+            }
+            if row.is_some() && !kinds.is_empty() {
+                execute(&transaction, &sql::side_drops(schema), &[&context, kinds, keys]).await?;
             }
             transaction.commit().await?;
             row

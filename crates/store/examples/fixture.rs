@@ -5,13 +5,13 @@
 use std::path::PathBuf;
 
 use contextree_store::{
-    AttemptRow, Backend, Checkpoint, ContentRow, NewContext, Pin, Result, Sqlite, SqliteOptions,
-    Step, Stretch,
+    AttemptRow, Backend, Checkpoint, ContentRow, NewContext, Pin, Result, SideChange, Sqlite,
+    SqliteOptions, Step, Stretch,
 };
 use contextree_testkit::suite::{commits, new};
 
 fn main() -> Result<()> {
-    let path = std::env::args().nth(1).map_or_else(|| PathBuf::from("format-1.db"), PathBuf::from);
+    let path = std::env::args().nth(1).map_or_else(|| PathBuf::from("format-2.db"), PathBuf::from);
     let store = Sqlite::open(path, &SqliteOptions::default())?;
     let settings = r#"{"edition":1}"#.to_owned();
     let main = store.create(&NewContext { settings, ..new("main") })?;
@@ -21,7 +21,12 @@ fn main() -> Result<()> {
     store.append(main.id, 1, &Step { contents, attempts, key: [3; 16], ..commits([1, 2]) })?;
     store.append(main.id, 2, &commits([3]))?;
     let journal = Some(b"edit".to_vec());
-    store.append(main.id, 3, &Step { now_ns: 2_000, journal, ..Step::default() })?;
+    let side = vec![SideChange {
+        kind: "call".to_owned(),
+        key: "attempt:1".to_owned(),
+        value: Some(b"request".to_vec()),
+    }];
+    store.append(main.id, 3, &Step { now_ns: 2_000, journal, side, ..Step::default() })?;
     let checkpoint = Checkpoint { cycle: 2, tree: b"tree 2".to_vec(), bodies: Vec::new() };
     store.add_checkpoint(main.branch, &checkpoint)?;
     store.pin(main.id, &Pin { cycle: 2, label: "release".to_owned() })?;

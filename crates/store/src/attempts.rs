@@ -1,7 +1,7 @@
 //! Attempts as JSON text.
 
 use contextree_canon::Hash;
-use contextree_engine::{Attempt, AttemptStatus};
+use contextree_engine::{Attempt, AttemptStatus, CallRequest, CallResponse};
 use contextree_json::{Number, Object, Value};
 
 use crate::error::{Result, StoreError};
@@ -30,6 +30,31 @@ pub(crate) fn to_row(attempt: &Attempt) -> AttemptRow {
         if let Some(tokens) = tokens {
             object.insert(name, unsigned(tokens));
         }
+    }
+    if let Some(CallRequest { snapshot, options }) = &attempt.request {
+        let mut request = Object::new();
+        request.insert("snapshot", Value::from(snapshot.to_string().as_str()));
+        request.insert("options", Value::from(options.as_str()));
+        object.insert("request", Value::Object(request));
+    }
+    if let Some(response) = &attempt.response {
+        let CallResponse { cache_read, cache_write, model, stop_reason, response_id } = response;
+        let mut fields = Object::new();
+        for (name, tokens) in [("cache_read", cache_read), ("cache_write", cache_write)] {
+            if let Some(tokens) = tokens {
+                fields.insert(name, unsigned(*tokens));
+            }
+        }
+        let texts = [("model", model), ("stop_reason", stop_reason), ("response_id", response_id)];
+        for (name, text) in texts {
+            if let Some(text) = text {
+                fields.insert(name, Value::from(text.as_str()));
+            }
+        }
+        object.insert("response", Value::Object(fields));
+    }
+    if let Some(partial) = &attempt.partial {
+        object.insert("partial", Value::from(partial.as_str()));
     }
     AttemptRow { id: attempt.attempt_id.clone(), record: seal(object) }
 }
@@ -69,5 +94,29 @@ fn read(value: &Value) -> Option<Attempt> {
         token_in: number("token_in"),
         token_out: number("token_out"),
         input: hash("input")?,
+        request: match value.get("request") {
+            Some(request) => Some(read_request(request)?),
+            None => None,
+        },
+        response: value.get("response").map(read_response),
+        partial: text("partial").map(str::to_owned),
     })
+}
+
+fn read_request(value: &Value) -> Option<CallRequest> {
+    let text = |name: &str| value.get(name).and_then(Value::as_str);
+    let snapshot = text("snapshot")?.parse::<Hash>().ok()?;
+    Some(CallRequest { snapshot, options: text("options")?.to_owned() })
+}
+
+fn read_response(value: &Value) -> CallResponse {
+    let text = |name: &str| value.get(name).and_then(Value::as_str).map(str::to_owned);
+    let number = |name: &str| value.get(name).and_then(Value::as_u64);
+    CallResponse {
+        cache_read: number("cache_read"),
+        cache_write: number("cache_write"),
+        model: text("model"),
+        stop_reason: text("stop_reason"),
+        response_id: text("response_id"),
+    }
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::error::Result;
 use crate::rows::{
-    AttemptRow, Checkpoint, Commit, ContextRow, NewContext, Pin, Rewrite, Step, Stretch,
+    AttemptRow, Checkpoint, Commit, ContextRow, NewContext, Pin, Rewrite, SideRecord, Step, Stretch,
 };
 
 /// A place where rows are kept.
@@ -73,6 +73,12 @@ pub trait Backend: Send + Sync {
 
     /// Returns the attempts of a context, oldest first.
     fn attempts(&self, context: i64) -> Result<Vec<AttemptRow>>;
+
+    /// Returns the value of a side record.
+    fn side_record(&self, context: i64, kind: &str, key: &str) -> Result<Option<Vec<u8>>>;
+
+    /// Returns the side records of a context, or those of one kind, in the order of the bytes of kind and key.
+    fn side_records(&self, context: i64, kind: Option<&str>) -> Result<Vec<SideRecord>>;
 
     /// Pins a snapshot, or changes its label. Fails with `E_CONTEXT_NOT_FOUND` if the context has no such snapshot (any more).
     fn pin(&self, context: i64, pin: &Pin) -> Result<()>;

@@ -9,6 +9,7 @@
 
 mod attempts;
 mod backend;
+mod calls;
 mod checkpoint;
 mod error;
 mod load;
@@ -22,6 +23,7 @@ mod rows;
 mod sealed;
 mod session;
 mod settings;
+mod side;
 mod slot;
 #[cfg(feature = "sqlite")]
 mod sqlite;
@@ -32,13 +34,14 @@ mod url;
 mod verify;
 
 pub use backend::Backend;
+pub use calls::{RunningCall, StepError};
 pub use error::{ReadError, Result, StoreError};
 pub use memory::Memory;
 pub use reader::Reader;
 pub use retention::{Retained, Retention};
 pub use rows::{
-    AttemptRow, Checkpoint, Commit, ContentRow, ContextRow, Head, NewContext, Pin, Rewrite, Step,
-    Stretch,
+    AttemptRow, Checkpoint, Commit, ContentRow, ContextRow, Head, NewContext, Pin, Rewrite,
+    SideChange, SideRecord, Step, Stretch,
 };
 pub use session::Session;
 pub use settings::ContextSettings;

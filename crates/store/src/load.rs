@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use contextree_canon::Hash;
 use contextree_canon::record::{
-    BodyPlace, Effects, Fold, RecordError, StoredBody, Subject, read_bodies, read_effects,
+    BodyPlace, Effects, FindBody, Fold, RecordError, StoredBody, Subject, read_bodies, read_effects,
 };
 use contextree_engine::{Context, ContextOptions, Restore};
 use contextree_tree::Body;
@@ -297,14 +297,27 @@ impl Place<'_> {
                 .ok_or_else(|| RecordError { message: "it is cut off".to_owned(), offset: 0 })
                 .map_err(|error| self.corrupt(&record, &error))?;
             let effects = self.read_effects(&record, effects)?;
-            let mut bodies = self.some_bodies(&record, bodies)?;
-            let hashes = bodies.iter().flatten().filter_map(StoredBody::shared).collect();
-            let contents = self.fetch(&hashes)?;
-            restore
-                .work(effects, &mut |place| here(&mut bodies, place, &contents))
-                .map_err(|error| self.corrupt(&record, &error))?;
+            let mut effects = Some(effects);
+            self.with_bodies(&record, bodies, &mut |find_body| match effects.take() {
+                Some(effects) => restore.work(effects, find_body),
+                None => Ok(()),
+            })?;
         }
         Ok(())
+    }
+
+    /// Reads the bodies of a record, and hands them out to `work`.
+    pub(crate) fn with_bodies(
+        &self,
+        record: &str,
+        bodies: &[u8],
+        work: &mut dyn FnMut(&mut FindBody<'_>) -> std::result::Result<(), RecordError>,
+    ) -> Result<()> {
+        let mut bodies = self.some_bodies(record, bodies)?;
+        let hashes = bodies.iter().flatten().filter_map(StoredBody::shared).collect();
+        let contents = self.fetch(&hashes)?;
+        work(&mut |place| here(&mut bodies, place, &contents))
+            .map_err(|error| self.corrupt(record, &error))
     }
 }
 
@@ -356,6 +369,7 @@ pub(crate) fn whole(
     let place = state.place();
     let last = state.row.head.map_or(u32::MAX, |head| head.cycle);
     let mut window = place.window(oldest.unwrap_or(last), last)?;
-    place.work(&mut window.restore, state.journal.iter())?;
-    Ok(window.restore.finish(options, state.read_attempts()?))
+    let attempts = state.read_attempts()?;
+    place.rest(&mut window.restore, state.running(), state.journal.iter(), Some(&attempts))?;
+    Ok(window.restore.finish(options, attempts))
 }

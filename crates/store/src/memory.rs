@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use crate::backend::Backend;
 use crate::error::{Result, StoreError};
 use crate::rows::{
-    AttemptRow, Checkpoint, Commit, ContextRow, NewContext, Pin, Rewrite, Step, Stretch,
+    AttemptRow, Checkpoint, Commit, ContextRow, NewContext, Pin, Rewrite, SideRecord, Step, Stretch,
 };
 
 /// A store in memory. It goes when it is dropped.
@@ -44,6 +44,7 @@ struct Context {
     key: [u8; 16],
     journal: Vec<Vec<u8>>,
     attempts: Vec<AttemptRow>,
+    side: BTreeMap<(String, String), Vec<u8>>,
     pins: BTreeMap<u32, String>,
 }
 
@@ -134,7 +135,7 @@ impl Tables {
         }
 
         let context = self.context(context)?;
-        if !step.commits.is_empty() {
+        if !step.commits.is_empty() || step.reset_journal {
             context.journal.clear();
         }
         context.journal.extend(step.journal.clone());
@@ -142,6 +143,13 @@ impl Tables {
             match context.attempts.iter_mut().find(|there| there.id == attempt.id) {
                 Some(there) => there.record.clone_from(&attempt.record),
                 None => context.attempts.push(attempt.clone()),
+            }
+        }
+        for change in &step.side {
+            let name = (change.kind.clone(), change.key.clone());
+            match &change.value {
+                Some(value) => drop(context.side.insert(name, value.clone())),
+                None => drop(context.side.remove(&name)),
             }
         }
         if let Some(settings) = &step.settings {
@@ -236,7 +244,8 @@ impl Backend for Memory {
             .branches
             .insert(branch, Branch { parent: new.from, checkpoints: base, ..Branch::default() });
         let (journal, attempts, pins) = (Vec::new(), Vec::new(), BTreeMap::new());
-        tables.contexts.insert(id, Context { row, key: [0; 16], journal, attempts, pins });
+        let side = BTreeMap::new();
+        tables.contexts.insert(id, Context { row, key: [0; 16], journal, attempts, side, pins });
         if let Err(error) = tables.take(id, &new.first) {
             tables.contexts.remove(&id);
             tables.branches.remove(&branch);
@@ -361,6 +370,25 @@ impl Backend for Memory {
     fn attempts(&self, context: i64) -> Result<Vec<AttemptRow>> {
         let tables = self.tables();
         Ok(tables.contexts.get(&context).map_or_else(Vec::new, |row| row.attempts.clone()))
+    }
+
+    fn side_record(&self, context: i64, kind: &str, key: &str) -> Result<Option<Vec<u8>>> {
+        let tables = self.tables();
+        let side = tables.contexts.get(&context).map(|context| &context.side);
+        Ok(side.and_then(|side| side.get(&(kind.to_owned(), key.to_owned())).cloned()))
+    }
+
+    fn side_records(&self, context: i64, kind: Option<&str>) -> Result<Vec<SideRecord>> {
+        let tables = self.tables();
+        let side = tables.contexts.get(&context).into_iter().flat_map(|context| &context.side);
+        let record = |((kind, key), value): (&(String, String), &Vec<u8>)| SideRecord {
+            kind: kind.clone(),
+            key: key.clone(),
+            value: value.clone(),
+        };
+        let wanted =
+            |((own, _), _): &(&(String, String), &Vec<u8>)| kind.is_none_or(|kind| kind == own);
+        Ok(side.filter(wanted).map(record).collect())
     }
 
     fn pin(&self, context: i64, pin: &Pin) -> Result<()> {

@@ -4,10 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use contextree_canon::record::{BodyPlace, StoredBody, Subject, retain_bodies};
 
+use crate::calls;
 use crate::checkpoint::{checkpoint_of, places};
 use crate::error::{Result, StoreError};
 use crate::load::{Place, split_journal};
 use crate::rows::{Checkpoint, Commit, ContextRow, Rewrite};
+use crate::side;
 use crate::store::Store;
 
 /// Which snapshots of a context stay. Those that are pinned, those that a fork begins with or comes after, and the newest stay always.
@@ -91,6 +93,10 @@ impl Store {
         for entry in &journal {
             let bodies = split_journal(entry).map_or(&[][..], |(_, bodies)| bodies);
             note(&mut contents, &place.read_bodies("journal", bodies)?);
+        }
+        for record in self.backend().side_records(row.id, Some(calls::KIND))? {
+            let value = side::check(name, &record)?;
+            place.bodies_of_call(&record.key, value, &mut |bodies| note(&mut contents, bodies))?;
         }
         rewrite.contents = contents.into_iter().collect();
         self.backend().rewrite(row.id, row.revision, &rewrite)?;

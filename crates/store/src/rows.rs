@@ -107,6 +107,28 @@ pub struct Pin {
     pub label: String,
 }
 
+/// A value that is kept beside a context's history, under a kind and a key: what a running call sends, what an adapter remembers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SideRecord {
+    /// What it is for: `call`.
+    pub kind: String,
+    /// Its name; unique within the context and the kind.
+    pub key: String,
+    /// The value.
+    pub value: Vec<u8>,
+}
+
+/// A change of a side record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SideChange {
+    /// The kind of the record.
+    pub kind: String,
+    /// Its key.
+    pub key: String,
+    /// The new value, or `None` to delete the record. Deleting one that does not exist is not an error.
+    pub value: Option<Vec<u8>>,
+}
+
 /// One durable step of a context: all of it is stored, or nothing.
 #[derive(Clone, Debug, Default)]
 pub struct Step {
@@ -118,12 +140,16 @@ pub struct Step {
     pub commits: Vec<Commit>,
     /// The newest snapshot after this step, if there are commits. Nothing leaves it as it is.
     pub head: Option<Head>,
+    /// If true, the journal is emptied although there are no commits.
+    pub reset_journal: bool,
     /// What was done to the working state, behind what the journal has.
     pub journal: Option<Vec<u8>>,
     /// Contents that the blobs refer to; those that the store has already are only noted as used.
     pub contents: Vec<ContentRow>,
     /// Attempts that were started or ended. One that is there already gets this record and keeps its place.
     pub attempts: Vec<AttemptRow>,
+    /// Side records that are written or deleted. Of two changes of one record the later counts.
+    pub side: Vec<SideChange>,
     /// New settings.
     pub settings: Option<String>,
 }

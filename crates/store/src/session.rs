@@ -171,7 +171,7 @@ impl Session {
         let row = lease.shared.retry_unknown(|backend| backend.append(id, revision, &step))?;
         writer.revision = row.revision;
         writer.spacing.since += written;
-        if !step.commits.is_empty() {
+        if !step.commits.is_empty() || step.reset_journal {
             writer.journal = contextree_tree::Log::default();
         }
         if let Some(entry) = step.journal {
@@ -183,7 +183,7 @@ impl Session {
             Some(tail) => Newest { tail: Arc::new(tail), spacing: writer.spacing },
             None => Newest { spacing: writer.spacing, ..state.newest()?.clone() },
         };
-        let state = Arc::new(state.after(row, newest, &writer.journal));
+        let state = Arc::new(state.after(row, newest, &writer.journal, &step.side));
         lease.slot.publish(&state);
         self.reader.state = state;
         if written > 0 && writer.spacing.is_due() {
@@ -253,7 +253,7 @@ impl Session {
             && let Some(tail) = writer.context.tail()
         {
             let newest = Newest { tail: Arc::new(tail), spacing: writer.spacing };
-            fresh = fresh.after(state.row.clone(), newest, &state.journal);
+            fresh = fresh.after(state.row.clone(), newest, &state.journal, &[]);
         }
         drop(slot);
         let fresh = Arc::new(fresh);

@@ -58,9 +58,11 @@ impl Writer {
     fn new(state: &State, options: ContextOptions) -> Result<Writer> {
         let newest = state.newest()?;
         let mut restore = newest.tail.resume();
-        state.place().work(&mut restore, state.journal.iter())?;
+        let attempts = state.read_attempts()?;
+        let running = state.running();
+        state.place().rest(&mut restore, running, state.journal.iter(), Some(&attempts))?;
         Ok(Writer {
-            context: restore.finish(options, state.read_attempts()?),
+            context: restore.finish(options, attempts),
             id: state.row.id,
             revision: state.row.revision,
             spacing: newest.spacing,
@@ -170,7 +172,22 @@ impl Slot {
                 head: latest.row.head,
             });
         }
-        let mut fresh = Writer::new(state, shared.options(&state.settings)?)?;
+        let mut fresh = match Writer::new(state, shared.options(&state.settings)?) {
+            // Attempts are read now, and may be those of a later revision.
+            Err(error @ StoreError::Corrupt { .. }) => {
+                let now = shared.backend.find(&state.row.name)?;
+                return Err(match now {
+                    Some(now) if now.revision != state.row.revision => StoreError::Conflict {
+                        context: state.row.name.clone(),
+                        expected: state.row.revision,
+                        found: now.revision,
+                        head: now.head,
+                    },
+                    _ => error,
+                });
+            }
+            fresh => fresh?,
+        };
         if let Some(mut before) = writer.take().filter(|before| before.id == fresh.id) {
             before.context.restart_from(fresh.context);
             fresh.context = before.context;
@@ -189,7 +206,7 @@ impl Slot {
             && let Some(tail) = writer.context.tail()
         {
             let newest = Newest { tail: Arc::new(tail), spacing: writer.spacing };
-            fresh = fresh.after(state.row.clone(), newest, &state.journal);
+            fresh = fresh.after(state.row.clone(), newest, &state.journal, &[]);
         }
         let fresh = Arc::new(fresh);
         self.publish(&fresh);

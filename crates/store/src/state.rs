@@ -2,15 +2,18 @@
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use contextree_engine::{Attempt, Snapshot, SnapshotAddress, SnapshotError, Tail, Working};
+use contextree_engine::{
+    Attempt, Restore, Snapshot, SnapshotAddress, SnapshotError, Tail, Working,
+};
 use contextree_tree::Log;
 
 use crate::backend::Backend;
+use crate::calls;
 use crate::checkpoint::Spacing;
 use crate::error::{ReadError, Result, StoreError};
 use crate::load::Place;
 use crate::past::{Part, Past};
-use crate::rows::{ContextRow, Stretch};
+use crate::rows::{ContextRow, SideChange, SideRecord, Stretch};
 use crate::settings::ContextSettings;
 
 /// How often something is read again because another process wrote at the same time.
@@ -27,6 +30,8 @@ pub(crate) struct State {
     lineage: Arc<[Stretch]>,
     /// The entries since the last commit, as they are stored.
     pub(crate) journal: Log<Vec<u8>>,
+    /// The call that is running, as it is stored.
+    running: Option<Arc<SideRecord>>,
     newest: OnceLock<Newest>,
     working: OnceLock<Working>,
     attempts: OnceLock<Vec<Attempt>>,
@@ -49,13 +54,16 @@ impl State {
         let mut row = backend.find(name)?.ok_or_else(not_found)?;
         for _ in 0..TRIES {
             let lineage = backend.lineage(row.branch)?;
+            // Read before the journal, which tells the revision: if that is the row's, this is of it, too.
+            let running = backend.side_records(row.id, Some(calls::KIND))?.pop().map(Arc::new);
             let (revision, journal) = backend.journal(row.id)?;
             if revision == row.revision {
                 let settings = Arc::new(ContextSettings::from_json(&row.settings)?);
                 let mut entries = Log::default();
                 journal.into_iter().for_each(|entry| entries.push(entry));
                 let lineage = lineage.into();
-                return Ok(State::new(row, settings, Arc::clone(backend), lineage, entries));
+                let state = State::new(row, settings, Arc::clone(backend), lineage, entries);
+                return Ok(State { running, ..state });
             }
             let now = backend.find(name)?.ok_or_else(not_found)?;
             if (now.id, now.revision) == (row.id, row.revision) {
@@ -82,6 +90,7 @@ impl State {
             backend,
             lineage,
             journal,
+            running: None,
             newest: OnceLock::new(),
             working: OnceLock::new(),
             attempts: OnceLock::new(),
@@ -103,7 +112,18 @@ impl State {
     }
 
     /// Returns the state after a step.
-    pub(crate) fn after(&self, row: ContextRow, newest: Newest, journal: &Log<Vec<u8>>) -> State {
+    pub(crate) fn after(
+        &self,
+        row: ContextRow,
+        newest: Newest,
+        journal: &Log<Vec<u8>>,
+        side: &[SideChange],
+    ) -> State {
+        let mut running = self.running.clone();
+        for SideChange { kind, key, value } in side.iter().filter(|it| it.kind == calls::KIND) {
+            let (kind, key) = (kind.clone(), key.clone());
+            running = value.clone().map(|value| Arc::new(SideRecord { kind, key, value }));
+        }
         let past = if self.past.is_large() { Arc::default() } else { Arc::clone(&self.past) };
         let state = State::new(
             row,
@@ -112,7 +132,7 @@ impl State {
             Arc::clone(&self.lineage),
             journal.fork(journal.len()),
         );
-        State { newest: OnceLock::from(newest), past, ..state }
+        State { newest: OnceLock::from(newest), past, running, ..state }
     }
 
     /// Returns the state after the settings changed.
@@ -129,7 +149,12 @@ impl State {
             Arc::clone(&self.lineage),
             self.journal.fork(self.journal.len()),
         );
-        State { newest: self.newest.clone(), working: self.working.clone(), ..state }
+        State {
+            newest: self.newest.clone(),
+            working: self.working.clone(),
+            running: self.running.clone(),
+            ..state
+        }
     }
 
     pub(crate) fn has_large_past(&self) -> bool {
@@ -225,9 +250,21 @@ impl State {
             return Ok(working);
         }
         let mut restore = tail.resume_reading();
-        self.place().work(&mut restore, self.journal.iter())?;
+        self.place().rest(&mut restore, self.running(), self.journal.iter(), None)?;
         let working = restore.share_working();
         Ok(self.working.get_or_init(|| working))
+    }
+
+    /// Returns the call that is running, as it is stored.
+    pub(crate) fn running(&self) -> Option<&SideRecord> {
+        self.running.as_deref()
+    }
+
+    /// Restores the working state with the call that is running.
+    pub(crate) fn restore_working(&self) -> Result<Restore> {
+        let mut restore = self.newest()?.tail.resume_reading();
+        self.place().rest(&mut restore, self.running(), self.journal.iter(), None)?;
+        Ok(restore)
     }
 
     /// Returns the attempts, from `shared` if that has them, otherwise from the store.

@@ -11,6 +11,7 @@ impl Step {
     /// Puts records of a context into this step. Returns how many bytes of commits they are.
     pub(crate) fn add_records(&mut self, records: Records) -> u64 {
         let mut written = 0;
+        self.add_calls(&records);
         for commit in records.commits {
             self.head = Some(Head { cycle: commit.cycle, digest: commit.digest.0 });
             written += (commit.record.effects.len() + commit.record.bodies.len()) as u64;

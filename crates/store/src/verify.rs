@@ -2,11 +2,13 @@
 
 use contextree_canon::history::{write_delta, write_first};
 use contextree_canon::record::Subject;
-use contextree_engine::Snapshot;
+use contextree_engine::{Attempt, Snapshot};
 
+use crate::calls;
 use crate::error::{Result, StoreError};
 use crate::load::{Place, split_journal};
 use crate::rows::{Checkpoint, ContextRow, Stretch};
+use crate::side;
 use crate::store::Store;
 
 /// What a check found out about one context.
@@ -139,10 +141,24 @@ impl<'a> Subjects<'a> {
         let (_, journal) = self.place.backend.journal(self.row.id)?;
         let last = self.row.head.map_or(u32::MAX, |head| head.cycle);
         let mut window = self.place.window(last, last)?;
-        self.place.work(&mut window.restore, journal.iter())?;
         debug_assert!(journal.iter().all(|entry| split_journal(entry).is_some()));
-        for attempt in self.place.backend.attempts(self.row.id)? {
-            crate::attempts::from_row(&attempt)?;
+        let attempts: Result<Vec<Attempt>> = self
+            .place
+            .backend
+            .attempts(self.row.id)?
+            .iter()
+            .map(crate::attempts::from_row)
+            .collect();
+        window.restore.check_digests();
+        let running = self.place.backend.side_records(self.row.id, Some(calls::KIND))?;
+        let (restore, attempts) = (&mut window.restore, attempts?);
+        self.place.rest(restore, running.first(), journal.iter(), Some(&attempts))?;
+        for record in self.place.backend.side_records(self.row.id, None)? {
+            side::check(&self.row.name, &record)?;
+            let is_call = record.kind == calls::KIND;
+            if is_call && window.restore.running_attempt() != Some(&record.key) {
+                return Err(self.corrupt(&format!("the call {}", record.key), "it is not running"));
+            }
         }
         crate::settings::ContextSettings::from_json(&self.row.settings)?;
         Ok(())

@@ -2,9 +2,11 @@
 
 use std::fmt::Debug;
 
+use contextree::CommitReport;
+
 use crate::drive::{Did, Driver};
 use crate::generate::Session;
-use crate::model::{Model, Outcome};
+use crate::model::{Model, Outcome, Report};
 
 /// Runs the session of a seed through both; returns how many steps it had.
 ///
@@ -40,16 +42,11 @@ pub fn compare(mut session: Session) -> Result<usize, String> {
             }
             (Ok(Outcome::Done), Ok(Did::Done)) => {}
             (Ok(Outcome::Committed(expected)), Ok(Did::Committed(got))) => {
-                let deferred = got.deferred.iter().map(|node| node.id.clone()).collect();
-                let pruned = got.pruned.iter().map(|node| node.id.clone()).collect();
-                same(&expected.expired, &got.expired, || at("expired"))?;
-                same(&expected.deferred, &deferred, || at("deferred"))?;
-                same(&expected.along, &got.along, || at("along"))?;
-                same(&expected.cascaded, &got.cascaded, || at("cascaded"))?;
-                same(&expected.pruned, &pruned, || at("pruned"))?;
-                same(&expected.sealed, &got.sealed, || at("sealed"))?;
-                same(&expected.core_created, &got.core, || at("core"))?;
+                same_reports(expected, got, &at)?;
                 last_snapshots(&model, &driver, &at)?;
+            }
+            (Ok(Outcome::Begun(expected)), Ok(Did::Begun(got))) => {
+                same_reports(expected, got, &at)?
             }
             _ => return Err(format!("model {expected:?}, engine {got:?}: {}", at("outcome"))),
         }
@@ -58,6 +55,23 @@ pub fn compare(mut session: Session) -> Result<usize, String> {
     }
     all_snapshots(&model, &driver, &|what: &str| format!("{what}, seed {seed}"))?;
     Ok(steps)
+}
+
+fn same_reports(
+    expected: &Report,
+    got: &CommitReport,
+    at: &dyn Fn(&str) -> String,
+) -> Result<(), String> {
+    let deferred = got.deferred.iter().map(|node| node.id.clone()).collect();
+    let pruned = got.pruned.iter().map(|node| node.id.clone()).collect();
+    same(&expected.expired, &got.expired, || at("expired"))?;
+    same(&expected.deferred, &deferred, || at("deferred"))?;
+    same(&expected.along, &got.along, || at("along"))?;
+    same(&expected.cascaded, &got.cascaded, || at("cascaded"))?;
+    same(&expected.pruned, &pruned, || at("pruned"))?;
+    same(&expected.sealed, &got.sealed, || at("sealed"))?;
+    same(&expected.core_created, &got.core, || at("core"))?;
+    Ok(())
 }
 
 fn same<T: PartialEq + Debug + ?Sized>(

@@ -2,7 +2,8 @@
 
 use contextree::json::Value;
 use contextree::{
-    CommitOptions, CommitReport, Content, Context, Edit, NewNode, Op, OpError, Outcome, Reference,
+    CallError, CallOutcome, CallStart, CommitError, CommitOptions, CommitReport, Content, Context,
+    Edit, Hash, NewNode, Op, OpError, Outcome, Reference,
 };
 
 use crate::script::{Cue, Exclude, Limit, Measure, NodeSpec, Place, Policy, Refusal, Step, Zone};
@@ -24,8 +25,10 @@ pub enum Did {
     Moved(Vec<(String, String)>),
     /// Something else.
     Done,
-    /// A commit.
+    /// A commit, or a call that was completed.
     Committed(Box<CommitReport>),
+    /// A call has begun.
+    Begun(Box<CommitReport>),
 }
 
 impl Driver {
@@ -65,10 +68,35 @@ impl Driver {
                 let options = CommitOptions { policy: wanted.as_ref(), ..CommitOptions::default() };
                 match self.context.commit_with(&options) {
                     Ok(report) => Ok(Did::Committed(Box::new(report))),
-                    Err(error) => {
-                        Err(Refusal { code: error.code().into(), reason: error.to_string() })
-                    }
+                    Err(error) => Err(commit_refusal(&error)),
                 }
+            }
+            Step::Begin { policy: wanted } => {
+                let wanted = wanted.as_ref().map(policy);
+                let options = CommitOptions { policy: wanted.as_ref(), ..CommitOptions::default() };
+                let begun = self.context.begin_call(&options, |request| -> Result<_, CallError> {
+                    Ok((call_start(&request.snapshot.thread()), request.report.clone()))
+                });
+                begun
+                    .map(|report| Did::Begun(Box::new(report)))
+                    .map_err(|error| call_refusal(&error))
+            }
+            Step::Complete { answer } => {
+                let answer = answer.iter().map(|spec| new_node(spec).into()).collect();
+                let attempt = self.attempt();
+                let done = self.context.complete_call(&attempt, answer, CallOutcome::default());
+                done.map(|report| Did::Committed(Box::new(report)))
+                    .map_err(|error| call_refusal(&error))
+            }
+            Step::Cancel => {
+                let attempt = self.attempt();
+                let done = self.context.cancel_call(&attempt).map(|_| Did::Done);
+                done.map_err(|error| call_refusal(&error))
+            }
+            Step::Fail => {
+                let attempt = self.attempt();
+                let done = self.context.fail_call(&attempt, "overloaded").map(|_| Did::Done);
+                done.map_err(|error| call_refusal(&error))
             }
             other => match self.context.apply(op(other)) {
                 Ok(Outcome::Added { id, .. }) => Ok(Did::Added(id)),
@@ -80,6 +108,40 @@ impl Driver {
     }
 }
 
+impl Driver {
+    /// The attempt of the running call, or one that does not exist.
+    fn attempt(&self) -> String {
+        let running = self.context.running_call();
+        running.map_or_else(|| "none".to_owned(), |call| call.attempt.attempt_id.clone())
+    }
+}
+
+fn call_start(input: &[u8]) -> CallStart {
+    CallStart {
+        provider: "acme".to_owned(),
+        model: "m-1".to_owned(),
+        params: Hash::of(b"{}"),
+        input: Hash::of(input),
+        options: "{}".to_owned(),
+    }
+}
+
+fn call_refusal(error: &CallError) -> Refusal {
+    match error {
+        CallError::Answer(batch) => refusal(&batch.error),
+        CallError::Commit(error) => commit_refusal(error),
+        other => Refusal { code: other.code().into(), reason: String::new() },
+    }
+}
+
+fn commit_refusal(error: &CommitError) -> Refusal {
+    let reason = match error {
+        CommitError::AttemptRunning { .. } => String::new(),
+        other => other.to_string(),
+    };
+    Refusal { code: error.code().into(), reason }
+}
+
 fn refusal(error: &OpError) -> Refusal {
     Refusal { code: error.code().into(), reason: error.reason().into() }
 }
@@ -88,7 +150,7 @@ fn refusal(error: &OpError) -> Refusal {
 ///
 /// # Panics
 ///
-/// The step is none: handles, batches and commits are not.
+/// The step is none: handles, batches, commits and calls are not.
 #[must_use]
 pub fn op(step: &Step) -> Op {
     match step {
@@ -108,7 +170,14 @@ pub fn op(step: &Step) -> Op {
         }
         Step::Pin { node } => Op::Pin { node: node.clone() },
         Step::Unpin { node } => Op::Unpin { node: node.clone() },
-        Step::Retain { .. } | Step::Release { .. } | Step::Batch(_) | Step::Commit { .. } => {
+        Step::Retain { .. }
+        | Step::Release { .. }
+        | Step::Batch(_)
+        | Step::Commit { .. }
+        | Step::Begin { .. }
+        | Step::Complete { .. }
+        | Step::Cancel
+        | Step::Fail => {
             panic!("{step:?} is not a single operation")
         }
     }

@@ -51,6 +51,7 @@ pub struct Session {
     rng: Rng,
     left: u64,
     budgets: bool,
+    calls: bool,
 }
 
 impl Session {
@@ -58,13 +59,18 @@ impl Session {
     pub fn new(seed: u64) -> Session {
         let mut rng = Rng::new(seed);
         let left = 30 + rng.below(31);
-        Session { seed, rng, left, budgets: false }
+        Session { seed, rng, left, budgets: false, calls: false }
     }
 
     /// Returns a session of a seed whose policies exclude nodes and clear at least so much, too. Another one than [`Session::new`]'s: the
     /// digests of those are kept.
     pub fn with_budgets(seed: u64) -> Session {
         Session { budgets: true, ..Session::new(seed) }
+    }
+
+    /// Returns a session of a seed that goes through calls: most commits are made by them, and things are done meanwhile.
+    pub fn with_calls(seed: u64) -> Session {
+        Session { calls: true, ..Session::new(seed) }
     }
 
     /// Returns the seed that brings this session back.
@@ -79,6 +85,9 @@ impl Session {
             return Some(Step::Commit { policy: None });
         }
         let mut step = next_step(&mut self.rng, model);
+        if self.calls {
+            step = with_calls(&mut self.rng, model, step);
+        }
         match &mut step {
             Step::Commit { policy: Some(policy) } if self.budgets => {
                 add_budget(&mut self.rng, model, policy);
@@ -93,6 +102,26 @@ impl Session {
             _ => {}
         }
         Some(step)
+    }
+}
+
+/// Returns a step of a session with calls: this one, or one that begins or ends a call.
+fn with_calls(rng: &mut Rng, model: &Model, step: Step) -> Step {
+    match step {
+        Step::Commit { policy } if rng.percent(85) && model.state.call.is_none() => {
+            Step::Begin { policy }
+        }
+        Step::Commit { policy } if rng.percent(20) => Step::Begin { policy },
+        step if model.state.call.is_none() && !rng.percent(2) => step,
+        step => match rng.below(100) {
+            0..=13 => {
+                let answer = (0..rng.below(4)).map(|_| spec(rng, model)).collect();
+                Step::Complete { answer }
+            }
+            14..=19 => Step::Cancel,
+            20..=23 => Step::Fail,
+            _ => step,
+        },
     }
 }
 

@@ -193,7 +193,7 @@ pub enum Step {
         /// The node.
         node: String,
     },
-    /// All of these or none (no `Retain`, `Release`, `Batch` or `Commit` inside).
+    /// All of these or none (only operations on nodes inside).
     Batch(
         /// The steps.
         Vec<Step>,
@@ -203,6 +203,20 @@ pub enum Step {
         /// The policy.
         policy: Option<Policy>,
     },
+    /// Begin a call, with a pruning policy or none.
+    Begin {
+        /// The policy.
+        policy: Option<Policy>,
+    },
+    /// Complete the running call.
+    Complete {
+        /// The nodes of the answer.
+        answer: Vec<NodeSpec>,
+    },
+    /// Cancel the running call.
+    Cancel,
+    /// End the running call with an error.
+    Fail,
 }
 
 /// Why a step was refused.

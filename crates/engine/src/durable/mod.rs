@@ -13,7 +13,7 @@ mod savepoint;
 mod tail;
 
 pub(crate) use recording::Recorder;
-pub use recording::{CommitRecord, Records};
+pub use recording::{CommitRecord, PendingCall, Records};
 pub use rest::Resting;
 pub use restore::{Restore, report_of};
 pub use savepoint::Savepoint;

@@ -1,12 +1,15 @@
 //! Turns what happened in a context into records.
 
+use std::collections::BTreeSet;
+
 use contextree_canon::Hash;
 use contextree_canon::record::{Encoded, WorkCounters, write_base, write_commit, write_work};
 use contextree_json::Value;
-use contextree_tree::{Class, Log, NodeRef};
+use contextree_tree::{Class, Log, NodeKey, NodeRef};
 
 use super::account;
 use crate::attempt::Attempt;
+use crate::call::Before;
 use crate::context::Context;
 use crate::report::CommitReport;
 use crate::snapshot::Snapshot;
@@ -24,6 +27,14 @@ pub(crate) struct Recorder {
     pub(crate) reports: Vec<CommitReport>,
     /// Attempts started or ended since.
     pub(crate) attempts: Vec<String>,
+    /// If the running call has begun since: what was done to the working state before it.
+    begun: Option<Option<Encoded>>,
+    /// A call that is stored as running and has ended since.
+    ended: Option<String>,
+    /// The stored record of the commit that it made, if it was completed.
+    completed: Option<Encoded>,
+    /// The working state was replaced: what is stored of it is void.
+    replaced: bool,
 }
 
 /// Everything that happened, as records.
@@ -35,13 +46,37 @@ pub struct Records {
     pub work: Option<Encoded>,
     /// Attempts that were started or ended.
     pub attempts: Vec<Attempt>,
+    /// The call that has begun and is running. `work` is then what was done before it.
+    pub begun: Option<PendingCall>,
+    /// The attempt of a call that was stored as running and has ended.
+    pub ended: Option<String>,
+    /// If true, records of work that were stored before are void: `work` is the whole working state.
+    pub replaces_work: bool,
+}
+
+/// A running call, as records.
+#[derive(Clone, Debug)]
+pub struct PendingCall {
+    /// Its attempt.
+    pub attempt: String,
+    /// The creation stamp that is reserved for the answer.
+    pub answer_ns: i64,
+    /// The record of the commit that completing the call makes.
+    pub commit: Encoded,
+    /// What was done to the working state since the call has begun, if anything was.
+    pub late: Option<Encoded>,
 }
 
 impl Records {
     /// Returns whether nothing happened.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.commits.is_empty() && self.work.is_none() && self.attempts.is_empty()
+        self.commits.is_empty()
+            && self.work.is_none()
+            && self.attempts.is_empty()
+            && self.begun.is_none()
+            && self.ended.is_none()
+            && !self.replaces_work
     }
 }
 
@@ -60,7 +95,23 @@ impl Context {
     /// Starts recording for [`Context::take_records`]. The first records include everything that
     /// already exists, as for a context that was never stored.
     pub fn record_all(&mut self) {
-        self.recorder = Some(Recorder::default());
+        let mut recorder = Recorder::default();
+        self.recorder = None;
+        if let Some(mut call) = self.running.take() {
+            std::mem::swap(&mut self.draft, &mut call.before.draft);
+            self.mark_all_work();
+            let changed = self.draft.take_changed();
+            std::mem::swap(&mut self.draft, &mut call.before.draft);
+            call.record = None;
+            recorder.note_begin(self, &call.attempt, &call.before, &changed);
+            self.running = Some(call);
+        }
+        self.recorder = Some(recorder);
+        self.mark_all_work();
+    }
+
+    /// Has the whole working state stand in the next record of work.
+    pub(crate) fn mark_all_work(&mut self) {
         self.draft.watch();
         if self.history.is_empty() {
             let fixed = |node: &NodeRef<'_>| matches!(node.class(), Class::Root | Class::Region);
@@ -114,7 +165,7 @@ impl Context {
     /// Returns whether there are no changes since the newest snapshot, and all records were taken.
     pub(crate) fn is_settled(&self) -> bool {
         let counters = &self.counters;
-        let recorder = self.recorder.as_ref();
+        let recorder = self.recorder.as_ref().filter(|_| self.running.is_none());
         recorder.is_some_and(|recorder| recorder.snapshots == self.history.len())
             && counters.operations.is_empty()
             && counters.warnings.is_empty()
@@ -143,21 +194,31 @@ impl Context {
             let report = reports.next_if(|report| report.cycle == snapshot.cycle());
             let account = report.as_ref().map_or(Value::Null, account::of_report);
             let before = before.map(Snapshot::view);
+            let write = || write_commit(before, snapshot.tree(), snapshot.last_ns, &account);
+            // A call that was stored as running is completed before anything else is committed.
+            let stored = recorder.completed.take();
             records.commits.push(CommitRecord {
                 cycle: snapshot.cycle(),
                 digest: snapshot.digest(),
-                record: write_commit(before, snapshot.tree(), snapshot.last_ns, &account),
+                record: stored.unwrap_or_else(write),
             });
         }
-        if !records.commits.is_empty() {
-            (recorder.operations, recorder.warnings) = (0, 0);
-            recorder.counters =
-                WorkCounters { last_ns: self.head().map_or(0, |head| head.last_ns), next_index: 0 };
+        let begun = recorder.begun.take();
+        if begun.is_none() {
+            recorder.note_commits(self);
         }
         records.work = self.take_work(&recorder);
+        records.ended = recorder.ended.take();
+        records.replaces_work = std::mem::take(&mut recorder.replaced);
+        if let Some(work) = begun {
+            let late = std::mem::replace(&mut records.work, work);
+            records.begun = self.pending_call(late);
+        }
         let ids = std::mem::take(&mut recorder.attempts);
-        let attempts = self.attempts().iter();
-        records.attempts = attempts.filter(|one| ids.contains(&one.attempt_id)).cloned().collect();
+        let attempts = self.attempts();
+        let find = |id: &String| attempts.iter().rposition(|one| one.attempt_id == *id);
+        let places: BTreeSet<usize> = ids.iter().filter_map(find).collect();
+        records.attempts = places.into_iter().map(|place| attempts[place].clone()).collect();
         recorder.snapshots = self.history.len();
         recorder.note_work(self);
         self.recorder = Some(recorder);
@@ -174,8 +235,22 @@ impl Context {
             return None;
         }
         let account = account::work(operations, warnings);
-        let last = self.history.last().map(Snapshot::view);
+        let running = self.running.as_ref().map(|call| &call.snapshot);
+        let last = running.or(self.history.last()).map(Snapshot::view);
         Some(write_work(last, self.draft.view(), &changed, counters, &account))
+    }
+
+    /// Returns the record of the running call, and keeps the record of its commit for later.
+    fn pending_call(&mut self, late: Option<Encoded>) -> Option<PendingCall> {
+        let call = self.running.as_mut()?;
+        let before = self.history.last().map(Snapshot::view);
+        let (snapshot, account) = (&call.snapshot, account::of_report(&call.report));
+        let commit = write_commit(before, snapshot.tree(), snapshot.last_ns, &account);
+        // Contents that stand elsewhere are stored with this record, not again when the call is completed.
+        let (effects, bodies) = (commit.effects.clone(), commit.bodies.clone());
+        call.record = Some(Encoded { effects, bodies, shared: Vec::new() });
+        let (attempt, answer_ns) = (call.attempt.clone(), call.answer_ns);
+        Some(PendingCall { attempt, answer_ns, commit, late })
     }
 
     fn work_counters(&self) -> WorkCounters {
@@ -184,7 +259,83 @@ impl Context {
 }
 
 impl Recorder {
-    fn note_work(&mut self, context: &Context) {
+    /// If there were commits, everything that was done before them is in their records.
+    fn note_commits(&mut self, context: &Context) {
+        if context.history.len() > self.snapshots {
+            self.forget_work(context);
+        }
+    }
+
+    /// Has everything that was done since the newest snapshot stand in the next record of work.
+    fn forget_work(&mut self, context: &Context) {
+        (self.operations, self.warnings) = (0, 0);
+        let last_ns = context.head().map_or(0, |head| head.last_ns);
+        self.counters = WorkCounters { last_ns, next_index: 0 };
+    }
+
+    /// Notes that a call has begun; `before` is the working state until then, with what was changed in it since the last record.
+    pub(crate) fn note_begin(
+        &mut self,
+        context: &Context,
+        attempt: &str,
+        before: &Before,
+        changed: &[NodeKey],
+    ) {
+        self.note_commits(context);
+        let Before { draft, counters } = before;
+        let operations = &counters.operations[self.operations..];
+        let warnings = &counters.warnings[self.warnings..];
+        let now = WorkCounters { last_ns: counters.last_ns, next_index: counters.next_index };
+        let nothing = changed.is_empty() && operations.is_empty() && warnings.is_empty();
+        let last = context.history.last().map(Snapshot::view);
+        let work = (!nothing || now != self.counters).then(|| {
+            let account = account::work(operations, warnings);
+            write_work(last, draft.view(), changed, now, &account)
+        });
+        self.begun = Some(work);
+        self.attempts.push(attempt.to_owned());
+        (self.operations, self.warnings) = (0, 0);
+    }
+
+    /// Notes that the running call was completed, with the record of its commit if that is stored.
+    pub(crate) fn note_complete(
+        &mut self,
+        context: &mut Context,
+        attempt: &str,
+        report: &CommitReport,
+        record: Option<Encoded>,
+    ) {
+        self.note_end(attempt);
+        self.completed = record;
+        self.reports.push(report.clone());
+        // The commit voids what is stored of the working state.
+        context.mark_all_work();
+    }
+
+    /// Notes that the running call was canceled and the working state is that before it again.
+    pub(crate) fn note_cancel(&mut self, context: &mut Context, attempt: &str, is_touched: bool) {
+        if !self.note_end(attempt) || is_touched {
+            self.replaced = true;
+            self.forget_work(context);
+            context.mark_all_work();
+        } else {
+            // All of it is stored as it is.
+            drop(context.draft.take_changed());
+            self.note_work(context);
+        }
+    }
+
+    /// Notes that a call has ended; returns true if it is stored as running.
+    fn note_end(&mut self, attempt: &str) -> bool {
+        self.attempts.push(attempt.to_owned());
+        let is_stored = self.begun.take().is_none();
+        if is_stored {
+            self.ended = Some(attempt.to_owned());
+        }
+        is_stored
+    }
+
+    pub(crate) fn note_work(&mut self, context: &Context) {
         self.operations = context.counters.operations.len();
         self.warnings = context.counters.warnings.len();
         self.counters = context.work_counters();

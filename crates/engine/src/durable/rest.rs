@@ -105,6 +105,7 @@ impl Resting {
             attempts: self.attempts,
             revision: self.revision,
             recorder: None,
+            running: None,
         };
         context.record_changes();
         Ok(context)

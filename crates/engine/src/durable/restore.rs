@@ -1,7 +1,8 @@
 //! Restores a context from records.
 
 use contextree_canon::record::{
-    Effects, FindBody, Fold, RecordError, Subject, WorkCounters, apply, build,
+    Effects, Encoded, FindBody, Fold, RecordError, Subject, WorkCounters, apply, build,
+    read_effects,
 };
 use contextree_canon::{Hash, history_digest, snapshot_digest};
 use contextree_tree::{Draft, Log, Tree};
@@ -9,6 +10,7 @@ use contextree_tree::{Draft, Log, Tree};
 use super::account;
 use super::tail::Tail;
 use crate::attempt::{Attempt, Attempts};
+use crate::call::{Before, RunningCall};
 use crate::context::{Context, ContextOptions};
 use crate::report::{CommitReport, Operation, Warning};
 use crate::snapshot::Snapshot;
@@ -28,6 +30,7 @@ pub struct Restore {
     checks: bool,
     /// The tree before the first commit, while there is none.
     base: Option<Tree>,
+    running: Option<Box<RunningCall>>,
 }
 
 fn fail(message: String) -> RecordError {
@@ -58,6 +61,7 @@ impl Restore {
             warnings: Vec::new(),
             checks,
             base: None,
+            running: None,
         };
         if heading.snapshots > 0 {
             restore.settle(&tree, heading.digest)?;
@@ -86,6 +90,7 @@ impl Restore {
             warnings: Vec::new(),
             checks: false,
             base: Some(base),
+            running: None,
         }
     }
 
@@ -135,6 +140,43 @@ impl Restore {
         effects: Effects<'_>,
         find_body: &mut FindBody<'_>,
     ) -> Result<(), RecordError> {
+        let snapshot = self.next_snapshot(effects, find_body)?;
+        self.digest = snapshot.history_digest();
+        self.history.push(snapshot);
+        Ok(())
+    }
+
+    /// Goes on with a call that is running. Everything that was done before it must follow, as well as what was done since: each record of
+    /// work tells which it is.
+    ///
+    /// # Errors
+    ///
+    /// The record of its commit is damaged, or does not follow.
+    pub fn begin_call(
+        &mut self,
+        attempt: &str,
+        answer_ns: i64,
+        record: Encoded,
+        find_body: &mut FindBody<'_>,
+    ) -> Result<(), RecordError> {
+        let effects = read_effects(&record.effects)?;
+        let report = report_of(&effects).ok_or_else(|| fail("it has no report".to_owned()))?;
+        let counters = Counters { last_ns: self.counters.last_ns, ..Counters::default() };
+        let before = Before { draft: self.draft.fork(), counters };
+        let snapshot = self.next_snapshot(effects, find_body)?;
+        self.counters.last_ns = answer_ns;
+        let attempt = attempt.to_owned();
+        let record = Some(record);
+        self.running =
+            Some(Box::new(RunningCall { attempt, snapshot, report, answer_ns, before, record }));
+        Ok(())
+    }
+
+    fn next_snapshot(
+        &mut self,
+        effects: Effects<'_>,
+        find_body: &mut FindBody<'_>,
+    ) -> Result<Snapshot, RecordError> {
         let Subject::Commit { cycle, digest, last_ns, previous, whole } = effects.subject else {
             return Err(fail("expected a commit".to_owned()));
         };
@@ -152,10 +194,8 @@ impl Restore {
             self.draft.freeze()
         };
         self.settle(&tree, digest)?;
-        self.digest = history_digest(self.digest, digest);
         self.counters = WorkCounters { last_ns, next_index: 0 };
-        self.history.push(Snapshot::restored(tree, last_ns, self.digest));
-        Ok(())
+        Ok(Snapshot::restored(tree, last_ns, history_digest(self.digest, digest)))
     }
 
     /// Adds a change of the working state.
@@ -171,6 +211,18 @@ impl Restore {
         let Subject::Work { next_cycle, counters } = effects.subject else {
             return Err(fail("expected a record of work".to_owned()));
         };
+        if let Some(call) = &mut self.running
+            && next_cycle == call.report.cycle
+        {
+            let before = &mut call.before;
+            apply(&mut before.draft, effects.puts, &effects.gone, find_body)?;
+            let (operations, warnings) = account::to_work(&effects.account);
+            before.counters.operations.extend(operations);
+            before.counters.warnings.extend(warnings);
+            before.counters.last_ns = counters.last_ns;
+            before.counters.next_index = counters.next_index;
+            return Ok(());
+        }
         if next_cycle != self.draft.view().next_cycle() {
             return Err(fail(format!("the work is for @c{next_cycle}")));
         }
@@ -205,6 +257,30 @@ impl Restore {
         self.history
     }
 
+    /// Has every digest from here on worked out again and compared with the record's.
+    pub fn check_digests(&mut self) {
+        self.checks = true;
+    }
+
+    /// Returns the attempt of the running call.
+    #[must_use]
+    pub fn running_attempt(&self) -> Option<&str> {
+        self.running.as_ref().map(|call| call.attempt.as_str())
+    }
+
+    /// Returns the snapshot of the running call.
+    #[must_use]
+    pub fn pending(&self) -> Option<&Snapshot> {
+        self.running.as_ref().map(|call| &call.snapshot)
+    }
+
+    /// Returns the snapshot of the running call, and the report of the commit that completing it
+    /// makes.
+    #[must_use]
+    pub fn running_call(&self) -> Option<(&Snapshot, &CommitReport)> {
+        self.running.as_ref().map(|call| (&call.snapshot, &call.report))
+    }
+
     /// Returns the newest snapshot so far.
     #[must_use]
     pub fn head(&self) -> Option<&Snapshot> {
@@ -222,6 +298,7 @@ impl Restore {
         };
         let mut context = Context::restored(self.draft, self.history, counters, options);
         context.skipped = self.skipped;
+        context.running = self.running;
         context.attempts = Attempts::restored(attempts);
         context.record_changes();
         context

@@ -144,6 +144,8 @@ impl Work<'_> {
         matches!(id, "" | "^root" | "^sys" | "^seq" | "^ah")
             || self.draft.view().get(id).is_some()
             || self.last.is_some_and(|last| last.view().get(id).is_some())
+            // What expired or was pruned for a running call is back if the call is canceled.
+            || self.running.is_some_and(|call| call.before().get(id).is_some())
     }
 
     /// Assigns stamps to a node that was put before others, and to these others, in their order.

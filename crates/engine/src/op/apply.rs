@@ -8,7 +8,8 @@ use crate::work::Work;
 impl Work<'_> {
     /// Applies one operation. On an error nothing has changed.
     pub(crate) fn apply(&mut self, op: Op) -> Result<Outcome, OpError> {
-        match op {
+        self.check_running(&op)?;
+        let done = match op {
             Op::Add { place, node } => self.add(&place, node.into()).map(Added::outcome),
             Op::Edit { node, edit } => self.edit(&node, edit),
             Op::Remove { node } => self.remove(&node),
@@ -18,6 +19,7 @@ impl Work<'_> {
             }
             Op::Pin { node } => self.set_pinned(&node, true),
             Op::Unpin { node } => self.set_pinned(&node, false),
-        }
+        };
+        done.map_err(|error| self.explain(error))
     }
 }

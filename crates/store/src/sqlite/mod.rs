@@ -26,7 +26,7 @@ use self::writer::Writer;
 use crate::backend::Backend;
 use crate::error::{Result, StoreError};
 use crate::rows::{
-    AttemptRow, Checkpoint, Commit, ContextRow, NewContext, Pin, Rewrite, Step, Stretch,
+    AttemptRow, Checkpoint, Commit, ContextRow, NewContext, Pin, Rewrite, SideRecord, Step, Stretch,
 };
 
 /// A store in a SQLite file.
@@ -66,6 +66,14 @@ impl Sqlite {
     fn writer(&self) -> Result<&Writer> {
         self.writer.as_ref().ok_or_else(|| StoreError::ReadOnly {
             message: format!("`{}` is open for reading", self.path().display()),
+        })
+    }
+
+    /// Reads side records. A file of format 1 that can only be read has none.
+    fn side<T: Default>(&self, work: impl FnOnce(&rusqlite::Connection) -> Result<T>) -> Result<T> {
+        self.readers.read(|connection| match self.is_read_only() {
+            true if !read::has_side(connection)? => Ok(T::default()),
+            _ => work(connection),
         })
     }
 
@@ -154,6 +162,15 @@ impl Backend for Sqlite {
 
     fn attempts(&self, context: i64) -> Result<Vec<AttemptRow>> {
         self.readers.read(|connection| read::attempts(connection, context))
+    }
+
+    fn side_record(&self, context: i64, kind: &str, key: &str) -> Result<Option<Vec<u8>>> {
+        let parameters = params![context, kind, key];
+        self.side(|connection| read::blob(connection, sql::SIDE_VALUE, parameters))
+    }
+
+    fn side_records(&self, context: i64, kind: Option<&str>) -> Result<Vec<SideRecord>> {
+        self.side(|connection| read::side_records(connection, context, kind))
     }
 
     fn pin(&self, context: i64, pin: &Pin) -> Result<()> {

@@ -207,13 +207,10 @@ fn length(connection: &Connection) -> u64 {
     file.map_or(0, |file| file.len())
 }
 
-/// Fails unless a file that can only be read is one of ours, in the newest format.
+/// Fails unless a file that can only be read is one of ours. All formats so far can be read.
 fn demand(reader: &Connection) -> Result<()> {
     match owner(reader)? {
-        Owner::Us { format: FORMAT } => Ok(()),
-        Owner::Us { format } => Err(StoreError::ReadOnly {
-            message: format!("its format {format} is older than {FORMAT} and has to be changed"),
-        }),
+        Owner::Us { .. } => Ok(()),
         Owner::Nobody => Err(StoreError::Foreign { message: "it is empty".to_owned() }),
     }
 }

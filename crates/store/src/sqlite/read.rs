@@ -10,7 +10,7 @@ use super::fault::fault;
 use super::open::Source;
 use super::sql;
 use crate::error::{Result, StoreError};
-use crate::rows::{AttemptRow, Checkpoint, Commit, ContextRow, Head, Pin, Stretch};
+use crate::rows::{AttemptRow, Checkpoint, Commit, ContextRow, Head, Pin, SideRecord, Stretch};
 
 /// How many connections are kept for later. More are opened when more threads read at once.
 const IDLE: usize = 8;
@@ -201,6 +201,22 @@ pub(super) fn journal(connection: &Connection, context: i64) -> Result<(u64, Vec
         return Err(StoreError::NotFound { context: format!("#{context}") });
     };
     Ok((revision, rows.into_iter().filter_map(|(_, data)| data).collect()))
+}
+
+/// True if the file is of a format that has side records.
+pub(super) fn has_side(connection: &Connection) -> Result<bool> {
+    let mut statement = connection.prepare_cached(sql::HAS_SIDE).map_err(fault)?;
+    statement.query_row([], |row| row.get(0)).map_err(fault)
+}
+
+pub(super) fn side_records(
+    connection: &Connection,
+    context: i64,
+    kind: Option<&str>,
+) -> Result<Vec<SideRecord>> {
+    all(connection, sql::SIDE, params![context, kind], |row| {
+        Ok(SideRecord { kind: row.get(0)?, key: row.get(1)?, value: row.get(2)? })
+    })
 }
 
 pub(super) fn attempts(connection: &Connection, context: i64) -> Result<Vec<AttemptRow>> {

@@ -6,7 +6,7 @@ use rusqlite::Connection;
 pub(super) const APPLICATION_ID: i32 = 0x4354_5854;
 
 /// What has to be done to get from each format to the next one. The number of entries is the newest format.
-const MIGRATIONS: [&str; 1] = [FORMAT_1];
+const MIGRATIONS: [&str; 2] = [FORMAT_1, FORMAT_2];
 
 /// The newest format.
 pub(super) const FORMAT: u32 = MIGRATIONS.len() as u32;
@@ -98,6 +98,17 @@ context INTEGER NOT NULL REFERENCES contexts,
 cycle INTEGER NOT NULL,
 label TEXT NOT NULL,
 PRIMARY KEY (context, cycle)
+) STRICT, WITHOUT ROWID;
+";
+
+/// Side records. Those of running calls are soon gone, so they stand in the index itself.
+const FORMAT_2: &str = "
+CREATE TABLE side(
+context INTEGER NOT NULL REFERENCES contexts,
+kind TEXT NOT NULL,
+key TEXT NOT NULL,
+value BLOB NOT NULL,
+PRIMARY KEY (context, kind, key)
 ) STRICT, WITHOUT ROWID;
 ";
 

@@ -85,14 +85,26 @@ pub(super) const PUT_ATTEMPT: &str =
 pub(super) const ATTEMPTS: &str =
     "SELECT attempt, record FROM attempts WHERE context = ?1 ORDER BY id";
 
+pub(super) const PUT_SIDE: &str =
+    "INSERT INTO side(context, kind, key, value) VALUES (?1, ?2, ?3, ?4)
+     ON CONFLICT (context, kind, key) DO UPDATE SET value = excluded.value";
+pub(super) const DROP_SIDE: &str = "DELETE FROM side WHERE context = ?1 AND kind = ?2 AND key = ?3";
+pub(super) const SIDE_VALUE: &str =
+    "SELECT value FROM side WHERE context = ?1 AND kind = ?2 AND key = ?3";
+pub(super) const SIDE: &str = "SELECT kind, key, value FROM side
+     WHERE context = ?1 AND (kind = ?2 OR ?2 IS NULL) ORDER BY kind, key";
+pub(super) const HAS_SIDE: &str =
+    "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'side')";
+
 pub(super) const PUT_PIN: &str = "INSERT INTO pins(context, cycle, label) VALUES (?1, ?2, ?3)
      ON CONFLICT (context, cycle) DO UPDATE SET label = excluded.label";
 pub(super) const UNPIN: &str = "DELETE FROM pins WHERE context = ?1 AND cycle = ?2";
 pub(super) const PINS: &str = "SELECT cycle, label FROM pins WHERE context = ?1 ORDER BY cycle";
 
-pub(super) const DROP_CONTEXT: [&str; 5] = [
+pub(super) const DROP_CONTEXT: [&str; 6] = [
     EMPTY_JOURNAL,
     "DELETE FROM attempts WHERE context = ?1",
+    "DELETE FROM side WHERE context = ?1",
     "DELETE FROM pins WHERE context = ?1",
     "DELETE FROM heads WHERE context = ?1",
     "DELETE FROM contexts WHERE id = ?1",

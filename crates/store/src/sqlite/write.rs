@@ -9,7 +9,9 @@ use super::fault::fault;
 use super::read::{children, has_snapshot, known, lineage, pins};
 use super::sql;
 use crate::error::{Result, StoreError};
-use crate::rows::{Checkpoint, Commit, ContextRow, NewContext, Pin, Rewrite, Step, Stretch};
+use crate::rows::{
+    Checkpoint, Commit, ContextRow, NewContext, Pin, Rewrite, SideChange, Step, Stretch,
+};
 
 /// Something that is to be done.
 pub(super) enum Write<'a> {
@@ -143,7 +145,8 @@ impl Rows<'_> {
             self.change(sql::ADD_COMMIT, params![row.branch, cycle, effects, bodies])?;
         }
         // Most commits come with all of their turn, and there is no journal: to look is cheaper than to delete nothing.
-        if !step.commits.is_empty() && self.number(sql::ANY_JOURNAL, row.id)?.is_some() {
+        let empties = !step.commits.is_empty() || step.reset_journal;
+        if empties && self.number(sql::ANY_JOURNAL, row.id)?.is_some() {
             self.change(sql::EMPTY_JOURNAL, params![row.id])?;
         }
         if let Some(data) = &step.journal {
@@ -151,6 +154,12 @@ impl Rows<'_> {
         }
         for attempt in &step.attempts {
             self.change(sql::PUT_ATTEMPT, params![row.id, attempt.id, attempt.record])?;
+        }
+        for SideChange { kind, key, value } in &step.side {
+            match value {
+                Some(value) => self.change(sql::PUT_SIDE, params![row.id, kind, key, value])?,
+                None => self.change(sql::DROP_SIDE, params![row.id, kind, key])?,
+            };
         }
         if let Some(settings) = &step.settings {
             self.change(sql::SET_SETTINGS, params![row.id, settings])?;

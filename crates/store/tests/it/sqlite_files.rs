@@ -1,7 +1,7 @@
 //! Files: whose they are, which format they have, and where they can be opened.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use contextree_store::{Backend, Sqlite, SqliteOptions, Step, StoreError};
@@ -39,7 +39,7 @@ fn the_header_says_what_the_file_is() {
     let header = fs::read(folder.path().join("store.db")).unwrap();
     assert_eq!(&header[..16], b"SQLite format 3\0");
     assert_eq!(&header[68..72], b"CTXT", "the application id");
-    assert_eq!(header[60..64], 1_u32.to_be_bytes(), "the version of the format");
+    assert_eq!(header[60..64], 2_u32.to_be_bytes(), "the version of the format");
     assert_eq!(header[16..18], 4096_u16.to_be_bytes(), "the size of a page");
     assert_eq!(header[18..20], [2, 2], "a write-ahead log");
 }
@@ -88,8 +88,8 @@ fn a_file_of_a_newer_format_is_refused_and_says_so() {
     let folder = home.close();
     Connection::open(&path).unwrap().execute_batch("PRAGMA user_version = 7").unwrap();
     let error = refusal(&path);
-    assert_eq!(error, StoreError::Version { found: 7, supported: 1 });
-    assert_eq!(error.to_string(), "the store has format 7; this version reads up to 1");
+    assert_eq!(error, StoreError::Version { found: 7, supported: 2 });
+    assert_eq!(error.to_string(), "the store has format 7; this version reads up to 2");
     assert!(error.hint().is_some());
     Connection::open(&path).unwrap().execute_batch("PRAGMA user_version = 0").unwrap();
     assert_eq!(refusal(&path).code(), "E_STORE_CORRUPT");
@@ -120,34 +120,59 @@ fn a_file_that_is_not_there_is_made_only_if_that_is_wanted() {
     assert_eq!(open(nowhere).map(drop).unwrap_err().code(), "E_STORE_IO");
 }
 
-/// The fixture was written by `cargo run -p contextree-store --example fixture`, and stays as it is.
-#[test]
-fn a_file_of_format_1_is_read() {
-    let folder = TempDir::new().unwrap();
-    let path = folder.path().join("format-1.db");
-    let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/format-1.db");
+/// Copies a fixture. It was written by `cargo run -p contextree-store --example fixture`, and stays as it is.
+fn fixture(folder: &TempDir, name: &str) -> PathBuf {
+    let path = folder.path().join(name);
+    let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name);
     fs::copy(fixture, &path).unwrap();
+    path
+}
+
+fn check_fixture(store: &Sqlite, side: &[&[u8]]) {
+    let names: Vec<String> = store.list(None, 9).unwrap().into_iter().map(|row| row.name).collect();
+    assert_eq!(names, ["fork", "main"]);
+    let (main, bodies) = contents_of(store, "main");
+    assert_eq!((main.revision, main.snapshots), (4, 3));
+    assert_eq!(main.settings, r#"{"edition":1}"#);
+    assert_eq!((main.created_ns, main.updated_ns), (1_000, 2_000));
+    assert_eq!(main.head.map(|head| head.cycle), Some(3));
+    assert_eq!(bodies, [b"bodies 1", b"bodies 2", b"bodies 3"]);
+    assert_eq!(store.journal(main.id).unwrap(), (4, vec![b"edit".to_vec()]));
+    assert_eq!(store.attempts(main.id).unwrap()[0].record, r#"{"model":"m"}"#);
+    let records = store.side_records(main.id, None).unwrap();
+    assert_eq!(records.iter().map(|record| &record.value[..]).collect::<Vec<_>>(), side);
+    let value = store.side_record(main.id, "call", "attempt:1").unwrap();
+    assert_eq!(value.as_deref(), side.first().copied());
+    assert_eq!(store.pins(main.id).unwrap()[0].label, "release");
+    assert_eq!(store.contents(&[[5; 32]]).unwrap(), [Some(b"shared".to_vec())]);
+    assert_eq!(store.checkpoint(main.branch, 9).unwrap().unwrap().tree, b"tree 2");
+    let fork = store.find("fork").unwrap().unwrap();
+    assert_eq!((fork.snapshots, store.lineage(fork.branch).unwrap().len()), (3, 2));
+    assert_eq!(store.check().unwrap(), Vec::<String>::new());
+}
+
+#[test]
+fn a_file_of_format_1_is_read_and_becomes_one_of_format_2_when_it_is_opened_for_writing() {
+    let folder = TempDir::new().unwrap();
+    let path = fixture(&folder, "format-1.db");
     let before = fs::read(&path).unwrap();
-    for store in [open_for_reading(&path).unwrap(), open(&path).unwrap()] {
-        let names: Vec<String> =
-            store.list(None, 9).unwrap().into_iter().map(|row| row.name).collect();
-        assert_eq!(names, ["fork", "main"]);
-        let (main, bodies) = contents_of(&store, "main");
-        assert_eq!((main.revision, main.snapshots), (4, 3));
-        assert_eq!(main.settings, r#"{"edition":1}"#);
-        assert_eq!((main.created_ns, main.updated_ns), (1_000, 2_000));
-        assert_eq!(main.head.map(|head| head.cycle), Some(3));
-        assert_eq!(bodies, [b"bodies 1", b"bodies 2", b"bodies 3"]);
-        assert_eq!(store.journal(main.id).unwrap(), (4, vec![b"edit".to_vec()]));
-        assert_eq!(store.attempts(main.id).unwrap()[0].record, r#"{"model":"m"}"#);
-        assert_eq!(store.pins(main.id).unwrap()[0].label, "release");
-        assert_eq!(store.contents(&[[5; 32]]).unwrap(), [Some(b"shared".to_vec())]);
-        assert_eq!(store.checkpoint(main.branch, 9).unwrap().unwrap().tree, b"tree 2");
-        let fork = store.find("fork").unwrap().unwrap();
-        assert_eq!((fork.snapshots, store.lineage(fork.branch).unwrap().len()), (3, 2));
-        assert_eq!(store.check().unwrap(), Vec::<String>::new());
-    }
-    assert_eq!(fs::read(&path).unwrap(), before, "to be opened changes nothing");
+    check_fixture(&open_for_reading(&path).unwrap(), &[]);
+    assert!(fs::read(&path).unwrap() == before, "to be opened for reading changes nothing");
+    check_fixture(&open(&path).unwrap(), &[]);
+    assert_eq!(fs::read(&path).unwrap()[60..64], [0, 0, 0, 2]);
+    let store = open(&path).unwrap();
+    let row = store.find("main").unwrap().unwrap();
+    store.append(row.id, row.revision, &commits([4])).unwrap();
+}
+
+#[test]
+fn a_file_of_format_2_is_read() {
+    let folder = TempDir::new().unwrap();
+    let path = fixture(&folder, "format-2.db");
+    let before = fs::read(&path).unwrap();
+    check_fixture(&open_for_reading(&path).unwrap(), &[b"request"]);
+    check_fixture(&open(&path).unwrap(), &[b"request"]);
+    assert!(fs::read(&path).unwrap() == before, "to be opened changes nothing");
     let store = open(&path).unwrap();
     let row = store.find("main").unwrap().unwrap();
     store.append(row.id, row.revision, &commits([4])).unwrap();

@@ -6,8 +6,9 @@
 //! code with the engine but the JSON values.
 //!
 //! The rooms, in reading order: `tree` (nodes and their order), `state` (stamps, ids, one step),
-//! `place` (where a node may stand), `operations`, `commit`, `prune`, `output`, `diff`.
+//! `place` (where a node may stand), `operations`, `commit`, `prune`, `calls`, `output`, `diff`.
 
+mod calls;
 mod commit;
 mod diff;
 #[cfg(test)]

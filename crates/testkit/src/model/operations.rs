@@ -94,7 +94,7 @@ impl State {
         let id = self.find(name)?;
         self.check_not_fixed(&id)?;
         if self.is_sealed(self.tree.node(&id)) {
-            return Err(refusal("E_SEALED"));
+            return Err(self.sealed(&id));
         }
         let names: Vec<&str> = set
             .iter()
@@ -134,8 +134,9 @@ impl State {
         let id = self.find(name)?;
         self.check_not_fixed(&id)?;
         if self.tree.node(&id).class() == Class::Turn || self.tree.in_sealed_core(&id) {
-            return Err(refusal("E_SEALED"));
+            return Err(self.sealed(&id));
         }
+        self.check_not_sent(&id)?;
         self.tree.remove_subtree(&id);
         Ok(Outcome::Done)
     }
@@ -149,8 +150,9 @@ impl State {
             return Err(invalid("turn_outside_sequence"));
         }
         if self.tree.in_sealed_core(&id) {
-            return Err(refusal("E_SEALED"));
+            return Err(self.sealed(&id));
         }
+        self.check_not_sent(&id)?;
         let subtree = self.tree.subtree_ids(&id);
         let target = self.tree.resolve(target(place));
         if target.as_ref().is_some_and(|target| subtree.contains(target)) {

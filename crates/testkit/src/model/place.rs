@@ -1,6 +1,6 @@
 //! Where a node may stand: into a parent, into a zone, at a position.
 
-use super::state::{State, invalid, refusal};
+use super::state::{State, invalid};
 use super::tree::{Class, Node, is_core_type};
 use crate::script::{Cue, Place, Refusal, Zone};
 
@@ -86,7 +86,7 @@ impl State {
         match self.tree.node(parent).class() {
             Class::Block => Err(invalid("children_under_block")),
             Class::Turn => Ok(Parent::Turn),
-            _ if self.tree.in_sealed_core(parent) => Err(refusal("E_SEALED")),
+            _ if self.tree.in_sealed_core(parent) => Err(self.sealed(parent)),
             _ => Ok(Parent::Plain),
         }
     }
@@ -103,7 +103,7 @@ impl State {
         match self.parent_kind(&parent)? {
             Parent::Plain => there(parent),
             Parent::Turn | Parent::Head if offset != 0 => there(parent),
-            Parent::Turn if is_block => Err(refusal("E_SEALED")),
+            Parent::Turn if is_block => Err(self.sealed(&parent)),
             Parent::Turn => Err(invalid("second_core")),
             Parent::Head => {
                 let core = self

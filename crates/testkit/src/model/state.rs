@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::calls::Call;
 use super::commit::Report;
 use super::tree::{Class, FIXED, Node, Tree};
 use crate::script::{Refusal, Step};
@@ -22,8 +23,10 @@ pub enum Outcome {
     Moved(Vec<(String, String)>),
     /// Anything else; also the outcome of a batch.
     Done,
-    /// A commit was made.
+    /// A commit was made, or a call completed.
     Committed(Report),
+    /// A call has begun.
+    Begun(Report),
 }
 
 /// The tree as a commit left it.
@@ -47,6 +50,8 @@ pub(crate) struct State {
     pub(crate) committed_ids: BTreeSet<String>,
     /// How many handles there are on an id.
     pub(crate) handles: BTreeMap<String, u64>,
+    /// The call that is running.
+    pub(crate) call: Option<Call>,
 }
 
 impl Model {
@@ -60,6 +65,7 @@ impl Model {
             next_index: 0,
             committed_ids: BTreeSet::new(),
             handles: BTreeMap::new(),
+            call: None,
         };
         Model { state, snapshots: Vec::new() }
     }
@@ -74,7 +80,9 @@ impl Model {
         match self.state.apply(step) {
             Ok(outcome) => {
                 if let Outcome::Committed(report) = &outcome {
-                    let tree = self.state.tree.clone();
+                    // A call that was completed was committed when it began.
+                    let sent = before.call.map(|call| call.snapshot);
+                    let tree = sent.unwrap_or_else(|| self.state.tree.clone());
                     self.snapshots.push(Snapshot { cycle: report.cycle, tree });
                 }
                 Ok(outcome)
@@ -105,6 +113,15 @@ impl Model {
 impl State {
     /// Applies a step; what is left behind after a refusal is thrown away by the caller.
     fn apply(&mut self, step: &Step) -> Result<Outcome, Refusal> {
+        let outcome = self.apply_one(step)?;
+        let is_operation = !matches!(step, Step::Retain { .. } | Step::Release { .. });
+        if let Some(call) = self.call.as_mut().filter(|_| is_operation) {
+            call.touched = !matches!(step, Step::Begin { .. } | Step::Batch(_)) || call.touched;
+        }
+        Ok(outcome)
+    }
+
+    fn apply_one(&mut self, step: &Step) -> Result<Outcome, Refusal> {
         match step {
             Step::Add { place, node } => self.add(place, node),
             Step::Edit { node, content, set, unset } => {
@@ -125,7 +142,13 @@ impl State {
                 }
                 Ok(Outcome::Done)
             }
-            Step::Commit { policy } => Ok(Outcome::Committed(self.commit(policy.as_ref()))),
+            Step::Commit { policy } => {
+                self.check_idle()?;
+                Ok(Outcome::Committed(self.commit(policy.as_ref())))
+            }
+            Step::Begin { policy } => self.begin(policy.as_ref()),
+            Step::Complete { answer } => self.complete(answer),
+            Step::Cancel | Step::Fail => self.cancel(),
         }
     }
 
@@ -138,6 +161,7 @@ impl State {
     pub(crate) fn is_taken(&self, id: &str) -> bool {
         self.tree.nodes.contains_key(id)
             || self.committed_ids.contains(id)
+            || self.call.as_ref().is_some_and(|call| call.before.tree.nodes.contains_key(id))
             || FIXED.iter().any(|(_, word)| *word == id)
     }
 

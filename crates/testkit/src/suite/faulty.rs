@@ -3,8 +3,8 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use contextree_store::{
-    AttemptRow, Backend, Checkpoint, Commit, ContextRow, NewContext, Pin, Result, Rewrite, Step,
-    StoreError, Stretch,
+    AttemptRow, Backend, Checkpoint, Commit, ContextRow, NewContext, Pin, Result, Rewrite,
+    SideRecord, Step, StoreError, Stretch,
 };
 
 /// When a write fails.
@@ -176,6 +176,14 @@ impl<B: Backend> Backend for Faulty<B> {
 
     fn attempts(&self, context: i64) -> Result<Vec<AttemptRow>> {
         self.read(|inner| inner.attempts(context))
+    }
+
+    fn side_record(&self, context: i64, kind: &str, key: &str) -> Result<Option<Vec<u8>>> {
+        self.read(|inner| inner.side_record(context, kind, key))
+    }
+
+    fn side_records(&self, context: i64, kind: Option<&str>) -> Result<Vec<SideRecord>> {
+        self.read(|inner| inner.side_records(context, kind))
     }
 
     fn pin(&self, context: i64, pin: &Pin) -> Result<()> {

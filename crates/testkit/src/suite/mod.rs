@@ -9,6 +9,7 @@ pub mod faulty;
 pub mod history;
 pub mod random;
 pub mod retention;
+pub mod side;
 pub mod threads;
 
 use contextree_store::{
@@ -48,6 +49,10 @@ macro_rules! conformance {
             retention: a_rewrite_changes_what_is_kept,
             retention: a_rewrite_is_refused_if_a_fork_or_pin_slipped_in,
             retention: a_sound_store_has_no_faults,
+            side: side_records_change_with_a_step,
+            side: side_records_follow_the_step_they_belong_to,
+            side: side_records_come_and_go_with_a_context,
+            side: a_step_may_reset_the_journal,
             threads: eight_threads_on_one_context_leave_a_line_without_gaps,
             threads: eight_threads_on_contexts_of_their_own_do_not_meet,
             threads: one_of_many_makes_the_context,

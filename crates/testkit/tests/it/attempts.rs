@@ -133,6 +133,9 @@ fn the_record_has_every_field() {
         token_in: None,
         token_out: None,
         input: Hash::of(b"input"),
+        request: None,
+        response: None,
+        partial: None,
     };
     assert_eq!(running, expected);
     let error = AttemptStatus::Error("overloaded".into());

@@ -7,6 +7,7 @@
 
 mod adoption;
 mod attempts;
+mod calls;
 mod concurrency;
 mod diffs;
 mod documents;

@@ -19,6 +19,21 @@ fn ten_thousand_random_sessions_agree_with_the_model() {
     });
 }
 
+// covers: PLO-003
+#[test]
+fn three_thousand_random_sessions_with_calls_agree_with_the_model() {
+    std::thread::scope(|scope| {
+        for worker in 0..2 {
+            scope.spawn(move || {
+                for seed in (0..3_000).filter(|seed| seed % 2 == worker) {
+                    let compared = compare(Session::with_calls(seed));
+                    compared.unwrap_or_else(|difference| panic!("{difference}"));
+                }
+            });
+        }
+    });
+}
+
 // covers: PRU-003, PRU-005
 #[test]
 fn three_thousand_random_sessions_with_budgets_agree_with_the_model() {

@@ -1,0 +1,15 @@
+//! Calls: one cycle is one request to a model.
+//!
+//! [`Context::begin_call`] commits the working state ahead and keeps the snapshot aside: its rendering is the request. Completing the call
+//! makes that snapshot part of the history and adds the answer to the new head. Canceling it restores the working state. In between, the
+//! working state is the head of the next cycle, so that whatever is added follows the answer.
+
+mod begin;
+mod end;
+mod late;
+mod types;
+
+pub use begin::RunningCallRef;
+pub use end::MAX_PARTIAL_BYTES;
+pub(crate) use late::{Before, RunningCall};
+pub use types::{CallError, CallOutcome, CallRequest, CallResponse, CallStart};
