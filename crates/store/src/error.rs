@@ -1,9 +1,8 @@
 //! Why a store could not do what it was asked.
 
-use std::fmt;
-
 use contextree_engine::SnapshotError;
 use contextree_query::QueryError;
+use thiserror::Error;
 
 use crate::rows::Head;
 
@@ -11,58 +10,68 @@ use crate::rows::Head;
 pub type Result<T, E = StoreError> = std::result::Result<T, E>;
 
 /// Why a store could not do what it was asked. Nothing has changed, except where a variant says otherwise.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// Somebody else wrote to the context since it was read. Nothing of the step is stored.
+    /// Another writer changed the context since it was read. Nothing of the step is stored.
+    #[error("{}", conflict(context, *expected, *found, *head))]
     Conflict {
         /// The context.
         context: String,
         /// The revision that the writer knew.
         expected: u64,
-        /// The revision that there is. The same one if it was not the context that changed, but who needs its snapshots: a fork, a pin.
+        /// The revision that is stored. Equal to `expected` if not the context changed, but what needs its snapshots: a
+        /// fork or a pin.
         found: u64,
         /// The newest snapshot now.
         head: Option<Head>,
     },
     /// There is no such context.
+    #[error("there is no context `{context}`")]
     NotFound {
         /// Its name.
         context: String,
     },
     /// There is a context of this name already.
+    #[error("there is a context `{context}` already")]
     Exists {
         /// Its name.
         context: String,
     },
-    /// The store is locked by somebody else for longer than was to be waited.
+    /// Another process holds the store for longer than the time to wait.
+    #[error("the store is busy: {message}")]
     Busy {
         /// What was waited for.
         message: String,
     },
     /// There is no space left.
+    #[error("no space left: {message}")]
     Full {
         /// What the system says.
         message: String,
     },
-    /// The store, or the file it is in, may only be read.
+    /// The store, or the file it is in, is read-only.
+    #[error("the store is read-only: {message}")]
     ReadOnly {
         /// What the system says.
         message: String,
     },
     /// The file or server could not be read or written.
+    #[error("the store failed: {message}")]
     Io {
         /// What the system says.
         message: String,
     },
-    /// The server cannot be reached, or went away.
+    /// The server cannot be reached, or the connection to it was lost.
+    #[error("{}: {message}", unavailable(*unknown))]
     Unavailable {
         /// What the client says.
         message: String,
-        /// True if the step may have landed. Giving the same step again, with its key, is safe.
+        /// True if the step may have been stored. Taking the same step again, with its key, is safe.
         unknown: bool,
     },
-    /// A record is not what was written.
+    /// A record differs from what was written.
+    #[error("{record} is damaged: {message}")]
     Corrupt {
         /// Which one: `context main, commit @c12`.
         record: String,
@@ -70,29 +79,49 @@ pub enum StoreError {
         message: String,
     },
     /// The store was written by a newer version.
+    #[error("the store has format {found}; this version reads up to {supported}")]
     Version {
         /// The version of its format.
         found: u32,
         /// The newest version that can be read.
         supported: u32,
     },
-    /// It is no store: a file of somebody else.
+    /// The file or database belongs to another program.
+    #[error("not a Contextree store: {message}")]
     Foreign {
         /// What it is.
         message: String,
     },
-    /// The address of the store is none.
+    /// The URL of the store is invalid.
+    #[error("`{url}` is not the URL of a store: {message}")]
     Url {
-        /// The address.
+        /// The URL.
         url: String,
         /// What is wrong with it.
         message: String,
     },
-    /// The engine below says something that was not foreseen.
+    /// The backend reports something that was not foreseen.
+    #[error("{message}")]
     Backend {
         /// What it says.
         message: String,
     },
+}
+
+fn conflict(context: &str, expected: u64, found: u64, head: Option<Head>) -> String {
+    if expected == found {
+        return format!("a snapshot of `{context}` was forked or pinned meanwhile");
+    }
+    let head = head.map(|head| format!(", head @c{}", head.cycle)).unwrap_or_default();
+    format!("`{context}` was written meanwhile: revision {found} instead of {expected}{head}")
+}
+
+fn unavailable(unknown: bool) -> &'static str {
+    if unknown {
+        "the connection was lost before the store answered"
+    } else {
+        "the store cannot be reached"
+    }
 }
 
 impl StoreError {
@@ -116,16 +145,20 @@ impl StoreError {
         }
     }
 
-    /// Returns what to do about it, where that can be said.
+    /// Returns a hint what to do about it, where there is one.
     #[must_use]
     pub fn hint(&self) -> Option<&'static str> {
         Some(match self {
             StoreError::Conflict { .. } => "read the context again and repeat the change",
             StoreError::Busy { .. } => "another process holds the store: try again, or wait longer",
             StoreError::Full { .. } => "free some space; nothing that was acknowledged is lost",
-            StoreError::ReadOnly { .. } => "the store can be read; open it where it may be written",
+            StoreError::ReadOnly { .. } => {
+                "the store can be read; write where you have the permission to"
+            }
             StoreError::Unavailable { .. } => "try again when the server answers",
-            StoreError::Corrupt { .. } => "verify the store; it names what is sound and exports it",
+            StoreError::Corrupt { .. } => {
+                "verify the store: it names what is intact and can export it"
+            }
             StoreError::Version { .. } => "use a newer version of Contextree for this store",
             StoreError::Url { .. } => "write `memory:`, `sqlite:PATH` or `postgres://…`",
             _ => return None,
@@ -133,68 +166,19 @@ impl StoreError {
     }
 }
 
-impl fmt::Display for StoreError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            StoreError::Conflict { context, expected, found, .. } if expected == found => {
-                write!(formatter, "a snapshot of `{context}` was forked or pinned meanwhile")
-            }
-            StoreError::Conflict { context, expected, found, head } => {
-                write!(
-                    formatter,
-                    "`{context}` was written meanwhile: revision {found} instead of {expected}"
-                )?;
-                match head {
-                    Some(head) => write!(formatter, ", head @c{}", head.cycle),
-                    None => Ok(()),
-                }
-            }
-            StoreError::NotFound { context } => {
-                write!(formatter, "there is no context `{context}`")
-            }
-            StoreError::Exists { context } => {
-                write!(formatter, "there is a context `{context}` already")
-            }
-            StoreError::Busy { message } => write!(formatter, "the store is busy: {message}"),
-            StoreError::Full { message } => write!(formatter, "no space left: {message}"),
-            StoreError::ReadOnly { message } => {
-                write!(formatter, "the store may only be read: {message}")
-            }
-            StoreError::Io { message } => write!(formatter, "the store failed: {message}"),
-            StoreError::Unavailable { message, unknown: false } => {
-                write!(formatter, "the store cannot be reached: {message}")
-            }
-            StoreError::Unavailable { message, unknown: true } => {
-                write!(formatter, "the store went away before it answered: {message}")
-            }
-            StoreError::Corrupt { record, message } => {
-                write!(formatter, "{record} is damaged: {message}")
-            }
-            StoreError::Version { found, supported } => write!(
-                formatter,
-                "the store has format {found}; this version reads up to {supported}"
-            ),
-            StoreError::Foreign { message } => write!(formatter, "this is no store: {message}"),
-            StoreError::Url { url, message } => {
-                write!(formatter, "`{url}` is no address of a store: {message}")
-            }
-            StoreError::Backend { message } => formatter.write_str(message),
-        }
-    }
-}
-
-impl std::error::Error for StoreError {}
-
-/// Why something could not be read of a context.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Why something of a context could not be read.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ReadError {
-    /// The store could not do it.
-    Store(StoreError),
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
     /// There is no such snapshot.
-    Snapshot(SnapshotError),
-    /// The selector is none, or addresses something that is not there.
-    Query(QueryError),
+    #[error(transparent)]
+    Snapshot(#[from] SnapshotError),
+    /// The selector is invalid, or addresses something that does not exist.
+    #[error(transparent)]
+    Query(#[from] QueryError),
 }
 
 impl ReadError {
@@ -206,35 +190,5 @@ impl ReadError {
             ReadError::Snapshot(error) => error.code(),
             ReadError::Query(error) => error.code(),
         }
-    }
-}
-
-impl fmt::Display for ReadError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ReadError::Store(error) => error.fmt(formatter),
-            ReadError::Snapshot(error) => error.fmt(formatter),
-            ReadError::Query(error) => error.fmt(formatter),
-        }
-    }
-}
-
-impl std::error::Error for ReadError {}
-
-impl From<StoreError> for ReadError {
-    fn from(error: StoreError) -> Self {
-        ReadError::Store(error)
-    }
-}
-
-impl From<SnapshotError> for ReadError {
-    fn from(error: SnapshotError) -> Self {
-        ReadError::Snapshot(error)
-    }
-}
-
-impl From<QueryError> for ReadError {
-    fn from(error: QueryError) -> Self {
-        ReadError::Query(error)
     }
 }

@@ -100,12 +100,19 @@ impl Session {
     /// # Errors
     ///
     /// If the closure or the store fails; the context is as before. `E_CONFLICT` if another writer changed the context since
-    /// this session last read it.
+    /// this session last read it; the session shows the newest state then.
     pub fn write<T, E: From<StoreError>>(
         &mut self,
         change: impl FnOnce(&mut Context) -> Result<T, E>,
     ) -> Result<T, E> {
-        self.try_write(change).map_err(Failed::into_error)
+        let result = self.try_write(change);
+        if let Err(Failed::Store(StoreError::Conflict { .. })) = &result
+            && let Err(error) = self.refresh()
+        {
+            // The session stays where it was; the caller is told of the conflict in any case.
+            tracing::debug!(context = self.name(), %error, "not refreshed after a conflict");
+        }
+        result.map_err(Failed::into_error)
     }
 
     /// Like [`Session::write`], but tries again on the newest state if another writer was faster. The closure may run more

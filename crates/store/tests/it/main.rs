@@ -5,6 +5,8 @@
 mod child;
 mod faulty;
 mod memory;
+mod policies;
+mod readers;
 mod sqlite;
 mod sqlite_copies;
 mod sqlite_faults;

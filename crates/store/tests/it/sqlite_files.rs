@@ -59,17 +59,17 @@ fn a_file_of_somebody_else_is_refused_and_left_alone() {
     check(
         "text",
         &|path| fs::write(path, &text).unwrap(),
-        "this is no store: it is not a SQLite file",
+        "not a Contextree store: it is not a SQLite file",
     );
     check(
         "short",
         &|path| fs::write(path, "x").unwrap(),
-        "this is no store: it is not a SQLite file",
+        "not a Contextree store: it is not a SQLite file",
     );
     check(
         "tables",
         &|path| Connection::open(path).unwrap().execute_batch("CREATE TABLE t(x)").unwrap(),
-        "this is no store: it is a SQLite file without an application id",
+        "not a Contextree store: it is a SQLite file without an application id",
     );
     check(
         "application",
@@ -77,7 +77,7 @@ fn a_file_of_somebody_else_is_refused_and_left_alone() {
             let sql = "PRAGMA application_id = 0x0f055112; CREATE TABLE t(x)";
             Connection::open(path).unwrap().execute_batch(sql).unwrap();
         },
-        "this is no store: it is a SQLite file of another application, with id 0x0f055112",
+        "not a Contextree store: it is a SQLite file of another application, with id 0x0f055112",
     );
 }
 

@@ -3,7 +3,8 @@
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
-use contextree_store::{Backend, ContextRow, Sqlite, SqliteOptions, Step, StoreError};
+use contextree_engine::{Context, NewNode, Place};
+use contextree_store::{Backend, ContextRow, Session, Sqlite, SqliteOptions, Step, StoreError};
 use contextree_testkit::suite::commits;
 use tempfile::TempDir;
 
@@ -90,4 +91,22 @@ pub(crate) fn contents_of(store: &dyn Backend, name: &str) -> (ContextRow, Vec<V
     };
     store.commits(row.branch, 0, u32::MAX, visit).unwrap();
     (row, bodies)
+}
+
+/// Turns with a user block `u1`, an answer `a1`, and so on.
+pub(crate) fn turns(count: usize) -> Context {
+    let mut context = Context::new();
+    for turn in 1..=count {
+        for (role, id) in [("user", format!("u{turn}")), ("assistant", format!("a{turn}"))] {
+            let text = format!("{id} says {}", "a few words ".repeat(turn % 5));
+            context.add(Place::head(), NewNode::text(&*text).id(id).role(role)).unwrap();
+        }
+        context.commit().unwrap();
+    }
+    context
+}
+
+/// Commits an empty turn in a store.
+pub(crate) fn commit_turn(session: &mut Session) {
+    session.write(|context| context.commit().map(drop).map_err(anyhow::Error::from)).unwrap();
 }

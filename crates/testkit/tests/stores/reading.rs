@@ -19,6 +19,7 @@ fn every_snapshot_and_every_diff_can_be_had_however_old() {
                 session.checkpoint().unwrap();
             }
         }
+        drop(session);
         let session = store.session("main").unwrap();
         assert!(session.loaded_snapshots() < 30, "the oldest part is not loaded");
         for cycle in [1, 39, 40, 41, 59, 60, 61, 89] {
