@@ -76,9 +76,13 @@ pub use contextree_store_postgres as postgres;
 pub use contextree_tokens as tokens;
 
 mod clock;
+mod error;
+mod nodes;
 mod open;
 
 pub use clock::SystemClock;
+pub use error::{Code, Error, Kind, Location, Result};
+pub use nodes::{assistant, document, image, system, tool_call, tool_result, user};
 pub use open::{open, open_with};
 
 /// The examples of the README run as tests.
