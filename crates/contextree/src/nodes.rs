@@ -3,7 +3,7 @@
 //! Each function returns a [`NewNode`] with the role, kind and attributes by which every provider's request renders it. The
 //! setters of [`NewNode`] add the rest: `user("Hi").id("greeting").priority(2)`.
 
-use contextree_json::Value;
+use contextree_json::{Object, Value};
 use contextree_tree::NewNode;
 
 /// Returns a text by the developer. It is pinned: no budget prunes it.
@@ -12,6 +12,28 @@ use contextree_tree::NewNode;
 #[must_use]
 pub fn system(text: impl AsRef<str>) -> NewNode {
     NewNode::text(text).role("system").kind("text").pinned(true)
+}
+
+/// Returns the definition of a tool that the model may call: its name, what it does, and the JSON Schema of its arguments. It is pinned.
+///
+/// Add it at [`Place::system`](crate::Place::system).
+#[must_use]
+pub fn tool(
+    name: impl AsRef<str>,
+    description: impl AsRef<str>,
+    parameters: impl Into<Value>,
+) -> NewNode {
+    let name = name.as_ref();
+    let definition = Object::from_iter([
+        ("name", name.into()),
+        ("description", description.as_ref().into()),
+        ("parameters", parameters.into()),
+    ]);
+    NewNode::json(Value::Object(definition))
+        .role("system")
+        .kind("tool")
+        .attribute("data_name", name)
+        .pinned(true)
 }
 
 /// Returns a message by the user.
