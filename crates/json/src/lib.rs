@@ -41,6 +41,8 @@ mod lines;
 mod number;
 mod object;
 mod parse;
+#[cfg(feature = "serde_json")]
+mod serde_json;
 mod value;
 pub mod write;
 

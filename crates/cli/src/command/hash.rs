@@ -1,6 +1,6 @@
 //! `ctx hash`: content hashes of nodes that are given as JSON Lines.
 
-use contextree::{content_hash_of_document, hashed_text};
+use contextree::canon::{content_hash_of_document, hashed_text};
 use contextree_json::{Object, Value};
 
 use super::Call;

@@ -139,7 +139,7 @@ fn exit_of(code: &str) -> Exit {
         | "E_ATTEMPT_NOT_FOUND"
         | "E_CONTEXT_NOT_FOUND"
         | "E_STORE_NOT_FOUND" => Exit::NotFound,
-        "E_IO" | "E_DIGEST_MISMATCH" | "E_CORRUPT" | "E_BUSY" | "E_DENIED" => Exit::Io,
+        "E_IO" | "E_DIGEST_MISMATCH" | "E_CORRUPT" => Exit::Io,
         "E_STORE_URL" => Exit::Usage,
         _ if code.starts_with("E_STORE") => Exit::Io,
         _ => Exit::Usage,

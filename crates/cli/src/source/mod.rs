@@ -9,10 +9,10 @@ mod stretches;
 
 use std::collections::BTreeMap;
 
+use contextree::query::Explanation;
 use contextree::query::{Timeline, explain, select};
 use contextree::{
-    Answer, CommitReport, Context, Edition, Explanation, SelectOptions, Snapshot, SnapshotAddress,
-    SnapshotError,
+    Answer, CommitReport, Context, Edition, SelectOptions, Snapshot, SnapshotAddress, SnapshotError,
 };
 use contextree_store::{ReadError, Reader};
 

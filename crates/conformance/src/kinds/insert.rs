@@ -1,7 +1,8 @@
 //! The kind `insert`: positions among the children of a core, in the words of the selector language and by cue. Both must do the same
 //! (ER-076).
 
-use contextree::{Context, Cue, NewNode, Place, Region};
+use contextree::engine::Cue;
+use contextree::{Context, NewNode, Place, Region};
 use contextree_json::{Object, Value};
 
 use super::Got;

@@ -12,6 +12,7 @@ mod fields;
 mod incoming;
 mod request;
 mod shape;
+mod usage;
 
 pub use fields::{Attributes, Fields, mark_provider, opaque, opaque_part, set};
 pub use incoming::Incoming;
@@ -19,6 +20,7 @@ pub use request::{
     Request, is_request, read_answer, read_message, read_messages, read_part, read_request,
 };
 pub use shape::Shape;
+pub use usage::{Usage, provider_of_answer, read_usage};
 
 pub use crate::anthropic::read_spoken;
 pub use crate::media::{from_url, url_of_node};

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use contextree_engine::{Context, NewNode, Place, SnapshotAddress};
-use contextree_store::suite::faulty::Faulty;
 use contextree_store::{
     Backend, ContextSettings, Memory, Reader, Session, Store, StoreError, StoreOptions,
 };
+use contextree_testkit::suite::faulty::Faulty;
 
 use crate::support::{commit_turn, turns};
 

@@ -1,9 +1,10 @@
 //! Calls in stores: every step is durable, and what was sent can be completed or canceled by any process.
 
+use contextree::engine::{CallError, CallStart, PreparedNode, Preview};
 use contextree::json::Value;
 use contextree::{
-    AttemptStatus, CallError, CallOutcome, CallStart, CommitOptions, Context, Edit, Hash, Limit,
-    MeasureName, NewNode, Op, Place, Policy, PreparedNode, Preview, Snapshot, SnapshotAddress,
+    AttemptStatus, CallOutcome, CommitOptions, Context, Edit, Hash, Limit, MeasureName, NewNode,
+    Op, Place, Policy, Snapshot, SnapshotAddress,
 };
 use contextree_provider::{Provider, RenderOptions, render};
 use contextree_store::{

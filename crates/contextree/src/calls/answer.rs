@@ -1,0 +1,130 @@
+//! Completing a call with the provider's response.
+
+use contextree_engine::{Attempt, CallOutcome, CallResponse, CommitReport, Context};
+use contextree_json::{Value, parse};
+use contextree_provider::read::{Usage, provider_of_answer, read_usage};
+use contextree_provider::{Provider, read_answer};
+use contextree_store::Session;
+
+use super::request::Request;
+use crate::error::{Code, Error, Result};
+
+/// What completing a call did.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Answered {
+    /// The report of the commit: its snapshot is what was sent.
+    pub report: CommitReport,
+    /// The nodes of the answer, the first content of the new head.
+    pub nodes: Vec<String>,
+    /// What the provider reported: usage, model, stop reason.
+    pub outcome: CallOutcome,
+}
+
+/// Completes a call by the id of its attempt, in one durable step: the snapshot that was sent becomes part of the history, the usage is
+/// recorded, and the answer, with thinking and tool calls, is the first content of the next request.
+///
+/// `response` is the document as the API returned it, or the assistant's message alone.
+///
+/// # Errors
+///
+/// If the document is not an answer of the provider that was asked, or is the answer to an earlier call (`E_ANSWER_…`), if the call is
+/// not running, or if the store cannot be written. The context is unchanged.
+pub fn complete(session: &mut Session, attempt: &str, response: &[u8]) -> Result<Answered> {
+    let document = read_document(response)?;
+    session.update(|context| complete_in(context, attempt, &document))
+}
+
+fn complete_in(context: &mut Context, id: &str, document: &Value) -> Result<Answered> {
+    let found = context.attempts().iter().rev().find(|attempt| attempt.attempt_id == id);
+    let provider = match found.and_then(|attempt| attempt.request.as_ref()) {
+        Some(request) => Request::from_text(&request.options)?.provider,
+        // The engine says what is wrong with the attempt.
+        None => Provider::OpenAiChat,
+    };
+    check_provider(provider, document)?;
+    let outcome = outcome_of(read_usage(provider, document));
+    if let Some(id) = &outcome.response.response_id {
+        check_new(context.attempts(), id)?;
+    }
+    let answer = read_answer(provider, document.clone()).map_err(|shape| {
+        Error::new(Code::AnswerInvalid, format!("not an answer of {provider}: {shape}"))
+            .with_source(shape)
+    })?;
+    let mut parts = answer.parts;
+    for part in parts.iter_mut().filter(|part| part.role.is_none()) {
+        part.set_role("assistant");
+    }
+    let count = parts.len();
+    let report = context.complete_call(id, parts, outcome.clone())?;
+    let cores = context.working().region(contextree_tree::Region::Head).children();
+    let nodes = cores.flat_map(|core| core.children()).take(count);
+    let nodes = nodes.map(|node| node.id().to_owned()).collect();
+    Ok(Answered { report, nodes, outcome })
+}
+
+fn read_document(response: &[u8]) -> Result<Value> {
+    let trimmed = response.trim_ascii_start();
+    if trimmed.starts_with(b"data:") || trimmed.starts_with(b"event:") {
+        let message = "the response is a stream of events, not one document";
+        return Err(Error::new(Code::AnswerInvalid, message)
+            .with_hint("collect the stream into the final message first"));
+    }
+    let document = parse(response).map_err(|error| {
+        Error::new(Code::AnswerInvalid, format!("the response is not JSON: {error}"))
+            .with_hint("pass the body of the response as the provider returned it")
+            .with_source(error)
+    })?;
+    let error = document.get("error").filter(|error| !error.is_null());
+    if let Some(error) = error {
+        let message = error.get("message").and_then(Value::as_str).unwrap_or("no message");
+        return Err(Error::new(
+            Code::AnswerError,
+            format!("the provider returned an error: {message}"),
+        )
+        .with_hint("fail or cancel the call, then begin again"));
+    }
+    Ok(document)
+}
+
+fn check_provider(provider: Provider, document: &Value) -> Result<()> {
+    match provider_of_answer(document) {
+        Some(other) if other != provider => {
+            let message = format!("the response comes from {other}, but {provider} was asked");
+            Err(Error::new(Code::AnswerProvider, message))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn check_new(attempts: &[Attempt], id: &str) -> Result<()> {
+    let has_id = |attempt: &&Attempt| {
+        attempt
+            .response
+            .as_ref()
+            .is_some_and(|response| response.response_id.as_deref() == Some(id))
+    };
+    match attempts.iter().find(has_id) {
+        None => Ok(()),
+        Some(attempt) => {
+            let message =
+                format!("the response `{id}` was already recorded for `{}`", attempt.attempt_id);
+            Err(Error::new(Code::AnswerRepeated, message)
+                .with_hint("complete the call with the response to its own request"))
+        }
+    }
+}
+
+fn outcome_of(usage: Usage) -> CallOutcome {
+    CallOutcome {
+        token_in: usage.input,
+        token_out: usage.output,
+        response: CallResponse {
+            cache_read: usage.cache_read,
+            cache_write: usage.cache_write,
+            model: usage.model,
+            stop_reason: usage.stop_reason,
+            response_id: usage.id,
+        },
+    }
+}
