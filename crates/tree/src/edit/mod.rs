@@ -33,7 +33,7 @@ pub struct Draft {
     base: Base,
     overlay: Overlay,
     /// The open checkpoints, innermost last.
-    undo: Vec<Box<Undo>>,
+    undo: Vec<Undo>,
     /// Where the last node was taken out: a list, by its node, and a position in it. Only a guess where the next one stands.
     hint: Option<(u32, usize)>,
     /// Nodes that were changed since somebody last asked, if anybody wants to know.
