@@ -10,6 +10,7 @@ pub mod measure;
 pub mod outcome;
 pub mod peers;
 pub mod provider_rows;
+pub mod reads;
 pub mod rows;
 pub mod scale;
 pub mod selectors;

@@ -14,7 +14,7 @@ pub(crate) enum Fault {
     Client(Error),
     /// The store says no. Another attempt would hear the same.
     Store(StoreError),
-    /// Somebody else was faster; another attempt finds out more.
+    /// Another writer was faster; the next attempt finds out more.
     Again,
 }
 
@@ -33,9 +33,9 @@ impl From<StoreError> for Fault {
 /// What to do about an error of the client.
 #[derive(Debug)]
 pub(crate) enum Class {
-    /// Somebody else was faster. Nothing has happened; try again.
+    /// Another writer was faster. Nothing has happened; try again.
     Again,
-    /// The line is dead, or the server is about to go. A step that was under way may have landed.
+    /// The connection is lost, or the server is shutting down. A step that was under way may have been stored.
     Lost,
     /// The server cannot do it now; another one, or the same a little later, may. Nothing has happened.
     Away,

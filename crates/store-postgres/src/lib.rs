@@ -5,9 +5,9 @@
 //!                                                       └─ notices follow, gathered ─→ other processes
 //! ```
 //!
-//! A step is one statement: it moves the context's revision on, if it is the expected one, and adds everything else only if it did. A step
-//! whose answer was lost is given again; the key that it left behind tells whether it had landed. docs/scale.md describes the tables, the
-//! settings of the address, what each error means, and how this runs on distributed engines.
+//! A step is one statement: it increments the context's revision if that is the expected one, and adds everything else only if it
+//! did. A step whose answer was lost is repeated; its stored key tells whether it was stored before. docs/scale.md describes the
+//! tables, the parameters of the URL, what each error means, and how this runs on distributed engines.
 //!
 //! ```no_run
 //! use contextree_store::Backend;

@@ -1,4 +1,4 @@
-//! The line to the server: a bounded pool of connections, and attempts that are repeated where that is safe.
+//! The connections to the server: a bounded pool, and attempts that are repeated where that is safe.
 
 use std::time::Duration;
 
@@ -24,14 +24,14 @@ pub(crate) struct Link {
     patience: Duration,
 }
 
-/// Where an attempt stands among its like.
+/// What is known from earlier attempts.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Before {
-    /// An attempt before this one lost its line: what it asked for may have been done.
+    /// An earlier attempt lost its connection: what it asked for may have been done.
     pub(crate) lost: bool,
 }
 
-/// Whether a repetition has to reckon with an attempt that landed without saying so.
+/// Whether a repetition must expect that an earlier attempt was stored without an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Read,
@@ -63,7 +63,7 @@ impl Link {
     }
 
     /// Makes attempts until one succeeds, one fails for good, or patience ends. The work must be such that doing it again is right: it is
-    /// told whether an earlier attempt may have landed.
+    /// told whether an earlier attempt may have been stored.
     pub(crate) async fn run<T>(
         &self,
         kind: Kind,
@@ -103,6 +103,7 @@ impl Link {
             let mut object = match self.pool.get().await {
                 Ok(object) => object,
                 Err(error) => {
+                    tracing::debug!(%error, "no connection to the server");
                     attempts.no_connection(&error)?;
                     attempts.pause().await;
                     continue;
@@ -117,16 +118,21 @@ impl Link {
             match outcome {
                 Ok(Ok(value)) => return Ok(value),
                 Ok(Err(Fault::Store(error))) => return Err(error),
-                Ok(Err(Fault::Again)) => attempts.again()?,
+                Ok(Err(Fault::Again)) => {
+                    tracing::debug!("other writers were faster, trying again");
+                    attempts.again()?;
+                }
                 Ok(Err(Fault::Client(error))) => {
                     if !matches!(classify(&error), Class::Again | Class::Final) {
-                        // The pool makes another one in its place.
+                        // The pool opens another one in its place.
+                        tracing::warn!(%error, "dropping a broken connection");
                         drop(Object::take(object));
                     }
                     attempts.failed(kind, &error)?;
                 }
                 Err(_) => {
                     // The connection is dropped with whatever it is doing.
+                    tracing::warn!("the server did not answer in time, dropping the connection");
                     drop(Object::take(object));
                     attempts.silence(kind)?;
                 }
@@ -185,7 +191,7 @@ impl Attempts {
     }
 
     fn again(&self) -> Result<()> {
-        let message = "others write to the same rows all the time".to_owned();
+        let message = "other processes write to the same rows all the time".to_owned();
         let late = Instant::now() >= self.deadline;
         if late { self.give_up(StoreError::Busy { message }) } else { Ok(()) }
     }
@@ -206,7 +212,7 @@ impl Attempts {
     }
 }
 
-/// What every connection is told first.
+/// The first statement on every connection.
 fn setup(options: &Options) -> String {
     let limit = options.statement_timeout.as_millis();
     let durability = if options.relaxed {

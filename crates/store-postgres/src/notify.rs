@@ -1,8 +1,9 @@
-//! Telling other processes of steps, and hearing of theirs.
+//! Notifying other processes of steps, and listening for theirs.
 //!
-//! A step is not told within its own transaction: the server lets only one transaction with a notice commit at a time, in all of its
-//! databases, and holds the others up until the first is on disk. So the notices follow the steps, gathered, over a connection of their own
-//! that waits for no disk. They are hints: a process that is killed between a step and its notice has taken the step and told nobody.
+//! A step does not send its notification in its own transaction: the server commits only one transaction with a notification
+//! at a time, across all of its databases, and holds the others up until the first is on disk. So notifications follow the
+//! steps, in batches, over a connection of their own that waits for no disk. They are hints: if a process is killed between a
+//! step and its notification, the step is stored and no one is notified.
 
 use std::collections::BTreeMap;
 use std::future::poll_fn;
@@ -19,7 +20,7 @@ use crate::error::is_unsupported;
 use crate::link::away;
 use crate::tls::Tls;
 
-/// The number that stands for every context: anything may have changed.
+/// The number that means every context: anything may have changed.
 pub(crate) const ANY: i64 = -1;
 
 /// The shortest time between two messages of a process.
@@ -42,7 +43,7 @@ pub(crate) struct Wire {
     pub(crate) config: Config,
     pub(crate) tls: Tls,
     pub(crate) schema: String,
-    /// Names this process: it does not hear itself.
+    /// Identifies this process, so that it ignores its own notifications.
     pub(crate) sender: String,
 }
 
@@ -52,7 +53,7 @@ impl Wire {
     }
 }
 
-/// Sends notices. Nothing waits for it.
+/// Sends notifications. Nothing waits for it.
 pub(crate) struct Teller {
     queue: UnboundedSender<(i64, u64)>,
 }
@@ -65,7 +66,7 @@ impl Teller {
         Teller { queue }
     }
 
-    /// Tells of a step, soon. Revision 0: the context may be gone.
+    /// Announces a step, soon. Revision 0: the context may have been deleted.
     pub(crate) fn tell(&self, context: i64, revision: u64) {
         // The task has ended if the engine below has no notices.
         let _ = self.queue.send((context, revision));
@@ -87,8 +88,12 @@ async fn tell(wire: Wire, mut notices: UnboundedReceiver<(i64, u64)>) {
             let next = Instant::now() + GATHER;
             match send(&wire, &mut client, &waiting).await {
                 Ok(()) => waiting.clear(),
-                Err(error) if is_unsupported(&error) => return,
-                Err(_) => {
+                Err(error) if is_unsupported(&error) => {
+                    tracing::info!("the server has no notifications");
+                    return;
+                }
+                Err(error) => {
+                    tracing::warn!(%error, "notifications are not sent, connecting again");
                     client = None;
                     sleep(PAUSE).await;
                 }
@@ -108,7 +113,7 @@ async fn send(
         None => {
             let (connected, connection) = wire.config.connect(wire.tls.clone()).await?;
             tokio::spawn(connection);
-            // A lost notice is no lost step.
+            // A lost notification is not a lost step.
             connected.batch_execute("SET synchronous_commit = off").await?;
             client.insert(connected)
         }
@@ -119,7 +124,7 @@ async fn send(
     Ok(())
 }
 
-/// Writes notices down: `SENDER 12:7 13:2`.
+/// Formats notifications: `SENDER 12:7 13:2`.
 fn messages(sender: &str, waiting: &BTreeMap<i64, u64>) -> Vec<String> {
     let mut messages = Vec::new();
     let mut message = sender.to_owned();
@@ -135,7 +140,7 @@ fn messages(sender: &str, waiting: &BTreeMap<i64, u64>) -> Vec<String> {
     messages
 }
 
-/// Reads what others wrote down; nothing if it is our own.
+/// Parses a message of another process; empty if it is our own.
 fn read(sender: &str, message: &str) -> Vec<(i64, u64)> {
     let mut words = message.split(' ');
     if words.next() == Some(sender) {
@@ -152,7 +157,7 @@ fn read(sender: &str, message: &str) -> Vec<(i64, u64)> {
 type Listeners = Arc<Mutex<Vec<Listener>>>;
 type Notices = Vec<(i64, u64)>;
 
-/// Hears of other processes' steps.
+/// Listens for the steps of other processes.
 pub(crate) struct Hearer {
     listeners: Listeners,
     /// Some as soon as it is known whether the engine below has notices.
@@ -164,8 +169,8 @@ impl Hearer {
         Hearer { listeners: Listeners::default(), works: tokio::sync::Mutex::new(None) }
     }
 
-    /// Adds a listener; connects if it is the first. When this returns true, no later step is missed, short of a lost line: then the
-    /// listener is told that anything may have changed.
+    /// Adds a listener; connects if it is the first. When this returns true, no later step is missed. If the connection is lost,
+    /// the listener is notified that anything may have changed.
     pub(crate) async fn add(
         &self,
         runtime: &Handle,
@@ -200,7 +205,7 @@ fn lock(listeners: &Mutex<Vec<Listener>>) -> MutexGuard<'_, Vec<Listener>> {
     listeners.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Starts the thread on which listeners are called: they may do what they like there, even ask the store. It ends with the tasks that hear.
+/// Starts the thread that calls listeners: they may block there, and even read from the store. It ends with the tasks that listen.
 fn announce(listeners: Listeners, notices: std::sync::mpsc::Receiver<Notices>) -> Result<()> {
     let work = move || {
         for (context, revision) in notices.into_iter().flatten() {
@@ -240,17 +245,22 @@ async fn connect(wire: Wire, heard: std::sync::mpsc::Sender<Notices>) -> Result<
     Ok(Line { _client: client, end })
 }
 
-/// Connects again whenever the line is lost.
+/// Connects again whenever the connection is lost.
 async fn stay(wire: Wire, mut line: Line, heard: std::sync::mpsc::Sender<Notices>) {
     loop {
         let _ = line.end.await;
+        tracing::warn!("the connection that listens was lost");
         line = loop {
             match connect(wire.clone(), heard.clone()).await {
                 Ok(line) => break line,
-                Err(_) => sleep(PAUSE).await,
+                Err(error) => {
+                    tracing::debug!(%error, "cannot listen yet");
+                    sleep(PAUSE).await;
+                }
             }
         };
-        // Steps may have been taken while nobody listened.
+        tracing::info!("listening again");
+        // Steps may have been taken while no one listened.
         let _ = heard.send(vec![(ANY, 0)]);
     }
 }

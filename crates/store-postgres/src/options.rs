@@ -9,7 +9,7 @@ use tokio_postgres::config::{SslMode, TargetSessionAttrs};
 /// How far the server's certificate is looked at.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Trust {
-    /// Not at all: the line is secret, but nobody knows who is at the other end (`sslmode=prefer` and `require`, as in libpq).
+    /// Not at all: the connection is encrypted, but the server is not authenticated (`sslmode=prefer` and `require`, as in libpq).
     Anybody,
     /// It must come from an authority that is known (`verify-ca`).
     Authority,

@@ -1,4 +1,5 @@
-//! Reading. Long answers come in pages, so that no connection is held while somebody looks at what it brought, and a lost line costs a page.
+//! Reading. Long answers come in pages, so that no connection is held while the caller processes rows, and a dropped connection
+//! costs at most one page.
 
 use std::collections::BTreeMap;
 
@@ -37,7 +38,7 @@ impl Reader<'_> {
             "SELECT {CONTEXT} FROM {}.context WHERE name > $1 ORDER BY name LIMIT $2",
             self.schema
         );
-        // A name is never empty, so nothing is behind nothing. Should one be: it is the first.
+        // Names are not empty, so every name comes after the empty one.
         let first = format!("SELECT {CONTEXT} FROM {}.context ORDER BY name LIMIT $1", self.schema);
         let mut found: Vec<ContextRow> = Vec::new();
         while found.len() < limit {
@@ -162,7 +163,7 @@ impl Reader<'_> {
     }
 
     pub(crate) async fn count_commits(&self, branch: i64, cycle: u32) -> Result<u64> {
-        // Both counts read an index alone. Rows without effects are few: retention let their snapshots go.
+        // Both counts read only an index. Rows without effects are few: retention removed their snapshots.
         let text = format!(
             "SELECT (SELECT count(*) FROM {0}.commits WHERE branch = $1 AND cycle <= $2) - (SELECT count(*) FROM {0}.commits WHERE branch = $1 AND cycle <= $2 AND effects IS NULL)",
             self.schema

@@ -1,4 +1,4 @@
-//! What lets things go or keeps them from going: checkpoints, pins, retention, deletion. Each is a transaction of several statements, in
+//! Removing, and what prevents it: checkpoints, pins, retention, deletion. Each is a transaction of several statements, in
 //! which locks are taken from a context to its branch and on to the branches it builds on.
 
 use contextree_store::{Checkpoint, ContextRow, Pin, Result, Rewrite, StoreError, Stretch};
@@ -32,7 +32,7 @@ impl Remover<'_> {
             execute(&*client, &text, &[&branch, &cycle, tree, bodies]).await?;
             Ok(())
         };
-        // To add it twice does no harm, so a lost answer is no reason for doubt.
+        // Adding it twice does no harm, so a lost answer does not matter.
         self.link.run(Kind::Read, work).await
     }
 
@@ -205,7 +205,7 @@ async fn replace(
     sweep(client, schema, &released).await
 }
 
-/// Removes what nobody needs of a branch: all of it if no other begins in it; then its parent is next, and its number is returned.
+/// Removes what is no longer needed of a branch: all of it if no other begins in it; then returns its parent, which is next.
 async fn release(
     client: &Transaction<'_>,
     schema: &str,
@@ -224,7 +224,7 @@ async fn release(
         Some(row) => row.try_get(0)?,
         None => None,
     };
-    // Cycles count from zero, where a base may stand.
+    // Cycles count from zero, where a base may be.
     let above = needed.unwrap_or(-1);
     for table in ["commits", "checkpoint"] {
         let text = format!("DELETE FROM {schema}.{table} WHERE branch = $1 AND cycle > $2");
@@ -242,9 +242,9 @@ async fn release(
     Ok(parent)
 }
 
-/// Removes those of the contents that no branch uses any more. If somebody begins to use one at this moment, a foreign key says so.
+/// Removes those of the contents that no branch uses any more. If another process begins to use one at this moment, a foreign key prevents it.
 ///
-/// They are held before it is asked who uses them: of two that let go of the same content, each would else see the other's use, which is not
+/// They are locked before their uses are counted: of two transactions that release the same content, each would else see the other's use, which is not
 /// gone before it commits, and neither would remove it. Who begins to use one need not wait for that lock.
 async fn sweep(client: &Transaction<'_>, schema: &str, released: &[Vec<u8>]) -> Result<(), Fault> {
     if released.is_empty() {

@@ -1,6 +1,6 @@
 //! The tables, and how they come about. docs/scale.md says what they mean.
 //!
-//! Many processes may open a new store at once. The row `format` of the table `meta` is the lock: whoever has it brings the tables to the
+//! Many processes may open a new store at once. The row `format` of the table `meta` is the lock: the process that holds it brings the tables to the
 //! newest version, the others wait and find them there. Every statement of a migration may be run twice, because not every engine undoes
 //! the making of tables with the transaction.
 
@@ -136,7 +136,7 @@ async fn engine(client: &Object) -> Result<Engine, Fault> {
     Ok(if own { Engine::Postgres } else { Engine::Compatible })
 }
 
-/// Returns the version that `meta` tells; nothing if it says nothing yet.
+/// Returns the version in `meta`; `None` if there is none yet.
 async fn version(client: &Object, schema: &str) -> Result<Option<u32>, Fault> {
     let text = format!("SELECT value FROM {schema}.meta WHERE key = $1");
     let read = async |key: &str| -> Result<Option<String>, Fault> {
@@ -153,7 +153,7 @@ async fn version(client: &Object, schema: &str) -> Result<Option<u32>, Fault> {
     Ok(Some(format))
 }
 
-/// Makes the schema and `meta`, if nobody else has.
+/// Creates the schema and `meta`, unless another process did.
 async fn found_store(client: &Object, schema: &str) -> Result<(), Fault> {
     let tables = "SELECT count(*) FROM information_schema.tables WHERE table_schema = $1 AND table_name <> 'meta'";
     let others: i64 = client.query_one(tables, &[&schema]).await?.try_get(0)?;
@@ -166,7 +166,7 @@ async fn found_store(client: &Object, schema: &str) -> Result<(), Fault> {
         "CREATE SCHEMA IF NOT EXISTS {s}",
         "CREATE TABLE IF NOT EXISTS {s}.meta (key text PRIMARY KEY, value text NOT NULL)",
     ] {
-        // `IF NOT EXISTS` does not save from somebody who does the same at the same moment.
+        // `IF NOT EXISTS` does not help against another process that does the same at the same moment.
         match client.batch_execute(&text.replace("{s}", schema)).await {
             Err(error) if is_race(&error) => {}
             result => result?,
@@ -179,7 +179,7 @@ async fn found_store(client: &Object, schema: &str) -> Result<(), Fault> {
     Ok(())
 }
 
-/// True if somebody else made the same thing in between. A table has a type of the same name: if the other one is done after the server
+/// True if another process created the same thing in between. A table has a type of the same name: if the other one is done after the server
 /// looked for the table and before it makes the type, the type is what is there twice.
 fn is_race(error: &tokio_postgres::Error) -> bool {
     [

@@ -47,7 +47,7 @@ impl std::fmt::Debug for Postgres {
 }
 
 impl Postgres {
-    /// Opens a store by its address: `postgres://USER:PASSWORD@HOST:PORT/DATABASE?PARAMETERS`. Makes its tables if there are none.
+    /// Opens a store by its URL: `postgres://USER:PASSWORD@HOST:PORT/DATABASE?PARAMETERS`. Creates its tables if there are none.
     ///
     /// Parameters: `schema` (`contextree`), `sslmode` (`disable`, `prefer`, `require`, `verify-ca`, `verify-full`), `sslrootcert`, `pool_max` (8),
     /// `pool_wait_ms` (10000), `statement_timeout_ms` (30000), `patience_ms` (5000), `durability` (`full`, `relaxed`), `notify` (`on`, `off`), and
@@ -55,7 +55,7 @@ impl Postgres {
     ///
     /// # Errors
     ///
-    /// `E_STORE_URL`, `E_STORE_UNAVAILABLE`, `E_STORE_VERSION` for tables of a newer version, `E_STORE_FOREIGN` for a schema of somebody else.
+    /// `E_STORE_URL`, `E_STORE_UNAVAILABLE`, `E_STORE_VERSION` for tables of a newer version, `E_STORE_FOREIGN` for a schema of another program.
     pub fn open(url: &str) -> Result<Postgres> {
         let options = Options::parse(url)?;
         let tls = Tls::new(&options)?;
@@ -63,7 +63,7 @@ impl Postgres {
         let sender = format!("{:016x}", draw(u64::from_le_bytes)?);
         let schema = options.schema.clone();
         let wire = Wire { config: options.config, tls, schema: schema.clone(), sender };
-        // From here on nothing fails before the store stands: a runtime alone may not be dropped on every thread.
+        // Nothing fails between here and the finished store: a bare runtime may not be dropped on every thread.
         let runtime = Builder::new_multi_thread()
             .worker_threads(THREADS)
             .thread_name("contextree-postgres")
@@ -132,7 +132,7 @@ impl Drop for Postgres {
 /// How many doubtful steps are remembered.
 const DOUBTS: usize = 4096;
 
-/// Steps of which nobody could tell whether they landed. If one of them is given again, it is looked for further back.
+/// Steps of which it is unknown whether they were stored. If one of them is repeated, it is searched for further back.
 #[derive(Debug, Default)]
 struct Doubts {
     keys: Mutex<VecDeque<[u8; 16]>>,
@@ -279,7 +279,7 @@ impl Backend for Postgres {
     }
 
     fn rewrite(&self, context: i64, expected: u64, rewrite: &Rewrite) -> Result<ContextRow> {
-        // Nobody else knows this key: it only tells us whether our own attempt landed.
+        // No other process knows this key: it only tells whether our own attempt was stored.
         let mut key = [0; 16];
         key[..8].copy_from_slice(&draw(|bytes| bytes)?);
         key[8..].copy_from_slice(&draw(|bytes| bytes)?);

@@ -1,4 +1,4 @@
-//! Looking after the tables: space and faults.
+//! Maintenance of the tables: space and faults.
 
 use contextree_store::Result;
 use deadpool_postgres::Object;
@@ -23,7 +23,7 @@ const ORPHANS: [(&str, &str); 7] = [
         "uses WHERE NOT EXISTS (SELECT 1 FROM {s}.branch WHERE branch.id = uses.branch)",
     ),
     (
-        "contents that nobody uses",
+        "contents that are not used",
         "content WHERE NOT EXISTS (SELECT 1 FROM {s}.uses WHERE uses.hash = content.hash)",
     ),
     (
@@ -40,13 +40,14 @@ const ORPHANS: [(&str, &str); 7] = [
     ),
 ];
 
-/// Frees the space of rows that are gone, without locking anybody out; returns the size of all tables.
+/// Frees the space of deleted rows without blocking other users; returns the size of all tables.
 pub(crate) async fn reclaim(link: &Link, schema: &str, engine: Engine) -> Result<Option<u64>> {
     if engine != Engine::Postgres {
         return Ok(None);
     }
     let names = "SELECT table_name::text FROM information_schema.tables WHERE table_schema = $1 ORDER BY table_name";
     let size = "SELECT coalesce(sum(pg_total_relation_size(pg_class.oid)), 0)::bigint FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace WHERE nspname = $1 AND relkind = 'r'";
+    tracing::debug!(schema, "reclaiming space");
     link.run_long(Kind::Read, async |client, _| {
         without_limit(client, async |client| {
             for row in all(client, names, &[&schema]).await? {
@@ -108,7 +109,7 @@ async fn indexes(client: &Object, schema: &str, faults: &mut Vec<String>) -> Res
     Ok(())
 }
 
-/// Does work that may take long; the limit of the connection is restored afterwards.
+/// Runs work that may take long; the limit of the connection is restored afterwards.
 async fn without_limit<T>(
     client: &Object,
     work: impl AsyncFnOnce(&Object) -> Result<T, Fault>,

@@ -1,7 +1,7 @@
-//! Waiting for a future on a thread that has other things to do.
+//! Blocking on a future from any thread.
 //!
-//! The runtime's own `block_on` refuses to work on a thread that another runtime drives. This one does not care whose thread it is: the
-//! future is polled here, timers and sockets live on the runtime of the store.
+//! The runtime's own `block_on` refuses to work on a thread that another runtime drives. This one works on every thread:
+//! the future is polled here, while timers and sockets belong to the runtime of the store.
 
 use std::future::Future;
 use std::pin::pin;

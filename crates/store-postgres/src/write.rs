@@ -159,7 +159,7 @@ impl<'a> Parts<'a> {
 
 /// Takes a step; see [`Backend::append`](contextree_store::Backend::append).
 ///
-/// `doubtful` says that this very step was given before and nobody could tell whether it landed.
+/// `doubtful` says that this step was tried before and it is unknown whether it was stored.
 pub(crate) async fn append(
     link: &Link,
     schema: &str,
@@ -217,17 +217,17 @@ pub(crate) async fn append(
     .await
 }
 
-/// What a step leaves behind, by which it can be known again.
+/// What a step stores so that it can be recognised.
 pub(crate) struct Trace<'a> {
     pub(crate) key: &'a [u8; 16],
     /// The first commit, if there are any.
     pub(crate) commit: Option<i64>,
 }
 
-/// Finds out why no row was changed: an earlier attempt landed, or somebody else was faster.
+/// Finds out why no row was changed: an earlier attempt was stored, or another writer was faster.
 ///
 /// If an answer was lost, it does not matter how many steps were taken since: a context remembers the keys of its last steps, a commit that of
-/// its step for good. Then the row has the revision that the step made: whoever builds on it gets a conflict, as it must be.
+/// its step for good. Then the row has the revision that the step made: a writer that builds on it gets a conflict, as it should.
 pub(crate) async fn landed(
     client: &impl GenericClient,
     schema: &str,

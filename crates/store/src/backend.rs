@@ -1,4 +1,4 @@
-//! What every store can do. One conformance suite holds for all.
+//! What every backend can do. One conformance suite tests all of them.
 
 use std::path::Path;
 
@@ -7,31 +7,32 @@ use crate::rows::{
     AttemptRow, Checkpoint, Commit, ContextRow, NewContext, Pin, Rewrite, SideRecord, Step, Stretch,
 };
 
-/// A place where rows are kept.
+/// Stores rows.
 ///
 /// Every method that changes something is one transaction, durable when it returns (unless the store was opened in its relaxed mode). Every
 /// error leaves the rows as they were, with one exception that is typed: [`StoreError::Unavailable`](crate::StoreError::Unavailable) with
-/// `unknown` set says that nobody can tell whether the step landed; the same step given again, with the same key, lands at most once.
+/// `unknown` set says that it is unknown whether the step was stored; the same step, repeated with the same key, is stored at
+/// most once.
 ///
 /// Methods may be called from many threads at once, and by a visitor while it is being visited.
 pub trait Backend: Send + Sync {
-    /// Makes a context. Fails with `E_CONTEXT_EXISTS` if the name is taken, unless by a context of revision 1 whose first step has the same
-    /// key: then it has landed already. Fails with `E_CONTEXT_NOT_FOUND` if it is to begin with a snapshot that is not there (any more): there
+    /// Creates a context. Fails with `E_CONTEXT_EXISTS` if the name is taken, unless by a context of revision 1 whose first step has the same
+    /// key: then it is stored already. Fails with `E_CONTEXT_NOT_FOUND` if it is to begin with a snapshot that is not there (any more): there
     /// must be a commit with effects or a checkpoint at that cycle of the lineage, except for cycle 0. The first step gives it revision 1.
     fn create(&self, new: &NewContext) -> Result<ContextRow>;
 
     /// Returns a context by its name.
     fn find(&self, name: &str) -> Result<Option<ContextRow>>;
 
-    /// Returns contexts by name, in the order of its bytes, those behind `after` only, at most `limit`.
+    /// Returns contexts by name, in the order of its bytes, only those after `after`, at most `limit`.
     fn list(&self, after: Option<&str>, limit: usize) -> Result<Vec<ContextRow>>;
 
-    /// Takes a step. Fails with `E_CONFLICT` if the context's revision is another than `expected`, unless it is the next one and the step that
-    /// made it has the same key: then it has landed already. Returns the context as it is now.
+    /// Takes a step. Fails with `E_CONFLICT` if the context's revision is not `expected`, unless it is the next one and the step that
+    /// made it has the same key: then it is stored already. Returns the context as it is now.
     fn append(&self, context: i64, expected: u64, step: &Step) -> Result<ContextRow>;
 
     /// Returns the stretches that a branch's history consists of, oldest first, its own last. A stretch never goes beyond one
-    /// behind it: of a branch that begins at cycle 5 of a branch that begins at cycle 10, both earlier stretches end at 5.
+    /// after it: of a branch that begins at cycle 5 of a branch that begins at cycle 10, both earlier stretches end at 5.
     fn lineage(&self, branch: i64) -> Result<Vec<Stretch>>;
 
     /// Returns the newest checkpoint of a branch itself at or before a cycle, with its bodies.
@@ -40,7 +41,7 @@ pub trait Backend: Send + Sync {
     /// Adds a checkpoint. One that is there already stays.
     fn add_checkpoint(&self, branch: i64, checkpoint: &Checkpoint) -> Result<()>;
 
-    /// Hands out the commits of a branch with cycles from `first` to `last`, oldest first, until the visitor fails.
+    /// Visits the commits of a branch with cycles from `first` to `last`, oldest first, until the visitor fails.
     fn commits(
         &self,
         branch: i64,
@@ -49,7 +50,7 @@ pub trait Backend: Send + Sync {
         visit: &mut dyn FnMut(Commit) -> Result<()>,
     ) -> Result<()>;
 
-    /// Hands out the bodies of these commits of a branch. The cycles are in ascending order. Commits that are not
+    /// Visits the bodies of these commits of a branch. The cycles are in ascending order. Commits that are not
     /// there are left out.
     fn bodies(
         &self,
@@ -58,7 +59,7 @@ pub trait Backend: Send + Sync {
         visit: &mut dyn FnMut(u32, Vec<u8>) -> Result<()>,
     ) -> Result<()>;
 
-    /// Returns the bodies that stand in a checkpoint itself.
+    /// Returns the bodies in a checkpoint itself.
     fn checkpoint_bodies(&self, branch: i64, cycle: u32) -> Result<Option<Vec<u8>>>;
 
     /// Returns how many snapshots of a branch itself have a cycle of at most `cycle`: commits with effects.
@@ -68,7 +69,7 @@ pub trait Backend: Send + Sync {
     /// was written meanwhile, the caller sees that from the number.
     fn journal(&self, context: i64) -> Result<(u64, Vec<Vec<u8>>)>;
 
-    /// Returns contents by their hash, in the order asked for; nothing for those that are not there.
+    /// Returns contents by their hash, in the order asked for; `None` for those that are not stored.
     fn contents(&self, hashes: &[[u8; 32]]) -> Result<Vec<Option<Vec<u8>>>>;
 
     /// Returns the attempts of a context, oldest first.
@@ -92,18 +93,18 @@ pub trait Backend: Send + Sync {
     /// Returns the branches that begin within a branch, each with the last cycle that it has in common with it.
     fn children(&self, branch: i64) -> Result<Vec<Stretch>>;
 
-    /// Changes what is kept of a context's own branch, provided that its revision is `expected`. Contents that nobody uses any more go.
-    /// The revision counts on. Fails with `E_CONFLICT`, too, if a fork or a pin was made or went that the caller did not know.
+    /// Changes what is kept of a context's own branch, provided that its revision is `expected`. Contents that are no longer used are removed.
+    /// Increments the revision. Also fails with `E_CONFLICT` if a fork or a pin was added or removed that the caller did not know.
     fn rewrite(&self, context: i64, expected: u64, rewrite: &Rewrite) -> Result<ContextRow>;
 
     /// Deletes a context, provided that its revision is `expected`, with everything that no other context needs. What other contexts began
     /// with stays: of a branch without a context, everything up to the last cycle that another branch has in common with it.
     fn delete(&self, context: i64, expected: u64) -> Result<()>;
 
-    /// Gives space that is free back to the system. Returns how many bytes the store takes now, where that is known.
+    /// Returns free space to the system. Returns how many bytes the store takes now, where that is known.
     fn reclaim(&self) -> Result<Option<u64>>;
 
-    /// Asks the engine below for faults of its own: one line for each.
+    /// Asks the database for faults of its own: one line for each.
     fn check(&self) -> Result<Vec<String>>;
 
     /// Copies the whole store into a new file while others use it. `progress` is told how many pages were copied, and of

@@ -1,8 +1,8 @@
 //! When a checkpoint is due, and writing it.
 //!
-//! A checkpoint bounds the work of opening: what comes after it is at most about twice as much as it stands for, or
-//! [`SMALLEST`]. So the checkpoints of a tree that only grows are spaced ever wider, and those of one that stays small are small:
-//! together they stay a small part of the whole.
+//! A checkpoint bounds the work of opening: the commits after it are at most about twice as large as it, or [`SMALLEST`]. So
+//! the checkpoints of a tree that only grows are spaced ever wider, and those of a tree that stays small are small: together
+//! they are a small part of the whole.
 
 use std::collections::BTreeMap;
 
@@ -21,9 +21,9 @@ const SMALLEST: u64 = 64 << 10;
 /// Counts what opening would have to read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Spacing {
-    /// Bytes that the last checkpoint stands for.
+    /// Bytes of the last checkpoint, with the bodies it refers to.
     pub(crate) checkpoint: u64,
-    /// Bytes of records behind it.
+    /// Bytes of records after it.
     pub(crate) since: u64,
 }
 
@@ -33,10 +33,10 @@ impl Spacing {
     }
 }
 
-/// Where the body of each node stands: the commit and the index there.
+/// Where the body of each node is: the commit and the index in it.
 pub(crate) type BodyPlaces = BTreeMap<Box<str>, (u32, u32)>;
 
-/// Returns where the bodies of a snapshot's nodes stand. What stands in the checkpoint before it, the bodies of root and regions, is
+/// Returns where the bodies of a snapshot's nodes are. The bodies in the checkpoint before it, those of root and regions, are
 /// written again.
 pub(crate) fn places(place: &Place<'_>, cycle: u32) -> Result<BodyPlaces> {
     let checkpoint = place.checkpoint(cycle)?;

@@ -1,11 +1,15 @@
-//! Durable homes for contexts.
+//! Durable stores for contexts.
 //!
-//! What is stored is what happened: records of effects, one per commit, never commands to be run again. A [`Backend`] keeps
-//! rows and decides nothing: it knows no tree, no record format and no rule. What the rows mean is known above it.
+//! A store keeps what happened: records of effects, one per commit, never commands to be run again. A [`Backend`] stores rows
+//! and decides nothing: it knows neither trees nor record formats nor rules. What the rows mean is known above it.
 //!
 //! ```text
-//! Session ─engine→ records ─Step→ Backend ─→ a SQLite file · a PostgreSQL server · memory
+//! write   Session ─engine→ records ─Step→ Backend ─→ a SQLite file · a PostgreSQL server · memory
+//! read    Reader ← State, one per revision, shared by all threads ← records ← Backend
 //! ```
+//!
+//! [`Store::session`] opens a context to write, [`Store::reader`] to read. Both share what the process has in memory. A write
+//! publishes a new immutable state at its end; readers keep the one they have and never wait.
 
 mod attempts;
 mod backend;

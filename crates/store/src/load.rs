@@ -26,26 +26,26 @@ pub(crate) struct Place<'a> {
     pub(crate) lineage: &'a [Stretch],
 }
 
-/// What was read of a history, before it is put together. Texts stand in the records.
+/// What was read of a history, before snapshots are built from it. Texts are in the records.
 struct Raw<'a> {
     /// The checkpoint and the commits up to the first snapshot that is asked for.
     fold: Fold<'a>,
-    /// The bodies that stand in the checkpoint.
+    /// The bodies in the checkpoint.
     own: Bodies,
     /// The bodies of commits that the first snapshot refers to.
     earlier: BTreeMap<u32, Bodies>,
-    /// The commits behind it.
+    /// The commits after it.
     commits: Vec<(Effects<'a>, Bodies)>,
     /// How many bytes the checkpoint was, contents not counted.
     bytes: u64,
-    /// How many came after the checkpoint.
+    /// How many bytes came after the checkpoint.
     since: u64,
 }
 
 /// Bodies of one record; each is taken once.
 type Bodies = Vec<Option<StoredBody>>;
 
-/// A part of a history, put together.
+/// A part of a history, as snapshots.
 pub(crate) struct Window {
     pub(crate) restore: Restore,
     /// Bytes of records that were read for the checkpoint.
@@ -76,7 +76,7 @@ impl Place<'_> {
         })
     }
 
-    /// Returns the stretches with the cycles that each stands for.
+    /// Returns the stretches with the cycles that each covers.
     pub(crate) fn spans(&self) -> impl Iterator<Item = (i64, u32, u32)> {
         let mut first = 0_u32;
         self.lineage.iter().filter_map(move |stretch| {
@@ -86,7 +86,7 @@ impl Place<'_> {
         })
     }
 
-    /// Hands out commits, oldest first.
+    /// Visits commits, oldest first.
     pub(crate) fn commits(
         &self,
         first: u32,
@@ -125,7 +125,7 @@ impl Place<'_> {
             .map_err(|error| self.corrupt(&record, &error))
     }
 
-    /// Begins to lay commits over the tree of a checkpoint.
+    /// Begins to apply commits to the tree of a checkpoint.
     pub(crate) fn fold<'b>(&self, checkpoint: &Checkpoint, tree: &'b [u8]) -> Result<Fold<'b>> {
         let record = format!("checkpoint @c{}", checkpoint.cycle);
         let effects = self.read_effects(&record, tree)?;
@@ -150,8 +150,8 @@ impl Place<'_> {
         Ok(commits)
     }
 
-    /// Reads everything that the snapshots from `first`, or from the checkpoint, on need: the checkpoint is laid into the fold, the commits
-    /// behind it follow.
+    /// Reads everything that the snapshots from `first`, or from the checkpoint, on need: the commits up to `first` go into
+    /// the fold, those after it are kept.
     fn read<'b>(
         &self,
         checkpoint: &Checkpoint,
@@ -176,7 +176,7 @@ impl Place<'_> {
             match read.subject {
                 Subject::Commit { cycle: own, .. } if own == *cycle => {}
                 _ => {
-                    let message = "it is the record of something else".to_owned();
+                    let message = "it is not the record of this commit".to_owned();
                     return Err(self.corrupt(&record, &RecordError { message, offset: 0 }));
                 }
             }
@@ -210,17 +210,17 @@ impl Place<'_> {
         Ok(raw)
     }
 
-    /// Puts the snapshots from `first` up to `last` together; if there is none at `first`, from the one before it on.
+    /// Builds the snapshots from `first` up to `last`; if there is none at `first`, from the one before it on.
     pub(crate) fn window(&self, first: u32, last: u32) -> Result<Window> {
-        self.put_together(&self.checkpoint(first)?, Some(first), last, false)
+        self.build(&self.checkpoint(first)?, Some(first), last, false)
     }
 
-    /// Puts the snapshots from a checkpoint up to `last` together, and checks the digest of each.
+    /// Builds the snapshots from a checkpoint up to `last`, and checks the digest of each.
     pub(crate) fn checked(&self, checkpoint: &Checkpoint, last: u32) -> Result<Window> {
-        self.put_together(checkpoint, None, last, true)
+        self.build(checkpoint, None, last, true)
     }
 
-    fn put_together(
+    fn build(
         &self,
         checkpoint: &Checkpoint,
         first: Option<u32>,
@@ -257,7 +257,7 @@ impl Place<'_> {
         Ok(Window { restore, checkpoint_bytes: raw.bytes, since: raw.since })
     }
 
-    /// Fetches the contents that stand in no record.
+    /// Fetches the contents that are not in a record themselves.
     fn contents(&self, raw: &Raw<'_>) -> Result<Contents> {
         let mut hashes = BTreeSet::new();
         let wanted_at = raw.fold.bodies().filter_map(|(_, body)| match body {
@@ -285,7 +285,7 @@ impl Place<'_> {
         Ok(contents)
     }
 
-    /// Goes on with the working state.
+    /// Applies the journal of the working state.
     pub(crate) fn work<'e>(
         &self,
         restore: &mut Restore,
@@ -294,7 +294,7 @@ impl Place<'_> {
         for (index, entry) in journal.enumerate() {
             let record = format!("entry {} of the journal", index + 1);
             let (effects, bodies) = split_journal(entry)
-                .ok_or_else(|| RecordError { message: "it is cut off".to_owned(), offset: 0 })
+                .ok_or_else(|| RecordError { message: "it is truncated".to_owned(), offset: 0 })
                 .map_err(|error| self.corrupt(&record, &error))?;
             let effects = self.read_effects(&record, effects)?;
             let mut effects = Some(effects);
@@ -330,7 +330,7 @@ fn here(
 ) -> std::result::Result<Body, RecordError> {
     match place {
         BodyPlace::Here(index) => take(bodies, index, contents),
-        _ => Err(RecordError { message: "a body is somewhere else".to_owned(), offset: 0 }),
+        _ => Err(RecordError { message: "a body is in another record".to_owned(), offset: 0 }),
     }
 }
 

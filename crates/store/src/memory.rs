@@ -86,7 +86,7 @@ impl Tables {
         Ok(stretches)
     }
 
-    /// True if a snapshot stands at exactly this cycle of a branch's history.
+    /// True if a branch's history has a snapshot at exactly this cycle.
     fn has_snapshot(&self, lineage: &[Stretch], cycle: u32) -> bool {
         lineage.iter().filter(|stretch| cycle <= stretch.upto).any(|stretch| {
             let branch = &self.branches[&stretch.branch];
@@ -183,7 +183,7 @@ impl Tables {
         self.sweep();
     }
 
-    /// Lets contents go that nobody uses.
+    /// Removes contents that are no longer used.
     fn sweep(&mut self) {
         let branches = &self.branches;
         self.contents.retain(|hash, _| branches.values().any(|row| row.uses.contains_key(hash)));

@@ -36,7 +36,7 @@ pub(crate) fn pack_bytes(bytes: &[u8]) -> Vec<u8> {
     data
 }
 
-/// Unpacks a content. What comes out is compared with its hash by whoever uses it.
+/// Unpacks a content. The caller compares the result with its hash.
 pub(crate) fn unpack(hash: Hash, data: &[u8]) -> Result<Vec<u8>> {
     unpack_bytes(data).map_err(|message| StoreError::Corrupt {
         record: format!("content {hash}"),

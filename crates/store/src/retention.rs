@@ -1,4 +1,4 @@
-//! Letting old snapshots go, without changing those that stay.
+//! Removing old snapshots, without changing those that stay.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,10 +12,10 @@ use crate::rows::{Checkpoint, Commit, ContextRow, Rewrite};
 use crate::side;
 use crate::store::Store;
 
-/// Which snapshots of a context stay. Those that are pinned, those that a fork begins with or comes after, and the newest stay always.
+/// Which snapshots of a context stay. Pinned snapshots, those that a fork shares, and the newest always stay.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Retention {
-    /// So many of the newest stay.
+    /// This many of the newest stay.
     pub keep_newest: Option<u64>,
     /// Those whose latest stamp is not before this one stay, in nanoseconds since 1970.
     pub keep_since_ns: Option<i64>,
@@ -24,7 +24,7 @@ pub struct Retention {
 /// What retention did, or would do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Retained {
-    /// Snapshots that went.
+    /// Snapshots that were removed.
     pub dropped: u64,
     /// Snapshots that stay.
     pub kept: u64,
@@ -34,17 +34,17 @@ pub struct Retained {
 struct Row {
     cycle: u32,
     bodies: Vec<u8>,
-    /// The latest stamp; nothing if the snapshot went earlier and only bodies are left.
+    /// The latest stamp; `None` if the snapshot was removed earlier and only bodies are left.
     stamp: Option<i64>,
     stays: bool,
 }
 
 impl Store {
-    /// Lets snapshots of a context go that a policy does not keep. With neither limit everything stays.
+    /// Removes the snapshots of a context that a policy does not keep. With neither limit everything stays.
     ///
     /// # Errors
     ///
-    /// There is no such context, it was written to meanwhile, or the store cannot be written. Nothing has changed then.
+    /// If there is no such context, it was written meanwhile, or the store cannot be written. Nothing has changed then.
     pub fn retain(&self, name: &str, retention: &Retention, dry_run: bool) -> Result<Retained> {
         let row = self.find(name)?;
         let row = row.ok_or_else(|| StoreError::NotFound { context: name.to_owned() })?;
@@ -60,7 +60,7 @@ impl Store {
             rows.iter().filter(|row| row.stays).map(|row| row.cycle).collect();
         rewrite.checkpoints = self.new_checkpoints(&row, &place, &rows)?;
         let kept = self.kept_checkpoints(&row, &stays, &mut rewrite)?;
-        // What checkpoints refer to must stay, even if the commit that brought it goes.
+        // What checkpoints refer to must stay, even if the commit that added it is removed.
         let mut needed: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
         let mut contents = BTreeSet::new();
         for checkpoint in kept.iter().chain(&rewrite.checkpoints) {
@@ -100,6 +100,7 @@ impl Store {
         }
         rewrite.contents = contents.into_iter().collect();
         self.backend().rewrite(row.id, row.revision, &rewrite)?;
+        tracing::info!(context = name, dropped, "removed snapshots");
         Ok(retained)
     }
 
@@ -148,7 +149,7 @@ impl Store {
         Ok((rewrite, rows))
     }
 
-    /// Makes the checkpoints that snapshots need whose predecessors go.
+    /// Makes the checkpoints that snapshots need whose predecessors are removed.
     fn new_checkpoints(
         &self,
         row: &ContextRow,
@@ -178,7 +179,7 @@ impl Store {
         Ok(checkpoints)
     }
 
-    /// Returns the checkpoints of the branch that stay; those of snapshots that go are noted. The one before the first commit stays.
+    /// Returns the checkpoints of the branch that stay, and notes those that are removed. The one before the first commit stays.
     fn kept_checkpoints(
         &self,
         row: &ContextRow,

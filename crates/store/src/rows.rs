@@ -1,4 +1,4 @@
-//! What a backend keeps, as plain values. Blobs are opaque to it: they carry their own checks.
+//! The rows of a store, as plain values. Blobs are opaque to a backend: they carry their own checks.
 
 /// The newest snapshot of a context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -9,24 +9,24 @@ pub struct Head {
     pub digest: [u8; 32],
 }
 
-/// A context that is about to be made.
+/// A context that is about to be created.
 #[derive(Clone, Debug)]
 pub struct NewContext {
     /// Its name; unique in the store.
     pub name: String,
-    /// When, in nanoseconds since 1970.
+    /// When it is created, in nanoseconds since 1970.
     pub created_ns: i64,
     /// Its settings, as JSON text.
     pub settings: String,
-    /// The branch and the cycle that it begins with; nothing for a context of its own.
+    /// The branch and the cycle that a fork begins with; `None` for a context of its own.
     pub from: Option<Stretch>,
     /// The tree before the first commit, for a context of its own: a checkpoint at that cycle.
     pub base: Option<Checkpoint>,
-    /// What stands in it already: an imported history, the working state of a fork.
+    /// What it contains already: an imported history, the working state of a fork.
     pub first: Step,
 }
 
-/// A context, as it stands in the store.
+/// A context, as it is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ContextRow {
     /// Its number. Never used again after a delete.
@@ -35,15 +35,15 @@ pub struct ContextRow {
     pub name: String,
     /// The branch of history that it appends to.
     pub branch: i64,
-    /// Counts the steps. Whoever writes says which one was the last it knew.
+    /// Counts the steps. A writer names the last one that it knows.
     pub revision: u64,
-    /// The newest snapshot; nothing before the first commit.
+    /// The newest snapshot; `None` before the first commit.
     pub head: Option<Head>,
     /// How many snapshots there are, those before a fork included.
     pub snapshots: u64,
     /// Its settings, as JSON text.
     pub settings: String,
-    /// When it was made, in nanoseconds since 1970.
+    /// When it was created, in nanoseconds since 1970.
     pub created_ns: i64,
     /// When it was last written to: the time of the last step.
     pub updated_ns: i64,
@@ -54,7 +54,7 @@ pub struct ContextRow {
 pub struct Stretch {
     /// The branch.
     pub branch: i64,
-    /// The last cycle of it that counts; the highest there can be for the context's own branch.
+    /// The last cycle of it that belongs to the context; the highest possible one for the context's own branch.
     pub upto: u32,
 }
 
@@ -63,7 +63,7 @@ pub struct Stretch {
 pub struct Commit {
     /// Its number.
     pub cycle: u32,
-    /// The effects. Nothing if retention let this snapshot go and only bodies that others need are left.
+    /// The effects. `None` if retention removed this snapshot and only bodies that others need are left.
     pub effects: Option<Vec<u8>>,
     /// The bodies that the effects (and later checkpoints) refer to.
     pub bodies: Vec<u8>,
@@ -76,16 +76,16 @@ pub struct Checkpoint {
     pub cycle: u32,
     /// The tree.
     pub tree: Vec<u8>,
-    /// Bodies that stand in no commit before it.
+    /// Bodies that are in no commit before it.
     pub bodies: Vec<u8>,
 }
 
-/// A content that is kept once per store.
+/// A content that is stored once per store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ContentRow {
-    /// SHA-256 of what it says, before any compression.
+    /// SHA-256 of the content, before any compression.
     pub hash: [u8; 32],
-    /// What it says, as it is stored.
+    /// The content, as it is stored.
     pub data: Vec<u8>,
 }
 
@@ -98,7 +98,7 @@ pub struct AttemptRow {
     pub record: String,
 }
 
-/// A snapshot that retention never lets go.
+/// A snapshot that retention never removes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pin {
     /// The snapshot.
@@ -129,22 +129,22 @@ pub struct SideChange {
     pub value: Option<Vec<u8>>,
 }
 
-/// One durable step of a context: all of it is stored, or nothing.
+/// One durable step of a context: all of it is stored, or none.
 #[derive(Clone, Debug, Default)]
 pub struct Step {
     /// When, in nanoseconds since 1970.
     pub now_ns: i64,
-    /// Names this step, so that a retry after a lost answer does not land twice. All zeros: it has no name.
+    /// Identifies this step, so that a retry after a lost answer is not stored twice. All zeros: it has no key.
     pub key: [u8; 16],
     /// Commits, oldest first. If there are any, the journal before them is emptied.
     pub commits: Vec<Commit>,
-    /// The newest snapshot after this step, if there are commits. Nothing leaves it as it is.
+    /// The newest snapshot after this step, if there are commits. `None` leaves it as it is.
     pub head: Option<Head>,
     /// If true, the journal is emptied although there are no commits.
     pub reset_journal: bool,
-    /// What was done to the working state, behind what the journal has.
+    /// What was done to the working state, appended to the journal.
     pub journal: Option<Vec<u8>>,
-    /// Contents that the blobs refer to; those that the store has already are only noted as used.
+    /// Contents that the blobs refer to; those that are stored already are only marked as used.
     pub contents: Vec<ContentRow>,
     /// Attempts that were started or ended. One that is there already gets this record and keeps its place.
     pub attempts: Vec<AttemptRow>,
@@ -154,23 +154,23 @@ pub struct Step {
     pub settings: Option<String>,
 }
 
-/// A change of what is kept of a branch. No snapshot that stays is changed by it.
+/// A change of what is stored of a branch. No snapshot that stays is changed by it.
 #[derive(Clone, Debug, Default)]
 pub struct Rewrite {
     /// The branches that begin within this one, as the caller knew them. If there are others now, nothing is changed.
     pub children: Vec<Stretch>,
     /// The cycles that are pinned, as the caller knew them. If there are others now, nothing is changed.
     pub pinned: Vec<u32>,
-    /// Commits whose rows become these, after the others went.
+    /// Commits whose rows are replaced by these, after the others were removed.
     pub commits: Vec<Commit>,
-    /// Commits whose rows go.
+    /// Commits whose rows are removed.
     pub dropped_commits: Vec<u32>,
-    /// Checkpoints to be added, after the others went. One that is there already is replaced.
+    /// Checkpoints to be added, after the others were removed. One that is there already is replaced.
     pub checkpoints: Vec<Checkpoint>,
-    /// Checkpoints that go.
+    /// Checkpoints that are removed.
     pub dropped_checkpoints: Vec<u32>,
-    /// All contents that the branch still uses. Contents that no branch uses any more go.
+    /// All contents that the branch still uses. Contents that no branch uses any more are removed.
     pub contents: Vec<[u8; 32]>,
-    /// How many snapshots went.
+    /// How many snapshots are removed.
     pub dropped_snapshots: u64,
 }

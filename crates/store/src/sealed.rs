@@ -17,7 +17,7 @@ pub(crate) fn seal(mut object: Object) -> String {
     String::from_utf8_lossy(&Value::Object(object).to_canonical()).into_owned()
 }
 
-/// Reads an object; nothing if it is not what was written.
+/// Reads an object; `None` if it is not what was written.
 pub(crate) fn open(text: &str) -> Option<Object> {
     let Ok(Value::Object(mut object)) = parse(text.as_bytes()) else { return None };
     let check = object.remove(CHECK)?;

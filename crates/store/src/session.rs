@@ -213,7 +213,7 @@ impl Session {
         let step = Step { settings: Some(settings.to_json()), ..lease.shared.step() };
         let (id, revision) = (state.row.id, state.row.revision);
         let row = lease.shared.retry_unknown(|backend| backend.append(id, revision, &step))?;
-        // The writer is behind now: the next write opens the context with the new settings.
+        // The writer is outdated now: the next write opens the context with the new settings.
         let state = Arc::new(state.with_settings(row, settings));
         lease.slot.publish(&state);
         self.reader.state = state;

@@ -24,13 +24,15 @@ pub type OpenHook = Arc<dyn Fn(&ContextSettings, &mut ContextOptions) -> Result<
 /// How a store is used by this process.
 #[derive(Clone)]
 pub struct StoreOptions {
-    /// Where stamps come from: those of nodes, and those of the store's own rows. A logical clock by default.
+    /// Where stamps come from: those of nodes, and those of the store's own rows. A logical clock by default, so that the
+    /// same steps give the same bytes; the crate `contextree` sets the system clock.
     pub clock: Arc<dyn Clock>,
-    /// Where ids come from that callers do not give; readable ones by default.
+    /// Generates the ids that callers do not give; readable ones by default.
     pub ids: Option<Arc<dyn IdSource>>,
-    /// How often [`Session::update`] tries again.
+    /// How often [`Session::update`] tries again after a conflict.
     pub tries: usize,
-    /// Contexts that nobody uses stay open as long as all of them together take no more than about so many bytes. 0 closes them at once.
+    /// Contexts that are no longer used stay in memory as long as all of them together take at most about this many bytes.
+    /// 0 closes them at once.
     pub idle_bytes: u64,
     /// Called with a context's settings and the options it is about to be opened with, whichever door it is opened through.
     /// For layers above the store that keep something in [`ContextSettings::more`], such as a budget, and turn it into a
@@ -61,10 +63,10 @@ impl std::fmt::Debug for StoreOptions {
     }
 }
 
-/// How often a step whose answer was lost is given again.
+/// How often a step is repeated whose answer was lost.
 const RETRIES: usize = 5;
 
-/// What all sessions of a store have in common.
+/// What all readers and sessions of a store share.
 pub(crate) struct Shared {
     pub(crate) backend: Arc<dyn Backend>,
     clock: Arc<dyn Clock>,
@@ -88,7 +90,7 @@ impl Shared {
         Ok(options)
     }
 
-    /// Returns an empty step with a name of its own.
+    /// Returns an empty step with a key of its own.
     pub(crate) fn step(&self) -> Step {
         Step { now_ns: self.clock.now_ns(), key: self.key(), ..Step::default() }
     }
@@ -107,7 +109,7 @@ impl Shared {
         }
     }
 
-    /// A key that no other step has: the hasher's seed is random, and steps are counted. It is never seen by anybody.
+    /// Returns a key that no other step has: the seed of the hasher is random, and steps are counted. No caller sees it.
     fn key(&self) -> [u8; 16] {
         let count = self.steps.fetch_add(1, Ordering::Relaxed);
         let high = self.keys.hash_one((count, 1_u8));
@@ -164,26 +166,26 @@ impl Store {
         }
     }
 
-    /// Returns what keeps the rows.
+    /// Returns the backend.
     #[must_use]
     pub fn backend(&self) -> &Arc<dyn Backend> {
         &self.shared.backend
     }
 
-    /// Makes an empty context.
+    /// Creates an empty context.
     ///
     /// # Errors
     ///
-    /// The name is taken, or the store cannot be written.
+    /// If the name is taken, or the store cannot be written.
     pub fn create(&self, name: &str, settings: &ContextSettings) -> Result<Session> {
         self.adopt(name, Context::with_options(settings.options()), settings)
     }
 
-    /// Stores a context that is in memory only: one that was imported, or built.
+    /// Stores a context that is only in memory: one that was imported or built.
     ///
     /// # Errors
     ///
-    /// The name is taken, or the store cannot be written.
+    /// If the name is taken, or the store cannot be written.
     pub fn adopt(
         &self,
         name: &str,
@@ -211,11 +213,11 @@ impl Store {
         self.session(name)
     }
 
-    /// Opens a context.
+    /// Opens a context to be read and written. A second session of the same context in this process loads nothing.
     ///
     /// # Errors
     ///
-    /// There is none of this name, or it cannot be read.
+    /// If there is no context of this name, or it cannot be read.
     pub fn session(&self, name: &str) -> Result<Session> {
         Session::open(&self.shared, name)
     }
@@ -229,15 +231,15 @@ impl Store {
         Reader::open(&self.shared, name)
     }
 
-    /// Opens a context, and makes it if there is none.
+    /// Opens a context, and creates it if there is none.
     ///
     /// # Errors
     ///
-    /// It cannot be read, or not be written.
+    /// If it cannot be read or written.
     pub fn session_or_new(&self, name: &str, settings: &ContextSettings) -> Result<Session> {
         match self.session(name) {
             Err(StoreError::NotFound { .. }) => match self.create(name, settings) {
-                // Somebody else was faster.
+                // Another process was faster.
                 Err(StoreError::Exists { .. }) => self.session(name),
                 result => result,
             },
@@ -245,11 +247,11 @@ impl Store {
         }
     }
 
-    /// Returns a snapshot of a context without opening the context: only what that snapshot needs is read.
+    /// Returns one snapshot of a context. Reads only what that snapshot needs, if it is not in memory.
     ///
     /// # Errors
     ///
-    /// There is no such context or snapshot, or it cannot be read.
+    /// If there is no such context or snapshot, or it cannot be read.
     pub fn snapshot(&self, name: &str, address: SnapshotAddress) -> Result<Snapshot, ReadError> {
         self.reader(name)?.snapshot(address)
     }
@@ -258,26 +260,26 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// The store cannot be read.
+    /// If the store cannot be read.
     pub fn find(&self, name: &str) -> Result<Option<ContextRow>> {
         self.shared.backend.find(name)
     }
 
-    /// Returns contexts by name: those behind `after`, at most `limit`.
+    /// Lists contexts by name: those after `after`, at most `limit`.
     ///
     /// # Errors
     ///
-    /// The store cannot be read.
+    /// If the store cannot be read.
     pub fn contexts(&self, after: Option<&str>, limit: usize) -> Result<Vec<ContextRow>> {
         self.shared.backend.list(after, limit)
     }
 
-    /// Makes a context that begins with a snapshot of another one, or with its working state if no address is given. They share the
-    /// stored history; it costs the same for any length.
+    /// Creates a context that begins with a snapshot of another one, or with its working state if no address is given. They
+    /// share the stored history, so this costs the same for any length.
     ///
     /// # Errors
     ///
-    /// There is no such context or snapshot, the name is taken, or the store cannot be written.
+    /// If there is no such context or snapshot, the name is taken, or the store cannot be written.
     pub fn fork(
         &self,
         name: &str,
@@ -297,14 +299,14 @@ impl Store {
         let row = session.row().clone();
         let (from, base) = match head {
             Some(head) => (Some(Stretch { branch: row.branch, upto: head.cycle }), None),
-            // Nothing was committed yet: the two have only their beginning in common, which is small.
+            // Before the first commit the two share only the tree they begin with, which is small.
             None => {
                 let base = self.shared.backend.checkpoint(row.branch, u32::MAX)?;
                 (None, base)
             }
         };
         if address.is_none() {
-            // The whole working state as one record: many small ones may stand in the journal.
+            // The whole working state as one record, instead of the many small ones in the journal.
             let mut fork = session.fork_working()?;
             if head.is_some() {
                 fork.record_changes();
@@ -327,11 +329,11 @@ impl Store {
         Ok(self.session(new_name)?)
     }
 
-    /// Deletes a context, with everything that no other context needs.
+    /// Deletes a context, and everything that no other context needs.
     ///
     /// # Errors
     ///
-    /// There is none of this name, somebody wrote to it meanwhile, or the store cannot be written.
+    /// If there is no context of this name, it was written meanwhile, or the store cannot be written.
     pub fn delete(&self, name: &str) -> Result<()> {
         let row = self.shared.backend.find(name)?;
         let row = row.ok_or_else(|| StoreError::NotFound { context: name.to_owned() })?;

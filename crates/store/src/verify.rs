@@ -1,4 +1,4 @@
-//! Checking everything that is stored, and saving what is sound.
+//! Checking everything that is stored, and exporting what is intact.
 
 use contextree_canon::history::{write_delta, write_first};
 use contextree_canon::record::Subject;
@@ -11,23 +11,23 @@ use crate::rows::{Checkpoint, ContextRow, Stretch};
 use crate::side;
 use crate::store::Store;
 
-/// What a check found out about one context.
+/// What a check found in one context.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ContextCheck {
     /// The context.
     pub name: String,
-    /// How many snapshots were found to be what was written: every digest worked out again.
+    /// How many snapshots are intact: their digests were computed again and match.
     pub sound: u64,
-    /// The first record that is not: which one, and what is wrong with it.
+    /// The first damaged record: which one, and what is wrong with it.
     pub problem: Option<(String, String)>,
 }
 
-/// What a check of a store found out.
+/// What a check of a store found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Verification {
     /// By context, in the order of their names.
     pub contexts: Vec<ContextCheck>,
-    /// Faults that the engine below reports of its own.
+    /// Faults that the database itself reports.
     pub engine: Vec<String>,
 }
 
@@ -85,7 +85,7 @@ impl<'a> Subjects<'a> {
                 let follows = cycle <= last.saturating_add(1);
                 match end {
                     Some(end) if cycle > end => break,
-                    // Retention let what stands between go; the next checkpoint stands for itself.
+                    // Retention removed the commits between; the next checkpoint begins a new stage.
                     Some(end) if cycle == end && !follows => break,
                     _ => {}
                 }
@@ -97,7 +97,7 @@ impl<'a> Subjects<'a> {
         Ok(Subjects { place, row, stages })
     }
 
-    /// Checks a stage; returns how many snapshots are sound that no stage before has counted.
+    /// Checks a stage; returns how many intact snapshots no earlier stage has counted.
     fn check(&self, index: usize) -> Result<u64> {
         let stage = &self.stages[index];
         let window = self.place.checked(&stage.checkpoint, stage.last)?;
@@ -111,13 +111,13 @@ impl<'a> Subjects<'a> {
             let tree = self.place.unpack_tree(&next.checkpoint)?;
             let effects = self.place.read_effects(&record, &tree)?;
             let Subject::Tree { heading, .. } = effects.subject else {
-                return Err(self.corrupt(&record, "it is no checkpoint"));
+                return Err(self.corrupt(&record, "it is not a checkpoint"));
             };
             let same = history.last().is_none_or(|last| {
                 last.digest() == heading.digest && last.history_digest() == heading.history
             });
             if !same {
-                return Err(self.corrupt(&record, "it is of another history"));
+                return Err(self.corrupt(&record, "it belongs to another history"));
             }
         } else if index + 1 == self.stages.len() {
             let head = self.row.head.map(|head| (head.cycle, head.digest));
@@ -166,11 +166,11 @@ impl<'a> Subjects<'a> {
 }
 
 impl Store {
-    /// Works out every digest of every context again. `progress` is told how many snapshots were checked, and of how many.
+    /// Computes every digest of every context again. `progress` is told how many snapshots were checked, and of how many.
     ///
     /// # Errors
     ///
-    /// The store cannot be read at all. Damage is no error of this function: it is what it returns.
+    /// If the store cannot be read at all. Damage is not an error here: it is what this function returns.
     pub fn verify(&self, progress: &mut dyn FnMut(u64, u64)) -> Result<Verification> {
         let mut verification =
             Verification { engine: self.backend().check()?, ..Verification::default() };
@@ -198,11 +198,11 @@ impl Store {
         Ok(verification)
     }
 
-    /// Works out every digest of one context again.
+    /// Computes every digest of one context again.
     ///
     /// # Errors
     ///
-    /// There is no such context, or the store cannot be read at all.
+    /// If there is no such context, or the store cannot be read at all.
     pub fn verify_context(
         &self,
         name: &str,
@@ -245,12 +245,12 @@ impl Store {
         subjects.check_rest()
     }
 
-    /// Writes every snapshot of a context that is still sound, as a history that can be imported: everything up to the first bad record,
-    /// and everything from the next checkpoint on. Returns how many snapshots that are.
+    /// Writes every intact snapshot of a context, as a history that can be imported: everything up to the first bad record,
+    /// and everything from the next checkpoint on. Returns how many there are.
     ///
     /// # Errors
     ///
-    /// There is no such context, or the store cannot be read at all.
+    /// If there is no such context, or the store cannot be read at all.
     pub fn salvage(&self, name: &str, out: &mut Vec<u8>) -> Result<u64> {
         let row = self.find(name)?;
         let row = row.ok_or_else(|| StoreError::NotFound { context: name.to_owned() })?;
@@ -279,7 +279,7 @@ impl Store {
 }
 
 impl Subjects<'_> {
-    /// Returns the snapshots of a stage up to the first bad record; nothing if the checkpoint itself is bad.
+    /// Returns the snapshots of a stage up to the first damaged record; `None` if the checkpoint itself is damaged.
     fn sound_part(&self, stage: &Stage) -> Result<Option<contextree_tree::Log<Snapshot>>> {
         let attempt = |last: u32| match self.place.checked(&stage.checkpoint, last) {
             Ok(window) => Ok(Some(window.restore.into_history())),

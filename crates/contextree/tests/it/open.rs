@@ -18,7 +18,7 @@ fn a_bare_path_is_a_sqlite_file_that_keeps_contexts() {
         .unwrap();
     drop(session);
     let reopened = contextree::open(&format!("sqlite:{path}")).unwrap();
-    let mut session = reopened.session("main").unwrap();
+    let session = reopened.session("main").unwrap();
     assert_eq!(session.snapshot(SnapshotAddress::Back(0)).unwrap().cycle(), 1);
 }
 

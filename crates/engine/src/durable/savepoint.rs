@@ -26,6 +26,7 @@ impl Context {
     }
 
     /// Keeps what was done since the savepoint.
+    #[expect(clippy::needless_pass_by_value, reason = "a savepoint is used once")]
     pub fn keep(&mut self, savepoint: Savepoint) {
         if self.is_within(&savepoint) {
             self.draft.keep();
@@ -36,6 +37,7 @@ impl Context {
     ///
     /// Returns false, and takes nothing back, if there was a commit or if an attempt was started or ended since: then
     /// the context has to be restored with [`Context::restart_from`].
+    #[expect(clippy::needless_pass_by_value, reason = "a savepoint is used once")]
     pub fn roll_back(&mut self, savepoint: Savepoint) -> bool {
         if !self.is_within(&savepoint) || self.recorded_attempts() != savepoint.attempts {
             return false;

@@ -29,7 +29,7 @@ impl Sqlite {
     ///
     /// # Errors
     ///
-    /// If the copy is no store, or there is a file at `path` already.
+    /// If the copy is not a Contextree store, or there is a file at `path` already.
     pub fn restore(backup: &Path, path: &Path, progress: &mut dyn FnMut(u64, u64)) -> Result<()> {
         let reading = SqliteOptions { read_only: true, ..SqliteOptions::default() };
         let (source, _) = open::open(backup, &reading)?;
@@ -39,7 +39,7 @@ impl Sqlite {
 
 fn copy(from: &Connection, path: &Path, progress: &mut dyn FnMut(u64, u64)) -> Result<()> {
     let path = std::path::absolute(path).map_err(|error| io(path, &error))?;
-    // A log that somebody left there would become part of the copy.
+    // A log left there by another program would become part of the copy.
     for taken in [path.clone(), beside(&path, "-wal"), beside(&path, "-journal")] {
         if taken.try_exists().map_err(|error| io(&taken, &error))? {
             let message = format!("there is a file `{}` already", taken.display());
@@ -55,14 +55,14 @@ fn copy(from: &Connection, path: &Path, progress: &mut dyn FnMut(u64, u64)) -> R
     }
     let done = copy_pages(from, &partial, progress).and_then(|()| publish(&partial, &path));
     if done.is_err() {
-        // What went wrong first is what counts.
+        // The first error is the one to report.
         std::fs::remove_file(&partial).ok();
     }
     done?;
     sync_folder(&path)
 }
 
-/// Gives the copy its name, unless somebody else took it meanwhile.
+/// Gives the copy its name, unless another process took it meanwhile.
 fn publish(partial: &Path, path: &Path) -> Result<()> {
     match std::fs::hard_link(partial, path) {
         Ok(()) => std::fs::remove_file(partial).map_err(|error| io(partial, &error)),
@@ -73,7 +73,7 @@ fn publish(partial: &Path, path: &Path) -> Result<()> {
 }
 
 fn copy_pages(from: &Connection, to: &Path, progress: &mut dyn FnMut(u64, u64)) -> Result<()> {
-    // One long read, so that the copy does not begin anew whenever somebody writes.
+    // One long read, so that the copy does not start over whenever another process writes.
     from.execute_batch("BEGIN; SELECT 1 FROM sqlite_schema").map_err(fault)?;
     let done = (|| {
         let mut copy = Connection::open(to).map_err(fault)?;
@@ -88,7 +88,7 @@ fn copy_pages(from: &Connection, to: &Path, progress: &mut dyn FnMut(u64, u64)) 
                 StepResult::Done => return Ok(()),
                 StepResult::More => {}
                 _ => {
-                    let message = "somebody else has the copy open".to_owned();
+                    let message = "another process has the copy open".to_owned();
                     return Err(StoreError::Busy { message });
                 }
             }

@@ -38,7 +38,7 @@ pub(super) fn corrupt(message: String) -> StoreError {
     StoreError::Corrupt { record: "the file".to_owned(), message }
 }
 
-/// True if somebody else holds a lock for the moment.
+/// True if another process holds a lock.
 pub(super) fn is_busy(error: &rusqlite::Error) -> bool {
     error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy)
 }

@@ -44,7 +44,7 @@ impl Sqlite {
     ///
     /// # Errors
     ///
-    /// `E_STORE_FOREIGN` for a file of somebody else, `E_STORE_VERSION` for one of a newer version, and whatever keeps it from being read.
+    /// `E_STORE_FOREIGN` for a file of another program, `E_STORE_VERSION` for one of a newer version, or if it cannot be read.
     pub fn open(path: impl AsRef<Path>, options: &SqliteOptions) -> Result<Sqlite> {
         let (source, writer) = open::open(path.as_ref(), options)?;
         let writer = writer.map(|connection| Writer::new(connection, options.busy_timeout));
@@ -206,7 +206,7 @@ impl Backend for Sqlite {
             if deadline.retry(|| number("PRAGMA freelist_count"))? > 0 {
                 deadline.retry(|| connection.execute_batch("VACUUM"))?;
             }
-            // If somebody still reads from the log, it is emptied another time.
+            // If another process still reads from the log, it is emptied later.
             deadline.retry(|| number("PRAGMA wal_checkpoint(TRUNCATE)"))?;
             let size =
                 number("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size");

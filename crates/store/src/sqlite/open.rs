@@ -34,7 +34,7 @@ pub struct SqliteOptions {
     pub durability: Durability,
     /// How long to wait for other processes that write.
     pub busy_timeout: Duration,
-    /// How large the file may become; nothing for as large as the disk takes. Beyond it, steps fail as if the disk were full.
+    /// How large the file may become; `None` for no limit. Beyond it, steps fail as if the disk were full.
     pub max_bytes: Option<u64>,
 }
 
@@ -58,7 +58,7 @@ const READING: OpenFlags = OpenFlags::SQLITE_OPEN_READ_ONLY.union(OpenFlags::SQL
 pub(super) struct Source {
     pub(super) path: PathBuf,
     busy_timeout: Duration,
-    /// Nobody writes: the medium cannot be written, so SQLite needs no locks, which it could not take.
+    /// The medium is read-only, so SQLite needs no locks, which it could not take.
     immutable: bool,
 }
 
@@ -118,14 +118,14 @@ impl Source {
 
 /// What the header of a file says.
 enum Owner {
-    /// Nobody has written to it yet.
-    Nobody,
+    /// It is empty.
+    Empty,
     Us {
         format: u32,
     },
 }
 
-/// Returns nothing if the file can only be read.
+/// Returns `None` if the file is read-only.
 fn open_writer(path: &Path, options: &SqliteOptions) -> Result<Option<Connection>> {
     let mut flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     if options.create {
@@ -135,12 +135,12 @@ fn open_writer(path: &Path, options: &SqliteOptions) -> Result<Option<Connection
     if connection.is_readonly(MAIN_DB).map_err(fault)? {
         return Ok(None);
     }
-    // Whose file it is comes first: nothing is changed in a file of somebody else.
+    // First of all, check whose file it is: a file of another program is not changed.
     connection.busy_timeout(options.busy_timeout).map_err(fault)?;
     let owner = owner(&connection)?;
     prepare(&connection).map_err(fault)?;
     let deadline = Deadline::after(options.busy_timeout);
-    if let Owner::Nobody = owner {
+    if let Owner::Empty = owner {
         connection.pragma_update(None, "page_size", PAGE_SIZE).map_err(fault)?;
     }
     let mode: String = deadline
@@ -163,7 +163,7 @@ fn upgrade(connection: &Connection, deadline: &Deadline) -> Result<()> {
     let done = owner(connection).and_then(|owner| match owner {
         Owner::Us { format: FORMAT } => Ok(()),
         Owner::Us { format } => migrate(connection, format).map_err(fault),
-        Owner::Nobody => migrate(connection, 0).map_err(fault),
+        Owner::Empty => migrate(connection, 0).map_err(fault),
     });
     let done = done.and_then(|()| connection.execute_batch("COMMIT").map_err(fault));
     if done.is_err() && !connection.is_autocommit() {
@@ -185,9 +185,9 @@ fn owner(connection: &Connection) -> Result<Owner> {
         _ => fault(error),
     })?;
     match header {
-        // A few bytes of somebody else look like an empty file to SQLite.
+        // A few bytes of another program look like an empty file to SQLite.
         (0, 0, 0) if !length(connection).is_multiple_of(512) => Err(no_database()),
-        (0, 0, 0) => Ok(Owner::Nobody),
+        (0, 0, 0) => Ok(Owner::Empty),
         (APPLICATION_ID, version, _) => match u32::try_from(version) {
             Ok(format @ 1..=FORMAT) => Ok(Owner::Us { format }),
             Ok(found) if found > FORMAT => Err(StoreError::Version { found, supported: FORMAT }),
@@ -211,7 +211,7 @@ fn length(connection: &Connection) -> u64 {
 fn demand(reader: &Connection) -> Result<()> {
     match owner(reader)? {
         Owner::Us { .. } => Ok(()),
-        Owner::Nobody => Err(StoreError::Foreign { message: "it is empty".to_owned() }),
+        Owner::Empty => Err(StoreError::Foreign { message: "it is empty".to_owned() }),
     }
 }
 
@@ -249,7 +249,7 @@ fn io(path: &Path, error: &std::io::Error) -> StoreError {
     StoreError::Io { message: format!("`{}`: {error}", path.display()) }
 }
 
-/// Returns a path as it stands in an address: everything that could mean something there is written as a number.
+/// Returns a path for a URL, with special characters percent-encoded.
 fn encoded(path: &Path) -> Result<String> {
     let text = path
         .to_str()

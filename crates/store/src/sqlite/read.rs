@@ -29,7 +29,7 @@ impl Readers {
         &self.source
     }
 
-    /// Reads with a connection that nobody else has meanwhile.
+    /// Reads with a connection that no other thread uses meanwhile.
     pub(super) fn read<T>(&self, work: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
         let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         let waiting = idle().pop();
@@ -106,7 +106,7 @@ pub(super) fn lineage(connection: &Connection, branch: i64) -> Result<Vec<Stretc
     Ok(stretches)
 }
 
-/// True if a snapshot stands at exactly this cycle of a history.
+/// True if a history has a snapshot at exactly this cycle.
 pub(super) fn has_snapshot(
     connection: &Connection,
     lineage: &[Stretch],

@@ -13,11 +13,11 @@ pub(super) const FORMAT: u32 = MIGRATIONS.len() as u32;
 
 /// Every table and index takes a page of its own, even when empty, so there is none that is not needed.
 ///
-/// Rows with blobs stand in ordinary tables: with them in the index itself (`WITHOUT ROWID`), rows of more than a quarter of a page double the
-/// size of the file. Only rows that are nothing but a key, or soon gone, stand there: it saves an index, and with it a page for each step that
+/// Rows with blobs are in ordinary tables: with them in the index itself (`WITHOUT ROWID`), rows of more than a quarter of a page double the
+/// size of the file. Only rows that are just a key, or short-lived, are there: it saves an index, and with it a page for each step that
 /// touches them.
 ///
-/// What changes with every step stands in `heads`, in rows that keep their size, so that a commit changes three pages: one of `commits`, one of
+/// What changes with every step is in `heads`, in rows that keep their size, so that a commit changes three pages: one of `commits`, one of
 /// its index, one of `heads`. The partial indexes cost nothing for rows that are not in them.
 const FORMAT_1: &str = "
 CREATE TABLE branches(

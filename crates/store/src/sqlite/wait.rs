@@ -1,7 +1,7 @@
 //! Waiting for other processes that write to the same file.
 //!
-//! SQLite's own way to wait sleeps longer and longer, up to a tenth of a second, so that whoever waits already keeps losing against newcomers.
-//! Here everybody asks again after the same short time, so everybody has the same chance.
+//! SQLite's own busy handler sleeps longer and longer, up to a tenth of a second, so that a process that waits already keeps
+//! losing against newcomers. Here every process tries again after the same short time, so all have the same chance.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use super::fault::{fault, is_busy};
 use crate::error::{Result, StoreError};
 
-/// Until when somebody waits.
+/// How long to wait.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Deadline {
     end: Option<Instant>,
@@ -17,17 +17,17 @@ pub(super) struct Deadline {
 }
 
 impl Deadline {
-    #[expect(clippy::disallowed_methods, reason = "how long is waited is no part of any result")]
+    #[expect(clippy::disallowed_methods, reason = "the time to wait is not part of any result")]
     pub(super) fn after(limit: Duration) -> Deadline {
         Deadline { end: Instant::now().checked_add(limit), limit }
     }
 
-    #[expect(clippy::disallowed_methods, reason = "how long is waited is no part of any result")]
+    #[expect(clippy::disallowed_methods, reason = "the time to wait is not part of any result")]
     fn is_over(&self) -> bool {
         self.end.is_some_and(|end| Instant::now() >= end)
     }
 
-    /// Tries something until nobody else is in the way; at least once.
+    /// Tries something until no other process holds the lock; at least once.
     pub(super) fn retry<T>(&self, mut work: impl FnMut() -> rusqlite::Result<T>) -> Result<T> {
         for turn in 0_u64.. {
             match work() {
@@ -35,6 +35,7 @@ impl Deadline {
                 done => return done.map_err(fault),
             }
             if self.is_over() {
+                tracing::warn!(tries = turn + 1, "gave up waiting for another process");
                 break;
             }
             thread::sleep(pause(turn));
@@ -47,7 +48,7 @@ impl Deadline {
     }
 }
 
-/// Returns a fraction of a millisecond that is another one in each turn, so that two who wait do not stay in step.
+/// Returns sub-millisecond jitter that differs on every attempt, so that two waiting processes do not stay in step.
 fn pause(turn: u64) -> Duration {
     let scattered = turn.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 55;
     Duration::from_micros(150 + scattered)

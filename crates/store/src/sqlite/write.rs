@@ -1,4 +1,4 @@
-//! Everything that changes rows, within a transaction that somebody else begins and ends.
+//! Everything that changes rows, within a transaction that the caller begins and ends.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -144,7 +144,7 @@ impl Rows<'_> {
         for Commit { cycle, effects, bodies } in &step.commits {
             self.change(sql::ADD_COMMIT, params![row.branch, cycle, effects, bodies])?;
         }
-        // Most commits come with all of their turn, and there is no journal: to look is cheaper than to delete nothing.
+        // Most commits bring their whole turn, so the journal is empty: looking is cheaper than a delete that finds nothing.
         let empties = !step.commits.is_empty() || step.reset_journal;
         if empties && self.number(sql::ANY_JOURNAL, row.id)?.is_some() {
             self.change(sql::EMPTY_JOURNAL, params![row.id])?;
@@ -295,7 +295,7 @@ impl Rows<'_> {
             if self.number(sql::CONTEXT_OF_BRANCH, branch)?.is_some() {
                 break;
             }
-            // With nobody left, even cycle 0 goes.
+            // Without any other branch, even cycle 0 is removed.
             let needed = children(self.connection, branch)?.iter().map(|child| child.upto).max();
             let beyond = needed.map_or(-1, i64::from);
             self.change(sql::CUT_COMMITS, params![branch, beyond])?;
@@ -351,7 +351,7 @@ fn conflict(row: &ContextRow, expected: u64) -> StoreError {
     StoreError::Conflict { context: name.clone(), expected, found: *revision, head: *head }
 }
 
-/// SQLite's integers have a sign; nothing is counted that far.
+/// SQLite's integers are signed; no count gets that large.
 fn as_integer(count: u64) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }

@@ -1,10 +1,14 @@
-//! The one writer of a process: steps of all threads, grouped into transactions.
+//! The one writer of a process, with group commit: steps of several threads share a transaction.
 //!
-//! Whoever finds nobody writing leads: it begins a transaction, takes its own step, then those of all who came meanwhile, and commits: one sync
-//! of the disk for all of them. Then it answers them and hands over to the first who waits. Who writes alone never waits for company.
+//! A commit to disk costs one sync, however much it writes. So threads that write at the same time share it:
 //!
-//! A step that fails is taken back by itself; the others do not notice. If the commit fails, all of the group are told so and nothing of
-//! any of them is stored.
+//! 1. A thread that finds no leader becomes the leader. It begins a transaction and runs its own step.
+//! 2. Threads that come meanwhile put their steps into a queue and wait.
+//! 3. The leader runs the queued steps in the same transaction, each in a savepoint of its own, and commits once.
+//! 4. It passes each waiting thread the reply to its step, and makes the first of those still queued the next leader.
+//!
+//! A thread that writes alone is always its own leader and never waits for others. A step that fails is rolled back to its
+//! savepoint; the others do not notice. If the commit fails, the whole group gets the error and nothing of it is stored.
 
 use std::collections::VecDeque;
 use std::mem;
@@ -18,7 +22,7 @@ use super::wait::Deadline;
 use super::write::{Done, Write};
 use crate::error::{Result, StoreError};
 
-/// How many steps one transaction takes at most, so that nobody waits for long.
+/// The most steps in one transaction, so that no thread waits for long.
 const LARGEST_GROUP: usize = 256;
 
 pub(super) struct Writer {
@@ -29,45 +33,45 @@ pub(super) struct Writer {
 
 #[derive(Default)]
 struct Queue {
-    /// Somebody leads.
-    led: bool,
+    has_leader: bool,
     waiting: VecDeque<Job>,
 }
 
-/// A step of somebody who waits.
+/// A step in the queue.
 struct Job {
     write: Write<'static>,
-    place: Arc<Place>,
+    waiter: Arc<Waiter>,
 }
 
-/// Where somebody waits.
-struct Place {
-    news: Mutex<News>,
+/// A thread that waits for the reply to its step.
+struct Waiter {
+    reply: Mutex<Reply>,
     arrived: Condvar,
     deadline: Deadline,
 }
 
-enum News {
-    Nothing,
-    /// It is its turn to lead. Its step is the first of those that wait.
-    Lead,
+enum Reply {
+    /// None has come yet.
+    Pending,
+    /// The waiting thread is the next leader. Its step is the first in the queue.
+    TakeOver,
     Answer(Result<Done>),
 }
 
-impl Place {
-    fn tell(&self, news: News) {
-        *locked(&self.news) = news;
+impl Waiter {
+    fn send(&self, reply: Reply) {
+        *locked(&self.reply) = reply;
         self.arrived.notify_one();
     }
 
-    fn wait(&self) -> News {
-        let mut news = locked(&self.news);
+    fn wait(&self) -> Reply {
+        let mut reply = locked(&self.reply);
         loop {
-            match mem::replace(&mut *news, News::Nothing) {
-                News::Nothing => {}
+            match mem::replace(&mut *reply, Reply::Pending) {
+                Reply::Pending => {}
                 arrived => return arrived,
             }
-            news = self.arrived.wait(news).unwrap_or_else(PoisonError::into_inner);
+            reply = self.arrived.wait(reply).unwrap_or_else(PoisonError::into_inner);
         }
     }
 }
@@ -83,86 +87,88 @@ impl Writer {
         if self.try_to_lead() {
             return self.lead(deadline, Some(write)).expect("its own step has an answer");
         }
-        // Only who waits for another thread pays for a copy.
-        let news = Mutex::new(News::Nothing);
-        let place = Arc::new(Place { news, arrived: Condvar::new(), deadline });
-        let job = Job { write: write.into_owned(), place: Arc::clone(&place) };
+        // Only a thread that waits for another one pays for a copy.
+        let reply = Mutex::new(Reply::Pending);
+        let waiter = Arc::new(Waiter { reply, arrived: Condvar::new(), deadline });
+        let job = Job { write: write.into_owned(), waiter: Arc::clone(&waiter) };
         {
             let mut queue = locked(&self.queue);
             queue.waiting.push_back(job);
-            if !queue.led {
-                // The leader has gone meanwhile.
-                queue.led = true;
+            if !queue.has_leader {
+                // The leader finished meanwhile.
+                queue.has_leader = true;
                 drop(queue);
                 self.lead(deadline, None);
             }
         }
         loop {
-            match place.wait() {
-                News::Answer(answer) => return answer,
-                _ => drop(self.lead(place.deadline, None)),
+            match waiter.wait() {
+                Reply::Answer(answer) => return answer,
+                _ => drop(self.lead(waiter.deadline, None)),
             }
         }
     }
 
-    /// Does something with the connection while nobody else writes in this process.
+    /// Uses the connection while no other thread of this process writes.
     pub(super) fn alone<T>(&self, work: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
         work(&locked(&self.connection))
     }
 
     fn try_to_lead(&self) -> bool {
         let mut queue = locked(&self.queue);
-        !mem::replace(&mut queue.led, true)
+        !mem::replace(&mut queue.has_leader, true)
     }
 
-    /// Takes the leader's own step, if it is not among those that wait, and theirs. Returns the answer to its own.
+    /// Runs the leader's own step, unless it is in the queue, and the queued ones. Returns the reply to its own.
     fn lead(&self, deadline: Deadline, own: Option<Write<'_>>) -> Option<Result<Done>> {
-        let mut lead = Lead { writer: self, places: Vec::new() };
+        let mut lead = Leader { writer: self, waiters: Vec::new() };
         let connection = locked(&self.connection);
         let mut group = Group { connection: &connection, deadline, taken: 0, lost: None };
         if !connection.is_autocommit() {
-            // What is left of a leader that died.
+            // Left behind by a leader that panicked.
             group.lost = group.run("ROLLBACK").map_err(fault).err();
         }
         let mut own = own.map(|write| group.take(&write));
         let mut answers = Vec::new();
         let alone = usize::from(own.is_some());
         while answers.len() + alone < LARGEST_GROUP {
-            let Some(Job { write, place }) = locked(&self.queue).waiting.pop_front() else {
+            let Some(Job { write, waiter }) = locked(&self.queue).waiting.pop_front() else {
                 break;
             };
-            lead.places.push(place);
+            lead.waiters.push(waiter);
             answers.push(group.take(&write));
         }
+        let steps = group.taken;
         if let Err(error) = group.finish() {
+            tracing::warn!(steps, %error, "a group of steps was not committed");
             own = own.map(|_| Err(error.clone()));
             answers.fill_with(|| Err(error.clone()));
         }
         drop(connection);
-        for (place, answer) in lead.places.drain(..).zip(answers) {
-            place.tell(News::Answer(answer));
+        for (waiter, answer) in lead.waiters.drain(..).zip(answers) {
+            waiter.send(Reply::Answer(answer));
         }
         own
     }
 }
 
-/// Whoever leads. When it goes, for whatever reason, nobody is left waiting for it.
-struct Lead<'a> {
+/// The leader's duty. When it is dropped, also by a panic, no thread is left waiting.
+struct Leader<'a> {
     writer: &'a Writer,
-    /// Those whose steps were taken and who have no answer yet.
-    places: Vec<Arc<Place>>,
+    /// Threads whose steps were run and that have no reply yet.
+    waiters: Vec<Arc<Waiter>>,
 }
 
-impl Drop for Lead<'_> {
+impl Drop for Leader<'_> {
     fn drop(&mut self) {
-        for place in self.places.drain(..) {
-            let message = "the thread that wrote for others has died".to_owned();
-            place.tell(News::Answer(Err(StoreError::Backend { message })));
+        for waiter in self.waiters.drain(..) {
+            let message = "the thread that wrote for others panicked".to_owned();
+            waiter.send(Reply::Answer(Err(StoreError::Backend { message })));
         }
         let mut queue = locked(&self.writer.queue);
         match queue.waiting.front() {
-            Some(job) => job.place.tell(News::Lead),
-            None => queue.led = false,
+            Some(job) => job.waiter.send(Reply::TakeOver),
+            None => queue.has_leader = false,
         }
     }
 }
@@ -173,7 +179,7 @@ struct Group<'a> {
     deadline: Deadline,
     /// How many steps have been taken.
     taken: usize,
-    /// Why the engine has given up the whole transaction.
+    /// Why SQLite gave up the whole transaction.
     lost: Option<StoreError>,
 }
 
@@ -185,7 +191,7 @@ impl Group<'_> {
         if self.connection.is_autocommit() {
             self.deadline.retry(|| self.run("BEGIN IMMEDIATE"))?;
         }
-        // The first one needs no savepoint: there is nobody whose work must be kept if it fails.
+        // The first step needs no savepoint: if it fails, there is no earlier one to keep.
         let first = self.taken == 0;
         if !first {
             self.run("SAVEPOINT step").map_err(fault)?;
@@ -195,7 +201,7 @@ impl Group<'_> {
         match &done {
             Ok(_) => self.taken += 1,
             Err(error) if self.connection.is_autocommit() => {
-                // A full disk, for one, makes SQLite take back everything.
+                // A full disk, for example, makes SQLite roll back everything.
                 if !first {
                     self.lost = Some(error.clone());
                 }
@@ -212,7 +218,7 @@ impl Group<'_> {
         done
     }
 
-    /// Commits, if there is something to be committed.
+    /// Commits, if there is something to commit.
     fn finish(self) -> Result<()> {
         let done = match &self.lost {
             Some(error) => Err(error.clone()),
@@ -231,6 +237,6 @@ impl Group<'_> {
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // What a panic leaves behind is a transaction that was never committed; the next one to lead rolls it back.
+    // A panic leaves at most a transaction that was never committed; the next leader rolls it back.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -7,7 +7,7 @@ use contextree_engine::{
 };
 use contextree_json::Value;
 use contextree_store::{
-    ContextSettings, Memory, Schemes, Session, Store, StoreError, StoreOptions,
+    ContextSettings, Memory, OpenHook, Schemes, Session, Store, StoreError, StoreOptions,
 };
 use contextree_tree::NodeRef;
 
@@ -70,8 +70,7 @@ impl Measure for Ten {
 
 #[test]
 fn a_higher_layer_turns_what_it_stored_into_a_policy() {
-    let mut options = StoreOptions::default();
-    options.on_open = Some(Arc::new(|settings, context| {
+    let hook: OpenHook = Arc::new(|settings, context| {
         if let Some(max) = settings.more.get("budget").and_then(Value::as_u64) {
             let measure = MeasureName::from("tens");
             context.measures.push(("tens".to_owned(), Arc::new(Ten)));
@@ -79,7 +78,8 @@ fn a_higher_layer_turns_what_it_stored_into_a_policy() {
                 Some(Policy { limits: vec![Limit::Total { measure, max }], ..Policy::default() });
         }
         Ok(())
-    }));
+    });
+    let options = StoreOptions { on_open: Some(hook), ..StoreOptions::default() };
     let store = Store::open_with("memory:", options).unwrap();
     let mut settings = ContextSettings::default();
     settings.more.insert("budget", Value::from(20_u64));

@@ -3,10 +3,12 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
+use contextree::engine::{
+    CallError, CallResponse, CallStart, Cue, MAX_PARTIAL_BYTES, PreparedNode, Preview,
+};
 use contextree::{
-    AttemptStatus, CallError, CallOutcome, CallResponse, CallStart, Clock, CommitOptions, Context,
-    ContextOptions, Cue, Edit, Hash, Limit, MAX_PARTIAL_BYTES, MeasureName, NewNode, Op, Place,
-    Policy, PreparedNode, Preview, Region, SnapshotAddress,
+    AttemptStatus, CallOutcome, Clock, CommitOptions, Context, ContextOptions, Edit, Hash, Limit,
+    MeasureName, NewNode, Op, Place, Policy, Region, SnapshotAddress,
 };
 
 use crate::support::{block, children, commit, group, head, move_to, refuse, thread_ids, turns};

@@ -12,7 +12,7 @@ impl Draft {
     /// proportional to the change. Only rows that differ are written, so the rows between two trees
     /// of a branch are exactly what changed between them.
     pub fn freeze(&mut self) -> Tree {
-        self.undo.clear();
+        self.undo = Vec::new();
         drop(self.take_changed());
         let overlay = std::mem::take(&mut self.overlay);
         let Overlay { rows, index, .. } = overlay;

@@ -36,7 +36,7 @@ pub struct Draft {
     base: Base,
     overlay: Overlay,
     /// The open checkpoints, innermost last.
-    undo: Vec<Box<Undo>>,
+    undo: Vec<Undo>,
     /// The list (by its node) and position of the last removal: a guess at the position of the next
     /// one.
     hint: Option<(NodeKey, usize)>,

@@ -26,7 +26,7 @@ impl Draft {
     /// Checkpoints nest: a store's step holds one, and each batch or commit within it opens another.
     /// [`Draft::freeze`] ends all of them, because what is in the log stays there.
     pub fn checkpoint(&mut self) {
-        self.undo.push(Box::new(Undo {
+        self.undo.push(Undo {
             rows: self.overlay.rows.len(),
             changed: BTreeMap::new(),
             index: Vec::new(),
@@ -34,7 +34,7 @@ impl Draft {
             turn: self.overlay.turn,
             regions: self.base.regions.clone(),
             count: self.base.count,
-        }));
+        });
     }
 
     /// Keeps what was done since the innermost checkpoint; an outer one can still take it back.

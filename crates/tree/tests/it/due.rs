@@ -189,3 +189,35 @@ fn nodes_removed_at_once_are_reported_to_a_watched_draft() {
     let left = ids(left.view().region(Region::Sys).subtree().map(|(_, node)| node.id()));
     assert_eq!(left, ["sys", "stays"]);
 }
+
+#[test]
+fn an_outer_checkpoint_takes_back_what_an_inner_one_kept() {
+    let node = |id: &str| NodeData::new(id, "block");
+    let regions = [("sys", "^sys"), ("seq", "^seq"), ("ah", "^ah")];
+    let regions = regions.map(|(id, word)| NodeData::new(id, word));
+    let mut draft = Builder::new(NodeData::new("root", "^root"), regions).unwrap().finish_draft(1);
+    let system = draft.view().region(Region::Sys).key_of();
+    draft.insert(system, node("first"));
+    draft.freeze();
+    draft.insert(system, node("before"));
+    let all =
+        |draft: &Draft| ids(draft.view().region(Region::Sys).children().map(|child| child.id()));
+    let before = all(&draft);
+    draft.checkpoint();
+    draft.remove(draft.key("before").unwrap());
+    draft.checkpoint();
+    draft.insert(system, node("kept"));
+    draft.remove(draft.key("first").unwrap());
+    draft.keep();
+    draft.checkpoint();
+    draft.insert(system, node("taken back"));
+    draft.roll_back();
+    assert_eq!(all(&draft), ["kept"]);
+    let shared = draft.share();
+    draft.roll_back();
+    assert_eq!(all(&draft), before);
+    draft.insert(system, node("later"));
+    draft.freeze();
+    let kept = shared.view().region(Region::Sys).children().map(|child| child.id());
+    assert_eq!(ids(kept), ["kept"], "a shared working tree never changes");
+}
