@@ -55,13 +55,20 @@ impl State {
         for _ in 0..TRIES {
             let lineage = backend.lineage(row.branch)?;
             // Read before the journal, which tells the revision: if that is the row's, this is of it, too.
-            let running = backend.side_records(row.id, Some(calls::KIND))?.pop().map(Arc::new);
+            let mut running = backend.side_records(row.id, Some(calls::KIND))?;
             let (revision, journal) = backend.journal(row.id)?;
             if revision == row.revision {
                 let settings = Arc::new(ContextSettings::from_json(&row.settings)?);
                 let mut entries = Log::default();
                 journal.into_iter().for_each(|entry| entries.push(entry));
                 let lineage = lineage.into();
+                if running.len() > 1 {
+                    return Err(StoreError::Corrupt {
+                        record: format!("context {name}"),
+                        message: "it has more than one running call".to_owned(),
+                    });
+                }
+                let running = running.pop().map(Arc::new);
                 let state = State::new(row, settings, Arc::clone(backend), lineage, entries);
                 return Ok(State { running, ..state });
             }

@@ -11,6 +11,8 @@ pub struct Savepoint {
     snapshots: usize,
     skipped: usize,
     attempts: usize,
+    /// How many checkpoints the draft had. A commit ends them, and a call replaces the draft.
+    checkpoints: usize,
 }
 
 impl Context {
@@ -22,6 +24,7 @@ impl Context {
             snapshots: self.history.len(),
             skipped: self.skipped,
             attempts: self.recorded_attempts(),
+            checkpoints: self.draft.checkpoints(),
         }
     }
 
@@ -35,7 +38,7 @@ impl Context {
 
     /// Takes back what was done since the savepoint. Handles, measures and probes stay.
     ///
-    /// Returns false, and takes nothing back, if there was a commit or if an attempt was started or ended since: then
+    /// Returns false, and takes nothing back, if there was a commit, or a call or an attempt began or ended since: then
     /// the context has to be restored with [`Context::restart_from`].
     #[expect(clippy::needless_pass_by_value, reason = "a savepoint is used once")]
     pub fn roll_back(&mut self, savepoint: Savepoint) -> bool {
@@ -60,9 +63,11 @@ impl Context {
         *self = other;
     }
 
-    /// True if no commit ended the savepoint's checkpoint.
+    /// True if the savepoint's checkpoint is still open: no commit ended it, and no call that began
+    /// or ended replaced the draft.
     fn is_within(&self, savepoint: &Savepoint) -> bool {
         (self.history.len(), self.skipped) == (savepoint.snapshots, savepoint.skipped)
+            && self.draft.checkpoints() == savepoint.checkpoints
     }
 
     fn recorded_attempts(&self) -> usize {

@@ -261,8 +261,7 @@ fn damage_of_a_running_call_is_found() {
         }
         assert_eq!(put(&attempt, None), broken);
         assert_eq!(put(&attempt, Some(value.clone())), (false, None));
-        // One too many does not keep the context from being opened.
-        assert_eq!(put("attempt:9.9", Some(value)), (true, None));
+        assert_eq!(put("attempt:9.9", Some(value)), broken, "a call too many");
     });
 }
 

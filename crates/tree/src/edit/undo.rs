@@ -37,6 +37,12 @@ impl Draft {
         });
     }
 
+    /// Returns how many checkpoints are open. [`Draft::freeze`] and a fork have none.
+    #[must_use]
+    pub fn checkpoints(&self) -> usize {
+        self.undo.len()
+    }
+
     /// Keeps what was done since the innermost checkpoint; an outer one can still take it back.
     pub fn keep(&mut self) {
         let Some(inner) = self.undo.pop() else { return };
