@@ -141,7 +141,6 @@ impl<'a> Subjects<'a> {
         let (_, journal) = self.place.backend.journal(self.row.id)?;
         let last = self.row.head.map_or(u32::MAX, |head| head.cycle);
         let mut window = self.place.window(last, last)?;
-        debug_assert!(journal.iter().all(|entry| split_journal(entry).is_some()));
         let attempts: Result<Vec<Attempt>> = self
             .place
             .backend
@@ -151,6 +150,7 @@ impl<'a> Subjects<'a> {
             .collect();
         window.restore.check_digests();
         self.place.rest(&mut window.restore, self.row, &journal, &attempts?)?;
+        debug_assert!(journal.iter().all(|entry| split_journal(entry).is_some()));
         for record in self.place.backend.side_records(self.row.id, None)? {
             side::check(&self.row.name, &record)?;
             let is_call = record.kind == calls::KIND;
