@@ -29,6 +29,11 @@ impl Snapshot {
         Snapshot { tree, last_ns, history_digest }
     }
 
+    /// Returns the same snapshot with an equal tree.
+    pub(crate) fn with_tree(self, tree: Tree) -> Self {
+        Snapshot { tree, ..self }
+    }
+
     /// Returns an equal snapshot that shares only contents with any other.
     pub(crate) fn compacted(&self) -> Self {
         Snapshot { tree: self.tree.compacted(), ..*self }

@@ -6,7 +6,7 @@ use contextree_engine::{Attempt, Snapshot};
 
 use crate::calls;
 use crate::error::{Result, StoreError};
-use crate::load::{Place, split_journal};
+use crate::load::Place;
 use crate::rows::{Checkpoint, ContextRow, Stretch};
 use crate::side;
 use crate::store::Store;
@@ -141,7 +141,6 @@ impl<'a> Subjects<'a> {
         let (_, journal) = self.place.backend.journal(self.row.id)?;
         let last = self.row.head.map_or(u32::MAX, |head| head.cycle);
         let mut window = self.place.window(last, last)?;
-        debug_assert!(journal.iter().all(|entry| split_journal(entry).is_some()));
         let attempts: Result<Vec<Attempt>> = self
             .place
             .backend

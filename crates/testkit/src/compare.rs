@@ -46,7 +46,7 @@ pub fn compare(mut session: Session) -> Result<usize, String> {
                 last_snapshots(&model, &driver, &at)?;
             }
             (Ok(Outcome::Begun(expected)), Ok(Did::Begun(got))) => {
-                same_reports(expected, got, &at)?
+                same_reports(expected, got, &at)?;
             }
             _ => return Err(format!("model {expected:?}, engine {got:?}: {}", at("outcome"))),
         }

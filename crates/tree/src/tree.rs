@@ -3,6 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use crate::edit::Draft;
+use crate::store::Space;
 use crate::view::{Base, TreeRef};
 
 /// An immutable tree. Cloning it clones a few pointers.
@@ -39,6 +40,11 @@ impl Tree {
         let base = Base::clone(&self.0);
         let space = Arc::new(base.space.fork(base.rows));
         Draft::new(Base { space, ..base })
+    }
+
+    /// Returns the same tree over another log that has the same rows.
+    pub(crate) fn move_to(&self, space: &Arc<Space>) -> Tree {
+        Tree(Arc::new(Base { space: Arc::clone(space), ..Base::clone(&self.0) }))
     }
 
     /// Returns the cell that caches the digest of the whole tree.

@@ -76,22 +76,22 @@ impl Context {
         request: impl FnOnce(&Preview) -> Result<(CallStart, T), E>,
     ) -> Result<T, E> {
         self.check_idle().map_err(CallError::from)?;
-        let before = Before { draft: self.draft.fork(), counters: self.counters.clone() };
         let changed = self.draft.take_changed();
-        // The commit is made on the main line and not on a fork: lines of forks of forks would make reading slower with every call.
-        let (report, snapshot) = match self.commit_working(options, Some(now)) {
+        // The commit is made on a fork, which rejoins the line if the call is completed and is dropped if it is not.
+        let fork = self.draft.fork();
+        let draft = std::mem::replace(&mut self.draft, fork);
+        let before = Before { draft, counters: self.counters.clone() };
+        let committed = self.commit_working(options, Some(now)).map_err(|error| error.into());
+        let done = committed.map_err(|error: CallError| error.into()).and_then(|committed| {
+            let (report, snapshot) = committed;
+            let preview = Preview { report, snapshot, now, revision: self.revision };
+            let (start, value) = request(&preview)?;
+            Ok((preview, start, value))
+        });
+        let (preview, start, value) = match done {
             Ok(done) => done,
             Err(error) => {
-                changed.into_iter().for_each(|key| self.draft.mark_changed(key));
-                return Err(CallError::from(error).into());
-            }
-        };
-        let preview = Preview { report, snapshot, now, revision: self.revision };
-        let (start, value) = match request(&preview) {
-            Ok(done) => done,
-            Err(error) => {
-                self.restore_work(before);
-                drop(self.draft.take_changed());
+                (self.draft, self.counters) = (before.draft, before.counters);
                 changed.into_iter().for_each(|key| self.draft.mark_changed(key));
                 return Err(error);
             }
@@ -115,6 +115,7 @@ impl Context {
             record: None,
         }));
         if let Some(mut recorder) = self.recorder.take() {
+            self.draft.watch();
             recorder.note_work(self);
             self.recorder = Some(recorder);
         }

@@ -32,7 +32,8 @@ impl Context {
         let Some(call) = self.running.take() else { return Err(no_such(attempt)) };
         let now = self.settings.clock.now_ns();
         self.attempts.complete(attempt, outcome, now)?;
-        self.history.push(call.snapshot);
+        let tree = self.draft.rejoin(&call.before.draft, call.snapshot.tree());
+        self.history.push(call.snapshot.with_tree(tree));
         self.revision += 1;
         if let Some(mut recorder) = self.recorder.take() {
             recorder.note_complete(self, attempt, &call.report, call.record);

@@ -23,7 +23,7 @@ pub(crate) struct RunningCall {
     pub(crate) report: CommitReport,
     /// The creation stamp that is reserved for the answer.
     pub(crate) answer_ns: i64,
-    /// The working state before the call.
+    /// The working state before the call, on the line of the history. The call itself is on a fork until it is completed.
     pub(crate) before: Before,
     /// The record of the commit, if a store has it.
     pub(crate) record: Option<Encoded>,

@@ -3,9 +3,12 @@
 use std::collections::BTreeSet;
 
 use contextree_canon::Hash;
-use contextree_canon::record::{Encoded, WorkCounters, write_base, write_commit, write_work};
+use contextree_canon::record::{
+    BodyPlace, Encoded, RecordError, WorkCounters, apply, read_bodies, read_effects, write_base,
+    write_commit, write_work,
+};
 use contextree_json::Value;
-use contextree_tree::{Class, Log, NodeKey, NodeRef};
+use contextree_tree::{Class, Draft, Log, NodeKey, NodeRef};
 
 use super::account;
 use crate::attempt::Attempt;
@@ -147,19 +150,43 @@ impl Context {
     /// Drops all snapshots in memory except the newest, for a context whose history is kept in a
     /// store, and frees everything that only they used. Addresses before it are `E_NOT_LOADED` from
     /// then on. The cost is proportional to the newest snapshot. Returns false and does nothing if
-    /// there are changes since the newest snapshot or records that were not taken.
+    /// there are records that were not taken, or a call is running.
     pub fn forget_history(&mut self) -> bool {
-        let Some(head) = self.history.last().filter(|_| self.is_settled()) else { return false };
+        let Some(last) = self.history.last().filter(|_| self.is_recorded()) else { return false };
         if self.history.len() < 2 {
             return false;
         }
-        let head = head.compacted();
-        self.draft = head.tree().continue_branch();
+        let head = last.compacted();
+        let mut draft = head.tree().continue_branch();
+        if !self.draft.is_clean() {
+            // What was done since is laid over the new tree, as if the context were opened again.
+            self.draft.watch();
+            let changed = self.draft.take_changed();
+            let counters = self.work_counters();
+            let view = self.draft.view();
+            let work = write_work(Some(last.view()), view, &changed, counters, &Value::Null);
+            if lay(&mut draft, &work).is_err() {
+                return false;
+            }
+        }
+        self.draft = draft;
         self.skipped += self.history.len() - 1;
         self.history = Log::default();
         self.history.push(head);
         self.record_changes();
         true
+    }
+
+    /// Returns whether all records were taken and no call is running.
+    fn is_recorded(&self) -> bool {
+        let recorder = self.recorder.as_ref().filter(|_| self.running.is_none());
+        recorder.is_some_and(|recorder| {
+            recorder.snapshots == self.history.len()
+                && recorder.operations == self.counters.operations.len()
+                && recorder.warnings == self.counters.warnings.len()
+                && recorder.counters == self.work_counters()
+                && !recorder.replaced
+        })
     }
 
     /// Returns whether there are no changes since the newest snapshot, and all records were taken.
@@ -256,6 +283,20 @@ impl Context {
     fn work_counters(&self) -> WorkCounters {
         WorkCounters { last_ns: self.counters.last_ns, next_index: self.counters.next_index }
     }
+}
+
+/// Brings a draft to what a record of work says.
+fn lay(draft: &mut Draft, work: &Encoded) -> Result<(), RecordError> {
+    let effects = read_effects(&work.effects)?;
+    let mut bodies: Vec<_> = read_bodies(&work.bodies)?.into_iter().map(Some).collect();
+    let missing = || RecordError { message: "a body is missing".to_owned(), offset: 0 };
+    apply(draft, effects.puts, &effects.gone, &mut |place| {
+        let BodyPlace::Here(index) = place else { return Err(missing()) };
+        let body = bodies.get_mut(index as usize).and_then(Option::take).ok_or_else(missing)?;
+        let hash = body.shared();
+        let shared = work.shared.iter().find(|content| Some(content.hash) == hash);
+        body.into_body(shared.map(|content| &content.bytes[..]))
+    })
 }
 
 impl Recorder {

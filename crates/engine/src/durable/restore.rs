@@ -162,7 +162,8 @@ impl Restore {
         let effects = read_effects(&record.effects)?;
         let report = report_of(&effects).ok_or_else(|| fail("it has no report".to_owned()))?;
         let counters = Counters { last_ns: self.counters.last_ns, ..Counters::default() };
-        let before = Before { draft: self.draft.fork(), counters };
+        let fork = self.draft.fork();
+        let before = Before { draft: std::mem::replace(&mut self.draft, fork), counters };
         let snapshot = self.next_snapshot(effects, find_body)?;
         self.counters.last_ns = answer_ns;
         let attempt = attempt.to_owned();

@@ -46,6 +46,20 @@ fn tables_of_a_newer_version_are_refused() {
 }
 
 #[test]
+fn tables_of_version_1_get_side_records() {
+    let parameters = schema();
+    let url = shared(&parameters);
+    let name = parameters.strip_prefix("schema=").unwrap();
+    let store = Postgres::open(&url).unwrap();
+    let row = create(&store, "main");
+    run(&store, &format!("DROP TABLE {name}.side"));
+    run(&store, &format!("UPDATE {name}.meta SET value = '1' WHERE key = 'format'"));
+    let store = Postgres::open(&url).unwrap();
+    assert_eq!(store.side_records(row.id, None).unwrap(), Vec::new());
+    assert_eq!(store.check().unwrap(), Vec::<String>::new());
+}
+
+#[test]
 fn a_schema_of_somebody_else_is_left_alone() {
     let store = open();
     let parameters = schema();

@@ -343,6 +343,36 @@ fn end_something(context: &mut Context, random: &mut Rng, attempt: &str, name: &
     }
 }
 
+#[test]
+fn a_long_session_keeps_few_snapshots_in_memory() {
+    let store = Store::over(std::sync::Arc::new(Memory::new()), StoreOptions::default());
+    let mut session = store.create("main", &ContextSettings::default()).unwrap();
+    let mut expected = Context::new();
+    let long = "a result that is long enough to be stored apart. ".repeat(20);
+    for call in 0..700 {
+        let result = || NewNode::text(format!("{call} {long}")).role("tool").ttl(2);
+        let done = |context: &mut Context| -> Result<(), StepError> {
+            context.add(Place::head(), result()).unwrap();
+            context.begin_call(&CommitOptions::default(), request)?;
+            let attempt = context.running_call().unwrap().attempt.attempt_id.clone();
+            context.add(Place::at("^ah", 1), block(&format!("late{call}")).ttl(1)).unwrap();
+            context.complete_call(&attempt, answer(&format!("a{call}")), CallOutcome::default())?;
+            Ok(())
+        };
+        session.write(done).unwrap();
+        done(&mut expected).unwrap();
+        assert_eq!(session.history_digest().unwrap(), expected.history_digest());
+        if call % 50 == 0 {
+            assert_eq!(look(&mut session, sight), sight(&expected));
+        }
+    }
+    assert_eq!(look(&mut session, sight), sight(&expected));
+    let (loaded, skipped) =
+        look(&mut session, |context| (context.history().len(), context.skipped()));
+    assert!(loaded < 500 && skipped > 200, "{loaded} of {skipped} more are in memory");
+    sound(&store);
+}
+
 /// Everything that can be seen of a context, and what it would be if a running call were canceled.
 fn sight(context: &Context) -> (String, Hash, String, String) {
     let running = context.running_call().map(|call| (call.snapshot.digest(), call.report.clone()));

@@ -37,6 +37,7 @@ fn key_of(file: &rusqlite::Connection, table: &str) -> &'static str {
         Ok(_) => "rowid",
         // Tables of pairs: the numbers of this test are small.
         Err(_) if table == "journal" => "(context * 1000 + revision)",
+        Err(_) if table == "side" => "context",
         Err(_) if table == "pins" => "(context * 1000 + cycle)",
         Err(_) => "(branch * 1000 + content)",
     }
@@ -79,10 +80,25 @@ fn fill(home: &Home) {
         context.add(contextree::Place::head(), block("pending"))?;
         context.start_attempt(contextree::AttemptStart {
             provider: "somebody",
-            model: "some model",
+            model: "a model",
             params: b"",
             input: b"",
         });
+        Ok(())
+    })
+    .unwrap();
+    main.write(|context| -> Result<(), Box<dyn std::error::Error>> {
+        let options = contextree::CommitOptions::default();
+        context.begin_call(&options, |_| {
+            let (params, input) = (contextree::Hash::of(b""), contextree::Hash::of(b""));
+            let (provider, model) = ("a provider".to_owned(), "a model".to_owned());
+            let options = String::new();
+            Ok::<_, contextree::engine::CallError>((
+                contextree::engine::CallStart { provider, model, params, input, options },
+                (),
+            ))
+        })?;
+        context.add(contextree::Place::head(), block("late"))?;
         Ok(())
     })
     .unwrap();

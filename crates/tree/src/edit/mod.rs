@@ -8,6 +8,7 @@ mod data;
 mod freeze;
 mod ops;
 mod overlay;
+mod rejoin;
 mod touch;
 mod undo;
 mod working;
