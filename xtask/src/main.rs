@@ -3,6 +3,7 @@
 mod bench;
 mod check;
 mod conformance;
+mod example;
 mod features;
 mod format;
 mod fuzz;
@@ -33,6 +34,7 @@ const USAGE: &str = "usage: cargo xtask test              every check and every 
        cargo xtask tokens            token counts by another library
        cargo xtask tokens --write    the vocabularies in crates/tokens/data, from their sources
        cargo xtask providers         rendered requests, judged by the types of the official SDKs
+       cargo xtask example           builds and runs examples/agent, a program outside the workspace
        cargo xtask tidy              what the house style asks of files
        cargo xtask prose [PATH]      phrases to rewrite, in documents, comments and messages
        cargo xtask msrv              the minimum Rust version is the same everywhere
@@ -59,6 +61,7 @@ fn main() -> ExitCode {
         ["tokens"] => tokens::check(&root()),
         ["tokens", "--write"] => tokens::write(&root()),
         ["providers"] => providers::check(&root()),
+        ["example"] => example::run(&root()),
         ["tidy"] => tidy::check(&root()),
         ["prose"] => prose::run(&root(), None),
         ["prose", path] => prose::run(&root(), Some(path)),

@@ -142,3 +142,8 @@ pub use serde_json;
 #[cfg(all(doctest, feature = "tokens"))]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
+
+/// The examples of the page run as tests.
+#[cfg(all(doctest, feature = "tokens"))]
+#[doc = include_str!("../../../docs/tokens.md")]
+struct Tokens;
