@@ -1,26 +1,29 @@
-//! One turn of an agent: question, tool call, result, budget, request. Run it again, and the next turn follows.
+//! The loop of an agent: question, model call, tool call, result, next call. Run it again, and the conversation goes on.
+
+mod model;
 
 use contextree::budget::{Budget, Keeper};
-use contextree::provider::{Provider, RenderOptions, render};
-use contextree::{ContextSettings, Error, Place, SnapshotAddress};
-use contextree::{system, tool_call, tool_result, user};
+use contextree::calls::Request;
+use contextree::provider::Provider;
+use contextree::{ContextSettings, Error, Place, system, tool_result, user};
 
 fn main() -> Result<(), Error> {
     let budget = Keeper::new(Budget::from_toml("tokenizer = 'gpt-5'\nmax_tokens = 8000")?);
+    let request = Request::new(Provider::OpenAiChat, "gpt-5");
     let store = contextree::open("agent.db")?;
     let mut session = store.session_or_new("weather", &ContextSettings::default())?;
     session.update(|context| {
         if context.head().is_none() {
             context.add(Place::system(), system("You are a weather bot."))?;
         }
-        context.add(Place::head(), user("Will it rain in Oslo?"))?;
-        context.add(Place::head(), tool_call("call-1", "forecast", r#"{"city":"Oslo"}"#))?;
-        context.add(Place::head(), tool_result("call-1", "rain from 14:00"))?;
-        Ok::<_, Error>(budget.commit(context)?)
+        Ok::<_, Error>(context.add(Place::head(), user("Will it rain in Oslo?"))?)
     })?;
-    let snapshot = session.snapshot(SnapshotAddress::Back(0))?;
-    let options = RenderOptions::for_model("gpt-5");
-    let request = render(snapshot.view(), Provider::OpenAiChat, &options)?;
-    println!("{}", String::from_utf8_lossy(&request.bytes));
-    Ok(())
+    loop {
+        let call = request.begin_under(&mut session, &budget)?;
+        let answer = call.complete(&mut session, &model::send(&call.bytes))?;
+        let Some(tool) = answer.tool_calls.first() else { break };
+        let result = tool_result(&tool.id, "rain from 14:00");
+        session.update(|context| Ok::<_, Error>(context.add(Place::head(), result.clone())?))?;
+    }
+    Ok(println!("{}", String::from_utf8_lossy(&session.working()?.thread())))
 }

@@ -2,9 +2,13 @@
 
 use contextree_engine::{Attempt, CallOutcome, CallResponse, CommitReport, Context};
 use contextree_json::{Value, parse};
-use contextree_provider::read::{Usage, provider_of_answer, read_usage};
+use contextree_provider::parts::names;
+use contextree_provider::read::{
+    Kind, Usage, kind_of_node, provider_of_answer, read_usage, text_of_node,
+};
 use contextree_provider::{Provider, read_answer};
 use contextree_store::Session;
+use contextree_tree::NewNode;
 
 use super::request::Request;
 use crate::error::{Code, Error, Result};
@@ -17,8 +21,37 @@ pub struct Answered {
     pub report: CommitReport,
     /// The nodes of the answer, the first content of the new head.
     pub nodes: Vec<String>,
+    /// The tool calls of the answer, in order. Add a [`tool_result`](crate::tool_result) for each
+    /// before the next request.
+    pub tool_calls: Vec<ToolCall>,
     /// What the provider reported: usage, model, stop reason.
     pub outcome: CallOutcome,
+}
+
+/// A tool that the model wants to be called.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ToolCall {
+    /// The provider's id of the call; its result refers to it.
+    pub id: String,
+    /// The name of the tool.
+    pub name: String,
+    /// The arguments, as JSON text.
+    pub arguments: String,
+}
+
+impl ToolCall {
+    fn of(part: &NewNode) -> Option<Self> {
+        let text = |name: &str| {
+            let found = part.attributes.iter().find(|(own, _)| own == name);
+            found.and_then(|(_, value)| value.as_str()).unwrap_or_default().to_owned()
+        };
+        (kind_of_node(part) == Kind::Call).then(|| ToolCall {
+            id: text(names::CALL_ID),
+            name: text(names::NAME),
+            arguments: text_of_node(part).into_owned(),
+        })
+    }
 }
 
 /// Completes a call by the id of its attempt, in one durable step: the snapshot that was sent becomes part of the history, the usage is
@@ -56,11 +89,12 @@ fn complete_in(context: &mut Context, id: &str, document: &Value) -> Result<Answ
         part.set_role("assistant");
     }
     let count = parts.len();
+    let tool_calls = parts.iter().filter_map(|part| ToolCall::of(part)).collect();
     let report = context.complete_call(id, parts, outcome.clone())?;
     let cores = context.working().region(contextree_tree::Region::Head).children();
     let nodes = cores.flat_map(|core| core.children()).take(count);
     let nodes = nodes.map(|node| node.id().to_owned()).collect();
-    Ok(Answered { report, nodes, outcome })
+    Ok(Answered { report, nodes, tool_calls, outcome })
 }
 
 fn read_document(response: &[u8]) -> Result<Value> {

@@ -32,6 +32,6 @@ mod answer;
 mod call;
 mod request;
 
-pub use answer::{Answered, complete};
+pub use answer::{Answered, ToolCall, complete};
 pub use call::{Call, Sent, sent};
 pub use request::Request;
