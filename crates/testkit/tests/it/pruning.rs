@@ -216,7 +216,7 @@ fn what_a_selector_excludes_stays_with_everything_below_it() {
         context.preview(&options).unwrap_err()
     };
     assert_eq!(error(&[".block["]).code(), "E_SELECTOR_INVALID");
-    assert!(error(&[".block["]).to_string().contains("excludes `.block[`"));
+    assert!(error(&[".block["]).to_string().contains("`.block[` in `exclude`"));
     error(&["@t0 .block"]);
     let policy = policy(&["[id='u1']", ".cont[id='kept']"]);
     let options = CommitOptions { policy: Some(&policy), ..CommitOptions::default() };

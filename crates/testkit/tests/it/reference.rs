@@ -83,7 +83,7 @@ fn a_node_that_cannot_be_read_has_the_hash_of_nothing_and_a_warning() {
         let (hash, warning) = contextree::canon::content_hash_of_bytes(bytes);
         assert_eq!(hash, Hash::of_invalid_content());
         let warning = warning.expect("it is said").to_string();
-        assert!(warning.starts_with("the content is hashed as nothing"), "{warning}");
+        assert!(warning.starts_with("hashed as empty because"), "{warning}");
     }
     let (hash, warning) =
         contextree::canon::content_hash_of_bytes(br#"{"content":"x","role":"user"}"#);
