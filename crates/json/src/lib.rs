@@ -32,7 +32,7 @@
 //!
 //! [`Value`], [`Object`] and [`Number`] are the data; [`mod@write`] turns them to text; [`Reader`]
 //! turns text to events, and [`parse`](fn@parse) builds a value from these. [`lines`](fn@lines) cuts
-//! JSON Lines.
+//! JSON Lines. With the feature `serde`, `to_value` and `from_value` convert types that derive serde's traits.
 
 #![forbid(unsafe_code)]
 
@@ -41,9 +41,13 @@ mod lines;
 mod number;
 mod object;
 mod parse;
+#[cfg(feature = "serde")]
+mod serde;
 mod value;
 pub mod write;
 
+#[cfg(feature = "serde")]
+pub use crate::serde::{ConvertError, from_slice, from_value, to_canonical, to_value};
 pub use lines::lines;
 pub use number::Number;
 pub use object::{IntoIter, Iter, Object};
