@@ -52,16 +52,34 @@ pub use contextree_tree::{
     Body, Class, Content, Header, Log, NodeKey, NodeRef, Region, Scalar, Tree, TreeRef, Vocabulary,
 };
 
+pub use contextree_canon as canon;
+pub use contextree_engine as engine;
+pub use contextree_selector as selector;
+pub use contextree_selector::parse;
+pub use contextree_store as store;
+pub use contextree_store::{
+    ContextRow, ContextSettings, ReadError, Session, Store, StoreError, StoreOptions,
+};
+pub use contextree_tree as tree;
+
 #[cfg(feature = "tokens")]
 pub use contextree_budget as budget;
 #[cfg(feature = "tokens")]
 pub use contextree_cache as cache;
+#[cfg(feature = "import")]
+pub use contextree_import as import;
+#[cfg(feature = "providers")]
+pub use contextree_provider as provider;
+#[cfg(feature = "postgres")]
+pub use contextree_store_postgres as postgres;
 #[cfg(feature = "tokens")]
 pub use contextree_tokens as tokens;
 
 mod clock;
+mod open;
 
 pub use clock::SystemClock;
+pub use open::{open, open_with};
 
 /// The examples of the README run as tests.
 #[cfg(doctest)]

@@ -1,0 +1,70 @@
+//! Opens a store by its URL or path.
+
+use std::sync::Arc;
+
+use contextree_store::{Result, Store, StoreOptions};
+
+use crate::clock::SystemClock;
+
+/// Opens the store at a URL or path, with the clock of the machine.
+///
+/// | text | store | feature |
+/// |---|---|---|
+/// | `agent.db`, `sqlite:agent.db` | a SQLite file, created if it does not exist | `sqlite` |
+/// | `postgres://user@host/database` | a PostgreSQL database | `postgres` |
+/// | `memory:` | memory of this process, for tests | none |
+///
+/// A text with a scheme of two or more characters is a URL, everything else is a path.
+///
+/// # Errors
+///
+/// If the URL is invalid, if its feature is off, or if the store cannot be opened.
+pub fn open(url: &str) -> Result<Store> {
+    let clock = Arc::new(SystemClock);
+    open_with(url, StoreOptions { clock, ..StoreOptions::default() })
+}
+
+/// Like [`open`], but with options. [`StoreOptions::default`] has a logical clock: pass a [`SystemClock`] for real times.
+///
+/// # Errors
+///
+/// See [`open`].
+pub fn open_with(url: &str, options: StoreOptions) -> Result<Store> {
+    match scheme_of(url) {
+        #[cfg(feature = "postgres")]
+        Some("postgres" | "postgresql") => contextree_store_postgres::open(url, options),
+        Some(_) => Store::open_with(url, options),
+        None => Store::open_with(&format!("sqlite:{url}"), options),
+    }
+}
+
+/// Returns the scheme of a URL, or `None` for a path. A single letter is a Windows drive.
+fn scheme_of(url: &str) -> Option<&str> {
+    let (scheme, _) = url.split_once(':')?;
+    let is_scheme = scheme.len() >= 2
+        && scheme.starts_with(|first: char| first.is_ascii_alphabetic())
+        && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte));
+    is_scheme.then_some(scheme)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::scheme_of;
+
+    #[test]
+    fn a_text_with_a_scheme_is_a_url_and_everything_else_a_path() {
+        for (text, scheme) in [
+            ("memory:", Some("memory")),
+            ("sqlite:agent.db", Some("sqlite")),
+            ("postgres://me@host/db?schema=a:b", Some("postgres")),
+            ("mysql://host/db", Some("mysql")),
+            ("agent.db", None),
+            ("./notes:today.db", None),
+            ("/data/agent.db", None),
+            (r"C:\data\agent.db", None),
+            ("", None),
+        ] {
+            assert_eq!(scheme_of(text), scheme, "{text}");
+        }
+    }
+}
