@@ -1,0 +1,57 @@
+//! One state of a context.
+
+use contextree::{Context, Snapshot, TreeRef};
+
+/// One state of a context: a few pointers that keep the tree alive.
+#[derive(Debug)]
+pub(crate) struct State {
+    tree: Kept,
+    /// Its name: `@c12`, or `working state`.
+    pub(crate) label: String,
+}
+
+#[derive(Debug)]
+enum Kept {
+    Snapshot(Snapshot),
+    Working(Box<Context>),
+}
+
+impl State {
+    pub(super) fn of_snapshot(snapshot: Snapshot) -> State {
+        State { label: format!("@c{}", snapshot.cycle()), tree: Kept::Snapshot(snapshot) }
+    }
+
+    pub(super) fn of_working(context: &Context) -> State {
+        let fork = Box::new(context.fork_working());
+        State { tree: Kept::Working(fork), label: "working state".to_owned() }
+    }
+
+    /// Returns the tree.
+    pub(crate) fn tree(&self) -> TreeRef<'_> {
+        match &self.tree {
+            Kept::Snapshot(snapshot) => snapshot.view(),
+            Kept::Working(context) => context.working(),
+        }
+    }
+
+    /// Returns the snapshot; `None` for the working state.
+    pub(crate) fn snapshot(&self) -> Option<&Snapshot> {
+        match &self.tree {
+            Kept::Snapshot(snapshot) => Some(snapshot),
+            Kept::Working(_) => None,
+        }
+    }
+
+    /// Returns the number of its commit; `None` for the working state.
+    pub(crate) fn cycle(&self) -> Option<u32> {
+        self.snapshot().map(Snapshot::cycle)
+    }
+
+    /// Returns the state as a document.
+    pub(crate) fn export(&self) -> Vec<u8> {
+        match &self.tree {
+            Kept::Snapshot(snapshot) => snapshot.export(),
+            Kept::Working(context) => context.export_working(),
+        }
+    }
+}
