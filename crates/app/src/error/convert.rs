@@ -153,6 +153,18 @@ fn resolve(error: &ResolveError, text: &str) -> Error {
     }
 }
 
+impl From<OpError> for Error {
+    fn from(error: OpError) -> Self {
+        Error::refused(&error)
+    }
+}
+
+impl From<CommitError> for Error {
+    fn from(error: CommitError) -> Self {
+        Error::commit(&error)
+    }
+}
+
 impl From<StoreError> for Error {
     fn from(error: StoreError) -> Self {
         let failure = Error::new(error.code(), error.to_string());

@@ -1,5 +1,7 @@
 //! What a provider would refuse, and what it does not get.
 
+use std::fmt;
+
 use contextree::provider;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -45,6 +47,19 @@ impl From<&provider::Finding> for Finding {
             node: finding.node.clone(),
             path: finding.path.clone(),
             line: None,
+        }
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.message)?;
+        if !self.path.is_empty() {
+            write!(formatter, " at `{}`", self.path)?;
+        }
+        match &self.node {
+            Some(node) => write!(formatter, " (node `{node}`)"),
+            None => Ok(()),
         }
     }
 }
