@@ -7,6 +7,7 @@ mod example;
 mod features;
 mod format;
 mod fuzz;
+mod map;
 mod msrv;
 mod packages;
 mod prose;
@@ -30,6 +31,8 @@ const USAGE: &str = "usage: cargo xtask test              every check and every 
        cargo xtask bench page        docs/performance.md from the results in docs/performance.json
        cargo xtask fuzz [TARGET] [--seconds N]   fuzzing; ten minutes each by default
        cargo xtask cli               the pages and pictures of the command line, from the program
+       cargo xtask schema            crates/app/schema.json, from the types of requests and responses
+       cargo xtask map               the layers of the crates, and that imports point downwards
        cargo xtask format            digests by a reader in another language
        cargo xtask tokens            token counts by another library
        cargo xtask tokens --write    the vocabularies in crates/tokens/data, from their sources
@@ -57,6 +60,8 @@ fn main() -> ExitCode {
         ["fuzz", target] => fuzz::run(&root(), Some(target), "600"),
         ["fuzz", target, "--seconds", seconds] => fuzz::run(&root(), Some(target), seconds),
         ["cli"] => test::write_cli(&root()),
+        ["schema"] => test::write_schema(&root()),
+        ["map"] => map::check(&root()),
         ["format"] => format::check(&root()),
         ["tokens"] => tokens::check(&root()),
         ["tokens", "--write"] => tokens::write(&root()),

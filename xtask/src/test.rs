@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::{conformance, example, fuzz, setup, tidy};
+use crate::{conformance, example, fuzz, map, setup, tidy};
 
 /// How long each fuzz target of the selector language runs here; `cargo xtask fuzz` runs as long as one likes.
 const FUZZ_SECONDS: u32 = 15;
@@ -14,6 +14,8 @@ pub(crate) fn run(root: &Path) -> Result<String, String> {
     setup::run()?;
     say("tidy: files, names, lengths");
     tidy::check(root)?;
+    say("map: imports point downwards");
+    map::check(root)?;
     say("conformance table");
     conformance::check(root)?;
     cargo(root, "format", &["fmt", "--all", "--check"], &[])?;
@@ -53,6 +55,13 @@ pub(crate) fn write_cli(root: &Path) -> Result<String, String> {
     let arguments = ["test", "--quiet", "--package", "contextree-cli", "--test", "it"];
     cargo(root, "documents of the command line", &arguments, &[("CONTEXTREE_UPDATE", "1")])?;
     Ok("docs/cli.md, docs/tutorial.md, docs/pictures and crates/cli/tests/cases are up to date; look at the changes".to_owned())
+}
+
+/// Writes the JSON Schema of the wire forms.
+pub(crate) fn write_schema(root: &Path) -> Result<String, String> {
+    let arguments = ["test", "--quiet", "--package", "contextree-app", "--test", "it", "schema"];
+    cargo(root, "schema of the wire forms", &arguments, &[("CONTEXTREE_UPDATE", "1")])?;
+    Ok("crates/app/schema.json is up to date; look at the changes".to_owned())
 }
 
 #[expect(clippy::print_stderr, reason = "progress of a chore")]

@@ -1,22 +1,22 @@
 //! `ctx`: Contextree from a terminal.
 //!
 //! ```text
-//! arguments ─args→ Cli ─command→ data ─output→ standard output
-//!                          │
-//!                          └─error→ a message that says what to do next, on standard error, and an exit code
+//! arguments ─args→ Cli ─command→ request ─app→ response ─view→ text or JSON ─output→ standard output
+//!                                            │
+//!                                            └─error→ a message with hints on standard error, and an exit code
 //! ```
 //!
 //! | room | what |
 //! |---|---|
 //! | `args` | every option and command, for clap; the help pages |
-//! | `source` | where trees are read from: a store, a file, standard input; addresses of snapshots |
-//! | `command` | one file per command |
+//! | `source` | the workspace that the options name; files and standard input |
+//! | `command` | one file per command: its options, its request, how its response is printed |
 //! | `view` | how trees, nodes and differences are drawn |
 //! | `output` | people or programs: colour, width, pager, JSON |
-//! | `error` | codes, hints, exit codes |
+//! | `error` | how errors are printed; exit codes |
 //!
-//! The program is a front door: it asks the machine for the time, the environment and the terminal, and hands all of it on as
-//! arguments. What it prints is a function of these.
+//! What commands do is in `contextree-app`. This program is a door: it reads the time, the environment and the terminal, and
+//! passes all of it on as arguments. What it prints is a function of these.
 
 mod args;
 mod command;
@@ -34,7 +34,7 @@ pub use manual::reference;
 use args::Cli;
 use clap::{CommandFactory as _, FromArgMatches as _};
 use environment::Environment;
-use error::{Exit, Failure};
+use error::Exit;
 use output::Output;
 
 /// Returns the command with all its subcommands, as clap knows it.
@@ -61,14 +61,14 @@ pub fn run(arguments: &[OsString]) -> u8 {
     let environment = Environment::of_process(&cli.global);
     let mut output = Output::new(&cli.global, &environment);
     let done = command::run(&cli, &environment, &mut output);
-    let done = done.and_then(|exit| output.finish().map(|()| exit).map_err(Failure::from));
+    let done = done.and_then(|exit| output.finish().map(|()| exit).map_err(error::output));
     match done {
         Ok(exit) => exit as u8,
-        // Nobody reads any more, as behind `| head`. That is not an error.
+        // The reader has seen enough, as with `| head`. That is not an error.
         Err(failure) if failure.is_broken_pipe() => Exit::Ok as u8,
         Err(failure) => {
             output.failure(&failure);
-            failure.exit() as u8
+            error::exit(&failure) as u8
         }
     }
 }

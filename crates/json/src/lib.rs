@@ -32,7 +32,8 @@
 //!
 //! [`Value`], [`Object`] and [`Number`] are the data; [`mod@write`] turns them into text;
 //! [`Reader`] turns text into events, and [`parse`](fn@parse) builds a value from events.
-//! [`lines`](fn@lines) splits JSON Lines.
+//! [`lines`](fn@lines) splits JSON Lines. With the feature `serde`, `to_value` and
+//! `from_value` convert types that derive serde's traits.
 
 #![forbid(unsafe_code)]
 
@@ -41,11 +42,15 @@ mod lines;
 mod number;
 mod object;
 mod parse;
+#[cfg(feature = "serde")]
+mod serde;
 #[cfg(feature = "serde_json")]
 mod serde_json;
 mod value;
 pub mod write;
 
+#[cfg(feature = "serde")]
+pub use crate::serde::{ConvertError, from_slice, from_value, to_canonical, to_value};
 pub use lines::lines;
 pub use number::Number;
 pub use object::{IntoIter, Iter, Object};

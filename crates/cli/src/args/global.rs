@@ -95,5 +95,5 @@ pub(crate) struct Global {
 }
 
 fn edition(text: &str) -> Result<Edition, String> {
-    text.parse().map_err(|error: contextree_selector::UnknownEdition| error.to_string())
+    text.parse().map_err(|error: contextree::selector::UnknownEdition| error.to_string())
 }

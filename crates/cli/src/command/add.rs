@@ -1,18 +1,19 @@
 //! `ctx add`: a new node in the working state.
 
-use contextree::{Content, NewNode, Op, Outcome, Place, Zone};
-use contextree_json::{Object, Value};
+use contextree::{Content, NewNode};
+use contextree_app::command::add::{self, AddRequest};
+use contextree_app::wire::{self, Place, Zone};
 
 use super::Call;
 use super::input::{self, ContentOptions};
 use crate::error::{Exit, Failure};
 use crate::output::Format;
-use crate::source::{Change, place_of};
+use crate::source::ChangeOptions;
 
 /// Add a node to the working state; prints its id
 ///
-/// Without a place it goes into the core of the turn in progress (`^ah`). `--offset -1` puts it before the core, `--offset 1`
-/// behind; `--into ^sys` into the system region; `--at` takes a position with a cue, such as `(d0, cont[offset=0], end)`.
+/// Without a place it is added to the core of the turn in progress (`^ah`). `--offset -1` puts it before the core, `--offset 1`
+/// after it; `--into ^sys` into the system region; `--at` takes a position with a cue, such as `(d0, cont[offset=0], end)`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -21,7 +22,7 @@ Examples:
   ctx add --role tool --ttl 2 --offset 1 --key forecast --tag retrieved --content-file forecast.txt
   ctx add --role tool --kind result --attr data_call_id=call-1 --content-json '{\"rain\":true}'
   git diff | ctx add --role user --kind diff -
-  ctx add --at '(d1, end)' --role assistant --kind summary 'They agreed.'   behind the newest sealed turn")]
+  ctx add --at '(d1, end)' --role assistant --kind summary 'They agreed.'   after the newest sealed turn")]
 pub(crate) struct Args {
     #[command(flatten)]
     content: ContentOptions,
@@ -42,19 +43,19 @@ pub(crate) struct Args {
     #[arg(long = "tag", value_name = "TAG")]
     tags: Vec<String>,
 
-    /// How many commits it survives: 0 goes with the next one; never, if it is not given
+    /// How many commits it survives: 0 expires with the next one [default: it never expires]
     #[arg(long, allow_negative_numbers = true)]
     ttl: Option<i64>,
 
-    /// The lowest goes first when something must be pruned
+    /// Pruning takes the lowest first
     #[arg(long, allow_negative_numbers = true, default_value_t = 0, hide_default_value = true)]
     priority: i64,
 
-    /// The place among siblings: below 0 before the core of a turn, above 0 behind it
+    /// The place among siblings: below 0 before the core of a turn, above 0 after it
     #[arg(long, allow_negative_numbers = true)]
     offset: Option<i64>,
 
-    /// The id [default: one is made, such as block:3.1]
+    /// The id [default: generated, such as block:3.1]
     #[arg(long)]
     id: Option<String>,
 
@@ -86,7 +87,7 @@ pub(crate) struct Args {
     #[arg(long)]
     pinned: bool,
 
-    /// A group that goes when it is empty
+    /// A group that is removed when it is empty
     #[arg(long)]
     removable: bool,
 
@@ -103,7 +104,7 @@ pub(crate) struct Args {
     zone: Option<Zone>,
 
     #[command(flatten)]
-    change: Change,
+    change: ChangeOptions,
 }
 
 pub(super) fn zone(text: &str) -> Result<Zone, String> {
@@ -111,45 +112,41 @@ pub(super) fn zone(text: &str) -> Result<Zone, String> {
         "pre" => Ok(Zone::Pre),
         "core" => Ok(Zone::Core),
         "post" => Ok(Zone::Post),
-        _ => Err(format!("`{text}` is none of `pre`, `core`, `post`")),
+        _ => Err(format!("`{text}` is not `pre`, `core` or `post`")),
+    }
+}
+
+/// Returns the place that the options name.
+pub(super) fn place(
+    at: Option<&str>,
+    into: Option<&str>,
+    zone: Option<Zone>,
+    offset: Option<i64>,
+) -> Place {
+    let parent = into.unwrap_or("^ah").to_owned();
+    match (at, zone) {
+        (Some(at), _) => Place::At { at: at.to_owned() },
+        (None, Some(zone)) => Place::Zone { turn: parent, zone },
+        (None, None) => Place::Into { parent, offset },
     }
 }
 
 pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
-    let node = node(args)?;
-    let edition = call.global.edition;
-    let outcome = args.change.make(call, |context| {
-        let place = match &args.at {
-            Some(position) => place_of(context, position, edition)?,
-            None => place(args),
-        };
-        let op = Op::Add { place, node: node.clone() };
-        context.apply(op).map_err(|error| Failure::refused(&error))
-    })?;
-    let Outcome::Added { id, core } = outcome else {
-        return Err(Failure::new("E_INTERNAL", "adding a node did something else"));
+    let request = AddRequest {
+        node: wire::NewNode(node(args)?),
+        place: place(args.at.as_deref(), args.into.as_deref(), args.zone, args.offset),
+        change: args.change.to_change(),
     };
-    if call.output.format() == Format::Human {
-        call.output.text(&format!("{id}\n"));
-        if args.change.dry_run {
-            call.output.note(&args.change.words("it could be added"));
-        }
+    let added = call.read(|workspace, control| add::add(workspace, &request, control))?;
+    if call.output.format() != Format::Human {
+        call.output.form(&added);
         return Ok(Exit::Ok);
     }
-    let mut object = Object::from_iter([("id", Value::from(id))]);
-    if let Some(core) = core {
-        object.insert("core", core.into());
+    call.output.text(&format!("{}\n", added.id));
+    if args.change.dry_run {
+        call.output.note("it could be added (--dry-run)");
     }
-    call.output.value(&object.into());
     Ok(Exit::Ok)
-}
-
-fn place(args: &Args) -> Place {
-    let parent = args.into.clone().unwrap_or_else(|| "^ah".to_owned());
-    match args.zone {
-        Some(zone) => Place::Zone { turn: parent, zone },
-        None => Place::Into { parent, offset: args.offset },
-    }
 }
 
 fn node(args: &Args) -> Result<NewNode, Failure> {
@@ -165,7 +162,7 @@ fn node(args: &Args) -> Result<NewNode, Failure> {
         provenance: args.provenance.clone(),
         mime: args.mime.clone(),
         encoding: args.encoding.clone(),
-        content: args.content.read()?.unwrap_or(Content::Absent),
+        content: args.content.read()?.map_or(Content::Absent, Content::from),
         removable: args.removable,
         pinned: args.pinned,
         attributes: Vec::new(),

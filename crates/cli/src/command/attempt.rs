@@ -1,8 +1,10 @@
 //! `ctx attempt`: calls to a model, recorded beside the history.
 
 use clap::Subcommand;
-use contextree::{Attempt, AttemptStart, AttemptStatus, Context};
-use contextree_json::{Object, Value};
+use contextree_app::command::attempt::{
+    self, AttemptOutcome, AttemptResponse, EndRequest, StartRequest,
+};
+use contextree_app::wire::AttemptStatus;
 
 use super::Call;
 use crate::error::{Exit, Failure};
@@ -10,11 +12,11 @@ use crate::output::Format;
 use crate::output::style::{self, paint};
 use crate::output::table::Table;
 use crate::output::text::{ago, one_line};
-use crate::source::{Change, Source, read_bytes};
+use crate::source::{ChangeOptions, document};
 
 /// Record calls to a model: start, finish, fail, cancel, list
 ///
-/// Attempts are no part of the history and change no snapshot. Of what is sent only the digest is kept.
+/// Attempts are not part of the history and change no snapshot. Only the digest of what is sent is kept.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -42,11 +44,11 @@ Examples:
   ctx attempt start --provider openai --model gpt-5
   ctx attempt start --provider openai --model gpt-5 --params '{\"temperature\":0}' --input request.json")]
 struct Start {
-    /// Who is asked
+    /// The provider
     #[arg(long)]
     provider: String,
 
-    /// Which model
+    /// The model
     #[arg(long)]
     model: String,
 
@@ -59,7 +61,7 @@ struct Start {
     input: Option<String>,
 
     #[command(flatten)]
-    change: Change,
+    change: ChangeOptions,
 }
 
 /// The model answered
@@ -81,7 +83,7 @@ struct Finish {
     tokens_out: Option<u64>,
 
     #[command(flatten)]
-    change: Change,
+    change: ChangeOptions,
 }
 
 /// The call failed
@@ -98,10 +100,10 @@ struct Fail {
     error: String,
 
     #[command(flatten)]
-    change: Change,
+    change: ChangeOptions,
 }
 
-/// The call was stopped
+/// The call was canceled
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -111,7 +113,7 @@ struct Cancel {
     id: Option<String>,
 
     #[command(flatten)]
-    change: Change,
+    change: ChangeOptions,
 }
 
 /// List the attempts, oldest first
@@ -123,91 +125,53 @@ Examples:
 struct List {}
 
 pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
-    let attempt = match &args.action {
+    let done = match &args.action {
         Action::List(_) => return list(call),
         Action::Start(start) => self::start(start, call)?,
         Action::Finish(finish) => {
             let tokens = finish.tokens_in.zip(finish.tokens_out);
-            end(finish.id.as_deref(), &AttemptStatus::Completed, tokens, &finish.change, call)?
+            end(finish.id.as_ref(), AttemptOutcome::Completed { tokens }, finish.change, call)?
         }
         Action::Fail(fail) => {
-            let status = AttemptStatus::Error(fail.error.clone());
-            end(fail.id.as_deref(), &status, None, &fail.change, call)?
+            let outcome = AttemptOutcome::Error { error: fail.error.clone() };
+            end(fail.id.as_ref(), outcome, fail.change, call)?
         }
         Action::Cancel(cancel) => {
-            end(cancel.id.as_deref(), &AttemptStatus::Canceled, None, &cancel.change, call)?
+            end(cancel.id.as_ref(), AttemptOutcome::Canceled, cancel.change, call)?
         }
     };
     match call.output.format() {
-        Format::Human => call.output.text(&format!("{}\n", attempt.attempt_id)),
-        _ => call.output.value(&to_value(&attempt)),
+        Format::Human => call.output.text(&format!("{}\n", done.attempt.attempt_id)),
+        _ => call.output.form(&done.attempt),
     }
     Ok(Exit::Ok)
 }
 
-fn start(start: &Start, call: &Call<'_>) -> Result<Attempt, Failure> {
-    let input = start.input.as_deref().map(read_bytes).transpose()?;
-    start.change.make(call, |context| {
-        let thread = contextree::thread(context.working());
-        Ok(context
-            .start_attempt(AttemptStart {
-                provider: &start.provider,
-                model: &start.model,
-                params: start.params.as_bytes(),
-                input: input.as_deref().unwrap_or(&thread),
-            })
-            .clone())
-    })
+fn start(start: &Start, call: &Call<'_>) -> Result<AttemptResponse, Failure> {
+    let request = StartRequest {
+        provider: start.provider.clone(),
+        model: start.model.clone(),
+        params: start.params.clone(),
+        input: start.input.as_deref().map(document).transpose()?,
+        change: start.change.to_change(),
+    };
+    call.read(|workspace, control| attempt::start(workspace, &request, control))
 }
 
 fn end(
-    id: Option<&str>,
-    status: &AttemptStatus,
-    tokens: Option<(u64, u64)>,
-    change: &Change,
+    id: Option<&String>,
+    outcome: AttemptOutcome,
+    change: ChangeOptions,
     call: &Call<'_>,
-) -> Result<Attempt, Failure> {
-    change.make(call, |context| {
-        let id = match id {
-            Some(id) => id.to_owned(),
-            None => running(context)?,
-        };
-        context.end_attempt(&id, status.clone(), tokens).cloned().map_err(|error| {
-            Failure::new(error.code(), error.to_string())
-                .detail("attempt", id.as_str())
-                .hint("`ctx attempt list` shows them all")
-        })
-    })
-}
-
-fn running(context: &Context) -> Result<String, Failure> {
-    let is_running = |attempt: &&Attempt| attempt.status == AttemptStatus::Running;
-    let ids: Vec<&str> = context
-        .attempts()
-        .iter()
-        .filter(is_running)
-        .map(|attempt| attempt.attempt_id.as_str())
-        .collect();
-    match ids.as_slice() {
-        [only] => Ok((*only).to_owned()),
-        [] => Err(Failure::new("E_ATTEMPT_NOT_FOUND", "no attempt is running")
-            .hint("`ctx attempt start --provider NAME --model NAME` starts one")),
-        several => {
-            Err(Failure::usage(format!("several attempts are running: {}", several.join(", ")))
-                .hint(format!("name one: `ctx attempt finish {}`", several[0])))
-        }
-    }
+) -> Result<AttemptResponse, Failure> {
+    let request = EndRequest { id: id.cloned(), outcome, change: change.to_change() };
+    call.read(|workspace, control| attempt::end(workspace, &request, control))
 }
 
 fn list(call: &mut Call<'_>) -> Result<Exit, Failure> {
-    let source = Source::open(call)?;
-    let attempts: Vec<Attempt> = match source.reader() {
-        Some(reader) => reader.attempts()?.to_vec(),
-        // Documents have no attempts.
-        None => Vec::new(),
-    };
+    let attempts = call.read(attempt::list)?.attempts;
     if call.output.format() != Format::Human {
-        call.output.values(attempts.iter().map(to_value).collect());
+        call.output.forms(&attempts);
         return Ok(Exit::Ok);
     }
     if attempts.is_empty() {
@@ -219,11 +183,11 @@ fn list(call: &mut Call<'_>) -> Result<Exit, Failure> {
     for attempt in &attempts {
         let number =
             |tokens: Option<u64>| tokens.map(|number| number.to_string()).unwrap_or_default();
-        let (style, error) = match &attempt.status {
-            AttemptStatus::Running => (style::TTL, String::new()),
-            AttemptStatus::Completed => (style::ADDED, String::new()),
-            AttemptStatus::Canceled => (style::DIM, String::new()),
-            AttemptStatus::Error(why) => (style::REMOVED, one_line(why)),
+        let style = match attempt.status {
+            AttemptStatus::Running => style::TTL,
+            AttemptStatus::Completed => style::ADDED,
+            AttemptStatus::Canceled => style::DIM,
+            AttemptStatus::Error => style::REMOVED,
         };
         table.row(vec![
             paint(style::ID, &attempt.attempt_id),
@@ -234,32 +198,10 @@ fn list(call: &mut Call<'_>) -> Result<Exit, Failure> {
             one_line(&attempt.model),
             number(attempt.token_in),
             number(attempt.token_out),
-            error,
+            attempt.error.as_deref().map(one_line).unwrap_or_default(),
         ]);
     }
     let text = table.render(call.output.width());
     call.output.text(&text);
     Ok(Exit::Ok)
-}
-
-/// The keys are those of the specification.
-fn to_value(attempt: &Attempt) -> Value {
-    let number = |number: Option<u64>| number.map_or(Value::Null, Value::from);
-    let mut object = Object::from_iter([
-        ("attempt_id", Value::from(attempt.attempt_id.as_str())),
-        ("cycle_id", attempt.cycle_id.into()),
-        ("status", attempt.status.word().into()),
-        ("started_at", attempt.started_at.into()),
-        ("ended_at", attempt.ended_at.map_or(Value::Null, Value::from)),
-        ("provider", attempt.provider.as_str().into()),
-        ("model", attempt.model.as_str().into()),
-        ("params", attempt.params.to_string().into()),
-        ("input", attempt.input.to_string().into()),
-        ("token_in", number(attempt.token_in)),
-        ("token_out", number(attempt.token_out)),
-    ]);
-    if let AttemptStatus::Error(why) = &attempt.status {
-        object.insert("error", why.as_str().into());
-    }
-    object.into()
 }

@@ -1,11 +1,11 @@
 //! `ctx canon`: the bytes of the specification's reference serializer.
 
-use contextree::canon::reference_bytes_of_document;
-use contextree_json::parse;
+use contextree_app::Control;
+use contextree_app::command::canon::{self, CanonRequest};
 
 use super::Call;
 use crate::error::{Exit, Failure};
-use crate::source::read_bytes;
+use crate::source::document;
 
 /// Print the reference bytes of a root node, for comparison with other engines
 ///
@@ -24,14 +24,8 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
     let name = call.global.file.as_deref().unwrap_or(&args.node);
-    let place = if name == "-" { "standard input" } else { name };
-    let value = parse(&read_bytes(name)?).map_err(|error| {
-        Failure::new(error.code(), format!("{place}: {error}"))
-            .hint("give a root node, `{\"id\":…,\"children\":[…]}`, or a snapshot")
-    })?;
-    let node = value.get("root").unwrap_or(&value);
-    let bytes =
-        reference_bytes_of_document(node).map_err(|error| Failure::document(place, &error))?;
-    call.output.bytes(&bytes);
+    let request = CanonRequest { node: document(name)? };
+    let found = canon::canon(&request, &Control::default())?;
+    call.output.bytes(found.text.as_bytes());
     Ok(Exit::Ok)
 }

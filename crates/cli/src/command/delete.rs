@@ -1,14 +1,13 @@
-//! `ctx delete`: a context goes.
+//! `ctx delete`: removes a context.
 
 use std::io::BufRead as _;
 
-use contextree_json::{Object, Value};
+use contextree_app::command::delete::{self, DeleteRequest};
 
 use super::Call;
 use crate::error::{Exit, Failure};
 use crate::output::Format;
 use crate::output::text::count;
-use crate::source::{Access, Home};
 
 /// Delete a context, with everything that no other context needs
 ///
@@ -23,33 +22,31 @@ pub(crate) struct Args {
     /// The name of the context; it must be given
     name: String,
 
-    /// Do not ask
+    /// Delete without a question
     #[arg(long, short)]
     yes: bool,
 
-    /// Say what would go, and delete nothing
+    /// Report what would be deleted, and delete nothing
     #[arg(long)]
     dry_run: bool,
 }
 
 pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
-    let access = if args.dry_run { Access::Read } else { Access::Write };
-    let home = Home::open(call.global, call.environment, access)?;
-    let reader = home.store.reader(&args.name).map_err(|error| home.explain(error))?;
-    let snapshots = usize::try_from(reader.row().snapshots).unwrap_or(usize::MAX);
+    let delete = |dry_run: bool, call: &Call<'_>| {
+        let request = DeleteRequest { name: args.name.clone(), dry_run };
+        call.on(&call.store(), |workspace, control| delete::delete(workspace, &request, control))
+    };
+    let mut found = delete(true, call)?;
+    let snapshots = usize::try_from(found.snapshots).unwrap_or(usize::MAX);
     let what = format!("the context `{}` with {}", args.name, count(snapshots, "snapshot"));
     if !args.dry_run {
         if !args.yes {
             confirm(&what, args, call)?;
         }
-        home.store.delete(&args.name)?;
+        found = delete(false, call)?;
     }
     if call.output.format() != Format::Human {
-        call.output.value(&Value::Object(Object::from_iter([
-            ("name", Value::from(args.name.as_str())),
-            ("snapshots", Value::from(snapshots as u64)),
-            ("deleted", Value::from(!args.dry_run)),
-        ])));
+        call.output.form(&found);
     } else if args.dry_run {
         call.output.note(&format!("{what} would be deleted (--dry-run)"));
     } else {
@@ -61,15 +58,15 @@ pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
 fn confirm(what: &str, args: &Args, call: &Call<'_>) -> Result<(), Failure> {
     let environment = call.environment;
     if !(environment.stdin_is_terminal && environment.stderr_is_terminal) {
-        return Err(Failure::usage(format!("{what} is not deleted without being asked for"))
-            .hint(format!("`ctx delete {} --yes` deletes it", args.name)));
+        return Err(Failure::usage(format!("refusing to delete {what}"))
+            .with_hint(format!("pass `--yes`: `ctx delete {} --yes`", args.name)));
     }
-    call.output.say(&format!("delete {what}? There is no way back. Type `yes`:"));
+    call.output.say(&format!("delete {what}? This cannot be undone. Type `yes`:"));
     let mut answer = String::new();
     let read = std::io::stdin().lock().read_line(&mut answer);
     match read {
         Ok(_) if answer.trim().eq_ignore_ascii_case("yes") => Ok(()),
         Ok(_) => Err(Failure::usage("nothing was deleted")),
-        Err(error) => Err(Failure::io("standard input", &error)),
+        Err(error) => Err(Failure::io("standard input", error)),
     }
 }

@@ -1,17 +1,16 @@
-//! `ctx edit`: another content, or other attributes, for nodes of the active turn.
+//! `ctx edit`: new content or attributes for nodes of the turn in progress.
 
-use contextree::{Edit, Op};
-use contextree_json::Value;
+use contextree_app::command::edit::{self, EditRequest};
 
 use super::Call;
 use super::input::{self, ContentOptions};
 use super::output_ids;
 use crate::error::{Exit, Failure};
-use crate::source::{Change, targets};
+use crate::source::ChangeOptions;
 
 /// Change content or attributes of nodes that were added since the last commit
 ///
-/// Sealed nodes are not edited: add a new one instead. A selector changes all nodes that it matches, or none.
+/// Sealed nodes cannot be edited: add a new one instead. A selector changes all nodes that it matches, or none.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -34,31 +33,23 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NAME=JSON")]
     set_json: Vec<String>,
 
-    /// Take one of these away
+    /// Remove one of these
     #[arg(long, value_name = "NAME")]
     unset: Vec<String>,
 
     #[command(flatten)]
-    change: Change,
+    change: ChangeOptions,
 }
 
 pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
-    let mut set: Vec<(String, Value)> = input::texts(&args.set)?;
-    set.extend(input::values(&args.set_json)?);
-    let edit = Edit { content: args.content.read()?, set, unset: args.unset.clone() };
-    if edit == Edit::default() {
-        return Err(Failure::usage("nothing is to be changed")
-            .hint("give a content, --set, --set-json or --unset"));
-    }
-    let edition = call.global.edition;
-    let ids = args.change.make(call, |context| {
-        let ids = targets(context, &args.what, edition)?;
-        let op = |node: &String| Op::Edit { node: node.clone(), edit: edit.clone() };
-        context
-            .batch(ids.iter().map(op).collect())
-            .map_err(|batch| Failure::refused(&batch.error))?;
-        Ok(ids)
-    })?;
-    output_ids(&ids, &args.change, "changed", call);
+    let request = EditRequest {
+        target: args.what.clone(),
+        content: args.content.read()?,
+        set: input::object(&args.set, &args.set_json)?,
+        unset: args.unset.clone(),
+        change: args.change.to_change(),
+    };
+    let edited = call.read(|workspace, control| edit::edit(workspace, &request, control))?;
+    output_ids(&edited, &edited.changed, &args.change, "changed", call);
     Ok(Exit::Ok)
 }

@@ -1,12 +1,13 @@
 //! `ctx explain`: how a selector is read and answered.
 
+use contextree_app::command::explain::{self, ExplainRequest};
+
 use super::Call;
 use crate::error::{Exit, Failure};
 use crate::output::Format;
 use crate::output::style::{self, paint};
-use crate::source::Source;
 
-/// Tell how a selector is read, what is looked up, and what each step matches
+/// Explain how a selector is read, what is looked up, and what each step matches
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -19,16 +20,15 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
-    let source = Source::open(call)?;
-    let explanation = source.explain(&args.selector)?;
+    let request = ExplainRequest { selector: args.selector.clone() };
+    let found = call.read(|workspace, control| explain::explain(workspace, &request, control))?;
     if call.output.format() != Format::Human {
-        call.output.value(&explanation.to_value());
+        call.output.form(&found.explanation);
         return Ok(Exit::Ok);
     }
-    let text = explanation.to_text();
     let mut out = String::new();
-    for line in text.lines() {
-        // The labels stand in the first eleven columns.
+    for line in found.text.lines() {
+        // The first eleven columns are labels.
         let at = line.char_indices().nth(11).map_or(line.len(), |(at, _)| at);
         let (label, rest) = line.split_at(at);
         out.push_str(&format!("{}{rest}\n", paint(style::DIM, label)));

@@ -1,9 +1,12 @@
 //! `ctx export`: a state or the whole history, as a document that can be read again.
 
+use contextree_app::Address;
+use contextree_app::command::export::{self, ExportRequest, ExportWhat};
+
 use super::Call;
 use crate::args::parse_address;
 use crate::error::{Exit, Failure};
-use crate::source::{Access, Address, Home, Source};
+use crate::output::text::size;
 
 /// Write a snapshot, the working state or the whole history as a document
 ///
@@ -24,7 +27,7 @@ pub(crate) struct Args {
     #[arg(long, conflicts_with = "at")]
     history: bool,
 
-    /// Every snapshot that is sound, of a context that is damaged, as a history
+    /// Every intact snapshot of a damaged context, as a history
     #[arg(long, conflicts_with_all = ["at", "history"])]
     salvage: bool,
 
@@ -34,43 +37,25 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
-    let bytes = if args.salvage { salvage(call)? } else { read(args, call)? };
+    let what = match (args.history, args.salvage) {
+        (_, true) => ExportWhat::Salvage,
+        (true, _) => ExportWhat::History,
+        _ => ExportWhat::State,
+    };
+    let workspace = if args.salvage { call.store() } else { call.workspace()? };
+    let request = ExportRequest { at: args.at, what };
+    let found =
+        call.on(&workspace, |workspace, control| export::export(workspace, &request, control))?;
+    if let Some(intact) = found.intact {
+        call.output.note(&format!("{intact} snapshots are intact"));
+    }
+    let bytes = found.document.as_bytes();
     match &args.output {
-        None => call.output.bytes(&bytes),
+        None => call.output.bytes(bytes),
         Some(file) => {
-            std::fs::write(file, &bytes).map_err(|error| Failure::io(file, &error))?;
-            call.output.note(&format!(
-                "wrote {} to {file}",
-                crate::output::text::size(bytes.len() as u64)
-            ));
+            std::fs::write(file, bytes).map_err(|error| Failure::io(file, error))?;
+            call.output.note(&format!("wrote {} to {file}", size(bytes.len() as u64)));
         }
     }
     Ok(Exit::Ok)
-}
-
-fn read(args: &Args, call: &Call<'_>) -> Result<Vec<u8>, Failure> {
-    let source = Source::open(call)?;
-    if args.history {
-        return source.export_history()?.ok_or_else(no_snapshot);
-    }
-    match args.at {
-        Some(address) => Ok(source.state(address)?.export()),
-        None => Ok(source.newest()?.export()),
-    }
-}
-
-fn salvage(call: &mut Call<'_>) -> Result<Vec<u8>, Failure> {
-    let home = Home::open(call.global, call.environment, Access::Read)?;
-    let mut bytes = Vec::new();
-    let written = home
-        .store
-        .salvage(&call.global.context, &mut bytes)
-        .map_err(|error| home.explain(error))?;
-    call.output.note(&format!("{written} snapshots are sound"));
-    Ok(bytes)
-}
-
-fn no_snapshot() -> Failure {
-    Failure::new("E_SNAPSHOT_NOT_FOUND", "there is no snapshot yet")
-        .hint("`ctx commit` makes the first; `ctx export @` writes the working state")
 }

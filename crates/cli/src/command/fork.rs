@@ -1,13 +1,14 @@
 //! `ctx fork`: another context with the same past.
 
+use contextree_app::Address;
+use contextree_app::command::fork::{self, ForkRequest};
+
 use super::Call;
-use super::contexts::row_value;
 use crate::args::parse_address;
 use crate::error::{Exit, Failure};
 use crate::output::Format;
-use crate::source::{Access, Address, Home};
 
-/// Make a context that begins with a state of this one; they share the past
+/// Create a context that begins with a state of this one; they share the past
 ///
 /// Costs the same for any history. Without an address it begins with the working state, uncommitted changes included.
 #[derive(Debug, clap::Args)]
@@ -26,21 +27,18 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
-    let home = Home::open(call.global, call.environment, Access::Write)?;
-    // A context that is not there is explained with those that are.
-    home.reader(call.global)?;
-    let address = match args.at {
-        None | Some(Address::Working) => None,
-        Some(Address::Snapshot(address)) => Some(address),
-    };
-    let session = home.store.fork(&call.global.context, address, &args.name)?;
+    let request = ForkRequest { name: args.name.clone(), at: args.at };
+    let made =
+        call.on(&call.store(), |workspace, control| fork::fork(workspace, &request, control))?;
     if call.output.format() != Format::Human {
-        call.output.value(&row_value(session.row()));
+        call.output.form(&made.context);
         return Ok(Exit::Ok);
     }
     call.output.text(&format!("{}\n", args.name));
-    let from =
-        address.map_or_else(|| "the working state".to_owned(), |address| address.to_string());
+    let from = match args.at {
+        None | Some(Address::Working) => "the working state".to_owned(),
+        Some(address) => address.to_string(),
+    };
     call.output.note(&format!(
         "begins with {from} of {}; go on with `ctx -c {} …`",
         call.global.context, args.name

@@ -1,12 +1,12 @@
 //! `ctx hash`: content hashes of nodes that are given as JSON Lines.
 
-use contextree::canon::{content_hash_of_document, hashed_text};
-use contextree_json::{Object, Value};
+use contextree_app::Control;
+use contextree_app::command::hash::{self, HashRequest, HashedNode};
 
 use super::Call;
 use crate::error::{Exit, Failure};
 use crate::output::Format;
-use crate::source::{objects, read_bytes};
+use crate::source::document;
 
 /// Print the content hash of every node of a file of JSON Lines
 ///
@@ -29,24 +29,17 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
     let name = call.global.file.as_deref().unwrap_or(&args.nodes);
-    let place = if name == "-" { "standard input" } else { name };
-    let nodes = objects(place, &read_bytes(name)?)?;
-    let result = |node: &Object| match args.hashed {
-        true => hashed_text(node),
-        false => content_hash_of_document(node).to_string(),
-    };
+    let request = HashRequest { nodes: document(name)?, hashed: args.hashed };
+    let found = hash::hash(&request, &Control::default())?;
     if call.output.format() == Format::Human {
-        let lines: String = nodes.iter().map(|(_, node)| result(node) + "\n").collect();
+        let line = |node: &HashedNode| {
+            let text = node.content_hash.as_deref().or(node.hashed.as_deref());
+            text.unwrap_or_default().to_owned() + "\n"
+        };
+        let lines: String = found.nodes.iter().map(line).collect();
         call.output.bytes(lines.as_bytes());
-        return Ok(Exit::Ok);
+    } else {
+        call.output.forms(&found.nodes);
     }
-    let name = if args.hashed { "hashed" } else { "content_hash" };
-    let object = |(line, node): &(usize, Object)| {
-        let id = node.get("id").cloned().unwrap_or_default();
-        let entries =
-            [("id", id), ("line", Value::from(*line as u64)), (name, result(node).into())];
-        Value::Object(Object::from_iter(entries))
-    };
-    call.output.values(nodes.iter().map(object).collect());
     Ok(Exit::Ok)
 }

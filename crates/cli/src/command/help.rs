@@ -52,9 +52,9 @@ pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
         let names = root.get_subcommands().map(clap::Command::get_name);
         let names: Vec<&str> = TOPICS.iter().map(|(name, _, _)| *name).chain(names).collect();
         let failure = Failure::usage(format!("there is neither a command nor a topic `{first}`"));
-        return Err(match contextree_selector::closest(first, &names) {
-            Some(near) => failure.hint(format!("did you mean `ctx help {near}`?")),
-            None => failure.hint("`ctx help` lists commands and topics"),
+        return Err(match contextree::selector::closest(first, &names) {
+            Some(near) => failure.with_hint(format!("did you mean `ctx help {near}`?")),
+            None => failure.with_hint("`ctx help` lists commands and topics"),
         });
     }
     let mut command = super::man::find(&root, first)?;

@@ -1,7 +1,6 @@
 //! Contents and values, as they are given on the command line.
 
-use contextree::Content;
-use contextree_json::{Value, parse};
+use contextree::json::{Object, Value, parse};
 
 use crate::error::Failure;
 use crate::source::read_bytes;
@@ -22,21 +21,21 @@ pub(crate) struct ContentOptions {
 }
 
 impl ContentOptions {
-    /// Reads the content; nothing if none is given.
-    pub(crate) fn read(&self) -> Result<Option<Content>, Failure> {
+    /// Reads the content; `None` if none is given.
+    pub(crate) fn read(&self) -> Result<Option<Value>, Failure> {
         if let Some(text) = &self.content_json {
-            return Ok(Some(Content::from(json("--content-json", text)?)));
+            return Ok(Some(json("--content-json", text)?));
         }
         let bytes = match (&self.content, &self.content_file) {
-            (Some(text), _) if text != "-" => return Ok(Some(Content::from(text.as_str()))),
+            (Some(text), _) if text != "-" => return Ok(Some(Value::from(text.as_str()))),
             (Some(_), _) => read_bytes("-")?,
             (None, Some(file)) => read_bytes(file)?,
             (None, None) => return Ok(None),
         };
         match String::from_utf8(bytes) {
-            Ok(text) => Ok(Some(Content::from(text.as_str()))),
-            Err(_) => Err(Failure::usage("the content is no text in UTF-8")
-                .hint("encode it, for example with `base64`, and say so with `--encoding base64`")),
+            Ok(text) => Ok(Some(Value::from(text.as_str()))),
+            Err(_) => Err(Failure::usage("the content is not UTF-8 text")
+                .with_hint("encode it, for example with `base64`, and pass `--encoding base64`")),
         }
     }
 }
@@ -54,14 +53,20 @@ pub(crate) fn values(pairs: &[String]) -> Result<Vec<(String, Value)>, Failure> 
 fn name(pair: &str) -> Result<(String, &str), Failure> {
     match pair.split_once('=') {
         Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value)),
-        _ => Err(Failure::usage(format!("`{pair}` is no NAME=VALUE"))
-            .hint("write for example `data_call_id=call-1`")),
+        _ => Err(Failure::usage(format!("`{pair}` is not NAME=VALUE"))
+            .with_hint("write for example `data_call_id=call-1`")),
     }
 }
 
+/// Reads `name=text` and `name=JSON` pairs into an object.
+pub(crate) fn object(text: &[String], json: &[String]) -> Result<Object, Failure> {
+    Ok(texts(text)?.into_iter().chain(values(json)?).collect())
+}
+
+/// Parses JSON that was given on the command line.
 pub(crate) fn json(place: &str, text: &str) -> Result<Value, Failure> {
     parse(text.as_bytes()).map_err(|error| {
         Failure::new(error.code(), format!("{place}: {error}"))
-            .hint("quote it for the shell: '{\"rain\":true}'")
+            .with_hint("quote it for the shell: '{\"rain\":true}'")
     })
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::Call;
-use crate::error::{Exit, Failure};
+use crate::error::{self, Exit, Failure};
 
 /// Print a manual page, or write all of them
 #[derive(Debug, clap::Args)]
@@ -26,7 +26,7 @@ pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
     let mut root = crate::command().help_template("{all-args}");
     root.build();
     if let Some(directory) = &args.all {
-        let fail = |error: std::io::Error| Failure::io(directory, &error);
+        let fail = |error: std::io::Error| Failure::io(directory, error);
         std::fs::create_dir_all(directory).map_err(fail)?;
         let mut pages = 0;
         for (name, page) in pages_of(&root)? {
@@ -60,7 +60,8 @@ fn page(command: clap::Command) -> Result<Vec<u8>, Failure> {
         .date("")
         .source(source)
         .manual("Contextree")
-        .render(&mut page)?;
+        .render(&mut page)
+        .map_err(error::output)?;
     Ok(page)
 }
 
@@ -71,8 +72,8 @@ pub(super) fn find<'c>(root: &'c clap::Command, name: &str) -> Result<&'c clap::
     }
     let names: Vec<&str> = root.get_subcommands().map(clap::Command::get_name).collect();
     let failure = Failure::usage(format!("there is no command `{name}`"));
-    Err(match contextree_selector::closest(name, &names) {
-        Some(near) => failure.hint(format!("did you mean `{near}`?")),
-        None => failure.hint("`ctx help` lists the commands"),
+    Err(match contextree::selector::closest(name, &names) {
+        Some(near) => failure.with_hint(format!("did you mean `{near}`?")),
+        None => failure.with_hint("`ctx help` lists the commands"),
     })
 }

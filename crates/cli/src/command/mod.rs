@@ -1,4 +1,4 @@
-//! One file per command: its options, and what it does.
+//! One file per command: its options, its request, and how the response is printed.
 
 pub(crate) mod add;
 pub(crate) mod attempt;
@@ -36,14 +36,12 @@ pub(crate) mod thread;
 pub(crate) mod tokens;
 pub(crate) mod verify;
 
-use contextree_json::{Object, Value};
-
 use crate::args::{Cli, Command, Global};
 use crate::environment::Environment;
 use crate::error::{Exit, Failure};
 use crate::output::text::count;
 use crate::output::{Format, Output};
-use crate::source::Change;
+use crate::source::ChangeOptions;
 
 /// What a command is given besides its own options.
 pub(crate) struct Call<'c> {
@@ -102,17 +100,22 @@ pub(crate) fn run(
     }
 }
 
-/// Prints the ids that a change was about.
-fn output_ids(ids: &[String], change: &Change, word: &str, call: &mut Call<'_>) {
-    if call.output.format() == Format::Human {
-        let lines: String = ids.iter().map(|id| format!("{id}\n")).collect();
-        call.output.text(&lines);
-        if change.dry_run {
-            let text = format!("{} would be {word} (--dry-run)", count(ids.len(), "node"));
-            call.output.note(&text);
-        }
+/// Prints the ids that a change was about; `response` is the answer for programs.
+fn output_ids<T: serde::Serialize>(
+    response: &T,
+    ids: &[String],
+    change: &ChangeOptions,
+    word: &str,
+    call: &mut Call<'_>,
+) {
+    if call.output.format() != Format::Human {
+        call.output.form(response);
         return;
     }
-    let ids = Value::Array(ids.iter().map(|id| Value::from(id.as_str())).collect());
-    call.output.value(&Value::Object(Object::from_iter([(word, ids)])));
+    let lines: String = ids.iter().map(|id| format!("{id}\n")).collect();
+    call.output.text(&lines);
+    if change.dry_run {
+        let text = format!("{} would be {word} (--dry-run)", count(ids.len(), "node"));
+        call.output.note(&text);
+    }
 }

@@ -1,17 +1,17 @@
-//! `ctx move`: a node goes somewhere else.
+//! `ctx move`: a node gets another place.
 
-use contextree::{Op, Outcome, Place, WriteError, Zone};
-use contextree_json::{Object, Value};
+use contextree_app::command::move_::{self, MoveRequest};
+use contextree_app::wire::Zone;
 
 use super::Call;
-use super::add::zone;
+use super::add::{place, zone};
 use crate::error::{Exit, Failure};
 use crate::output::Format;
-use crate::source::{Change, place_of, targets};
+use crate::source::ChangeOptions;
 
 /// Move a node, with everything below it
 ///
-/// Within a region it keeps its id; a sealed node that goes to another region is created again, and the new ids are printed.
+/// Within a region it keeps its id; a sealed node that is moved to another region is created again, and the new ids are printed.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -39,54 +39,27 @@ pub(crate) struct Args {
     zone: Option<Zone>,
 
     #[command(flatten)]
-    change: Change,
+    change: ChangeOptions,
 }
 
 pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
-    let edition = call.global.edition;
-    let (id, outcome) = args.change.make(call, |context| {
-        let mut ids = targets(context, &args.what, edition)?;
-        let (Some(node), true) = (ids.pop(), ids.is_empty()) else {
-            let ids = targets(context, &args.what, edition)?;
-            let error = WriteError::Ambiguous { selector: args.what.clone(), ids };
-            return Err(Failure::write(&error, &args.what));
-        };
-        let place = match (&args.at, &args.into) {
-            (Some(position), _) => place_of(context, position, edition)?,
-            (None, parent) => {
-                let parent = parent.clone().unwrap_or_default();
-                match args.zone {
-                    Some(zone) => Place::Zone { turn: parent, zone },
-                    None => Place::Into { parent, offset: args.offset },
-                }
-            }
-        };
-        let op = Op::Move { node: node.clone(), place };
-        let outcome = context.apply(op).map_err(|error| Failure::refused(&error))?;
-        Ok((node, outcome))
-    })?;
-    let renamed = match outcome {
-        Outcome::Moved { renamed, .. } => renamed,
-        _ => Vec::new(),
+    let request = MoveRequest {
+        target: args.what.clone(),
+        place: place(args.at.as_deref(), args.into.as_deref(), args.zone, args.offset),
+        change: args.change.to_change(),
     };
+    let moved = call.read(|workspace, control| move_::move_(workspace, &request, control))?;
     if call.output.format() != Format::Human {
-        let pair = |(old, new): &(String, String)| {
-            let pair = [("from", Value::from(old.as_str())), ("to", Value::from(new.as_str()))];
-            Value::Object(Object::from_iter(pair))
-        };
-        call.output.value(&Value::Object(Object::from_iter([
-            ("id", Value::from(id)),
-            ("renamed", Value::Array(renamed.iter().map(pair).collect())),
-        ])));
+        call.output.form(&moved);
         return Ok(Exit::Ok);
     }
-    let new = renamed.iter().find(|(old, _)| *old == id).map_or(&id, |(_, new)| new);
-    call.output.text(&format!("{new}\n"));
-    for (old, new) in &renamed {
-        call.output.note(&format!("{old} is {new} now"));
+    let new = moved.renamed.iter().find(|renamed| renamed.from == moved.id);
+    call.output.text(&format!("{}\n", new.map_or(&moved.id, |renamed| &renamed.to)));
+    for renamed in &moved.renamed {
+        call.output.note(&format!("{} is now {}", renamed.from, renamed.to));
     }
     if args.change.dry_run {
-        call.output.note(&args.change.words("it could be moved"));
+        call.output.note("it could be moved (--dry-run)");
     }
     Ok(Exit::Ok)
 }

@@ -1,18 +1,17 @@
 //! `ctx new`: an empty context, and the store for it.
 
 use contextree::Vocabulary;
-use contextree_store::ContextSettings;
+use contextree_app::command::new::{self, NewRequest};
+use contextree_app::wire::Word;
 
 use super::Call;
 use super::commit::read_policy;
-use super::contexts::row_value;
 use crate::error::{Exit, Failure};
 use crate::output::Format;
-use crate::source::{Access, Home};
 
-/// Make an empty context, and the store if there is none
+/// Create an empty context, and the store if there is none
 ///
-/// The settings are kept with the context. A policy is used by every commit that does not say otherwise.
+/// The settings are stored with the context. A policy is used by every commit that does not name another one.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -24,7 +23,7 @@ pub(crate) struct Args {
     /// Its name [default: that of -c]
     name: Option<String>,
 
-    /// The words for nodes that are made: segment (seg, cont, block) or message (mt, mc, cb)
+    /// The words for the types of new nodes: segment (seg, cont, block) or message (mt, mc, cb)
     /// [default: message for editions 0.1 and 0.2, segment for 0.3]
     #[arg(long, value_name = "WORDS", value_parser = vocabulary)]
     vocabulary: Option<Vocabulary>,
@@ -43,26 +42,22 @@ fn vocabulary(text: &str) -> Result<Vocabulary, String> {
 }
 
 pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
-    let name = args.name.as_deref().unwrap_or(&call.global.context);
-    let edition = call.global.edition.unwrap_or_default();
-    let usual = match edition {
-        contextree::Edition::V0_3 => Vocabulary::Segment,
-        _ => Vocabulary::Message,
+    let request = NewRequest {
+        name: args.name.clone(),
+        vocabulary: args.vocabulary.map(Word),
+        policy: args.policy.as_deref().map(read_policy).transpose()?,
     };
-    let mut settings = ContextSettings {
-        edition,
-        vocabulary: args.vocabulary.unwrap_or(usual),
-        ..ContextSettings::default()
-    };
-    if let Some(file) = &args.policy {
-        settings.policy = Some(read_policy(file)?);
-    }
-    let home = Home::open(call.global, call.environment, Access::Create)?;
-    let session = home.store.create(name, &settings)?;
+    let made = call
+        .on(&call.store(), |workspace, control| new::new(workspace, &request, control))
+        .map_err(|error| match &args.policy {
+            Some(file) if error.code() == "E_POLICY_INVALID" => error.in_file(file),
+            _ => error,
+        })?;
     if call.output.format() != Format::Human {
-        call.output.value(&row_value(session.row()));
+        call.output.form(&made.context);
         return Ok(Exit::Ok);
     }
+    let name = &made.context.name;
     call.output.text(&format!("{name}\n"));
     let flag = if name == "main" { String::new() } else { format!("-c {name} ") };
     call.output.note(&format!(

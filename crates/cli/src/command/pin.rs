@@ -1,11 +1,11 @@
 //! `ctx pin` and `ctx unpin`: protection from pruning.
 
-use contextree::Op;
+use contextree_app::command::pin::{self, PinRequest, UnpinRequest};
 
 use super::Call;
 use super::output_ids;
 use crate::error::{Exit, Failure};
-use crate::source::{Change, targets};
+use crate::source::ChangeOptions;
 
 /// Protect nodes from pruning
 #[derive(Debug, clap::Args)]
@@ -19,10 +19,10 @@ pub(crate) struct Args {
     what: Vec<String>,
 
     #[command(flatten)]
-    change: Change,
+    change: ChangeOptions,
 }
 
-/// Take the protection from pruning away
+/// Remove the protection from pruning
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -34,34 +34,19 @@ pub(crate) struct UnpinArgs {
     what: Vec<String>,
 
     #[command(flatten)]
-    change: Change,
+    change: ChangeOptions,
 }
 
 pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
-    apply(&args.what, &args.change, "pinned", |node| Op::Pin { node }, call)
+    let request = PinRequest { targets: args.what.clone(), change: args.change.to_change() };
+    let done = call.read(|workspace, control| pin::pin(workspace, &request, control))?;
+    output_ids(&done, &done.pinned, &args.change, "pinned", call);
+    Ok(Exit::Ok)
 }
 
 pub(crate) fn run_unpin(args: &UnpinArgs, call: &mut Call<'_>) -> Result<Exit, Failure> {
-    apply(&args.what, &args.change, "unpinned", |node| Op::Unpin { node }, call)
-}
-
-fn apply(
-    what: &[String],
-    change: &Change,
-    word: &str,
-    op: impl Fn(String) -> Op,
-    call: &mut Call<'_>,
-) -> Result<Exit, Failure> {
-    let edition = call.global.edition;
-    let ids = change.make(call, |context| {
-        let mut ids = Vec::new();
-        for what in what {
-            ids.extend(targets(context, what, edition)?);
-        }
-        let ops = ids.iter().cloned().map(&op).collect();
-        context.batch(ops).map_err(|batch| Failure::refused(&batch.error))?;
-        Ok(ids)
-    })?;
-    output_ids(&ids, change, word, call);
+    let request = UnpinRequest { targets: args.what.clone(), change: args.change.to_change() };
+    let done = call.read(|workspace, control| pin::unpin(workspace, &request, control))?;
+    output_ids(&done, &done.unpinned, &args.change, "unpinned", call);
     Ok(Exit::Ok)
 }

@@ -28,10 +28,10 @@ pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
         Some(name) => PathBuf::from(name),
         None => std::env::temp_dir().join(format!("ctx-quickstart-{}", std::process::id())),
     };
-    let fail = |error: std::io::Error| Failure::io(&folder.display().to_string(), &error);
+    let fail = |error: std::io::Error| Failure::io(&folder.display().to_string(), error);
     if folder.join("contextree.db").exists() {
         return Err(Failure::usage(format!("there is a store in `{}` already", folder.display()))
-            .hint("name another folder"));
+            .with_hint("name another folder"));
     }
     std::fs::create_dir_all(&folder).map_err(fail)?;
     let done = tour::play(&folder, call);
@@ -51,7 +51,7 @@ pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
 fn step(folder: &Path, words: &[&str], call: &Call<'_>) -> Result<(), Failure> {
     let shown: Vec<String> = words.iter().map(|word| quoted(word)).collect();
     call.output.say_data(&format!("{} {}", paint(style::TITLE, "$ ctx"), shown.join(" ")))?;
-    let program = std::env::current_exe().map_err(|error| Failure::io("ctx", &error))?;
+    let program = std::env::current_exe().map_err(|error| Failure::io("ctx", error))?;
     let mut command = Command::new(program);
     command
         .args(words)
@@ -63,7 +63,7 @@ fn step(folder: &Path, words: &[&str], call: &Call<'_>) -> Result<(), Failure> {
     if let Some(width) = call.output.width() {
         command.env("COLUMNS", width.to_string());
     }
-    let status = command.status().map_err(|error| Failure::io("ctx", &error))?;
+    let status = command.status().map_err(|error| Failure::io("ctx", error))?;
     let is_raw = words.first().is_some_and(|word| ["thread", "render"].contains(word));
     if is_raw && !call.output.is_terminal() {
         call.output.say_data("")?;

@@ -1,17 +1,15 @@
-//! `ctx remove`: nodes go from the working state.
+//! `ctx remove`: nodes leave the working state.
 
-use std::collections::BTreeSet;
-
-use contextree::{Op, Outcome};
+use contextree_app::command::remove::{self, RemoveRequest};
 
 use super::Call;
 use super::output_ids;
 use crate::error::{Exit, Failure};
-use crate::source::{Change, targets};
+use crate::source::ChangeOptions;
 
-/// Remove nodes from the working state, with everything below them; prints what went
+/// Remove nodes from the working state, with everything below them; prints their ids
 ///
-/// Snapshots keep them. What stands in the core of a sealed turn is not removed by anybody.
+/// Snapshots keep them. The core of a sealed turn cannot be removed.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -24,29 +22,12 @@ pub(crate) struct Args {
     what: Vec<String>,
 
     #[command(flatten)]
-    change: Change,
+    change: ChangeOptions,
 }
 
 pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
-    let edition = call.global.edition;
-    let ids = args.change.make(call, |context| {
-        let mut ids = BTreeSet::new();
-        for what in &args.what {
-            ids.extend(targets(context, what, edition)?);
-        }
-        // One that stands below another goes with it.
-        let is_top = |id: &&String| {
-            let node = context.working().get(id);
-            !node.is_some_and(|node| node.ancestors().any(|above| ids.contains(above.id())))
-        };
-        let ops = ids.iter().filter(is_top).map(|id| Op::Remove { node: id.clone() }).collect();
-        let outcomes = context.batch(ops).map_err(|batch| Failure::refused(&batch.error))?;
-        let gone = outcomes.into_iter().flat_map(|outcome| match outcome {
-            Outcome::Removed(ids) => ids,
-            _ => Vec::new(),
-        });
-        Ok(gone.collect::<Vec<String>>())
-    })?;
-    output_ids(&ids, &args.change, "removed", call);
+    let request = RemoveRequest { targets: args.what.clone(), change: args.change.to_change() };
+    let done = call.read(|workspace, control| remove::remove(workspace, &request, control))?;
+    output_ids(&done, &done.removed, &args.change, "removed", call);
     Ok(Exit::Ok)
 }

@@ -1,8 +1,9 @@
 //! `ctx select`: what a selector matches.
 
-use contextree::query::{ContentMode, Materialize, RangeDiff, RangeOptions, resolve_on_tree};
-use contextree::{Answer, NodeRef, SelectOptions, Selection};
-use contextree_selector::parse;
+use contextree::json::Value;
+use contextree::query::{ContentMode, Materialize};
+use contextree_app::command::select::{self, Found, RangeRequest, SelectRequest, SelectWhat};
+use contextree_app::wire::{Node, Word};
 
 use super::Call;
 use crate::error::{Exit, Failure};
@@ -10,7 +11,6 @@ use crate::output::Format;
 use crate::output::style::{self, paint};
 use crate::output::table::Table;
 use crate::output::text::{count, one_line};
-use crate::source::Source;
 use crate::view::node;
 
 /// Find nodes by selector; in a pipe only their ids
@@ -29,7 +29,7 @@ pub(crate) struct Args {
     /// The selector; `ctx help selectors` explains the language
     selector: String,
 
-    /// Keep only nodes that this selector matches, or that stand below one that it matches
+    /// Keep only nodes that this selector matches, or that are below one that it matches
     #[arg(long = "where", value_name = "SELECTOR")]
     filter: Option<String>,
 
@@ -45,7 +45,7 @@ pub(crate) struct Args {
     #[arg(long, conflicts_with = "count")]
     ids: bool,
 
-    /// Print only how many there are
+    /// Print only the number of results
     #[arg(long)]
     count: bool,
 
@@ -61,7 +61,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", default_value_t = 3, hide_default_value = true)]
     context_lines: usize,
 
-    /// In a range: fields to put beside a changed node (content, mime, encoding, content_hash)
+    /// In a range: fields to print with a changed node (content, mime, encoding, content_hash)
     #[arg(long, value_name = "FIELDS", value_delimiter = ',', value_parser = materialize)]
     materialize: Vec<Materialize>,
 
@@ -85,166 +85,145 @@ fn materialize(text: &str) -> Result<Materialize, String> {
 }
 
 pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
-    let source = Source::open(call)?;
-    let filter = match &args.filter {
-        Some(text) => {
-            let filter =
-                parse(text, source.edition()).map_err(|errors| Failure::selector(&errors, text))?;
-            // It is checked here, where its text is at hand.
-            resolve_on_tree(&filter).map_err(|error| Failure::query(&error.into(), text))?;
-            Some(filter)
-        }
-        None => None,
-    };
-    let options = SelectOptions {
+    let is_table = call.output.is_terminal() || call.output.has_colour();
+    let request = SelectRequest {
+        selector: args.selector.clone(),
+        filter: args.filter.clone(),
         skip: args.skip,
         limit: args.limit,
-        filter,
-        range: RangeOptions {
-            include_content: args.content,
-            content_mode: args.content_mode,
-            context_lines: args.context_lines,
-            materialize: args.materialize.clone(),
-            max_snapshots: args.max_snapshots,
-            max_changes_per_snapshot: args.max_changes,
+        what: match call.output.format() {
+            _ if args.count => SelectWhat::Count,
+            _ if args.ids => SelectWhat::Ids,
+            Format::Human if !is_table => SelectWhat::Ids,
+            _ => SelectWhat::Nodes,
         },
-        range_as_nodes: false,
+        range: RangeRequest {
+            content: args.content,
+            content_mode: Word(args.content_mode),
+            context_lines: args.context_lines,
+            materialize: args.materialize.iter().copied().map(Word).collect(),
+            max_snapshots: args.max_snapshots,
+            max_changes: args.max_changes,
+        },
     };
-    match source.select(&args.selector, &options)? {
-        Answer::Nodes(selection) => nodes(args, &selection, call),
-        Answer::Range(range) => self::range(&range, call),
+    let response = call.read(|workspace, control| select::select(workspace, &request, control))?;
+    for warning in &response.warnings {
+        call.output.warning(warning);
+    }
+    let is_human = call.output.format() == Format::Human;
+    match &response.found {
+        Found::Count(number) if is_human => call.output.text(&format!("{number}\n")),
+        Found::Count(number) => call.output.form(number),
+        Found::Ids(ids) if is_human => {
+            let lines: String = ids.iter().map(|id| format!("{id}\n")).collect();
+            call.output.text(&lines);
+        }
+        Found::Ids(ids) => call.output.forms(ids),
+        Found::Nodes(nodes) if is_human => {
+            let text = table(nodes, call.output.width());
+            call.output.text(&text);
+            call.output.note(&paint(style::DIM, count(nodes.len(), "node")));
+        }
+        Found::Nodes(nodes) => call.output.forms(nodes),
+        Found::Range(range) if is_human => call.output.text(&draw_range(range)),
+        Found::Range(range) => call.output.value(range),
     }
     Ok(Exit::Ok)
 }
 
-fn nodes(args: &Args, selection: &Selection<'_>, call: &mut Call<'_>) {
-    for warning in &selection.warnings {
-        call.output.warning(&warning.to_string());
-    }
-    let format = call.output.format();
-    if args.count {
-        match format {
-            Format::Human => call.output.text(&format!("{}\n", selection.nodes.len())),
-            _ => call.output.value(&(selection.nodes.len() as u64).into()),
-        }
-    } else if args.ids && format != Format::Human {
-        call.output.values(selection.ids().into_iter().map(Into::into).collect());
-    } else if format != Format::Human {
-        call.output.values(selection.nodes.iter().map(|node| node::to_value(*node)).collect());
-    } else if args.ids || !call.output.is_terminal() && !call.output.has_colour() {
-        let lines: String = selection.nodes.iter().map(|node| format!("{}\n", node.id())).collect();
-        call.output.text(&lines);
-    } else {
-        let text = table(&selection.nodes, call.output.width());
-        call.output.text(&text);
-        call.output.note(&paint(style::DIM, count(selection.nodes.len(), "node")));
-    }
-}
-
-fn table(nodes: &[NodeRef<'_>], width: Option<usize>) -> String {
+fn table(nodes: &[Node], width: Option<usize>) -> String {
     if nodes.is_empty() {
         return String::new();
     }
     let titles = ["id", "place", "type", "role", "kind", "offset", "ttl", "marks", "size", "text"];
     let mut table = Table::new(&titles).right(5).right(6).right(8);
     for node in nodes {
-        let place = match (node::region(*node), node::depth(*node)) {
-            (Some(region), Some(depth)) if depth > 0 => format!("{} d{depth}", region.word()),
-            (Some(region), _) => region.word().to_owned(),
+        let place = match (&node.derived.region, node.derived.depth) {
+            (Some(region), Some(depth)) if depth > 0 => format!("{region} d{depth}"),
+            (Some(region), _) => region.clone(),
             _ => String::new(),
         };
         table.row(vec![
             paint(style::ID, one_line(node.id())),
             paint(style::DIM, place),
-            node::special_type(*node),
-            node::speaker(*node),
+            node::special_type(node),
+            node::speaker(node),
             node.kind().map(one_line).unwrap_or_default(),
-            node::offset(*node),
-            node::ttl(*node),
-            node::marks(*node),
-            node::bytes(*node),
-            node::preview(*node),
+            node::offset(node),
+            node::ttl(node),
+            node::marks(node),
+            node::bytes(node),
+            node::preview(node),
         ]);
     }
     table.render(width)
 }
 
-fn range(range: &RangeDiff, call: &mut Call<'_>) {
-    for warning in &range.warnings {
-        call.output.warning(warning);
-    }
-    for error in &range.errors {
-        call.output.warning(&format!("{}: {}", error.code, error.message));
-    }
-    if call.output.format() != Format::Human {
-        call.output.value(&range.to_value());
-        return;
-    }
+/// Draws what the matches gained, lost and changed. The form is that of the specification.
+fn draw_range(range: &Value) -> String {
     let mut out = String::new();
-    for block in &range.diffs {
-        let part = |style, mark: char, number: usize| paint(style, format!("{mark}{number}"));
+    for block in list(range, "diffs") {
+        let label = |side: &str| {
+            let label = block.get(side).and_then(|side| side.get("label")).and_then(Value::as_str);
+            paint(style::TITLE, label.unwrap_or_default())
+        };
+        let part = |style, mark: char, name: &str| {
+            let number = block.get("stats").and_then(|stats| stats.get(name)?.as_u64());
+            paint(style, format!("{mark}{}", number.unwrap_or_default()))
+        };
         out.push_str(&format!(
             "{} → {}   {} {} {}\n",
-            paint(style::TITLE, &block.to.label),
-            paint(style::TITLE, &block.from.label),
-            part(style::ADDED, '+', block.stats.added),
-            part(style::REMOVED, '-', block.stats.removed),
-            part(style::CHANGED, '~', block.stats.changed),
+            label("to"),
+            label("from"),
+            part(style::ADDED, '+', "added"),
+            part(style::REMOVED, '-', "removed"),
+            part(style::CHANGED, '~', "changed"),
         ));
-        for id in &block.added {
-            out.push_str(&format!(
-                "  {} {}\n",
-                paint(style::ADDED, "+"),
-                paint(style::ID, one_line(id))
-            ));
+        for (ids, style, mark) in
+            [("added_ids", style::ADDED, "+"), ("removed_ids", style::REMOVED, "-")]
+        {
+            for id in list(block, ids).iter().filter_map(Value::as_str) {
+                let id = paint(style::ID, one_line(id));
+                out.push_str(&format!("  {} {id}\n", paint(style, mark)));
+            }
         }
-        for id in &block.removed {
-            out.push_str(&format!(
-                "  {} {}\n",
-                paint(style::REMOVED, "-"),
-                paint(style::ID, one_line(id))
-            ));
-        }
-        for changed in &block.changed {
+        for changed in list(block, "changed") {
             out.push_str(&changed_line(changed));
         }
     }
-    call.output.text(&out);
+    out
 }
 
-fn changed_line(changed: &contextree::query::ChangedNode) -> String {
-    use contextree::query::ContentBody;
-    let mut line =
-        format!("  {} {}", paint(style::CHANGED, "~"), paint(style::ID, one_line(&changed.id)));
-    for field in &changed.fields {
-        match changed.delta.iter().find(|delta| delta.field == *field) {
-            Some(delta) => {
-                let text = |value: &contextree_json::Value| {
-                    String::from_utf8_lossy(&value.to_canonical()).into_owned()
-                };
-                line.push_str(&format!("  {field} {} → {}", text(&delta.to), text(&delta.from)));
-            }
-            None => line.push_str(&format!("  {field}")),
+fn list<'v>(value: &'v Value, name: &str) -> &'v [Value] {
+    value.get(name).and_then(Value::as_array).unwrap_or_default()
+}
+
+fn changed_line(changed: &Value) -> String {
+    let id = changed.get("id").and_then(Value::as_str).unwrap_or_default();
+    let mut line = format!("  {} {}", paint(style::CHANGED, "~"), paint(style::ID, one_line(id)));
+    let text = |value: Option<&Value>| {
+        value.map(|value| String::from_utf8_lossy(&value.to_canonical()).into_owned())
+    };
+    for field in list(changed, "fields").iter().filter_map(Value::as_str) {
+        let delta = changed.get("delta").and_then(|delta| delta.get(field));
+        match delta.map(|delta| (text(delta.get("to")), text(delta.get("from")))) {
+            Some((Some(to), Some(from))) => line.push_str(&format!("  {field} {to} → {from}")),
+            _ => line.push_str(&format!("  {field}")),
         }
     }
     line.push('\n');
-    match changed.content_diff.as_ref().map(|diff| &diff.body) {
-        None => {}
-        Some(ContentBody::Unified(text)) => {
-            for row in text.lines() {
-                let style = match row.as_bytes().first() {
-                    Some(b'+') => style::ADDED,
-                    Some(b'-') => style::REMOVED,
-                    _ => style::DIM,
-                };
-                line.push_str(&format!("      {}\n", paint(style, one_line(row))));
-            }
-        }
-        Some(_) => {
-            let value = changed.content_diff.as_ref().map(contextree::query::ContentDiff::to_value);
-            let text = value.map(|value| value.to_canonical()).unwrap_or_default();
-            line.push_str(&format!("      {}\n", String::from_utf8_lossy(&text)));
-        }
+    let Some(diff) = changed.get("content_diff") else { return line };
+    let Some(unified) = diff.get("diff").and_then(Value::as_str) else {
+        line.push_str(&format!("      {}\n", text(Some(diff)).unwrap_or_default()));
+        return line;
+    };
+    for row in unified.lines() {
+        let style = match row.as_bytes().first() {
+            Some(b'+') => style::ADDED,
+            Some(b'-') => style::REMOVED,
+            _ => style::DIM,
+        };
+        line.push_str(&format!("      {}\n", paint(style, one_line(row))));
     }
     line
 }

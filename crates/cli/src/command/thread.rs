@@ -1,9 +1,11 @@
 //! `ctx thread`: what a model is shown, provider-neutral.
 
+use contextree_app::Address;
+use contextree_app::command::thread::{self, ThreadRequest};
+
 use super::Call;
 use crate::args::parse_address;
 use crate::error::{Exit, Failure};
-use crate::source::{Address, Source};
 
 /// Print the thread of a state: one JSON array with an object for every block
 ///
@@ -21,11 +23,8 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
-    let source = Source::open(call)?;
-    let state = match args.at {
-        Some(address) => source.state(address)?,
-        None => source.newest()?,
-    };
-    call.output.bytes(&contextree::thread(state.tree()));
+    let request = ThreadRequest { at: args.at };
+    let found = call.read(|workspace, control| thread::thread(workspace, &request, control))?;
+    call.output.bytes(found.thread.as_bytes());
     Ok(Exit::Ok)
 }

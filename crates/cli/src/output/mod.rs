@@ -9,13 +9,15 @@ pub(crate) mod text;
 use std::io::{self, Write as _};
 
 use anstream::{AutoStream, ColorChoice};
-use contextree_json::Value;
+use contextree::json::Value;
+use contextree_app::wire;
+use serde::Serialize;
 
 use crate::args::{ColorWhen, Global};
 use crate::environment::Environment;
-use crate::error::Failure;
+use crate::error::{self, Failure};
 
-/// For whom to print.
+/// The format of the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Format {
     /// For people: text, with colour where it is wanted.
@@ -26,15 +28,14 @@ pub(crate) enum Format {
     JsonLines,
 }
 
-/// Where a command prints to. Nothing is written before the command has come to its end, so that a failure never follows half an
-/// answer.
+/// Where a command prints to. Nothing is written before the command has ended, so that an error never follows half an answer.
 #[derive(Debug)]
 pub(crate) struct Output {
     format: Format,
     colour: ColorChoice,
     error_colour: ColorChoice,
     data: Vec<u8>,
-    /// What is said besides, once the data is out.
+    /// Notes to print after the data.
     notes: Vec<String>,
     /// True if the data is text for people, which may be paged.
     paged: bool,
@@ -65,17 +66,17 @@ impl Output {
         }
     }
 
-    /// Returns for whom to print.
+    /// Returns the format.
     pub(crate) fn format(&self) -> Format {
         self.format
     }
 
-    /// True if people read standard output on a terminal.
+    /// Returns whether standard output is a terminal.
     pub(crate) fn is_terminal(&self) -> bool {
         self.environment.stdout_is_terminal
     }
 
-    /// True if styles reach the reader.
+    /// Returns whether styles are printed.
     pub(crate) fn has_colour(&self) -> bool {
         matches!(self.colour, ColorChoice::Always | ColorChoice::AlwaysAnsi)
     }
@@ -85,7 +86,7 @@ impl Output {
         self.environment.width
     }
 
-    /// Prints text for people. It may have styles; they are taken out where nobody sees them.
+    /// Prints text for people. It may have styles; they are removed where they would not be seen.
     pub(crate) fn text(&mut self, text: &str) {
         self.paged = true;
         if self.has_colour() {
@@ -96,7 +97,7 @@ impl Output {
         }
     }
 
-    /// Prints bytes exactly as they are; on a terminal a line break follows, so that the prompt stands alone.
+    /// Prints bytes exactly as they are; on a terminal a line break follows, so that the prompt begins a line.
     pub(crate) fn bytes(&mut self, bytes: &[u8]) {
         self.data.extend_from_slice(bytes);
         if self.is_terminal() && bytes.last() != Some(&b'\n') {
@@ -104,9 +105,19 @@ impl Output {
         }
     }
 
+    /// Prints a wire form in canonical JSON, on one line.
+    pub(crate) fn form<T: Serialize + ?Sized>(&mut self, form: &T) {
+        self.value(&wire::to_value(form));
+    }
+
+    /// Prints a list of wire forms: as one document, or one line for each.
+    pub(crate) fn forms<T: Serialize>(&mut self, forms: &[T]) {
+        self.values(forms.iter().map(wire::to_value).collect());
+    }
+
     /// Prints a value in canonical JSON, on one line.
     pub(crate) fn value(&mut self, value: &Value) {
-        contextree_json::write::value(&mut self.data, value);
+        contextree::json::write::value(&mut self.data, value);
         self.data.push(b'\n');
     }
 
@@ -118,36 +129,35 @@ impl Output {
         }
     }
 
-    /// Says something that is no data: what was done, what is suspicious, how to go on.
+    /// Adds a note that is not data: what was done, what is suspicious, how to go on.
     pub(crate) fn note(&mut self, text: &str) {
         self.notes.push(text.to_owned());
     }
 
-    /// Says it at once.
+    /// Prints a note at once.
     pub(crate) fn say(&self, text: &str) {
         let mut stream = AutoStream::new(io::stderr(), self.error_colour);
-        // Nothing can be said about a standard error that does not listen.
+        // A standard error that is closed cannot be told about it.
         let _ = writeln!(stream, "{text}");
     }
 
-    /// Prints a line of text for people at once, for commands that show others at work.
-    pub(crate) fn say_data(&self, text: &str) -> io::Result<()> {
+    /// Prints a line of text for people at once, for commands that run other commands.
+    pub(crate) fn say_data(&self, text: &str) -> Result<(), Failure> {
         let mut stream = AutoStream::new(io::stdout(), self.colour);
-        writeln!(stream, "{text}")?;
-        stream.flush()
+        writeln!(stream, "{text}").and_then(|()| stream.flush()).map_err(error::output)
     }
 
-    /// Says that something is suspicious, and is carried out all the same.
+    /// Prints a warning at once.
     pub(crate) fn warning(&self, text: &str) {
         let style = style::WARNING;
         self.say(&format!("{style}warning{style:#}: {text}"));
     }
 
-    /// Says why the command failed.
+    /// Prints why the command failed.
     pub(crate) fn failure(&self, failure: &Failure) {
         match self.format {
-            Format::Human => self.say(&style::paint_failure(&failure.to_text())),
-            _ => print_error(&failure.to_value()),
+            Format::Human => self.say(&style::paint_failure(&error::to_text(failure))),
+            _ => print_error(&wire::to_value(&failure.to_wire())),
         }
     }
 
@@ -176,6 +186,6 @@ impl Output {
 pub(crate) fn print_error(value: &Value) {
     let mut line = value.to_canonical();
     line.push(b'\n');
-    // Nothing can be said about a standard error that does not listen.
+    // A standard error that is closed cannot be told about it.
     let _ = io::stderr().write_all(&line);
 }

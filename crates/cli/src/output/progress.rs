@@ -1,8 +1,9 @@
 //! Progress of long work: a bar with rate and time left, on a terminal only, and only if the work takes longer than a second.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::time::Duration;
 
+use contextree_app::Progress as Step;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::environment::Environment;
@@ -10,23 +11,57 @@ use crate::environment::Environment;
 /// Work that is done sooner needs no bar.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// A bar on standard error. It is gone when the work is done.
-pub(crate) struct Progress {
+/// The bar of the task that a command reports. A new task replaces it.
+pub(crate) struct Bars<'e> {
+    environment: &'e Environment,
+    bar: RefCell<Option<(&'static str, Progress)>>,
+}
+
+impl<'e> Bars<'e> {
+    /// Returns no bar yet.
+    pub(crate) fn new(environment: &'e Environment) -> Bars<'e> {
+        Bars { environment, bar: RefCell::new(None) }
+    }
+
+    /// Shows how far a command is.
+    pub(crate) fn at(&self, step: Step) {
+        let mut bar = self.bar.borrow_mut();
+        if bar.as_ref().is_none_or(|(task, _)| *task != step.task) {
+            // The old bar is removed before the new one is drawn.
+            *bar = None;
+            *bar = Some((step.task, Progress::of(self.environment, step)));
+        }
+        if let (Some((_, progress)), false) = (&*bar, step.unit.is_empty()) {
+            progress.at(step.done, step.of.unwrap_or(step.done));
+        }
+    }
+}
+
+/// A bar on standard error. It is removed when the work is done.
+struct Progress {
     bar: ProgressBar,
     /// True while it waits to be shown.
     waits: Cell<bool>,
 }
 
 impl Progress {
+    fn of(environment: &Environment, step: Step) -> Progress {
+        match step.unit {
+            "" => Progress::waiting(environment, step.task),
+            "bytes" => Progress::of_bytes(environment, step.task, step.of),
+            unit => Progress::new(environment, step.task, unit),
+        }
+    }
+
     /// Returns a bar that counts in these units.
-    pub(crate) fn new(environment: &Environment, what: &str, unit: &str) -> Progress {
+    fn new(environment: &Environment, what: &str, unit: &str) -> Progress {
         let template =
             format!("{what} {{wide_bar}} {{pos}}/{{len}} {unit}, {{per_sec}}, {{eta}} left");
         Self::with_template(environment, &template)
     }
 
-    /// Returns a bar that counts bytes, of which it may not be known how many there are: standard input has no length.
-    pub(crate) fn of_bytes(environment: &Environment, what: &str, of: Option<u64>) -> Progress {
+    /// Returns a bar that counts bytes, with an unknown total for standard input.
+    fn of_bytes(environment: &Environment, what: &str, of: Option<u64>) -> Progress {
         let template = match of {
             Some(_) => "{wide_bar} {bytes}/{total_bytes}, {bytes_per_sec}, {eta} left",
             None => "{spinner} {bytes}, {bytes_per_sec}",
@@ -34,8 +69,8 @@ impl Progress {
         Self::with_template(environment, &format!("{what} {template}"))
     }
 
-    /// Returns a sign that something goes on of which nobody knows how long it takes.
-    pub(crate) fn waiting(environment: &Environment, what: &str) -> Progress {
+    /// Returns a spinner for work of unknown length.
+    fn waiting(environment: &Environment, what: &str) -> Progress {
         let progress =
             Self::with_template(environment, &format!("{{spinner}} {what}, {{elapsed}}"));
         if progress.waits.take() {
@@ -53,8 +88,8 @@ impl Progress {
         Progress { bar, waits: Cell::new(environment.stderr_is_terminal) }
     }
 
-    /// Tells how far the work is.
-    pub(crate) fn at(&self, done: u64, of: u64) {
+    /// Sets how far the work is.
+    fn at(&self, done: u64, of: u64) {
         self.bar.set_length(of);
         self.bar.set_position(done);
         if self.waits.get() && self.bar.elapsed() > PATIENCE {

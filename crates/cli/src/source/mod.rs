@@ -1,195 +1,95 @@
-//! Where trees are read from, and how a state is named.
+//! What a command works on and reads: the workspace that the options name, files, standard input.
 
-mod address;
 mod change;
-mod file;
-mod home;
-mod state;
-mod stretches;
 
-use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::sync::Arc;
 
-use contextree::query::Explanation;
-use contextree::query::{Timeline, explain, select};
-use contextree::{
-    Answer, CommitReport, Context, Edition, SelectOptions, Snapshot, SnapshotAddress, SnapshotError,
-};
-use contextree_store::{ReadError, Reader};
+use contextree::Clock;
+use contextree_app::{Control, Document, Source, Workspace};
 
-pub(crate) use address::{Address, Range};
-pub(crate) use change::{Change, is_name, place_of, targets};
-pub(crate) use file::{FileSource, Kind, objects, read_bytes};
-pub(crate) use home::{Access, Home, instant};
-pub(crate) use state::State;
-pub(crate) use stretches::Stretches;
+pub(crate) use change::ChangeOptions;
 
 use crate::command::Call;
 use crate::error::Failure;
+use crate::output::progress::Bars;
 
-/// Something that can be read: a context of a store, or a file.
-pub(crate) struct Source {
-    from: From,
-    edition: Edition,
-    /// Where it is read from, for people.
-    place: String,
+/// One command happens at one instant.
+struct Instant(i64);
+
+impl Clock for Instant {
+    fn now_ns(&self) -> i64 {
+        self.0
+    }
 }
 
-enum From {
-    File(Box<FileSource>),
-    Store(Reader),
-}
-
-impl Source {
-    /// Opens what the options name, to be read.
-    pub(crate) fn open(call: &Call<'_>) -> Result<Source, Failure> {
-        let global = call.global;
-        if let Some(name) = &global.file {
-            let file = FileSource::read(name)?;
-            let edition = global.edition.unwrap_or_default();
-            return Ok(Source {
-                place: file.place.clone(),
-                from: From::File(Box::new(file)),
-                edition,
-            });
-        }
-        let home = Home::open(global, call.environment, Access::Read)?;
-        let reader = home.reader(global)?;
-        let edition = global.edition.unwrap_or(reader.settings().edition);
-        let place = format!("{} in {}", reader.name(), global.store);
-        Ok(Source { from: From::Store(reader), edition, place })
+impl Call<'_> {
+    /// Returns the workspace: the file of `-f`, or the context in the store.
+    pub(crate) fn workspace(&self) -> Result<Workspace, Failure> {
+        let Some(name) = &self.global.file else { return Ok(self.store()) };
+        Ok(Workspace::of_document(&document(name)?)?.with_edition(self.global.edition))
     }
 
-    /// Returns where it is read from, for people.
-    pub(crate) fn place(&self) -> &str {
-        &self.place
+    /// Returns the workspace in the store, also if a file is given.
+    pub(crate) fn store(&self) -> Workspace {
+        Workspace::at(&self.global.store)
+            .with_context(&self.global.context)
+            .with_edition(self.global.edition)
+            .with_clock(Arc::new(Instant(self.environment.now)))
     }
 
-    /// Returns the edition of selectors.
-    pub(crate) fn edition(&self) -> Edition {
-        self.edition
-    }
-
-    /// Returns the open context, if it is one of a store.
-    pub(crate) fn reader(&self) -> Option<&Reader> {
-        match &self.from {
-            From::File(_) => None,
-            From::Store(reader) => Some(reader),
-        }
-    }
-
-    /// Returns how many snapshots there are.
-    pub(crate) fn snapshot_count(&self) -> usize {
-        match &self.from {
-            From::File(file) => file.snapshot_count(),
-            From::Store(reader) => reader.snapshot_count(),
-        }
-    }
-
-    /// Returns the newest snapshots, newest first, at most so many.
-    pub(crate) fn newest_snapshots(&self, limit: usize) -> Result<Vec<Snapshot>, Failure> {
-        let number = self.snapshot_count().min(limit);
-        if number > 1
-            && let From::Store(reader) = &self.from
-        {
-            let oldest = SnapshotAddress::Back(number as u64 - 1);
-            reader.prefetch(oldest, SnapshotAddress::Back(0))?;
-        }
-        (0..number).map(|back| self.snapshot(SnapshotAddress::Back(back as u64))).collect()
-    }
-
-    /// Returns the whole history as JSON Lines; nothing before the first commit.
-    pub(crate) fn export_history(&self) -> Result<Option<Vec<u8>>, Failure> {
-        if self.snapshot_count() == 0 {
-            return Ok(None);
-        }
-        match &self.from {
-            From::File(file) => Ok(file.history.as_ref().map(Context::export_history)),
-            From::Store(reader) => Ok(Some(reader.to_context()?.export_history())),
-        }
-    }
-
-    /// Returns the working state, uncommitted changes included.
-    pub(crate) fn working(&self) -> Result<State, Failure> {
-        match &self.from {
-            From::File(file) => Ok(State::of_working(file.context().share_working())),
-            From::Store(reader) => Ok(State::of_working(reader.working()?.clone())),
-        }
-    }
-
-    /// Returns a state.
-    pub(crate) fn state(&self, address: Address) -> Result<State, Failure> {
-        match address {
-            Address::Working => self.working(),
-            Address::Snapshot(address) => self.snapshot(address).map(State::of_snapshot),
-        }
-    }
-
-    /// Returns the newest snapshot, or the working state if there is none yet.
-    pub(crate) fn newest(&self) -> Result<State, Failure> {
-        match self.snapshot_count() {
-            0 => self.working(),
-            _ => self.state(Address::Snapshot(SnapshotAddress::Back(0))),
-        }
-    }
-
-    fn snapshot(&self, address: SnapshotAddress) -> Result<Snapshot, Failure> {
-        let missing =
-            || SnapshotError::NotFound { address: address.to_string(), oldest: None, newest: None };
-        match &self.from {
-            From::File(file) => match &file.history {
-                Some(context) => Ok(context.snapshot(address)?.clone()),
-                None => Err(missing().into()),
-            },
-            From::Store(reader) => Ok(reader.snapshot(address)?),
-        }
-    }
-
-    /// Answers a selector.
-    pub(crate) fn select(
+    /// Runs a command on the workspace, with progress bars.
+    pub(crate) fn read<T>(
         &self,
-        selector: &str,
-        options: &SelectOptions,
-    ) -> Result<Answer<'_>, Failure> {
-        match &self.from {
-            From::File(file) => select(selector, self.edition, &**file, options)
-                .map_err(|error| Failure::query(&error, selector)),
-            From::Store(reader) => reader
-                .select_with(selector, self.edition, options)
-                .map_err(|error| read_failure(error, selector)),
-        }
+        command: impl FnOnce(&Workspace, &Control<'_>) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        self.on(&self.workspace()?, command)
     }
 
-    /// Tells how a selector is answered.
-    pub(crate) fn explain(&self, selector: &str) -> Result<Explanation, Failure> {
-        match &self.from {
-            From::File(file) => explain(selector, self.edition, &**file)
-                .map_err(|error| Failure::query(&error, selector)),
-            From::Store(reader) => reader
-                .explain(selector, self.edition)
-                .map_err(|error| read_failure(error, selector)),
-        }
-    }
-
-    /// Returns the reports of the commits behind one up to another, by cycle. Files have none.
-    pub(crate) fn reports(
+    /// Like [`Call::read`], but on a given workspace.
+    pub(crate) fn on<T>(
         &self,
-        after: u32,
-        last: u32,
-    ) -> Result<BTreeMap<u32, CommitReport>, Failure> {
-        let mut reports = BTreeMap::new();
-        if let From::Store(reader) = &self.from {
-            reader.reports(after.saturating_add(1), last, &mut |cycle, _, report| {
-                reports.extend(report.map(|report| (cycle, report)));
-                Ok(())
-            })?;
-        }
-        Ok(reports)
+        workspace: &Workspace,
+        command: impl FnOnce(&Workspace, &Control<'_>) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let bars = Bars::new(self.environment);
+        let report = |progress| bars.at(progress);
+        command(workspace, &Control::default().with_progress(&report))
     }
 }
 
-fn read_failure(error: ReadError, selector: &str) -> Failure {
-    match error {
-        ReadError::Query(error) => Failure::query(&error, selector),
-        other => other.into(),
+/// Returns the name of a file in messages.
+pub(crate) fn place(name: &str) -> &str {
+    if name == "-" { "standard input" } else { name }
+}
+
+/// Reads all bytes of a file; `-` is standard input.
+pub(crate) fn read_bytes(name: &str) -> Result<Vec<u8>, Failure> {
+    if name != "-" {
+        return std::fs::read(name).map_err(|error| Failure::io(name, error));
     }
+    let mut bytes = Vec::new();
+    match io::stdin().lock().read_to_end(&mut bytes) {
+        Ok(_) => Ok(bytes),
+        Err(error) => Err(Failure::io("standard input", error)),
+    }
+}
+
+/// Reads a file whole; `-` is standard input.
+pub(crate) fn document(name: &str) -> Result<Document, Failure> {
+    Ok(Document::new(place(name), read_bytes(name)?))
+}
+
+/// Opens a file to be read while it is imported; `-` is standard input.
+pub(crate) fn open(name: &str) -> Result<Source<'static>, Failure> {
+    let source = |length, reader| Source { name: place(name).to_owned(), length, reader };
+    if name == "-" {
+        return Ok(source(None, Box::new(io::stdin().lock())));
+    }
+    let failed = |error| Failure::io(name, error);
+    let file = File::open(name).map_err(failed)?;
+    let metadata = file.metadata().map_err(failed)?;
+    // The length of a pipe or a device means nothing.
+    Ok(source(metadata.is_file().then_some(metadata.len()), Box::new(file)))
 }

@@ -2,25 +2,25 @@
 
 use std::collections::BTreeMap;
 
-use contextree::diff::Diff;
-use contextree::{Class, NodeRef};
-use contextree_json::Value;
+use contextree::json::Value;
+use contextree_app::command::diff::{DiffDetail, DiffResponse};
+use contextree_app::command::status::Pending;
+use contextree_app::wire::Node;
 use similar::{ChangeTag, TextDiff};
 
 use super::node;
 use crate::output::style::{self, paint};
 use crate::output::text::{count, cut, one_line, size};
-use crate::source::State;
 
-/// Draws a diff: a line of sums, then what came, what went and what changed.
+/// Draws a diff: a line of sums, then added, removed and changed nodes.
 pub(crate) fn draw(
-    diff: &Diff,
-    (older, newer): (&State, &State),
+    response: &DiffResponse,
+    detail: &DiffDetail,
     causes: &BTreeMap<String, String>,
     width: Option<usize>,
 ) -> String {
-    let mut out = sums(diff, older, newer);
-    let mut line = |mark: &str, style, node: NodeRef<'_>, why: &str| {
+    let mut out = sums(response, detail);
+    let mut line = |mark: &str, style, node: &Node, why: &str| {
         let mut text = format!("{} {}", paint(style, mark), paint(style::ID, one_line(node.id())));
         let mut add = |cell: String| {
             if !cell.is_empty() {
@@ -42,65 +42,55 @@ pub(crate) fn draw(
         out.push_str(&text);
         out.push('\n');
     };
-    for node in diff.added.iter().filter_map(|id| newer.tree().get(id)) {
+    for node in &detail.added {
         line("+", style::ADDED, node, "");
     }
-    for node in diff.removed.iter().filter_map(|id| older.tree().get(id)) {
+    for node in &detail.removed {
         let why = causes.get(node.id()).map(|cause| format!("({cause})"));
-        line("-", style::REMOVED, node, why.as_deref().unwrap_or(reason(node, older, newer)));
+        line("-", style::REMOVED, node, why.as_deref().unwrap_or(reason(node, response)));
     }
-    for changed in &diff.changed {
-        let sides = (older.tree().get(&changed.id), newer.tree().get(&changed.id));
-        if let (Some(before), Some(after)) = sides {
-            out.push_str(&change(before, after, &changed.fields));
-        }
+    for changed in &detail.changed {
+        out.push_str(&change(&changed.before, &changed.after, &changed.fields));
     }
     out
 }
 
 /// `@c1 → @c2   +3 −1 ~1   content 120 B → 140 B`, and how much of the thread's beginning is as it was.
-fn sums(diff: &Diff, older: &State, newer: &State) -> String {
-    let bytes = |state: &State| -> u64 {
-        let blocks = state.tree().nodes().filter(|(_, node)| node.class() == Class::Block);
-        blocks.map(|(_, block)| block.content().byte_len() as u64).sum()
-    };
-    let (before, after) = (contextree::thread(older.tree()), contextree::thread(newer.tree()));
-    let common = before.iter().zip(&after).take_while(|(left, right)| left == right).count();
-    let percent = if before.is_empty() { 100 } else { common * 100 / before.len() };
+fn sums(response: &DiffResponse, detail: &DiffDetail) -> String {
+    let (all, shared) = (detail.thread_bytes, detail.thread_bytes_shared);
+    let percent = (shared * 100).checked_div(all).unwrap_or(100);
     let part = |style, mark: char, number: usize| paint(style, format!("{mark}{number}"));
+    let diff = &response.diff;
     format!(
         "{} → {}   {} {} {}   content {} → {}   {}\n",
-        paint(style::TITLE, &older.label),
-        paint(style::TITLE, &newer.label),
+        paint(style::TITLE, &response.older.label),
+        paint(style::TITLE, &response.newer.label),
         part(style::ADDED, '+', diff.added.len()),
         part(style::REMOVED, '-', diff.removed.len()),
         part(style::CHANGED, '~', diff.changed.len()),
-        size(bytes(older)),
-        size(bytes(newer)),
-        paint(
-            style::DIM,
-            format!("{percent} % of the thread's bytes stay ({common} of {})", before.len())
-        ),
+        size(detail.bytes_before),
+        size(detail.bytes_after),
+        paint(style::DIM, format!("{percent} % of the thread's bytes stay ({shared} of {all})")),
     )
 }
 
-/// The region, and for sealed turns the turn.
-fn place(node: NodeRef<'_>) -> String {
-    let region = node::region(node).map_or("", contextree::Region::word);
-    let turn = node.ancestors().find(|above| above.class() == Class::Turn);
-    match turn {
-        Some(turn) => paint(style::DIM, format!("{region} {}", one_line(turn.id()))),
+/// Returns the region, and for sealed turns the turn.
+fn place(node: &Node) -> String {
+    let region = node.derived.region.as_deref().unwrap_or_default();
+    match node.turn() {
+        Some(turn) => paint(style::DIM, format!("{region} {}", one_line(turn))),
         None => paint(style::DIM, region),
     }
 }
 
-/// Why a node went, as far as the two states tell.
-fn reason(node: NodeRef<'_>, older: &State, newer: &State) -> &'static str {
-    let next = older.cycle().is_some_and(|cycle| newer.cycle() == Some(cycle + 1));
-    if next && node.ttl() == Some(0) { "(its ttl ran out)" } else { "" }
+/// Returns why a node was removed, as far as the two states show it.
+fn reason(node: &Node, response: &DiffResponse) -> &'static str {
+    let (older, newer) = (response.older.cycle, response.newer.cycle);
+    let next = older.is_some_and(|cycle| newer == Some(cycle + 1));
+    if next && node.ttl() == Some(0) { "(expired)" } else { "" }
 }
 
-fn change(before: NodeRef<'_>, after: NodeRef<'_>, fields: &[String]) -> String {
+fn change(before: &Node, after: &Node, fields: &[String]) -> String {
     let mut text =
         format!("{} {}", paint(style::CHANGED, "~"), paint(style::ID, one_line(after.id())));
     let mut content = String::new();
@@ -112,9 +102,9 @@ fn change(before: NodeRef<'_>, after: NodeRef<'_>, fields: &[String]) -> String 
             }
             continue;
         }
-        let value = |node: NodeRef<'_>| match field.as_str() {
-            "parent" => node.parent_id().map(Value::from),
-            name => node.header(name),
+        let value = |node: &Node| match field.as_str() {
+            "parent" => node.derived.parent.as_deref().map(Value::from),
+            name => node.fields.get(name).cloned(),
         };
         let shown = |value: Option<Value>| match value {
             None => "none".to_owned(),
@@ -129,9 +119,9 @@ fn change(before: NodeRef<'_>, after: NodeRef<'_>, fields: &[String]) -> String 
 }
 
 /// The lines that differ. Both sides have lines of their own, so that nothing is lost without colour.
-fn content_change(before: NodeRef<'_>, after: NodeRef<'_>) -> String {
-    let text = |node: NodeRef<'_>| match node.content() {
-        contextree::Content::Text(text) => text.to_string(),
+fn content_change(before: &Node, after: &Node) -> String {
+    let text = |node: &Node| match node.content() {
+        Some(Value::String(text)) => text.to_string(),
         _ => node::preview(node),
     };
     let (before, after) = (text(before), text(after));
@@ -151,12 +141,12 @@ fn content_change(before: NodeRef<'_>, after: NodeRef<'_>) -> String {
     out
 }
 
-/// Returns the sums in words: `2 nodes came, 1 went, 3 changed`.
-pub(crate) fn words(diff: &Diff) -> String {
-    match (diff.added.len(), diff.removed.len(), diff.changed.len()) {
+/// Returns the sums in words: `2 nodes added, 1 removed, 3 changed`.
+pub(crate) fn words(pending: Pending) -> String {
+    match (pending.added, pending.removed, pending.changed) {
         (0, 0, 0) => "nothing changed".to_owned(),
         (added, removed, changed) => {
-            format!("{} came, {removed} went, {changed} changed", count(added, "node"))
+            format!("{} added, {removed} removed, {changed} changed", count(added, "node"))
         }
     }
 }

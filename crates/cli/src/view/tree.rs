@@ -1,6 +1,9 @@
-//! A tree, drawn: one line per node, with what decides its life beside it.
+//! A tree, drawn: one line per node, with what decides how long it stays.
 
-use contextree::{Class, NodeRef};
+use std::collections::BTreeMap;
+
+use contextree::json::Value;
+use contextree_app::wire::{Node, NodeClass};
 
 use super::node;
 use crate::output::style::{self, paint};
@@ -20,42 +23,57 @@ pub(crate) struct Options {
     pub(crate) now: i64,
 }
 
-/// Draws nodes with everything below them. The root itself is not drawn.
-pub(crate) fn draw(nodes: &[NodeRef<'_>], options: &Options) -> String {
-    let mut drawing = Drawing { rows: Vec::new(), options: *options };
+/// Draws nodes with everything below them, in document order. The root itself is not drawn.
+pub(crate) fn draw(nodes: &[Node], options: &Options) -> String {
+    let mut children: BTreeMap<&str, Vec<&Node>> = BTreeMap::new();
+    let mut tops = Vec::new();
     for node in nodes {
-        if node.class() == Class::Root {
-            for region in node.children() {
+        // In document order a parent precedes its children.
+        match node.derived.parent.as_deref().and_then(|parent| children.get_mut(parent)) {
+            Some(siblings) => siblings.push(node),
+            None => tops.push(node),
+        }
+        children.insert(node.id(), Vec::new());
+    }
+    let mut drawing = Drawing { rows: Vec::new(), children, options: *options };
+    for node in tops {
+        if node.derived.class == NodeClass::Root {
+            for region in drawing.children(node) {
                 drawing.node(region, "", "");
             }
         } else {
-            drawing.node(*node, "", "");
+            drawing.node(node, "", "");
         }
     }
     drawing.render()
 }
 
-struct Drawing {
+struct Drawing<'n> {
     rows: Vec<Row>,
+    children: BTreeMap<&'n str, Vec<&'n Node>>,
     options: Options,
 }
 
-/// A line of the table, and what stands below it.
+/// A line of the table, and the lines below it.
 struct Row {
     cells: Vec<String>,
     below: Vec<String>,
 }
 
-impl Drawing {
-    /// `first` stands before the node itself, `rest` before everything below it. Trees have a limited depth.
-    fn node(&mut self, node: NodeRef<'_>, first: &str, rest: &str) {
-        let is_fixed = matches!(node.class(), Class::Root | Class::Region);
+impl<'n> Drawing<'n> {
+    fn children(&self, node: &Node) -> Vec<&'n Node> {
+        self.children.get(node.id()).cloned().unwrap_or_default()
+    }
+
+    /// `first` precedes the node itself, `rest` everything below it. Trees have a limited depth.
+    fn node(&mut self, node: &'n Node, first: &str, rest: &str) {
+        let is_fixed = matches!(node.derived.class, NodeClass::Root | NodeClass::Region);
         let name = match is_fixed {
             true => paint(style::TITLE, node.node_type()),
             false => paint(style::ID, one_line(node.id())),
         };
         let left = format!("{}{name}", paint(style::DIM, first));
-        let is_block = node.class() == Class::Block;
+        let is_block = node.derived.class == NodeClass::Block;
         let text = match is_block {
             true if self.options.full => String::new(),
             true => node::preview(node),
@@ -75,11 +93,12 @@ impl Drawing {
             text,
         ];
         self.rows.push(Row { cells, below });
-        self.children(node, rest);
+        self.below(node, rest);
     }
 
-    fn children(&mut self, node: NodeRef<'_>, rest: &str) {
-        let all = node.child_count();
+    fn below(&mut self, node: &'n Node, rest: &str) {
+        let children = self.children(node);
+        let all = children.len();
         let is_sequence = node.node_type() == "^seq";
         let skip = match self.options.turns {
             Some(turns) if is_sequence => all.saturating_sub(turns),
@@ -91,39 +110,43 @@ impl Drawing {
             cells[8] = format!("{}; without --turns all are drawn", count(skip, "older turn"));
             self.rows.push(Row { cells, below: Vec::new() });
         }
-        for (index, child) in node.children().enumerate().skip(skip) {
+        for (index, child) in children.into_iter().enumerate().skip(skip) {
             let (branch, line) =
                 if index + 1 == all { ("└─ ", "   ") } else { ("├─ ", "│  ") };
             self.node(child, &format!("{rest}{branch}"), &format!("{rest}{line}"));
         }
     }
 
-    /// What a region or a turn has in it.
-    fn summary(&self, node: NodeRef<'_>) -> String {
-        match (node.class(), node.node_type()) {
-            (Class::Region, "^seq") => count(node.child_count(), "turn"),
-            (Class::Region, _) => {
-                let blocks = node.subtree().filter(|(_, node)| node.class() == Class::Block);
-                let (number, bytes) = blocks.fold((0, 0), |(number, bytes), (_, block)| {
-                    (number + 1, bytes + block.content().byte_len() as u64)
-                });
-                if number == 0 {
-                    String::new()
-                } else {
-                    format!("{}, {}", count(number, "block"), size(bytes))
-                }
-            }
-            (Class::Turn, _) => {
-                let depth = node::depth(node).unwrap_or_default();
+    /// Describes what is in a region or a turn.
+    fn summary(&self, node: &Node) -> String {
+        match (node.derived.class, node.node_type()) {
+            (NodeClass::Region, "^seq") => count(self.children(node).len(), "turn"),
+            (NodeClass::Region, _) => match self.blocks(node) {
+                (0, _) => String::new(),
+                (number, bytes) => format!("{}, {}", count(number, "block"), size(bytes)),
+            },
+            (NodeClass::Turn, _) => {
+                let depth = node.derived.depth.unwrap_or_default();
                 format!("depth {depth}, {}", ago(node.created_at_ns(), self.options.now))
             }
             _ => String::new(),
         }
     }
 
-    fn content(&self, node: NodeRef<'_>, rest: &str) -> Vec<String> {
+    /// Returns the number of blocks below a node, and the bytes of their contents.
+    fn blocks(&self, node: &Node) -> (usize, u64) {
+        self.children(node).into_iter().fold((0, 0), |(number, bytes), child| {
+            let (below, bytes_below) = self.blocks(child);
+            match child.derived.class {
+                NodeClass::Block => (number + below + 1, bytes + bytes_below + child.derived.bytes),
+                _ => (number + below, bytes + bytes_below),
+            }
+        })
+    }
+
+    fn content(&self, node: &Node, rest: &str) -> Vec<String> {
         let value = match node.content() {
-            contextree::Content::Text(text) => text.to_string(),
+            Some(Value::String(text)) => text.to_string(),
             _ => node::preview(node),
         };
         value

@@ -1,8 +1,8 @@
 //! The kind `insert`: positions among the children of a core, in the words of the selector language and by cue. Both must do the same
 //! (ER-076).
 
-use contextree::engine::Cue;
 use contextree::{Context, NewNode, Place, Region};
+use contextree_app::wire;
 use contextree_json::{Object, Value};
 
 use super::Got;
@@ -22,8 +22,10 @@ pub(super) fn insert(case: &Case, edition: Edition) -> Result<Got, String> {
     let added = context.add_at(position, written, "new".into());
 
     let (mut other, _) = before(case, edition)?;
-    let cue = cue(case.field("cue").as_str().unwrap_or_default())?;
-    let by_cue = other.add(Place::cue(&core, cue), NewNode::text("new"));
+    let cue = case.field("cue").as_str().unwrap_or_default().to_owned();
+    let place = wire::Place::Cue { parent: core.clone(), cue };
+    let place = place.resolve(&mut other, None).map_err(|error| error.to_string())?;
+    let by_cue = other.add(place, NewNode::text("new"));
     match (added, by_cue) {
         (Err(error), Err(other)) if error.code() == other.code() => {
             if context.export_working() != untouched {
@@ -68,18 +70,4 @@ fn before(case: &Case, edition: Edition) -> Result<(Context, String), String> {
 fn order(context: &Context, core: &str, id: &str, new: &str) -> Result<Value, String> {
     let parent = context.working().get(core).ok_or("the core is gone")?;
     Ok(texts(parent.children().map(|node| if node.id() == id { new } else { node.id() })))
-}
-
-/// `start`, `end`, `+2` (after the second child), `-2` (before it).
-pub(super) fn cue(text: &str) -> Result<Cue, String> {
-    let number = |digits: &str| digits.parse::<u32>().map_err(|_| format!("no cue: `{text}`"));
-    match text {
-        "start" => Ok(Cue::Start),
-        "end" => Ok(Cue::End),
-        _ => match text.split_at_checked(1) {
-            Some(("+", digits)) => Ok(Cue::After(number(digits)?)),
-            Some(("-", digits)) => Ok(Cue::Before(number(digits)?)),
-            _ => Err(format!("no cue: `{text}`")),
-        },
-    }
 }

@@ -5,7 +5,6 @@ mod commit;
 mod insert;
 mod selectors;
 mod session;
-mod step;
 mod trees;
 mod ttl;
 mod values;

@@ -1,12 +1,12 @@
 //! The kind `session`: operations and commits in a row, with what each of them and the whole must give.
 
 use contextree::engine::Reference;
-use contextree::{CommitOptions, Context, Outcome, Policy, Snapshot, SnapshotAddress, TreeRef};
+use contextree::{CommitOptions, Context, Op, Outcome, Policy, Snapshot, SnapshotAddress, TreeRef};
+use contextree_app::wire;
 use contextree_json::{Object, Value, parse};
 
 use super::Got;
 use super::commit::report_value;
-use super::step::op;
 use crate::case::{Case, Edition};
 use crate::document::{header, ids, options, texts, thread_value};
 
@@ -75,6 +75,12 @@ impl Session {
         Ok(())
     }
 
+    /// Returns the operation of a step such as `{"op":"add","parent":"^ah","offset":1,"node":{…}}`.
+    fn op(&mut self, step: &Value) -> Result<Op, Refused> {
+        let op = wire::Op::from_value(step).map_err(|error| Refused::Case(error.to_string()))?;
+        op.resolve(&mut self.context, None).map_err(|error| Refused::Case(error.to_string()))
+    }
+
     fn carry_out(&mut self, step: &Value) -> Result<Object, Refused> {
         let name = step.get("op").and_then(Value::as_str).unwrap_or_default();
         let node = || step.get("node").and_then(Value::as_str).unwrap_or_default();
@@ -104,14 +110,14 @@ impl Session {
             }
             "batch" => {
                 let steps = step.get("steps").and_then(Value::as_array).unwrap_or_default();
-                let ops = steps.iter().map(op).collect::<Result<_, _>>().map_err(Refused::Case)?;
+                let ops = steps.iter().map(|step| self.op(step)).collect::<Result<_, _>>()?;
                 match self.context.batch(ops) {
                     Ok(_) => Ok(Object::new()),
                     Err(batch) => Err(Refused::op(&batch.error)),
                 }
             }
             _ => {
-                let op = op(step).map_err(Refused::Case)?;
+                let op = self.op(step)?;
                 let outcome = self.context.apply(op).map_err(|error| Refused::op(&error))?;
                 Ok(outcome_value(outcome))
             }

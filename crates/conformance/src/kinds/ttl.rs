@@ -1,10 +1,10 @@
 //! Kinds that follow one node over several commits.
 
 use contextree::{Class, Context, NewNode, Place, Snapshot};
+use contextree_app::wire;
 use contextree_json::{Object, Value};
 
 use super::Got;
-use super::step::new_node;
 use crate::case::{Case, Edition};
 use crate::document::{empty, number};
 
@@ -24,7 +24,8 @@ pub(super) fn ttl(case: &Case, edition: Edition) -> Result<Got, String> {
 
 pub(super) fn rag_insert(case: &Case, edition: Edition) -> Result<Got, String> {
     let inserted = number(case.expected("inserted_in_cycle"), "inserted_in_cycle")?;
-    let (node, offset) = new_node(case.field("node"))?;
+    let (wire::NewNode(node), offset) =
+        wire::NewNode::read(case.field("node")).map_err(|error| error.to_string())?;
     let id = node.id.clone().ok_or("the node has no id")?;
     let mut context = empty(inserted, edition)?;
     context

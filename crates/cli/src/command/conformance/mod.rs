@@ -5,8 +5,8 @@ mod table;
 use std::collections::BTreeMap;
 
 use contextree::Edition as Language;
+use contextree::json::{Object, Value};
 use contextree_conformance::{Case, Corpus, Edition, Runner, Verdict};
-use contextree_json::{Object, Value};
 
 use super::Call;
 use crate::error::{Exit, Failure};
@@ -43,8 +43,8 @@ pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
     let corpus = match &args.vectors {
         Some(directory) => Corpus::load(directory).map_err(|error| {
             Failure::new("E_IO", error.to_string())
-                .detail("place", directory.as_str())
-                .hint("name a directory with files like `selectors-golden-e1.json`")
+                .with_detail("place", directory.as_str())
+                .with_hint("name a directory with files like `selectors-golden-e1.json`")
         })?,
         None => Corpus::embedded().map_err(|error| Failure::new("E_CORRUPT", error.to_string()))?,
     };
@@ -63,7 +63,7 @@ pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
     }
     if ran.is_empty() {
         return Err(Failure::new("E_NO_MATCH", "there is no such case")
-            .hint("`ctx conformance --jsonl | jq -r .id` lists all ids"));
+            .with_hint("`ctx conformance --jsonl | jq -r .id` lists all ids"));
     }
     if call.output.format() == Format::Human {
         let text = table::render(&ran);

@@ -2,11 +2,11 @@
 
 use contextree::{Snapshot, TreeRef, Working};
 
-/// One state of a context. It is a few pointers, and keeps what it shows.
+/// One state of a context: a few pointers that keep the tree alive.
 #[derive(Debug)]
 pub(crate) struct State {
     tree: Kept,
-    /// How it is called: `@c12`, or `working state`.
+    /// Its name: `@c12`, or `working state`.
     pub(crate) label: String,
 }
 
@@ -33,7 +33,7 @@ impl State {
         }
     }
 
-    /// Returns the snapshot; nothing for the working state.
+    /// Returns the snapshot; `None` for the working state.
     pub(crate) fn snapshot(&self) -> Option<&Snapshot> {
         match &self.tree {
             Kept::Snapshot(snapshot) => Some(snapshot),
@@ -41,7 +41,7 @@ impl State {
         }
     }
 
-    /// Returns the number of the commit that left it; nothing for the working state.
+    /// Returns the number of its commit; `None` for the working state.
     pub(crate) fn cycle(&self) -> Option<u32> {
         self.snapshot().map(Snapshot::cycle)
     }

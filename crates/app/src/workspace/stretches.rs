@@ -1,23 +1,36 @@
 //! A long text in pieces of whole lines, so that a log of any length can be read with a few megabytes of memory.
 
-use std::fs::File;
-use std::io::{self, Read};
+use std::io::Read;
 
-use contextree_import::without_byte_order_mark;
+use contextree::import::without_byte_order_mark;
 
-use crate::error::Failure;
+use crate::Error;
 
 /// How long a stretch is, unless its last line is longer.
 const STRETCH: usize = 4 << 20;
-/// How many lines the first stretch has at least, if there are so many: what a text is is told by these.
+/// The least number of lines in the first stretch, if the text has them: enough to detect the format.
 const FIRST_LINES: usize = 3;
 
-/// A file, or standard input, that is read piece by piece.
-pub(crate) struct Stretches {
-    reader: Box<dyn Read>,
-    place: String,
-    /// How long it is, if that is known.
-    length: Option<u64>,
+/// A text that is read while it is imported: a file, a stream, the body of a request.
+pub struct Source<'s> {
+    /// Its name, for messages.
+    pub name: String,
+    /// Its length in bytes, if that is known; for progress only.
+    pub length: Option<u64>,
+    /// The bytes.
+    pub reader: Box<dyn Read + 's>,
+}
+
+impl std::fmt::Debug for Source<'_> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (name, length) = (&self.name, self.length);
+        formatter.debug_struct("Source").field("name", name).field("length", &length).finish()
+    }
+}
+
+/// A text that is read piece by piece.
+pub(crate) struct Stretches<'s> {
+    source: Source<'s>,
     /// What was read and not given out.
     waiting: Vec<u8>,
     ended: bool,
@@ -25,33 +38,15 @@ pub(crate) struct Stretches {
     done: u64,
 }
 
-impl Stretches {
-    /// Opens a file; `-` is standard input.
-    pub(crate) fn open(name: &str) -> Result<Stretches, Failure> {
-        if name == "-" {
-            return Ok(Self::new(Box::new(io::stdin().lock()), "standard input", None));
-        }
-        let failed = |error| Failure::io(name, &error);
-        let file = File::open(name).map_err(failed)?;
-        let metadata = file.metadata().map_err(failed)?;
-        // Pipes and devices have no length that means anything.
-        let length = metadata.is_file().then_some(metadata.len());
-        Ok(Self::new(Box::new(file), name, length))
+impl<'s> Stretches<'s> {
+    /// Reads a text from its beginning.
+    pub(crate) fn new(source: Source<'s>) -> Stretches<'s> {
+        Stretches { source, waiting: Vec::new(), ended: false, done: 0 }
     }
 
-    fn new(reader: Box<dyn Read>, place: &str, length: Option<u64>) -> Stretches {
-        let place = place.to_owned();
-        Stretches { reader, place, length, waiting: Vec::new(), ended: false, done: 0 }
-    }
-
-    /// Returns the name of the file, for people.
-    pub(crate) fn place(&self) -> &str {
-        &self.place
-    }
-
-    /// Returns how long the whole is, if that is known.
+    /// Returns the length of the whole text, if that is known.
     pub(crate) fn length(&self) -> Option<u64> {
-        self.length
+        self.source.length
     }
 
     /// Returns how many bytes were given out.
@@ -59,8 +54,8 @@ impl Stretches {
         self.done
     }
 
-    /// Returns the next stretch of whole lines; it is empty at the end. The first has enough lines to tell what the text is.
-    pub(crate) fn next(&mut self) -> Result<Vec<u8>, Failure> {
+    /// Returns the next stretch of whole lines; it is empty at the end. The first has enough lines to detect the format.
+    pub(crate) fn next(&mut self) -> Result<Vec<u8>, Error> {
         let lines = if self.done == 0 { FIRST_LINES } else { 1 };
         let mut counted = 0;
         let mut breaks = 0;
@@ -85,20 +80,20 @@ impl Stretches {
         Ok(stretch)
     }
 
-    /// Returns the given stretch with everything behind it.
-    pub(crate) fn whole(mut self, first: Vec<u8>) -> Result<Vec<u8>, Failure> {
+    /// Returns the given stretch with everything after it.
+    pub(crate) fn whole(mut self, first: Vec<u8>) -> Result<Vec<u8>, Error> {
         let mut text = first;
         text.append(&mut self.waiting);
-        let read = self.reader.read_to_end(&mut text);
-        read.map_err(|error| Failure::io(&self.place, &error))?;
+        let read = self.source.reader.read_to_end(&mut text);
+        read.map_err(|error| Error::io(&self.source.name, error))?;
         Ok(text)
     }
 
-    /// Reads a stretch more.
-    fn fill(&mut self) -> Result<(), Failure> {
-        let mut some = self.reader.by_ref().take(STRETCH as u64);
+    /// Reads one more stretch.
+    fn fill(&mut self) -> Result<(), Error> {
+        let mut some = self.source.reader.by_ref().take(STRETCH as u64);
         let read = some.read_to_end(&mut self.waiting);
-        self.ended = read.map_err(|error| Failure::io(&self.place, &error))? < STRETCH;
+        self.ended = read.map_err(|error| Error::io(&self.source.name, error))? < STRETCH;
         Ok(())
     }
 }
@@ -108,7 +103,9 @@ mod tests {
     use super::*;
 
     fn stretches(text: Vec<u8>) -> Vec<Vec<u8>> {
-        let mut stretches = Stretches::new(Box::new(io::Cursor::new(text)), "a test", None);
+        let reader = Box::new(std::io::Cursor::new(text));
+        let source = Source { name: "a test".to_owned(), length: None, reader };
+        let mut stretches = Stretches::new(source);
         let mut found = Vec::new();
         loop {
             let next = stretches.next().expect("memory can be read");
@@ -142,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_stretch_is_enough_to_tell_what_the_text_is() {
+    fn the_first_stretch_has_enough_lines_to_detect_the_format() {
         let long = [vec![b'x'; 3 * STRETCH], vec![b'\n']].concat();
         let text = [long.clone(), b"{}\n{}\n".to_vec(), long].concat();
         let breaks = stretches(text)[0].iter().filter(|byte| **byte == b'\n').count();

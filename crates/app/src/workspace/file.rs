@@ -1,19 +1,17 @@
-//! Files to read: a snapshot, a history, or a fixture with several snapshots and a working state.
+//! Documents to read: a snapshot, a history, or a fixture with several snapshots and a working state.
 //!
 //! Documents are read leniently: what is missing has its default, as in the vectors of the specification.
-
-use std::io::Read as _;
 
 use contextree::query::{Moment, QueryError, Timeline};
 use contextree::{Context, ContextOptions, Profile, TreeRef};
 use contextree_json::{Event, Object, ParseError, Reader, Value, lines, parse};
 
-use crate::error::Failure;
+use crate::Error;
 
-/// What a file has.
+/// The contents of a document.
 #[derive(Debug)]
 pub(crate) struct FileSource {
-    /// The file's name.
+    /// The name of the document.
     pub(crate) place: String,
     /// The snapshots.
     pub(crate) history: Option<Context>,
@@ -21,7 +19,7 @@ pub(crate) struct FileSource {
     working: Option<Context>,
 }
 
-/// What a document is, told by its keys.
+/// The kind of a document, detected by its keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// One snapshot.
@@ -33,28 +31,23 @@ pub(crate) enum Kind {
 }
 
 impl FileSource {
-    /// Reads a file; `-` is standard input.
-    pub(crate) fn read(name: &str) -> Result<FileSource, Failure> {
-        let place = if name == "-" { "standard input" } else { name };
-        FileSource::parse(place, &read_bytes(name)?)
-    }
-
     /// Returns the context that has the working state.
     pub(crate) fn context(&self) -> &Context {
-        // A file without a working state of its own stands where its newest snapshot left it.
+        // Without a working state of its own, a file has that of its newest snapshot.
         self.working.as_ref().or(self.history.as_ref()).expect("a file without both is refused")
     }
 
-    fn parse(place: &str, text: &[u8]) -> Result<FileSource, Failure> {
+    /// Reads a document; `place` is its name.
+    pub(super) fn parse(place: &str, text: &[u8]) -> Result<FileSource, Error> {
         let source = |history, working| FileSource { place: place.to_owned(), history, working };
         let options = ContextOptions::default;
         match Kind::of(place, text)? {
             Kind::Snapshot => Context::import_snapshot(text, Profile::Lenient, options())
                 .map(|history| source(Some(history), None))
-                .map_err(|error| Failure::document(place, &error)),
+                .map_err(|error| Error::document(place, &error)),
             Kind::History => Context::import_history(text, Profile::Lenient, options())
                 .map(|history| source(Some(history), None))
-                .map_err(|error| Failure::history(place, &error)),
+                .map_err(|error| Error::history(place, &error)),
             Kind::Fixture => {
                 let value = parse(text).map_err(|error| not_json(place, &error))?;
                 let history = fixture_history(place, &value)?;
@@ -68,9 +61,7 @@ impl FileSource {
                             next,
                             options(),
                         )
-                        .map_err(|error| {
-                            Failure::document(&format!("{place}: `working`"), &error)
-                        })?,
+                        .map_err(|error| Error::document(&format!("{place}: `working`"), &error))?,
                     ),
                 };
                 if history.is_none() && working.is_none() {
@@ -101,28 +92,16 @@ impl Timeline for FileSource {
     }
 }
 
-/// Reads all bytes of a file; `-` is standard input.
-pub(crate) fn read_bytes(name: &str) -> Result<Vec<u8>, Failure> {
-    if name != "-" {
-        return std::fs::read(name).map_err(|error| Failure::io(name, &error));
-    }
-    let mut bytes = Vec::new();
-    match std::io::stdin().lock().read_to_end(&mut bytes) {
-        Ok(_) => Ok(bytes),
-        Err(error) => Err(Failure::io("standard input", &error)),
-    }
-}
-
 /// The snapshots of a fixture, as a history of whole snapshots. A snapshot without a cycle follows the one before it.
-fn fixture_history(place: &str, fixture: &Value) -> Result<Option<Context>, Failure> {
+fn fixture_history(place: &str, fixture: &Value) -> Result<Option<Context>, Error> {
     let documents = match fixture.get("snapshots") {
         None => return Ok(None),
         Some(Value::Array(documents)) if documents.is_empty() => return Ok(None),
         Some(Value::Array(documents)) => documents,
         Some(_) => {
-            return Err(Failure::new(
+            return Err(Error::new(
                 "E_DOCUMENT_INVALID",
-                format!("{place}: `snapshots` is no list"),
+                format!("{place}: `snapshots` is not a list"),
             ));
         }
     };
@@ -141,14 +120,14 @@ fn fixture_history(place: &str, fixture: &Value) -> Result<Option<Context>, Fail
     Context::import_history(&lines, Profile::Lenient, ContextOptions::default()).map(Some).map_err(
         |error| {
             let place = format!("{place}: `snapshots`[{}]", error.line - 1);
-            Failure::document(&place, &error.error)
+            Error::document(&place, &error.error)
         },
     )
 }
 
 impl Kind {
-    /// Tells what a document is by the keys of its first object.
-    pub(crate) fn of(place: &str, text: &[u8]) -> Result<Kind, Failure> {
+    /// Detects the kind of a document by the keys of its first object.
+    pub(crate) fn of(place: &str, text: &[u8]) -> Result<Kind, Error> {
         match first_keys(text).map_err(|error| not_json(place, &error))? {
             Some(Kind::Snapshot) if is_lines(text) => Ok(Kind::History),
             Some(kind) => Ok(kind),
@@ -194,25 +173,25 @@ fn is_lines(text: &[u8]) -> bool {
     }
 }
 
-fn not_json(place: &str, error: &ParseError) -> Failure {
-    Failure::new(error.code(), format!("{place}: {error}"))
-        .detail("place", place)
-        .detail("line", error.line() as u64)
-        .detail("column", error.column() as u64)
-        .hint("a file is a snapshot, a history (JSON Lines) or a fixture: `ctx export` writes the first two")
+fn not_json(place: &str, error: &ParseError) -> Error {
+    Error::new(error.code(), format!("{place}: {error}"))
+        .with_detail("place", place)
+        .with_detail("line", error.line() as u64)
+        .with_detail("column", error.column() as u64)
+        .with_hint("a file is a snapshot, a history (JSON Lines) or a fixture: `ctx export` writes the first two")
 }
 
-fn unknown_shape(place: &str) -> Failure {
+fn unknown_shape(place: &str) -> Error {
     let message = format!(
         "{place}: neither a snapshot (`root`), a history, nor a fixture (`snapshots`, `working`)"
     );
-    Failure::new("E_DOCUMENT_INVALID", message)
-        .detail("place", place)
-        .hint("`ctx export` writes snapshots, `ctx export --history` histories")
+    Error::new("E_DOCUMENT_INVALID", message)
+        .with_detail("place", place)
+        .with_hint("`ctx export` writes snapshots, `ctx export --history` histories")
 }
 
 /// Reads one JSON object per line, with the number of each line.
-pub(crate) fn objects(place: &str, text: &[u8]) -> Result<Vec<(usize, Object)>, Failure> {
+pub(crate) fn objects(place: &str, text: &[u8]) -> Result<Vec<(usize, Object)>, Error> {
     let mut found = Vec::new();
     for (index, line) in lines(text).enumerate() {
         if line.iter().all(u8::is_ascii_whitespace) {
@@ -221,9 +200,9 @@ pub(crate) fn objects(place: &str, text: &[u8]) -> Result<Vec<(usize, Object)>, 
         let number = index + 1;
         let value = parse(line).map_err(|error| {
             let message = format!("{place}: line {number}: {}", error.in_line());
-            Failure::new(error.code(), message)
-                .detail("line", number as u64)
-                .hint("write one JSON object per line")
+            Error::new(error.code(), message)
+                .with_detail("line", number as u64)
+                .with_hint("write one JSON object per line")
         })?;
         match value {
             Value::Object(object) => found.push((number, object)),
@@ -233,7 +212,7 @@ pub(crate) fn objects(place: &str, text: &[u8]) -> Result<Vec<(usize, Object)>, 
                     other.type_name()
                 );
                 return Err(
-                    Failure::new("E_DOCUMENT_INVALID", message).detail("line", number as u64)
+                    Error::new("E_DOCUMENT_INVALID", message).with_detail("line", number as u64)
                 );
             }
         }

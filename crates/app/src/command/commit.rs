@@ -1,0 +1,243 @@
+//! `commit`: expire, prune, seal, snapshot; under a policy or under a budget in tokens.
+
+use std::collections::BTreeMap;
+
+use contextree::budget::{Budget, Forecast, Keeper};
+use contextree::{CommitOptions, Edition, Limit, MeasureName, Policy, Region};
+use contextree_json::Value;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::wire::{AnyValue, Document, Report};
+use crate::workspace::{Access, Change};
+use crate::{Control, Error, Workspace};
+
+/// Commits the turn in progress.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct CommitRequest {
+    /// A pruning policy: `{"protect_turns":1,"limits":[{"limit":"total","measure":"bytes","max":8000}]}`; the context's own if it is
+    /// absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<AnyValue>")]
+    pub policy: Option<Value>,
+    /// Ignores the context's own policy.
+    pub no_policy: bool,
+    /// At most this many bytes of content in the whole tree.
+    pub max_bytes: Option<u64>,
+    /// At most this many blocks in the whole tree.
+    pub max_nodes: Option<u64>,
+    /// At most this many turns, the new one included; older ones are pruned whole.
+    pub max_turns: Option<u64>,
+    /// At most this many bytes of content by region: `^sys`, `^seq`, `^ah`.
+    pub max_region: BTreeMap<String, u64>,
+    /// The newest turns that are not pruned; 1 if it is absent.
+    pub protect: Option<u64>,
+    /// A budget in tokens, as TOML or JSON, instead of a policy and limits.
+    pub budget: Option<Document>,
+    /// How to change the context.
+    pub change: Change,
+}
+
+/// What a commit did.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CommitResponse {
+    /// What the commit did.
+    pub report: Report,
+    /// The policy that it was made under.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<AnyValue>")]
+    pub policy: Option<Value>,
+    /// What the budget did, if the commit was made under one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget: Option<BudgetReport>,
+    /// True if the context has a policy of its own that was ignored for the budget.
+    #[serde(default)]
+    pub policy_ignored: bool,
+}
+
+/// What a budget in tokens did.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BudgetReport {
+    /// What counted the tokens.
+    pub tokenizer: String,
+    /// How far the counts may be off, in per cent.
+    pub error_percent: u64,
+    /// True if all its rules are kept.
+    pub kept: bool,
+    /// Tokens before the commit.
+    pub tokens_before: u64,
+    /// Tokens that expired.
+    pub tokens_expiring: u64,
+    /// Tokens of the new snapshot.
+    pub tokens_after: u64,
+    /// Nodes that were pruned, in this order.
+    pub going: Vec<PrunedForBudget>,
+    /// Rules that could not be kept, because everything left is protected.
+    pub missed: Vec<MissedRule>,
+}
+
+/// A node that a budget pruned.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PrunedForBudget {
+    /// The node.
+    pub node: String,
+    /// Its tokens.
+    pub tokens: u64,
+    /// The rule of the budget.
+    pub rule: String,
+    /// Why this node, for people.
+    pub reason: String,
+}
+
+/// A rule of a budget that could not be kept.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MissedRule {
+    /// The rule.
+    pub rule: String,
+    /// What it counts: the id of a turn, a region, or empty for the whole tree.
+    pub scope: String,
+    /// What is left.
+    pub left: u64,
+}
+
+/// Commits the turn in progress: expires nodes, prunes what is over a limit, seals the turn and adds a snapshot.
+///
+/// # Errors
+///
+/// If the policy or the budget is invalid, or another process wrote first. A limit that cannot be kept is part of the response.
+pub fn commit(
+    workspace: &Workspace,
+    request: &CommitRequest,
+    control: &Control<'_>,
+) -> Result<CommitResponse, Error> {
+    let _span = workspace.span("commit");
+    control.check()?;
+    if let Some(budget) = &request.budget {
+        return under_budget(workspace, budget, &request.change);
+    }
+    let policy = policy(workspace, request)?;
+    let options = CommitOptions { policy: policy.as_ref(), ..CommitOptions::default() };
+    let report = workspace.change(&request.change, |context| {
+        context.commit_with(&options).map_err(|error| Error::commit(&error))
+    })?;
+    tracing::debug!(cycle = report.cycle, pruned = report.pruned.len(), "committed");
+    Ok(CommitResponse {
+        report: Report::from(&report),
+        policy: policy.as_ref().map(Policy::to_value),
+        budget: None,
+        policy_ignored: false,
+    })
+}
+
+/// Returns the policy: that of the request, or the context's own, with the limits of the request.
+fn policy(workspace: &Workspace, request: &CommitRequest) -> Result<Option<Policy>, Error> {
+    let mut policy = match &request.policy {
+        Some(value) => Some(read_policy(value)?),
+        None if request.no_policy || workspace.is_document() => None,
+        None => {
+            let session = workspace.session(&workspace.store(Access::Read)?)?;
+            match session.settings().more.get("policy") {
+                Some(value) => Some(Policy::from_value(value).map_err(|error| {
+                    Error::new(error.code(), error.to_string()).with_detail("place", "settings")
+                })?),
+                None => None,
+            }
+        }
+    };
+    let bytes = MeasureName::Bytes;
+    let mut limits = Vec::new();
+    limits.extend(request.max_turns.map(Limit::Depth));
+    for (word, max) in &request.max_region {
+        let region = Region::from_word(word).ok_or_else(|| {
+            Error::usage(format!("unknown region `{word}`; expected ^sys, ^seq or ^ah"))
+        })?;
+        limits.push(Limit::Region { region, measure: bytes.clone(), max: *max });
+    }
+    limits.extend(request.max_bytes.map(|max| Limit::Total { measure: bytes.clone(), max }));
+    limits.extend(request.max_nodes.map(|max| Limit::Total { measure: MeasureName::Nodes, max }));
+    if !limits.is_empty() || request.protect.is_some() {
+        let policy = policy.get_or_insert_with(Policy::default);
+        policy.limits.extend(limits);
+        policy.protect_turns = request.protect.unwrap_or(policy.protect_turns);
+    }
+    Ok(policy)
+}
+
+/// Reads a policy.
+pub(super) fn read_policy(value: &Value) -> Result<Policy, Error> {
+    Policy::from_value(value).map_err(|error| {
+        Error::new(error.code(), error.to_string())
+            .with_detail("place", error.at.as_str())
+            .with_hint("for example {\"limits\":[{\"limit\":\"total\",\"measure\":\"bytes\",\"max\":8000}]}")
+    })
+}
+
+/// Reads a budget, with selectors of an edition.
+pub(super) fn read_budget(document: &Document, edition: Edition) -> Result<Budget, Error> {
+    let name = &document.name;
+    let text = std::str::from_utf8(&document.text)
+        .map_err(|_| Error::usage(format!("{name} is not UTF-8 text")))?;
+    Budget::read(text, edition).map_err(|error| {
+        Error::new(error.code(), format!("{name}: {error}"))
+            .with_detail("key", error.key.as_str())
+            .with_detail("line", error.line as u64)
+            .with_detail("column", error.column as u64)
+            .with_detail("reason", error.fault.word())
+            .with_hint(error.hint())
+    })
+}
+
+fn under_budget(
+    workspace: &Workspace,
+    budget: &Document,
+    change: &Change,
+) -> Result<CommitResponse, Error> {
+    // Exclusions are read in the edition of the context when they are applied.
+    let mut reader = workspace.read()?;
+    let keeper = Keeper::new(read_budget(budget, reader.edition())?);
+    let policy_ignored =
+        reader.session().is_some_and(|session| session.settings().more.get("policy").is_some());
+    drop(reader);
+    let (forecast, report) = workspace.change(change, |context| {
+        let forecast = keeper.preview(context).map_err(|error| Error::commit(&error))?;
+        let report = keeper.accept(context, &forecast).map_err(|error| Error::commit(&error))?;
+        Ok((forecast, report))
+    })?;
+    tracing::debug!(cycle = report.cycle, pruned = report.pruned.len(), "committed");
+    Ok(CommitResponse {
+        report: Report::from(&report),
+        policy: None,
+        budget: Some(budget_report(&forecast, &keeper)),
+        policy_ignored,
+    })
+}
+
+fn budget_report(forecast: &Forecast, keeper: &Keeper) -> BudgetReport {
+    let going = forecast.going.iter().map(|going| PrunedForBudget {
+        node: going.node.clone(),
+        tokens: going.tokens,
+        rule: going.rule.key().to_string(),
+        reason: going.reason(),
+    });
+    let missed = forecast.missed.iter().map(|missed| MissedRule {
+        rule: missed.rule.key().to_string(),
+        scope: missed.scope.clone(),
+        left: missed.left,
+    });
+    let tokenizer = keeper.budget().tokenizer;
+    BudgetReport {
+        tokenizer: tokenizer.name().to_owned(),
+        error_percent: tokenizer.error_percent(),
+        kept: forecast.missed.is_empty(),
+        tokens_before: forecast.tokens_before,
+        tokens_expiring: forecast.tokens_expiring,
+        tokens_after: forecast.tokens_after,
+        going: going.collect(),
+        missed: missed.collect(),
+    }
+}

@@ -1,0 +1,62 @@
+//! `gc`: drops old snapshots and returns their space.
+
+use contextree::store::Retention;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::workspace::Access;
+use crate::{Control, Error, Workspace};
+
+/// Drops old snapshots.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct GcRequest {
+    /// Keeps the newest snapshots.
+    pub keep: Option<u64>,
+    /// Keeps the snapshots of the last days.
+    pub keep_days: Option<u32>,
+    /// Reports what would be dropped and drops nothing.
+    pub dry_run: bool,
+}
+
+/// Dropped snapshots.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GcResponse {
+    /// The number of dropped snapshots.
+    pub dropped: u64,
+    /// The number of kept snapshots.
+    pub kept: u64,
+    /// The size of the store; null for a dry run, or if the store does not know it.
+    pub bytes: Option<u64>,
+}
+
+/// Drops old snapshots of the context and returns free space. Without a rule no snapshot is dropped. The newest snapshot, and those
+/// that another context began with, are kept.
+///
+/// # Errors
+///
+/// If the context does not exist, or the store cannot be written.
+pub fn gc(
+    workspace: &Workspace,
+    request: &GcRequest,
+    control: &Control<'_>,
+) -> Result<GcResponse, Error> {
+    let _span = workspace.span("gc");
+    control.check()?;
+    let store = workspace.store(if request.dry_run { Access::Read } else { Access::Write })?;
+    // The error for a missing context names those that exist.
+    drop(workspace.session(&store)?);
+    let day = 86_400_000_000_000_i64;
+    let now = workspace.clock().now_ns();
+    let retention = Retention {
+        keep_newest: request.keep,
+        keep_since_ns: request.keep_days.map(|days| now.saturating_sub(i64::from(days) * day)),
+    };
+    let retained = store.store.retain(workspace.context(), &retention, request.dry_run)?;
+    let bytes = match request.dry_run {
+        true => None,
+        false => store.store.backend().reclaim()?,
+    };
+    Ok(GcResponse { dropped: retained.dropped, kept: retained.kept, bytes })
+}

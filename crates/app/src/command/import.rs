@@ -1,0 +1,291 @@
+//! `import`: a document becomes a context.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use contextree::import::{
+    Format, ImportError, ImportErrorKind, ImportOptions, ImportReport as Imported, Importer,
+    is_lines,
+};
+use contextree::store::{ContextSettings, StoreError};
+use contextree::{Context, ContextOptions, Profile};
+use contextree_json::ParseErrorKind;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::wire::{ContextRow, Word, Words};
+use crate::workspace::{Access, Kind, Source, Stretches};
+use crate::{Control, Error, Progress, Workspace};
+
+/// What a document is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DocumentKind {
+    /// Detected.
+    #[default]
+    Auto,
+    /// A snapshot.
+    Snapshot,
+    /// A history.
+    History,
+    /// The request of a provider, or the log of an agent.
+    Log(Format),
+}
+
+impl Words for DocumentKind {
+    const NAME: &'static str = "format";
+
+    fn words() -> Vec<(Self, &'static str)> {
+        let own = [
+            (DocumentKind::Auto, "auto"),
+            (DocumentKind::Snapshot, "snapshot"),
+            (DocumentKind::History, "history"),
+        ];
+        let logs = Format::words().into_iter().filter(|(format, _)| *format != Format::Auto);
+        let logs = logs.map(|(format, word)| (DocumentKind::Log(format), word));
+        own.into_iter().chain(logs).collect()
+    }
+}
+
+/// Imports a document into the context of the workspace.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ImportRequest {
+    /// What the document is.
+    pub from: Word<DocumentKind>,
+    /// Goes on after a bad line of a log; bad lines are listed.
+    pub keep_going: bool,
+    /// Leaves the last turn of a log in progress instead of committing it.
+    pub open: bool,
+    /// Accepts only documents with every required header.
+    pub strict: bool,
+    /// Reads and checks the document and stores nothing.
+    pub dry_run: bool,
+}
+
+/// An imported document.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ImportResponse {
+    /// The name of the context.
+    pub name: String,
+    /// The context; absent for a dry run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context: Option<ContextRow>,
+    /// The number of its snapshots.
+    pub snapshots: usize,
+    /// The number of nodes of its working state.
+    pub nodes: usize,
+    /// What was read from a request or a log.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub import: Option<ImportReport>,
+}
+
+/// What was read from a request or a log.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ImportReport {
+    /// The format; null if the text had nothing to detect it by.
+    pub format: Option<Word<Format>>,
+    /// Lines that were read, empty ones included.
+    pub lines: u64,
+    /// Messages that were added.
+    pub messages: u64,
+    /// Turns that were committed.
+    pub turns: u64,
+    /// Conversations; more than one if a line did not continue the one before it.
+    pub conversations: u64,
+    /// Entries that are not messages, counted by their type.
+    pub left_out: BTreeMap<String, u64>,
+    /// Bad lines.
+    pub bad_lines: Vec<BadLine>,
+}
+
+/// A bad line of a log.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BadLine {
+    /// The stable code.
+    pub code: String,
+    /// The line, if the error is in one.
+    pub line: Option<u64>,
+    /// The message.
+    pub message: String,
+}
+
+impl From<&Imported> for ImportReport {
+    fn from(report: &Imported) -> Self {
+        let bad_line = |error: &ImportError| BadLine {
+            code: error.code().to_owned(),
+            line: error.line,
+            message: error.to_string(),
+        };
+        ImportReport {
+            format: report.format.map(Word),
+            lines: report.lines,
+            messages: report.messages,
+            turns: report.commits,
+            conversations: report.conversations,
+            left_out: report.skipped.clone(),
+            bad_lines: report.errors.iter().map(bad_line).collect(),
+        }
+    }
+}
+
+/// Imports a document into the context of the workspace, which must not exist yet. The store is created if it is a file that does not
+/// exist.
+///
+/// # Errors
+///
+/// If the document cannot be read, or the context exists.
+pub fn import(
+    workspace: &Workspace,
+    request: &ImportRequest,
+    source: Source<'_>,
+    control: &Control<'_>,
+) -> Result<ImportResponse, Error> {
+    let _span = workspace.span("import");
+    let place = source.name.clone();
+    let (context, report) = read(workspace, request, &place, Stretches::new(source), control)?;
+    let mut response = ImportResponse {
+        name: workspace.context().to_owned(),
+        context: None,
+        snapshots: context.history().len(),
+        nodes: context.working().node_count(),
+        import: report.as_ref().map(ImportReport::from),
+    };
+    if request.dry_run {
+        // The name is checked if there is a store.
+        if let Ok(store) = workspace.store(Access::Read)
+            && store.store.find(&response.name)?.is_some()
+        {
+            return Err(StoreError::Exists { context: response.name }.into());
+        }
+        return Ok(response);
+    }
+    let edition = workspace.edition().unwrap_or_default();
+    let settings = ContextSettings { edition, ..ContextSettings::default() };
+    let store = workspace.store(Access::Create)?.store;
+    control.begin("storing");
+    let session = store.adopt(&response.name, context, &settings)?;
+    response.context = Some(session.row().into());
+    Ok(response)
+}
+
+/// A context, and what was read if the document was a log.
+type Read = (Context, Option<Imported>);
+
+fn read(
+    workspace: &Workspace,
+    request: &ImportRequest,
+    place: &str,
+    mut text: Stretches<'_>,
+    control: &Control<'_>,
+) -> Result<Read, Error> {
+    let profile = if request.strict { Profile::Strict } else { Profile::Lenient };
+    let first = text.next()?;
+    check_encoding(place, &first)?;
+    let kind = match request.from.0 {
+        DocumentKind::Auto => match Kind::of(place, &first) {
+            Ok(Kind::Snapshot) => DocumentKind::Snapshot,
+            Ok(Kind::History) => DocumentKind::History,
+            Ok(Kind::Fixture) => {
+                return Err(Error::usage(format!("{place} is a fixture, which can only be read"))
+                    .with_hint("`ctx show -f FILE` shows it; `ctx export -f FILE --history` turns it into a history"));
+            }
+            Err(_) => DocumentKind::Log(Format::Auto),
+        },
+        given => given,
+    };
+    match kind {
+        DocumentKind::Snapshot => {
+            Context::import_snapshot(&text.whole(first)?, profile, ContextOptions::default())
+                .map(|context| (context, None))
+                .map_err(|error| Error::document(place, &error))
+        }
+        DocumentKind::Auto | DocumentKind::History => {
+            Context::import_history(&text.whole(first)?, profile, ContextOptions::default())
+                .map(|context| (context, None))
+                .map_err(|error| Error::history(place, &error))
+        }
+        DocumentKind::Log(format) => log(workspace, request, format, place, first, text, control),
+    }
+}
+
+/// Refuses what no parser can read, with a hint how to convert it.
+fn check_encoding(place: &str, text: &[u8]) -> Result<(), Error> {
+    if text.iter().all(u8::is_ascii_whitespace) {
+        return Err(Error::new("E_IMPORT_EMPTY", format!("{place} is empty")));
+    }
+    let known: [(&[u8], &str, &str); 4] = [
+        (b"\x1f\x8b", "compressed by gzip", "`gzip -dc FILE | ctx import -` reads it"),
+        (b"\x28\xb5\x2f\xfd", "compressed by zstd", "`zstd -dc FILE | ctx import -` reads it"),
+        (b"\xff\xfe", "in UTF-16", "`iconv -f UTF-16 -t UTF-8 FILE | ctx import -` reads it"),
+        (b"\xfe\xff", "in UTF-16", "`iconv -f UTF-16 -t UTF-8 FILE | ctx import -` reads it"),
+    ];
+    match known.into_iter().find(|(start, ..)| text.starts_with(start)) {
+        Some((_, what, hint)) => {
+            Err(Error::new("E_JSON_INVALID", format!("{place} is {what}")).with_hint(hint))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Reads a request or a log of another program, line by line if it has lines.
+fn log(
+    workspace: &Workspace,
+    request: &ImportRequest,
+    format: Format,
+    place: &str,
+    first: Vec<u8>,
+    mut text: Stretches<'_>,
+    control: &Control<'_>,
+) -> Result<Read, Error> {
+    let clock = Some(Arc::clone(workspace.clock()));
+    let edition = workspace.edition().unwrap_or_default();
+    let options = ContextOptions { clock, edition, ..ContextOptions::default() };
+    let how = ImportOptions { keep_going: request.keep_going, commit_last: !request.open };
+    let mut importer = Importer::into_context(Context::with_options(options), format, how);
+    let fail = |error: &ImportError, at_end: bool| log_error(place, error, at_end);
+    if is_lines(&first) {
+        let mut stretch = first;
+        while !stretch.is_empty() {
+            control.check()?;
+            // A log whose writer was killed ends in the middle of a line.
+            let cut_off = !stretch.ends_with(b"\n");
+            importer.lines(&stretch).map_err(|error| fail(&error, cut_off))?;
+            // A file that grows while it is read is read to its end.
+            let (done, of) = (text.done(), text.length().map(|length| length.max(text.done())));
+            control.at(Progress { task: "importing", unit: "bytes", done, of });
+            stretch = text.next()?;
+        }
+    } else {
+        importer.document(&text.whole(first)?).map_err(|error| fail(&error, false))?;
+    }
+    control.check()?;
+    control.begin("assembling turns");
+    let imported = importer.finish().map_err(|error| fail(&error, false))?;
+    Ok((imported.context, Some(imported.report)))
+}
+
+/// Returns the error for a log that could not be imported.
+fn log_error(place: &str, error: &ImportError, cut_off: bool) -> Error {
+    let mut failure = Error::new(error.code(), format!("{place}: {error}"));
+    if let Some(line) = error.line {
+        failure = failure.with_detail("line", line);
+        let ends = matches!(&error.kind, ImportErrorKind::Json(error)
+            if matches!(error.kind(), ParseErrorKind::UnexpectedEnd { .. }));
+        if !matches!(error.kind, ImportErrorKind::UnknownFormat { .. }) {
+            failure = failure.with_hint(if ends && cut_off {
+                "the log may end in the middle of a line: `--keep-going` imports what is before it"
+            } else {
+                "`--keep-going` goes on after bad lines, and lists them"
+            });
+        }
+    }
+    match error.hint() {
+        Some(hint) => {
+            failure.with_hint(hint).with_hint("`ctx import --help` lists the formats of --from")
+        }
+        None => failure,
+    }
+}

@@ -1,0 +1,68 @@
+//! One file per command: its request, its response, and what it does.
+
+pub mod add;
+pub mod attempt;
+pub mod backup;
+pub mod cache;
+pub mod canon;
+pub mod commit;
+pub mod contexts;
+pub mod delete;
+pub mod diff;
+pub mod edit;
+pub mod explain;
+pub mod export;
+pub mod fork;
+pub mod gc;
+pub mod hash;
+pub mod import;
+pub mod lint;
+pub mod log;
+pub mod move_;
+pub mod new;
+pub mod pin;
+pub mod remove;
+pub mod render;
+pub mod select;
+pub mod show;
+pub mod status;
+pub mod thread;
+pub mod tokens;
+pub mod verify;
+
+pub use add::add;
+pub use attempt::{end as end_attempt, list as list_attempts, start as start_attempt};
+pub use backup::{backup, restore};
+pub use cache::cache;
+pub use canon::canon;
+pub use commit::commit;
+pub use contexts::contexts;
+pub use delete::delete;
+pub use diff::diff;
+pub use edit::edit;
+pub use explain::explain;
+pub use export::export;
+pub use fork::fork;
+pub use gc::gc;
+pub use hash::hash;
+pub use import::import;
+pub use lint::lint;
+pub use log::log;
+pub use move_::move_;
+pub use new::new;
+pub use pin::{pin, unpin};
+pub use remove::remove;
+pub use render::render;
+pub use select::select;
+pub use show::show;
+pub use status::status;
+pub use thread::thread;
+pub use tokens::tokens;
+pub use verify::verify;
+
+/// Returns canonical JSON as text.
+fn ascii(bytes: Vec<u8>) -> String {
+    // Canonical JSON escapes everything beyond ASCII, so nothing is ever replaced here.
+    String::from_utf8(bytes)
+        .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
+}

@@ -1,0 +1,65 @@
+//! `new`: an empty context, and the store for it.
+
+use contextree::store::ContextSettings;
+use contextree::{Edition, Vocabulary};
+use contextree_json::Value;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::commit::read_policy;
+use crate::wire::{AnyValue, ContextRow, Word};
+use crate::workspace::Access;
+use crate::{Control, Error, Workspace};
+
+/// Creates an empty context.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct NewRequest {
+    /// Its name; that of the workspace if it is absent.
+    pub name: Option<String>,
+    /// The words for the types of new nodes; `message` for editions 0.1 and 0.2, `segment` for 0.3 if it is absent.
+    pub vocabulary: Option<Word<Vocabulary>>,
+    /// A pruning policy for every commit that does not name another one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<AnyValue>")]
+    pub policy: Option<Value>,
+}
+
+/// A created context.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewResponse {
+    /// The context.
+    pub context: ContextRow,
+}
+
+/// Creates an empty context, and the store if it is a file that does not exist.
+///
+/// # Errors
+///
+/// If the context exists, or the policy is invalid.
+pub fn new(
+    workspace: &Workspace,
+    request: &NewRequest,
+    control: &Control<'_>,
+) -> Result<NewResponse, Error> {
+    let _span = workspace.span("new");
+    control.check()?;
+    let name = request.name.as_deref().unwrap_or(workspace.context());
+    let edition = workspace.edition().unwrap_or_default();
+    let usual = match edition {
+        Edition::V0_3 => Vocabulary::Segment,
+        _ => Vocabulary::Message,
+    };
+    let mut settings = ContextSettings {
+        edition,
+        vocabulary: request.vocabulary.map_or(usual, |words| words.0),
+        ..ContextSettings::default()
+    };
+    if let Some(policy) = &request.policy {
+        settings.more.insert("policy", read_policy(policy)?.to_value());
+    }
+    let store = workspace.store(Access::Create)?.store;
+    let session = store.create(name, &settings)?;
+    Ok(NewResponse { context: session.row().into() })
+}

@@ -1,0 +1,147 @@
+//! `render`: a state as the request of a provider.
+
+use std::collections::BTreeMap;
+
+use contextree::SnapshotAddress;
+use contextree::cache::{Outlook, Prompt, Rendered as Measured, breakpoints};
+use contextree::provider::{Provider, RenderOptions, Rendered, lint, render as render_tree};
+use contextree_json::{Object, Value};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::cache::{counted_by, rules};
+use crate::wire::{AnyObject, Finding, Loss, Severity, Word, Words};
+use crate::workspace::{Address, State};
+use crate::{Control, Error, Workspace};
+
+/// What a state is rendered as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// The provider-neutral thread.
+    Thread,
+    /// The request of a provider.
+    Provider(Provider),
+}
+
+impl Words for Target {
+    const NAME: &'static str = "format";
+
+    fn words() -> Vec<(Self, &'static str)> {
+        let providers = Provider::words().into_iter();
+        let providers = providers.map(|(provider, word)| (Target::Provider(provider), word));
+        providers.chain([(Target::Thread, "thread")]).collect()
+    }
+}
+
+/// Renders a state.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RenderRequest {
+    /// The state; the newest snapshot if it is absent.
+    #[serde(default)]
+    pub at: Option<Address>,
+    /// What to render it as.
+    pub format: Word<Target>,
+    /// Fields of the request that are not content: `model`, `max_tokens` …
+    #[serde(default)]
+    #[schemars(with = "AnyObject")]
+    pub settings: Object,
+    /// Sets the breakpoints of the prompt cache that `cache` advises, and no others.
+    #[serde(default)]
+    pub breakpoints: bool,
+}
+
+/// A rendered state.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RenderResponse {
+    /// The exact bytes of the request.
+    pub request: String,
+    /// What the provider would refuse or misread.
+    pub findings: Vec<Finding>,
+    /// What the request cannot express.
+    pub losses: Vec<Loss>,
+    /// False if the provider would refuse the request.
+    pub accepted: bool,
+}
+
+/// Renders a state as a request. The bytes are stable, so that a provider can read what was sent before from its cache.
+///
+/// # Errors
+///
+/// If the state does not exist, has no message, or a setting is in the way of the content.
+pub fn render(
+    workspace: &Workspace,
+    request: &RenderRequest,
+    control: &Control<'_>,
+) -> Result<RenderResponse, Error> {
+    let _span = workspace.span("render");
+    control.check()?;
+    let mut reader = workspace.read()?;
+    let state = match request.at {
+        Some(address) => reader.state(address)?,
+        None => reader.newest()?,
+    };
+    let Target::Provider(provider) = request.format.0 else {
+        let request = super::ascii(contextree::thread(state.tree()));
+        let (findings, losses) = (Vec::new(), Vec::new());
+        return Ok(RenderResponse { request, findings, losses, accepted: true });
+    };
+    let mut options =
+        RenderOptions { settings: request.settings.clone(), ..RenderOptions::default() };
+    if request.breakpoints {
+        let before = match state.cycle() {
+            Some(cycle) => {
+                let before = SnapshotAddress::Cycle(cycle.saturating_sub(1).into());
+                reader.state(Address::Snapshot(before))
+            }
+            None => reader.newest(),
+        };
+        // There is none before the first request.
+        let last = before.ok();
+        options.marks = Some(marks(provider, &options, &state, last.as_ref())?);
+    }
+    let rendered = render_state(&state, provider, &options)?;
+    let findings: Vec<Finding> = lint(&rendered).iter().map(Finding::from).collect();
+    Ok(RenderResponse {
+        accepted: !findings.iter().any(|finding| finding.severity == Severity::Error),
+        losses: rendered.losses.iter().map(Loss::from).collect(),
+        request: super::ascii(rendered.bytes),
+        findings,
+    })
+}
+
+fn render_state(
+    state: &State,
+    provider: Provider,
+    options: &RenderOptions,
+) -> Result<Rendered, Error> {
+    render_tree(state.tree(), provider, options)
+        .map_err(|error| Error::new(error.code(), error.to_string()).with_hint(error.hint()))
+}
+
+/// Returns the marks that make a provider cache the beginning of the next request.
+fn marks(
+    provider: Provider,
+    options: &RenderOptions,
+    state: &State,
+    last: Option<&State>,
+) -> Result<BTreeMap<String, Object>, Error> {
+    let Some(field) = provider.breakpoint_field() else { return Ok(BTreeMap::new()) };
+    let options = RenderOptions { marks: Some(BTreeMap::new()), ..options.clone() };
+    let rendered = render_state(state, provider, &options)?;
+    let last = last.and_then(|last| render_state(last, provider, &options).ok());
+    let model = Measured::from(&rendered).model();
+    let (tokenizer, rules) =
+        (counted_by(provider, model.as_deref()), rules(provider, model.as_deref()));
+    let measure = |rendered| Prompt::measure(Measured::from(rendered), tokenizer);
+    let (prompt, last) = (measure(&rendered), last.as_ref().map(measure));
+    let outlook = Outlook::of(&prompt, state.tree(), last.as_ref());
+    let advised = breakpoints(&prompt, &outlook, &rules);
+    let mark = match provider {
+        Provider::Anthropic => Object::from_iter([("type", Value::from("ephemeral"))]),
+        _ => Object::from_iter([("mode", Value::from("explicit"))]),
+    };
+    let set = advised.into_iter().filter(|it| !it.automatic);
+    Ok(set.map(|it| (it.node, Object::from_iter([(field, Value::Object(mark.clone()))]))).collect())
+}

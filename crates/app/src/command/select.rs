@@ -1,0 +1,178 @@
+//! `select`: what a selector matches.
+
+use contextree::query::{ContentMode, Materialize, RangeOptions, resolve_on_tree};
+use contextree::{Answer, SelectOptions};
+use contextree_json::Value;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::wire::{AnyValue, Node, Word};
+use crate::{Control, Error, Workspace};
+
+/// Finds nodes by selector.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SelectRequest {
+    /// The selector.
+    pub selector: String,
+    /// Keeps only nodes that this selector matches, or that are below one that it matches.
+    #[serde(default, rename = "where", skip_serializing_if = "Option::is_none")]
+    pub filter: Option<String>,
+    /// Leaves out the first results.
+    #[serde(default)]
+    pub skip: usize,
+    /// Returns at most this many results.
+    #[serde(default)]
+    pub limit: Option<usize>,
+    /// What to return of the matches.
+    #[serde(default)]
+    pub what: SelectWhat,
+    /// For a range of snapshots: how to compare them.
+    #[serde(default)]
+    pub range: RangeRequest,
+}
+
+impl SelectRequest {
+    /// Returns a request for the nodes that a selector matches.
+    pub fn new(selector: impl Into<String>) -> Self {
+        SelectRequest {
+            selector: selector.into(),
+            filter: None,
+            skip: 0,
+            limit: None,
+            what: SelectWhat::default(),
+            range: RangeRequest::default(),
+        }
+    }
+}
+
+/// What to return of the matches.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SelectWhat {
+    /// Nodes with headers and content.
+    #[default]
+    Nodes,
+    /// Ids.
+    Ids,
+    /// The number of matches.
+    Count,
+}
+
+/// How to compare the snapshots of a range.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct RangeRequest {
+    /// Shows how contents changed.
+    pub content: bool,
+    /// How to compare contents.
+    pub content_mode: Word<ContentMode>,
+    /// Lines around a change.
+    pub context_lines: usize,
+    /// Fields to return with a changed node.
+    pub materialize: Vec<Word<Materialize>>,
+    /// Compares at most the newest snapshots.
+    pub max_snapshots: Option<usize>,
+    /// Reports at most this many changes of a snapshot.
+    pub max_changes: Option<usize>,
+}
+
+impl Default for RangeRequest {
+    fn default() -> Self {
+        let usual = RangeOptions::default();
+        RangeRequest {
+            content: usual.include_content,
+            content_mode: Word(usual.content_mode),
+            context_lines: usual.context_lines,
+            materialize: usual.materialize.into_iter().map(Word).collect(),
+            max_snapshots: usual.max_snapshots,
+            max_changes: usual.max_changes_per_snapshot,
+        }
+    }
+}
+
+/// What a selector matches.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SelectResponse {
+    /// The matches.
+    pub found: Found,
+    /// Messages about what is suspicious in the selector.
+    #[serde(default)]
+    pub warnings: Vec<String>,
+}
+
+/// The matches of a selector.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Found {
+    /// Nodes, in the order of the answer.
+    Nodes(Vec<Node>),
+    /// Ids, in the order of the answer.
+    Ids(Vec<String>),
+    /// The number of matches.
+    Count(usize),
+    /// For a range: what the matches gained, lost and changed, in the form of the specification.
+    Range(#[schemars(with = "AnyValue")] Value),
+}
+
+/// Finds nodes by selector.
+///
+/// # Errors
+///
+/// If the selector is invalid, names a missing snapshot, or the context cannot be read.
+pub fn select(
+    workspace: &Workspace,
+    request: &SelectRequest,
+    control: &Control<'_>,
+) -> Result<SelectResponse, Error> {
+    let _span = workspace.span("select");
+    control.check()?;
+    let mut reader = workspace.read()?;
+    let filter = match &request.filter {
+        Some(text) => {
+            let filter = contextree::parse(text, reader.edition())
+                .map_err(|errors| Error::selector(&errors, text))?;
+            // Resolved here, where its text is at hand for the message.
+            resolve_on_tree(&filter).map_err(|error| Error::query(&error.into(), text))?;
+            Some(filter)
+        }
+        None => None,
+    };
+    let range = &request.range;
+    let options = SelectOptions {
+        skip: request.skip,
+        limit: request.limit,
+        filter,
+        range: RangeOptions {
+            include_content: range.content,
+            content_mode: range.content_mode.0,
+            context_lines: range.context_lines,
+            materialize: range.materialize.iter().map(|field| field.0).collect(),
+            max_snapshots: range.max_snapshots,
+            max_changes_per_snapshot: range.max_changes,
+        },
+        range_as_nodes: false,
+    };
+    Ok(match reader.select(&request.selector, &options)? {
+        Answer::Nodes(selection) => SelectResponse {
+            found: match request.what {
+                SelectWhat::Nodes => {
+                    Found::Nodes(selection.nodes.iter().map(|node| Node::from(*node)).collect())
+                }
+                SelectWhat::Ids => {
+                    let ids = selection.nodes.iter().map(|node| node.id().to_owned());
+                    Found::Ids(ids.collect())
+                }
+                SelectWhat::Count => Found::Count(selection.nodes.len()),
+            },
+            warnings: selection.warnings.iter().map(ToString::to_string).collect(),
+        },
+        Answer::Range(range) => {
+            let errors = range.errors.iter();
+            let errors = errors.map(|error| format!("{}: {}", error.code, error.message));
+            let warnings = range.warnings.iter().map(ToString::to_string).chain(errors).collect();
+            SelectResponse { found: Found::Range(range.to_value()), warnings }
+        }
+    })
+}

@@ -1,0 +1,43 @@
+//! `thread`: the provider-neutral form of what a model is shown.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::workspace::Address;
+use crate::{Control, Error, Workspace};
+
+/// Renders the thread of a state.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ThreadRequest {
+    /// The state; the newest snapshot if it is absent.
+    pub at: Option<Address>,
+}
+
+/// The thread of a state.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ThreadResponse {
+    /// A JSON array with an object for every block. The bytes are exact, so that they can be hashed and compared.
+    pub thread: String,
+}
+
+/// Renders the thread of a state.
+///
+/// # Errors
+///
+/// If the state does not exist.
+pub fn thread(
+    workspace: &Workspace,
+    request: &ThreadRequest,
+    control: &Control<'_>,
+) -> Result<ThreadResponse, Error> {
+    let _span = workspace.span("thread");
+    control.check()?;
+    let mut reader = workspace.read()?;
+    let state = match request.at {
+        Some(address) => reader.state(address)?,
+        None => reader.newest()?,
+    };
+    Ok(ThreadResponse { thread: super::ascii(contextree::thread(state.tree())) })
+}

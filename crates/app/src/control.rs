@@ -1,0 +1,89 @@
+//! What a caller may do while a command runs: stop it, and watch how far it is.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::Error;
+
+/// Stops commands. Clones share one state, so that another thread can cancel.
+#[derive(Clone, Debug, Default)]
+pub struct Cancel(Arc<AtomicBool>);
+
+impl Cancel {
+    /// Asks the command to stop. It returns the error `E_CANCELED` at the next step where it may stop; what it stored stays.
+    pub fn cancel(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Returns whether the command was asked to stop.
+    #[must_use]
+    pub fn is_canceled(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// How far a command is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// What is being done, as a participle: `checking`, `importing`.
+    pub task: &'static str,
+    /// What `done` counts: `snapshots`, `pages`, `bytes`; empty if the task counts nothing.
+    pub unit: &'static str,
+    /// How much is done.
+    pub done: u64,
+    /// How much there is, if that is known.
+    pub of: Option<u64>,
+}
+
+/// The caller's side of a running command: cancellation and progress. [`Control::default`] has neither.
+#[derive(Default)]
+pub struct Control<'c> {
+    cancel: Cancel,
+    progress: Option<&'c dyn Fn(Progress)>,
+}
+
+impl std::fmt::Debug for Control<'_> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Control").field("cancel", &self.cancel).finish_non_exhaustive()
+    }
+}
+
+impl<'c> Control<'c> {
+    /// Returns a control that stops the command when `cancel` says so.
+    #[must_use]
+    pub fn with_cancel(mut self, cancel: Cancel) -> Self {
+        self.cancel = cancel;
+        self
+    }
+
+    /// Returns a control that calls `progress` every time the command has done a little more.
+    #[must_use]
+    pub fn with_progress(mut self, progress: &'c dyn Fn(Progress)) -> Self {
+        self.progress = Some(progress);
+        self
+    }
+
+    /// Reports progress.
+    pub(crate) fn at(&self, progress: Progress) {
+        if let Some(report) = self.progress {
+            report(progress);
+        }
+    }
+
+    /// Reports that a task without a count has begun.
+    pub(crate) fn begin(&self, task: &'static str) {
+        self.at(Progress { task, unit: "", done: 0, of: None });
+    }
+
+    /// Stops the command if it was canceled.
+    ///
+    /// # Errors
+    ///
+    /// `E_CANCELED`, if it was.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        match self.cancel.is_canceled() {
+            true => Err(Error::new("E_CANCELED", "the command was canceled")),
+            false => Ok(()),
+        }
+    }
+}

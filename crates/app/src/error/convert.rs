@@ -1,0 +1,223 @@
+//! The errors of the rooms below as errors of a command, with details and hints.
+
+use super::Error;
+use contextree::query::{QueryError, ResolveError, ResolveErrorKind};
+use contextree::selector::{SelectorError, SelectorErrors};
+use contextree::store::{ReadError, StoreError};
+use contextree::{CommitError, DocumentError, HistoryError, OpError, SnapshotError, WriteError};
+use contextree_json::{Object, Value};
+
+impl From<SnapshotError> for Error {
+    fn from(error: SnapshotError) -> Self {
+        let failure = Error::new(error.code(), error.to_string());
+        match error {
+            SnapshotError::NotFound { address, oldest, newest } => {
+                let number = |number: Option<u32>| number.map_or(Value::Null, Value::from);
+                failure
+                    .with_detail("address", address)
+                    .with_detail("oldest", number(oldest))
+                    .with_detail("newest", number(newest))
+                    .with_hint(match newest {
+                        Some(_) => "`ctx log` lists the snapshots",
+                        None => "there is no snapshot yet: `ctx commit` creates the first",
+                    })
+            }
+            _ => failure.with_hint("`@` is the working state, `12` the snapshot of commit 12"),
+        }
+    }
+}
+
+impl Error {
+    /// Returns the error for a selector that is invalid or names a missing snapshot. `text` is what the caller wrote.
+    pub(crate) fn query(error: &QueryError, text: &str) -> Self {
+        match error {
+            QueryError::Selector(errors) => Error::selector(errors, text),
+            QueryError::Resolve(error) => resolve(error, text),
+            other => Error::new(other.code(), other.to_string()),
+        }
+    }
+
+    /// Returns the error for an invalid selector.
+    pub(crate) fn selector(errors: &SelectorErrors, text: &str) -> Self {
+        let failure = Error::new(errors.code().as_str(), errors.to_string());
+        let list = errors.errors().iter().map(selector_error).collect();
+        failure
+            .with_drawing(errors.draw(text))
+            .with_detail("selector", text)
+            .with_detail("errors", Value::Array(list))
+            .with_hint("`ctx help selectors` shows every form with an example")
+    }
+
+    /// Returns the error for a document that cannot be read.
+    pub(crate) fn document(place: &str, error: &DocumentError) -> Self {
+        let failure = Error::new(error.code(), format!("{place}: {error}"));
+        let failure = failure.with_detail("place", place).with_detail("reason", error.reason());
+        let DocumentError::Invalid(issues) = error else { return failure };
+        let list = issues.iter().map(|issue| {
+            Value::Object(Object::from_iter([
+                ("code", Value::from(issue.code)),
+                ("reason", issue.reason.into()),
+                ("message", issue.message.as_str().into()),
+                ("node", issue.node.as_str().into()),
+                ("offset", (issue.offset as u64).into()),
+            ]))
+        });
+        failure.with_detail("issues", Value::Array(list.collect()))
+    }
+
+    /// Returns the error for a line of a history that cannot be read.
+    pub(crate) fn history(place: &str, error: &HistoryError) -> Self {
+        let place = format!("{place}: line {}", error.line);
+        Error::document(&place, &error.error).with_detail("line", error.line as u64)
+    }
+
+    /// Returns the error for a refused operation.
+    pub(crate) fn refused(error: &OpError) -> Self {
+        // A rule without a place ends in an empty one.
+        let message = error.to_string();
+        let failure = Error::new(error.code(), message.trim_end_matches(": ``"))
+            .with_detail("reason", error.reason())
+            .with_detail("place", error.place())
+            .with_hint(error.hint());
+        match error {
+            OpError::NodeNotFound { .. } => {
+                failure.with_hint("`ctx show` draws the tree with all ids")
+            }
+            _ => failure,
+        }
+    }
+
+    /// Returns the error for a refused write by selector. `text` is what the caller wrote.
+    pub(crate) fn write(error: &WriteError, text: &str) -> Self {
+        let failure = Error::new(error.code(), error.to_string());
+        match error {
+            WriteError::Selector(errors) => Error::selector(errors, text),
+            WriteError::Refused(error) => Error::refused(error),
+            WriteError::NoMatch(selector) => failure
+                .with_detail("selector", selector.as_str())
+                .with_hint(format!("`ctx explain \"{selector}\"` shows what each step matches")),
+            WriteError::Ambiguous { selector, ids } => {
+                let ids = ids.iter().map(|id| Value::from(id.as_str())).collect();
+                failure
+                    .with_detail("selector", selector.as_str())
+                    .with_detail("ids", Value::Array(ids))
+                    .with_hint("name one of them, or add `:first`")
+            }
+            _ => failure,
+        }
+    }
+
+    /// Returns the error for a failed commit.
+    pub(crate) fn commit(error: &CommitError) -> Self {
+        let failure = Error::new(error.code(), error.to_string());
+        match error {
+            CommitError::UnknownMeasure(_) => {
+                failure.with_hint("`nodes` and `bytes` are always available")
+            }
+            _ => failure,
+        }
+    }
+}
+
+fn selector_error(error: &SelectorError) -> Value {
+    let span = vec![Value::from(error.span.start), Value::from(error.span.end)];
+    let mut object = Object::from_iter([
+        ("code", Value::from(error.code.as_str())),
+        ("kind", error.kind.as_str().into()),
+        ("message", error.to_string().into()),
+        ("span", Value::Array(span)),
+        ("found", error.found.clone().into()),
+        ("expected", error.expected.clone().into()),
+    ]);
+    if let Some(help) = &error.help {
+        object.insert("help", help.clone().into());
+    }
+    object.into()
+}
+
+fn resolve(error: &ResolveError, text: &str) -> Error {
+    let span = vec![Value::from(error.span.start), Value::from(error.span.end)];
+    let failure = Error::new(error.code(), error.to_string())
+        .with_drawing(error.draw(text))
+        .with_detail("selector", text)
+        .with_detail("span", Value::Array(span));
+    let failure = match error.help() {
+        Some(help) => failure.with_detail("help", help),
+        None => failure,
+    };
+    match &error.kind {
+        ResolveErrorKind::SnapshotNotFound { newest: Some(_), .. } => {
+            failure.with_hint("`ctx log` lists the snapshots")
+        }
+        _ => failure,
+    }
+}
+
+impl From<OpError> for Error {
+    fn from(error: OpError) -> Self {
+        Error::refused(&error)
+    }
+}
+
+impl From<CommitError> for Error {
+    fn from(error: CommitError) -> Self {
+        Error::commit(&error)
+    }
+}
+
+impl From<StoreError> for Error {
+    fn from(error: StoreError) -> Self {
+        let failure = Error::new(error.code(), error.to_string());
+        let failure = match error.hint() {
+            Some(hint) => failure.with_hint(hint),
+            None => failure,
+        };
+        match error {
+            StoreError::Conflict { context, expected, found, head } => failure
+                .with_detail("context", context)
+                .with_detail("expected", expected)
+                .with_detail("found", found)
+                .with_detail("head", head.map_or(Value::Null, |head| Value::from(head.cycle))),
+            StoreError::Exists { context } => failure
+                .with_hint(format!(
+                    "`ctx -c {context} status` shows it; `ctx new NAME` creates another"
+                ))
+                .with_detail("context", context),
+            StoreError::NotFound { context } => failure
+                .with_hint("`ctx contexts` lists the contexts")
+                .with_detail("context", context),
+            StoreError::Corrupt { record, .. } => failure.with_detail("record", record).with_hint(
+                "`ctx verify` finds all damage; `ctx export --salvage` writes the intact snapshots",
+            ),
+            StoreError::Url { url, .. } => failure.with_detail("store", url),
+            _ => failure,
+        }
+    }
+}
+
+impl From<contextree::Error> for Error {
+    fn from(error: contextree::Error) -> Self {
+        if let Some(error) = error.downcast_ref::<StoreError>() {
+            return error.clone().into();
+        }
+        let failure = Error::new(error.code().as_str(), error.to_string());
+        let failure = match error.location() {
+            Some(location) => failure.with_detail("location", location.to_string()),
+            None => failure,
+        };
+        match error.hint() {
+            Some(hint) => failure.with_hint(hint),
+            None => failure,
+        }
+    }
+}
+
+impl From<ReadError> for Error {
+    fn from(error: ReadError) -> Self {
+        match error {
+            ReadError::Store(error) => error.into(),
+            ReadError::Snapshot(error) => error.into(),
+            other => Error::new(other.code(), other.to_string()),
+        }
+    }
+}

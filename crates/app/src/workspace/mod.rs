@@ -1,0 +1,156 @@
+//! What commands work on: a context of a store, or a document.
+//!
+//! A server opens its store once ([`Workspace::over`]); a program that runs one command names it by URL ([`Workspace::at`]), and the
+//! command opens it. Neither reads a clock or the environment: the door passes the time.
+
+mod address;
+mod change;
+mod file;
+mod reader;
+mod state;
+mod store;
+mod stretches;
+
+use std::sync::Arc;
+
+use contextree::store::Store;
+use contextree::{Clock, Edition, LogicalClock};
+use tracing::span::EnteredSpan;
+
+pub use address::{Address, InvalidAddress, Range};
+pub use change::Change;
+pub(crate) use change::{is_name, place_of, targets};
+pub(crate) use file::{FileSource, Kind, objects};
+pub(crate) use reader::Reader;
+pub(crate) use state::State;
+pub(crate) use store::Access;
+pub use stretches::Source;
+pub(crate) use stretches::Stretches;
+
+use crate::{Document, Error};
+
+/// What commands work on, and how: store or document, context, edition of selectors, clock.
+#[derive(Clone)]
+pub struct Workspace {
+    location: Location,
+    context: String,
+    edition: Option<Edition>,
+    clock: Arc<dyn Clock>,
+}
+
+#[derive(Clone)]
+enum Location {
+    /// A store that each command opens for itself.
+    Url(String),
+    /// A store that is open.
+    Store { store: Store, url: String },
+    /// A document.
+    File(Arc<FileSource>),
+}
+
+impl std::fmt::Debug for Workspace {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("Workspace")
+            .field("location", &self.url())
+            .field("context", &self.context)
+            .field("edition", &self.edition)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Workspace {
+    fn new(location: Location) -> Self {
+        Workspace {
+            location,
+            context: "main".to_owned(),
+            edition: None,
+            clock: Arc::new(LogicalClock::default()),
+        }
+    }
+
+    /// Returns a workspace on the store at a URL: `sqlite:PATH`, `postgres://…` or `memory:`. Every command opens it for itself and
+    /// creates it only if that is the command's purpose.
+    pub fn at(url: impl Into<String>) -> Self {
+        Workspace::new(Location::Url(url.into()))
+    }
+
+    /// Returns a workspace on an open store. `url` is its name in messages.
+    pub fn over(store: Store, url: impl Into<String>) -> Self {
+        Workspace::new(Location::Store { store, url: url.into() })
+    }
+
+    /// Returns a workspace on a document, which can only be read: a snapshot, a history (JSON Lines) or a fixture
+    /// `{"snapshots":[…],"working":…}`.
+    ///
+    /// # Errors
+    ///
+    /// If the document is none of these.
+    pub fn of_document(document: &Document) -> Result<Self, Error> {
+        let file = FileSource::parse(&document.name, &document.text)?;
+        Ok(Workspace::new(Location::File(Arc::new(file))))
+    }
+
+    /// Returns the same workspace with another context; `main` is the default.
+    #[must_use]
+    pub fn with_context(mut self, name: impl Into<String>) -> Self {
+        self.context = name.into();
+        self
+    }
+
+    /// Returns the same workspace with an edition of selectors; the default is that of the context, and 0.3 for documents.
+    #[must_use]
+    pub fn with_edition(mut self, edition: Option<Edition>) -> Self {
+        self.edition = edition;
+        self
+    }
+
+    /// Returns the same workspace with a clock. The default is a logical one; a store that is open keeps its own.
+    #[must_use]
+    pub fn with_clock(mut self, clock: Arc<dyn Clock>) -> Self {
+        self.clock = clock;
+        self
+    }
+
+    /// Returns the name of the context.
+    #[must_use]
+    pub fn context(&self) -> &str {
+        &self.context
+    }
+
+    /// Returns the edition that was asked for.
+    #[must_use]
+    pub fn edition(&self) -> Option<Edition> {
+        self.edition
+    }
+
+    /// Returns the URL of the store, or the name of the document.
+    #[must_use]
+    pub fn url(&self) -> &str {
+        match &self.location {
+            Location::Url(url) | Location::Store { url, .. } => url,
+            Location::File(file) => &file.place,
+        }
+    }
+
+    /// Returns whether this is a document, which can only be read.
+    #[must_use]
+    pub fn is_document(&self) -> bool {
+        matches!(self.location, Location::File(_))
+    }
+
+    pub(crate) fn clock(&self) -> &Arc<dyn Clock> {
+        &self.clock
+    }
+
+    /// Opens the context or document to be read.
+    pub(crate) fn read(&self) -> Result<Reader, Error> {
+        Reader::open(self)
+    }
+
+    /// Enters the span of a command.
+    pub(crate) fn span(&self, command: &'static str) -> EnteredSpan {
+        let (store, context) = (self.url(), self.context());
+        tracing::debug_span!("command", command, store, context).entered()
+    }
+}

@@ -1,0 +1,93 @@
+//! Opening the store of a workspace.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use contextree::selector::closest;
+use contextree::store::{Session, Sqlite, SqliteOptions, Store, StoreError, StoreOptions};
+
+use super::{Location, Workspace};
+use crate::Error;
+
+/// What a command does with a store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Access {
+    /// Reads it. A file must exist.
+    Read,
+    /// Changes it. A file must exist.
+    Write,
+    /// Changes it; a missing file is created.
+    Create,
+}
+
+/// An open store.
+pub(crate) struct OpenStore {
+    /// The store.
+    pub(crate) store: Store,
+    /// The file, if it is one that this command has opened.
+    pub(crate) sqlite: Option<Arc<Sqlite>>,
+}
+
+impl Workspace {
+    /// Opens the store.
+    pub(crate) fn store(&self, access: Access) -> Result<OpenStore, Error> {
+        let url = match &self.location {
+            Location::Url(url) => url,
+            Location::Store { store, .. } => {
+                return Ok(OpenStore { store: store.clone(), sqlite: None });
+            }
+            Location::File(_) => {
+                return Err(Error::usage("a document can only be read")
+                    .with_hint("`ctx import FILE` stores it as a context"));
+            }
+        };
+        let options = StoreOptions { clock: Arc::clone(self.clock()), ..StoreOptions::default() };
+        let Some(path) = url.strip_prefix("sqlite:") else {
+            let has_scheme = url.contains(':');
+            // Unlike the library, a command line does not take a bare word for the path of a new store.
+            let store = match has_scheme {
+                true => contextree::open_with(url, options)?,
+                false => Store::open_with(url, options)?,
+            };
+            return Ok(OpenStore { store, sqlite: None });
+        };
+        if access != Access::Create && !Path::new(path).exists() {
+            return Err(Error::new("E_STORE_NOT_FOUND", format!("there is no store `{path}`"))
+                .with_detail("store", url.as_str())
+                .with_hint("`ctx new` creates one here; `ctx quickstart` shows what it can do")
+                .with_hint(
+                    "`--store sqlite:PATH` opens another one, `-f FILE` reads a file instead",
+                ));
+        }
+        // A file that is opened for reading only leaves its log behind, because only a writer may remove it.
+        let file = SqliteOptions { create: access == Access::Create, ..SqliteOptions::default() };
+        let sqlite = Arc::new(Sqlite::open(path, &file)?);
+        let store = Store::over(Arc::clone(&sqlite) as Arc<_>, options);
+        Ok(OpenStore { store, sqlite: Some(sqlite) })
+    }
+
+    /// Opens the context of the workspace.
+    pub(crate) fn session(&self, store: &OpenStore) -> Result<Session, Error> {
+        store.store.session(self.context()).map_err(|error| store.explain(error))
+    }
+}
+
+impl OpenStore {
+    /// Adds to the error for a missing context which ones there are.
+    pub(crate) fn explain(&self, error: StoreError) -> Error {
+        let StoreError::NotFound { context } = &error else { return error.into() };
+        let rows = self.store.contexts(None, 1_000).unwrap_or_default();
+        let names: Vec<&str> = rows.iter().map(|row| row.name.as_str()).collect();
+        let failure =
+            Error::new(error.code(), error.to_string()).with_detail("context", context.as_str());
+        let list = "`ctx contexts` lists the contexts";
+        match (closest(context, &names), names.as_slice()) {
+            (Some(near), _) => {
+                failure.with_hint(format!("did you mean `-c {near}`?")).with_hint(list)
+            }
+            (None, []) => failure.with_hint(format!("`ctx new {context}` creates it")),
+            (None, [only]) => failure.with_hint(format!("there is one context: `-c {only}`")),
+            (None, _) => failure.with_hint(list),
+        }
+    }
+}

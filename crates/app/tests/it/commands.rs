@@ -1,0 +1,146 @@
+//! Commands as a server calls them: requests in JSON, responses in JSON, one open store.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use contextree_app::{
+    Cancel, Control, Document, Error, Progress, Source, Workspace, command, wire,
+};
+use contextree_json::{Value, from_slice, from_value};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+fn workspace() -> Workspace {
+    let store = contextree::open("memory:").expect("memory can be opened");
+    let workspace = Workspace::over(store, "memory:");
+    command::new(&workspace, &Default::default(), &Control::default()).expect("it is empty");
+    workspace
+}
+
+/// Runs a command with a request in JSON, and returns its response after a way through JSON.
+fn run<Q: DeserializeOwned, R: Serialize + DeserializeOwned + PartialEq + std::fmt::Debug>(
+    workspace: &Workspace,
+    command: impl Fn(&Workspace, &Q, &Control<'_>) -> Result<R, Error>,
+    request: &str,
+) -> Result<Value, Error> {
+    let request: Q = from_slice(request.as_bytes()).expect("the request has the right shape");
+    let response = command(workspace, &request, &Control::default())?;
+    let value = wire::to_value(&response);
+    assert_eq!(from_value::<R>(value.clone()).expect("it is read again"), response);
+    Ok(value)
+}
+
+#[test]
+fn a_conversation_by_json_alone() -> Result<(), Error> {
+    let workspace = workspace();
+    let rules = r#"{"node":{"role":"system","content":"Be brief."},"place":{"parent":"^sys"}}"#;
+    run(&workspace, command::add, rules)?;
+    let added = run(
+        &workspace,
+        command::add,
+        r#"{"node":{"role":"user","content":"Will it rain?","ttl":1,"data_n":123456789012345678901234567890}}"#,
+    )?;
+    let id = added.get("id").and_then(Value::as_str).expect("an id").to_owned();
+    run(&workspace, command::edit, &format!(r#"{{"target":"{id}","set":{{"key":"question"}}}}"#))?;
+    let report = run(&workspace, command::commit, "{}")?;
+    assert_eq!(report.get("report").and_then(|report| report.get("cycle")), Some(&1.into()));
+
+    let nodes = run(&workspace, command::select, r##"{"selector":"#question"}"##)?;
+    let nodes = nodes.get("found").and_then(|found| found.get("nodes")?.as_array());
+    let node = nodes.and_then(<[Value]>::first).expect("one node");
+    let number = node.get("data_n").map(Value::to_canonical).expect("the attribute");
+    assert_eq!(number, b"123456789012345678901234567890", "integers stay exact");
+
+    run(&workspace, command::show, r#"{"what":"@c1"}"#)?;
+    run(&workspace, command::log, r#"{"reports":true}"#)?;
+    run(&workspace, command::diff, r#"{"values":true,"detail":true}"#)?;
+    run(&workspace, command::explain, r#"{"selector":".block"}"#)?;
+    run(&workspace, command::tokens, r#"{"over_time":true,"by":"role"}"#)?;
+    run(&workspace, command::render, r#"{"format":"anthropic","settings":{"max_tokens":9}}"#)?;
+    run(&workspace, command::cache, r#"{"format":"openai-chat","breakpoints":true}"#)?;
+    run(&workspace, command::start_attempt, r#"{"provider":"openai","model":"gpt-5"}"#)?;
+    run(&workspace, command::end_attempt, r#"{"outcome":{"completed":{"tokens":[1,2]}}}"#)?;
+    run(&workspace, command::fork, r#"{"name":"other","at":"@c1"}"#)?;
+    run(&workspace, command::contexts, "{}")?;
+    run(&workspace, command::gc, r#"{"keep":1,"dry_run":true}"#)?;
+    run(&workspace, command::delete, r#"{"name":"other"}"#)?;
+    let status = command::status(&workspace, &Control::default())?;
+    assert_eq!((status.snapshots, status.pending.added), (1, 0));
+    assert!(command::verify(&workspace, &Control::default())?.clean);
+    Ok(())
+}
+
+#[test]
+fn unknown_keys_and_words_of_a_request_are_refused() {
+    use command::render::RenderRequest;
+    let wrong = |text: &str| from_slice::<RenderRequest>(text.as_bytes()).expect_err(text);
+    assert!(wrong(r#"{"format":"thread","colour":1}"#).to_string().contains("colour"));
+    let message = wrong(r#"{"format":"cobol"}"#).to_string();
+    assert!(message.contains("unknown format `cobol`; expected `openai-chat`"), "{message}");
+}
+
+#[test]
+fn errors_have_one_form_with_code_details_and_hints() {
+    let workspace = workspace();
+    let error = run(&workspace, command::show, r#"{"what":"@c9"}"#).expect_err("no snapshot");
+    assert_eq!(error.code(), "E_SNAPSHOT_NOT_FOUND");
+    let value = wire::to_value(&error.to_wire());
+    assert_eq!(
+        from_value::<wire::Failure>(value.clone()).expect("it is read again"),
+        error.to_wire()
+    );
+    let details = value.get("error").and_then(|error| error.get("details")).expect("details");
+    assert_eq!(details.get("address"), Some(&"@c9".into()));
+    assert!(details.get("hints").is_some());
+}
+
+#[test]
+fn a_dry_run_changes_nothing_and_a_stale_head_is_a_conflict() -> Result<(), Error> {
+    let workspace = workspace();
+    let dry = r#"{"node":{"content":"x"},"change":{"dry_run":true}}"#;
+    run(&workspace, command::add, dry)?;
+    let status = command::status(&workspace, &Control::default())?;
+    assert_eq!(status.pending.added, 0);
+    let stale = r#"{"node":{"content":"x"},"change":{"if_head":3}}"#;
+    let error = run(&workspace, command::add, stale).expect_err("there is no commit 3");
+    assert!(error.is_conflict());
+    Ok(())
+}
+
+#[test]
+fn an_import_reports_progress_and_can_be_canceled() {
+    let workspace = workspace().with_context("log");
+    let text = "{\"role\":\"user\",\"content\":\"Hello\"}\n".repeat(10);
+    let source = || Source {
+        name: "a log".to_owned(),
+        length: Some(text.len() as u64),
+        reader: Box::new(text.as_bytes()),
+    };
+    let seen = AtomicU64::new(0);
+    let watch = |progress: Progress| {
+        seen.fetch_max(progress.done, Ordering::Relaxed);
+    };
+    let cancel = Cancel::default();
+    cancel.cancel();
+    let control = Control::default().with_cancel(cancel);
+    let canceled = command::import(&workspace, &Default::default(), source(), &control);
+    assert_eq!(canceled.expect_err("it was canceled").code(), "E_CANCELED");
+
+    let control = Control::default().with_progress(&watch);
+    let done = command::import(&workspace, &Default::default(), source(), &control);
+    let report = done.expect("the name is still free").import.expect("it is a log");
+    assert_eq!((report.lines, seen.load(Ordering::Relaxed)), (10, text.len() as u64));
+}
+
+#[test]
+fn documents_are_read_and_not_changed() -> Result<(), Error> {
+    let stored = workspace();
+    run(&stored, command::add, r#"{"node":{"content":"x"}}"#)?;
+    run(&stored, command::commit, "{}")?;
+    let exported = command::export(&stored, &Default::default(), &Control::default())?;
+    let document = Document::new("a snapshot", exported.document);
+    let workspace = Workspace::of_document(&document)?;
+    assert_eq!(command::status(&workspace, &Control::default())?.snapshots, 1);
+    let error = run(&workspace, command::commit, "{}").expect_err("it can only be read");
+    assert_eq!(error.code(), "E_USAGE");
+    Ok(())
+}

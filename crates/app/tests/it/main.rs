@@ -1,0 +1,5 @@
+//! Commands without a door: wire forms, the schema, the corpus.
+
+mod commands;
+mod corpus;
+mod schema;

@@ -1,0 +1,113 @@
+//! Types that derive serde's traits, through values and back.
+
+#![cfg(feature = "serde")]
+
+use std::collections::BTreeMap;
+
+use contextree_json::{Object, Value, from_slice, from_value, parse, to_canonical, to_value};
+use serde::{Deserialize, Serialize};
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Everything {
+    small: i8,
+    large: u64,
+    float: f64,
+    text: String,
+    letter: char,
+    nothing: Option<u32>,
+    something: Option<u32>,
+    pair: (bool, i64),
+    list: Vec<Kind>,
+    map: BTreeMap<String, i64>,
+    any: Value,
+    object: Object,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+enum Kind {
+    Unit,
+    Newtype(u64),
+    Tuple(u8, String),
+    Struct { inner: Value },
+}
+
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "op", rename_all = "snake_case")]
+enum Tagged {
+    First { value: Value },
+    SecondOne,
+}
+
+fn everything() -> Everything {
+    let any =
+        parse(br#"[1,1.0,-0.0,12345678901234567890123456789012345678901234567890,{"a":null}]"#);
+    let any = any.expect("it is JSON");
+    Everything {
+        small: -5,
+        large: u64::MAX,
+        float: 1.0,
+        text: "é\n".into(),
+        letter: 'x',
+        nothing: None,
+        something: Some(7),
+        pair: (true, i64::MIN),
+        list: vec![
+            Kind::Unit,
+            Kind::Newtype(1),
+            Kind::Tuple(2, "t".into()),
+            Kind::Struct { inner: any.clone() },
+        ],
+        map: BTreeMap::from([("b".into(), 1), ("a".into(), 2)]),
+        object: Object::from_iter([("any", any.clone())]),
+        any,
+    }
+}
+
+#[test]
+fn every_shape_survives_the_way_to_a_value_and_back() {
+    let data = everything();
+    let value = to_value(&data).expect("it can be converted");
+    assert_eq!(from_value::<Everything>(value.clone()), Ok(data.clone()));
+    let text = to_canonical(&data).expect("it can be converted");
+    assert_eq!(text, value.to_canonical());
+    assert_eq!(from_slice::<Everything>(&text), Ok(data));
+}
+
+#[test]
+fn integers_of_any_size_stay_exact() {
+    let text = br#"[-170141183460469231731687303715884105729,1e3,99999999999999999999,{"x":123456789012345678901234567890}]"#;
+    let value = parse(text).expect("it is JSON");
+    assert_eq!(to_value(&value), Ok(value.clone()), "a value is its own value");
+    assert_eq!(from_value::<Value>(value.clone()), Ok(value));
+    assert_eq!(
+        to_value(&u128::MAX).map(|value| value.to_canonical()),
+        Ok(u128::MAX.to_string().into())
+    );
+}
+
+#[test]
+fn values_pass_through_other_formats() {
+    let value = parse(br#"{"a":[1,-2,1.5,"x",null,true],"b":18446744073709551615}"#).expect("JSON");
+    let other = serde_json::to_string(&value).expect("serde_json writes it");
+    assert_eq!(serde_json::from_str::<Value>(&other).expect("and reads it"), value);
+}
+
+#[test]
+fn tagged_enums_are_objects() {
+    let first = Tagged::First { value: Value::from(1_u64) };
+    let text = to_canonical(&first).expect("it can be converted");
+    assert_eq!(text, br#"{"op":"first","value":1}"#);
+    assert_eq!(from_slice::<Tagged>(&text), Ok(first));
+    assert_eq!(from_slice::<Tagged>(br#"{"op":"second_one"}"#), Ok(Tagged::SecondOne));
+}
+
+#[test]
+fn errors_name_the_place() {
+    let message = |text: &[u8]| from_slice::<Everything>(text).expect_err("wrong").to_string();
+    assert_eq!(message(b"[1 2]"), "expected `,` or `]` at line 1, column 4");
+    assert!(message(br#"{"small":300}"#).starts_with("`small`: invalid value: integer `300`"));
+    assert!(message(br#"{"other":1}"#).starts_with("unknown field `other`"));
+    assert!(to_value(&f64::NAN).is_err());
+    assert!(to_value(&BTreeMap::from([(1, 2)])).is_err(), "keys are strings");
+}
