@@ -23,12 +23,13 @@ fn nodes(tree: TreeRef<'_>) {
 
 fn history(context: &Context) {
     nodes(context.working());
-    for pair in context.history().windows(2) {
-        let diff = contextree::diff::diff(pair[0].view(), pair[1].view());
+    let history = context.history();
+    for (older, newer) in history.iter().zip(history.iter().skip(1)) {
+        let diff = contextree::diff::diff(older.view(), newer.view());
         let form = wire::Diff::from(&diff);
         there_and_back(&form);
         assert_eq!(wire::to_value(&form).to_canonical(), diff.to_json().as_bytes());
-        let changes = contextree::diff::changes(pair[0].view(), pair[1].view());
+        let changes = contextree::diff::changes(older.view(), newer.view());
         there_and_back(&wire::Changes::from(&changes));
     }
 }
@@ -113,5 +114,5 @@ fn operations_reports_and_errors_of_sessions_survive_the_wire() {
         }
         history(&context);
     }
-    assert!(operations > 100 && reports > 20 && refused > 5, "{operations} {reports} {refused}");
+    assert!(operations > 50 && reports > 20 && refused > 10, "{operations} {reports} {refused}");
 }

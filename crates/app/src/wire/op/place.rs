@@ -1,0 +1,192 @@
+//! Places: `parent` with `offset`, `parent` with `cue`, `turn` with `zone`, or `at` with a position in words.
+
+use contextree::engine::{self, Cue};
+use contextree::{Context, Edition};
+use contextree_json::{Object, Value};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{OpError, text, wrong};
+use crate::Error;
+
+/// Where a node is placed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// Into a parent (an id, `^sys` or `^ah`), at an offset.
+    Into {
+        /// The parent.
+        parent: String,
+        /// The offset; absent: 0, or for a move the node's own.
+        offset: Option<i64>,
+    },
+    /// Into a zone of a turn.
+    Zone {
+        /// The id of the turn, or `^ah`.
+        turn: String,
+        /// The zone.
+        zone: Zone,
+    },
+    /// At a position among the children of a parent.
+    Cue {
+        /// The parent.
+        parent: String,
+        /// `start`, `end`, `+N` (after the Nth child) or `-N` (before it).
+        cue: String,
+    },
+    /// At a position in the words of the selector language: `(d0, cont[offset=0], end)`.
+    At {
+        /// The position.
+        at: String,
+    },
+}
+
+impl Default for Place {
+    /// The core of the turn in progress.
+    fn default() -> Self {
+        Place::Into { parent: "^ah".to_owned(), offset: None }
+    }
+}
+
+/// A zone of a turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Zone {
+    /// Before the core: offset −1.
+    Pre,
+    /// The core: offset 0.
+    Core,
+    /// After the core: offset 1.
+    Post,
+}
+
+impl Place {
+    pub(super) fn read(value: &Value, offset: Option<i64>) -> Result<Place, OpError> {
+        if value.get("at").is_some() {
+            return Ok(Place::At { at: text(value, "at")? });
+        }
+        if value.get("turn").is_some() {
+            let zone = match text(value, "zone")?.as_str() {
+                "pre" => Zone::Pre,
+                "core" => Zone::Core,
+                "post" => Zone::Post,
+                other => return wrong(format!("unknown zone `{other}`")),
+            };
+            return Ok(Place::Zone { turn: text(value, "turn")?, zone });
+        }
+        let parent = match value.get("parent") {
+            None => "^ah".to_owned(),
+            Some(_) => text(value, "parent")?,
+        };
+        match value.get("cue") {
+            Some(_) => {
+                let cue = text(value, "cue")?;
+                cue_of(&cue).map(|_| Place::Cue { parent, cue })
+            }
+            None => {
+                let offset = match value.get("offset") {
+                    None | Some(Value::Null) => offset,
+                    Some(value) => match value.as_i64() {
+                        Some(offset) => Some(offset),
+                        None => return wrong("`offset` is not an integer"),
+                    },
+                };
+                Ok(Place::Into { parent, offset })
+            }
+        }
+    }
+
+    pub(super) fn write(&self, object: &mut Object) {
+        match self {
+            Place::Into { parent, offset } => {
+                object.insert("parent", parent.as_str().into());
+                if let Some(offset) = offset {
+                    object.insert("offset", (*offset).into());
+                }
+            }
+            Place::Zone { turn, zone } => {
+                object.insert("turn", turn.as_str().into());
+                object.insert("zone", crate::wire::to_value(zone));
+            }
+            Place::Cue { parent, cue } => {
+                object.insert("parent", parent.as_str().into());
+                object.insert("cue", cue.as_str().into());
+            }
+            Place::At { at } => {
+                object.insert("at", at.as_str().into());
+            }
+        }
+    }
+
+    /// Returns the place of the engine.
+    ///
+    /// # Errors
+    ///
+    /// If a cue or a position is invalid, or leads nowhere.
+    pub fn resolve(
+        self,
+        context: &mut Context,
+        edition: Option<Edition>,
+    ) -> Result<engine::Place, Error> {
+        Ok(match self {
+            Place::Into { parent, offset } => engine::Place::Into { parent, offset },
+            Place::Zone { turn, zone } => engine::Place::Zone { turn, zone: zone.into() },
+            Place::Cue { parent, cue } => {
+                let cue = cue_of(&cue).map_err(|error| Error::usage(error.to_string()))?;
+                engine::Place::Cue { parent, cue }
+            }
+            Place::At { at } => crate::workspace::place_of(context, &at, edition)?,
+        })
+    }
+}
+
+impl From<&engine::Place> for Place {
+    fn from(place: &engine::Place) -> Self {
+        match place {
+            engine::Place::Into { parent, offset } => {
+                Place::Into { parent: parent.clone(), offset: *offset }
+            }
+            engine::Place::Zone { turn, zone } => Place::Zone {
+                turn: turn.clone(),
+                zone: match zone {
+                    engine::Zone::Pre => Zone::Pre,
+                    engine::Zone::Core => Zone::Core,
+                    engine::Zone::Post => Zone::Post,
+                },
+            },
+            engine::Place::Cue { parent, cue } => Place::Cue {
+                parent: parent.clone(),
+                cue: match cue {
+                    Cue::Start => "start".to_owned(),
+                    Cue::End => "end".to_owned(),
+                    Cue::After(child) => format!("+{child}"),
+                    Cue::Before(child) => format!("-{child}"),
+                },
+            },
+        }
+    }
+}
+
+impl From<Zone> for engine::Zone {
+    fn from(zone: Zone) -> Self {
+        match zone {
+            Zone::Pre => engine::Zone::Pre,
+            Zone::Core => engine::Zone::Core,
+            Zone::Post => engine::Zone::Post,
+        }
+    }
+}
+
+/// Reads `start`, `end`, `+2` (after the second child) or `-2` (before it).
+fn cue_of(text: &str) -> Result<Cue, OpError> {
+    let number =
+        |digits: &str| digits.parse().map_err(|_| OpError(format!("invalid cue `{text}`")));
+    match text {
+        "start" => Ok(Cue::Start),
+        "end" => Ok(Cue::End),
+        _ => match text.split_at_checked(1) {
+            Some(("+", digits)) => Ok(Cue::After(number(digits)?)),
+            Some(("-", digits)) => Ok(Cue::Before(number(digits)?)),
+            _ => wrong(format!("invalid cue `{text}`")),
+        },
+    }
+}
