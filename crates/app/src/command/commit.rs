@@ -121,7 +121,11 @@ pub fn commit(
         return under_budget(workspace, budget, &request.change);
     }
     let policy = policy(workspace, request)?;
-    let options = CommitOptions { policy: policy.as_ref(), ..CommitOptions::default() };
+    let options = CommitOptions {
+        policy: policy.as_ref(),
+        without_policy: request.no_policy && policy.is_none(),
+        ..CommitOptions::default()
+    };
     let report = workspace.change(&request.change, |context| {
         context.commit_with(&options).map_err(|error| Error::commit(&error))
     })?;
@@ -141,12 +145,7 @@ fn policy(workspace: &Workspace, request: &CommitRequest) -> Result<Option<Polic
         None if request.no_policy || workspace.is_document() => None,
         None => {
             let session = workspace.session(&workspace.store(Access::Read)?)?;
-            match session.settings().more.get("policy") {
-                Some(value) => Some(Policy::from_value(value).map_err(|error| {
-                    Error::new(error.code(), error.to_string()).with_detail("place", "settings")
-                })?),
-                None => None,
-            }
+            session.settings().policy.clone()
         }
     };
     let bytes = MeasureName::Bytes;
@@ -201,7 +200,7 @@ fn under_budget(
     let mut reader = workspace.read()?;
     let keeper = Keeper::new(read_budget(budget, reader.edition())?);
     let policy_ignored =
-        reader.session().is_some_and(|session| session.settings().more.get("policy").is_some());
+        reader.session().is_some_and(|session| session.settings().policy.is_some());
     drop(reader);
     let (forecast, report) = workspace.change(change, |context| {
         let forecast = keeper.preview(context).map_err(|error| Error::commit(&error))?;

@@ -57,7 +57,7 @@ pub fn new(
         ..ContextSettings::default()
     };
     if let Some(policy) = &request.policy {
-        settings.more.insert("policy", read_policy(policy)?.to_value());
+        settings.policy = Some(read_policy(policy)?);
     }
     let store = workspace.store(Access::Create)?.store;
     let session = store.create(name, &settings)?;

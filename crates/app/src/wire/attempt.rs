@@ -33,6 +33,21 @@ pub struct Attempt {
     /// Why it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
+    /// Tokens that were read from the provider's cache.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache_read: Option<u64>,
+    /// Tokens that were written to the provider's cache.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache_write: Option<u64>,
+    /// Why the model stopped, in the provider's words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stop_reason: Option<String>,
+    /// The provider's id of the response.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub response_id: Option<String>,
+    /// What arrived of an answer that was not completed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub partial: Option<String>,
 }
 
 /// Whether an attempt is still running, and how it ended.
@@ -70,6 +85,7 @@ impl From<&engine::Attempt> for Attempt {
             engine::AttemptStatus::Canceled => (AttemptStatus::Canceled, None),
             engine::AttemptStatus::Error(why) => (AttemptStatus::Error, Some(why.clone())),
         };
+        let response = attempt.response.as_ref();
         Attempt {
             attempt_id: attempt.attempt_id.clone(),
             cycle_id: attempt.cycle_id,
@@ -83,6 +99,11 @@ impl From<&engine::Attempt> for Attempt {
             token_in: attempt.token_in,
             token_out: attempt.token_out,
             error,
+            cache_read: response.and_then(|response| response.cache_read),
+            cache_write: response.and_then(|response| response.cache_write),
+            stop_reason: response.and_then(|response| response.stop_reason.clone()),
+            response_id: response.and_then(|response| response.response_id.clone()),
+            partial: attempt.partial.clone(),
         }
     }
 }

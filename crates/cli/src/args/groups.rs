@@ -4,10 +4,11 @@ use clap::CommandFactory as _;
 
 use super::Cli;
 
-/// Title and commands. A test holds that every command stands in one group.
-pub(crate) const GROUPS: [(&str, &[&str]); 8] = [
+/// Title and commands. A test holds that every command is in one group.
+pub(crate) const GROUPS: [(&str, &[&str]); 9] = [
     ("Begin", &["quickstart", "new", "contexts", "fork", "delete"]),
-    ("Change", &["add", "edit", "remove", "move", "pin", "unpin", "commit", "attempt"]),
+    ("Change", &["add", "edit", "remove", "move", "pin", "unpin"]),
+    ("Call a model", &["request", "answer", "cancel", "commit", "attempt"]),
     ("Look", &["status", "show", "select", "diff", "log", "explain"]),
     ("In and out", &["import", "export", "render", "lint", "thread"]),
     ("Cost", &["tokens", "cache"]),

@@ -15,7 +15,8 @@ use crate::command;
 /// The memory of an agent, as a versioned tree.
 ///
 /// A context is a working state and a history of snapshots. Operations (`add`, `edit`, `remove` …) change the working
-/// state; `commit` expires, prunes, seals the turn and leaves one more snapshot; everything else only reads.
+/// state; `request` begins a model call and `answer` completes it, which seals exactly what was sent as one more snapshot;
+/// everything else only reads.
 #[derive(Debug, Parser)]
 #[command(
     name = "ctx",
@@ -46,6 +47,9 @@ pub(crate) enum Command {
     Move(command::move_::Args),
     Pin(command::pin::Args),
     Unpin(command::pin::UnpinArgs),
+    Request(command::call::RequestArgs),
+    Answer(command::call::AnswerArgs),
+    Cancel(command::call::CancelArgs),
     Commit(command::commit::Args),
     Attempt(command::attempt::Args),
     Status(command::status::Args),

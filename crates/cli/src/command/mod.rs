@@ -4,6 +4,7 @@ pub(crate) mod add;
 pub(crate) mod attempt;
 pub(crate) mod backup;
 pub(crate) mod cache;
+pub(crate) mod call;
 pub(crate) mod canon;
 pub(crate) mod commit;
 pub(crate) mod completions;
@@ -73,6 +74,9 @@ pub(crate) fn run(
         Command::Pin(args) => pin::run(args, &mut call),
         Command::Unpin(args) => pin::run_unpin(args, &mut call),
         Command::Commit(args) => commit::run(args, &mut call),
+        Command::Request(args) => call::run_request(args, &mut call),
+        Command::Answer(args) => call::run_answer(args, &mut call),
+        Command::Cancel(args) => call::run_cancel(args, &mut call),
         Command::Attempt(args) => attempt::run(args, &mut call),
         Command::Render(args) => render::run(args, &mut call),
         Command::Lint(args) => lint::run(args, &mut call),

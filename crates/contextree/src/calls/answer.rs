@@ -65,10 +65,19 @@ impl ToolCall {
 /// not running, or if the store cannot be written. The context is unchanged.
 pub fn complete(session: &mut Session, attempt: &str, response: &[u8]) -> Result<Answered> {
     let document = read_document(response)?;
-    session.update(|context| complete_in(context, attempt, &document))
+    session.update(|context| complete_with(context, attempt, &document))
 }
 
-fn complete_in(context: &mut Context, id: &str, document: &Value) -> Result<Answered> {
+/// Like [`complete`], but for a context in memory, as programs have it that store contexts themselves.
+///
+/// # Errors
+///
+/// See [`complete`].
+pub fn complete_in(context: &mut Context, attempt: &str, response: &[u8]) -> Result<Answered> {
+    complete_with(context, attempt, &read_document(response)?)
+}
+
+fn complete_with(context: &mut Context, id: &str, document: &Value) -> Result<Answered> {
     let found = context.attempts().iter().rev().find(|attempt| attempt.attempt_id == id);
     let provider = match found.and_then(|attempt| attempt.request.as_ref()) {
         Some(request) => Request::from_text(&request.options)?.provider,

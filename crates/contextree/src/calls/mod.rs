@@ -32,6 +32,6 @@ mod answer;
 mod call;
 mod request;
 
-pub use answer::{Answered, ToolCall, complete};
+pub use answer::{Answered, ToolCall, complete, complete_in};
 pub use call::{Call, Sent, sent};
 pub use request::Request;

@@ -1,0 +1,207 @@
+//! `ctx request`, `ctx answer`, `ctx cancel`: what a script wraps around its HTTP client.
+
+use contextree::provider::Provider;
+use contextree_app::command::call::{
+    self, AnswerRequest, AnswerResponse, BeginRequest, BeginResponse, CancelRequest,
+};
+use contextree_app::wire::{Severity, Word};
+
+use super::Call;
+use super::render::{Settings, provider};
+use crate::error::{Exit, Failure};
+use crate::output::Format;
+use crate::output::style::{self, paint};
+use crate::output::text::{count, one_line};
+use crate::source::{ChangeOptions, document};
+
+/// Begin a model call and print the exact request to send
+///
+/// The working state is committed ahead, under the context's policy or a budget, and rendered for the provider. Nothing is sealed until
+/// `ctx answer` completes the call; what is added meanwhile follows the answer. Exits with 1 if the provider would refuse the request.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  ctx request --as anthropic --model claude-opus-5 --set-json max_tokens=1024 > request.json
+  ctx request --as openai-chat --model gpt-5 --budget budget.toml
+  ctx request --as gemini --model gemini-3 --dry-run     what would be sent now
+  ctx request --running                                  the request of the running call again")]
+pub(crate) struct RequestArgs {
+    /// The provider: openai-chat, openai-responses, anthropic, gemini
+    #[arg(long = "as", value_name = "FORMAT", value_parser = provider, required_unless_present = "running")]
+    format: Option<Provider>,
+
+    #[command(flatten)]
+    settings: Settings,
+
+    /// A budget in tokens, as TOML or JSON, instead of the context's policy
+    #[arg(long, value_name = "FILE")]
+    budget: Option<String>,
+
+    /// Print the request of the running call again, byte for byte
+    #[arg(long, conflicts_with_all = ["format", "model", "set", "set_json", "settings", "budget", "dry_run", "if_head"])]
+    running: bool,
+
+    #[command(flatten)]
+    change: ChangeOptions,
+}
+
+/// Complete the running call with the provider's response
+///
+/// In one durable step: the snapshot that was sent becomes part of the history, the usage is recorded, and the answer is the first
+/// content of the next request.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  ctx answer < response.json
+  ctx answer response.json --json | jq .tool_calls")]
+pub(crate) struct AnswerArgs {
+    /// The response as the provider returned it; `-` is standard input
+    #[arg(default_value = "-", hide_default_value = true)]
+    file: String,
+
+    /// The attempt [default: the one that is running]
+    #[arg(long, value_name = "ID")]
+    attempt: Option<String>,
+
+    #[command(flatten)]
+    change: ChangeOptions,
+}
+
+/// End the running call without an answer
+///
+/// Nothing is sealed: the working state can be edited again and keeps what was added meanwhile, and a new call can begin.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  ctx cancel
+  ctx cancel --error '529 overloaded'
+  ctx cancel --partial stream.txt        keep what arrived of the answer with the attempt")]
+pub(crate) struct CancelArgs {
+    /// The attempt [default: the one that is running]
+    attempt: Option<String>,
+
+    /// Record that the call failed, and why
+    #[arg(long, value_name = "TEXT")]
+    error: Option<String>,
+
+    /// What arrived of the answer, from a file or `-`; it is kept with the attempt
+    #[arg(long, value_name = "FILE")]
+    partial: Option<String>,
+
+    #[command(flatten)]
+    change: ChangeOptions,
+}
+
+pub(crate) fn run_request(args: &RequestArgs, call: &mut Call<'_>) -> Result<Exit, Failure> {
+    let done = match args.format {
+        Some(format) => {
+            let request = BeginRequest {
+                provider: Word(format),
+                settings: args.settings.read()?,
+                budget: args.budget.as_deref().map(document).transpose()?,
+                change: args.change.to_change(),
+            };
+            call.read(|workspace, control| call::request(workspace, &request, control))?
+        }
+        None => call.read(call::running)?,
+    };
+    let exit = if done.accepted { Exit::Ok } else { Exit::No };
+    if call.output.format() != Format::Human {
+        call.output.form(&done);
+        return Ok(exit);
+    }
+    warn(&done, call);
+    call.output.bytes(done.request.as_bytes());
+    let text = match &done.attempt_id {
+        Some(id) => format!("{id} is running; `ctx answer < response.json` completes it"),
+        None => "no call was begun (--dry-run)".to_owned(),
+    };
+    call.output.note(&text);
+    Ok(exit)
+}
+
+/// Prints what is wrong with a request, and what was removed for it.
+fn warn(done: &BeginResponse, call: &Call<'_>) {
+    for loss in &done.losses {
+        call.output.warning(&format!("{}: {}", one_line(&loss.node), loss.message));
+    }
+    for finding in &done.findings {
+        let is_error = finding.severity == Severity::Error;
+        let word = if is_error { "the provider would refuse it: " } else { "" };
+        call.output.warning(&format!("{word}{}", finding.message));
+    }
+    let (expired, pruned) = (done.report.expired.len(), done.report.pruned.len());
+    if expired + pruned > 0 {
+        let text = format!("{} expired, {} pruned", count(expired, "node"), count(pruned, "node"));
+        call.output.say(&paint(style::DIM, text));
+    }
+}
+
+pub(crate) fn run_answer(args: &AnswerArgs, call: &mut Call<'_>) -> Result<Exit, Failure> {
+    let request = AnswerRequest {
+        id: args.attempt.clone(),
+        response: document(&args.file)?,
+        change: args.change.to_change(),
+    };
+    let done = call.read(|workspace, control| call::answer(workspace, &request, control))?;
+    if call.output.format() == Format::Human {
+        let text = draw(&done);
+        call.output.text(&text);
+    } else {
+        call.output.form(&done);
+    }
+    Ok(Exit::Ok)
+}
+
+fn draw(done: &AnswerResponse) -> String {
+    let attempt = &done.attempt;
+    let mut line = format!(
+        "{}  {}",
+        paint(style::TITLE, format!("@c{}", done.report.cycle)),
+        attempt.attempt_id
+    );
+    if let Some(tokens) = attempt.token_in {
+        line.push_str(&format!(", {tokens} tokens in"));
+        if let Some(cached) = attempt.cache_read.filter(|_| tokens > 0) {
+            line.push_str(&format!(" ({} % cached)", cached.saturating_mul(100) / tokens));
+        }
+    }
+    if let Some(tokens) = attempt.token_out {
+        line.push_str(&format!(", {tokens} out"));
+    }
+    if let Some(reason) = &attempt.stop_reason {
+        line.push_str(&format!(", {}", one_line(reason)));
+    }
+    line.push('\n');
+    for id in &done.nodes {
+        line.push_str(&format!(
+            "  {} {}\n",
+            paint(style::ADDED, "+"),
+            paint(style::ID, one_line(id))
+        ));
+    }
+    for tool in &done.tool_calls {
+        line.push_str(&format!(
+            "  {}({})  {}\n",
+            one_line(&tool.name),
+            one_line(&tool.arguments),
+            paint(style::DIM, one_line(&tool.id))
+        ));
+    }
+    line
+}
+
+pub(crate) fn run_cancel(args: &CancelArgs, call: &mut Call<'_>) -> Result<Exit, Failure> {
+    let request = CancelRequest {
+        id: args.attempt.clone(),
+        error: args.error.clone(),
+        partial: args.partial.as_deref().map(document).transpose()?,
+        change: args.change.to_change(),
+    };
+    let done = call.read(|workspace, control| call::cancel(workspace, &request, control))?;
+    match call.output.format() {
+        Format::Human => call.output.text(&format!("{}\n", done.attempt.attempt_id)),
+        _ => call.output.form(&done.attempt),
+    }
+    Ok(Exit::Ok)
+}
