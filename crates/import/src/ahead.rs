@@ -91,7 +91,7 @@ impl LineReader {
             Err(error) => return Some(Err(error)),
         };
         if self.format == Format::Auto {
-            if let Verdict::Is(format) = self.detector.look(&value) {
+            if let Verdict::Is(format) = self.detector.examine(&value) {
                 self.format = format;
             }
             return Some(Ok(Entry::Value(value)));

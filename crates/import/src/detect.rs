@@ -14,7 +14,7 @@ const PATIENCE: usize = 256;
 #[must_use]
 pub fn detect(value: &Value) -> Option<Format> {
     let mut detector = Detector::default();
-    match (detector.look(value), detector.settle()) {
+    match (detector.examine(value), detector.settle()) {
         (Verdict::Is(format), _) | (_, Verdict::Is(format)) => Some(format),
         _ => None,
     }
@@ -49,7 +49,7 @@ pub(crate) enum Verdict {
 
 impl Detector {
     /// Examines one more entry.
-    pub(crate) fn look(&mut self, value: &Value) -> Verdict {
+    pub(crate) fn examine(&mut self, value: &Value) -> Verdict {
         match guess(value) {
             Some(Guess::Sure(format)) => return Verdict::Is(format),
             Some(Guess::Perhaps(format, rank)) if self.best.is_none_or(|(_, best)| rank > best) => {
@@ -291,7 +291,7 @@ mod tests {
             .map(|line| contextree_json::parse(line.as_bytes()).expect("it is JSON"))
             .collect();
         let mut detector = Detector::default();
-        let verdict = values.iter().map(|value| detector.look(value));
+        let verdict = values.iter().map(|value| detector.examine(value));
         let found = match verdict.into_iter().find(|verdict| *verdict != Verdict::Wait) {
             Some(verdict) => verdict,
             None => detector.settle(),
@@ -299,7 +299,7 @@ mod tests {
         assert_eq!(found, expected.map_or(Verdict::Unknown, Verdict::Is), "{lines:?}");
         // A list of entries has the format of its entries.
         let mut detector = Detector::default();
-        let found = match detector.look(&Value::Array(values)) {
+        let found = match detector.examine(&Value::Array(values)) {
             Verdict::Wait => detector.settle(),
             verdict => verdict,
         };

@@ -128,7 +128,8 @@ impl fmt::Display for ImportError {
                 }
                 match bad {
                     0 => Ok(()),
-                    bad => write!(formatter, "; {bad} lines are bad"),
+                    1 => formatter.write_str("; skipped 1 bad line"),
+                    bad => write!(formatter, "; skipped {bad} bad lines"),
                 }
             }
             ImportErrorKind::Refused(error) => write!(formatter, "{error}"),

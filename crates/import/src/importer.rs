@@ -175,7 +175,7 @@ impl Importer {
         }
         // Only entries of a known format are read ahead.
         let Entry::Value(value) = entry else { return Ok(()) };
-        let verdict = self.detector.look(&value);
+        let verdict = self.detector.examine(&value);
         self.waiting.push((line, value));
         self.decide(verdict)
     }

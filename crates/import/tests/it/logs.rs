@@ -204,7 +204,7 @@ fn log_without_messages_is_refused() {
         (Format::ClaudeCode, b"{\"type\":\"mode\",\"sessionId\":\"s\"}", "no messages"),
         (Format::Flat, b"[]", "no messages"),
         (Format::OpenAiChat, b"{\"messages\":[]}", "no messages"),
-        (Format::Auto, b"{}\n{}\n", "line 1: no known format"),
+        (Format::Auto, b"{}\n{}\n", "line 1: unknown format"),
     ];
     for (format, text, message) in cases {
         let error = import(text, format, ImportOptions::default()).unwrap_err();

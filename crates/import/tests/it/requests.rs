@@ -116,12 +116,12 @@ fn long_log_with_a_moving_breakpoint_adds_only_new_messages() {
         let options = RenderOptions { marks, ..RenderOptions::default() };
         let mut renderer = RequestRenderer::new(Provider::Anthropic, options.clone());
         for snapshot in imported.context.history().iter() {
-            let anew = render(snapshot.view(), Provider::Anthropic, &options).unwrap();
+            let full = render(snapshot.view(), Provider::Anthropic, &options).unwrap();
             assert!(
-                *renderer.render(snapshot.tree()).unwrap() == anew,
+                *renderer.render(snapshot.tree()).unwrap() == full,
                 "incremental and full rendering agree"
             );
-            let marked = anew.text().contains("cache_control");
+            let marked = full.text().contains("cache_control");
             assert_eq!(marked, options.marks.is_none(), "marks of the caller replace all");
         }
     }
