@@ -1,4 +1,4 @@
-//! Steps of sessions, from JSON to operations of the engine.
+//! Converts the steps of sessions from JSON to operations of the engine.
 
 use contextree::{Content, Edit, NewNode, Op, Place, Zone};
 use contextree_json::{Object, Value};
@@ -19,28 +19,31 @@ pub(super) fn op(step: &Value) -> Result<Op, String> {
         "move" => Op::Move { node: node()?, place: place(step, None)? },
         "set_priority" => Op::SetPriority {
             node: node()?,
-            priority: step.get("priority").and_then(Value::as_i64).ok_or("no `priority`")?,
+            priority: step
+                .get("priority")
+                .and_then(Value::as_i64)
+                .ok_or("`priority` is missing")?,
             policy: text(step, "policy")?,
         },
         "pin" => Op::Pin { node: node()? },
         "unpin" => Op::Unpin { node: node()? },
-        other => return Err(format!("`{other}` is not a step")),
+        other => return Err(format!("unknown step `{other}`")),
     })
 }
 
 fn text(value: &Value, name: &str) -> Result<String, String> {
     let text = value.get(name).and_then(Value::as_str);
-    text.map(str::to_owned).ok_or_else(|| format!("`{name}` of a step is not a text"))
+    text.map(str::to_owned).ok_or_else(|| format!("`{name}` of a step is not a string"))
 }
 
-/// `parent` with `offset`, `parent` with `cue`, or `turn` with `zone`.
+/// Reads `parent` with `offset`, `parent` with `cue`, or `turn` with `zone`.
 fn place(step: &Value, offset: Option<i64>) -> Result<Place, String> {
     if step.get("turn").is_some() {
         let zone = match text(step, "zone")?.as_str() {
             "pre" => Zone::Pre,
             "core" => Zone::Core,
             "post" => Zone::Post,
-            other => return Err(format!("`{other}` is not a zone")),
+            other => return Err(format!("unknown zone `{other}`")),
         };
         return Ok(Place::zone(text(step, "turn")?, zone));
     }
@@ -64,7 +67,7 @@ fn edit(step: &Value) -> Result<Edit, String> {
     })
 }
 
-/// Returns a node as a case describes it, and the offset it names.
+/// Returns a node as a case describes it, and its offset.
 pub(super) fn new_node(value: &Value) -> Result<(NewNode, Option<i64>), String> {
     let fields = value.as_object().ok_or("a node is not an object")?;
     let (mut node, mut offset) = (NewNode::default(), None);
