@@ -112,7 +112,7 @@ impl fmt::Display for Cause {
             }
             Cause::Cascaded => formatter.write_str("was removed as an empty container"),
             Cause::Removed => formatter.write_str("was removed"),
-            Cause::Gone => formatter.write_str("was removed, reason unknown"),
+            Cause::Gone => formatter.write_str("was removed (reason unknown)"),
             Cause::Moved => formatter.write_str("was moved"),
             Cause::Rewritten => formatter.write_str("is written differently"),
             Cause::Setting { name } => write!(formatter, "the setting `{name}` changed"),
