@@ -134,7 +134,7 @@ pub(crate) fn reaches(breakpoint: usize, entry: usize, lookback: Option<usize>) 
     entry <= breakpoint && lookback.is_none_or(|lookback| breakpoint - entry < lookback)
 }
 
-/// Returns the last position up to this one that can carry a breakpoint; 0 if there is none.
+/// Returns the last position up to this one that can carry a breakpoint; 0 without one.
 fn settable(prompt: &Prompt<'_>, at: usize, rules: &CacheRules) -> usize {
     (1..=at).rev().find(|at| may_carry(prompt, at - 1, rules)).unwrap_or(0)
 }

@@ -56,7 +56,7 @@ impl Entries {
         self.0.extend(chain.0.get(known..).unwrap_or_default());
     }
 
-    /// Returns the number of spans of the longest prefix that is in the cache; 0 if there is none.
+    /// Returns the number of spans of the longest prefix that is in the cache; 0 without one.
     pub(crate) fn longest(&self, chain: &Chain) -> usize {
         (1..chain.0.len()).rev().find(|spans| self.0.contains(&chain.0[*spans])).unwrap_or(0)
     }

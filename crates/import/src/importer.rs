@@ -114,7 +114,7 @@ impl Importer {
     ///
     /// # Errors
     ///
-    /// If the line is bad and [`ImportOptions::keep_going`] is not set; nothing of the line was
+    /// If the line is bad and [`ImportOptions::keep_going`] is not set. Nothing of the line was
     /// imported. While the format is being detected, the error may concern an earlier line.
     pub fn line(&mut self, line: &[u8]) -> Result<(), ImportError> {
         self.report.lines += 1;

@@ -174,7 +174,7 @@ fn read_other(kind: &str, fields: Fields) -> Incoming {
         set(&mut node, names::CALL_ID, call);
     }
     if kind == "compaction" {
-        // A compaction replaces what came before it, so it is pruned last.
+        // A compaction replaces what precedes it, so it is pruned last.
         node.priority = 1;
     }
     Incoming::new(role, vec![node])
