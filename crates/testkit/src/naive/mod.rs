@@ -51,7 +51,7 @@ pub fn select<'t>(selector: &Selector, tree: TreeRef<'t>, cycle: Option<u32>) ->
     finish(selector, &spots, matched)
 }
 
-/// Evaluates one hop from the positions reached so far (from the root if there are none yet).
+/// Evaluates one hop from the positions reached so far (at first from the root).
 fn follow(spots: &Spots<'_>, from: Option<Vec<usize>>, hop: &Hop, may_be_core: bool) -> Vec<usize> {
     let is_first = from.is_none();
     let from = from.unwrap_or_else(|| vec![0]);

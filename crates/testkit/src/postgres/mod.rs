@@ -4,7 +4,7 @@
 //! - `CONTEXTREE_TEST_POSTGRES` names a running server; then none is started, and [`Server::kill`]
 //!   is not possible.
 //! - Otherwise the server's programs are searched for next to `pg_config`, on the `PATH`, and in
-//!   Debian's folder. If there are none, the test fails and names `cargo xtask setup`, which
+//!   Debian's folder. If they are missing, the test fails and names `cargo xtask setup`, which
 //!   installs them.
 //! - The data is in a new folder below the system's temporary folder, owned by an unprivileged user
 //!   (the server refuses root). The port is free and bound to the loopback interface only.

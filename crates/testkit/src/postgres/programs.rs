@@ -18,7 +18,7 @@ impl Programs {
     ///
     /// # Errors
     ///
-    /// If there are none; the message has a hint how to install them.
+    /// If they are missing; the message has a hint how to install them.
     pub fn obtain() -> Result<Programs, String> {
         Programs::find().ok_or_else(|| {
             "no PostgreSQL server programs found; run `cargo xtask setup`, or set CONTEXTREE_TEST_POSTGRES to the URL \

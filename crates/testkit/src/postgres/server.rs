@@ -272,7 +272,7 @@ fn new_folder(user: Option<User>) -> Result<PathBuf, String> {
     let name = format!("contextree-pg-{}-{number}", std::process::id());
     let folder = std::env::temp_dir().join(name);
     let told = |error: std::io::Error| format!("{}: {error}", folder.display());
-    // Left behind by an earlier process with the same id.
+    // Left over from an earlier process with the same id.
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir(&folder).map_err(told)?;
     fs::set_permissions(&folder, fs::Permissions::from_mode(0o700)).map_err(told)?;

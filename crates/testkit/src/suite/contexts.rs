@@ -154,10 +154,10 @@ pub fn the_journal_is_emptied_by_a_commit(store: &dyn Backend) {
     ok(store.append(made.id, 2, &Step::default()));
     ok(store.append(made.id, 3, &edit("two")));
     assert_eq!(ok(store.journal(made.id)), (4, vec![b"one".to_vec(), b"two".to_vec()]));
-    ok(store.append(made.id, 4, &Step { journal: Some(b"behind".to_vec()), ..commits([1]) }));
-    assert_eq!(ok(store.journal(made.id)), (5, vec![b"behind".to_vec()]));
+    ok(store.append(made.id, 4, &Step { journal: Some(b"after".to_vec()), ..commits([1]) }));
+    assert_eq!(ok(store.journal(made.id)), (5, vec![b"after".to_vec()]));
     ok(store.append(made.id, 5, &edit("more")));
-    assert_eq!(ok(store.journal(made.id)), (6, vec![b"behind".to_vec(), b"more".to_vec()]));
+    assert_eq!(ok(store.journal(made.id)), (6, vec![b"after".to_vec(), b"more".to_vec()]));
     ok(store.append(made.id, 6, &commits([2])));
     assert_eq!(ok(store.journal(made.id)), (7, vec![]));
     assert_eq!(ok(store.journal(other.id)), (2, vec![b"elsewhere".to_vec()]));
