@@ -213,7 +213,7 @@ fn excluded_nodes_are_kept_with_their_descendants() {
         context.preview(&options).unwrap_err()
     };
     assert_eq!(error(&[".block["]).code(), "E_SELECTOR_INVALID");
-    assert!(error(&[".block["]).to_string().contains("excludes `.block[`"));
+    assert!(error(&[".block["]).to_string().contains("invalid selector `.block[`"));
     error(&["@t0 .block"]);
     let policy = policy(&["[id='u1']", ".cont[id='kept']"]);
     let options = CommitOptions { policy: Some(&policy), ..CommitOptions::default() };

@@ -81,8 +81,8 @@ fn unreadable_node_has_the_empty_hash_and_a_warning() {
     {
         let (hash, warning) = contextree::content_hash_of_bytes(bytes);
         assert_eq!(hash, Hash::of_invalid_content());
-        let warning = warning.expect("it is said").to_string();
-        assert!(warning.starts_with("the content is hashed as nothing"), "{warning}");
+        let warning = warning.expect("there is a warning").to_string();
+        assert!(warning.starts_with("hashed as empty because"), "{warning}");
     }
     let (hash, warning) = contextree::content_hash_of_bytes(br#"{"content":"x","role":"user"}"#);
     let node = Object::from_iter([("content", Value::from("x")), ("role", Value::from("user"))]);

@@ -298,7 +298,7 @@ fn refused_write_has_a_position() {
     assert_eq!(
         error.draw(text),
         "\
-error[E_SELECTOR_INVALID]: a write cannot address the snapshot `@t0`, expected the working state
+error[E_SELECTOR_INVALID]: a write cannot address the snapshot `@t0`; expected the working state
   |
 1 | @t0 .block
   | ^^^
