@@ -1,4 +1,5 @@
-//! Arbitrary text as a budget: never a panic, an error has its place within the text, and what is accepted can be kept.
+//! Reads arbitrary text as a budget: it never panics, an error has a position within the text, and
+//! an accepted budget can be committed.
 #![no_main]
 
 use contextree::{Context, Edition, NewNode, Place};
@@ -21,9 +22,9 @@ fuzz_target!(|text: &str| {
             }
             let keeper = Keeper::new(budget);
             let forecast =
-                keeper.preview(&mut context).expect("a budget that was read can be kept");
+                keeper.preview(&mut context).expect("a budget that was read can be previewed");
             let report =
-                keeper.accept(&mut context, &forecast).expect("nothing happened meanwhile");
+                keeper.accept(&mut context, &forecast).expect("nothing changed in the meantime");
             assert_eq!(report.pruned.len(), forecast.going.len());
         }
     }

@@ -1,7 +1,9 @@
-//! A selector on a random history: the planned evaluator agrees with the naive one, a range with an evaluation per snapshot, a window
-//! with the whole; and every explanation can be made.
+//! Evaluates a selector on a random history: the planned evaluator agrees with the naive one, a
+//! range with an evaluation per snapshot, a window with the whole; and every query can be
+//! explained.
 //!
-//! The input is the selector, then a line break, then the choices of which the history is made. Without a selector they make one.
+//! The input is the selector, a line break, and the choices from which the history is generated.
+//! Without a selector, the choices generate one.
 #![no_main]
 
 #[path = "../../crates/query/tests/it/generate.rs"]
@@ -22,7 +24,7 @@ use libfuzzer_sys::fuzz_target;
 use histories::{blocks, expected};
 use support::{History, Random};
 
-/// The naive evaluator is slow; longer selectors are a matter of the target `parse`.
+/// The naive evaluator is slow; the target `parse` covers longer selectors.
 const LONGEST: usize = 400;
 
 fuzz_target!(|data: &[u8]| {
@@ -53,7 +55,7 @@ fn ids(nodes: &[NodeRef<'_>]) -> Vec<String> {
     nodes.iter().map(|node| node.id().to_owned()).collect()
 }
 
-/// Planned = naive, on every tree there is.
+/// Checks that the planned evaluator agrees with the naive one on every tree.
 fn check_trees(selector: &Selector, history: &History) {
     let check = |tree: TreeRef<'_>, cycle: Option<u32>| {
         let planned = ids(&evaluate(&plan(lower(selector)), tree, cycle));
@@ -65,7 +67,7 @@ fn check_trees(selector: &Selector, history: &History) {
     }
 }
 
-/// The same selector over the whole history says what its matches in each snapshot say.
+/// Checks that a range over the whole history agrees with the matches in each snapshot.
 fn check_range(selector: &Selector, text: &str, history: &History) {
     let mut selector = selector.clone();
     selector.controls.mode = None;
@@ -120,7 +122,7 @@ fn check_answer(text: &str, selector: &Selector, history: &History) {
     }
 }
 
-/// What the tests of queries have in the file of this name, with choices made by the fuzzer.
+/// Replaces the file of this name in the tests of queries; the fuzzer makes the choices.
 mod support {
     use contextree_query::{Moment, Timeline};
     use contextree_testkit::Rng;
@@ -147,7 +149,7 @@ mod support {
         }
     }
 
-    /// Choices: a byte each, and behind the last byte whatever follows from all of them.
+    /// Choices: one byte each, and after the last byte numbers derived from all of them.
     #[derive(Debug)]
     pub(crate) struct Random<'d> {
         bytes: std::slice::Iter<'d, u8>,

@@ -1,4 +1,4 @@
-//! Arbitrary bytes as a history: never a panic, and what is read is written and read again as the same.
+//! Reads arbitrary bytes as a history: it never panics, and an accepted history round-trips.
 #![no_main]
 
 use contextree::{Context, ContextOptions, Profile};

@@ -1,5 +1,5 @@
-//! Arbitrary bytes as a snapshot: never a panic, and what is imported is exported and imported again as the same; and it can
-//! be worked with.
+//! Imports arbitrary bytes as a snapshot: it never panics, and an accepted snapshot round-trips and
+//! can be edited.
 #![no_main]
 
 use contextree::{Context, ContextOptions, NewNode, Place, Profile};

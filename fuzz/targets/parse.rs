@@ -1,4 +1,5 @@
-//! Arbitrary bytes as a selector, a position and a node, in every edition: an answer or errors that can be drawn, never a panic.
+//! Parses arbitrary bytes as a selector, a position and a node, in every edition: it returns a
+//! result or errors that can be drawn, and never panics.
 #![no_main]
 
 use contextree_selector::{Edition, SelectorErrors, parse, parse_node_spec, parse_position};
@@ -16,7 +17,8 @@ fuzz_target!(|data: &[u8]| {
     }
 });
 
-/// There is an error, all of them are in order and lie within the text, and they can be drawn.
+/// Checks that there is an error, and that all errors are in order, within the text, and can be
+/// drawn.
 fn check(text: &str, errors: &SelectorErrors) {
     assert!((1..=16).contains(&errors.errors().len()));
     assert!(errors.errors().is_sorted_by_key(|error| error.span));

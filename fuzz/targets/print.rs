@@ -1,4 +1,5 @@
-//! Whatever can be parsed is printed to a text that parses to the same, in its edition; printing that changes nothing.
+//! Prints whatever can be parsed: the text parses to the same tree in its edition, and printing it
+//! again changes nothing.
 #![no_main]
 
 use std::fmt::{Debug, Display};
@@ -26,7 +27,7 @@ fn check<T: Debug + Display>(text: &str, parse: impl Fn(&str) -> Result<T, Selec
     assert_eq!(again.to_string(), printed);
 }
 
-/// The tree as text, without the places that differ between two texts of the same meaning.
+/// Returns the tree as text without spans, which differ between two texts of the same meaning.
 fn without_spans(tree: &impl Debug) -> String {
     let text = format!("{tree:?}");
     let mut pieces = text.split('⟨');

@@ -1,5 +1,6 @@
-//! Arbitrary bytes as a log of any format: never a panic; what is imported can be rendered for every provider, on and anew alike; and
-//! what was not a provider's own request to begin with is one that the provider accepts.
+//! Imports arbitrary bytes as a log of any format: it never panics; what is imported renders for
+//! every provider, with the same bytes incrementally and in full; and unless it was the provider's
+//! own request, the provider accepts it.
 #![no_main]
 
 use contextree_import::{Format, ImportOptions, import};
@@ -15,20 +16,21 @@ fuzz_target!(|data: &[u8]| {
         for provider in Provider::ALL {
             let mut renderer = RequestRenderer::new(provider, RenderOptions::default());
             for snapshot in imported.context.history().iter().take(8) {
-                let anew = render(snapshot.view(), provider, &RenderOptions::default());
+                let full = render(snapshot.view(), provider, &RenderOptions::default());
                 let on = renderer.render(snapshot.tree()).cloned();
-                assert_eq!(on, anew, "rendered on and anew");
-                let Ok(rendered) = anew else { continue };
+                assert_eq!(on, full, "incremental and full rendering agree");
+                let Ok(rendered) = full else { continue };
                 let value = rendered.value();
                 assert!(value.as_object().is_some());
-                // Tools and settings say what they say; what becomes of the conversation is ours.
+                // Imported tools and settings may be invalid; only the conversation is ours.
                 let mut findings = lint(&rendered);
                 findings.retain(|finding| {
                     let slot = finding.slot.is_some_and(|slot| slot.list == List::Messages);
-                    // Where results may stand anywhere, an id that was used twice can mean either call.
+                    // If results may follow at any distance, an id that is used twice can refer to
+                    // either call.
                     let ambiguous = ["duplicate_call_id", "output_type"].contains(&finding.code)
                         && provider == Provider::OpenAiResponses;
-                    // A snapshot ends with what the model said, as it said it.
+                    // A snapshot ends with the model's text, unchanged.
                     let said = finding.code == "trailing_whitespace";
                     finding.severity == Severity::Error && slot && !ambiguous && !said
                 });

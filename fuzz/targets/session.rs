@@ -1,4 +1,5 @@
-//! A random session, chosen by the fuzzer: the engine and the naive model agree on every step and every byte.
+//! Runs a random session chosen by the fuzzer: the engine and the naive model agree on every step
+//! and every byte.
 #![no_main]
 
 use contextree_testkit::compare::compare_session;

@@ -1,11 +1,12 @@
-//! `cargo xtask check`: the fast tier, for use while working. `cargo xtask test` is the whole.
+//! `cargo xtask check`: the fast tier, for use while working. `cargo xtask test` runs everything.
 
 use std::path::Path;
 
 use crate::test::{cargo, say};
 use crate::{msrv, packages, tidy, wasm};
 
-/// Packages whose tests are left to `cargo xtask test`: thousands of random sessions, processes that are killed, a PostgreSQL server.
+/// Packages that only `cargo xtask test` tests: thousands of random sessions, killed processes, a
+/// PostgreSQL server.
 const SLOW: [&str; 6] = [
     "contextree-bench",
     "contextree-pgtest",

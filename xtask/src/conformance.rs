@@ -1,8 +1,9 @@
-//! `docs/conformance.md`: every row of the requirements, the tests and cases that show it, and how it stands.
+//! `docs/conformance.md`: every requirement, the tests and cases that show it, and its status.
 //!
-//! Rows come from `crates/conformance/corpus/requirements.json`. A test names the rows that it shows in a line directly above it
-//! (`// covers: STR-004, STR-007`); a case of the corpus covers the rows that it names in `covers`, and those whose acceptance
-//! test names it. Cases are run on the spot; tests are run by `cargo test`.
+//! Requirements are read from `crates/conformance/corpus/requirements.json`. A test names the
+//! requirements that it shows in a line directly above it (`// covers: STR-004, STR-007`); a case
+//! of the corpus covers those that it names in `covers`, and those whose acceptance test names it.
+//! Cases are run when the table is made; tests are run by `cargo test`.
 
 mod acceptance;
 mod rows;
@@ -24,7 +25,7 @@ pub(crate) fn write(root: &Path) -> Result<String, String> {
     Ok(format!("{FILE}: {}", table::summary(&standings)))
 }
 
-/// Fails if the table is out of date, or if a row that must have a test has none.
+/// Fails if the table is out of date, or if a requirement that needs a test has none.
 pub(crate) fn check(root: &Path) -> Result<String, String> {
     let standings = standings(root)?;
     let mut problems: Vec<String> = standings
@@ -56,17 +57,17 @@ fn standings(root: &Path) -> Result<Vec<Standing>, String> {
     let named = tests.iter().flat_map(|test| test.covers.iter().map(move |id| (id, &test.name)));
     for (id, name) in named {
         if !is_known(id) {
-            return Err(format!("{name} covers `{id}`, which is no row of the requirements"));
+            return Err(format!("{name} covers `{id}`, which is not a requirement"));
         }
     }
     let cases = acceptance::Cases::run(&root.join("crates/conformance/corpus"))?;
-    let stand = |row: Row| {
+    let standing = |row: Row| {
         let tests = tests.iter().filter(|test| test.covers.contains(&row.id));
         let tests = tests.map(|test| test.name.clone()).collect();
         let cases = cases.of(&row);
         Standing { tests, cases, row }
     };
-    Ok(rows.into_iter().map(stand).collect())
+    Ok(rows.into_iter().map(standing).collect())
 }
 
 #[cfg(test)]

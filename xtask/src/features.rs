@@ -1,4 +1,5 @@
-//! `cargo xtask features`: each feature alone, no default features, and all features of every published package.
+//! `cargo xtask features`: each feature alone, no default features, and all features of every
+//! published package.
 
 use std::path::Path;
 
@@ -19,8 +20,8 @@ pub(crate) fn check(root: &Path) -> Result<String, String> {
             combinations.push(vec!["--no-default-features", "--features", feature]);
         }
         for combination in &combinations {
-            // Warnings count: code that only another feature uses is dead code here. Denied through clippy, because
-            // `RUSTFLAGS` would rebuild every dependency.
+            // Warnings count: code that only another feature uses is dead code here. Denied through
+            // clippy, because `RUSTFLAGS` would rebuild every dependency.
             let arguments = [&base[..], combination, &["--", "-D", "warnings"]].concat();
             cargo(root, "features", &arguments, &[])?;
         }

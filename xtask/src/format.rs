@@ -1,4 +1,4 @@
-//! The format without our code: a reader in another language must come to the same digests.
+//! Checks the format with a reader in another language, which must compute the same digests.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,8 @@ use contextree_testkit::drive::Driver;
 use contextree_testkit::generate::Session;
 use contextree_testkit::model::Model;
 
-/// Gives random histories to `docs/examples/digest.py` and compares the digests of the whole histories.
+/// Passes random histories to `docs/examples/digest.py` and compares the digests of the whole
+/// histories.
 pub(crate) fn check(root: &Path) -> Result<String, String> {
     let folder = root.join("target/format");
     fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
@@ -27,18 +28,18 @@ pub(crate) fn check(root: &Path) -> Result<String, String> {
         if !last.is_some_and(|line| line.contains(&digest)) {
             let complaint = String::from_utf8_lossy(&output.stderr);
             return Err(format!(
-                "session {seed}: digest {digest}, but Python says {last:?} {complaint}"
+                "session {seed}: digest {digest}, but Python computes {last:?} {complaint}"
             ));
         }
     }
     Ok(format!("{sessions} histories have the same digest in Python"))
 }
 
-/// A random history as lines, and its digest.
+/// Returns a random history as lines, and its digest.
 fn history(seed: u64) -> (Vec<u8>, String) {
     let (mut session, mut model, mut driver) = (Session::new(seed), Model::new(), Driver::new());
     while let Some(step) = session.next_step(&model) {
-        // Refusals are part of a session; the model only steers what comes next.
+        // Refusals are part of a session; the model only determines the next step.
         let _ = (model.apply(&step), driver.step(&step));
     }
     (driver.context.export_history(), driver.context.history_digest().to_string())

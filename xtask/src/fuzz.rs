@@ -1,13 +1,13 @@
-//! `cargo xtask fuzz`: coverage-guided fuzzing of everything that parses.
+//! `cargo xtask fuzz`: coverage-guided fuzzing of all parsers.
 //!
-//! The targets are built like any other program, only with the compiler's coverage counters switched on: no other tool and no other
-//! toolchain is needed.
+//! The targets are built like any other program, with the compiler's coverage counters enabled; no
+//! other tool or toolchain is needed.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// All targets, and the seeds that each begins with: a folder in `fuzz`, or a file there with a line for each.
+/// All targets, and their seeds: a folder in `fuzz`, or a file there with one seed per line.
 const TARGETS: [(&str, &str); 9] = [
     ("json", "seeds/json"),
     ("import", "seeds/import"),
@@ -20,20 +20,20 @@ const TARGETS: [(&str, &str); 9] = [
     ("budget", "seeds/budget"),
 ];
 
-/// The targets of the selector language, which `cargo xtask test` runs for a while.
+/// The targets of the selector language, which `cargo xtask test` runs for a short time.
 const SELECTORS: [&str; 3] = ["parse", "print", "evaluate"];
 
 /// Targets that need the whole engine.
 const ENGINE: [&str; 3] = ["import", "history", "session"];
 
-/// Targets that need what goes to models and comes back.
+/// Targets that need providers and budgets.
 const PROVIDERS: [&str; 2] = ["requests", "budget"];
 
 const COVERAGE: &str = "-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
      -Cllvm-args=-sanitizer-coverage-inline-8bit-counters \
      -Cllvm-args=-sanitizer-coverage-pc-table -Ccodegen-units=1 --cfg fuzzing";
 
-/// Runs one target, or all of them one after the other, for so many seconds each.
+/// Runs one target, or all of them one after the other, for this many seconds each.
 pub(crate) fn run(root: &Path, target: Option<&str>, seconds: &str) -> Result<String, String> {
     let seconds: u32 =
         seconds.parse().map_err(|_| format!("`{seconds}` is not a number of seconds"))?;
@@ -44,11 +44,12 @@ pub(crate) fn run(root: &Path, target: Option<&str>, seconds: &str) -> Result<St
     run_all(root, &names, seconds)
 }
 
-/// Runs the targets of the selector language for a short while. A machine without a C++ compiler cannot, and says so.
+/// Runs the targets of the selector language for a short time; skips them on a machine without a
+/// C++ compiler.
 pub(crate) fn smoke(root: &Path, seconds: u32) -> Result<String, String> {
     let compiler = std::env::var_os("CXX").unwrap_or_else(|| "c++".into());
     if Command::new(&compiler).arg("--version").output().is_err() {
-        return Ok("not run: libFuzzer needs a C++ compiler, and there is none".to_owned());
+        return Ok("skipped: libFuzzer needs a C++ compiler".to_owned());
     }
     run_all(root, &SELECTORS, seconds)
 }
@@ -58,12 +59,14 @@ fn run_all(root: &Path, names: &[&str], seconds: u32) -> Result<String, String> 
     let known = |name: &&str| TARGETS.iter().find(|(known, _)| known == name).copied();
     let targets: Vec<(&str, &str)> = names
         .iter()
-        .map(|name| known(name).ok_or_else(|| format!("no target `{name}`; there are {all}")))
+        .map(|name| {
+            known(name).ok_or_else(|| format!("unknown target `{name}`; expected one of {all}"))
+        })
         .collect::<Result<_, String>>()?;
     let folder = root.join("fuzz");
     let host = host()?;
-    // With the target named, build scripts are built without the counters. The directory is the targets' own, whatever the
-    // rest of the project is built into.
+    // With an explicit target, build scripts are built without the counters. The targets have a
+    // directory of their own, whatever the rest of the project is built into.
     let mut build = Command::new("cargo");
     build
         .args(["build", "--release", "--quiet", "--target", &host])
@@ -106,7 +109,8 @@ fn run_all(root: &Path, names: &[&str], seconds: u32) -> Result<String, String> 
     Ok(format!("{} for {seconds} s each: nothing found", names.join(", ")))
 }
 
-/// The folder of seeds, if there are any. Short ones stand in one file, a line each, with `\n` for line breaks.
+/// Returns the folder of seeds, if there are any. Short seeds are in one file, one per line, with `
+/// ` for line breaks.
 fn seed_folder(folder: &Path, seeds: &str) -> Result<Option<PathBuf>, String> {
     let many = folder.join(seeds);
     if many.is_dir() {
@@ -122,7 +126,7 @@ fn seed_folder(folder: &Path, seeds: &str) -> Result<Option<PathBuf>, String> {
     Ok(Some(seeds))
 }
 
-/// The machine's own target, as the compiler calls it.
+/// Returns the compiler's name of the host target.
 fn host() -> Result<String, String> {
     let output = Command::new("rustc")
         .arg("-vV")
@@ -131,5 +135,5 @@ fn host() -> Result<String, String> {
     String::from_utf8_lossy(&output.stdout)
         .lines()
         .find_map(|line| line.strip_prefix("host: ").map(str::to_owned))
-        .ok_or_else(|| "rustc does not say what its host is".to_owned())
+        .ok_or_else(|| "rustc does not print its host".to_owned())
 }

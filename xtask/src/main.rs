@@ -1,4 +1,4 @@
-//! The project's own chores: `cargo xtask <chore>`.
+//! The project's chores: `cargo xtask <chore>`.
 
 mod bench;
 mod check;
@@ -90,7 +90,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// The workspace.
+/// Returns the root of the workspace.
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }

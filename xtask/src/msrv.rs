@@ -1,7 +1,9 @@
-//! `cargo xtask msrv`: the minimum supported Rust version is the same everywhere, and watched by a lint.
+//! `cargo xtask msrv`: checks that the minimum supported Rust version is the same everywhere, and
+//! that a lint enforces it.
 //!
-//! A build with that toolchain is a job of the public workflow. Machines with a single toolchain rely on clippy's
-//! `incompatible_msrv`, which knows since when each item of the standard library exists.
+//! The public workflow builds with that toolchain. Machines with a single toolchain rely on
+//! clippy's `incompatible_msrv`, which knows the version that introduced each item of the standard
+//! library.
 
 use std::fs;
 use std::path::Path;

@@ -63,7 +63,8 @@ pub(crate) fn read(root: &Path) -> Result<Vec<Package>, String> {
 
 /// Returns the packages to publish, each after the ones it depends on.
 ///
-/// Development dependencies do not count: cargo drops those without a version from a published manifest.
+/// Development dependencies do not count: cargo drops those without a version from a published
+/// manifest.
 pub(crate) fn publish_order(packages: &[Package]) -> Result<Vec<&Package>, String> {
     let mut waiting: Vec<&Package> = packages.iter().filter(|package| package.is_public).collect();
     let mut order: Vec<&Package> = Vec::new();

@@ -1,4 +1,5 @@
-//! `cargo xtask prose`: phrases that read like a translation, in documents, comments, help texts and messages.
+//! `cargo xtask prose`: phrases that read like a translation, in documents, comments, help texts
+//! and messages.
 //!
 //! ```text
 //! file ─words→ words with their lines ─phrases→ hits ─→ a line each, and a count per crate
@@ -15,7 +16,8 @@ use std::path::{Path, PathBuf};
 
 use phrases::PHRASES;
 
-/// Files and folders that have been rewritten and stay clean. An entry of `""` is the whole repository.
+/// Files and folders that have been rewritten and stay clean. An entry of `""` is the whole
+/// repository.
 const CLEAN: [&str; 3] = [".github", "CODE_OF_CONDUCT.md", "SECURITY.md"];
 
 /// Reports every hit in the repository, or below a path such as `crates/store` or `docs/cli.md`.

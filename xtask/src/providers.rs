@@ -1,7 +1,8 @@
-//! `cargo xtask providers`: rendered requests, judged by the types of the official SDKs.
+//! `cargo xtask providers`: validates rendered requests with the types of the official SDKs.
 //!
-//! The SDKs are installed, in pinned versions, into a virtual environment under `target/`. Their types first produce samples for the
-//! importers; then everything is imported, rendered, and validated by them.
+//! The SDKs are installed, in pinned versions, into a virtual environment under `target/`. Their
+//! types first produce samples for the importers; then everything is imported, rendered and
+//! validated.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -26,7 +27,8 @@ pub(crate) fn check(root: &Path) -> Result<String, String> {
     Ok("the types of the SDKs accept every request".to_owned())
 }
 
-/// Returns the interpreter of an environment that has the SDKs; makes it if there is none, or one of other versions.
+/// Returns the interpreter of an environment that has the SDKs; creates it if it is missing or has
+/// other versions.
 fn environment(work: &Path, scripts: &Path) -> Result<PathBuf, String> {
     let folder = work.join("venv");
     let python = folder.join("bin/python");

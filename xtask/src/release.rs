@@ -12,7 +12,8 @@ use crate::test::cargo;
 
 const LICENCES: [&str; 2] = ["LICENSE-APACHE", "LICENSE-MIT"];
 
-/// Checks manifests, changelog and work tree, builds every package from its archive, and says what a release would publish.
+/// Checks manifests, changelog and work tree, builds every package from its archive, and lists what
+/// a release would publish.
 pub(crate) fn dry_run(root: &Path) -> Result<String, String> {
     let packages = packages::read(root)?;
     let order = packages::publish_order(&packages)?;

@@ -1,6 +1,6 @@
-//! `cargo xtask setup`: installs what the tests need and a Rust toolchain does not bring: a PostgreSQL server.
+//! `cargo xtask setup`: installs what the tests need besides a Rust toolchain: a PostgreSQL server.
 //!
-//! Tests themselves never install anything. Environments for Python are made by the chores that need them.
+//! Tests themselves never install anything. The chores that need Python environments create them.
 
 use std::process::Command;
 
@@ -33,7 +33,7 @@ pub(crate) fn run() -> Result<String, String> {
     for arguments in commands {
         last = install(manager, arguments);
     }
-    // What fails before the last command, such as an update of the lists, need not matter.
+    // A failure before the last command, such as an update of the lists, may not matter.
     last?;
     match Programs::find() {
         Some(_) => Ok(format!("{manager} installed a PostgreSQL server")),
@@ -45,7 +45,7 @@ fn install(manager: &str, arguments: &[&str]) -> Result<(), String> {
     let output = Command::new(manager)
         .args(arguments)
         .env("DEBIAN_FRONTEND", "noninteractive")
-        // Keeps Debian's package from starting a server of its own.
+        // Prevents Debian's package from starting a server.
         .env("RUNLEVEL", "1")
         .output()
         .map_err(|error| format!("{manager}: {error}; {ADVICE}"))?;

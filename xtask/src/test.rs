@@ -1,11 +1,11 @@
-//! `cargo xtask test`: everything that must be true of the project, in the order in which it is cheapest to find out.
+//! `cargo xtask test`: runs all checks of the project, the cheapest first.
 
 use std::path::Path;
 use std::process::Command;
 
 use crate::{conformance, example, fuzz, map, setup, tidy};
 
-/// How long each fuzz target of the selector language runs here; `cargo xtask fuzz` runs as long as one likes.
+/// How long each fuzz target of the selector language runs here; `cargo xtask fuzz` takes any time.
 const FUZZ_SECONDS: u32 = 15;
 
 /// Runs all steps; stops at the first that fails.
@@ -24,7 +24,7 @@ pub(crate) fn run(root: &Path) -> Result<String, String> {
     let docs = ["doc", "--workspace", "--no-deps", "--quiet"];
     cargo(root, "documents of the code", &docs, &[("RUSTDOCFLAGS", "-D warnings")])?;
     cargo(root, "tests, debug build", &["test", "--workspace", "--quiet"], &[])?;
-    // The golden digests of the sessions are the same file for both builds, so both give the same bytes.
+    // Both builds are compared with the same golden digests, so both give the same bytes.
     let release = ["test", "--release", "--quiet", "--package", "contextree-testkit"];
     cargo(root, "tests of the whole engine, release build", &release, &[])?;
     say("digests by a reader in another language");
@@ -33,7 +33,7 @@ pub(crate) fn run(root: &Path) -> Result<String, String> {
     crate::tokens::check(root)?;
     say("requests, judged by the types of the official SDKs");
     crate::providers::check(root)?;
-    // Bytes are the same in every build, and this one is there already.
+    // Allocated bytes are the same in every build, and this one exists already.
     let bench = ["run", "--quiet", "--package", "contextree-bench", "--bin"];
     let heap = [&bench[..], &["contextree-bench-counted", "--", "heap"]].concat();
     cargo(root, "heap of a snapshot", &heap, &[])?;
@@ -50,7 +50,8 @@ pub(crate) fn run(root: &Path) -> Result<String, String> {
     Ok("everything passed".to_owned())
 }
 
-/// Writes what is made from the program `ctx`: its reference, its pictures, the tutorial's output, the transcripts of its tests.
+/// Writes the files generated from the program `ctx`: its reference, its pictures, the output in
+/// the tutorial, the transcripts of its tests.
 pub(crate) fn write_cli(root: &Path) -> Result<String, String> {
     let arguments = ["test", "--quiet", "--package", "contextree-cli", "--test", "it"];
     cargo(root, "documents of the command line", &arguments, &[("CONTEXTREE_UPDATE", "1")])?;

@@ -1,12 +1,12 @@
-//! What the house style can have checked by a program.
+//! Checks the house style, as far as a program can.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Lines of code in one file, at most.
+/// The maximum number of lines in a file.
 const LONGEST: usize = 800;
 
-/// Checks every source file: it says what it is, it is not too long, and it names no place of somebody's machine.
+/// Checks that every source file begins with `//!`, is not too long, and has no ignored test.
 pub(crate) fn check(root: &Path) -> Result<String, String> {
     let mut files = Vec::new();
     for folder in ["crates", "xtask"] {
@@ -25,7 +25,7 @@ pub(crate) fn check(root: &Path) -> Result<String, String> {
         if lines > LONGEST {
             wrong.push(format!("{name}: {lines} lines; split it by stage or noun"));
         }
-        // Written in two parts, so that this file does not find itself. Unfinished code is found by the lints.
+        // Written in two parts, so that this file does not match. Lints find unfinished code.
         if text.contains(&["#[", "ignore"].concat()) {
             wrong.push(format!("{name}: a test that does not run"));
         }

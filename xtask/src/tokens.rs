@@ -1,4 +1,4 @@
-//! Token counts against PyPI `tiktoken`: the same texts, the same tokens.
+//! Compares token counts with PyPI `tiktoken`.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +9,8 @@ use crate::test::cargo;
 /// The version that counts are compared with.
 const TIKTOKEN: &str = "tiktoken==0.14.0";
 
-/// Writes texts and tokens, installs `tiktoken` into a virtual environment of its own, and has it count.
+/// Writes texts and tokens, installs `tiktoken` into a virtual environment of its own, and has it
+/// count the texts.
 pub(crate) fn check(root: &Path) -> Result<String, String> {
     let folder = root.join("target/tokens");
     fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;

@@ -1,4 +1,5 @@
-//! `cargo xtask wasm`: the core crates compile for `wasm32-unknown-unknown`, so none of them does IO or asks for the time.
+//! `cargo xtask wasm`: checks that the core crates compile for `wasm32-unknown-unknown`, so that
+//! none of them does IO or reads the clock.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -1,4 +1,4 @@
-//! How the cost of a turn grows over a long history.
+//! Measures how the cost of a turn grows with the history.
 
 use contextree::{Context, SnapshotAddress};
 
@@ -29,7 +29,7 @@ impl Point {
     }
 }
 
-/// Grows one context to so many turns and measures on the way.
+/// Grows one context to this many turns and measures on the way.
 pub fn curve(turns: usize, mut done: impl FnMut(&Point)) -> Vec<Point> {
     let mut context = Context::new();
     let mut points: Vec<Point> = Vec::new();

@@ -1,22 +1,23 @@
-//! Heap per retained snapshot.
+//! Measures the heap per retained snapshot.
 
 use crate::measure::Row;
 use crate::work::{chat, turn};
 
-/// The length of a text; three of them a turn.
+/// The length of a text; a turn has three.
 const LENGTH: usize = 120;
 
-/// What a snapshot may take, in bytes, beyond what it says.
+/// The maximum size of a snapshot in bytes, beyond its content.
 const BAR: f64 = 2048.0;
 
-/// Measures what a snapshot costs at a number of turns, beyond the texts themselves: over all of them, and for a further one.
+/// Measures the size of a snapshot at a number of turns, beyond the texts themselves: averaged over
+/// all, and for a further one.
 ///
-/// `allocated` returns the bytes that are allocated and not freed.
+/// `allocated` returns the number of bytes that are allocated and not freed.
 pub fn rows(turns: usize, allocated: &dyn Fn() -> i64) -> Vec<Row> {
     let start = allocated();
     let mut context = chat(turns, LENGTH);
     let built = allocated();
-    // As many again: tables double, so each is counted once, wherever its step is.
+    // As many again: tables double in size, so each doubling is counted once, wherever it happens.
     let more = turns;
     (0..more).for_each(|number| turn(&mut context, turns + number, LENGTH));
     let grown = allocated();

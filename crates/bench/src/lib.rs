@@ -1,7 +1,7 @@
 //! Benchmarks of Contextree.
 //!
-//! Machines are noisy, so nothing here is an absolute time: every row compares two pieces of work that take turns in one process, and
-//! the median of the rounds' ratios is what counts.
+//! Machines are noisy, so nothing here is an absolute time: every row compares two pieces of work
+//! that alternate in one process, and reports the median of the ratios.
 
 pub mod command;
 pub mod growth;

@@ -1,4 +1,5 @@
-//! The benchmarks, with the system's allocator: `contextree-bench [SUBCOMMAND] [--quick] [--json FILE]`.
+//! The benchmarks with the system's allocator: `contextree-bench [SUBCOMMAND] [--quick] [--json
+//! FILE]`.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! Taking times, two at a time.
+//! Measures times, as ratios of two pieces of work.
 #![expect(clippy::disallowed_methods, reason = "a benchmark needs a clock")]
 
 use std::time::Instant;
@@ -12,23 +12,23 @@ pub struct Row {
     pub ratio: f64,
     /// The smallest and the largest ratio.
     pub spread: (f64, f64),
-    /// What the ratio may be at most, or must be at least.
+    /// The maximum ratio, or the minimum if `is_gain`.
     pub bar: f64,
-    /// True if the ratio says how many times faster the work is than its reference, and the bar is a floor.
+    /// Whether the ratio is a speed-up over the reference, so that the bar is a minimum.
     pub is_gain: bool,
-    /// Orientation only: nanoseconds of the work and of its reference.
+    /// For orientation only: nanoseconds of the work and of its reference.
     pub nanoseconds: (f64, f64),
 }
 
 impl Row {
-    /// True if the bar holds.
+    /// Returns whether the bar holds.
     #[must_use]
     pub fn holds(&self) -> bool {
         if self.is_gain { self.ratio >= self.bar } else { self.ratio <= self.bar }
     }
 }
 
-/// Returns the nanoseconds that something takes, divided by the number of times it was done.
+/// Returns the nanoseconds of some work, divided by the number of repetitions.
 pub fn time(times: usize, work: impl FnOnce()) -> f64 {
     let start = Instant::now();
     work();
@@ -37,8 +37,8 @@ pub fn time(times: usize, work: impl FnOnce()) -> f64 {
     nanoseconds
 }
 
-/// Compares two pieces of work over several rounds. Each closure returns nanoseconds per unit; they take turns, and the order
-/// changes from round to round.
+/// Compares two pieces of work over several rounds. Each closure returns nanoseconds per unit; they
+/// alternate, and so does their order.
 pub fn compare(
     name: &str,
     bar: f64,
@@ -77,7 +77,7 @@ pub fn compare(
     }
 }
 
-/// Compares like [`compare`], where the work is to be so many times faster than its reference.
+/// Like [`compare`], but the work should be this many times faster than its reference.
 pub fn faster(
     name: &str,
     bar: f64,
@@ -90,7 +90,7 @@ pub fn faster(
     Row { ratio: row.ratio.recip(), spread: (most.recip(), least.recip()), is_gain: true, ..row }
 }
 
-/// Returns the middle value.
+/// Returns the median.
 #[must_use]
 pub fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);

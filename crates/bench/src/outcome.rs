@@ -1,5 +1,5 @@
-//! How a benchmark ends: a file for machines, and an exit code.
-#![expect(clippy::print_stdout, reason = "what went wrong, for the terminal")]
+//! Ends a benchmark: writes a file for machines, and returns an exit code.
+#![expect(clippy::print_stdout, reason = "error messages for the terminal")]
 
 use std::process::ExitCode;
 

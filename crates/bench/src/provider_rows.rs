@@ -1,4 +1,4 @@
-//! Rows about requests of providers and about logs.
+//! Measures the rows about provider requests and about logs.
 
 use std::hint::black_box;
 use std::io::Write as _;
@@ -63,7 +63,7 @@ fn render(scale: Scale) -> Row {
     )
 }
 
-/// Returns a log of an agent that works with tools, of about so many bytes.
+/// Returns a log of an agent that works with tools, of about this size.
 fn log(format: Format, bytes: usize) -> Vec<u8> {
     let mut log = Vec::with_capacity(bytes + 10_000);
     let mut number = 0;
@@ -118,12 +118,13 @@ fn message(format: Format, step: usize, call: &str, number: usize) -> String {
     }
 }
 
-/// What becomes of the values of the reference.
+/// What happens to the values of the reference.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Values {
-    /// They stay until the end, as what is imported does.
+    /// They are kept until the end, like imported values.
     Kept,
-    /// Each goes at once, and its memory is used again. No bar: an import keeps what it reads.
+    /// Each is dropped at once, and its memory is reused. Without a bar, because an import keeps
+    /// what it reads.
     Dropped,
 }
 

@@ -1,4 +1,4 @@
-//! The rows of the table.
+//! Measures the rows of the table.
 
 use std::hint::black_box;
 
@@ -12,21 +12,21 @@ use crate::measure::{Row, compare, time};
 use crate::provider_rows;
 use crate::work::{Layout, chat, mortal, text, turn};
 
-/// How large things are.
+/// The sizes of the workloads.
 #[derive(Clone, Copy, Debug)]
 pub struct Scale {
-    /// Turns of the large context.
+    /// The number of turns of the large context.
     pub large: usize,
-    /// Turns of the small one.
+    /// The number of turns of the small one.
     pub small: usize,
-    /// Rounds of each comparison.
+    /// The number of rounds of each comparison.
     pub rounds: usize,
 }
 
 impl Scale {
-    /// As the bars are defined.
+    /// The sizes for which the bars are defined.
     pub const FULL: Scale = Scale { large: 100_000, small: 1_000, rounds: 9 };
-    /// A tenth of it, to see that everything runs.
+    /// A tenth of it, for a check that everything runs.
     pub const QUICK: Scale = Scale { large: 10_000, small: 1_000, rounds: 3 };
 }
 
@@ -56,12 +56,12 @@ pub fn all(scale: Scale, mut done: impl FnMut(&Row)) -> Vec<Row> {
     rows
 }
 
-/// Measures the rows on expiry only.
+/// Measures only the rows about expiry.
 pub fn expiries(scale: Scale, done: impl FnMut(&Row)) -> Vec<Row> {
     LAYOUTS.into_iter().map(|layout| expiry(scale, layout)).inspect(done).collect()
 }
 
-/// Measures the rows on selectors only.
+/// Measures only the rows about selectors.
 pub fn selectors(scale: Scale, mut done: impl FnMut(&Row)) -> Vec<Row> {
     let mut rows = Vec::new();
     crate::selectors::rows(scale, &mut |row| {
@@ -113,7 +113,7 @@ fn diff(large: &Context, scale: Scale) -> Row {
     )
 }
 
-/// The same fields as a node, in the plainest form there is.
+/// The same fields as a node, in the plainest form.
 struct Plain {
     id: String,
     node_type: String,
@@ -191,7 +191,7 @@ fn traversal(large: &Context, scale: Scale) -> Row {
 }
 
 impl Plain {
-    /// Touches the fields that the loop does not, so that none of them can be left out.
+    /// Uses the fields that the loop does not, so that the compiler cannot remove them.
     fn weight(&self) -> usize {
         let texts = [&self.role, &self.kind, &self.content];
         self.id.len()
@@ -207,8 +207,9 @@ const LAYOUTS: [Layout; 3] = [Layout::Together, Layout::OneList, Layout::Scatter
 
 fn expiry(scale: Scale, layout: Layout) -> Row {
     const COMMITS: usize = 60;
-    // A context is measured while it has about as many nodes as it is said to have: a small one gives few commits, and there are
-    // several of it. Each is made just before it is measured, so that it is as warm as it gets.
+    // A context is measured while it has about the stated number of nodes. A small one allows few
+    // commits, so there are several of them, each created just before it is measured, so that it is
+    // warm.
     let run = |nodes: usize| {
         let commits = (nodes / 160).clamp(1, COMMITS);
         let contexts = COMMITS / commits;
@@ -225,7 +226,7 @@ fn expiry(scale: Scale, layout: Layout) -> Row {
         }
         taken
     };
-    // The bar is for any ten nodes of a tree, wherever they stand.
+    // The bar applies to any ten nodes of a tree.
     let name = match layout {
         Layout::Together => "a commit in which 10 of the nodes expire: large against small",
         Layout::OneList => "the same, all nodes in one list of `^sys`: large against small",
@@ -293,7 +294,7 @@ fn hash(length: usize, bar: f64, scale: Scale) -> Row {
 }
 
 fn documents(scale: Scale) -> (Row, Row) {
-    // Five nodes a turn.
+    // Five nodes per turn.
     let context = chat(scale.large / 5, 120);
     let head = context.head().expect("there are commits");
     let document = head.export();

@@ -1,4 +1,5 @@
-//! Contexts in the embedded store, as their users have them: commits, sizes, opening, the past, many at once.
+//! Measures contexts in the embedded store as applications use them: commits, sizes, opening, the
+//! past, many at once.
 #![expect(clippy::disallowed_methods, reason = "a benchmark needs a clock")]
 
 use std::path::Path;
@@ -21,7 +22,7 @@ fn open(path: &Path) -> Outcome<Store> {
     Store::open_with(&format!("sqlite:{}", path.display()), options)
 }
 
-/// What is said in a turn: two messages that cannot be compressed.
+/// Returns the content of a turn: two incompressible messages.
 fn said(number: u64) -> [String; 2] {
     [0, 1].map(|index| text(number * 2 + index, MESSAGE))
 }
@@ -42,7 +43,8 @@ fn write(session: &mut Session, said: &[String; 2]) {
         .expect("the store works");
 }
 
-/// A durable turn through a session, against one bare durable insert of the same text. Also the slowest hundredth of both.
+/// Measures a durable turn through a session, against one bare durable insert of the same text.
+/// Also returns the 99th percentile of both.
 ///
 /// # Errors
 ///
@@ -96,7 +98,7 @@ pub fn commit(rounds: usize, steps: usize) -> Outcome<(Row, (f64, f64))> {
     Ok((row, (median(tails.0), median(tails.1))))
 }
 
-/// The size of the file after so many turns, against the text that was said.
+/// Measures the size of the file after this many turns, against the text of the messages.
 ///
 /// # Errors
 ///
@@ -104,7 +106,7 @@ pub fn commit(rounds: usize, steps: usize) -> Outcome<(Row, (f64, f64))> {
 ///
 /// # Panics
 ///
-/// If the file cannot be looked at.
+/// If the file cannot be read.
 pub fn size(turns: u64) -> Outcome<Row> {
     let folder = folder();
     let path = folder.path().join("store.db");
@@ -141,7 +143,7 @@ impl std::fmt::Debug for Long {
 }
 
 impl Long {
-    /// Fills a store. The turns are written a thousand at a time.
+    /// Fills a store, a thousand turns at a time.
     ///
     /// # Errors
     ///
@@ -166,7 +168,8 @@ impl Long {
         Ok(Long { _folder: folder, path, export, turns })
     }
 
-    /// Opening the context and rendering its head, against reading and parsing the export of that head.
+    /// Measures opening the context and rendering its head, against reading and parsing the export
+    /// of that head.
     ///
     /// # Panics
     ///
@@ -202,7 +205,7 @@ impl Long {
         )
     }
 
-    /// Reading a snapshot from the middle, against reading the head, both cold.
+    /// Measures reading a snapshot from the middle, against reading the head, both cold.
     ///
     /// # Panics
     ///
@@ -213,7 +216,7 @@ impl Long {
             let start = Instant::now();
             let store = open(&self.path).expect("the store works");
             let snapshot =
-                store.snapshot("main", SnapshotAddress::Cycle(cycle)).expect("it is there");
+                store.snapshot("main", SnapshotAddress::Cycle(cycle)).expect("the context exists");
             let took = start.elapsed().as_nanos() as f64;
             assert_eq!(u64::from(snapshot.cycle()), cycle);
             took
@@ -228,10 +231,12 @@ impl Long {
     }
 }
 
-/// Resident bytes per open idle context of 20 turns beyond its content, against 20 KiB: first of contexts that were used and that the
-/// store keeps open for whoever comes next, then of contexts whose sessions the program holds.
+/// Measures the resident memory per open idle context of 20 turns beyond its content, against 20
+/// KiB: for contexts that were used and that the store keeps open, and for contexts whose sessions
+/// the program holds.
 ///
-/// Each is measured by a process of its own, see [`measure_idle`]: this one has memory left over that it would use first.
+/// Each is measured in a process of its own, see [`measure_idle`], because this process has free
+/// memory that it would reuse first.
 ///
 /// # Errors
 ///
@@ -280,7 +285,7 @@ fn context_name(number: u64) -> String {
     format!("context {number}")
 }
 
-/// Returns how much more memory this process has after opening all contexts of [`idle`].
+/// Returns how much memory this process gains by opening all contexts of [`idle`].
 ///
 /// # Errors
 ///
@@ -300,7 +305,7 @@ pub fn measure_idle(path: &Path, contexts: u64, held: bool) -> Outcome<u64> {
     Ok(resident().saturating_sub(before))
 }
 
-/// Resident bytes of this process.
+/// Returns the resident memory of this process in bytes.
 fn resident() -> u64 {
     let status = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
     let pages: u64 = status.split(' ').nth(1).and_then(|text| text.parse().ok()).unwrap_or(0);

@@ -1,4 +1,5 @@
-//! The embedded store against bare SQLite, and many writers against one. On a real disk, in the present directory.
+//! Measures the embedded store against bare SQLite, and many writers against one. On a real disk,
+//! in the current directory.
 #![expect(clippy::disallowed_methods, reason = "a benchmark needs a clock")]
 
 use std::path::Path;
@@ -15,20 +16,21 @@ use tempfile::TempDir;
 
 use crate::measure::{Row, compare, median};
 
-/// Bytes of a turn: what it says and what it takes to say what happened.
+/// The number of bytes of a turn: its content, and its effects.
 const BODIES: usize = 1_000;
 const EFFECTS: usize = 24;
 
-/// One comparison, and the slowest hundredth of both.
+/// A comparison, with the 99th percentile of both.
 #[derive(Clone, Debug)]
 pub struct Tail {
     /// The comparison of medians.
     pub row: Row,
-    /// Nanoseconds that 99 of 100 steps take at most: ours, and the reference.
+    /// The 99th percentile in nanoseconds: ours, and the reference.
     pub p99: (f64, f64),
 }
 
-/// A durable commit of a kilobyte against one bare insert of the same bytes, with the same settings.
+/// Measures a durable commit of a kilobyte against one bare insert of the same bytes, with the same
+/// settings.
 ///
 /// # Errors
 ///
@@ -75,7 +77,8 @@ pub fn commit(rounds: usize, steps: usize) -> Result<Tail> {
     Ok(Tail { row: compared, p99: (median(tails.0), median(tails.1)) })
 }
 
-/// Time per commit with 64 threads, each with a context of its own, against one thread with one context.
+/// Measures the time per commit with 64 threads, each with its own context, against one thread with
+/// one context.
 ///
 /// # Errors
 ///
@@ -123,7 +126,8 @@ pub fn group(rounds: usize, steps: usize) -> Result<Row> {
     ))
 }
 
-/// Returns how many pages a commit of a kilobyte writes to the log, on average, and how many a bare insert of the same bytes.
+/// Returns the average number of pages that a commit of a kilobyte writes to the log, and the
+/// number for a bare insert of the same bytes.
 ///
 /// # Errors
 ///
@@ -133,7 +137,7 @@ pub fn group(rounds: usize, steps: usize) -> Result<Row> {
 ///
 /// If the reference cannot be set up.
 pub fn pages() -> Result<(f64, f64)> {
-    // Fewer than the log takes before it goes into the file.
+    // Fewer than the log holds before it is copied into the file.
     const STEPS: usize = 150;
     let folder = folder();
     let path = folder.path().join("store.db");
@@ -155,7 +159,8 @@ pub fn pages() -> Result<(f64, f64)> {
     Ok((ours, log_pages(&path) / STEPS as f64))
 }
 
-/// A frame of the log is a page and 24 bytes; the log has 32 bytes before the first one.
+/// Returns the number of pages in the log: a frame is a page and 24 bytes, after a header of 32
+/// bytes.
 fn log_pages(path: &Path) -> f64 {
     let log = path.with_extension("db-wal");
     let length = std::fs::metadata(log).map_or(0, |log| log.len());
@@ -177,7 +182,7 @@ fn context(name: &str) -> NewContext {
     }
 }
 
-/// What the store sets for its writer.
+/// Opens SQLite with the settings of the store's writer.
 pub(crate) fn bare(path: &Path) -> Connection {
     let connection = Connection::open(path).expect("a file can be made");
     connection
@@ -214,14 +219,14 @@ fn turn(row: &ContextRow) -> Step {
     }
 }
 
-/// Bytes that nothing can be saved on.
+/// Returns incompressible bytes.
 fn noise(seed: u64, length: usize) -> Vec<u8> {
     let mut bytes = vec![0; length];
     Rng::new(seed).fill(&mut bytes);
     bytes
 }
 
-/// Text that nothing can be saved on, but for the eighth bit of every byte and a little more.
+/// Returns nearly incompressible text: six random bits per byte.
 pub(crate) fn text(seed: u64, length: usize) -> String {
     const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789 .";
     noise(seed + 1, length)
@@ -230,7 +235,7 @@ pub(crate) fn text(seed: u64, length: usize) -> String {
         .collect()
 }
 
-/// Returns the times of steps, sorted. A step returns when it began.
+/// Returns the times of steps, sorted. A step returns its start.
 fn each(steps: usize, mut step: impl FnMut() -> Instant) -> Vec<f64> {
     let mut times: Vec<f64> = (0..steps).map(|_| nanoseconds(step())).collect();
     times.sort_by(f64::total_cmp);

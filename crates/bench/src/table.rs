@@ -1,4 +1,4 @@
-//! The table, for people and for machines.
+//! Prints the table, for people and for machines.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! Rows about tokens.
+//! Measures the rows about tokens.
 
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ fn one_more_turn(scale: Scale) -> Row {
         tally.update(tree);
     }
     let mut number = turns * 3;
-    // The texts of the last turns, for counting them alone.
+    // The texts of the last turns, to count them alone.
     let texts = |context: &contextree::Context| -> Vec<String> {
         let Some(head) = context.head() else { return Vec::new() };
         let newest = head.view().region(contextree::Region::Seq).children_rev().take(TURNS);
@@ -72,7 +72,7 @@ fn first_count(scale: Scale) -> Row {
         other.count(&text) as u64,
         "both count the same tokens"
     );
-    // Every round has a text that was not seen before, the same one for both.
+    // Every round has a new text, the same for both.
     let (mut ours, mut theirs) = (0, 0);
     compare(
         "first count of 10 MB of text: against the fastest public tokenizer library (1.25× its time is 0.8× its speed)",
@@ -95,7 +95,7 @@ fn first_count(scale: Scale) -> Row {
     )
 }
 
-/// A piece that is one long run is the worst case of byte pair encoding.
+/// Measures one long run, the worst case of byte pair encoding.
 fn one_letter(scale: Scale) -> Row {
     let (short, long) = ("a".repeat(100_000), "a".repeat(1_000_000));
     let count = |text: &str| {
@@ -112,7 +112,8 @@ fn one_letter(scale: Scale) -> Row {
     )
 }
 
-/// Returns text of a length: the documents and sources of this project, again and again, each time with other slips of the pen.
+/// Returns text of a length: the documents and sources of this project, repeated with different
+/// typos.
 fn prose(length: usize, seed: u64) -> String {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut files = Vec::new();

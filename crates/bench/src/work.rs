@@ -1,8 +1,8 @@
-//! The work that is measured.
+//! The workloads.
 
 use contextree::{Context, NewNode, Place};
 
-/// A text of a length, different for every number.
+/// Returns a text of a length, different for every number.
 #[must_use]
 pub fn text(number: usize, length: usize) -> String {
     let mut text = format!("message {number}: ");
@@ -17,7 +17,7 @@ pub fn text(number: usize, length: usize) -> String {
 ///
 /// # Panics
 ///
-/// The engine refused, which would be a bug.
+/// If the engine refuses, which would be a bug.
 pub fn turn(context: &mut Context, number: usize, length: usize) {
     for (index, role) in ["user", "assistant", "tool"].into_iter().enumerate() {
         let node = NewNode::text(text(number * 3 + index, length)).role(role).kind("text");
@@ -26,7 +26,7 @@ pub fn turn(context: &mut Context, number: usize, length: usize) {
     context.commit().expect("a commit without a policy cannot fail");
 }
 
-/// Returns a context of so many turns.
+/// Returns a context of this many turns.
 #[must_use]
 pub fn chat(turns: usize, length: usize) -> Context {
     let mut context = Context::new();
@@ -34,22 +34,24 @@ pub fn chat(turns: usize, length: usize) -> Context {
     context
 }
 
-/// Where the nodes of [`mortal`] stand.
+/// Where the nodes of [`mortal`] are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layout {
-    /// In many turns; the ten that expire together stand together, like the documents that were found for one question.
+    /// In many turns; the ten that expire together are adjacent, like the documents found for one
+    /// question.
     Together,
     /// In many turns; the ten that expire together are spread over all of them.
     Scattered,
-    /// In one long list in `^sys`; the ten that expire together stand together.
+    /// In one long list in `^sys`; the ten that expire together are adjacent.
     OneList,
 }
 
-/// Returns a context of about so many nodes in which ten expire at each of the next `commits` commits.
+/// Returns a context of about this many nodes in which ten expire at each of the next `commits`
+/// commits.
 ///
 /// # Panics
 ///
-/// The engine refused, which would be a bug.
+/// If the engine refuses, which would be a bug.
 #[must_use]
 pub fn mortal(nodes: usize, commits: usize, layout: Layout) -> Context {
     const PER_TURN: usize = 20;
@@ -58,7 +60,7 @@ pub fn mortal(nodes: usize, commits: usize, layout: Layout) -> Context {
     let (turns, blocks) = if one_list { (1, nodes) } else { (nodes / PER_TURN, PER_TURN) };
     let every = (nodes / (commits * 10)).max(1);
     for number in 0..turns * blocks {
-        // Which commit takes the node, if one does.
+        // The commit at which the node expires, if any.
         let commit = match layout {
             Layout::Scattered => (number % every == 0).then_some(number / every % commits),
             _ => (number % (every * 10) < 10).then_some(number / (every * 10)),

@@ -1,38 +1,42 @@
-//! A budget, and the policy that it means to the engine.
+//! Budgets, and their translation to a policy of the engine.
 
 use contextree_engine::{Limit, MeasureName, Policy};
 use contextree_tokens::Tokenizer;
 use contextree_tree::Region;
 
-/// How many tokens a context may have. Everything that is not set is not limited.
+/// The maximum size of a context in tokens. Fields that are not set do not limit anything.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Budget {
-    /// How tokens are counted; `o200k_base` by default.
+    /// The tokenizer; `o200k_base` by default.
     pub tokenizer: Tokenizer,
-    /// In the whole tree.
+    /// The limit of the whole tree.
     pub max_tokens: Option<u64>,
-    /// In `^sys`, `^seq` and `^ah`. Nothing is taken from `^sys` unless it has a limit here.
+    /// The limits of `^sys`, `^seq` and `^ah`. Nothing in `^sys` is pruned unless it has a limit
+    /// here.
     pub region_tokens: [Option<u64>; 3],
-    /// In each turn, and in the head.
+    /// The limit of each turn, and of the head.
     pub turn_tokens: Option<u64>,
-    /// How many turns there may be, the one about to be sealed included; whole turns go, oldest first.
+    /// The maximum number of turns, including the one about to be sealed. Whole turns are pruned,
+    /// oldest first.
     pub max_turns: Option<u64>,
-    /// The newest turns, the one about to be sealed included, that nothing is taken from; 1 by default.
+    /// The number of newest turns, including the one about to be sealed, from which nothing is
+    /// pruned; 1 by default.
     pub keep_turns: u64,
-    /// Selectors: what they match, and everything below it, is never taken.
+    /// Selectors whose matches, with their descendants, are never pruned.
     pub exclude: Vec<String>,
-    /// If anything goes, then at least so many tokens.
+    /// If anything is pruned, the minimum number of tokens to prune. Pruning in large steps keeps
+    /// the cached prefix valid for longer.
     pub clear_at_least: Option<u64>,
 }
 
-/// The line of a budget that took something, or that could not be kept.
+/// The rule of a budget that pruned a node, or that could not be satisfied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Rule {
     /// `max_turns`.
     MaxTurns,
-    /// A line of `regions`.
+    /// A key of `regions`.
     Region(
         /// The region.
         Region,
@@ -62,7 +66,7 @@ impl Rule {
 }
 
 impl Default for Budget {
-    /// Limits nothing.
+    /// Returns a budget without limits.
     fn default() -> Self {
         Budget {
             tokenizer: Tokenizer::default(),
@@ -78,13 +82,13 @@ impl Default for Budget {
 }
 
 impl Budget {
-    /// Returns a budget that limits nothing.
+    /// Creates a budget without limits.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Counts by this tokenizer.
+    /// Sets the tokenizer.
     #[must_use]
     pub fn tokenizer(mut self, tokenizer: Tokenizer) -> Self {
         self.tokenizer = tokenizer;
@@ -119,34 +123,35 @@ impl Budget {
         self
     }
 
-    /// Takes nothing from the newest turns.
+    /// Protects the newest turns from pruning.
     #[must_use]
     pub fn keep_turns(mut self, turns: u64) -> Self {
         self.keep_turns = turns;
         self
     }
 
-    /// Takes nothing that a selector matches.
+    /// Protects the matches of a selector from pruning.
     #[must_use]
     pub fn exclude(mut self, selector: impl Into<String>) -> Self {
         self.exclude.push(selector.into());
         self
     }
 
-    /// If anything goes, then at least so much.
+    /// Sets the minimum number of tokens to prune at once.
     #[must_use]
     pub fn clear_at_least(mut self, tokens: u64) -> Self {
         self.clear_at_least = Some(tokens);
         self
     }
 
-    /// Returns the name under which the engine knows this budget's measure: `tokens:o200k_base`.
+    /// Returns the name of this budget's measure in the engine: `tokens:o200k_base`.
     #[must_use]
     pub fn measure_name(&self) -> String {
         format!("tokens:{}", self.tokenizer.name())
     }
 
-    /// Returns the rules of the budget, each with its limit, in the order in which they are applied: turns, regions, each turn, the whole.
+    /// Returns the rules of the budget with their limits, in the order in which they are applied:
+    /// number of turns, regions, each turn, the whole tree.
     #[must_use]
     pub fn rules(&self) -> Vec<(Rule, Limit)> {
         let measure = || MeasureName::Named(self.measure_name());
@@ -172,10 +177,11 @@ impl Budget {
         rules
     }
 
-    /// Returns the policy of the engine that this budget means. The context must know the measure: see [`Keeper`](crate::Keeper).
+    /// Returns the equivalent policy of the engine. The context needs the measure: see
+    /// [`Keeper`](crate::Keeper).
     ///
-    /// The system text is the oldest of all, and the last that anybody wants to lose: it is excluded, unless `regions.sys` says how long it may
-    /// be.
+    /// The system text is the oldest and usually the most important part, so it is excluded unless
+    /// `regions.sys` limits it.
     #[must_use]
     pub fn policy(&self) -> Policy {
         let mut exclude = self.exclude.clone();

@@ -1,11 +1,11 @@
-//! TOML and JSON as one kind of document, in which everything knows where it stands.
+//! Reads TOML and JSON into one kind of document, in which every value has its position.
 
 use contextree_json::{Event, ParseError, Reader};
 use toml::de::{DeTable, DeValue};
 
 use crate::error::{BudgetError, Fault};
 
-/// A value and where it begins.
+/// A value and the offset at which it begins.
 #[derive(Debug)]
 pub(crate) struct Item {
     pub(crate) at: usize,
@@ -15,22 +15,22 @@ pub(crate) struct Item {
 /// What a budget may contain.
 #[derive(Debug)]
 pub(crate) enum Value {
-    /// Keys in the order of the text, each with its place. A key may be there twice.
+    /// Keys in the order of the text, each with its offset. Keys may repeat.
     Table(Vec<(String, usize, Item)>),
     List(Vec<Item>),
     Text(String),
     Whole(u64),
-    /// Anything else, by the name of its type.
+    /// Any other value, by the name of its type.
     Other(&'static str),
 }
 
 impl Value {
-    /// Returns what this is, with its article.
+    /// Returns the name of the type with its article.
     pub(crate) fn name(&self) -> &'static str {
         match self {
             Value::Table(_) => "a table",
             Value::List(_) => "a list",
-            Value::Text(_) => "a text",
+            Value::Text(_) => "a string",
             Value::Whole(_) => "a whole number",
             Value::Other(name) => name,
         }
@@ -49,11 +49,12 @@ pub(crate) fn toml(text: &str) -> Result<Item, BudgetError> {
     let table = DeTable::parse(text).map_err(|error| {
         let at = error.span().unwrap_or(0..0);
         let (line, column) = place(text, at.start);
-        // Only the first line of the parser's message: the others draw the place, which is here already.
+        // Only the first line of the parser's message: the others draw the position, which is
+        // reported separately.
         let message = error.message().lines().next().unwrap_or_default().to_owned();
         if message.starts_with("duplicate key") {
             let key = text.get(at).unwrap_or_default().trim().to_owned();
-            let hint = "keep one of the two".to_owned();
+            let hint = "remove one of the two".to_owned();
             return BudgetError { fault: Fault::DuplicateKey, key, line, column, hint };
         }
         syntax(message, line, column, "this is read as TOML: `key = value`, one per line")
@@ -82,7 +83,7 @@ fn of_value(value: &DeValue<'_>) -> Value {
             whole.map_or(Value::Other("a negative or too large number"), Value::Whole)
         }
         DeValue::Float(_) => Value::Other("a number with a fraction"),
-        DeValue::Boolean(_) => Value::Other("true or false"),
+        DeValue::Boolean(_) => Value::Other("a boolean"),
         DeValue::Datetime(_) => Value::Other("a date"),
         DeValue::Array(values) => {
             let item = |value: &toml::Spanned<DeValue<'_>>| Item {
@@ -103,7 +104,7 @@ pub(crate) fn json(text: &str) -> Result<Item, BudgetError> {
     };
     let mut reader = Reader::new(text.as_bytes());
     let first = reader.next().map_err(refuse)?;
-    // Tables and lists that are open, and the key that a value waits for. The reader limits how deep they go.
+    // The open tables and lists, and the key that waits for a value. The reader limits the depth.
     let mut open: Vec<(Item, Option<(String, usize)>)> = Vec::new();
     let mut event = first;
     loop {
@@ -129,7 +130,7 @@ pub(crate) fn json(text: &str) -> Result<Item, BudgetError> {
                 let other = Value::Other("a number that is negative, too large or has a fraction");
                 Some(Item { at, value: number.as_u64().map_or(other, Value::Whole) })
             }
-            Event::Bool(_) => Some(Item { at, value: Value::Other("true or false") }),
+            Event::Bool(_) => Some(Item { at, value: Value::Other("a boolean") }),
             Event::Null => Some(Item { at, value: Value::Other("null") }),
             Event::End => None,
         };

@@ -1,56 +1,56 @@
-//! Why a budget file cannot be used: which key, where, and what to write instead.
+//! Describes why a budget file is invalid: the key, its position, and a hint.
 
 use std::fmt;
 
-/// A budget that cannot be read.
+/// An invalid budget.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BudgetError {
-    /// What is wrong.
+    /// The problem.
     pub fault: Fault,
-    /// The key, from the top: `regions.sys`; empty if the text is no document at all.
+    /// The full key: `regions.sys`; empty if the text cannot be parsed.
     pub key: String,
     /// The line, from 1.
     pub line: usize,
     /// The column in characters, from 1.
     pub column: usize,
-    /// What to do about it.
+    /// A hint.
     pub hint: String,
 }
 
-/// What is wrong with a budget.
+/// The kinds of problems.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Fault {
     /// The text is neither TOML nor JSON.
     Syntax {
-        /// What the parser says.
+        /// The message of the parser.
         message: String,
     },
-    /// No budget has this key.
+    /// The key is unknown.
     UnknownKey,
-    /// The key is there twice.
+    /// The key is repeated.
     DuplicateKey,
-    /// The value is of another type.
+    /// The value has the wrong type.
     WrongType {
-        /// What it should be.
+        /// The expected type.
         expected: &'static str,
-        /// What it is.
+        /// The actual type.
         found: &'static str,
     },
-    /// The value contradicts another one, or can never be kept.
+    /// The value contradicts another one, or cannot be satisfied.
     Contradiction {
-        /// What is wrong.
+        /// The contradiction.
         message: String,
     },
-    /// Nobody knows how this counts.
+    /// The tokenizer is unknown.
     UnknownTokenizer {
         /// Its name.
         name: String,
     },
-    /// The text is no selector.
+    /// The text is not a valid selector.
     Selector {
-        /// What the parser says, in one line.
+        /// The message of the parser, in one line.
         message: String,
         /// The code of the selector error.
         code: String,
@@ -58,7 +58,7 @@ pub enum Fault {
 }
 
 impl Fault {
-    /// Returns the stable word, in snake case.
+    /// Returns the stable name, in snake case.
     #[must_use]
     pub fn word(&self) -> &'static str {
         match self {
@@ -80,7 +80,7 @@ impl BudgetError {
         "E_BUDGET_INVALID"
     }
 
-    /// Returns what to do about it.
+    /// Returns a hint.
     #[must_use]
     pub fn hint(&self) -> &str {
         &self.hint
@@ -93,17 +93,18 @@ impl fmt::Display for BudgetError {
         let key = &self.key;
         match &self.fault {
             Fault::Syntax { message } => formatter.write_str(message),
-            Fault::UnknownKey => write!(formatter, "a budget has no `{key}`"),
-            Fault::DuplicateKey => write!(formatter, "`{key}` is there twice"),
-            Fault::WrongType { expected, found } => {
-                write!(formatter, "`{key}` must be {expected} and is {found}")
-            }
+            Fault::UnknownKey => write!(formatter, "unknown key `{key}`"),
+            Fault::DuplicateKey => write!(formatter, "duplicate key `{key}`"),
+            Fault::WrongType { expected, found } => match key.as_str() {
+                "" => write!(formatter, "a budget must be {expected}, not {found}"),
+                key => write!(formatter, "`{key}` must be {expected}, not {found}"),
+            },
             Fault::Contradiction { message } => formatter.write_str(message),
             Fault::UnknownTokenizer { name } => {
-                write!(formatter, "nobody knows how `{name}` counts tokens")
+                write!(formatter, "unknown model or tokenizer `{name}`")
             }
             Fault::Selector { message, .. } => {
-                write!(formatter, "`{key}` is no selector: {message}")
+                write!(formatter, "`{key}` is not a valid selector: {message}")
             }
         }
     }

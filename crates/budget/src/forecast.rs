@@ -1,4 +1,4 @@
-//! What a commit under a budget would take, node by node, with the reason.
+//! Forecasts what a commit under a budget would prune, node by node, with reasons.
 
 use contextree_canon::thread::{blocks, default_role};
 use contextree_engine::{Context, Preview, Pruned};
@@ -9,97 +9,96 @@ use contextree_tree::{NodeRef, Region, TreeRef};
 use crate::budget::Rule;
 use crate::keeper::Keeper;
 
-/// What a commit under a budget would do. [`Keeper::accept`](crate::Keeper::accept) makes it real.
+/// The forecast of a commit under a budget. [`Keeper::accept`](crate::Keeper::accept) commits it.
 #[derive(Debug)]
 #[must_use]
 #[non_exhaustive]
 pub struct Forecast {
-    /// Tokens of the working tree, before anything goes.
+    /// The tokens of the working tree, before anything is removed.
     pub tokens_before: u64,
-    /// Tokens that expire, whatever the budget says.
+    /// The tokens that expire, independent of the budget.
     pub tokens_expiring: u64,
-    /// Tokens of the snapshot that the commit would make.
+    /// The tokens of the snapshot that the commit would create.
     pub tokens_after: u64,
-    /// What the budget takes, in the order in which it goes.
+    /// The nodes that the budget prunes, in pruning order.
     pub going: Vec<Going>,
-    /// Rules that cannot be kept, because everything that is left is protected.
+    /// The rules that cannot be satisfied because everything that is left is protected.
     pub missed: Vec<Missed>,
-    /// The engine's own preview, with the whole report.
+    /// The preview of the engine, with the whole report.
     pub preview: Preview,
 }
 
-/// A node that would go.
+/// A node that would be pruned.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Going {
     /// The node: a block, or a whole turn.
     pub node: String,
-    /// Where it stands.
+    /// Its region.
     pub region: Region,
-    /// The turn that it stands in, if it stands in one; the head by its word.
+    /// Its turn, if it is in one; for the head, the name of the region.
     pub turn: Option<String>,
-    /// Its role; nothing for a turn.
+    /// Its role; `None` for a turn.
     pub role: Option<String>,
     /// Its kind, if it has one.
     pub kind: Option<String>,
-    /// Its tokens; for a turn, of everything in it.
+    /// Its tokens; for a turn, including all descendants.
     pub tokens: u64,
-    /// The rule that takes it.
+    /// The rule that prunes it.
     pub rule: Rule,
-    /// Why this node.
+    /// Why this node is pruned.
     pub cause: Cause,
-    /// Everything below it: the nodes of a turn.
+    /// The ids of its descendants, if it is a turn.
     pub along: Vec<String>,
 }
 
-/// Why this node and not another one.
+/// Why a node is pruned.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Cause {
-    /// It is the next one in pruning order: priority, then age.
+    /// It is next in pruning order: by priority, then by age.
     Next {
-        /// Its priority, as it is written.
+        /// Its priority, as written.
         priority: String,
     },
-    /// It belongs to a call whose first block goes: a call, its results and its reasoning are one unit.
+    /// It belongs to a unit that is pruned: a call, its results and its reasoning are pruned
+    /// together.
     Unit {
-        /// That block, or the turn that it goes with.
+        /// The first block of the unit, or the turn with which it is pruned.
         with: String,
     },
-    /// It is the oldest turn that may go.
+    /// It is the oldest turn that is not protected.
     OldestTurn,
 }
 
-/// A rule that cannot be kept.
+/// A rule that cannot be satisfied.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Missed {
     /// The rule.
     pub rule: Rule,
-    /// A turn's id, a region's word, or empty for the whole tree.
+    /// The id of a turn, the name of a region, or empty for the whole tree.
     pub scope: String,
-    /// What is left: tokens, or turns.
+    /// The tokens or turns that are left.
     pub left: u64,
 }
 
 impl Going {
-    /// Returns the reason as a sentence without its end.
+    /// Returns the reason as a phrase.
     #[must_use]
     pub fn reason(&self) -> String {
         let key = self.rule.key();
         match &self.cause {
             Cause::Unit { with } => {
-                format!("goes with `{with}`: a call, its results and its reasoning are one unit")
+                format!("pruned with `{with}`: a call, its results and its reasoning are one unit")
             }
-            Cause::OldestTurn => format!("`{key}` is passed; this is the oldest turn that may go"),
+            Cause::OldestTurn => format!("over `{key}`; oldest turn that is not protected"),
             Cause::Next { priority } => {
-                let passed = match self.rule {
-                    Rule::ClearAtLeast => format!("`{key}` asks for more, now that something goes"),
-                    _ => format!("`{key}` is passed"),
+                let limit = match self.rule {
+                    Rule::ClearAtLeast => format!("to reach `{key}`"),
+                    _ => format!("over `{key}`"),
                 };
-                format!(
-                    "{passed}; of what may go, this has the lowest priority ({priority}) and is the oldest"
-                )
+                format!("{limit}; lowest priority ({priority}), then oldest")
             }
         }
     }
@@ -174,7 +173,7 @@ fn priority(node: NodeRef<'_>) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// Returns the turn that a node stands in, or is.
+/// Returns the turn that a node is in, or is.
 fn turn_of(node: NodeRef<'_>, region: Region) -> Option<String> {
     match region {
         Region::Sys => None,

@@ -1,4 +1,4 @@
-//! The one who keeps a context within a budget.
+//! Keeps contexts within a budget.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::forecast::Forecast;
 
 /// A budget with its counter.
 ///
-/// One keeper may serve many contexts, also from several threads: counts are kept by content.
+/// One keeper can serve many contexts and threads, because counts are cached by content.
 #[derive(Clone, Debug)]
 pub struct Keeper {
     budget: Budget,
@@ -21,14 +21,15 @@ pub struct Keeper {
 }
 
 impl Keeper {
-    /// Returns a keeper with a counter of its own.
+    /// Creates a keeper with its own counter.
     #[must_use]
     pub fn new(budget: Budget) -> Self {
         let counter = Arc::new(TokenCounter::new(budget.tokenizer));
         Self::with_counter(budget, counter)
     }
 
-    /// Returns a keeper that shares a counter. The counter's tokenizer is used, whatever the budget says.
+    /// Creates a keeper that shares a counter. The tokenizer of the counter replaces that of the
+    /// budget.
     #[must_use]
     pub fn with_counter(mut budget: Budget, counter: Arc<TokenCounter>) -> Self {
         budget.tokenizer = counter.tokenizer();
@@ -49,30 +50,31 @@ impl Keeper {
         &self.counter
     }
 
-    /// Returns the policy, for callers that commit themselves. The context must have been given the measure by [`Keeper::install`].
+    /// Returns the policy, for callers that commit themselves. [`Keeper::install`] must have added
+    /// the measure to the context.
     #[must_use]
     pub fn policy(&self) -> &Policy {
         &self.policy
     }
 
-    /// Returns the rule that stands at a position of the policy.
+    /// Returns the rule at a position of the policy.
     #[must_use]
     pub fn rule(&self, limit: usize) -> Option<Rule> {
         self.rules.get(limit).copied()
     }
 
-    /// Teaches a context to measure in this budget's tokens.
+    /// Adds this budget's measure to a context.
     pub fn install(&self, context: &mut Context) {
         let counter = Arc::clone(&self.counter);
         let measure = move |block: NodeRef<'_>| counter.count_node(block);
         context.set_measure(self.budget.measure_name(), Arc::new(measure));
     }
 
-    /// Returns what a commit under this budget would take, and why, without doing it.
+    /// Returns what a commit under this budget would prune, and why, without committing.
     ///
     /// # Errors
     ///
-    /// As the commit would fail: what is excluded is no selector of the context's edition.
+    /// If the commit would fail: an excluded selector is invalid in the edition of the context.
     pub fn preview(&self, context: &mut Context) -> Result<Forecast, CommitError> {
         self.install(context);
         let options = CommitOptions { policy: Some(&self.policy), ..CommitOptions::default() };
@@ -84,7 +86,7 @@ impl Keeper {
     ///
     /// # Errors
     ///
-    /// As [`Context::commit_with`].
+    /// In the same cases as [`Context::commit_with`].
     pub fn commit(&self, context: &mut Context) -> Result<CommitReport, CommitError> {
         self.install(context);
         let options = CommitOptions { policy: Some(&self.policy), ..CommitOptions::default() };
@@ -95,7 +97,7 @@ impl Keeper {
     ///
     /// # Errors
     ///
-    /// [`CommitError::StalePreview`] if the commit would do anything else.
+    /// [`CommitError::StalePreview`] if the commit would differ from the forecast.
     pub fn accept(
         &self,
         context: &mut Context,

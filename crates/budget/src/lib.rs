@@ -1,13 +1,13 @@
-//! Budgets: how many tokens a context may have, and what goes when there are more.
+//! Budgets: limit the tokens of a context, and prune what exceeds them.
 //!
 //! ```text
 //! TOML or JSON ─Budget::from_…→ Budget ─policy→ the engine's Policy
 //!                                  │
-//!                                  └─Keeper→ preview: what would go, and why · commit: it goes
+//!                                  └─Keeper→ preview: what would be pruned, and why · commit
 //! ```
 //!
-//! A [`Budget`] is a plain value: what a file says. A [`Keeper`] has a counter beside it, so that a block is counted once and not at
-//! every commit.
+//! A [`Budget`] is a plain value, the content of a budget file. A [`Keeper`] adds a counter, so
+//! that a block is counted once and not at every commit.
 //!
 //! ```
 //! use contextree_budget::{Budget, Keeper};
@@ -27,7 +27,7 @@
 //! }
 //! let forecast = keeper.preview(&mut context)?;
 //! assert_eq!(forecast.going[0].node, "block:1.1");
-//! assert_eq!(forecast.going[0].reason(), "`max_tokens` is passed; of what may go, this has the lowest priority (0) and is the oldest");
+//! assert_eq!(forecast.going[0].reason(), "over `max_tokens`; lowest priority (0), then oldest");
 //! keeper.commit(&mut context)?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

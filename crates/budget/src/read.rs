@@ -1,4 +1,4 @@
-//! From a document to a budget.
+//! Reads a budget from a document.
 
 use contextree_query::{QueryError, resolve_on_tree};
 use contextree_selector::{Edition, parse};
@@ -26,7 +26,7 @@ impl Budget {
     ///
     /// # Errors
     ///
-    /// The first thing that is wrong, with its line, column and key, and what to write instead.
+    /// Returns the first problem in `text`, with its line, column and key, and a hint.
     pub fn from_toml(text: &str) -> Result<Budget, BudgetError> {
         let text = without_mark(text);
         Reading { text, edition: Edition::default() }.budget(&document::toml(text)?)
@@ -36,17 +36,18 @@ impl Budget {
     ///
     /// # Errors
     ///
-    /// As [`Budget::from_toml`].
+    /// In the same cases as [`Budget::from_toml`].
     pub fn from_json(text: &str) -> Result<Budget, BudgetError> {
         let text = without_mark(text);
         Reading { text, edition: Edition::default() }.budget(&document::json(text)?)
     }
 
-    /// Reads a budget from JSON, if the text begins with `{`, or else from TOML; checks selectors in the edition of a context.
+    /// Reads a budget from JSON if the text begins with `{`, and from TOML otherwise. Checks
+    /// selectors in the edition of a context.
     ///
     /// # Errors
     ///
-    /// As [`Budget::from_toml`].
+    /// In the same cases as [`Budget::from_toml`].
     pub fn read(text: &str, edition: Edition) -> Result<Budget, BudgetError> {
         let text = without_mark(text);
         let is_json = text.trim_start_matches([' ', '\t', '\r', '\n']).starts_with('{');
@@ -55,7 +56,7 @@ impl Budget {
     }
 }
 
-/// Returns a text without the mark that some editors begin a file with.
+/// Removes the byte order mark with which some editors begin a file.
 fn without_mark(text: &str) -> &str {
     text.strip_prefix('\u{feff}').unwrap_or(text)
 }
@@ -71,7 +72,7 @@ impl Reading<'_> {
         let mut places: Vec<(&str, usize)> = Vec::new();
         for (key, at, item) in self.table(document, "")? {
             if places.iter().any(|(known, _)| known == key) {
-                return Err(self.error(*at, key, Fault::DuplicateKey, "keep one of the two"));
+                return Err(self.error(*at, key, Fault::DuplicateKey, "remove one of the two"));
             }
             places.push((key, *at));
             match key.as_str() {
@@ -90,7 +91,7 @@ impl Reading<'_> {
         Ok(budget)
     }
 
-    /// Refuses what can never be kept.
+    /// Refuses budgets that cannot be satisfied.
     fn agrees(&self, budget: &Budget, places: &[(&str, usize)]) -> Result<(), BudgetError> {
         let refuse = |key: &str, message: String, hint: &str| {
             let at = places.iter().find(|(known, _)| *known == key).map_or(0, |(_, at)| *at);
@@ -100,14 +101,14 @@ impl Reading<'_> {
         if budget.clear_at_least.is_some() && limits == 0 {
             return refuse(
                 "clear_at_least",
-                "nothing is ever cleared: there is no limit that could be passed".to_owned(),
-                "set `max_tokens`, too",
+                "nothing is ever cleared, because there is no limit to exceed".to_owned(),
+                "set `max_tokens` as well",
             );
         }
         if let (Some(least), Some(max)) = (budget.clear_at_least, budget.max_tokens)
             && least >= max
         {
-            let message = format!("to clear at least {least} of {max} tokens would leave nothing");
+            let message = format!("clearing at least {least} of {max} tokens would leave nothing");
             return refuse(
                 "clear_at_least",
                 message,
@@ -118,7 +119,7 @@ impl Reading<'_> {
             && max < budget.keep_turns
         {
             let kept = budget.keep_turns;
-            let message = format!("of {max} turns, {kept} cannot be kept");
+            let message = format!("cannot keep {kept} of {max} turns");
             return refuse("max_turns", message, "raise `max_turns`, or lower `keep_turns`");
         }
         Ok(())
@@ -147,7 +148,8 @@ impl Reading<'_> {
                 Err(error) => {
                     let message = error.to_string();
                     let fault = Fault::Selector { message, code: error.code().to_owned() };
-                    let hint = "a selector without a time, such as `.block[kind='task']`";
+                    let hint =
+                        "use a selector without a time prefix, such as `.block[kind='task']`";
                     Err(self.error(item.at, &key, fault, hint))
                 }
             }
@@ -165,7 +167,7 @@ impl Reading<'_> {
             };
             let slot: &mut Option<u64> = &mut tokens[region as usize];
             if slot.is_some() {
-                return Err(self.error(*at, &key, Fault::DuplicateKey, "keep one of the two"));
+                return Err(self.error(*at, &key, Fault::DuplicateKey, "remove one of the two"));
             }
             *slot = Some(self.whole(item, &key)?);
         }
@@ -186,7 +188,7 @@ impl Reading<'_> {
     fn text_of<'i>(&self, item: &'i Item, key: &str) -> Result<&'i str, BudgetError> {
         match &item.value {
             Value::Text(text) => Ok(text),
-            _ => Err(self.wrong(item, key, "a text")),
+            _ => Err(self.wrong(item, key, "a string")),
         }
     }
 
@@ -200,10 +202,12 @@ impl Reading<'_> {
     fn wrong(&self, item: &Item, key: &str, expected: &'static str) -> BudgetError {
         let fault = Fault::WrongType { expected, found: item.value.name() };
         let hint = match expected {
-            "a whole number" => "a number of tokens or turns, not negative, without quotes: 100000",
-            "a list of selectors" => "in brackets, each in quotes: [\".block[kind='task']\"]",
-            "a table" => "keys with a value each, such as `sys = 4000` below `[regions]`",
-            _ => "in quotes",
+            "a whole number" => "write a number of tokens or turns without quotes: 100000",
+            "a list of selectors" => {
+                "write selectors in brackets, each in quotes: [\".block[kind='task']\"]"
+            }
+            "a table" => "write keys with values, such as `sys = 4000` below `[regions]`",
+            _ => "write it in quotes",
         };
         self.error(item.at, key, fault, hint)
     }
@@ -211,7 +215,7 @@ impl Reading<'_> {
     fn unknown(&self, at: usize, above: &str, key: &str, known: &[&str]) -> BudgetError {
         let hint = match contextree_selector::closest(key, known) {
             Some(closest) => format!("did you mean `{closest}`?"),
-            None => format!("one of: {}", known.join(", ")),
+            None => format!("expected one of: {}", known.join(", ")),
         };
         self.error(at, &format!("{above}{key}"), Fault::UnknownKey, &hint)
     }

@@ -1,23 +1,23 @@
-//! For tests of users: a request must go on where the one before it ended.
+//! Checks for users' tests: a request must extend the previous one.
 
 use std::fmt;
 
 use crate::rendered::{Rendered, common_prefix};
 use crate::settings::{Settings, family};
 
-/// Two requests of which the newer is not the continuation of the older.
+/// A request that does not extend the previous one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PrefixBroken {
     /// The offset of the first byte that differs.
     pub offset: usize,
-    /// The setting that is another one, if that is what breaks the prefix: `model`, `reasoning.effort`.
+    /// The setting that changed, if it breaks the prefix: `model`, `reasoning.effort`.
     pub setting: Option<String>,
-    /// The node that stood there, and the bytes.
+    /// The node at this offset in the older request, and its bytes.
     pub before: (Option<String>, String),
-    /// The node that stands there now, and the bytes.
+    /// The node at this offset in the newer request, and its bytes.
     pub after: (Option<String>, String),
-    /// Bytes of the older request that must be read anew.
+    /// The number of bytes of the older request that cannot be reused.
     pub bytes_lost: usize,
 }
 
@@ -32,35 +32,35 @@ impl PrefixBroken {
 impl fmt::Display for PrefixBroken {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let PrefixBroken { offset, setting, before, after, bytes_lost } = self;
-        writeln!(formatter, "the request is not the continuation of the one before it")?;
+        writeln!(formatter, "the request does not extend the previous one")?;
         if let Some(setting) = setting {
             writeln!(
                 formatter,
-                "  the setting `{setting}` changed; {bytes_lost} bytes are read anew"
+                "  the setting `{setting}` changed; {bytes_lost} bytes cannot be reused"
             )?;
             writeln!(formatter, "  before: {}", before.1)?;
             writeln!(formatter, "  after: {}", after.1)?;
-            return write!(formatter, "  hint: keep it the same from request to request");
+            return write!(formatter, "  hint: keep it the same in every request");
         }
         let node = |node: &Option<String>| match node {
             Some(node) => format!("in `{node}`"),
-            None => "in no node".to_owned(),
+            None => "outside of nodes".to_owned(),
         };
         writeln!(
             formatter,
-            "  they part at byte {offset}; {bytes_lost} bytes behind it are read anew"
+            "  first difference at byte {offset}; {bytes_lost} bytes after it cannot be reused"
         )?;
         writeln!(formatter, "  before, {}: …{}", node(&before.0), before.1)?;
         writeln!(formatter, "  after, {}: …{}", node(&after.0), after.1)?;
         let hint = match (&before.0, &after.0) {
             (None, _) => {
-                "this belongs to no node: keep tools and parameters the same, and in the same order"
+                "this is outside of nodes: keep tools and parameters the same, and in the same order"
             }
             (Some(before), Some(after)) if before == after => {
-                "the node has changed: leave what was sent as it is, and add what changed behind it"
+                "the node changed: leave what was sent as it is, and add the change after it"
             }
             _ => {
-                "another node stands here now: add at the end, and let things expire or be pruned behind what stays"
+                "another node is here now: add nodes at the end, and place nodes that expire or get pruned after those that stay"
             }
         };
         write!(formatter, "  hint: {hint}")
@@ -69,14 +69,15 @@ impl fmt::Display for PrefixBroken {
 
 impl std::error::Error for PrefixBroken {}
 
-/// Checks that everything of the older request that belongs to a node stands unchanged at the beginning of the newer one, and that both have
-/// the same model and whatever other settings a cache depends on.
+/// Checks that everything in the older request that belongs to a node is unchanged at the beginning
+/// of the newer one, and that both have the same model and other settings that a cache depends on.
 ///
-/// What follows the last node, closing brackets and other settings, may differ. Requests without spans are compared to the last byte.
+/// What follows the last node, closing brackets and other settings, may differ. Requests without
+/// spans are compared up to the last byte.
 ///
 /// # Errors
 ///
-/// It does not; with the place, the nodes and the bytes.
+/// If the prefix is broken; with the offset, the nodes and the bytes.
 pub fn check_stable_prefix(
     before: &Rendered<'_>,
     after: &Rendered<'_>,
@@ -114,11 +115,11 @@ pub fn check_stable_prefix(
     }))
 }
 
-/// Panics unless the newer request goes on where the older one ended. For tests; see [`check_stable_prefix`].
+/// Panics unless the newer request extends the older one. For tests; see [`check_stable_prefix`].
 ///
 /// # Panics
 ///
-/// The prefix is broken; the message says where, by which node, and what to do about it.
+/// If the prefix is broken; the message has the offset, the node and a hint.
 #[track_caller]
 pub fn assert_stable_prefix(before: &Rendered<'_>, after: &Rendered<'_>) {
     if let Err(broken) = check_stable_prefix(before, after) {

@@ -1,4 +1,4 @@
-//! Where to set breakpoints.
+//! Recommends where to set cache breakpoints.
 
 use contextree_provider::List;
 
@@ -7,48 +7,49 @@ use crate::prompt::Prompt;
 use crate::rules::CacheRules;
 use crate::settings::text_field;
 
-/// A place to set a breakpoint: behind a span.
+/// A recommended breakpoint: after a span.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Breakpoint {
-    /// The node that it is set on.
+    /// The node on which it is set.
     pub node: String,
-    /// Where that is in the JSON, if it is known whose request it is. A text that is a plain string there becomes a list of one block.
+    /// The path of the node in the JSON, if the provider is known. A text that is a plain string
+    /// there becomes a list of one block.
     pub path: Option<String>,
-    /// The end of that node's bytes.
+    /// The end of the node's bytes.
     pub offset: u64,
-    /// Spans up to there.
+    /// The number of spans up to this point.
     pub spans: usize,
-    /// Tokens up to there.
+    /// The number of tokens up to this point.
     pub tokens: u64,
-    /// What it is for.
+    /// Its purpose.
     pub purpose: Purpose,
-    /// Blocks between this breakpoint and the one before it, or the beginning.
+    /// The number of blocks since the previous breakpoint, or since the beginning.
     pub blocks: usize,
-    /// True if the provider sets it by itself.
+    /// Whether the provider sets it automatically.
     pub automatic: bool,
 }
 
-/// What a breakpoint is for.
+/// The purpose of a breakpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Purpose {
-    /// Behind the part that hardly ever changes: a new conversation begins with it, too.
+    /// After the part that rarely changes, with which a new conversation begins too.
     Fixed,
-    /// Before the first node that has a ttl: everything before it stays, whatever expires.
+    /// Before the first node with a ttl: everything before it stays when nodes expire.
     Lasting,
-    /// Where the longest entry ends that is there already: it is found here, however much was added since.
+    /// At the end of the longest existing entry, which is found here however much was added since.
     LastTail,
-    /// On the way from there to the end, so that the next request is not too far from an entry.
+    /// Between that entry and the end, so that the next request is within reach of an entry.
     Bridge,
-    /// Before the first node that goes with the next commit: the next request finds it.
+    /// Before the first node that the next commit removes: the next request finds it.
     Staying,
-    /// At the end: the next request finds it, if nothing goes.
+    /// At the end: the next request finds it if nothing is removed.
     Tail,
 }
 
 impl Purpose {
-    /// Returns the stable word, in snake case.
+    /// Returns the stable name, in snake case.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -62,10 +63,12 @@ impl Purpose {
     }
 }
 
-/// Returns where to set breakpoints in a request, in its order: within the provider's rules, the most useful ones.
+/// Recommends breakpoints for a request, in document order: the most useful ones that the
+/// provider's rules allow.
 ///
-/// None is set on a block that cannot carry one (reasoning, and with OpenAI calls and tools): it is set on the nearest one before. Nothing is
-/// returned for providers that find the prefix by themselves, and none where the prefix is too short to be cached.
+/// A block that cannot carry a breakpoint (reasoning; for OpenAI also calls and tools) is replaced
+/// by the nearest one before it. Returns an empty list for providers that find the prefix
+/// automatically, and for prefixes that are too short to be cached.
 #[must_use]
 pub fn breakpoints(prompt: &Prompt<'_>, outlook: &Outlook, rules: &CacheRules) -> Vec<Breakpoint> {
     let mut chosen: Vec<(usize, Purpose)> = Vec::new();
@@ -76,7 +79,7 @@ pub fn breakpoints(prompt: &Prompt<'_>, outlook: &Outlook, rules: &CacheRules) -
         let automatic = purpose == Purpose::Tail && rules.own_tail;
         let at = if automatic { wanted } else { settable(prompt, wanted, rules) };
         let useful = at > 0 && prompt.tokens_until(at) >= rules.min_tokens;
-        // An entry that is found from another breakpoint needs none of its own.
+        // An entry that another breakpoint reaches does not need its own.
         let found = purpose == Purpose::LastTail
             && chosen.iter().any(|(other, _)| reaches(*other, at, rules.lookback));
         if useful && !found && chosen.iter().all(|(other, _)| *other != at) {
@@ -104,11 +107,11 @@ pub fn breakpoints(prompt: &Prompt<'_>, outlook: &Outlook, rules: &CacheRules) -
         .collect()
 }
 
-/// Returns the places that are worth a breakpoint, the most useful first.
+/// Returns the candidates for breakpoints, most useful first.
 fn wanted(end: usize, outlook: &Outlook, rules: &CacheRules) -> Vec<(usize, Purpose)> {
     let Outlook { fixed, lasting, staying, known } = *outlook;
     let mut wanted = Vec::new();
-    // What the next request finds comes first, and then what this one does.
+    // First the breakpoints that serve the next request, then those that serve this one.
     if staying < end {
         wanted.push((staying, Purpose::Staying));
     } else {
@@ -126,17 +129,18 @@ fn wanted(end: usize, outlook: &Outlook, rules: &CacheRules) -> Vec<(usize, Purp
     wanted
 }
 
-/// True if an entry of a number of spans is found from a breakpoint.
+/// Returns whether a breakpoint reaches an entry of this many spans.
 pub(crate) fn reaches(breakpoint: usize, entry: usize, lookback: Option<usize>) -> bool {
     entry <= breakpoint && lookback.is_none_or(|lookback| breakpoint - entry < lookback)
 }
 
-/// Returns the nearest place that is not behind this one and can carry a breakpoint; 0 if there is none.
+/// Returns the last position up to this one that can carry a breakpoint; 0 without one.
 fn settable(prompt: &Prompt<'_>, at: usize, rules: &CacheRules) -> usize {
     (1..=at).rev().find(|at| may_carry(prompt, at - 1, rules)).unwrap_or(0)
 }
 
-/// True if a block may have a marker: with Anthropic anything but reasoning, with OpenAI only the content of messages.
+/// Returns whether a block can carry a breakpoint: for Anthropic all but reasoning, for OpenAI only
+/// message content.
 fn may_carry(prompt: &Prompt<'_>, index: usize, rules: &CacheRules) -> bool {
     let rendered = prompt.rendered();
     let Some(span) = rendered.spans().get(index) else { return false };

@@ -1,4 +1,4 @@
-//! What was done to a node between two requests.
+//! Determines what happened to a node between two requests.
 
 use std::fmt;
 
@@ -6,49 +6,50 @@ use contextree_engine::{CommitReport, Pruned};
 use contextree_tree::diff::changed_fields;
 use contextree_tree::{Class, NodeRef, Region, TreeRef};
 
-/// Why a request is not the continuation of the one before it.
+/// Why a request does not extend the previous one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Cause {
-    /// The node is new and stands before others that were there.
+    /// The node is new and precedes existing ones.
     Inserted,
-    /// The node is the same and has other fields.
+    /// The node has other fields than before.
     Edited {
-        /// Their names.
+        /// The names of the changed fields.
         fields: Vec<String>,
     },
-    /// The node's time to live ran out.
+    /// The ttl of the node ran out.
     Expired,
-    /// The node stood below one whose time to live ran out.
+    /// The ttl of an ancestor ran out.
     ExpiredAlong,
-    /// A pruning policy took it.
+    /// A pruning policy removed the node.
     Pruned {
-        /// The limit, by its position in the policy.
+        /// The position of the limit in the policy.
         limit: usize,
-        /// What the limit is called, if that is known: `max_tokens`.
+        /// The name of the limit, if known: `max_tokens`.
         rule: Option<String>,
     },
-    /// It was an empty container.
+    /// The node was an empty container, removed with its last child.
     Cascaded,
-    /// Somebody removed it.
+    /// The node was removed by an operation.
     Removed,
-    /// It went, and nothing says why: there is no report of the commit.
+    /// The node was removed, but there is no report of the commit with the reason.
     Gone,
-    /// It stands somewhere else.
+    /// The node was moved.
     Moved,
-    /// The node is the same and is written differently: a marker, or a neighbour that it is written together with.
+    /// The node is unchanged but written differently: a breakpoint, or a neighbour with which it is
+    /// merged.
     Rewritten,
-    /// A setting of the request is another one.
+    /// A setting of the request changed.
     Setting {
-        /// Where it is: `reasoning.effort`.
+        /// Its path: `reasoning.effort`.
         name: String,
     },
-    /// Something else that belongs to no node.
+    /// Something else outside of nodes changed.
     Envelope,
 }
 
 impl Cause {
-    /// Returns the stable word, in snake case.
+    /// Returns the stable name, in snake case.
     #[must_use]
     pub fn word(&self) -> &'static str {
         match self {
@@ -67,35 +68,33 @@ impl Cause {
         }
     }
 
-    /// Returns how it could be avoided.
+    /// Returns how to avoid it.
     #[must_use]
     pub fn advice(&self) -> &'static str {
         match self {
             Cause::Inserted => {
-                "add at the end: behind everything that was sent before, or in the next turn"
+                "add nodes at the end: after everything that was sent before, or in the next turn"
             }
             Cause::Edited { .. } => {
-                "leave what was sent as it is, and add what changed behind it; keep dates and counters out of the beginning"
+                "leave what was sent as it is, and add the change after it; keep dates and counters out of the beginning"
             }
             Cause::Expired | Cause::ExpiredAlong => {
-                "put what expires behind what stays: in the post-context of the newest turn, not in `^sys`"
+                "place nodes that expire after those that stay: in the post-context of the newest turn, not in `^sys`"
             }
             Cause::Pruned { .. } => {
-                "prune rarely and then much: set `clear_at_least`, or raise the limit, so that it is reached less often"
+                "prune in large steps: set `clear_at_least`, or raise the limit, so that it is reached less often"
             }
             Cause::Cascaded | Cause::Removed | Cause::Gone => {
-                "remove several nodes at once, when the cache has run cold anyway"
+                "remove several nodes at once, when the cache has expired anyway"
             }
             Cause::Moved => "leave nodes that were sent where they are",
             Cause::Rewritten => {
-                "write a node in the same way each time: markers beside it, not in it, and no merging with what comes later"
+                "write a node the same way each time: keep breakpoints out of its content, and do not merge it with later nodes"
             }
             Cause::Setting { .. } => {
-                "keep the model and these settings from request to request, and change them when the cache has run cold"
+                "keep the model and these settings the same, and change them when the cache has expired"
             }
-            Cause::Envelope => {
-                "keep tools and parameters the same, in the same order, from request to request"
-            }
+            Cause::Envelope => "keep tools and parameters the same, in the same order",
         }
     }
 }
@@ -103,40 +102,40 @@ impl Cause {
 impl fmt::Display for Cause {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Cause::Inserted => formatter.write_str("was inserted before others"),
+            Cause::Inserted => formatter.write_str("was inserted before existing nodes"),
             Cause::Edited { fields } => write!(formatter, "was edited ({})", fields.join(", ")),
             Cause::Expired => formatter.write_str("expired"),
-            Cause::ExpiredAlong => formatter.write_str("went with one that expired"),
+            Cause::ExpiredAlong => formatter.write_str("was removed with an expired ancestor"),
             Cause::Pruned { rule: Some(rule), .. } => write!(formatter, "was pruned ({rule})"),
             Cause::Pruned { limit, rule: None } => {
                 write!(formatter, "was pruned (limit {} of the policy)", limit + 1)
             }
-            Cause::Cascaded => formatter.write_str("was empty and went"),
+            Cause::Cascaded => formatter.write_str("was removed as an empty container"),
             Cause::Removed => formatter.write_str("was removed"),
-            Cause::Gone => formatter.write_str("is gone"),
+            Cause::Gone => formatter.write_str("was removed (reason unknown)"),
             Cause::Moved => formatter.write_str("was moved"),
             Cause::Rewritten => formatter.write_str("is written differently"),
             Cause::Setting { name } => write!(formatter, "the setting `{name}` changed"),
-            Cause::Envelope => formatter.write_str("what belongs to no node changed"),
+            Cause::Envelope => formatter.write_str("something outside of nodes changed"),
         }
     }
 }
 
-/// What is known about the two snapshots that requests were rendered from.
+/// What is known about the two snapshots from which requests were rendered.
 #[derive(Clone, Copy, Debug)]
 pub struct Evidence<'a> {
     /// The older snapshot.
     pub older: TreeRef<'a>,
     /// The newer snapshot.
     pub newer: TreeRef<'a>,
-    /// The reports of the commits behind the older one up to the newer one, as far as they are there.
+    /// The available reports of the commits after the older snapshot, up to the newer one.
     pub reports: &'a [&'a CommitReport],
-    /// What the limits of the policy are called, in its order; nothing where it is not known.
+    /// The names of the limits of the policy, in order; empty if unknown.
     pub rules: &'a [String],
 }
 
 impl<'a> Evidence<'a> {
-    /// Returns what is known without a report.
+    /// Creates evidence without reports.
     #[must_use]
     pub fn new(older: TreeRef<'a>, newer: TreeRef<'a>) -> Self {
         Evidence { older, newer, reports: &[], rules: &[] }
@@ -149,16 +148,18 @@ impl<'a> Evidence<'a> {
         self
     }
 
-    /// Adds what the limits of the policy are called, in its order.
+    /// Adds the names of the limits of the policy, in order.
     #[must_use]
     pub fn with_rules(mut self, rules: &'a [String]) -> Self {
         self.rules = rules;
         self
     }
 
-    /// Returns which of two nodes broke the prefix, and how: the one that stood there, and the one that stands there now.
+    /// Returns which of two nodes broke the prefix, and how: the node in the older request, or the
+    /// one in the newer request.
     ///
-    /// `sent` says whether a node has bytes of its own in one of the requests: one that has none may be written together with another.
+    /// `sent` returns whether a node has bytes of its own in one of the requests. A node without
+    /// may be merged with another.
     pub(crate) fn explain(
         &self,
         before: Option<&str>,
@@ -177,7 +178,8 @@ impl<'a> Evidence<'a> {
             }
             (_, Some(after)) if self.older.get(after).is_none() => found(after, Cause::Inserted),
             (Some(before), Some(after)) => {
-                // Both are in both: whichever has another place has moved. If neither has, something above them did.
+                // Both nodes are in both trees: the one whose place changed was moved. If neither
+                // place changed, an ancestor was moved.
                 let moved = |id: &str| match (self.older.get(id), self.newer.get(id)) {
                     (Some(older), Some(newer)) => {
                         older.parent_id() != newer.parent_id() || older.offset() != newer.offset()
@@ -191,7 +193,8 @@ impl<'a> Evidence<'a> {
         }
     }
 
-    /// Returns the node that changed a text which it is written into together with another one: system text that is one text.
+    /// Returns the node that changed a text into which several nodes are merged: system text that
+    /// is a single string.
     fn joined(&self, id: &str, sent: &impl Fn(&str) -> bool) -> Option<(Option<String>, Cause)> {
         let (older, newer) = (self.older.get(id)?, self.newer.get(id)?);
         let within = |node: &NodeRef<'_>| node.class() == Class::Block && !sent(node.id());
@@ -211,7 +214,7 @@ impl<'a> Evidence<'a> {
 
     fn same(&self, older: Option<NodeRef<'_>>, newer: Option<NodeRef<'_>>) -> Cause {
         let (Some(older), Some(newer)) = (older, newer) else { return Cause::Rewritten };
-        // Its ttl goes down with every commit, and no request says it.
+        // The ttl decreases with every commit, and is not part of a request.
         let fields: Vec<String> = changed_fields(older, newer)
             .into_iter()
             .filter(|field| field != "ttl" && field != "children")
@@ -229,7 +232,7 @@ impl<'a> Evidence<'a> {
         found.unwrap_or(Cause::Removed)
     }
 
-    /// Returns what a commit did to a node that it took; nothing if it did not.
+    /// Returns how a commit removed a node; `None` if it did not.
     fn gone_by(&self, report: &CommitReport, id: &str) -> Option<Cause> {
         let is = |other: &String| other == id;
         if report.expired.iter().any(is) {
@@ -247,7 +250,7 @@ impl<'a> Evidence<'a> {
     }
 }
 
-/// Returns what a node may be written together with: all of its turn, or of the system text.
+/// Returns the nodes with which a node may be merged: all of its turn, or of the system text.
 fn beside(node: NodeRef<'_>) -> Vec<NodeRef<'_>> {
     let line: Vec<NodeRef<'_>> = std::iter::once(node).chain(node.ancestors()).collect();
     let region = line.iter().position(|node| node.as_region().is_some()).unwrap_or(0);

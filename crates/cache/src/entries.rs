@@ -1,4 +1,5 @@
-//! What a provider has in its cache: which beginnings of requests, and where the next request finds them.
+//! Simulates the provider's cache: which prefixes of requests it has, and where the next request
+//! finds them.
 
 use std::collections::BTreeSet;
 
@@ -8,13 +9,13 @@ use crate::memo::hash;
 use crate::rendered::Rendered;
 use crate::settings::{Reach, Settings};
 
-/// Numbers that stand for the beginnings of a request: up to its first span, then up to the end of each.
+/// Hashes of the prefixes of a request: up to its first span, then up to the end of each span.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Chain(Vec<u64>);
 
 impl Chain {
-    /// Goes on to another request, of which so many spans are the same. Settings count where they reach: a request with another model has no
-    /// beginning in common with any other.
+    /// Updates the chain for another request whose first `same` spans are unchanged. Settings are
+    /// hashed into the prefixes that depend on them: a request with another model shares no prefix.
     pub(crate) fn follow(&mut self, rendered: &Rendered<'_>, settings: &Settings, same: usize) {
         self.0.truncate(same + 1);
         if self.0.is_empty() {
@@ -33,28 +34,29 @@ impl Chain {
         }
     }
 
-    /// Forgets everything.
+    /// Removes all hashes.
     pub(crate) fn clear(&mut self) {
         self.0.clear();
     }
 }
 
-/// The entries of a cache. None is ever forgotten.
+/// The entries of a cache. Entries do not expire.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Entries(BTreeSet<u64>);
 
 impl Entries {
-    /// Writes the beginning of a request that has so many spans.
+    /// Adds the prefix with this number of spans.
     pub(crate) fn write(&mut self, chain: &Chain, spans: usize) {
         self.0.extend(chain.0.get(spans));
     }
 
-    /// Writes every beginning of a request; those of so many spans are written already.
+    /// Adds every prefix of a request, except those of up to `known` spans, which are present
+    /// already.
     pub(crate) fn write_all(&mut self, chain: &Chain, known: usize) {
         self.0.extend(chain.0.get(known..).unwrap_or_default());
     }
 
-    /// Returns how many spans the longest beginning has that is there; 0 if there is none.
+    /// Returns the number of spans of the longest prefix that is in the cache; 0 without one.
     pub(crate) fn longest(&self, chain: &Chain) -> usize {
         (1..chain.0.len()).rev().find(|spans| self.0.contains(&chain.0[*spans])).unwrap_or(0)
     }

@@ -1,4 +1,4 @@
-//! A whole history, request by request.
+//! Follows a history, request by request.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,9 +22,9 @@ use crate::settings::Settings;
 pub struct Step {
     /// Tokens of the request.
     pub tokens: u64,
-    /// Tokens of it that are read from the cache: what any earlier request left there.
+    /// The tokens that are read from the cache, from the entries of any earlier request.
     pub cached: u64,
-    /// How it compares with the request before; nothing for the first.
+    /// The comparison with the previous request; `None` for the first.
     pub report: Option<Report>,
 }
 
@@ -32,30 +32,33 @@ pub struct Step {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct History {
-    /// One for each request, in order.
+    /// One step per request, in order.
     pub steps: Vec<Step>,
-    /// Tokens of all requests.
+    /// The tokens of all requests.
     pub tokens: u64,
-    /// Tokens of all requests that are read from the cache.
+    /// The tokens of all requests that are read from the cache.
     pub cached: u64,
-    /// Where to set breakpoints in the last request, so that this comes true; nothing if the provider finds the prefix by itself.
+    /// The breakpoints for the last request under which these numbers hold; empty if the provider
+    /// finds the prefix automatically.
     pub breakpoints: Vec<Breakpoint>,
 }
 
 impl History {
-    /// Returns the share of input that is read from the cache, in thousandths, rounded down.
+    /// Returns the share of the input that is read from the cache, in thousandths, rounded down.
     #[must_use]
     pub fn per_mille(&self) -> u64 {
         (self.cached * 1000).checked_div(self.tokens).unwrap_or(0)
     }
 }
 
-/// Follows a history: it is given one request after the other, and keeps the last one and what is in the cache.
+/// Follows a history: takes one request after the other, and keeps the last one and the entries of
+/// the cache.
 ///
-/// Assumed is that every request is sent once, while all entries of the earlier ones are still there, and that [`breakpoints`] are set in each as
-/// they are advised: then exactly so much can be read. An entry is written at each breakpoint, and found from a breakpoint of a later request
-/// as far as the provider looks back. A provider that needs no breakpoints finds whole spans of any earlier request, and the beginning of a
-/// span of the last one.
+/// Assumes that every request is sent once, while all earlier entries are still present, and that
+/// the recommended [`breakpoints`] are set: then exactly this share can be read. Each breakpoint
+/// writes an entry, which a breakpoint of a later request finds within the provider's lookback. A
+/// provider that needs no breakpoints finds whole spans of any earlier request, and the beginning
+/// of a span of the last one.
 #[derive(Debug)]
 pub struct Follower {
     rules: CacheRules,
@@ -65,7 +68,7 @@ pub struct Follower {
     history: History,
 }
 
-/// The last request. What the next one has in common with it stays where it is.
+/// The last request. What it shares with the next one is kept in place.
 #[derive(Debug, Default)]
 struct Last {
     bytes: Vec<u8>,
@@ -83,7 +86,7 @@ impl Last {
         Prompt::counted(Rendered::borrowed(&self.bytes, &self.spans, self.provider), &self.until)
     }
 
-    /// Becomes another request that has so many bytes and spans in common with it.
+    /// Replaces the request by another one that shares `common` bytes and `same` spans with it.
     fn become_next(&mut self, rendered: &Rendered<'_>, common: usize, same: usize) {
         self.bytes.truncate(common);
         self.bytes.extend_from_slice(&rendered.bytes()[common..]);
@@ -101,7 +104,7 @@ impl Last {
 }
 
 impl Follower {
-    /// Returns a follower that has seen nothing yet.
+    /// Creates a follower without requests.
     #[must_use]
     pub fn new(tokenizer: Tokenizer, rules: CacheRules) -> Self {
         Follower {
@@ -113,7 +116,8 @@ impl Follower {
         }
     }
 
-    /// Takes the next request; `evidence` is of the snapshots of the last one and of this one.
+    /// Adds the next request; `evidence` is about the snapshots of the last request and of this
+    /// one.
     pub fn follow(&mut self, rendered: &Rendered<'_>, evidence: &Evidence<'_>) -> &Step {
         let settings = Settings::of(rendered, Some(self.rules.name));
         let before = self.last.prompt();
@@ -146,8 +150,8 @@ impl Follower {
         self.history.steps.last().expect("a step was just added")
     }
 
-    /// Returns how many tokens of the request are in the cache, and writes what it leaves there. `prefix` is what it has in common with the last
-    /// request, in tokens.
+    /// Returns the number of tokens of the request that are in the cache, and adds its entries.
+    /// `prefix` is the number of tokens that it shares with the last request.
     fn look_up(&mut self, prompt: &Prompt<'_>, evidence: &Evidence<'_>, prefix: u64) -> u64 {
         let chain = &self.last.chain;
         let known = self.entries.longest(chain);
@@ -170,13 +174,13 @@ impl Follower {
         if found && known > 0 { prompt.tokens_until(known) } else { 0 }
     }
 
-    /// Returns everything so far.
+    /// Returns the history so far.
     #[must_use]
     pub fn history(&self) -> &History {
         &self.history
     }
 
-    /// Returns everything, at the end.
+    /// Returns the complete history.
     #[must_use]
     pub fn finish(self) -> History {
         self.history

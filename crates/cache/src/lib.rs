@@ -1,7 +1,9 @@
-//! How much of a request a provider can read from its prompt cache, what broke it, and where to set breakpoints.
+//! Reports how much of a request a provider can read from its prompt cache, what broke the prefix,
+//! and where to set breakpoints.
 //!
-//! A provider reuses the beginning of a request that it has seen before, byte for byte. So the report compares two rendered
-//! requests: how far they are the same, which node comes first behind that, and what was done to it.
+//! A provider reuses the beginning of a request that it has seen before, byte for byte. So a report
+//! compares two rendered requests: the length of their common prefix, the first node after it, and
+//! what happened to that node.
 //!
 //! ```text
 //! Rendered (bytes, spans) ─measure→ Prompt ┐
@@ -11,7 +13,8 @@
 //! one snapshot after another ─Follower→ what is in the cache, and the share of input that is read from it
 //! ```
 //!
-//! What is compared is what [`contextree_provider::render`] returns, or bytes of which somebody else says which belong to which node.
+//! The input is what [`contextree_provider::render`] returns, or any bytes with the spans of their
+//! nodes.
 //!
 //! ```
 //! use contextree_cache::{Rendered, assert_stable_prefix};

@@ -1,11 +1,12 @@
-//! Counts of pieces of requests, kept: most pieces of a request were in the one before it, if only at another place.
+//! Caches the token counts of pieces of requests: most pieces of a request also occur in the
+//! previous one, perhaps at another offset.
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hasher as _};
 
 use contextree_tokens::{Tokenizer, count_json};
 
-/// Counts pieces, each once.
+/// Counts each piece once.
 #[derive(Debug)]
 pub(crate) struct Memo {
     tokenizer: Tokenizer,
@@ -28,7 +29,8 @@ impl Memo {
     }
 }
 
-/// Returns a number that stands for bytes behind others, which have a number already. Never stored, and not the same everywhere.
+/// Returns a hash of bytes that follow a prefix with a known hash. Never stored, and not stable
+/// across builds.
 pub(crate) fn hash(before: u64, bytes: &[u8]) -> u64 {
     let mut hasher = DefaultHasher::new();
     hasher.write_u64(before);

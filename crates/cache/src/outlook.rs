@@ -1,4 +1,4 @@
-//! What is known about the next request.
+//! Predicts how much of a request the next one will share.
 
 use std::collections::BTreeSet;
 
@@ -7,21 +7,22 @@ use contextree_tree::{Class, Hint, Region, TreeRef};
 use crate::prompt::Prompt;
 use crate::rendered::{Rendered, common_prefix};
 
-/// How far a request will last, in spans from its beginning.
+/// How many spans, from the beginning of a request, will persist.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Outlook {
-    /// What hardly ever changes: tools and system text.
+    /// The spans that rarely change: tools and system text.
     pub fixed: usize,
-    /// What stands before the first node that has a ttl.
+    /// The spans before the first node with a ttl.
     pub lasting: usize,
-    /// What stands before the first node that goes with the next commit, because its ttl has run out.
+    /// The spans before the first node that the next commit removes because its ttl runs out.
     pub staying: usize,
-    /// What the longest entry covers that is in the cache already.
+    /// The spans of the longest entry in the cache.
     pub known: usize,
 }
 
 impl Outlook {
-    /// Returns what the tree of a request says about it. `last` is the request before, if there was one; its end counts as an entry.
+    /// Derives the outlook from the tree of a request. `last` is the previous request, if any; its
+    /// end counts as an entry.
     #[must_use]
     pub fn of(prompt: &Prompt<'_>, tree: TreeRef<'_>, last: Option<&Prompt<'_>>) -> Self {
         let rendered = prompt.rendered();
@@ -35,7 +36,7 @@ impl Outlook {
         Outlook { known, ..Self::with(rendered, tree, first_of) }
     }
 
-    /// The same, by somebody who knows where the first of some nodes is.
+    /// Like [`Outlook::of`], but with a function that finds the first span of some nodes.
     pub(crate) fn with(
         rendered: &Rendered<'_>,
         tree: TreeRef<'_>,
@@ -57,7 +58,7 @@ impl Outlook {
     }
 }
 
-/// Returns the blocks that go with one of the next commits: those with a ttl of at most so many, and all below them.
+/// Returns the blocks that expire within `ttl` commits, with their descendants.
 fn mortal(tree: TreeRef<'_>, ttl: u32) -> BTreeSet<&str> {
     let due = tree
         .nodes_with(Hint::default().with_ttl_at_most(ttl, tree))

@@ -1,4 +1,4 @@
-//! A request, counted.
+//! Counts the tokens of a request.
 
 use std::borrow::Cow;
 
@@ -9,12 +9,13 @@ use crate::rendered::{Rendered, common_prefix};
 
 /// The tokens of a request, up to the end of each span.
 ///
-/// Counted is the text of its strings, without the escapes that they are sent in, and the brackets, quotes and names around them; images as
-/// images. What a provider makes of the JSON is not published, so this is never exact. What follows the last span is not counted.
+/// Counts the text of its strings without escapes, the brackets, quotes and names around them, and
+/// images as images. Providers do not publish how they translate the JSON, so the count is never
+/// exact. What follows the last span is not counted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Prompt<'a> {
     rendered: Rendered<'a>,
-    /// Up to the beginning of the first span, then up to the end of each.
+    /// Up to the beginning of the first span, then up to the end of each span.
     until: Cow<'a, [u64]>,
 }
 
@@ -25,7 +26,7 @@ impl<'a> Prompt<'a> {
         Self::measure_from(rendered, Vec::new(), &mut Memo::new(tokenizer))
     }
 
-    /// Counts a request that begins like another one, counting only what is different.
+    /// Counts a request that shares its beginning with another one, counting only the difference.
     #[must_use]
     pub fn measure_after(rendered: Rendered<'a>, tokenizer: Tokenizer, last: &Prompt<'_>) -> Self {
         let common = common_prefix(rendered.bytes(), last.rendered.bytes());
@@ -34,14 +35,15 @@ impl<'a> Prompt<'a> {
         Self::measure_from(rendered, known, &mut Memo::new(tokenizer))
     }
 
-    /// Returns the counts that another request shares, if it has so many bytes and spans in common with this one.
+    /// Returns the counts that another request shares, if it has `common` bytes and `same` spans in
+    /// common with this one.
     pub(crate) fn known(&self, other: &Rendered<'_>, common: usize, same: usize) -> Vec<u64> {
         let head = other.head_end();
         let begins_alike = head == self.rendered.head_end() && head <= common;
         if begins_alike { self.until[..=same].to_vec() } else { Vec::new() }
     }
 
-    /// Counts a request of which the first counts are known.
+    /// Counts a request whose first counts are known.
     pub(crate) fn measure_from(rendered: Rendered<'a>, known: Vec<u64>, memo: &mut Memo) -> Self {
         let mut until = known;
         if until.is_empty() {
@@ -54,7 +56,7 @@ impl<'a> Prompt<'a> {
         Prompt { rendered, until: Cow::Owned(until) }
     }
 
-    /// Puts a request together with the counts that it had before.
+    /// Combines a request with its known counts.
     pub(crate) fn counted(rendered: Rendered<'a>, until: &'a [u64]) -> Self {
         Prompt { rendered, until: Cow::Borrowed(until) }
     }
@@ -75,13 +77,14 @@ impl<'a> Prompt<'a> {
         self.until.last().copied().unwrap_or_default()
     }
 
-    /// Returns the tokens up to the end of a number of spans.
+    /// Returns the tokens up to the end of this number of spans.
     #[must_use]
     pub fn tokens_until(&self, spans: usize) -> u64 {
         self.until.get(spans).copied().unwrap_or_else(|| self.tokens())
     }
 
-    /// Returns the tokens of the spans that end before an offset, with what stands before the first of them if it does, too.
+    /// Returns the tokens of the spans that end before an offset, including what precedes the first
+    /// span if that ends before the offset too.
     pub(crate) fn tokens_before(&self, offset: usize) -> u64 {
         if offset < self.rendered.head_end() {
             return 0;
@@ -89,7 +92,7 @@ impl<'a> Prompt<'a> {
         self.tokens_until(self.rendered.span_from(offset))
     }
 
-    /// Returns the tokens of the part of a span, or of what stands before the first, that ends at an offset.
+    /// Returns the tokens of a span, or of what precedes the first span, up to an offset inside it.
     pub(crate) fn tokens_within(&self, offset: usize, tokenizer: Tokenizer) -> u64 {
         let index = self.rendered.span_from(offset);
         let start = match index.checked_sub(1).and_then(|before| self.rendered.spans().get(before))
@@ -104,7 +107,8 @@ impl<'a> Prompt<'a> {
     }
 }
 
-/// Returns how many spans, from the beginning, two requests have in common, if they have so many bytes in common.
+/// Returns the number of leading spans that two requests share, given the number of bytes they
+/// share.
 pub(crate) fn same_spans(left: &Rendered<'_>, right: &Rendered<'_>, common: usize) -> usize {
     let both = left.spans().iter().zip(right.spans());
     both.take_while(|(left, right)| left.end <= common && left == right).count()

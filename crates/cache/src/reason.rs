@@ -1,4 +1,4 @@
-//! Why a cache is missed, in the words that providers use when they say it.
+//! Names the reasons of cache misses, as providers do.
 
 /// The part of a request that changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -6,30 +6,30 @@
 pub enum Reason {
     /// The model.
     Model,
-    /// Definitions of tools.
+    /// The tool definitions.
     Tools,
-    /// System text.
+    /// The system text.
     System,
     /// The conversation.
     Messages,
     /// OpenAI: the schema of the answer.
     TextFormat,
-    /// OpenAI: how long to think.
+    /// OpenAI: the reasoning effort.
     ReasoningEffort,
-    /// OpenAI: how much to say.
+    /// OpenAI: the verbosity.
     Verbosity,
-    /// OpenAI: the key that leads to the same machine.
+    /// OpenAI: the key that routes requests to the same machine.
     PromptCacheKey,
     /// OpenAI: the service tier.
     ServiceTier,
-    /// Anthropic: whether and how long to think. Tools and system text can still be read.
+    /// Anthropic: the thinking settings. Tools and system text can still be read.
     Thinking,
-    /// Anthropic: which tool is to be called. Tools and system text can still be read.
+    /// Anthropic: the tool choice. Tools and system text can still be read.
     ToolChoice,
 }
 
 impl Reason {
-    /// Returns the word: `system_changed`.
+    /// Returns the name: `system_changed`.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {

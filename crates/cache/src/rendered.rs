@@ -1,4 +1,4 @@
-//! A request as it is sent, and which of its bytes belong to which node.
+//! A request as it is sent, with the spans of its nodes.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -7,9 +7,10 @@ use contextree_provider::{List, Provider, Slot, Span};
 
 use crate::settings::fields_of;
 
-/// A rendered request. What no span covers is its envelope: parameters, brackets and commas.
+/// A rendered request. Bytes outside of spans are its envelope: parameters, brackets and commas.
 ///
-/// It is what [`contextree_provider::render`] returns, borrowed, or bytes of somebody else's with their spans:
+/// Borrowed from what [`contextree_provider::render`] returns, or made of any bytes with their
+/// spans:
 ///
 /// ```
 /// use contextree_cache::Rendered;
@@ -41,11 +42,12 @@ impl<'a> From<&'a contextree_provider::Rendered> for Rendered<'a> {
 }
 
 impl<'a> Rendered<'a> {
-    /// Returns a request with its spans, given as start, end and node in the order of the bytes. All of them count as messages.
+    /// Creates a request with its spans, given as start, end and node in byte order. All of them
+    /// count as messages.
     ///
     /// # Errors
     ///
-    /// A span that begins before the one before it ends, that ends before it begins, or that lies outside of the bytes.
+    /// If a span begins before the previous one ends, ends before it begins, or exceeds the bytes.
     pub fn new<'n>(
         bytes: &'a [u8],
         spans: impl IntoIterator<Item = (usize, usize, &'n str)>,
@@ -69,7 +71,7 @@ impl<'a> Rendered<'a> {
         Ok(Rendered { bytes, spans: Cow::Owned(checked), provider: None })
     }
 
-    /// Returns a request whose spans are known to be in order.
+    /// Creates a request whose spans are known to be in order.
     pub(crate) fn borrowed(bytes: &'a [u8], spans: &'a [Span], provider: Option<Provider>) -> Self {
         Rendered { bytes, spans: Cow::Borrowed(spans), provider }
     }
@@ -86,20 +88,21 @@ impl<'a> Rendered<'a> {
         &self.spans
     }
 
-    /// Returns whose request it is, if that is known.
+    /// Returns the provider, if known.
     #[must_use]
     pub fn provider(&self) -> Option<Provider> {
         self.provider
     }
 
-    /// Returns the model that the request asks for.
+    /// Returns the model of the request.
     #[must_use]
     pub fn model(&self) -> Option<String> {
         let model = fields_of(self).into_iter().find(|field| field.name == "model")?;
         Some(contextree_json::parse(model.value).ok()?.as_str()?.to_owned())
     }
 
-    /// Returns where a span stands in the JSON: `messages[9].content[0]`; nothing if nobody knows whose request it is.
+    /// Returns the path of a span in the JSON: `messages[9].content[0]`; `None` if the provider is
+    /// unknown.
     #[must_use]
     pub fn path(&self, span: &Span) -> Option<String> {
         Some(span.slot.path(self.provider?))
@@ -110,17 +113,18 @@ impl<'a> Rendered<'a> {
         self.bytes.get(span.start..span.end).unwrap_or_default()
     }
 
-    /// Returns where the first span begins, or the end of the request.
+    /// Returns the start of the first span, or the end of the request.
     pub(crate) fn head_end(&self) -> usize {
         self.spans.first().map_or(self.bytes.len(), |span| span.start)
     }
 
-    /// Returns where the last span ends, or the end of the request.
+    /// Returns the end of the last span, or the end of the request.
     pub(crate) fn last_end(&self) -> usize {
         self.spans.last().map_or(self.bytes.len(), |span| span.end)
     }
 
-    /// Returns a span with what stands between it and the one before: the commas, the brackets, and who speaks.
+    /// Returns a span together with what separates it from the previous one: commas, brackets, the
+    /// role.
     pub(crate) fn piece(&self, index: usize) -> &'a [u8] {
         let Some(span) = self.spans.get(index) else { return &[] };
         let start = match index.checked_sub(1).and_then(|before| self.spans.get(before)) {
@@ -130,16 +134,17 @@ impl<'a> Rendered<'a> {
         self.bytes.get(start..span.end).unwrap_or_default()
     }
 
-    /// Returns the index of the first span that ends behind an offset: the one that the byte there belongs to, or the next one.
+    /// Returns the index of the first span that ends after an offset: the one that contains the
+    /// byte, or the next one.
     #[must_use]
     pub fn span_from(&self, offset: usize) -> usize {
         self.spans.partition_point(|span| span.end <= offset)
     }
 }
 
-/// Returns how many bytes two requests have in common from their beginning.
+/// Returns the number of leading bytes that two requests share.
 pub(crate) fn common_prefix(left: &[u8], right: &[u8]) -> usize {
-    // Whole pages first: comparing them is as fast as reading them.
+    // Compares whole pages first, which is as fast as reading them.
     const PAGE: usize = 4096;
     let same = left.chunks(PAGE).zip(right.chunks(PAGE)).take_while(|(left, right)| left == right);
     let at = (same.count() * PAGE).min(left.len()).min(right.len());
@@ -147,18 +152,18 @@ pub(crate) fn common_prefix(left: &[u8], right: &[u8]) -> usize {
     at + rest.count()
 }
 
-/// A span that cannot be one.
+/// An invalid span.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SpanError {
-    /// Where it begins.
+    /// Its start.
     pub start: usize,
-    /// Where it ends.
+    /// Its end.
     pub end: usize,
     /// The node.
     pub node: String,
-    /// Where it may begin at the earliest.
+    /// The lowest valid start.
     pub least: usize,
-    /// Where it may end at the latest.
+    /// The highest valid end.
     pub most: usize,
 }
 
@@ -173,7 +178,7 @@ impl SpanError {
 impl fmt::Display for SpanError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let SpanError { start, end, node, least, most } = self;
-        write!(formatter, "the span {start}..{end} of `{node}` does not lie within {least}..{most}")
+        write!(formatter, "the span {start}..{end} of `{node}` is not within {least}..{most}")
     }
 }
 

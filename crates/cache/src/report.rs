@@ -1,4 +1,4 @@
-//! Two requests, compared.
+//! Compares two requests.
 
 use contextree_provider::{List, Span};
 use contextree_tokens::Tokenizer;
@@ -11,24 +11,25 @@ use crate::rendered::common_prefix;
 use crate::rules::CacheRules;
 use crate::settings::{Changed, Reach, Settings};
 
-/// How much of a request can be read from the cache that the one before it left.
+/// How much of a request can be read from the cache entries of the previous one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Report {
-    /// In bytes, whatever the settings are.
+    /// In bytes, regardless of settings.
     pub bytes: Extent,
-    /// In tokens: of whole spans, and of the beginning of the next one if the provider compares tokens and not blocks.
+    /// In tokens: whole spans, and the beginning of the next one if the provider compares tokens
+    /// rather than blocks.
     pub tokens: Extent,
-    /// What comes first behind the common beginning; nothing if the newer request merely goes on where the older one ended.
+    /// The first difference; `None` if the newer request extends the older one.
     pub broken: Option<Break>,
 }
 
-/// A request and its beginning.
+/// The size of a request and of its prefix.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Extent {
     /// The whole request.
     pub total: u64,
-    /// What it has in common with the one before it.
+    /// The prefix that it shares with the previous request.
     pub prefix: u64,
 }
 
@@ -40,25 +41,26 @@ impl Extent {
     }
 }
 
-/// Where two requests part.
+/// The first difference between two requests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Break {
     /// The offset of the first byte that differs.
     pub offset: u64,
-    /// The node that broke the prefix; nothing if it was none.
+    /// The node that broke the prefix; `None` if it was not a node.
     pub node: Option<String>,
-    /// Where that is in the JSON: of the newer request, or of the older one if there is nothing in its place. The name of a setting.
+    /// Its path in the JSON of the newer request, or of the older one if it was removed; for a
+    /// setting, its name.
     pub path: Option<String>,
-    /// What was done.
+    /// What happened.
     pub cause: Cause,
-    /// In which part of the request.
+    /// The part of the request that changed.
     pub reason: Reason,
-    /// Tokens of the older request that would have been read from the cache and are not.
+    /// The tokens of the older request that could have been read from the cache.
     pub tokens_lost: u64,
 }
 
-/// Compares a request with the one before it. Both are counted by `tokenizer`.
+/// Compares a request with the previous one. Counts both with `tokenizer`.
 #[must_use]
 pub fn compare(
     before: &Prompt<'_>,
@@ -73,11 +75,11 @@ pub fn compare(
     compare_at(before, after, evidence, &Known { common, changed, rules, tokenizer })
 }
 
-/// What is known of two requests already.
+/// What is already known about two requests.
 pub(crate) struct Known<'a> {
-    /// How many bytes they have in common.
+    /// The number of bytes that they share.
     pub(crate) common: usize,
-    /// The setting that is another one.
+    /// The setting that changed.
     pub(crate) changed: Option<Changed>,
     pub(crate) rules: &'a CacheRules,
     pub(crate) tokenizer: Tokenizer,
@@ -96,7 +98,7 @@ pub(crate) fn compare_at(
     }
     let broken = break_of(before, after, evidence, common);
     let broken = match &known.changed {
-        // Whatever else is different: nothing before it could be read either.
+        // If such a setting changed, nothing can be read, whatever else differs.
         Some(changed) if changed.reach == Reach::All => {
             prefix = 0;
             Some(of_setting(changed, common))
@@ -129,7 +131,8 @@ fn of_setting(changed: &Changed, common: usize) -> Break {
     }
 }
 
-/// Returns where two conversations part; nothing if the newer one goes on where the older one ended.
+/// Returns the first difference between two conversations; `None` if the newer one extends the
+/// older one.
 fn break_of(
     before: &Prompt<'_>,
     after: &Prompt<'_>,
@@ -144,7 +147,7 @@ fn break_of(
     }
     let (was, is) = (old.spans().get(old_index), new.spans().get(new_index));
     let node = |span: Option<&Span>| span.map(|span| span.node.to_string());
-    // The same node in the same words: what differs stands before it.
+    // The same node with the same bytes: the difference is before it.
     let envelope = node(was) == node(is)
         && was.map(|span| old.bytes_of(span)) == is.map(|span| new.bytes_of(span));
     let (node, cause) = match envelope {
@@ -156,7 +159,8 @@ fn break_of(
             evidence.explain(ids.0, ids.1, sent)
         }
     };
-    // Where the node is, if it is one of the two; a node that is written within another one has its place.
+    // The path of the node, if it is one of the two; a node that is merged into another has the
+    // path of that one.
     let own = |span: &&Span| node.as_deref() == Some(&*span.node);
     let place = is.filter(own).or(was.filter(own)).or(is).or(was);
     let path = is.and_then(|span| new.path(span)).or_else(|| old.path(was?));

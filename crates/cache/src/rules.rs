@@ -1,4 +1,4 @@
-//! What providers cache, as data. Sources and dates are in `docs/tokens.md`.
+//! The caching rules of providers, as data. `docs/tokens.md` has sources and dates.
 
 use contextree_tokens::bare_model;
 
@@ -6,16 +6,17 @@ use contextree_tokens::bare_model;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CacheRules {
-    /// Their name: `anthropic`.
+    /// The name of the provider: `anthropic`.
     pub name: &'static str,
-    /// How many breakpoints a request may have; 0 if the provider finds the prefix by itself.
+    /// The maximum number of breakpoints in a request; 0 if the provider finds the prefix
+    /// automatically.
     pub breakpoints: usize,
-    /// A shorter prefix is not cached.
+    /// The minimum length of a prefix that is cached.
     pub min_tokens: u64,
-    /// How many blocks a provider looks at from a breakpoint backwards, the one with the breakpoint included, for an older entry; nothing
-    /// if it is not limited.
+    /// The number of blocks, backwards from and including the one with the breakpoint, in which the
+    /// provider looks for an older entry; `None` if unlimited.
     pub lookback: Option<usize>,
-    /// True if one of the breakpoints is set by the provider itself, at the end.
+    /// Whether the provider sets one of the breakpoints automatically, at the end.
     pub own_tail: bool,
 }
 
@@ -24,13 +25,14 @@ impl CacheRules {
         CacheRules { name, breakpoints, min_tokens, lookback: None, own_tail: false }
     }
 
-    /// True if the provider compares requests token by token, and not only where a breakpoint was.
+    /// Returns whether the provider compares requests token by token, not only at breakpoints.
     #[must_use]
     pub fn compares_tokens(&self) -> bool {
         self.breakpoints == 0
     }
 
-    /// Anthropic: up to 4 breakpoints, each of which looks back 20 blocks. The minimum depends on the model.
+    /// Returns the rules of Anthropic: up to 4 breakpoints, each with a lookback of 20 blocks. The
+    /// minimum depends on the model.
     #[must_use]
     pub fn anthropic(model: &str) -> Self {
         let model = bare_model(model);
@@ -45,7 +47,8 @@ impl CacheRules {
         CacheRules { lookback: Some(20), ..Self::new("anthropic", 4, min_tokens) }
     }
 
-    /// OpenAI: by itself from 1,024 tokens on; from GPT-5.6 on, up to 4 breakpoints, one of them by itself at the end.
+    /// Returns the rules of OpenAI: automatic from 1,024 tokens on; from GPT-5.6 on, up to 4
+    /// breakpoints, one of them automatic at the end.
     #[must_use]
     pub fn openai(model: &str) -> Self {
         let model = bare_model(model);
@@ -59,13 +62,14 @@ impl CacheRules {
         CacheRules { own_tail: explicit, ..rules }
     }
 
-    /// Gemini: by itself, without a promise; from 1,024 tokens on for Flash, 4,096 for Pro.
+    /// Returns the rules of Gemini: automatic but not guaranteed, from 1,024 tokens on for Flash
+    /// and 4,096 for Pro.
     #[must_use]
     pub fn gemini(model: &str) -> Self {
         Self::new("gemini", 0, if model.contains("flash") { 1024 } else { 4096 })
     }
 
-    /// Returns the rules for a model, or for a provider by its name; nothing if they are not known.
+    /// Returns the rules for a model, or for the name of a provider; `None` if unknown.
     #[must_use]
     pub fn for_model(model: &str) -> Option<Self> {
         let name = bare_model(model);

@@ -1,4 +1,4 @@
-//! What a request says besides the conversation, and which of it a cache depends on.
+//! Reads the settings of a request on which a cache depends.
 
 use contextree_json::{Value, parse};
 use contextree_provider::Provider;
@@ -6,26 +6,27 @@ use contextree_provider::Provider;
 use crate::reason::Reason;
 use crate::rendered::Rendered;
 
-/// A field of a request that is no content.
+/// A field of a request that is not content.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Setting<'a> {
     pub(crate) name: &'a str,
-    /// Its value, as it is written.
+    /// Its value, as written.
     pub(crate) value: &'a [u8],
-    /// Where its name begins.
+    /// The offset of its name.
     pub(crate) offset: usize,
 }
 
-/// How far into a request a setting reaches.
+/// Which part of a request depends on a setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reach {
-    /// Nothing of another request can be read if it changes.
+    /// The whole request: if it changes, nothing can be read from the cache.
     All,
-    /// Tools and system text can still be read.
+    /// The messages: if it changes, tools and system text can still be read.
     Messages,
 }
 
-/// What a cache depends on besides the conversation: the reason, where the value is, whose rule it is, and how far it reaches.
+/// The settings on which a cache depends: the reason, the path of the value, the provider (or all),
+/// and the reach.
 const DEPENDS: [(Reason, &[&str], Option<&str>, Reach); 14] = [
     (Reason::Model, &["model"], None, Reach::All),
     (Reason::Tools, &["tools"], None, Reach::All),
@@ -43,25 +44,26 @@ const DEPENDS: [(Reason, &[&str], Option<&str>, Reach); 14] = [
     (Reason::ToolChoice, &["tool_choice"], Some("anthropic"), Reach::Messages),
 ];
 
-/// A setting that is another one than before.
+/// A setting that changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Changed {
     pub(crate) reason: Reason,
-    /// Where it is: `reasoning.effort`.
+    /// Its path: `reasoning.effort`.
     pub(crate) path: String,
     pub(crate) reach: Reach,
-    /// The value in the older and in the newer request, as it is written.
+    /// The values in the older and in the newer request, as written.
     pub(crate) values: [Option<String>; 2],
 }
 
-/// The settings of a request that a cache depends on; those that are not there are nothing.
+/// The settings of a request on which a cache depends; `None` for missing ones.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Settings {
     values: Vec<Option<Value>>,
 }
 
 impl Settings {
-    /// Reads the settings of a request. `family` is whose rules hold: `openai`; all of them if nobody knows.
+    /// Reads the settings of a request. `family` selects the provider's rules: `openai`; all rules
+    /// if unknown.
     pub(crate) fn of(rendered: &Rendered<'_>, family: Option<&str>) -> Self {
         let fields: Vec<(&str, Option<Value>)> = fields_of(rendered)
             .into_iter()
@@ -79,7 +81,7 @@ impl Settings {
         Settings { values: DEPENDS.iter().map(value).collect() }
     }
 
-    /// Returns the first setting that is another one than before.
+    /// Returns the first setting that changed.
     pub(crate) fn changed_since(&self, older: &Settings) -> Option<Changed> {
         let pairs = older.values.iter().zip(&self.values);
         let ((older, newer), (reason, path, _, reach)) =
@@ -96,7 +98,7 @@ impl Settings {
         })
     }
 
-    /// Returns the values that reach so far, as bytes to be compared.
+    /// Returns the values with this reach, as bytes for comparison.
     pub(crate) fn key(&self, reach: Reach) -> Vec<u8> {
         let mut key = Vec::new();
         for (value, (_, _, _, own)) in self.values.iter().zip(&DEPENDS) {
@@ -109,7 +111,7 @@ impl Settings {
     }
 }
 
-/// Returns whose rules a request is cached by, if that is known.
+/// Returns the family of caching rules of a provider.
 pub(crate) fn family(provider: Provider) -> &'static str {
     match provider {
         Provider::Anthropic => "anthropic",
@@ -118,24 +120,25 @@ pub(crate) fn family(provider: Provider) -> &'static str {
     }
 }
 
-/// Returns the fields of a request that stand before its first span and behind its last one.
+/// Returns the fields of a request before its first span and after its last one.
 pub(crate) fn fields_of<'a>(rendered: &Rendered<'a>) -> Vec<Setting<'a>> {
     let bytes = rendered.bytes();
     let mut found = fields(bytes, 0, rendered.head_end(), 0);
     let last = rendered.last_end();
-    // A request ends at the depth at which it began, so what is closed behind the last span says how deep that was.
+    // A request ends at the depth at which it began, so the brackets closed after the last span
+    // give the depth there.
     let deep = -depth_of(&bytes[last..]);
     found.extend(fields(bytes, last, bytes.len(), deep));
     found
 }
 
-/// Returns a text field of an object, as it is written.
+/// Returns a string field of an object, as written.
 pub(crate) fn text_field<'a>(object: &'a [u8], name: &str) -> Option<&'a [u8]> {
     let field = fields(object, 0, object.len(), 0).into_iter().find(|field| field.name == name)?;
     field.value.strip_prefix(b"\"")?.strip_suffix(b"\"")
 }
 
-/// Returns the fields of the object at depth 1 that lie within a part of a document whole.
+/// Returns the fields of the object at depth 1 that are completely inside a part of a document.
 fn fields(bytes: &[u8], from: usize, to: usize, depth: i64) -> Vec<Setting<'_>> {
     let mut found = Vec::new();
     let mut depth = depth;
@@ -175,7 +178,7 @@ fn fields(bytes: &[u8], from: usize, to: usize, depth: i64) -> Vec<Setting<'_>> 
     found
 }
 
-/// Returns how much deeper a piece ends than it begins.
+/// Returns the difference in depth between the end and the beginning of a piece.
 fn depth_of(bytes: &[u8]) -> i64 {
     let (mut depth, mut at) = (0, 0);
     while let Some(byte) = bytes.get(at) {
@@ -190,7 +193,7 @@ fn depth_of(bytes: &[u8]) -> i64 {
     depth
 }
 
-/// Returns where a string ends that begins before an offset.
+/// Returns the end of the string that began before an offset.
 fn string_end(bytes: &[u8], from: usize) -> usize {
     let mut at = from;
     while let Some(byte) = bytes.get(at) {

@@ -26,7 +26,7 @@ impl Edition {
         Edition::ALL.into_iter().find(|edition| edition.to_string() == name)
     }
 
-    /// Returns the words of the edition.
+    /// Returns the vocabulary of the edition.
     #[must_use]
     pub fn vocabulary(self) -> Vocabulary {
         match self {
@@ -47,42 +47,42 @@ impl fmt::Display for Edition {
 pub struct Case {
     /// Its id, unique over all files.
     pub id: String,
-    /// The file it stands in.
+    /// The name of its file.
     pub file: String,
     /// The area of that file: selectors, ranges, lifecycle ….
     pub area: String,
-    /// What to run.
+    /// The kind, which selects the check.
     pub kind: String,
     /// `normative`, `erratum` or `ruling`.
     pub status: String,
     /// The editions it applies to.
     pub editions: Vec<Edition>,
-    /// Rows of the requirements that it covers, if it says so itself.
+    /// The requirements that it covers, if it names any.
     pub covers: Vec<String>,
-    /// The case whose result must be the same.
+    /// The case that must give the same result.
     pub same_as: Option<Box<Case>>,
-    /// All fields, as they stand in the file.
+    /// All fields, as in the file.
     pub fields: Object,
-    /// The fixture that the case names, if it names one.
+    /// The fixture of the case, if it names one.
     pub fixture: Option<Value>,
 }
 
 impl Case {
-    /// Returns a field; null if there is none.
+    /// Returns a field; null if it is missing.
     #[must_use]
     pub fn field(&self, name: &str) -> &Value {
         static NULL: Value = Value::Null;
         self.fields.get(name).unwrap_or(&NULL)
     }
 
-    /// Returns what is expected.
+    /// Returns the expectation.
     #[must_use]
     pub fn expect(&self) -> &Object {
         static EMPTY: std::sync::LazyLock<Object> = std::sync::LazyLock::new(Object::new);
         self.field("expect").as_object().unwrap_or(&EMPTY)
     }
 
-    /// Returns one key of what is expected; null if there is none.
+    /// Returns one key of the expectation; null if it is missing.
     #[must_use]
     pub fn expected(&self, name: &str) -> &Value {
         static NULL: Value = Value::Null;

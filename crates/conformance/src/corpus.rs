@@ -1,4 +1,4 @@
-//! A directory of vector files.
+//! Loads a directory of vector files.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,18 +11,18 @@ use super::case::{Case, Edition};
 /// All cases of a directory, file by file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Corpus {
-    /// The cases, in the order of the files' names and then of the files.
+    /// The cases, sorted by the name of their file, then in file order.
     pub cases: Vec<Case>,
-    /// What `schemas.json` says, if there is one.
+    /// The content of `schemas.json`, if it exists.
     pub schemas: Option<Object>,
 }
 
-/// A corpus that cannot be read.
+/// A corpus that cannot be loaded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoadError {
     /// The file or directory.
     pub file: String,
-    /// What is wrong with it.
+    /// The problem.
     pub message: String,
 }
 
@@ -39,17 +39,17 @@ impl Corpus {
     ///
     /// # Errors
     ///
-    /// Never in practice: the tests of this crate read the same files.
+    /// Never in practice: the tests of this crate load the same files.
     pub fn embedded() -> Result<Corpus, LoadError> {
         Corpus::from_files(crate::FILES)
     }
 
-    /// Reads every `*.json` file of a directory that has cases. Integers are kept exactly.
+    /// Loads every `*.json` file of a directory that has cases. Integers are kept exactly.
     ///
     /// # Errors
     ///
-    /// A file that is no JSON, a case without id, kind, editions or expectation, an id that stands twice, a reference
-    /// to a case or fixture that does not exist.
+    /// If a file is not JSON; a case lacks an id, a kind, editions or an expectation; an id is
+    /// repeated; or a case refers to a case or a fixture that does not exist.
     pub fn load(directory: impl AsRef<Path>) -> Result<Corpus, LoadError> {
         let directory = directory.as_ref();
         let fail =
@@ -72,11 +72,11 @@ impl Corpus {
         Corpus::from_files(texts.iter().map(|(path, text)| (path.as_str(), text.as_slice())))
     }
 
-    /// Takes the cases of files that were read already: each file's path and its text.
+    /// Loads cases from files that were read already, given as path and text.
     ///
     /// # Errors
     ///
-    /// As [`Corpus::load`].
+    /// In the same cases as [`Corpus::load`].
     pub fn from_files<'f>(
         files: impl IntoIterator<Item = (&'f str, &'f [u8])>,
     ) -> Result<Corpus, LoadError> {
@@ -119,13 +119,13 @@ impl Corpus {
         let mut by_id: BTreeMap<String, Case> = BTreeMap::new();
         for case in &self.cases {
             if by_id.insert(case.id.clone(), case.clone()).is_some() {
-                return Err(format!("the id `{}` stands twice", case.id));
+                return Err(format!("duplicate id `{}`", case.id));
             }
         }
         for case in &mut self.cases {
             if let Some(twin) = case.field("same_as").as_str().map(str::to_owned) {
                 let twin = by_id.get(&twin).ok_or_else(|| {
-                    format!("`{}` is to be the same as `{twin}`, which does not exist", case.id)
+                    format!("`{}` must equal `{twin}`, which does not exist", case.id)
                 })?;
                 case.same_as = Some(Box::new(twin.clone()));
             }
@@ -142,12 +142,12 @@ fn read_case(
     let fields = case.as_object().ok_or("not an object")?.clone();
     let text = |name: &str| {
         let value = fields.get(name).and_then(Value::as_str);
-        value.map(str::to_owned).ok_or_else(|| format!("`{name}` is not a text"))
+        value.map(str::to_owned).ok_or_else(|| format!("`{name}` is not a string"))
     };
     let texts = |name: &str| -> Result<Vec<String>, String> {
         let list = fields.get(name).map_or(Some(&[][..]), Value::as_array);
         list.and_then(|list| list.iter().map(|item| item.as_str().map(str::to_owned)).collect())
-            .ok_or_else(|| format!("`{name}` is not a list of texts"))
+            .ok_or_else(|| format!("`{name}` is not a list of strings"))
     };
     let editions = texts("editions")?
         .iter()
@@ -156,13 +156,13 @@ fn read_case(
     let expects_something =
         fields.get("expect").and_then(Value::as_object).is_some_and(|expect| !expect.is_empty());
     if editions.is_empty() || !expects_something {
-        return Err("a case without editions or expectation proves nothing".to_owned());
+        return Err("a case needs editions and an expectation".to_owned());
     }
     let fixture = match fields.get("fixture").and_then(Value::as_str) {
         None => None,
         Some(name) => {
             let fixture = fixtures.and_then(|fixtures| fixtures.get(name));
-            Some(fixture.ok_or_else(|| format!("there is no fixture `{name}`"))?.clone())
+            Some(fixture.ok_or_else(|| format!("unknown fixture `{name}`"))?.clone())
         }
     };
     Ok(Case {

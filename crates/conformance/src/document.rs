@@ -1,4 +1,4 @@
-//! Trees of cases as documents of the engine, and nodes of the engine as JSON.
+//! Converts the trees of cases to documents of the engine, and nodes of the engine to JSON.
 
 use std::cell::RefCell;
 
@@ -7,7 +7,7 @@ use contextree_json::{Object, Value, parse};
 
 use super::case::Edition;
 
-/// Returns the options of a context of an edition.
+/// Returns the options of a context for an edition.
 pub(super) fn options(edition: Edition) -> ContextOptions {
     let language = super::kinds::language(edition);
     ContextOptions {
@@ -21,10 +21,11 @@ thread_local! {
     static DETOUR: RefCell<Option<Detour>> = const { RefCell::new(None) };
 }
 
-/// What every context of a case goes through before it is used.
+/// A transformation of every context of a case before it is used.
 pub type Detour = Box<dyn Fn(Context) -> Result<Context, String>>;
 
-/// Has every context of the cases that this thread runs go through something first: through a store, say. Nothing ends that.
+/// Passes every context of the cases that this thread runs through a transformation first, for
+/// example through a store. Stays in effect until it is set again.
 pub fn set_detour(detour: Option<Detour>) {
     DETOUR.with(|place| *place.borrow_mut() = detour);
 }
@@ -54,7 +55,7 @@ pub(super) fn working(
         .and_then(through)
 }
 
-/// Returns an empty context whose coming commit has this number.
+/// Returns an empty context whose next commit has this number.
 pub(super) fn empty(next_cycle: u32, edition: Edition) -> Result<Context, String> {
     working(&object([("root", object([("id", "root".into())]))]), next_cycle, options(edition))
 }
@@ -82,7 +83,7 @@ pub(super) fn ids<'a>(nodes: impl IntoIterator<Item = NodeRef<'a>>) -> Value {
     texts(nodes.into_iter().map(NodeRef::id))
 }
 
-/// Returns the texts of a list; an absent list is empty.
+/// Returns the strings of a list; a missing list is empty.
 pub(super) fn strings(value: &Value) -> Result<Vec<String>, String> {
     match value {
         Value::Null => Ok(Vec::new()),
@@ -90,7 +91,7 @@ pub(super) fn strings(value: &Value) -> Result<Vec<String>, String> {
             .iter()
             .map(|item| item.as_str().map(str::to_owned))
             .collect::<Option<_>>()
-            .ok_or_else(|| "not a list of texts".to_owned()),
+            .ok_or_else(|| "not a list of strings".to_owned()),
         _ => Err("not a list".to_owned()),
     }
 }
@@ -99,13 +100,13 @@ pub(super) fn number(value: &Value, name: &str) -> Result<u32, String> {
     value
         .as_u64()
         .and_then(|number| u32::try_from(number).ok())
-        .ok_or_else(|| format!("`{name}` is not a small whole number"))
+        .ok_or_else(|| format!("`{name}` is not a whole number in range"))
 }
 
-/// Returns the thread as a value, with one more key for its ids.
+/// Returns the thread as a value, and its ids as another.
 pub(super) fn thread_value(bytes: &[u8]) -> Result<(Value, Value), String> {
-    let thread = parse(bytes).map_err(|error| format!("the thread is no JSON: {error}"))?;
-    let blocks = thread.as_array().ok_or("the thread is no list")?;
+    let thread = parse(bytes).map_err(|error| format!("the thread is not JSON: {error}"))?;
+    let blocks = thread.as_array().ok_or("the thread is not a list")?;
     let ids = blocks
         .iter()
         .map(|block| block.get("id").cloned().ok_or("a block of the thread has no id"))
@@ -113,7 +114,8 @@ pub(super) fn thread_value(bytes: &[u8]) -> Result<(Value, Value), String> {
     Ok((thread.clone(), Value::Array(ids)))
 }
 
-/// Returns a header of a node as an expectation can name it: also `content` and `parent`, null if there is none.
+/// Returns a header of a node by the name used in expectations, including `content` and `parent`;
+/// null if it is missing.
 pub(super) fn header(node: NodeRef<'_>, name: &str) -> Value {
     match name {
         "content" => node.content().to_value().unwrap_or(Value::Null),

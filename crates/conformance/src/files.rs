@@ -1,6 +1,6 @@
-//! The corpus as part of the crate. A test checks that no file of the directory is missing.
+//! Embeds the corpus in the crate. A test checks that no file of the directory is missing.
 
-/// The vector files of the corpus: name and text, sorted by name.
+/// The vector files of the corpus, as name and text, sorted by name.
 pub const FILES: [(&str, &[u8]); 24] = [
     ("canonical-order.json", include_bytes!("../corpus/canonical-order.json")),
     ("content-diff.json", include_bytes!("../corpus/content-diff.json")),

@@ -4,8 +4,8 @@
 //! FILES or a directory ─load→ Corpus ─run(case, edition)→ Verdict: pass, or what was got instead
 //! ```
 //!
-//! The corpus is plain JSON in `corpus/`, for implementations in any language; [`Corpus::embedded`] is the same corpus inside
-//! this crate.
+//! The corpus is plain JSON in `corpus/`, for implementations in any language; [`Corpus::embedded`]
+//! is the same corpus inside this crate.
 //!
 //! ```
 //! use contextree_conformance::{Corpus, run};
@@ -16,10 +16,11 @@
 //! # Ok::<(), contextree_conformance::LoadError>(())
 //! ```
 //!
-//! A case is plain JSON and says by its `kind` what is to be done; `corpus/README.md` describes all kinds. Each kind has one
-//! [`Check`], which goes through the public API of the engine and answers what it got for every key of the case's `expect`. A
-//! [`Runner`] is a table of checks by kind: those that need a selector language are plugged in by whoever has one, and until
-//! then their cases are [`Verdict::Unsupported`], never passed over in silence.
+//! A case is plain JSON, and its `kind` selects what is checked; `corpus/README.md` describes all
+//! kinds. Each kind has one [`Check`], which uses the public API of the engine and returns its
+//! result for every key of the case's `expect`. A [`Runner`] is a table of checks by kind. Checks
+//! that need a selector language are supplied by the caller; without them, their cases are
+//! [`Verdict::Unsupported`] and never skipped silently.
 
 mod case;
 mod corpus;

@@ -6,7 +6,7 @@ use super::case::{Case, Edition};
 use super::kinds::{self, Check, DiffSelector};
 use super::verdict::Verdict;
 
-/// Runs a case with every check there is.
+/// Runs a case with all checks.
 #[must_use]
 pub fn run(case: &Case, edition: Edition) -> Verdict {
     Runner::all().run(case, edition)
@@ -24,13 +24,13 @@ impl std::fmt::Debug for Runner {
 }
 
 impl Runner {
-    /// Returns the runner with every check that needs no selector.
+    /// Creates a runner with every check that does not need selectors.
     #[must_use]
     pub fn engine() -> Runner {
         Runner { checks: kinds::engine() }
     }
 
-    /// Returns the runner with every check there is.
+    /// Creates a runner with all checks.
     #[must_use]
     pub fn all() -> Runner {
         let mut checks = kinds::engine();
@@ -38,20 +38,20 @@ impl Runner {
         Runner { checks }
     }
 
-    /// Adds the check of a kind, or replaces it.
+    /// Adds or replaces the check of a kind.
     #[must_use]
     pub fn with(mut self, kind: &str, check: impl Check + 'static) -> Runner {
         self.checks.insert(kind.to_owned(), Box::new(check));
         self
     }
 
-    /// Lets cases of the kind `diff` restrict what is compared by a selector.
+    /// Enables cases of the kind `diff` that restrict the comparison by a selector.
     #[must_use]
     pub fn with_diff_selector(self, selector: impl DiffSelector + 'static) -> Runner {
         self.with("diff", kinds::diff(Some(Box::new(selector))))
     }
 
-    /// Runs a case. It also runs the case that it must agree with, if there is one.
+    /// Runs a case, and the case that it must agree with, if there is one.
     #[must_use]
     pub fn run(&self, case: &Case, edition: Edition) -> Verdict {
         let verdict = self.run_alone(case, edition);
@@ -74,7 +74,7 @@ impl Runner {
         }
     }
 
-    /// Both results must be one, key by key of what the case expects.
+    /// Compares the results of both cases, for the keys that the case expects.
     fn compare_twins(&self, case: &Case, twin: &Case, edition: Edition) -> Verdict {
         let Some(check) = self.checks.get(&twin.kind) else {
             return Verdict::Unsupported(twin.kind.clone());

@@ -1,4 +1,4 @@
-//! `schemas.json` against the engine: names, shapes and orders that are no cases.
+//! Compares `schemas.json` with the engine: names, shapes and orders that are not cases.
 
 use contextree::canon::SPEC_VERSION;
 use contextree::engine::Reason;
@@ -12,8 +12,8 @@ use contextree_json::{Object, Value, parse};
 use super::case::Edition;
 use super::document::strings;
 
-/// Compares what `schemas.json` says with what the engine does; returns the names of schemas that were compared, and what
-/// differs. Schemas of the selector language are not looked at here.
+/// Compares `schemas.json` with the engine; returns the names of the schemas that were compared,
+/// and the differences. Skips schemas of the selector language.
 #[must_use]
 pub fn check_schemas(schemas: &Object) -> (Vec<&'static str>, Vec<String>) {
     let mut differences = Vec::new();
@@ -21,7 +21,7 @@ pub fn check_schemas(schemas: &Object) -> (Vec<&'static str>, Vec<String>) {
     for (name, check) in CHECKS {
         names.push(*name);
         match schemas.get(name) {
-            None => differences.push(format!("{name}: there is no such schema")),
+            None => differences.push(format!("{name}: unknown schema")),
             Some(schema) => {
                 if let Err(why) = check(schema) {
                     differences.push(format!("{name}: {why}"));
@@ -58,7 +58,7 @@ fn equal<T: PartialEq + std::fmt::Debug>(wanted: &T, got: &T) -> Result<(), Stri
     if wanted == got { Ok(()) } else { Err(format!("expected {wanted:?}, got {got:?}")) }
 }
 
-/// A session with one block of everything: the export of its only snapshot.
+/// Returns a session with one block that uses every feature: the export of its only snapshot.
 fn sample() -> Result<Context, String> {
     let mut context = Context::new();
     let node = NewNode::text("hello").id("x").role("user").kind("text").ttl(3);
@@ -79,7 +79,7 @@ fn exported_node() -> Result<Object, String> {
     }
     match found {
         Some(Value::Object(node)) => Ok(node),
-        _ => Err("the export has another shape".to_owned()),
+        _ => Err("the export has an unexpected shape".to_owned()),
     }
 }
 
@@ -107,7 +107,7 @@ fn string_headers(schema: &Value) -> Result<(), String> {
 }
 
 fn nullable_headers(schema: &Value) -> Result<(), String> {
-    // A block without any option: whatever may be null is null.
+    // A block without options: everything that may be null is null.
     let mut context = Context::new();
     context.add(Place::system(), NewNode::default().id("x")).map_err(|e| e.to_string())?;
     let node = context.working().get("x").ok_or("the node was not added")?;
@@ -161,7 +161,7 @@ fn attempt_record(schema: &Value) -> Result<(), String> {
     let mut context = Context::new();
     let start = AttemptStart { provider: "p", model: "m", params: b"{}", input: b"[]" };
     let attempt = context.start_attempt(start).clone();
-    // One name of the record after the other: the fields of the type, so that a renamed one does not compile.
+    // The fields of the record are named here one by one, so that renaming one does not compile.
     let contextree::Attempt {
         attempt_id,
         cycle_id: _,
@@ -226,7 +226,7 @@ fn diff(schema: &Value) -> Result<(), String> {
     equal(&sorted(wanted)?, &keys(item))
 }
 
-/// The order in which changed fields are reported.
+/// Checks the order in which changed fields are reported.
 fn tracked_headers(schema: &Value) -> Result<(), String> {
     let older = br#"{"cycle":1,"root":{"id":"r","children":[{"id":"a","nodeType":"^ah","children":[
         {"id":"g","nodeType":"mc","offset":1},{"id":"x","nodeType":"cb","content":"1"}]}]}}"#;
@@ -264,7 +264,7 @@ fn export_envelope(schema: &Value) -> Result<(), String> {
     equal(&version, &export.get("spec_version").and_then(Value::as_str))
 }
 
-/// One commit in which every step leaves a trace that only its place in the sequence explains.
+/// Checks the order of a commit: every step leaves a trace that only its position explains.
 fn commit_sequence(schema: &Value) -> Result<(), String> {
     equal(
         &strings(schema)?,
@@ -284,7 +284,8 @@ fn commit_sequence(schema: &Value) -> Result<(), String> {
     };
     let seen = std::cell::RefCell::new(Vec::new());
     let look = |tree: contextree::TreeRef<'_>| {
-        // Between expiry and pruning: the due node is gone, the others are there, nothing is sealed.
+        // Between expiry and pruning: the expired node is removed, the others are present, and
+        // nothing is sealed.
         seen.borrow_mut().extend(["due", "low"].map(|id| tree.get(id).is_some()));
         seen.borrow_mut().push(tree.turn_count() == 0);
         Vec::new()
@@ -298,7 +299,7 @@ fn commit_sequence(schema: &Value) -> Result<(), String> {
     equal(&vec![false, true, true], &seen.into_inner())?;
     equal(&vec!["due".to_owned()], &report.expired)?;
     equal(&Some("low"), &report.pruned.first().map(|pruned| pruned.id.as_str()))?;
-    let snapshot = context.head().ok_or("no snapshot")?;
+    let snapshot = context.head().ok_or("the commit left no snapshot")?;
     equal(&report.digest, &snapshot.digest())?;
     let turn = snapshot.view().get("high").and_then(|node| node.parent()?.parent());
     equal(&Some(report.sealed.as_str()), &turn.map(contextree::NodeRef::id))
@@ -318,7 +319,8 @@ fn sibling_order(schema: &Value) -> Result<(), String> {
     keys_in_order(schema, &["offset", "created_at_ns", "creation_index", "id"])
 }
 
-/// The names; that the engine sorts by them is shown by the cases of the kinds `order` and `prune_order`.
+/// Checks the names of the keys. The cases of the kinds `order` and `prune_order` show that the
+/// engine sorts by them.
 fn keys_in_order(schema: &Value, names: &[&str]) -> Result<(), String> {
     let words = strings(schema)?;
     let found: Vec<&str> = words.iter().filter_map(|word| word.split(' ').next()).collect();
@@ -343,13 +345,13 @@ fn vocabulary(schema: &Value) -> Result<(), String> {
         equal(&strings(words)?, &own.map(str::to_owned).to_vec())?;
         let classes = own.map(Class::of);
         equal(&[Class::Turn, Class::Container, Class::Block], &classes)?;
-        // What a session of that edition is made of.
+        // Checks the node types of a session of that edition.
         let options = super::document::options(edition);
         let mut context = Context::with_options(options);
         let id = context.add(Place::head(), NewNode::text("x")).map_err(|e| e.to_string())?;
         context.edit(&id, Edit::default()).map_err(|error| error.to_string())?;
         context.commit().map_err(|error| error.to_string())?;
-        let block = context.working().get(&id).ok_or("the block is gone")?;
+        let block = context.working().get(&id).ok_or("the block was removed")?;
         let found: Vec<&str> = std::iter::once(block)
             .chain(block.ancestors().take(2))
             .map(contextree::NodeRef::node_type)

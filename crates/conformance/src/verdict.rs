@@ -1,4 +1,4 @@
-//! What came of a case.
+//! The result of running a case.
 
 use std::fmt;
 
@@ -6,19 +6,19 @@ use contextree_json::{Object, Value};
 
 use super::case::Case;
 
-/// What came of a case.
+/// The result of running a case.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Verdict {
-    /// Everything that the case expects was got.
+    /// Every expectation was met.
     Pass,
-    /// Something else was got: the keys of `expect` that differ, with both values.
+    /// Some expectations were not met: the keys of `expect` that differ, with both values.
     Fail {
-        /// What the case expects.
+        /// The expected values.
         expected: Value,
-        /// What was got.
+        /// The actual values.
         got: Value,
     },
-    /// Nobody has plugged in a check for this.
+    /// No check was supplied for this.
     Unsupported(
         /// The kind, or the part of a kind: `diff(selector)`.
         String,
@@ -26,21 +26,21 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// True if the case passed.
+    /// Returns whether the case passed.
     #[must_use]
     pub fn is_pass(&self) -> bool {
         matches!(self, Verdict::Pass)
     }
 
-    /// Compares what was got with what a case expects. A key that the check said nothing about is a failure: nothing in
-    /// `expect` is passed over.
+    /// Compares the results with the expectation. A key without a result is a failure: nothing in
+    /// `expect` is skipped.
     pub(crate) fn of(case: &Case, got: &Object) -> Verdict {
         let (mut expected_part, mut got_part) = (Object::new(), Object::new());
         for (name, expected) in case.expect() {
             let found = got.get(name);
             if found != Some(expected) {
                 expected_part.insert(name, expected.clone());
-                let silence = || Value::from("(the check does not know this key)");
+                let silence = || Value::from("(the check does not support this key)");
                 got_part.insert(name, found.cloned().unwrap_or_else(silence));
             }
         }
@@ -51,7 +51,7 @@ impl Verdict {
         }
     }
 
-    /// A failure before anything could be compared.
+    /// Returns a failure from before anything could be compared.
     pub(crate) fn broken(case: &Case, why: &str) -> Verdict {
         let expected = Value::Object(case.expect().clone());
         Verdict::Fail { expected, got: Value::from(why) }

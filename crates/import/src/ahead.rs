@@ -1,4 +1,5 @@
-//! Working ahead: a second thread makes what this one takes, and does a part of its work when this one is behind.
+//! Reads lines ahead on a second thread, which also prepares items when the consumer cannot keep
+//! up.
 
 use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
 use std::sync::{Mutex, PoisonError};
@@ -9,27 +10,28 @@ use crate::detect::{Detector, Verdict};
 use crate::format::Format;
 use crate::logs::{Entry, read_ahead};
 
-/// How many items go from one thread to the other at once, and how many times that may wait there.
+/// The number of items in a batch, and the number of batches that the channel holds.
 const BATCH: usize = 64;
 const WAITING: usize = 16;
 
-/// Takes items in their order. A second thread, if there can be one, makes them, and prepares them whenever many wait to be taken. To
-/// prepare an item changes nothing but how much is left to do with it.
+/// Passes items to `take` in order. A second thread, if one can be started, produces them, and
+/// prepares them while many are queued. Preparing an item only reduces the work left for `take`.
 ///
 /// # Errors
 ///
-/// An item could not be taken. Those behind it are not.
+/// If `take` fails for an item. Later items are not taken.
 pub(crate) fn work_ahead<T: Send, E>(
     items: impl Iterator<Item = T> + Send,
     prepare: impl Fn(&mut T) + Send,
     mut take: impl FnMut(T) -> Result<(), E>,
 ) -> Result<(), E> {
     let (sender, receiver) = sync_channel(WAITING);
-    // Whoever makes the items takes them out: the second thread, or this one if there is no other.
+    // Taken by whichever thread produces the items: the second one, or this one if it could not be
+    // started.
     let items = Mutex::new(Some(items));
     let items = &|| items.lock().unwrap_or_else(PoisonError::into_inner).take();
     std::thread::scope(|scope| {
-        // Its end of the way goes with it: when it is done, nothing more comes.
+        // The sender moves into the thread, so the channel closes when the thread ends.
         let work = move || items().map(|items| send_all(items, prepare, &sender));
         if std::thread::Builder::new().spawn_scoped(scope, work).is_err() {
             return items().into_iter().flatten().try_for_each(take);
@@ -38,7 +40,7 @@ pub(crate) fn work_ahead<T: Send, E>(
     })
 }
 
-/// Sends items, until there are no more or nobody listens.
+/// Sends items until there are no more or the receiver is gone.
 fn send_all<T>(
     mut items: impl Iterator<Item = T>,
     prepare: impl Fn(&mut T),
@@ -60,21 +62,22 @@ fn send_all<T>(
     }
 }
 
-/// What came of a line; nothing if it is empty.
+/// The result of reading a line; `None` if it is empty.
 pub(super) type Line = Option<Result<Entry, ParseError>>;
 
-/// Reads lines, each as far as it can be read without those before it.
+/// Reads lines, each as far as possible without the lines before it.
 pub(super) struct LineReader {
     format: Format,
     detector: Detector,
-    /// There are requests, which repeat what was said: nothing in such a log can be read without what is before it.
+    /// Whether the log contains requests. They repeat the conversation, so a line cannot be read
+    /// without the lines before it.
     repeats: bool,
     scratch: Scratch,
 }
 
 impl LineReader {
-    /// Returns a reader of a format. If that is to be found out, lines are only parsed up to the one that decides: the one who takes them
-    /// has to find out the same.
+    /// Creates a reader for a format. If the format has to be detected, lines are only parsed up to
+    /// the one that decides, because the consumer has to detect the same format.
     pub(super) fn new(format: Format, detector: Detector, repeats: bool) -> Self {
         LineReader { format, detector, repeats, scratch: Scratch::default() }
     }
@@ -88,7 +91,7 @@ impl LineReader {
             Err(error) => return Some(Err(error)),
         };
         if self.format == Format::Auto {
-            if let Verdict::Is(format) = self.detector.look(&value) {
+            if let Verdict::Is(format) = self.detector.examine(&value) {
                 self.format = format;
             }
             return Some(Ok(Entry::Value(value)));
@@ -102,7 +105,7 @@ impl LineReader {
     }
 }
 
-/// Hashes what a line says, if it is a message.
+/// Hashes the content of a line ahead of time, if it is a message.
 pub(super) fn prepare(line: &mut Line) {
     if let Some(Ok(Entry::Message(message))) = line {
         message.hash_contents();

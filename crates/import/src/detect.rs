@@ -1,20 +1,20 @@
-//! Finding out which format something is.
+//! Detects the format of a document or a log.
 //!
-//! Most logs begin with a plain message, which could be anybody's, or with a line of bookkeeping, which is nobody's. So the first entries
-//! are looked at until one of them can only be of one format.
+//! Most logs begin with a plain message, which fits several formats, or with bookkeeping, which
+//! fits none. The detector therefore reads entries until one of them fits only one format.
 
 use contextree_json::Value;
 
 use crate::format::Format;
 
-/// How many entries are looked at before the best guess has to do.
+/// The number of entries after which the best guess is used.
 const PATIENCE: usize = 256;
 
-/// Returns the format that a document looks like; of several that would do, the likeliest.
+/// Detects the format of a document; if several fit, the likeliest.
 #[must_use]
 pub fn detect(value: &Value) -> Option<Format> {
     let mut detector = Detector::default();
-    match (detector.look(value), detector.settle()) {
+    match (detector.examine(value), detector.settle()) {
         (Verdict::Is(format), _) | (_, Verdict::Is(format)) => Some(format),
         _ => None,
     }
@@ -23,33 +23,33 @@ pub fn detect(value: &Value) -> Option<Format> {
 /// What an entry looks like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Guess {
-    /// It can only be this.
+    /// Only this format fits.
     Sure(Format),
-    /// It would do, but so would others. The more somebody bothered to write, the higher the rank.
+    /// This format fits, but so do others. A format that requires more fields ranks higher.
     Perhaps(Format, u8),
 }
 
-/// A format that is being found out.
+/// The state of detecting a format.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Detector {
     best: Option<(Format, u8)>,
     looked: usize,
 }
 
-/// What a detector knows after an entry.
+/// The result after an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// Not enough.
+    /// More entries are needed.
     Wait,
-    /// The format.
+    /// The format is known.
     Is(Format),
-    /// That it will not find out.
+    /// The format cannot be detected.
     Unknown,
 }
 
 impl Detector {
-    /// Looks at one more entry.
-    pub(crate) fn look(&mut self, value: &Value) -> Verdict {
+    /// Examines one more entry.
+    pub(crate) fn examine(&mut self, value: &Value) -> Verdict {
         match guess(value) {
             Some(Guess::Sure(format)) => return Verdict::Is(format),
             Some(Guess::Perhaps(format, rank)) if self.best.is_none_or(|(_, best)| rank > best) => {
@@ -61,13 +61,14 @@ impl Detector {
         if self.looked < PATIENCE { Verdict::Wait } else { self.settle() }
     }
 
-    /// Returns what has to do if nothing more comes.
+    /// Returns the best guess after the last entry.
     pub(crate) fn settle(&self) -> Verdict {
         self.best.map_or(Verdict::Unknown, |(format, _)| Verdict::Is(format))
     }
 }
 
-/// Returns what a document, or a line of a log, looks like. Of a list, the first element that is sure decides, or the best of them all.
+/// Guesses the format of a document or a line. In a list, the first element that fits only one
+/// format decides, or else the best guess of all elements.
 fn guess(value: &Value) -> Option<Guess> {
     match value {
         Value::Array(elements) => guess_list(elements),
@@ -140,7 +141,8 @@ fn guess_object(value: &Value) -> Option<Guess> {
     is_item(text("type")?).then_some(Guess::Sure(Format::OpenAiResponses))
 }
 
-/// A request with `messages` is OpenAI's or Anthropic's, or the list of another log.
+/// Guesses the format of a request with `messages`: OpenAI's, Anthropic's, or a list in another
+/// log.
 fn guess_request(request: &Value, messages: &[Value]) -> Guess {
     let list = |name: &str| request.get(name).and_then(Value::as_array).unwrap_or_default();
     let has = |name: &str| request.get(name).is_some();
@@ -172,7 +174,7 @@ fn guess_request(request: &Value, messages: &[Value]) -> Guess {
     }
 }
 
-/// A message may have been said anywhere; its parts are written by one provider only.
+/// Guesses the format of a message. Most providers use the same message, but not the same parts.
 fn guess_message(message: &Value) -> Guess {
     let text = |name: &str| message.get(name).and_then(Value::as_str);
     let role = text("role").unwrap_or_default();
@@ -199,7 +201,7 @@ fn guess_message(message: &Value) -> Guess {
         return Guess::Sure(Format::OpenAiResponses);
     }
     match parts {
-        // Gateways take the markers of Anthropic's cache in requests of OpenAI's shape as well.
+        // Gateways accept Anthropic's cache markers in OpenAI requests too.
         Some(parts) if parts.iter().any(|part| part.get("cache_control").is_some()) => {
             Guess::Perhaps(Format::Anthropic, 2)
         }
@@ -256,7 +258,7 @@ fn is_codex(value: &Value) -> bool {
         "world_state",
         "inter_agent_communication",
     ];
-    // Older ones begin with what `session_meta` has now, and no word for it.
+    // Older rollouts begin with what is now in `session_meta`, but without a type.
     let named = has("role") || has("model");
     (has("payload") && kinds.contains(&kind))
         || (kind.is_empty() && has("id") && has("timestamp") && !named)
@@ -289,15 +291,15 @@ mod tests {
             .map(|line| contextree_json::parse(line.as_bytes()).expect("it is JSON"))
             .collect();
         let mut detector = Detector::default();
-        let verdict = values.iter().map(|value| detector.look(value));
+        let verdict = values.iter().map(|value| detector.examine(value));
         let found = match verdict.into_iter().find(|verdict| *verdict != Verdict::Wait) {
             Some(verdict) => verdict,
             None => detector.settle(),
         };
         assert_eq!(found, expected.map_or(Verdict::Unknown, Verdict::Is), "{lines:?}");
-        // A list of the same is the same.
+        // A list of entries has the format of its entries.
         let mut detector = Detector::default();
-        let found = match detector.look(&Value::Array(values)) {
+        let found = match detector.examine(&Value::Array(values)) {
             Verdict::Wait => detector.settle(),
             verdict => verdict,
         };

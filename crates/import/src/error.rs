@@ -1,4 +1,4 @@
-//! Why something was not imported, and where.
+//! Describes why an import failed, and where.
 
 use std::fmt;
 
@@ -9,54 +9,54 @@ use contextree_provider::read::Shape;
 /// Why a document or a line was not imported.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ImportError {
-    /// The number of the line, from 1; nothing for a document.
+    /// The number of the line, from 1; `None` for a document.
     pub line: Option<u64>,
-    /// Why.
+    /// The cause.
     pub kind: ImportErrorKind,
 }
 
-/// What was wrong.
+/// The cause of a failed import.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ImportErrorKind {
-    /// It is not JSON.
+    /// The text is not JSON.
     Json(
-        /// Where, and why not.
+        /// The syntax error.
         ParseError,
     ),
-    /// It is not what the format has there.
+    /// A value does not have the shape that the format requires.
     Shape {
-        /// Where: `messages[2].tool_calls[0]`.
+        /// The path: `messages[2].tool_calls[0]`.
         at: String,
         /// What was expected.
         expected: &'static str,
     },
-    /// It looks like no format that is known.
+    /// The format could not be detected.
     UnknownFormat {
         /// The first keys of the first entry, if it has any.
         keys: Vec<String>,
     },
-    /// There is not one message in it.
+    /// The import has no messages.
     Empty {
-        /// The types of the entries that are no messages.
+        /// The types of the skipped entries.
         skipped: Vec<String>,
-        /// How many lines were bad, and passed over.
+        /// The number of bad lines that were skipped.
         bad: u64,
     },
     /// The engine refused a node.
     Refused(
-        /// Why.
+        /// The cause.
         Box<OpError>,
     ),
     /// A turn could not be committed.
     Commit(
-        /// Why.
+        /// The cause.
         Box<CommitError>,
     ),
 }
 
 impl ImportErrorKind {
-    /// Puts a step before the place of something that has another shape.
+    /// Prepends a step to the path of a shape error.
     pub(crate) fn within(self, step: &str) -> Self {
         match self {
             ImportErrorKind::Shape { at, expected } => Shape { at, expected }.within(step).into(),
@@ -79,16 +79,16 @@ impl ImportError {
         }
     }
 
-    /// Returns a way out, where there is one.
+    /// Returns a hint, if there is one.
     #[must_use]
     pub fn hint(&self) -> Option<&'static str> {
         match &self.kind {
             ImportErrorKind::UnknownFormat { keys } => Some(match looks_like(keys) {
                 Some(_) => "write each row as `{\"messages\":[{\"role\":…,\"content\":…},…]}`",
-                None => "name the format",
+                None => "name the format explicitly",
             }),
             ImportErrorKind::Shape { .. } | ImportErrorKind::Empty { .. } => {
-                Some("check that the format is the right one")
+                Some("check that this is the right format")
             }
             _ => None,
         }
@@ -112,21 +112,24 @@ impl fmt::Display for ImportError {
                 write!(formatter, "expected {expected} at `{at}`")
             }
             ImportErrorKind::UnknownFormat { keys } => {
-                formatter.write_str("no known format")?;
+                formatter.write_str("unknown format")?;
                 match looks_like(keys) {
-                    Some(name) => write!(formatter, "; it looks like {name}"),
+                    Some(name) => write!(formatter, "; this looks like {name}"),
                     None if keys.is_empty() => Ok(()),
-                    None => write!(formatter, "; it begins with `{}`", keys.join("`, `")),
+                    None => {
+                        write!(formatter, "; the first entry has the keys `{}`", keys.join("`, `"))
+                    }
                 }
             }
             ImportErrorKind::Empty { skipped, bad } => {
-                formatter.write_str("not one message")?;
+                formatter.write_str("no messages")?;
                 if !skipped.is_empty() {
-                    write!(formatter, "; there are only entries of `{}`", skipped.join("`, `"))?;
+                    write!(formatter, "; found only entries of type `{}`", skipped.join("`, `"))?;
                 }
                 match bad {
                     0 => Ok(()),
-                    bad => write!(formatter, "; {bad} lines are bad"),
+                    1 => formatter.write_str("; skipped 1 bad line"),
+                    bad => write!(formatter, "; skipped {bad} bad lines"),
                 }
             }
             ImportErrorKind::Refused(error) => write!(formatter, "{error}"),
@@ -137,11 +140,11 @@ impl fmt::Display for ImportError {
 
 impl std::error::Error for ImportError {}
 
-/// Returns what other programs call rows of these keys, which are no conversations.
+/// Returns the common name of data sets with these keys, which are not conversations.
 fn looks_like(keys: &[String]) -> Option<&'static str> {
     let has = |name: &str| keys.iter().any(|key| key == name);
     if has("instruction") && has("output") {
-        return Some("a data set of instructions (Alpaca)");
+        return Some("an instruction data set (Alpaca)");
     }
     (has("prompt") && has("completion")).then_some("a data set of prompts and completions")
 }

@@ -1,18 +1,23 @@
-//! Fingerprints, by which a message repeated in a later request is recognised; and what a message says about the cache.
+//! Computes fingerprints, which recognise a message that a later request repeats, and separates
+//! messages from their cache breakpoints.
 //!
-//! A log of requests repeats the conversation in every line, but not to the letter: breakpoints of the cache move on from request to
-//! request, and clients that write a text as a list only to have a place for one write it as a text again later. Neither changes what is
-//! said.
+//! A log of requests repeats the conversation in every line, but not literally: cache breakpoints
+//! move from request to request, and a client that writes a text as a list only to attach a
+//! breakpoint writes it as a string again later. Neither changes the content. So a message is
+//! compared without its breakpoints, and with a single text always in the form of a string.
+//! [`Unmarked`] keeps what this removes, so that the newest request can be rendered exactly as it
+//! was logged.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use contextree_json::{Object, Value};
 use contextree_provider::Provider;
 
-/// The fingerprint by which a message repeated in a later request is recognised.
+/// A fingerprint that recognises a message repeated in a later request: 128 bits of hash, so that
+/// accidental collisions do not occur in practice. Used only within one import and never stored.
 pub(crate) type Fingerprint = (u64, u64);
 
-/// Returns the fingerprints of messages, to the letter.
+/// Returns the fingerprints of messages without normalising them.
 pub(crate) fn fingerprints(messages: &[Value]) -> Vec<Fingerprint> {
     messages.iter().map(fingerprint).collect()
 }
@@ -25,18 +30,19 @@ fn fingerprint(value: &Value) -> Fingerprint {
     (first, hasher.finish())
 }
 
-/// A message of a request as it is compared with others: without its breakpoints.
+/// A message of a request, prepared for comparison: its fingerprint, and what the fingerprint
+/// ignores.
 #[derive(Clone, Debug)]
 pub(crate) struct Unmarked {
     pub(crate) fingerprint: Fingerprint,
-    /// Breakpoints, by the part that they stand on.
+    /// Breakpoints, by the index of their part.
     pub(crate) marks: Vec<(usize, Object)>,
-    /// Whether it is one text and nothing else, and then whether that is written as a list.
+    /// If the message consists of a single text: whether that is written as a list.
     pub(crate) listed: Option<bool>,
 }
 
 impl Unmarked {
-    /// Looks at a message, and takes its breakpoints off.
+    /// Computes the fingerprint of a message and removes its breakpoints.
     pub(crate) fn take(provider: Provider, message: &mut Value) -> Unmarked {
         let marks = take_marks(provider, message);
         let listed = match message.get("content") {
@@ -47,14 +53,15 @@ impl Unmarked {
     }
 }
 
-/// Returns the fingerprint of an answer as the requests after it repeat it: they say less about it.
+/// Returns the fingerprint of a logged answer as later requests repeat it: with only the fields
+/// that are sent back.
 pub(crate) fn fingerprint_of_answer(answer: &Value) -> Fingerprint {
     let fields = ["role", "content", "tool_calls", "parts"];
     let said = fields.iter().filter_map(|name| Some((*name, answer.get(name)?.clone())));
     fingerprint_of(&mut Value::Object(said.collect()))
 }
 
-/// Writes one text of a list as a text.
+/// Replaces a list of a single text by the text.
 pub(crate) fn write_as_text(message: &mut Value) {
     let text = single_text(message).map(Value::from);
     if let (Value::Object(object), Some(text)) = (message, text) {
@@ -64,7 +71,7 @@ pub(crate) fn write_as_text(message: &mut Value) {
 
 fn fingerprint_of(message: &mut Value) -> Fingerprint {
     if let Value::String(text) = message {
-        // An input that is a text is a message of the user.
+        // An input that is a string is a user message.
         let said = [("role", Value::from("user")), ("content", Value::String(text.clone()))];
         return fingerprint(&Value::Object(Object::from_iter(said)));
     }
@@ -78,7 +85,8 @@ fn fingerprint_of(message: &mut Value) -> Fingerprint {
     found
 }
 
-/// Returns the text of a message whose content is a list with one text in it and nothing else.
+/// Returns the text of a message whose content is a list of exactly one text without further
+/// fields.
 fn single_text(message: &Value) -> Option<&str> {
     let [Value::Object(part)] = message.get("content")?.as_array()? else { return None };
     let kind = part.get("type")?.as_str()?;
@@ -88,7 +96,7 @@ fn single_text(message: &Value) -> Option<&str> {
 
 fn take_marks(provider: Provider, message: &mut Value) -> Vec<(usize, Object)> {
     let Some(field) = provider.breakpoint_field() else { return Vec::new() };
-    // What is in a result of a tool is kept as it came.
+    // The parts of a tool result are kept unchanged.
     if message.get("role").and_then(Value::as_str).is_none_or(|role| role == "tool") {
         return Vec::new();
     }
@@ -116,23 +124,23 @@ mod tests {
     }
 
     #[test]
-    fn a_message_is_known_again_wherever_its_breakpoint_went() {
+    fn fingerprint_ignores_breakpoints() {
         let marked = r#"{"content":[{"cache_control":{"type":"ephemeral"},"text":"a","type":"text"}],"role":"user"}"#;
         let listed = r#"{"content":[{"text":"a","type":"text"}],"role":"user"}"#;
         let plain = r#"{"content":"a","role":"user"}"#;
         let other = r#"{"content":"b","role":"user"}"#;
         let (first, stripped) = look(Provider::Anthropic, marked);
-        assert_eq!(stripped, listed, "the message is as it was, but for the breakpoint");
+        assert_eq!(stripped, listed, "only the breakpoint was removed");
         assert_eq!(first.marks.len(), 1);
         let known = [listed, plain].map(|it| look(Provider::Anthropic, it).0);
         assert_eq!(known.clone().map(|it| it.fingerprint), [first.fingerprint; 2]);
         assert_eq!(known.map(|it| it.listed), [Some(true), Some(false)]);
         assert_ne!(look(Provider::Anthropic, other).0.fingerprint, first.fingerprint);
-        assert_eq!(look(Provider::Gemini, marked).1, marked, "not a word of this provider's");
+        assert_eq!(look(Provider::Gemini, marked).1, marked, "not a field of this provider");
     }
 
     #[test]
-    fn an_input_that_is_a_text_is_what_the_user_says() {
+    fn string_input_equals_a_user_message() {
         let (text, _) = look(Provider::OpenAiResponses, r#""hi""#);
         let (message, _) = look(Provider::OpenAiResponses, r#"{"role":"user","content":"hi"}"#);
         assert_eq!(text.fingerprint, message.fingerprint);

@@ -1,4 +1,4 @@
-//! The formats that can be imported.
+//! Names the formats that can be imported.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,7 +9,7 @@ use contextree_provider::Provider;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Format {
-    /// Whatever the first document or line looks like.
+    /// Detect the format from the first documents or lines.
     Auto,
     /// Requests, fine-tuning lines or single messages of Chat Completions.
     OpenAiChat,
@@ -19,22 +19,22 @@ pub enum Format {
     Anthropic,
     /// Requests or single contents of Gemini.
     Gemini,
-    /// Messages of LangChain, as `messages_to_dict` or `dumpd` write them.
+    /// LangChain messages, as written by `messages_to_dict` or `dumpd`.
     LangChain,
-    /// Conversations of ShareGPT.
+    /// ShareGPT conversations.
     ShareGpt,
-    /// Session logs of Claude Code.
+    /// Claude Code session logs.
     ClaudeCode,
-    /// Rollouts of Codex.
+    /// Codex rollouts.
     Codex,
-    /// Spans and events of the OpenTelemetry conventions for generative models.
+    /// Spans and events of the OpenTelemetry conventions for generative AI.
     OTel,
-    /// `{"role":…,"content":…}` and whatever else.
+    /// `{"role":…,"content":…}` with any other fields.
     Flat,
 }
 
 impl Format {
-    /// All of them.
+    /// Every format.
     pub const ALL: [Format; 11] = [
         Format::Auto,
         Format::OpenAiChat,
@@ -67,7 +67,7 @@ impl Format {
         }
     }
 
-    /// Returns the provider whose requests the format is nearest to.
+    /// Returns the provider whose requests are closest to the format.
     #[must_use]
     pub fn provider(self) -> Provider {
         match self {
@@ -85,7 +85,7 @@ impl fmt::Display for Format {
     }
 }
 
-/// A name that is no format's.
+/// Not the name of a format.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownFormat(
     /// The name.
@@ -95,7 +95,7 @@ pub struct UnknownFormat(
 impl fmt::Display for UnknownFormat {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names = Format::ALL.map(Format::name).join("`, `");
-        write!(formatter, "unknown format `{}`; there are `{names}`", self.0)
+        write!(formatter, "unknown format `{}`; expected one of `{names}`", self.0)
     }
 }
 

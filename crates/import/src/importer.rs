@@ -1,4 +1,4 @@
-//! The importer: documents, or a log line by line.
+//! The importer, for documents and for logs line by line.
 
 use std::collections::BTreeMap;
 
@@ -12,12 +12,12 @@ use crate::format::Format;
 use crate::logs::{self, Entry, Log};
 use crate::session::Session;
 
-/// How something is imported.
+/// Options of an import.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ImportOptions {
-    /// Go on after a bad line, and list it in the report.
+    /// Whether to continue after a bad line and list it in the report.
     pub keep_going: bool,
-    /// Commit the last turn too; otherwise it is left in the head, to be continued.
+    /// Whether to commit the last turn; otherwise it stays in the head, to be continued.
     pub commit_last: bool,
 }
 
@@ -27,35 +27,36 @@ impl Default for ImportOptions {
     }
 }
 
-/// What was imported.
+/// The result of an import.
 #[derive(Debug)]
 pub struct Imported {
     /// The context.
     pub context: Context,
-    /// What was done.
+    /// The report.
     pub report: ImportReport,
 }
 
 /// What an import did.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ImportReport {
-    /// The format; nothing if there was nothing to find out from.
+    /// The format; `None` if there was no entry to detect it from.
     pub format: Option<Format>,
-    /// Lines that were read, empty ones included.
+    /// The number of lines read, including empty ones.
     pub lines: u64,
-    /// Messages that were added.
+    /// The number of messages added.
     pub messages: u64,
-    /// Turns that were committed.
+    /// The number of turns committed.
     pub commits: u64,
-    /// Conversations that were begun; more than one if a line did not continue the one before it.
+    /// The number of conversations started; more than one if a line did not continue the one before
+    /// it.
     pub conversations: u64,
-    /// Entries of a log that are no messages, counted by their type.
+    /// The number of log entries that are not messages, by type.
     pub skipped: BTreeMap<String, u64>,
-    /// Bad lines, if it was to go on.
+    /// The bad lines, with [`ImportOptions::keep_going`].
     pub errors: Vec<ImportError>,
 }
 
-/// Fills a context from a log, line by line, or from documents.
+/// Fills a context from documents, or from a log line by line.
 ///
 /// ```
 /// use contextree_import::{Format, Importer, ImportOptions};
@@ -74,7 +75,7 @@ pub struct Importer {
     session: Session,
     log: Option<Box<dyn Log>>,
     detector: Detector,
-    /// Entries with their lines that wait for the format to be found out.
+    /// Entries, with their lines, that are held until the format is detected.
     waiting: Vec<(Option<u64>, Value)>,
     report: ImportReport,
     scratch: Scratch,
@@ -87,13 +88,14 @@ impl std::fmt::Debug for Importer {
 }
 
 impl Importer {
-    /// Returns an importer into a new context.
+    /// Creates an importer into a new context.
     #[must_use]
     pub fn new(format: Format, options: ImportOptions) -> Self {
         Self::into_context(Context::new(), format, options)
     }
 
-    /// Returns an importer that goes on with a context. What stands in its head belongs to the first turn.
+    /// Creates an importer into an existing context. Nodes in its head become part of the first
+    /// turn.
     #[must_use]
     pub fn into_context(context: Context, format: Format, options: ImportOptions) -> Self {
         Importer {
@@ -108,12 +110,12 @@ impl Importer {
         }
     }
 
-    /// Takes a line of a log. Empty lines are passed over.
+    /// Imports a line of a log. Skips empty lines.
     ///
     /// # Errors
     ///
-    /// The line is bad, and it was not to go on. Nothing of the line was imported. While the format is being found out, an error may be
-    /// about one of the lines before it.
+    /// If the line is bad and [`ImportOptions::keep_going`] is not set. Nothing of the line was
+    /// imported. While the format is being detected, the error may concern an earlier line.
     pub fn line(&mut self, line: &[u8]) -> Result<(), ImportError> {
         self.report.lines += 1;
         if line.iter().all(u8::is_ascii_whitespace) {
@@ -126,11 +128,12 @@ impl Importer {
         }
     }
 
-    /// Takes many lines at once. A second thread, if there can be one, reads ahead; the outcome is that of one line after the other.
+    /// Imports many lines at once. A second thread, if one can be started, reads ahead; the result
+    /// is the same as importing line by line.
     ///
     /// # Errors
     ///
-    /// As for [`Importer::line`]. The lines before it were imported.
+    /// Like [`Importer::line`]. Lines before the bad one were imported.
     pub fn lines(&mut self, text: &[u8]) -> Result<(), ImportError> {
         let repeats = !self.session.seen.is_empty();
         let mut reader = LineReader::new(self.format, self.detector.clone(), repeats);
@@ -146,11 +149,11 @@ impl Importer {
         })
     }
 
-    /// Takes a whole document: a request, or a list of messages or entries.
+    /// Imports a whole document: a request, or a list of messages or entries.
     ///
     /// # Errors
     ///
-    /// The document is bad.
+    /// If the document is not JSON, or does not have the shape of its format.
     pub fn document(&mut self, text: &[u8]) -> Result<(), ImportError> {
         match self.scratch.parse(text, &Limits::default()) {
             Ok(value) => {
@@ -161,7 +164,7 @@ impl Importer {
         }
     }
 
-    /// Takes an entry, or keeps it until it is known what it is.
+    /// Imports an entry, or holds it until the format is known.
     fn entry(&mut self, entry: Entry, line: Option<u64>) -> Result<(), ImportError> {
         if self.log.is_some() {
             return self.apply(entry, line);
@@ -170,14 +173,14 @@ impl Importer {
             self.open(self.format)?;
             return self.apply(entry, line);
         }
-        // What was read ahead is of a known format.
+        // Only entries of a known format are read ahead.
         let Entry::Value(value) = entry else { return Ok(()) };
-        let verdict = self.detector.look(&value);
+        let verdict = self.detector.examine(&value);
         self.waiting.push((line, value));
         self.decide(verdict)
     }
 
-    /// Decides with what there is.
+    /// Chooses the best guess of the format.
     fn settle(&mut self) -> Result<(), ImportError> {
         if self.waiting.is_empty() { Ok(()) } else { self.decide(self.detector.settle()) }
     }
@@ -203,7 +206,7 @@ impl Importer {
         }
     }
 
-    /// Opens the reader of a format, and gives it what has waited for it.
+    /// Opens the reader of a format and passes it the entries that were held.
     fn open(&mut self, format: Format) -> Result<(), ImportError> {
         self.report.format = Some(format);
         self.log = Some(logs::log(format));
@@ -214,7 +217,7 @@ impl Importer {
     }
 
     fn apply(&mut self, entry: Entry, line: Option<u64>) -> Result<(), ImportError> {
-        let log = self.log.as_mut().expect("it was opened");
+        let log = self.log.as_mut().expect("it was opened above");
         let done = match entry {
             Entry::Value(value) => log.entry(value, &mut self.session, &mut self.report.skipped),
             Entry::Message(message) => self.session.single(message),
@@ -241,7 +244,8 @@ impl Importer {
     ///
     /// # Errors
     ///
-    /// There was nothing to import, the format could not be found out, or the last turn could not be committed.
+    /// If there was nothing to import, the format could not be detected, or the last turn could not
+    /// be committed.
     pub fn finish(mut self) -> Result<Imported, ImportError> {
         self.settle()?;
         let done = match &mut self.log {
@@ -269,8 +273,8 @@ impl Importer {
 ///
 /// # Errors
 ///
-/// The text is no JSON, of no known format, or of another shape than its format says, with the number of the line; or there is nothing
-/// in it.
+/// If the text is not JSON, its format is unknown, it does not have the shape of its format, or it
+/// has no messages. Errors in JSON Lines have a line number.
 pub fn import(
     text: &[u8],
     format: Format,
@@ -286,16 +290,18 @@ pub fn import(
     importer.finish()
 }
 
-/// Returns a text without the mark that some editors put before it, and that means nothing in UTF-8.
+/// Removes the byte order mark that some editors put before a text, and that means nothing in
+/// UTF-8.
 #[must_use]
 pub fn without_byte_order_mark(text: &[u8]) -> &[u8] {
     text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(text)
 }
 
-/// Returns true if a text is JSON Lines and no single document: its first line is a whole value, and there are others.
+/// Returns whether a text is JSON Lines, not a single document: its first line is a complete value,
+/// and there are more lines.
 ///
-/// A first line that merely ends too early is the first of a document that is written on many. One that is wrong in another way is a bad
-/// line of a log, if one of those behind it is good.
+/// A first line that is merely incomplete is the beginning of a document that spans lines. A first
+/// line with another error is a bad line of a log, if a later line is valid.
 #[must_use]
 pub fn is_lines(text: &[u8]) -> bool {
     let blank = |line: &&[u8]| line.iter().all(u8::is_ascii_whitespace);

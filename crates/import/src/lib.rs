@@ -1,11 +1,13 @@
-//! Requests and logs → a context.
+//! Imports requests and logs into a context.
 //!
-//! 1. [`Format`]: which format it is, or finding that out;
-//! 2. an [`Importer`] takes documents, or a log line by line, and gives each to the reader of its format;
-//! 3. readers make messages of blocks; the session puts them into the context, one commit for each turn.
+//! 1. [`Format`] names the format, or has it detected;
+//! 2. an [`Importer`] takes documents, or a log line by line, and passes each entry to the reader
+//!    of its format;
+//! 3. readers turn entries into messages of blocks; the session adds them to the context, with one
+//!    commit for each turn.
 //!
-//! Lines that are given together have two threads: one parses and reads ahead, one fills the context. Contents are hashed by the one that
-//! has time for it, which changes no bytes.
+//! Lines that are imported together use two threads: one parses and reads ahead, the other fills
+//! the context. Contents are hashed by whichever thread has time, which does not affect the result.
 //!
 //! ```
 //! use contextree_import::{Format, ImportOptions, import};

@@ -1,4 +1,4 @@
-//! What is imported so far: messages become blocks, turns become commits.
+//! The state of an import: messages become blocks, turns become commits.
 
 use std::collections::{HashMap, HashSet};
 
@@ -17,9 +17,9 @@ use crate::fingerprint::Fingerprint;
 #[derive(Clone, Debug)]
 pub(crate) struct Seen {
     pub(crate) fingerprint: Fingerprint,
-    /// Its blocks.
+    /// The ids of its blocks.
     pub(crate) nodes: Vec<String>,
-    /// For one text alone: whether its block says that it is a list.
+    /// For a message of a single text: whether its block is recorded as a list.
     pub(crate) listed: Option<bool>,
 }
 
@@ -29,22 +29,23 @@ impl From<Fingerprint> for Seen {
     }
 }
 
-/// A call that a result may answer.
+/// A call that has no result yet.
 #[derive(Clone, Debug)]
 struct OpenCall {
     name: Box<str>,
     id: Box<str>,
 }
 
-/// A unit that the model's next message may belong to.
+/// A unit that the next message of the model may belong to.
 #[derive(Clone, Debug)]
 struct OpenUnit {
     name: Box<str>,
-    /// It has reasoning, or something of the provider's own: whatever the model adds belongs to it.
+    /// Whether it contains reasoning or a provider-specific item, so that everything the model adds
+    /// belongs to it.
     whole: bool,
 }
 
-/// A context that is being filled.
+/// The context that is being filled.
 pub(crate) struct Session {
     pub(crate) context: Context,
     pub(crate) provider: Provider,
@@ -52,29 +53,30 @@ pub(crate) struct Session {
     pub(crate) conversations: u64,
     /// The number of the last message.
     pub(crate) messages: u64,
-    /// The last message: its role, its blocks, and whether they have its number.
+    /// The last message: its role, its blocks, and whether they carry its number.
     last: Option<(Role, Vec<String>, bool)>,
-    /// The turn in progress has an answer of the model.
+    /// Whether the current turn has an answer of the model.
     answered: bool,
-    /// The turn in progress takes the place of all before it.
+    /// Whether the current turn replaces all earlier ones.
     replaces: bool,
-    /// Nothing is in the head.
+    /// Whether the head is empty.
     blank: bool,
-    /// The unit of every call, by its id. Asked for by id alone, so its order shows nowhere.
+    /// The unit of every call, by call id. Never iterated, so its order cannot affect output.
     units: HashMap<Box<str>, Box<str>>,
-    /// Units there are.
+    /// All unit names in use.
     taken: HashSet<Box<str>>,
-    /// What stands in `^sys`: blocks, whose order matters, and groups.
+    /// The content of `^sys`: blocks, whose order matters, and groups.
     system: Vec<(NewNode, String)>,
     groups: Vec<(NewNode, String)>,
     marks: Option<(NewNode, String)>,
-    /// Clients that take a breakpoint off a text write it as a text again, not as a list.
+    /// Whether the client writes a text as a string again, not as a list, once its breakpoint has
+    /// moved on.
     pub(crate) unmarked_is_text: bool,
-    /// Messages of the system before any other, in a log of single messages.
+    /// System messages before any other, in a log of single messages.
     leading: Vec<NewNode>,
-    /// The messages of the last request, to know what is new in the next.
+    /// The messages of the last request, used to determine which messages of the next are new.
     pub(crate) seen: Vec<Seen>,
-    /// Calls of the last message of the model that nobody answered.
+    /// Calls of the last assistant message that have no results.
     calls: Vec<OpenCall>,
     /// The unit of the last message, if it was the model's.
     unit: Option<OpenUnit>,
@@ -105,12 +107,13 @@ impl Session {
         }
     }
 
-    /// Returns true if nothing was imported.
+    /// Returns whether nothing was imported.
     pub(crate) fn is_empty(&self) -> bool {
         self.messages == 0 && self.commits == 0 && self.blank && self.system.is_empty()
     }
 
-    /// Says what stands in `^sys`: settings, tools, system text. What is there already, and the same, stays.
+    /// Sets the content of `^sys`: settings, tools, system text. Leading nodes that did not change
+    /// stay.
     pub(crate) fn system(&mut self, nodes: Vec<NewNode>) -> Result<(), ImportErrorKind> {
         let (groups, blocks) = nodes.into_iter().partition(|node| node.node_type.is_some());
         let old = std::mem::take(&mut self.groups);
@@ -120,7 +123,7 @@ impl Session {
         Ok(())
     }
 
-    /// Puts nodes of `^sys` in the place of others, from the first that is different on.
+    /// Replaces nodes of `^sys`, starting with the first that differs.
     fn exchange(
         &mut self,
         mut old: Vec<(NewNode, String)>,
@@ -135,7 +138,7 @@ impl Session {
             if node.role.is_none() && node.node_type.is_none() {
                 node.role = Some("system".to_owned());
             }
-            // The oldest blocks of all are the first that a policy would take.
+            // These are the oldest blocks, so a policy would prune them first.
             node.pinned = true;
             let id = self.context.add(Place::system(), node).map_err(refused)?;
             old.push((kept, id));
@@ -143,7 +146,8 @@ impl Session {
         Ok(old)
     }
 
-    /// Says which blocks the newest request marks, and which it writes in another form than the one they came in.
+    /// Records which blocks the newest request marks, and which it writes in another form than the
+    /// imported one.
     pub(crate) fn marks(&mut self, marks: Object, forms: Object) -> Result<(), ImportErrorKind> {
         let mut node = NewNode::container(names::MARKS_TYPE);
         for (name, fields) in [(names::MARKS, marks), (names::FORMS, forms)] {
@@ -160,8 +164,8 @@ impl Session {
         Ok(())
     }
 
-    /// Returns how many of a request's messages were in the request before it: a log of requests repeats the conversation so far in
-    /// every line.
+    /// Returns the number of leading messages that the previous request had as well: a log of
+    /// requests repeats the conversation so far in every line.
     pub(crate) fn known(&self, messages: &[Fingerprint]) -> usize {
         let seen = self.seen.iter().map(|seen| &seen.fingerprint);
         let continues =
@@ -169,8 +173,8 @@ impl Session {
         if continues { self.seen.len() } else { 0 }
     }
 
-    /// Begins with a request. One that does not continue the one before it takes its place in the tree: what a model sees is one
-    /// request, and the history has the others.
+    /// Starts a request. One that does not continue the previous request replaces it in the tree,
+    /// because a model sees only one request; the history keeps the others.
     pub(crate) fn begin_request(
         &mut self,
         messages: Vec<Fingerprint>,
@@ -185,9 +189,10 @@ impl Session {
         Ok(())
     }
 
-    /// Adds a message of a log that has no requests. Those of the system that come before any other stand in `^sys`.
+    /// Adds a message of a log without requests. System messages before any other are added to
+    /// `^sys`.
     pub(crate) fn single(&mut self, message: Incoming) -> Result<(), ImportErrorKind> {
-        // Items of Responses are in its list whoever says them.
+        // Responses has items of every role in its list.
         let leads = self.messages == 0 && self.provider != Provider::OpenAiResponses;
         if message.role == Role::System && leads {
             let number = self.leading.len() as u64;
@@ -231,19 +236,19 @@ impl Session {
         Ok(())
     }
 
-    /// Returns the blocks of the last message.
+    /// Returns the ids of the blocks of the last message.
     pub(crate) fn last_nodes(&self) -> Vec<String> {
         self.last.as_ref().map(|(_, ids, _)| ids.clone()).unwrap_or_default()
     }
 
-    /// Adds a block to `^sys` as it is.
+    /// Adds a block to `^sys` unchanged.
     pub(crate) fn add_system(&mut self, node: NewNode) -> Result<(), ImportErrorKind> {
         self.context.add(Place::system(), node).map_err(refused)?;
         self.blank = false;
         Ok(())
     }
 
-    /// Adds the block of a flat log as it is.
+    /// Adds the block of a flat log unchanged.
     pub(crate) fn flat(&mut self, message: Incoming) -> Result<(), ImportErrorKind> {
         if message.role == Role::User && self.answered {
             self.commit()?;
@@ -257,7 +262,8 @@ impl Session {
         Ok(())
     }
 
-    /// Returns the side that speaks, if messages of one side in a row have to be told apart by their numbers.
+    /// Returns which side speaks, if consecutive messages of one side have to be distinguished by
+    /// number.
     fn side(&self, role: Role) -> Option<bool> {
         match (self.provider, role) {
             (Provider::OpenAiResponses, _) => None,
@@ -267,7 +273,7 @@ impl Session {
         }
     }
 
-    /// Gives the blocks of the last message its number.
+    /// Records the number of the last message on its blocks.
     fn number_last(&mut self, number: u64) -> Result<(), ImportErrorKind> {
         let Some((_, ids, marked)) = &mut self.last else { return Ok(()) };
         if !*marked {
@@ -280,15 +286,15 @@ impl Session {
         Ok(())
     }
 
-    /// Reasoning, calls and results of one message of the model are one unit; so are the tools that the provider runs itself, which
-    /// answer within the message.
+    /// Assigns units. Reasoning, calls and results of one assistant message form a unit, and so do
+    /// server-side tools, whose results are in the message.
     fn assign_units(&mut self, role: Role, parts: &mut [PreparedNode], number: u64) {
         self.name_calls(role, parts, number);
         if role != Role::Assistant {
             self.unit = None;
             for part in parts.iter_mut() {
                 let Some(own) = call_id(part).map(Box::<str>::from) else { continue };
-                // A result without a call belongs to no unit that there was.
+                // A result without a call must not join an existing unit.
                 let unit = self.units.get(&own).cloned();
                 let unit = unit.unwrap_or_else(|| self.free_unit(own.clone()));
                 set_unit(part, Some(own), &unit);
@@ -297,7 +303,7 @@ impl Session {
         }
         let bound =
             |part: &PreparedNode| matches!(kind_of_node(part), Kind::Reasoning | Kind::Opaque);
-        // Items that the model gives one after the other are one message.
+        // Consecutive items of the model form one message.
         let goes_on = self.unit.take().filter(|_| self.provider == Provider::OpenAiResponses);
         let whole = parts.iter().any(bound) || goes_on.as_ref().is_some_and(|unit| unit.whole);
         let first = parts.iter().find_map(|part| call_id(part));
@@ -319,7 +325,8 @@ impl Session {
         self.unit = Some(OpenUnit { name: unit, whole });
     }
 
-    /// Makes ids for calls that came without, and finds the calls of results that came without: by name, else by order.
+    /// Creates ids for calls without one, and finds the calls of results without one: by name, else
+    /// by order.
     fn name_calls(&mut self, role: Role, parts: &mut [PreparedNode], number: u64) {
         if role == Role::Assistant {
             self.calls.clear();
@@ -354,22 +361,22 @@ impl Session {
             return wanted;
         }
         let free = (2u64..).map(|number| format!("{wanted}~{number}").into_boxed_str());
-        free.into_iter().find(|unit| !self.taken.contains(unit)).expect("numbers do not end")
+        free.into_iter().find(|unit| !self.taken.contains(unit)).expect("the range is unbounded")
     }
 
-    /// Ends a window: with the next commit, all turns before it go.
+    /// Ends a window: the next commit removes all turns before it.
     pub(crate) fn begin_window(&mut self) -> Result<(), ImportErrorKind> {
         self.commit()?;
         self.replaces = self.commits > 0;
         self.last = None;
-        // What comes answers nothing that was before.
+        // Later results cannot answer earlier calls.
         self.units.clear();
         self.calls.clear();
         self.unit = None;
         Ok(())
     }
 
-    /// Commits what stands in the head.
+    /// Commits the head.
     pub(crate) fn commit(&mut self) -> Result<(), ImportErrorKind> {
         if self.blank {
             return Ok(());
@@ -386,7 +393,7 @@ impl Session {
     }
 }
 
-/// Returns a group of settings.
+/// Returns a group that holds settings.
 pub(crate) fn settings_node(settings: Object, provider: Provider) -> NewNode {
     NewNode::container(names::REQUEST_TYPE)
         .attribute(names::SETTINGS, Value::Object(settings))
@@ -427,7 +434,7 @@ fn role_word(role: Role, kind: Option<&str>) -> &'static str {
     }
 }
 
-/// Gives the blocks of a system message of several a number.
+/// Numbers the blocks of a system message, if there are several.
 pub(crate) fn numbered(mut parts: Vec<NewNode>, number: u64) -> Vec<NewNode> {
     if parts.len() > 1 {
         parts.iter_mut().for_each(|part| set(part, names::MESSAGE, number));

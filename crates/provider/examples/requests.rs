@@ -1,9 +1,10 @@
-//! Prints requests for the types of the official SDKs to judge: `requests SAMPLES [PRODUCED]`.
+//! Prints requests to be checked against the types of the official SDKs: `requests SAMPLES
+//! [PRODUCED]`.
 //!
-//! Every sample is rendered for every provider; random sessions are cut down by random budgets and rendered on the way; what the
-//! SDKs' own types produced (a file of JSON Lines) is imported and rendered again.
+//! Renders every sample for every provider, renders random sessions while random budgets prune
+//! them, and imports and renders again what the SDK types produced (a JSON Lines file).
 #![expect(clippy::print_stdout, reason = "the program's output")]
-#![expect(clippy::unwrap_used, reason = "a program of the tests")]
+#![expect(clippy::unwrap_used, reason = "a test program")]
 
 #[path = "../tests/it/session.rs"]
 mod session;
@@ -25,7 +26,7 @@ fn main() {
     sessions();
 }
 
-/// What a request needs besides what a tree has.
+/// Returns the settings that a request needs besides the tree.
 fn options(provider: Provider) -> RenderOptions {
     let mut settings = Object::new();
     settings.insert("model", Value::from("a-model"));
@@ -84,7 +85,7 @@ fn produced(file: &Path) {
         let name = line.get("name").unwrap().as_str().unwrap();
         let own: Provider = line.get("provider").unwrap().as_str().unwrap().parse().unwrap();
         let request = line.get("request").unwrap();
-        // A walk through the types also makes what they allow and the service refuses: a file without its data.
+        // Generated types also allow what the service refuses: a file without its data.
         if !name.starts_with("types of ") {
             assert_accepted(name, request, own);
         }
@@ -98,7 +99,7 @@ fn produced(file: &Path) {
     }
 }
 
-/// What the types produce is accepted, so the linter has nothing to say against it.
+/// Checks that the linter accepts what the SDK types produce.
 fn assert_accepted(name: &str, request: &Value, provider: Provider) {
     let mut findings = lint_value(request, provider);
     findings.retain(|finding| finding.severity == Severity::Error);

@@ -1,4 +1,4 @@
-//! To the model and back: trees as the requests of model providers, and their messages as blocks of a tree.
+//! Converts trees to the requests of model providers, and their messages to blocks of a tree.
 //!
 //! ```text
 //! render   TreeRef ─parts→ messages ─wire→ bytes · spans · losses
@@ -6,8 +6,8 @@
 //! read     request or answer ─read→ messages of blocks; `contextree-import` fills contexts with them
 //! ```
 //!
-//! One block of a tree is one part of a message; `docs/providers.md` has the table of what maps to what, and of what is lost. The
-//! crate is pure: the same input gives the same bytes, and it does no IO.
+//! One block of a tree is one part of a message; `docs/providers.md` tables the mapping and what is
+//! lost. The crate is pure: the same input gives the same bytes, and it does no IO.
 //!
 //! ```
 //! use contextree_import::{Format, ImportOptions, import};

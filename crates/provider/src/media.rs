@@ -1,7 +1,8 @@
-//! Images, documents and sounds: how they are kept, and the ways in which providers write them.
+//! Reads and writes media: images, documents and audio.
 //!
-//! The content of such a block is text. The header `encoding` says what it is: `base64` data, a `uri`, or a `file_id` of the
-//! provider's. Without an encoding it is the text of a document. `mime` is the media type.
+//! The content of such a block is text. The header `encoding` tells how to read it: `base64` data,
+//! a `uri`, or a `file_id` of the provider. Without an encoding, it is the text of a document.
+//! `mime` is the media type.
 
 use std::borrow::Cow;
 
@@ -11,7 +12,8 @@ use contextree_tree::{Content, NewNode};
 use crate::Provider;
 use crate::parts::{View, names};
 
-/// Returns how closely an image is to be looked at, and whether it has other fields; for the other of OpenAI's two interfaces.
+/// Returns the detail level of an image and the names of its other fields, for conversion between
+/// the two OpenAI APIs.
 pub(crate) fn detail<'a>(view: &View<'a>) -> (Option<&'a Value>, Vec<&'a str>) {
     let Some(extra) = view.attribute(names::EXTRA).and_then(Value::as_object) else {
         return (None, Vec::new());
@@ -29,7 +31,7 @@ pub(crate) fn detail<'a>(view: &View<'a>) -> (Option<&'a Value>, Vec<&'a str>) {
     (found, inner.chain(outer).collect())
 }
 
-/// Returns the media as an address: data as `data:…;base64,…`.
+/// Returns the media as a URL: data as `data:…;base64,…`.
 pub(crate) fn data_url<'a>(view: &View<'a>) -> Cow<'a, str> {
     match view.encoding {
         Some("base64") => {
@@ -40,13 +42,14 @@ pub(crate) fn data_url<'a>(view: &View<'a>) -> Cow<'a, str> {
     }
 }
 
-/// Returns the media of a block that is to be as an address: data as `data:…;base64,…`.
+/// Returns the media of a new block as a URL: data as `data:…;base64,…`.
 #[must_use]
 pub fn url_of_node(node: &NewNode) -> Cow<'_, str> {
     data_url(&View::of_new(node))
 }
 
-/// Returns data as standard base64 with its padding. What the SDK of Gemini writes is the other alphabet, which no other provider reads.
+/// Returns data as standard base64 with padding. The Gemini SDK writes the URL-safe alphabet, which
+/// no other provider reads.
 pub(crate) fn base64<'a>(view: &View<'a>) -> Cow<'a, str> {
     let text = view.text();
     let padding = (4 - text.len() % 4) % 4;
@@ -56,7 +59,8 @@ pub(crate) fn base64<'a>(view: &View<'a>) -> Cow<'a, str> {
     Cow::Owned(text.replace('-', "+").replace('_', "/") + &"===="[..padding])
 }
 
-/// Returns true if anybody can read what an address refers to: not a bucket, a file of Gemini's, or a video that only Gemini watches.
+/// Returns whether a URL is publicly accessible: not a bucket, a Gemini file, or a video that only
+/// Gemini can open.
 pub(crate) fn is_public(url: &str) -> bool {
     let Some(rest) = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://")) else {
         return false;
@@ -66,7 +70,7 @@ pub(crate) fn is_public(url: &str) -> bool {
     !matches!(host, "youtu.be" | "youtube.com" | "generativelanguage.googleapis.com")
 }
 
-/// Returns a block with what an address refers to: data, if it is a `data:` address.
+/// Returns a block for what a URL refers to: the data, if it is a `data:` URL.
 #[must_use]
 pub fn from_url(kind: &str, url: Box<str>) -> NewNode {
     let data = url.strip_prefix("data:").and_then(|rest| rest.split_once(";base64,"));
@@ -84,7 +88,7 @@ fn is_mime(text: &str) -> bool {
     text.contains('/') && !text.contains([';', ','])
 }
 
-/// Returns the short name that some providers use for a type: `wav` for `audio/wav`.
+/// Returns the short name that some providers use for a media type: `wav` for `audio/wav`.
 pub(crate) fn extension(mime: &str) -> &str {
     match mime {
         "audio/mpeg" => "mp3",
@@ -92,7 +96,7 @@ pub(crate) fn extension(mime: &str) -> &str {
     }
 }
 
-/// Returns the type of a short name.
+/// Returns the media type of a short name.
 pub(crate) fn audio_mime(extension: &str) -> String {
     match extension {
         "mp3" => "audio/mpeg".to_owned(),

@@ -1,4 +1,5 @@
-//! What the messages of Anthropic and Gemini have in common: results among other parts, fields of the message, lists that were empty.
+//! Shared by the Anthropic and Gemini formats: results among other parts, message fields, lists
+//! that were empty.
 
 use contextree_json::{Object, Value};
 use contextree_tree::NewNode;
@@ -7,10 +8,11 @@ use crate::parts::{Kind, Part, View, names};
 use crate::read::set;
 use crate::render::{List, LossKind, Out};
 
-/// The position of a part in its message; noted where a result stands behind something else, and results are moved to the front.
+/// The position of a part in its message. Recorded if a result follows another part, because
+/// rendering moves results to the front.
 pub(crate) const POSITION: &str = "data_position";
 
-/// Notes the positions of the parts of a message, if a result stands behind something else.
+/// Records the positions of the parts of a message if a result follows another part.
 pub(crate) fn note_positions(parts: &mut [NewNode]) {
     let is_result = |part: &NewNode| part.kind.as_deref() == Some("result");
     let Some(other) = parts.iter().position(|part| !is_result(part)) else { return };
@@ -26,7 +28,7 @@ pub(crate) fn position(part: &Part<'_>) -> Option<u64> {
     part.node.attribute(POSITION)?.as_u64()
 }
 
-/// Returns true if two parts came in messages that stood side by side.
+/// Returns whether two parts were imported in adjacent messages.
 pub(crate) fn side_by_side(before: &Part<'_>, part: &Part<'_>) -> bool {
     match (before.message(), part.message()) {
         (Some(before), Some(part)) => part == before + 1,
@@ -34,9 +36,10 @@ pub(crate) fn side_by_side(before: &Part<'_>, part: &Part<'_>) -> bool {
     }
 }
 
-/// Returns the parts of a message in the groups in which their results came, where `apart` says so.
+/// Splits the parts of a message into the groups in which their results were imported, where
+/// `apart` allows it.
 ///
-/// All results are collected before any is written, because only then it is known which are missing.
+/// All results are collected before any is written, because only then are the missing ones known.
 pub(crate) fn groups<'m, 'a>(
     parts: &'m [Part<'a>],
     apart: impl Fn(&Part<'a>, &Part<'a>) -> bool,
@@ -48,8 +51,8 @@ pub(crate) fn groups<'m, 'a>(
     })
 }
 
-/// Appends the fields of a message, whichever of its parts has them; notes those of others, and of further messages that it was made of.
-/// `may` says whose fields can stand here.
+/// Writes the fields of a message, whichever part carries them. Reports fields of other providers
+/// and of merged messages as lost. `may` decides which fields are allowed here.
 pub(crate) fn write_message_fields<'a>(
     out: &mut Out,
     parts: &[Part<'a>],
@@ -72,7 +75,7 @@ pub(crate) fn write_message_fields<'a>(
     }
 }
 
-/// Notes fields of another provider's message.
+/// Reports the message fields of another provider as lost.
 pub(crate) fn drop_message_fields(out: &mut Out, view: &View<'_>, id: &str) {
     if let Some(fields) = view.attribute(names::MESSAGE_EXTRA).and_then(Value::as_object)
         && !view.is_from(out.rendered.provider)
@@ -86,7 +89,8 @@ fn note_fields(out: &mut Out, fields: &Object, id: &str) {
     out.loss(LossKind::Field, id, names.join(", "));
 }
 
-/// Appends the settings behind the messages. Lists that were empty, and stayed among the settings, give way to what the tree says.
+/// Writes the settings after the messages. Lists that were empty on import give way to the content
+/// of the tree.
 pub(crate) fn write_settings(out: &mut Out, settings: &Object, system: &[&str], but: &[&str]) {
     let spans = out.rendered.spans.iter().take_while(|span| span.slot.list != List::Messages);
     let lists: Vec<List> = spans.map(|span| span.slot.list).collect();

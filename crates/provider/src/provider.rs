@@ -18,7 +18,7 @@ pub enum Provider {
 }
 
 impl Provider {
-    /// All of them.
+    /// Every provider.
     pub const ALL: [Provider; 4] =
         [Provider::OpenAiChat, Provider::OpenAiResponses, Provider::Anthropic, Provider::Gemini];
 
@@ -33,7 +33,7 @@ impl Provider {
         }
     }
 
-    /// Returns the name of the list that the conversation is in.
+    /// Returns the name of the field that holds the conversation.
     #[must_use]
     pub fn messages_field(self) -> &'static str {
         match self {
@@ -43,7 +43,8 @@ impl Provider {
         }
     }
 
-    /// Returns the name of the field that ends what is to be cached, on a part of a message; nothing if the provider knows no such.
+    /// Returns the name of the field that sets a cache breakpoint on a part of a message; `None` if
+    /// the provider has none.
     #[must_use]
     pub fn breakpoint_field(self) -> Option<&'static str> {
         match self {
@@ -53,7 +54,7 @@ impl Provider {
         }
     }
 
-    /// Returns the fields of a request that the tree decides; settings cannot have these names.
+    /// Returns the request fields that the tree determines; settings cannot have these names.
     pub(crate) fn reserved_fields(self) -> &'static [&'static str] {
         match self {
             Provider::OpenAiChat => &["messages", "tools"],
@@ -70,7 +71,7 @@ impl fmt::Display for Provider {
     }
 }
 
-/// A name that is no provider's.
+/// Not the name of a provider.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownProvider(
     /// The name.
@@ -80,7 +81,7 @@ pub struct UnknownProvider(
 impl fmt::Display for UnknownProvider {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names = Provider::ALL.map(Provider::name).join("`, `");
-        write!(formatter, "unknown provider `{}`; there are `{names}`", self.0)
+        write!(formatter, "unknown provider `{}`; expected one of `{names}`", self.0)
     }
 }
 

@@ -1,4 +1,5 @@
-//! Definitions of tools. The content is `{"name":…,"description":…,"parameters":…}`, or a provider's own object.
+//! Reads and writes tool definitions. The content is `{"name":…,"description":…,"parameters":…}`,
+//! or an object that only its provider understands.
 
 use contextree_json::{Object, Value};
 use contextree_tree::Content;
@@ -9,23 +10,23 @@ use crate::parts::{Part, View};
 use crate::render::wire::lose_fields;
 use crate::render::{List, LossKind, Out, Slot};
 
-/// A definition, as one provider sees it.
+/// A tool definition, as one provider sees it.
 pub(crate) enum Definition<'a> {
     /// A function.
     Function {
         /// Its name.
         name: &'a str,
-        /// What it does.
+        /// Its description.
         description: Option<&'a Value>,
         /// The schema of its arguments.
         parameters: Option<&'a Value>,
     },
-    /// A tool of the provider's own.
+    /// A tool that the provider defines.
     Own(&'a Value),
 }
 
 impl<'a> Definition<'a> {
-    /// Returns a definition; nothing, and a note, if the provider does not know such a tool.
+    /// Returns a definition; `None`, and a loss, if the provider does not know such a tool.
     pub(crate) fn of(
         out: &mut Out,
         view: &View<'a>,
@@ -39,7 +40,8 @@ impl<'a> Definition<'a> {
         if let Some(name) = value.get("name").and_then(Value::as_str)
             && view.form() != Some(OWN)
         {
-            // Some want a field even if there is nothing to say; `null` is their word for that, and nobody else's.
+            // Some providers require a field even if it is empty. Their `null` is not sent to
+            // others.
             let own = view.is_from(provider);
             let field = |name| value.get(name).filter(|it| own || !it.is_null());
             return Some(Definition::Function {
@@ -56,8 +58,8 @@ impl<'a> Definition<'a> {
     }
 }
 
-/// Returns the definition of a tool with free text as its input, in the words of the other of OpenAI's two interfaces; and the names of
-/// fields that it has no words for.
+/// Converts a custom tool (free text as input) between the two OpenAI APIs; also returns the names
+/// of fields that cannot be converted.
 pub(crate) fn custom_tool(view: &View<'_>, provider: Provider) -> Option<(Value, Vec<String>)> {
     let Content::Json(value) = view.content else { return None };
     let (custom, outer) = match (view.provider()?, provider) {
@@ -94,7 +96,7 @@ pub(crate) fn custom_tool(view: &View<'_>, provider: Provider) -> Option<(Value,
     Some((Value::Object(Object::from_iter(tool)), lost))
 }
 
-/// Brings the format of a custom tool to the words of a provider: Chat Completions has a grammar one level further down.
+/// Converts the format of a custom tool: Chat Completions nests the grammar one level deeper.
 fn grammar(format: &Value, provider: Provider) -> Value {
     let Some(fields) = format.as_object() else { return format.clone() };
     let is_grammar = format.get("type").and_then(Value::as_str) == Some("grammar");
@@ -115,8 +117,8 @@ fn grammar(format: &Value, provider: Provider) -> Value {
     Value::Object(said)
 }
 
-/// Returns whether a function of OpenAI's wants its schema to be kept strictly, and the names of its other fields; for the other of
-/// the two interfaces.
+/// Returns the `strict` flag of an OpenAI function and the names of its other fields, for
+/// conversion between the two APIs.
 pub(crate) fn strictness<'a>(view: &View<'a>) -> (Option<&'a Value>, Vec<&'a str>) {
     let Some(extra) = view.attribute(names::EXTRA).and_then(Value::as_object) else {
         return (None, Vec::new());
@@ -137,9 +139,9 @@ fn split_strict(fields: &Object) -> (Option<&Value>, Vec<&str>) {
     (strict, fields.keys().filter(|name| *name != "strict").collect())
 }
 
-/// A function, as a provider is told about it.
+/// A function definition to be written.
 pub(crate) struct Function<'a> {
-    /// The node that defines it.
+    /// The node with the definition.
     pub(crate) id: &'a str,
     pub(crate) view: View<'a>,
     pub(crate) name: &'a str,
@@ -147,7 +149,8 @@ pub(crate) struct Function<'a> {
     pub(crate) parameters: Option<&'a Value>,
 }
 
-/// Writes the list of tools, if there is one. What is the provider's own is written as it is, functions by `write`.
+/// Writes the list of tools, unless it is empty. Provider-defined tools are written unchanged,
+/// functions by `write`.
 pub(crate) fn write_tools(
     out: &mut Out,
     parts: &[Part<'_>],
@@ -186,10 +189,10 @@ pub(crate) fn write_tools(
     }
 }
 
-/// The form of a tool that only its provider knows.
+/// The form of a tool that only its provider understands.
 pub(crate) const OWN: &str = "own";
 
-/// Returns the content of a function's definition.
+/// Returns the content of a function definition.
 #[must_use]
 pub fn function(name: Value, description: Option<Value>, parameters: Option<Value>) -> Content {
     let mut object = Object::new();

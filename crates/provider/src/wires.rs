@@ -1,4 +1,4 @@
-//! Which provider is written by whom.
+//! Maps each provider to its writer.
 
 use crate::Provider;
 use crate::render::Wire;

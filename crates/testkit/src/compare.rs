@@ -1,4 +1,5 @@
-//! The engine against the naive model: after every step the same answer, after every commit the same bytes.
+//! Compares the engine with the naive model: the same answer after every step, the same bytes after
+//! every commit.
 
 use std::fmt::Debug;
 
@@ -8,20 +9,20 @@ use crate::drive::{Did, Driver};
 use crate::generate::Session;
 use crate::model::{Model, Outcome, Report};
 
-/// Runs the session of a seed through both; returns how many steps it had.
+/// Runs the session of a seed through both; returns the number of steps.
 ///
 /// # Errors
 ///
-/// Where they part: the seed, the step, and both answers.
+/// If they differ; the message has the seed, the step and both answers.
 pub fn compare_session(seed: u64) -> Result<usize, String> {
     compare(Session::new(seed))
 }
 
-/// Runs a session through both; returns how many steps it had.
+/// Runs a session through both; returns the number of steps.
 ///
 /// # Errors
 ///
-/// As [`compare_session`].
+/// In the same cases as [`compare_session`].
 pub fn compare(mut session: Session) -> Result<usize, String> {
     let seed = session.seed();
     let mut model = Model::new();
@@ -117,7 +118,7 @@ fn diff(
     same(text(&model.diff(older, newer)), got.as_str(), || at("diff"))
 }
 
-/// Snapshots of the past are still what they were, and any two can be compared.
+/// Checks that past snapshots are unchanged, and that any two can be compared.
 fn all_snapshots(
     model: &Model,
     driver: &Driver,

@@ -1,4 +1,4 @@
-//! Feeding a session to the real engine.
+//! Runs sessions on the real engine.
 
 use contextree::engine::{CallError, CallStart, Reference};
 use contextree::json::Value;
@@ -17,14 +17,14 @@ pub struct Driver {
     handles: Vec<(String, Reference)>,
 }
 
-/// What a step did.
+/// The effect of a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Did {
     /// A node was added.
     Added(String),
-    /// A node was moved; ids that became others.
+    /// A node was moved; its old and new ids.
     Moved(Vec<(String, String)>),
-    /// Something else.
+    /// Any other effect.
     Done,
     /// A commit, or a call that was completed.
     Committed(Box<CommitReport>),
@@ -33,17 +33,17 @@ pub enum Did {
 }
 
 impl Driver {
-    /// Returns a driver of an empty context.
+    /// Creates a driver of an empty context.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Carries out a step.
+    /// Runs a step.
     ///
     /// # Errors
     ///
-    /// The engine refused it.
+    /// If the engine refuses it.
     pub fn step(&mut self, step: &Step) -> Result<Did, Refusal> {
         match step {
             Step::Retain { node } => {
@@ -147,11 +147,11 @@ fn refusal(error: &OpError) -> Refusal {
     Refusal { code: error.code().into(), reason: error.reason().into() }
 }
 
-/// Turns a step into an operation of the engine.
+/// Converts a step to an operation of the engine.
 ///
 /// # Panics
 ///
-/// The step is none: handles, batches, commits and calls are not.
+/// If the step is not a single operation: a handle, a batch, a commit or a call.
 #[must_use]
 pub fn op(step: &Step) -> Op {
     match step {
@@ -229,7 +229,7 @@ fn new_node(spec: &NodeSpec) -> NewNode {
     }
 }
 
-/// Returns a policy as the engine knows it.
+/// Converts a policy to one of the engine.
 #[must_use]
 pub fn policy(policy: &Policy) -> contextree::Policy {
     let measure = |measure: &Measure| match measure {

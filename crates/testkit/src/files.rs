@@ -1,8 +1,9 @@
-//! The files of a test binary.
+//! Checks the files of a test binary.
 
 use std::path::Path;
 
-/// Fails unless every file of a folder of tests is a module of its `main.rs`, whose text is `main`.
+/// Panics unless every file in a folder of tests is a module of its `main.rs`, whose text is
+/// `main`.
 ///
 /// # Panics
 ///

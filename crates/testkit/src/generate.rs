@@ -1,7 +1,7 @@
-//! Random sessions, the same ones from the same seed.
+//! Generates random sessions, the same for the same seed.
 //!
-//! A step is chosen by looking at the model, so that most steps are accepted and the others are
-//! refused for all the reasons that the contract knows.
+//! Steps are chosen with the help of the model, so that most are accepted and the others are
+//! refused for every reason in the contract.
 //!
 //! ```
 //! use contextree_testkit::generate::Sessions;
@@ -23,7 +23,7 @@ use crate::model::Model;
 use crate::model::tree::{Class, Node, Tree};
 use crate::script::{Cue, Exclude, Limit, Measure, NodeSpec, Place, Policy, Step, Zone};
 
-/// An endless row of sessions.
+/// An endless series of sessions.
 #[derive(Clone, Debug)]
 pub struct Sessions {
     rng: Rng,
@@ -44,7 +44,7 @@ impl Iterator for Sessions {
     }
 }
 
-/// One session: 30 to 60 steps, the last of them a commit.
+/// A session of 30 to 60 steps that ends with a commit.
 #[derive(Clone, Debug)]
 pub struct Session {
     seed: u64,
@@ -55,15 +55,15 @@ pub struct Session {
 }
 
 impl Session {
-    /// Returns the session of a seed; this is how one that failed is run again.
+    /// Returns the session of a seed, for example to repeat one that failed.
     pub fn new(seed: u64) -> Session {
         let mut rng = Rng::new(seed);
         let left = 30 + rng.below(31);
         Session { seed, rng, left, budgets: false, calls: false }
     }
 
-    /// Returns a session of a seed whose policies exclude nodes and clear at least so much, too. Another one than [`Session::new`]'s: the
-    /// digests of those are kept.
+    /// Returns the session of a seed whose policies also use `exclude` and `clear_at_least`. It
+    /// differs from [`Session::new`], whose digests are stored.
     pub fn with_budgets(seed: u64) -> Session {
         Session { budgets: true, ..Session::new(seed) }
     }
@@ -78,7 +78,7 @@ impl Session {
         self.seed
     }
 
-    /// Returns the next step for a context in the state of `model`, or none at the end.
+    /// Returns the next step for a context in the state of `model`; `None` at the end.
     pub fn next_step(&mut self, model: &Model) -> Option<Step> {
         self.left = self.left.checked_sub(1)?;
         if self.left == 0 {
@@ -136,9 +136,9 @@ pub fn next_step(rng: &mut Rng, model: &Model) -> Step {
     }
 }
 
-/// Returns a step that may stand in a batch.
+/// Returns a step that is allowed in a batch.
 fn simple_step(rng: &mut Rng, model: &Model) -> Step {
-    // Large sessions add nothing but time.
+    // Larger sessions would only take more time.
     let crowded = model.state.tree.nodes.len() > 60;
     match rng.below(100) {
         0..=50 if !crowded => add(rng, model),
@@ -158,7 +158,7 @@ fn simple_step(rng: &mut Rng, model: &Model) -> Step {
     }
 }
 
-/// Returns a batch of two to five steps, each chosen with the ones before it already done.
+/// Returns a batch of two to five steps, each chosen in the state after the previous ones.
 fn batch(rng: &mut Rng, model: &Model) -> Step {
     let mut draft = model.draft();
     let should_hold = rng.percent(75);
@@ -200,7 +200,7 @@ fn relocate(rng: &mut Rng, model: &Model) -> Step {
         model.state.tree.nodes.get(&node).is_some_and(|node| node.class() == Class::Container);
     let mut place = place(rng, model, is_container);
     if rng.percent(1) {
-        // Under itself or below it.
+        // Into itself, or into a descendant.
         if let Some(own) = model.state.tree.resolve(&node) {
             let parent = rng.pick(&model.state.tree.subtree_ids(&own)).clone();
             place = Place::Into { parent, offset: None };
@@ -259,7 +259,7 @@ fn edit(rng: &mut Rng, model: &Model) -> Step {
     Step::Edit { node, content, set, unset }
 }
 
-/// Returns a node to be added.
+/// Returns a node to add.
 fn spec(rng: &mut Rng, model: &Model) -> NodeSpec {
     let mut node = NodeSpec::default();
     if rng.percent(30) {
@@ -319,7 +319,7 @@ fn spec(rng: &mut Rng, model: &Model) -> NodeSpec {
     node
 }
 
-/// Makes a node one that is refused wherever it goes.
+/// Changes a node so that it is refused in any place.
 fn spoil(rng: &mut Rng, node: &mut NodeSpec) {
     match rng.below(9) {
         0 => node.node_type = Some(rng.word(&["^sys", "^other", "^:x"]).to_owned()),
@@ -353,7 +353,7 @@ fn node_class(node: &NodeSpec) -> Class {
     crate::model::tree::class(node.node_type.as_deref().unwrap_or("block"))
 }
 
-/// Returns a place that fits in most cases.
+/// Returns a place that is valid in most cases.
 fn place(rng: &mut Rng, model: &Model, is_container: bool) -> Place {
     let tree = &model.state.tree;
     let parent = parent_name(rng, model);
@@ -399,7 +399,7 @@ fn place(rng: &mut Rng, model: &Model, is_container: bool) -> Place {
     }
 }
 
-/// Returns the name of something that mostly accepts children.
+/// Returns the name of a node that usually accepts children.
 fn parent_name(rng: &mut Rng, model: &Model) -> String {
     let tree = &model.state.tree;
     let groups = names(model, |_, tree, node| {
@@ -419,7 +419,7 @@ fn parent_name(rng: &mut Rng, model: &Model) -> String {
     }
 }
 
-/// Returns the name of a node that may be removed and moved, if there is one.
+/// Returns the name of a node that can be removed and moved, if there is one.
 fn movable_name(rng: &mut Rng, model: &Model) -> String {
     let movable = names(model, |_, tree, node| {
         matches!(node.class(), Class::Block | Class::Container) && !tree.in_sealed_core(&node.id)
@@ -427,7 +427,7 @@ fn movable_name(rng: &mut Rng, model: &Model) -> String {
     if movable.is_empty() { any_name(rng, model) } else { rng.pick(&movable).clone() }
 }
 
-/// Returns the name of any node, and sometimes of none.
+/// Returns the name of any node, and sometimes of a missing one.
 fn any_name(rng: &mut Rng, model: &Model) -> String {
     match rng.below(40) {
         0 => "nobody".to_owned(),
@@ -450,7 +450,7 @@ fn held_name(rng: &mut Rng, model: &Model) -> String {
     }
 }
 
-/// Returns the ids of the nodes that a condition on cycle, tree and node accepts.
+/// Returns the ids of the nodes that satisfy a condition on cycle, tree and node.
 fn names(model: &Model, accepts: impl Fn(u64, &Tree, &Node) -> bool) -> Vec<String> {
     let state = &model.state;
     let nodes = state.tree.nodes.values();
@@ -464,7 +464,7 @@ fn is_turn_name(tree: &Tree, name: &str) -> bool {
     tree.nodes.get(name).is_some_and(|node| node.class() == Class::Turn)
 }
 
-/// Returns an id to be given: fresh, taken, odd, or one that would be made later.
+/// Returns an explicit id: fresh, taken, unusual, or one that would be generated later.
 fn given_id(rng: &mut Rng, model: &Model) -> String {
     let cycle = model.state.cycle;
     match rng.below(20) {
@@ -559,7 +559,7 @@ fn add_budget(rng: &mut Rng, model: &Model, policy: &mut Policy) {
         let exclude = if rng.percent(50) {
             Exclude::Kind(rng.word(&["text", "call", "result"]).to_owned())
         } else {
-            // An id with a quote in it would need to be written differently; no session has one that could stay.
+            // An id with a quote would need escaping; ids of nodes that persist have none.
             Exclude::Id(any_name(rng, model).replace(['\'', '\\'], ""))
         };
         policy.exclude.push(exclude);

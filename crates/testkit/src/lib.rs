@@ -1,12 +1,13 @@
-//! What the tests and benchmarks of all crates share. Nothing here is published.
+//! Shared by the tests and benchmarks of all crates. Not published.
 //!
-//! - [`model`]: a deliberately naive second implementation of `docs/operations.md`; [`generate`] makes random sessions as
-//!   [`script`]s, [`drive`] feeds them to the engine, [`compare`] holds both against each other.
+//! - [`model`]: a second, deliberately naive implementation of `docs/operations.md`; [`generate`]
+//!   makes random sessions as [`script`]s, [`drive`] runs them on the engine, [`compare`] compares
+//!   both.
 //! - [`naive`]: a second, simple evaluator of selectors.
-//! - [`suite`]: what every store must do, as one test per promise.
+//! - [`suite`]: the requirements on stores, as one test each.
 //! - [`postgres`]: a private PostgreSQL server.
-//! - [`Rng`]: the one source of random numbers.
-//! - [`assert_every_file_is_a_module`]: no test file is left out of its test binary.
+//! - [`Rng`]: the source of random numbers.
+//! - [`assert_every_file_is_a_module`]: checks that no test file is left out of its test binary.
 
 pub mod compare;
 pub mod drive;

@@ -1,6 +1,7 @@
-//! Random numbers.
+//! Generates random numbers.
 
-/// A small generator of numbers (SplitMix64): no clock, no state but its seed, the same numbers everywhere.
+/// A small random number generator (SplitMix64): no clock, no state but its seed, the same sequence
+/// on every machine.
 ///
 /// The digests in `tests/fixtures` depend on its sequence.
 #[derive(Clone, Debug)]
@@ -9,7 +10,7 @@ pub struct Rng {
 }
 
 impl Rng {
-    /// Returns the generator of a seed.
+    /// Creates the generator of a seed.
     #[must_use]
     pub fn new(seed: u64) -> Rng {
         Rng { state: seed }
@@ -24,17 +25,17 @@ impl Rng {
         mixed ^ (mixed >> 31)
     }
 
-    /// Returns a number below `bound`, which is not 0.
+    /// Returns a number below `bound`, which must not be 0.
     pub fn below(&mut self, bound: u64) -> u64 {
         self.next_u64() % bound
     }
 
-    /// Returns an index into something of this length, which is not 0.
+    /// Returns an index into something of this length, which must not be 0.
     pub fn index(&mut self, length: usize) -> usize {
         self.below(length as u64) as usize
     }
 
-    /// Returns a number from `low` to `high`, both possible.
+    /// Returns a number from `low` to `high`, both inclusive.
     pub fn range(&mut self, low: i64, high: i64) -> i64 {
         low + self.below((high - low + 1) as u64) as i64
     }
@@ -44,17 +45,17 @@ impl Rng {
         self.below(100) < percent
     }
 
-    /// Returns one of the things, of which there is at least one.
+    /// Returns one of the things, which must not be empty.
     pub fn pick<'a, T>(&mut self, things: &'a [T]) -> &'a T {
         &things[self.index(things.len())]
     }
 
-    /// Returns one of the words, of which there is at least one.
+    /// Returns one of the words, which must not be empty.
     pub fn word<'a>(&mut self, words: &[&'a str]) -> &'a str {
         words[self.index(words.len())]
     }
 
-    /// Returns true once in `times`, on average.
+    /// Returns true once in `times` calls, on average.
     pub fn one_in(&mut self, times: u64) -> bool {
         self.below(times) == 0
     }

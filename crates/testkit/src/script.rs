@@ -1,6 +1,6 @@
-//! A session as plain data: the steps that the model and the engine are both fed.
+//! Sessions as plain data: the steps that are run on both the model and the engine.
 //!
-//! Nothing here knows the engine. The rules are those of `docs/operations.md`.
+//! Does not depend on the engine. The rules are those of `docs/operations.md`.
 
 use contextree_json::Value;
 
@@ -11,7 +11,7 @@ pub enum Place {
     Into {
         /// The parent's id or region word.
         parent: String,
-        /// The offset; for `add` absent means 0, for `move` absent means the node's own.
+        /// The offset; if missing, 0 for `add` and the node's own for `move`.
         offset: Option<i64>,
     },
     /// Into a zone of a turn.
@@ -57,11 +57,11 @@ pub enum Cue {
 /// A node to be added.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NodeSpec {
-    /// The id, or none to have one made.
+    /// The id; `None` to have one generated.
     pub id: Option<String>,
-    /// The node type, or none for a plain block.
+    /// The node type; `None` for a plain block.
     pub node_type: Option<String>,
-    /// Time to live; negative numbers are here to be refused.
+    /// Time to live; negative numbers test the refusal.
     pub ttl: Option<i64>,
     /// Pruning priority.
     pub priority: i64,
@@ -75,11 +75,11 @@ pub struct NodeSpec {
     pub tags: Vec<String>,
     /// Provenance header.
     pub provenance: Option<String>,
-    /// Content, text or JSON; absent is not the same as null.
+    /// Content, text or JSON; missing is not the same as null.
     pub content: Option<Value>,
-    /// Goes when empty.
+    /// Whether it is removed when empty.
     pub removable: bool,
-    /// Protected from pruning.
+    /// Whether it is protected from pruning.
     pub pinned: bool,
     /// Custom attributes.
     pub attributes: Vec<(String, Value)>,
@@ -88,17 +88,17 @@ pub struct NodeSpec {
 /// A limit of a pruning policy.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Limit {
-    /// Take blocks until at least this many are gone.
+    /// Remove blocks until at least this many are removed.
     Remove(u64),
-    /// Limit on the whole tree.
+    /// Limit the whole tree.
     Total(Measure, u64),
-    /// Limit on one region: `^sys`, `^seq` or `^ah`.
+    /// Limit one region: `^sys`, `^seq` or `^ah`.
     Region(String, Measure, u64),
-    /// Limit on each turn and on the head.
+    /// Limit each turn and the head.
     Turn(Measure, u64),
-    /// Whole turns, oldest first, until at most this many remain.
+    /// Remove whole turns, oldest first, until at most this many remain.
     Depth(u64),
-    /// If the limits before took anything, take more until at least this much is gone.
+    /// If the limits before removed anything, remove more until at least this much is removed.
     ClearAtLeast(Measure, u64),
 }
 
@@ -107,7 +107,7 @@ pub enum Limit {
 pub enum Exclude {
     /// Blocks of this kind.
     Kind(String),
-    /// The node with this id, and everything below it.
+    /// The node with this id, and its descendants.
     Id(String),
 }
 
@@ -123,11 +123,11 @@ pub enum Measure {
 /// A pruning policy.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Policy {
-    /// The newest K turns are protected.
+    /// The number of newest turns that are protected.
     pub protect_turns: u64,
-    /// Applied in order.
+    /// The limits, applied in order.
     pub limits: Vec<Limit>,
-    /// What they pass over.
+    /// What the limits skip.
     pub exclude: Vec<Exclude>,
 }
 
@@ -136,9 +136,9 @@ pub struct Policy {
 pub enum Step {
     /// Add a node.
     Add {
-        /// Where.
+        /// The place.
         place: Place,
-        /// What.
+        /// The node.
         node: NodeSpec,
     },
     /// Change an active node.
@@ -149,19 +149,19 @@ pub enum Step {
         content: Option<Value>,
         /// Headers and attributes to set.
         set: Vec<(String, Value)>,
-        /// Headers and attributes to take away.
+        /// Headers and attributes to unset.
         unset: Vec<String>,
     },
-    /// Remove a node and everything below it.
+    /// Remove a node and its descendants.
     Remove {
         /// The node.
         node: String,
     },
-    /// Move a node and everything below it.
+    /// Move a node and its descendants.
     Move {
         /// The node.
         node: String,
-        /// Where to.
+        /// The new place.
         place: Place,
     },
     /// Change a priority on behalf of a policy.
@@ -198,7 +198,7 @@ pub enum Step {
         /// The steps.
         Vec<Step>,
     ),
-    /// Commit, with a pruning policy or none.
+    /// Commit, optionally with a pruning policy.
     Commit {
         /// The policy.
         policy: Option<Policy>,
@@ -224,6 +224,6 @@ pub enum Step {
 pub struct Refusal {
     /// The stable code, such as `E_SEALED`.
     pub code: String,
-    /// The finer reason, such as `second_core`; empty where the code says it all.
+    /// The finer reason, such as `second_core`; empty if the code is enough.
     pub reason: String,
 }

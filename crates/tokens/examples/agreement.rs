@@ -1,4 +1,5 @@
-//! Writes the vocabularies, ten thousand texts and our tokens of them to a folder, for `cargo xtask test` to compare with PyPI `tiktoken`.
+//! Writes the vocabularies, ten thousand texts and their tokens to a folder, which `cargo xtask
+//! test` compares with PyPI `tiktoken`.
 #![expect(clippy::print_stdout, reason = "the program's output")]
 
 use std::fmt::Write as _;
@@ -13,7 +14,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let folder = std::env::args().nth(1).ok_or("a folder is needed")?;
     let folder = Path::new(&folder);
     let texts = texts::texts(10_000);
-    // One text per line, as the hexadecimal digits of its bytes: nothing to escape.
+    // One text per line, in hexadecimal, so that nothing needs escaping.
     std::fs::write(
         folder.join("texts.hex"),
         texts.iter().map(|text| hex(text.as_bytes())).collect::<String>(),

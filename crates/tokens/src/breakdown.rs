@@ -1,4 +1,4 @@
-//! What a snapshot is made of, in tokens.
+//! Breaks a snapshot down into tokens by region, turn, role and so on.
 
 use std::collections::BTreeMap;
 
@@ -8,12 +8,12 @@ use contextree_tree::{NodeRef, Region, TreeRef};
 use crate::counter::TokenCounter;
 use crate::spoken::Measured;
 
-/// Tokens and the blocks that they are in.
+/// A number of tokens and blocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {
     /// Tokens.
     pub tokens: u64,
-    /// Those of them that are estimates of images and other data, whatever counts the rest.
+    /// Those of the tokens that are estimates for images and other data, with any tokenizer.
     pub media: u64,
     /// Blocks.
     pub blocks: u64,
@@ -27,7 +27,7 @@ impl Count {
         self.blocks += 1;
     }
 
-    /// Takes one block away again.
+    /// Removes one block.
     pub(crate) fn take(&mut self, measured: Measured) {
         self.tokens -= measured.tokens;
         self.media -= measured.media;
@@ -40,23 +40,24 @@ impl Count {
 pub enum By {
     /// `^sys`, `^seq`, `^ah`: always these three, in this order.
     Region,
-    /// The turn, in order of the document; the head last. Blocks of `^sys` have none.
+    /// The turn, in document order, with the head last. Blocks in `^sys` have no turn.
     Turn,
-    /// The role, the default one included.
+    /// The role, including the default role.
     Role,
     /// The kind.
     Kind,
     /// The key.
     Key,
-    /// The tag. A block counts for each of its tags, so the groups may add up to more than the total.
+    /// The tag. A block counts for each of its tags, so the groups may add up to more than the
+    /// total.
     Tag,
 }
 
 impl By {
-    /// All of them.
+    /// Every grouping.
     pub const ALL: [By; 6] = [By::Region, By::Turn, By::Role, By::Kind, By::Key, By::Tag];
 
-    /// Returns the word: `region`.
+    /// Returns the name: `region`.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -69,7 +70,7 @@ impl By {
         }
     }
 
-    /// Returns what a word means.
+    /// Returns the grouping with this name.
     #[must_use]
     pub fn from_word(word: &str) -> Option<By> {
         By::ALL.into_iter().find(|by| by.word() == word)
@@ -79,16 +80,16 @@ impl By {
 /// One group of blocks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Group {
-    /// A region's word, a turn's id, a role and so on; nothing for the blocks that have none.
+    /// The name of a region, the id of a turn, a role and so on; `None` for blocks without one.
     pub name: Option<String>,
-    /// How much is in it.
+    /// Its tokens and blocks.
     pub count: Count,
 }
 
-/// A snapshot in tokens, as plain data.
+/// The tokens of a snapshot by every grouping, as plain data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Breakdown {
-    /// All of it.
+    /// The whole snapshot.
     pub total: Count,
     /// By region.
     pub regions: Vec<Group>,
@@ -119,7 +120,7 @@ impl Breakdown {
     }
 }
 
-/// Returns what a tree is made of. For one snapshot after another, a [`Tally`](crate::Tally) is cheaper.
+/// Breaks a tree down. For a series of snapshots, a [`Tally`](crate::Tally) is cheaper.
 #[must_use]
 pub fn breakdown(tree: TreeRef<'_>, counter: &TokenCounter) -> Breakdown {
     let mut sums = Sums::default();
@@ -129,7 +130,7 @@ pub fn breakdown(tree: TreeRef<'_>, counter: &TokenCounter) -> Breakdown {
     sums.breakdown(tree)
 }
 
-/// Counts by name, and of the blocks that have none.
+/// Counts by name, and of blocks without a name.
 #[derive(Clone, Debug, Default)]
 struct Groups {
     named: BTreeMap<String, Count>,
@@ -137,7 +138,7 @@ struct Groups {
 }
 
 impl Groups {
-    /// Changes the count of a name. A name that nothing is left of is forgotten.
+    /// Changes the count of a name, and removes it when it reaches zero.
     fn change(&mut self, name: Option<&str>, change: impl Fn(&mut Count)) {
         let Some(name) = name else { return change(&mut self.without) };
         if let Some(count) = self.named.get_mut(name) {
@@ -155,7 +156,7 @@ impl Groups {
         (self.without.blocks > 0).then_some(Group { name: None, count: self.without })
     }
 
-    /// Returns all groups: those with the most tokens first, then by name.
+    /// Returns all groups: largest first, then by name.
     fn largest_first(&self) -> Vec<Group> {
         let named = self.named.iter();
         let named = named.map(|(name, count)| Group { name: Some(name.clone()), count: *count });
@@ -167,12 +168,12 @@ impl Groups {
     }
 }
 
-/// Sums that blocks can be added to and taken from.
+/// Sums to which blocks can be added and from which they can be removed.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sums {
     pub(crate) total: Count,
     regions: [Count; 3],
-    /// By id; the head under its region's word.
+    /// By id; the head by the name of its region.
     turns: Groups,
     roles: Groups,
     kinds: Groups,
@@ -181,12 +182,12 @@ pub(crate) struct Sums {
 }
 
 impl Sums {
-    /// Counts a block.
+    /// Adds a block.
     pub(crate) fn add(&mut self, block: NodeRef<'_>, region: Region, measured: Measured) {
         self.each(block, region, |count| count.add(measured));
     }
 
-    /// Counts a block no more. It must have been counted, as it is.
+    /// Removes a block. It must have been added with the same fields.
     pub(crate) fn take(&mut self, block: NodeRef<'_>, region: Region, measured: Measured) {
         self.each(block, region, |count| count.take(measured));
     }
@@ -202,7 +203,7 @@ impl Sums {
         let tags = block.attribute("tags").and_then(|tags| tags.as_array()).unwrap_or_default();
         let mut tagged = false;
         for (index, tag) in tags.iter().enumerate() {
-            // A tag that is there twice is one tag.
+            // A repeated tag counts once.
             if let Some(tag) = tag.as_str().filter(|_| !tags[..index].contains(tag)) {
                 self.tags.change(Some(tag), &change);
                 tagged = true;
@@ -249,7 +250,7 @@ impl Sums {
     }
 }
 
-/// Returns the turn that a block stands in; the head by its word.
+/// Returns the turn of a block; for the head, the name of its region.
 fn turn_of(block: NodeRef<'_>, region: Region) -> Option<&str> {
     match region {
         Region::Sys => None,

@@ -1,10 +1,11 @@
-//! The class of a character, as the patterns of the encodings see it.
+//! Classifies characters as the patterns of the encodings do.
 
-/// 4352 block numbers, then the blocks of 256 classes each. Written by `cargo xtask tokens --write`.
+/// 4352 block numbers, followed by blocks of 256 classes each. Written by `cargo xtask tokens
+/// --write`.
 static TABLE: &[u8] = include_bytes!("../data/classes.bin");
 const BLOCKS: usize = 0x11_0000 / 256;
 
-/// What a character is. The numbers are those of `tests/it/data/classes.rs`.
+/// The class of a character. The numbers equal those in `tests/it/data/classes.rs`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Class {
     /// Anything else: punctuation, symbols, control characters.
@@ -19,7 +20,7 @@ pub(crate) enum Class {
     Mark = 4,
     /// A number.
     Number = 5,
-    /// White space that does not end a line.
+    /// Whitespace that does not end a line.
     Space = 6,
     /// A carriage return or a line feed.
     Newline = 7,
@@ -36,7 +37,7 @@ const ALL: [Class; 8] = [
     Class::Newline,
 ];
 
-/// The classes of ASCII, and `Other` beyond it.
+/// The classes of ASCII characters; `Other` for the remaining bytes.
 static ASCII: [Class; 256] = ascii();
 
 const fn ascii() -> [Class; 256] {
@@ -57,20 +58,21 @@ const fn ascii() -> [Class; 256] {
 }
 
 impl Class {
-    /// True for every letter.
+    /// Returns whether this is a letter.
     #[inline]
     pub(crate) fn is_letter(self) -> bool {
         matches!(self, Class::Upper | Class::Lower | Class::Caseless)
     }
 
-    /// True for what is neither a letter, nor a number, nor white space.
+    /// Returns whether this is neither a letter, nor a number, nor whitespace.
     #[inline]
     pub(crate) fn is_other(self) -> bool {
         matches!(self, Class::Other | Class::Mark)
     }
 }
 
-/// Returns the class of the character that begins at an offset, and where the next one begins; nothing at the end.
+/// Returns the class of the character at an offset, and the offset of the next one; `None` at the
+/// end.
 #[inline]
 pub(crate) fn class_at(text: &str, at: usize) -> Option<(Class, usize)> {
     let first = *text.as_bytes().get(at)?;

@@ -1,4 +1,4 @@
-//! Counts of blocks, kept per content.
+//! Counts tokens of blocks, cached by content.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -8,22 +8,22 @@ use contextree_canon::{Hash, content_hash};
 use contextree_tree::{Content, NodeRef};
 
 use crate::media;
-use crate::spoken::{Measured, count_json, spoken};
+use crate::spoken::{Measured, count_json, decoded};
 use crate::tokenizer::Tokenizer;
 
-/// How many counts are kept by default: about 10 MB.
+/// The default capacity: about 10 MB.
 const KEPT: usize = 100_000;
 
-/// Counts the tokens of blocks and remembers them by content hash.
+/// Counts the tokens of blocks and caches the counts by content hash.
 ///
-/// It remembers a limited number of counts, those that were asked for lately. Several threads may share one.
+/// The cache keeps a limited number of recently used counts. Threads can share a counter.
 #[derive(Debug)]
 pub struct TokenCounter {
     tokenizer: Tokenizer,
     kept: Mutex<Generations>,
 }
 
-/// Counts in two generations: when the younger is full, the older is forgotten.
+/// Counts in two generations: when the younger is full, it replaces the older.
 #[derive(Debug)]
 struct Generations {
     limit: usize,
@@ -32,46 +32,49 @@ struct Generations {
 }
 
 impl TokenCounter {
-    /// Returns a counter.
+    /// Creates a counter.
     #[must_use]
     pub fn new(tokenizer: Tokenizer) -> Self {
         Self::with_capacity(tokenizer, KEPT)
     }
 
-    /// Returns a counter that remembers at most so many counts.
+    /// Creates a counter that caches at most `counts` counts.
     #[must_use]
     pub fn with_capacity(tokenizer: Tokenizer, counts: usize) -> Self {
         let kept = Generations { limit: counts / 2, young: BTreeMap::new(), old: BTreeMap::new() };
         TokenCounter { tokenizer, kept: Mutex::new(kept) }
     }
 
-    /// Returns how this counter counts.
+    /// Returns the tokenizer.
     #[must_use]
     pub fn tokenizer(&self) -> Tokenizer {
         self.tokenizer
     }
 
-    /// Returns the number of tokens of a text. Not remembered.
+    /// Returns the number of tokens of a text. Not cached.
     #[must_use]
     pub fn count_text(&self, text: &str) -> u64 {
         self.tokenizer.count(text)
     }
 
-    /// Returns the number of tokens of a node's content. Of this node alone, not of those below.
+    /// Returns the number of tokens of a node's content, without its descendants.
     #[must_use]
     pub fn count_node(&self, node: NodeRef<'_>) -> u64 {
         self.measure_node(node).tokens
     }
 
-    /// Returns the number of tokens of a node's content, and how many of them are estimates of images and other data.
+    /// Returns the number of tokens of a node's content, and how many of them are estimates for
+    /// images and other data.
     ///
-    /// Text is counted as it is, JSON as [`count_json`] does. The header `encoding` says what else a text is.
+    /// Text is counted as it is, and JSON as [`count_json`] does. The header `encoding` marks text
+    /// that encodes other data.
     #[must_use]
     pub fn measure_node(&self, node: NodeRef<'_>) -> Measured {
         if *node.content() == Content::Absent {
             return Measured::default();
         }
-        // Headers are not in the content hash, and data is measured by its beginning: there is nothing to remember.
+        // Headers are not part of the content hash, and only the beginning of data is measured, so
+        // this is not cached.
         if let Some(measured) = measure_data(node, self.tokenizer) {
             return measured;
         }
@@ -79,7 +82,7 @@ impl TokenCounter {
         if let Some(count) = self.kept().get(&hash) {
             return count;
         }
-        // Not while the lock is held: other threads need not wait for a long text.
+        // Without the lock, so that a long text does not block other threads.
         let count = match node.content() {
             Content::Absent => Measured::default(),
             Content::Text(text) => Measured::of_text(text, self.tokenizer),
@@ -89,7 +92,7 @@ impl TokenCounter {
         count
     }
 
-    /// Returns how many counts are remembered.
+    /// Returns the number of cached counts.
     #[must_use]
     pub fn remembered(&self) -> usize {
         let kept = self.kept();
@@ -121,18 +124,19 @@ impl Generations {
     }
 }
 
-/// Returns the text of a node that is counted: its text, or any other content as JSON without escapes. Data is left out.
+/// Returns the text of a node that is counted: its text, or any other content as JSON without
+/// escapes. Without data.
 #[must_use]
 pub fn counted_text(node: NodeRef<'_>) -> Cow<'_, str> {
     match node.content() {
         Content::Absent => Cow::Borrowed(""),
         Content::Text(_) if is_data(node) => Cow::Borrowed(""),
         Content::Text(text) => Cow::Borrowed(text),
-        Content::Json(value) => Cow::Owned(spoken(&value.to_canonical(), |_| ())),
+        Content::Json(value) => Cow::Owned(decoded(&value.to_canonical(), |_| ())),
     }
 }
 
-/// True for a text that stands for something else: data, or an image that is somewhere else.
+/// Returns whether a text represents something else: data, or an image stored elsewhere.
 fn is_data(node: NodeRef<'_>) -> bool {
     let header = |name| node.attribute(name).and_then(|value| value.as_str());
     match header("encoding") {
@@ -142,7 +146,7 @@ fn is_data(node: NodeRef<'_>) -> bool {
     }
 }
 
-/// Returns the tokens of what a text stands for; nothing if it is meant as it is.
+/// Returns the tokens of the data that a text represents; `None` if it is plain text.
 fn measure_data(node: NodeRef<'_>, tokenizer: Tokenizer) -> Option<Measured> {
     let Content::Text(text) = node.content() else { return None };
     if !is_data(node) {

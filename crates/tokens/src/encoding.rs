@@ -5,9 +5,10 @@ use std::fmt;
 use crate::bpe::{self, Split, Vocabulary};
 use crate::split;
 
-/// An encoding whose vocabulary is in the package.
+/// An encoding whose vocabulary is part of the package.
 ///
-/// Texts are counted as ordinary text: `<|endoftext|>` inside of a message is a few characters and no control token, as the APIs read it.
+/// Everything is counted as ordinary text: `<|endoftext|>` in a message is a sequence of
+/// characters, not a control token, as in the APIs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Encoding {
     /// GPT-4o, GPT-4.1, GPT-4.5, GPT-5, o1, o3, o4-mini.
@@ -27,7 +28,7 @@ pub enum Encoding {
 }
 
 impl Encoding {
-    /// All of them.
+    /// Every encoding.
     pub const ALL: [Encoding; 7] = [
         Encoding::O200kBase,
         Encoding::O200kHarmony,
@@ -52,7 +53,7 @@ impl Encoding {
         }
     }
 
-    /// Returns the encoding of a name.
+    /// Returns the encoding with this name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Encoding> {
         Encoding::ALL.into_iter().find(|encoding| encoding.name() == name)
@@ -71,7 +72,7 @@ impl Encoding {
         vocabulary.count(text, split)
     }
 
-    /// Returns the tokens of a text by their ranks.
+    /// Returns the tokens of a text, as ranks.
     #[must_use]
     pub fn encode(self, text: &str) -> Vec<u32> {
         let (vocabulary, split) = self.parts();

@@ -1,19 +1,19 @@
-//! Counts of providers that do not publish their vocabulary.
+//! Estimates token counts for providers that do not publish their vocabulary.
 
 use crate::encoding::Encoding;
 
-/// An estimate: the exact count of a public encoding, times a factor.
+/// An estimate: the exact count of a public encoding, multiplied by a factor.
 ///
-/// Counting real tokens of another vocabulary follows the script and the kind of a text, which a number of characters does not. Where
-/// the factors come from, and how far off they may be, is in `docs/tokens.md`. A request that must fit belongs to the provider's own
-/// counting endpoint.
+/// Counting the tokens of another vocabulary accounts for the script and the kind of text, unlike
+/// counting characters. `docs/tokens.md` has the origin and the error of the factors. If a request
+/// has to fit exactly, use the provider's counting endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Estimate {
     name: &'static str,
     base: Encoding,
-    /// In hundredths.
+    /// In per cent.
     factor: u64,
-    /// In hundredths, either way, on ordinary prose and code.
+    /// In per cent, either way, for ordinary prose and code.
     error: u64,
 }
 
@@ -24,10 +24,10 @@ impl Estimate {
     pub const CLAUDE_3: Estimate = Estimate::new("anthropic-before-4.7", 118, 20);
     /// Gemini models.
     pub const GEMINI: Estimate = Estimate::new("google", 110, 25);
-    /// Models that nothing is known about.
+    /// Unknown models.
     pub const OTHER: Estimate = Estimate::new("other", 120, 50);
 
-    /// All of them.
+    /// Every estimate.
     pub const ALL: [Estimate; 4] =
         [Estimate::CLAUDE_5, Estimate::CLAUDE_3, Estimate::GEMINI, Estimate::OTHER];
 
@@ -41,7 +41,7 @@ impl Estimate {
         self.name
     }
 
-    /// Returns how far off the count may be, in per cent, either way; beyond it only for unusual texts.
+    /// Returns the maximum error in per cent, either way. Only unusual texts exceed it.
     #[must_use]
     pub fn error_percent(self) -> u64 {
         self.error

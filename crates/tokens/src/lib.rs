@@ -1,4 +1,4 @@
-//! How much of a model's window a text, a node or a snapshot takes.
+//! Counts the tokens of a text, a node or a snapshot.
 //!
 //! ```text
 //! name ─Tokenizer::named→ Tokenizer ─count→ tokens of a text
@@ -6,8 +6,9 @@
 //! TokenCounter ─Tally→ tokens of one snapshot after another, by region, turn, role, kind, key, tag
 //! ```
 //!
-//! Counts of the public OpenAI encodings are exact, the vocabularies are in the package, and nothing is ever downloaded. Other
-//! providers do not publish theirs; for them there are estimates that say how far off they may be ([`Estimate`]).
+//! Counts for the public OpenAI encodings are exact. Their vocabularies are part of the package;
+//! nothing is ever downloaded. Other providers do not publish theirs; for them there are estimates
+//! with a stated error ([`Estimate`]).
 //!
 //! ```
 //! use contextree_tokens::Tokenizer;

@@ -1,19 +1,21 @@
-//! Images and other data: how many tokens a provider makes of them, by its published rule. The rules are in `docs/tokens.md`.
+//! Estimates the tokens of images and other data by the published rules of the providers, which
+//! `docs/tokens.md` lists.
 
 use crate::estimate::Estimate;
 use crate::tokenizer::Tokenizer;
 
-/// An image of which nobody knows the size counts like one of this.
+/// The assumed size of an image of unknown size.
 const USUAL: (u64, u64) = (1024, 1024);
-/// How much of an image is read to find its size.
+/// The number of bytes of an image that are read to find its size.
 const HEADER: usize = 256 * 1024;
-/// A shorter text is no image.
+/// A shorter text is not an image.
 const SHORTEST: usize = 64;
 
-/// How the Base64 of files that models are sent begins.
+/// The first characters of common file types in Base64.
 const SIGNATURES: [&str; 5] = ["iVBORw0KGgo", "/9j/", "R0lGOD", "UklGR", "JVBERi0"];
 
-/// Returns the Base64 of a text that is data: behind `data:…;base64,`, or if it begins like an image or a PDF.
+/// Returns the Base64 data in a text: after `data:…;base64,`, or if it begins like an image or a
+/// PDF.
 pub(crate) fn data_of(text: &str) -> Option<&str> {
     if let Some(rest) = text.strip_prefix("data:") {
         let at = rest.as_bytes().iter().take(100).position(|byte| *byte == b',')?;
@@ -25,21 +27,22 @@ pub(crate) fn data_of(text: &str) -> Option<&str> {
     is_data.then_some(text)
 }
 
-/// Returns the tokens of data in Base64; it is an image if somebody says so, or if it begins like one.
-pub(crate) fn tokens(tokenizer: Tokenizer, base64: &str, said_image: bool) -> u64 {
+/// Returns the tokens of Base64 data. It is an image if the caller declares it as one, or if it
+/// begins like one.
+pub(crate) fn tokens(tokenizer: Tokenizer, base64: &str, is_declared_image: bool) -> u64 {
     let bytes = base64.len() as u64 / 4 * 3;
     if base64.starts_with("JVBERi0") {
-        // A page of a PDF is read as its text and as an image.
+        // A page of a PDF counts both as text and as an image.
         return 2000 * bytes.div_ceil(50_000).max(1);
     }
     let header = decode(base64, HEADER);
-    if said_image || is_image(&header) {
+    if is_declared_image || is_image(&header) {
         return image(tokenizer, is_image(&header).then(|| size_of(&header)).flatten());
     }
     bytes.div_ceil(500).max(100)
 }
 
-/// Returns the tokens of an image of a size in pixels, if it is known.
+/// Returns the tokens of an image of a size in pixels, if known.
 pub(crate) fn image(tokenizer: Tokenizer, size: Option<(u64, u64)>) -> u64 {
     let side = |pixels: u64| pixels.clamp(1, 100_000);
     let (width, height) = size.unwrap_or(USUAL);
@@ -59,7 +62,7 @@ pub(crate) fn image(tokenizer: Tokenizer, size: Option<(u64, u64)>) -> u64 {
     }
 }
 
-/// Makes an image smaller, so that one of its sides is at most so long.
+/// Scales an image down so that the given side is at most `most` pixels long.
 fn within(width: u64, height: u64, side: u64, most: u64) -> (u64, u64) {
     if side <= most {
         return (width, height);
@@ -78,7 +81,7 @@ fn is_image(header: &[u8]) -> bool {
         .any(|it| header.starts_with(it))
 }
 
-/// Returns the width and the height that an image's header says.
+/// Returns the width and the height in the header of an image.
 fn size_of(header: &[u8]) -> Option<(u64, u64)> {
     let little = |at: usize, bytes: usize| {
         let digits = header.get(at..at + bytes)?.iter().rev();
@@ -100,7 +103,7 @@ fn size_of(header: &[u8]) -> Option<(u64, u64)> {
             _ => Some((little(26, 2)? & 0x3fff, little(28, 2)? & 0x3fff)),
         },
         _ => {
-            // A JPEG is a chain of segments; the one that begins a frame says the size.
+            // A JPEG is a chain of segments; the one that starts a frame has the size.
             let mut at = 2;
             loop {
                 let marker = header.get(at + 1)?;
@@ -113,7 +116,7 @@ fn size_of(header: &[u8]) -> Option<(u64, u64)> {
     }
 }
 
-/// Decodes the beginning of a text in Base64.
+/// Decodes the beginning of a Base64 text.
 pub(crate) fn decode(base64: &str, most: usize) -> Vec<u8> {
     let mut bytes = Vec::new();
     let (mut bits, mut number) = (0, 0_u32);

@@ -1,10 +1,10 @@
-//! From names of models to encodings and estimates.
+//! Maps model names to encodings and estimates.
 
 use crate::encoding::Encoding;
 use crate::estimate::Estimate;
 
-/// Models with a name of their own, and the beginnings of the names of their variants; the first that fits counts. Every name of PyPI
-/// `tiktoken` 0.14.0 is in it.
+/// Model names and prefixes of model names; the first match counts. Covers every name in PyPI
+/// `tiktoken` 0.14.0.
 const OPENAI: [(&str, Encoding); 38] = [
     ("gpt-oss-", Encoding::O200kHarmony),
     ("gpt-5", Encoding::O200kBase),
@@ -46,12 +46,13 @@ const OPENAI: [(&str, Encoding); 38] = [
     ("gpt-2", Encoding::Gpt2),
 ];
 
-/// Returns the name of a model without what routers and clouds put around it: `gpt-5.6` of `openai/gpt-5.6` and of
-/// `ft:gpt-5.6:acme::1`, `claude-opus-5-v1:0` of `us.anthropic.claude-opus-5-v1:0`.
+/// Returns the name of a model without the additions of routers and clouds: `gpt-5.6` for
+/// `openai/gpt-5.6` and for `ft:gpt-5.6:acme::1`, `claude-opus-5-v1:0` for
+/// `us.anthropic.claude-opus-5-v1:0`.
 #[must_use]
 pub fn bare_model(model: &str) -> &str {
     let name = model.rsplit('/').next().unwrap_or(model);
-    // A fine-tuned model is what it was made from.
+    // A fine-tuned model has the encoding of its base model.
     if let Some(tuned) = name.strip_prefix("ft:") {
         return tuned.split(':').next().unwrap_or(tuned);
     }
@@ -71,7 +72,7 @@ pub(crate) fn encoding(model: &str) -> Option<Encoding> {
         .map(|(_, encoding)| *encoding)
 }
 
-/// Returns the estimate for a model, or for a provider by its name.
+/// Returns the estimate for a model, or for the name of a provider.
 pub(crate) fn estimate(model: &str) -> Option<Estimate> {
     let begins = |names: &[&str]| names.iter().any(|name| model.starts_with(name));
     let model_of = bare_model(model);
@@ -88,7 +89,8 @@ pub(crate) fn estimate(model: &str) -> Option<Estimate> {
     (model == "other").then_some(Estimate::OTHER)
 }
 
-/// True for the models before Opus 4.7, which brought a tokenizer with about a third more tokens.
+/// Returns whether a Claude model is older than Opus 4.7, whose tokenizer yields about a third more
+/// tokens.
 fn is_older_claude(model: &str) -> bool {
     let is_version = |part: &&str| part.len() < 3 && part.bytes().all(|byte| byte.is_ascii_digit());
     let mut numbers = model.split(['-', '.', '@', ':']).filter(is_version).map(str::parse::<u32>);
@@ -122,9 +124,9 @@ mod tests {
         check("", None);
     }
 
-    /// All names of `tiktoken/model.py` of PyPI `tiktoken` 0.14.0; its prefixes with something behind them.
+    /// All names in `tiktoken/model.py` of PyPI `tiktoken` 0.14.0, and its prefixes with a suffix.
     #[test]
-    fn every_model_that_tiktoken_knows_has_the_encoding_that_it_says() {
+    fn every_model_in_tiktoken_has_the_same_encoding() {
         let table = [
             (
                 "o200k_base",

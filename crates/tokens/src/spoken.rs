@@ -1,14 +1,14 @@
-//! JSON as a model reads it: texts without the escapes that they are sent in, and data as what it shows.
+//! Counts JSON as a model reads it: strings without escapes, and data as the image it encodes.
 
 use crate::media;
 use crate::tokenizer::Tokenizer;
 
-/// How many tokens something has.
+/// A number of tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Measured {
-    /// All of them.
+    /// All tokens.
     pub tokens: u64,
-    /// Those of them that are estimates of images and other data, whatever counts the rest.
+    /// Those of the tokens that are estimates for images and other data, with any tokenizer.
     pub media: u64,
 }
 
@@ -31,19 +31,20 @@ impl std::ops::AddAssign for Measured {
     }
 }
 
-/// Counts JSON, or a piece of it that begins and ends outside of a string: the text of its strings, with the brackets, quotes and
-/// commas between them. `\u0431` is the letter that it means, and an image in Base64 is an image.
+/// Counts JSON, or a piece of it that begins and ends outside of a string: the text of its strings,
+/// and the brackets, quotes and commas between them. `\u0431` counts as the letter that it encodes,
+/// and a Base64 image counts as an image.
 #[must_use]
 pub fn count_json(json: &[u8], tokenizer: Tokenizer) -> Measured {
     let mut measured = Measured::default();
     let text =
-        spoken(json, |data| measured += Measured::of_media(media::tokens(tokenizer, data, false)));
+        decoded(json, |data| measured += Measured::of_media(media::tokens(tokenizer, data, false)));
     measured += Measured::of_text(&text, tokenizer);
     measured
 }
 
-/// Returns JSON with its strings decoded. Strings that are data are left out and given to `data`.
-pub(crate) fn spoken(json: &[u8], mut data: impl FnMut(&str)) -> String {
+/// Returns JSON with its strings decoded. Strings that are data are removed and passed to `data`.
+pub(crate) fn decoded(json: &[u8], mut data: impl FnMut(&str)) -> String {
     let mut text = Vec::with_capacity(json.len());
     let mut at = 0;
     while let Some(byte) = json.get(at) {
@@ -58,14 +59,14 @@ pub(crate) fn spoken(json: &[u8], mut data: impl FnMut(&str)) -> String {
             Some(found) => data(found),
             None => unescape(inside, &mut text),
         }
-        // A piece may end within a string.
+        // A piece may end inside a string.
         text.extend(json.get(end));
         at = end + 1;
     }
     String::from_utf8_lossy(&text).into_owned()
 }
 
-/// Returns where a string ends that begins before an offset.
+/// Returns the end of the string that began before an offset.
 fn string_end(json: &[u8], from: usize) -> usize {
     let mut at = from;
     while let Some(byte) = json.get(at) {
@@ -78,7 +79,7 @@ fn string_end(json: &[u8], from: usize) -> usize {
     json.len()
 }
 
-/// Appends what a string says.
+/// Appends the decoded text of a string.
 fn unescape(inside: &[u8], text: &mut Vec<u8>) {
     let mut rest = inside;
     while let Some(at) = rest.iter().position(|byte| *byte == b'\\') {
@@ -90,7 +91,8 @@ fn unescape(inside: &[u8], text: &mut Vec<u8>) {
     text.extend_from_slice(rest);
 }
 
-/// Returns the character of an escape, and how many bytes it takes. What is none becomes a replacement character.
+/// Returns the character of an escape, and its length in bytes. An invalid escape becomes a
+/// replacement character.
 fn escape(bytes: &[u8]) -> (char, usize) {
     let simple = |character| (character, 2);
     match bytes.get(1) {
@@ -122,12 +124,12 @@ fn hexadecimal(bytes: &[u8], at: usize) -> Option<u32> {
 
 #[cfg(test)]
 mod tests {
-    use super::spoken;
+    use super::decoded;
 
     #[test]
     fn strings_are_decoded_and_the_rest_stays() {
         let check = |json: &str, expected: &str| {
-            assert_eq!(spoken(json.as_bytes(), |_| panic!("no data")), expected);
+            assert_eq!(decoded(json.as_bytes(), |_| panic!("no data")), expected);
         };
         check(r#"{"a":"\u0431\u0435","b":[1,true]}"#, r#"{"a":"бе","b":[1,true]}"#);
         check(r#""a \"word\" \\ \n\ud83d\ude00""#, "\"a \"word\" \\ \n😀\"");

@@ -1,4 +1,4 @@
-//! The tokens of one snapshot after another, counting only what changed.
+//! Counts one snapshot after another; only changes are counted again.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -9,9 +9,10 @@ use contextree_tree::{Class, NodeRef, Tree, TreeRef};
 use crate::breakdown::{Breakdown, By, Count, Group, Sums};
 use crate::counter::TokenCounter;
 
-/// Keeps the sums of the snapshot that it saw last.
+/// Keeps the sums of the last snapshot.
 ///
-/// The next snapshot costs what was written between the two: a history that grew by one turn costs that turn, however long it is.
+/// The next snapshot costs only what changed between the two: if the history grew by one turn, that
+/// turn, however long the history is.
 #[derive(Debug)]
 pub struct Tally {
     counter: Arc<TokenCounter>,
@@ -20,13 +21,14 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Returns a tally that has seen nothing yet.
+    /// Creates an empty tally.
     #[must_use]
     pub fn new(counter: Arc<TokenCounter>) -> Self {
         Tally { counter, last: None, sums: Sums::default() }
     }
 
-    /// Returns the tokens and blocks of a snapshot: the same as [`breakdown`](crate::breakdown())'s total.
+    /// Returns the tokens and blocks of a snapshot: the same as the total of
+    /// [`breakdown`](crate::breakdown()).
     pub fn update(&mut self, tree: &Tree) -> Count {
         match self.last.take() {
             Some(last) => self.follow(last.view(), tree.view()),
@@ -40,20 +42,20 @@ impl Tally {
         self.sums.total
     }
 
-    /// Returns what the snapshot that was seen last is made of; nothing before the first.
+    /// Returns the breakdown of the last snapshot; `None` before the first.
     #[must_use]
     pub fn breakdown(&self) -> Option<Breakdown> {
         Some(self.sums.breakdown(self.last.as_ref()?.view()))
     }
 
-    /// Returns one grouping of the snapshot that was seen last; nothing before the first. Cheaper than all of them: a grouping by turn is
-    /// as long as the history.
+    /// Returns one grouping of the last snapshot; empty before the first. Cheaper than the whole
+    /// breakdown, because a grouping by turn is as long as the history.
     #[must_use]
     pub fn groups(&self, by: By) -> Vec<Group> {
         self.last.as_ref().map_or_else(Vec::new, |last| self.sums.groups(by, last.view()))
     }
 
-    /// Goes from the older tree to the newer one.
+    /// Updates the sums from the older tree to the newer one.
     fn follow(&mut self, older: TreeRef<'_>, newer: TreeRef<'_>) {
         let mut moved = Vec::new();
         for pair in written_unordered(older, newer) {
@@ -74,7 +76,8 @@ impl Tally {
         }
     }
 
-    /// Blocks below a container that moved stand in another turn, or region, without having been written themselves.
+    /// Updates blocks in a container that moved: their turn or region changed, although they were
+    /// not edited.
     fn follow_moves(
         &mut self,
         older: TreeRef<'_>,
@@ -117,18 +120,18 @@ impl Tally {
     }
 }
 
-/// One snapshot of a history, in tokens.
+/// The tokens of one snapshot of a history.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Moment {
     /// The number of the commit.
     pub cycle: u32,
-    /// All of it.
+    /// The whole snapshot.
     pub total: Count,
-    /// The grouping that was asked for.
+    /// The requested grouping.
     pub groups: Vec<Group>,
 }
 
-/// Returns what each of some snapshots is made of, one by one; they are given oldest first.
+/// Returns the tokens of each of these snapshots, which are given oldest first.
 pub fn over_time<'t>(
     snapshots: impl IntoIterator<Item = &'t Tree>,
     counter: &Arc<TokenCounter>,

@@ -1,4 +1,4 @@
-//! How texts are counted: exactly, or by an estimate.
+//! Selects how texts are counted: exactly, or by an estimate.
 
 use std::fmt;
 
@@ -22,18 +22,19 @@ pub enum Tokenizer {
 }
 
 impl Default for Tokenizer {
-    /// `o200k_base`.
+    /// Returns `o200k_base`.
     fn default() -> Self {
         Tokenizer::Exact(Encoding::O200kBase)
     }
 }
 
 impl Tokenizer {
-    /// Returns the tokenizer of an encoding (`o200k_base`), an estimate (`anthropic`) or a model (`gpt-5`, `claude-opus-5`).
+    /// Returns the tokenizer of an encoding (`o200k_base`), an estimate (`anthropic`) or a model
+    /// (`gpt-5`, `claude-opus-5`).
     ///
     /// # Errors
     ///
-    /// The name is none of these. `other` is an estimate for everything else.
+    /// If the name is unknown. `other` is an estimate for any other model.
     pub fn named(name: &str) -> Result<Tokenizer, UnknownTokenizer> {
         let estimate = |name| Estimate::ALL.into_iter().find(|estimate| estimate.name() == name);
         Encoding::from_name(name)
@@ -61,13 +62,13 @@ impl Tokenizer {
         }
     }
 
-    /// True if counts are exact.
+    /// Returns whether counts are exact.
     #[must_use]
     pub fn is_exact(self) -> bool {
         self.error_percent() == 0
     }
 
-    /// Returns how far off counts may be, in per cent, either way.
+    /// Returns the maximum error of counts in per cent, either way.
     #[must_use]
     pub fn error_percent(self) -> u64 {
         match self {
@@ -88,7 +89,7 @@ impl fmt::Display for Tokenizer {
     }
 }
 
-/// No encoding, no estimate and no model that is known.
+/// Not a known encoding, estimate or model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownTokenizer {
     /// The name.
@@ -102,13 +103,13 @@ impl UnknownTokenizer {
         "E_UNKNOWN_TOKENIZER"
     }
 
-    /// Returns what to write instead.
+    /// Returns a hint that lists the known names.
     #[must_use]
     pub fn hint(&self) -> String {
         let encodings: Vec<&str> = Encoding::ALL.into_iter().map(Encoding::name).collect();
         let estimates: Vec<&str> = Estimate::ALL.into_iter().map(Estimate::name).collect();
         format!(
-            "exact: {}, or a model of OpenAI; estimates: {}, or a model of these",
+            "exact: {}, or an OpenAI model; estimates: {}, or a model of these providers",
             encodings.join(", "),
             estimates.join(", ")
         )
@@ -117,7 +118,7 @@ impl UnknownTokenizer {
 
 impl fmt::Display for UnknownTokenizer {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "nobody knows how `{}` counts tokens", self.name)
+        write!(formatter, "unknown model or tokenizer `{}`", self.name)
     }
 }
 

@@ -1,4 +1,4 @@
-//! Our own bars: every benchmark binary, one after the other, and one table at the end.
+//! Measures our own bars: every benchmark, one after the other, with one table at the end.
 
 use std::path::Path;
 use std::process::Command;
@@ -12,7 +12,7 @@ use crate::test::cargo;
 /// The program that measures.
 pub(crate) const PROGRAM: &str = "contextree-bench";
 
-/// Its subcommands, and what each is about.
+/// Its subcommands, and their subjects.
 const SUBCOMMANDS: [(&str, &str); 5] = [
     ("heap", "memory"),
     ("engine", "engine, selectors, tokens, providers"),
@@ -21,14 +21,14 @@ const SUBCOMMANDS: [(&str, &str); 5] = [
     ("startup", "command line"),
 ];
 
-/// Builds everything that measures, in the release profile.
+/// Builds all benchmark programs, in the release profile.
 pub(crate) fn build(root: &Path) -> Result<(), String> {
     let arguments = ["build", "--release", "--quiet", "--bins"];
     let packages = ["--package", "contextree-bench", "--package", "contextree-cli"];
     cargo(root, "benchmarks", &[&arguments[..], &packages].concat(), &[])
 }
 
-/// Measures all bars. Everything runs, also behind a bar that was missed.
+/// Measures all bars. Continues after a missed bar.
 pub(crate) fn run(
     root: &Path,
     programs: &Path,
@@ -71,7 +71,7 @@ pub(crate) fn run(
     Ok(wrong)
 }
 
-/// Returns the rows of all programs, each with what its program is about.
+/// Returns the rows of all programs, each with its subject.
 pub(crate) fn rows(section: &Value) -> impl Iterator<Item = (&str, &Value)> {
     let programs = section.get("programs").and_then(Value::as_array).unwrap_or_default();
     programs.iter().flat_map(|program| {
@@ -102,12 +102,12 @@ pub(crate) fn line(row: &Value) -> String {
     )
 }
 
-/// True unless the row has a bar and misses it.
+/// Returns whether the row has no bar or meets it.
 pub(crate) fn holds(row: &Value) -> bool {
     row.get("holds").and_then(Value::as_bool) != Some(false)
 }
 
-/// Returns a number with three digits or a little more.
+/// Returns a number with about three digits.
 pub(crate) fn brief(number: f64) -> String {
     match number.abs() {
         size if size >= 100.0 => thousands(number.round()),

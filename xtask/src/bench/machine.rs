@@ -1,4 +1,4 @@
-//! What a reader must know of the machine. No names and no places: they say nothing about speed.
+//! Describes the machine. Without names and paths, which do not affect speed.
 
 use std::fs;
 use std::process::Command;
@@ -6,7 +6,7 @@ use std::thread;
 
 use contextree_json::{Object, Value};
 
-/// Returns the facts: processor, cores, memory, kernel, compiler, and how busy the machine was before.
+/// Returns the facts: processor, cores, memory, kernel, compiler, and the load before the run.
 pub(crate) fn facts() -> Value {
     let mut facts = Object::new();
     let mut fact = |name: &str, value: String| facts.insert(name, Value::from(value.as_str()));
@@ -25,7 +25,7 @@ pub(crate) fn facts() -> Value {
     Value::Object(facts)
 }
 
-/// Returns what a program says of its version.
+/// Returns the version that a program prints.
 pub(crate) fn version(program: &str) -> String {
     let said = Command::new(program).arg("--version").output();
     said.map(|said| String::from_utf8_lossy(&said.stdout).trim().to_owned()).unwrap_or_default()

@@ -1,13 +1,15 @@
-//! `cargo xtask bench`: all bars, the same work by the alternatives, and the page and pictures that show them.
+//! `cargo xtask bench`: all bars, the same work by the alternatives, and the page and pictures that
+//! show them.
 //!
 //! | command | measures |
 //! |---|---|
 //! | `bench` | our own bars |
 //! | `bench --peers` | other systems and ours, on the same work |
 //! | `bench --scale` | large stores, and many commits for a long time |
-//! | `bench page` | nothing; writes the page anew from the results |
+//! | `bench page` | nothing; writes the page again from the results |
 //!
-//! With `--quick`, a tenth of it, and the documents are not touched: results and page are in `target/release/bench`.
+//! With `--quick`, a tenth of it; documents are not changed, and results and page are in
+//! `target/release/bench`.
 
 mod bars;
 mod machine;
@@ -21,13 +23,13 @@ use std::path::{Path, PathBuf};
 
 use results::Results;
 
-/// Runs what the arguments behind `bench` ask for; fails in the end if a bar is missed.
+/// Runs what the arguments after `bench` request; fails in the end if a bar is missed.
 pub(crate) fn run(root: &Path, arguments: &[&str]) -> Result<String, String> {
     let quick = arguments.contains(&"--quick");
     let rest: Vec<&str> =
         arguments.iter().copied().filter(|argument| *argument != "--quick").collect();
     let programs = programs()?;
-    // The documents show whole runs only.
+    // The documents show complete runs only.
     let is_whole = !quick && rest.len() <= 1;
     let mut results = Results::open(root, &programs, is_whole)?;
     let wrong = match rest.as_slice() {
@@ -45,13 +47,13 @@ pub(crate) fn run(root: &Path, arguments: &[&str]) -> Result<String, String> {
     if wrong.is_empty() { Ok("all bars hold".to_owned()) } else { Err(wrong.join("\n")) }
 }
 
-/// Where cargo puts what it builds for release: where this program stands itself.
+/// Returns the folder in which cargo puts release builds: the one of this program.
 fn programs() -> Result<PathBuf, String> {
     let own = std::env::current_exe().map_err(|error| error.to_string())?;
-    let own = own.parent().ok_or("this program stands nowhere")?;
+    let own = own.parent().ok_or("this program has no folder")?;
     if own.ends_with("release") {
         Ok(own.to_owned())
     } else {
-        Err("chores are run in the release profile: `cargo xtask`".to_owned())
+        Err("run chores in the release profile: `cargo xtask`".to_owned())
     }
 }

@@ -1,4 +1,4 @@
-//! The page `docs/performance.md`, written from the results.
+//! Writes the page `docs/performance.md` from the results.
 
 use std::fmt::Write as _;
 
@@ -28,7 +28,7 @@ pub(crate) fn write(results: &Results) -> Result<(), String> {
     results.write("performance.md", &out)
 }
 
-/// What is large.
+/// Writes the section on scale.
 fn scale(out: &mut String, section: &Value) {
     out.push_str("\n## Scale\n\n");
     let lines = section.get("lines").and_then(Value::as_array).unwrap_or_default();
@@ -45,7 +45,7 @@ fn scale(out: &mut String, section: &Value) {
     machine(out, section);
 }
 
-/// Our own bars, the growth, and what is behind the numbers.
+/// Writes the section on our own bars, the growth, and the absolute numbers.
 fn own(out: &mut String, section: &Value, results: &Results) -> Result<(), String> {
     out.push_str(
         "\n## Our own bars\n\n\
@@ -91,12 +91,12 @@ fn own(out: &mut String, section: &Value, results: &Results) -> Result<(), Strin
 
 const BEHIND: &str = "\n## What is behind the numbers\n\n\
     - **Append, commit.** The new rows are appended to a log; of the child lists only the last run is copied. See\n  `ARCHITECTURE.md`.\n\
-    - **Expiry.** Rows hold the commit at which they expire, so no ttl is ever counted down; lists hold the earliest expiry\n  of each run, so nothing else is visited. Ten nodes that stand together share the runs that are copied; ten nodes\n  spread evenly over the whole history share nothing, and in a large context none of it is in the cache; and one list of\n  100,000 nodes is deeper than one of 1,000.\n\
+    - **Expiry.** Rows hold the commit at which they expire, so no ttl is ever counted down; lists hold the earliest expiry\n  of each run, so nothing else is visited. Ten adjacent nodes share the runs that are copied; ten nodes\n  spread evenly over the whole history share nothing, and in a large context none of it is in the cache; and one list of\n  100,000 nodes is deeper than one of 1,000.\n\
     - **Diff.** The rows between two trees of one branch are what changed between them.\n\
     - **Thread.** The renderer keeps what it rendered; an unchanged beginning is not touched.\n\
     - **Traversal.** Rows of a turn lie side by side, in document order.\n";
 
-/// What programs remarked beside their rows.
+/// Writes the remarks of the programs.
 fn notes(out: &mut String, section: &Value) {
     let programs = section.get("programs").and_then(Value::as_array).unwrap_or_default();
     let notes: Vec<&str> = programs
@@ -112,7 +112,7 @@ fn notes(out: &mut String, section: &Value) {
     }
 }
 
-/// The machine's facts, on one line.
+/// Writes the facts of the machine, on one line.
 pub(crate) fn machine(out: &mut String, section: &Value) {
     let Some(facts) = section.get("machine").and_then(Value::as_object) else { return };
     let facts: Vec<String> = facts
@@ -160,7 +160,7 @@ fn growth_chart(points: &[[f64; 4]]) -> Chart {
     }
 }
 
-/// Returns a number with commas between thousands.
+/// Returns a number with thousands separators.
 pub(crate) fn count(number: u64) -> String {
     bars::thousands(number as f64)
 }

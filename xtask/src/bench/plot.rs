@@ -1,4 +1,4 @@
-//! Curves on logarithmic axes, as SVG.
+//! Draws curves on logarithmic axes, as SVG.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 pub(crate) struct Chart {
     /// What it shows.
     pub(crate) title: String,
-    /// How values upwards are written.
+    /// Formats the values of the vertical axis.
     pub(crate) unit: fn(f64) -> String,
     /// What is drawn.
     pub(crate) curves: Vec<Curve>,
@@ -18,11 +18,11 @@ pub(crate) struct Chart {
 pub(crate) struct Curve {
     /// What it is.
     pub(crate) name: String,
-    /// True for the line that the picture is about.
+    /// Whether it is highlighted.
     pub(crate) is_ours: bool,
-    /// True for a line that nobody measured.
+    /// Whether it is a reference line, not a measurement.
     pub(crate) is_dashed: bool,
-    /// Turns, and the value at so many.
+    /// Numbers of turns, each with its value.
     pub(crate) points: Vec<(f64, f64)>,
 }
 
@@ -33,7 +33,7 @@ const RIGHT: f64 = 560.0;
 const TOP: f64 = 44.0;
 const BOTTOM: f64 = 350.0;
 
-/// Told apart by people who see fewer colours, too.
+/// Distinguishable with colour vision deficiency.
 const COLOURS: [&str; 8] =
     ["#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f5539", "#666666", "#9467bd"];
 
@@ -78,7 +78,7 @@ pub(crate) fn svg(chart: &Chart) -> String {
         f64::midpoint(LEFT, RIGHT),
         BOTTOM + 38.0
     );
-    // Names stand in the order of the last values, as the lines do.
+    // Names are in the order of the last values, like the lines.
     let mut order: Vec<usize> = (0..chart.curves.len()).collect();
     let last_of = |index: &usize| chart.curves[*index].points.last().map_or(0.0, |point| point.1);
     order.sort_by(|left, right| last_of(right).total_cmp(&last_of(left)).then(left.cmp(right)));
@@ -121,7 +121,7 @@ pub(crate) fn svg(chart: &Chart) -> String {
     out
 }
 
-/// Returns nanoseconds for people.
+/// Formats nanoseconds.
 pub(crate) fn duration(nanoseconds: f64) -> String {
     match nanoseconds {
         size if size < 1e3 => format!("{} ns", brief(size)),
@@ -131,7 +131,7 @@ pub(crate) fn duration(nanoseconds: f64) -> String {
     }
 }
 
-/// Returns a number of bytes for people.
+/// Formats a number of bytes.
 pub(crate) fn bytes(count: f64) -> String {
     match count {
         size if size < 1e3 => format!("{} B", brief(size)),
@@ -141,12 +141,12 @@ pub(crate) fn bytes(count: f64) -> String {
     }
 }
 
-/// Returns a multiple for people.
+/// Formats a ratio.
 pub(crate) fn times(ratio: f64) -> String {
     format!("{}×", super::bars::brief(ratio))
 }
 
-/// Three digits.
+/// Formats a number with three digits.
 fn brief(number: f64) -> String {
     match number {
         size if size >= 99.5 => format!("{size:.0}"),
@@ -163,7 +163,7 @@ fn count(turns: f64) -> String {
     }
 }
 
-/// The powers of ten around some values.
+/// Returns the powers of ten around some values.
 fn decades(values: impl Iterator<Item = f64>) -> (f64, f64) {
     let (low, high) = values
         .filter(|value| value.is_finite() && *value > 0.0)

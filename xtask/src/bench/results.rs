@@ -1,11 +1,12 @@
-//! The file of all results: one section for each command that measures. The page is written from it.
+//! The file of all results, with one section for each command that measures. The page is written
+//! from it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use contextree_json::{Object, Value, parse};
 
-/// Where results are kept, and where pages and pictures are written from them.
+/// The results, and the folder for pages and pictures.
 #[derive(Debug)]
 pub(crate) struct Results {
     folder: PathBuf,
@@ -13,14 +14,15 @@ pub(crate) struct Results {
 }
 
 impl Results {
-    /// Reads what was measured before. Runs that are quick, or of a part, have results of their own and never touch the documents.
+    /// Reads earlier results. Quick or partial runs have a file of their own and never change the
+    /// documents.
     pub(crate) fn open(root: &Path, target: &Path, is_whole: bool) -> Result<Results, String> {
         let folder = if is_whole { root.join("docs") } else { target.join("bench") };
         fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
         let all = match fs::read(folder.join(FILE)) {
             Ok(text) => match parse(&text) {
                 Ok(Value::Object(all)) => all,
-                _ => return Err(format!("{FILE} is not what was written")),
+                _ => return Err(format!("{FILE} is not a results file")),
             },
             Err(_) => Object::new(),
         };
@@ -41,7 +43,7 @@ impl Results {
         self.write(FILE, &text)
     }
 
-    /// Writes a document beside the file.
+    /// Writes a document next to the file.
     pub(crate) fn write(&self, name: &str, text: &str) -> Result<(), String> {
         let path = self.folder.join(name);
         fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))
@@ -50,7 +52,7 @@ impl Results {
 
 const FILE: &str = "performance.json";
 
-/// A value that holds no further ones stands on one line.
+/// Writes a value without nested ones on one line.
 fn pretty(out: &mut String, value: &Value, indent: usize) {
     let is_flat = |value: &Value| match value {
         Value::Array(items) => {

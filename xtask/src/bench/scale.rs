@@ -1,4 +1,4 @@
-//! `cargo xtask bench --scale`: what is large, and stays that way for a while.
+//! `cargo xtask bench --scale`: measures large workloads for a longer time.
 
 use std::path::Path;
 use std::process::Command;
@@ -9,13 +9,15 @@ use super::bars::PROGRAM;
 use super::results::Results;
 use super::{bars, machine};
 
-/// The parts, each in a process of its own: what one leaves in memory must not hide what the next one takes.
+/// The parts, each in a process of its own, so that memory left by one does not hide the use of the
+/// next.
 const PARTS: [&str; 5] = ["contexts", "turns", "content", "sqlite", "postgres"];
 
-/// What can be given another size; a number follows.
+/// The options that take a size.
 const SIZES: [&str; 5] = ["--contexts", "--turns", "--bytes", "--rate", "--seconds"];
 
-/// Runs the program that measures, part by part, and keeps its rows. The arguments are its own: parts, or none for all, and options.
+/// Runs the program part by part, and keeps its rows. The arguments are those of the program:
+/// parts, or none for all, and options.
 pub(crate) fn run(
     root: &Path,
     programs: &Path,
@@ -28,7 +30,7 @@ pub(crate) fn run(
     };
     if let Some(unknown) = arguments.iter().find(|argument| !is_known(argument)) {
         return Err(format!(
-            "there is no part or size `{unknown}`; parts: {}; sizes: {}",
+            "unknown part or size `{unknown}`; parts: {}; sizes: {}",
             PARTS.join(", "),
             SIZES.join(", ")
         ));
@@ -61,7 +63,7 @@ fn measure(
     let _ = std::fs::remove_file(&file);
     let mut command = Command::new(programs.join(PROGRAM));
     command.arg("scale").arg(part).args(options).arg("--json").arg(&file);
-    // On the disk of the build, where there is space, or it would not have been built.
+    // On the disk of the build, which has enough space.
     command.current_dir(programs);
     if quick {
         command.arg("--quick");

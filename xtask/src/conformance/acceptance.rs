@@ -1,4 +1,4 @@
-//! Which cases of the corpus show a row, and whether they pass.
+//! Finds the cases of the corpus that show a requirement, and runs them.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ pub(super) struct Ran {
     pub(super) file: String,
     covers: Vec<String>,
     pub(super) failed: bool,
-    /// It waits for a check that does not exist yet.
+    /// Whether it needs a check that does not exist yet.
     pub(super) waits: bool,
 }
 
@@ -53,7 +53,7 @@ impl Cases {
 enum Name {
     /// `content-hash.json`: all cases of a file.
     File(String),
-    /// `LC-8.1`, or `INS-*-SEALED` with any text for the star.
+    /// `LC-8.1`, or `INS-*-SEALED`, where the star matches any text.
     Id(String),
 }
 
@@ -98,7 +98,7 @@ fn without_digits(id: &str) -> &str {
     id.trim_end_matches(|character: char| character.is_ascii_digit())
 }
 
-/// `SNAP-1` and `4` are four ids, `ERR-35` and `37` three.
+/// Expands `SNAP-1` and `4` to four ids, `ERR-35` and `37` to three.
 fn span(first: &str, last: &str) -> Vec<Name> {
     let prefix = without_digits(first);
     let digits = &first[prefix.len()..];

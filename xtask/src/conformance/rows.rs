@@ -1,4 +1,4 @@
-//! Rows of the requirements.
+//! Reads the rows of the requirements.
 
 use std::path::Path;
 
@@ -11,14 +11,15 @@ pub(super) struct Row {
     pub(super) area: String,
     pub(super) strength: String,
     pub(super) requirement: String,
-    /// The places of the specification that say it: `002 §3.7; 003 10-A/C`.
+    /// The sections of the specification that state it: `002 §3.7; 003 10-A/C`.
     pub(super) places: String,
-    /// How the specification's readers would accept it; names cases.
+    /// The acceptance test, which names cases.
     pub(super) acceptance: String,
 }
 
 impl Row {
-    /// Returns the parts of the specification's own checklist (chapter 10, A to E) that ask for the row.
+    /// Returns the parts of the specification's checklist (chapter 10, A to E) that ask for the
+    /// row.
     pub(super) fn checklist(&self) -> impl Iterator<Item = char> {
         let mentions = self.places.split("10-").skip(1);
         mentions.flat_map(|rest| {
@@ -27,7 +28,7 @@ impl Row {
         })
     }
 
-    /// True for rows that bind: every strength but SHOULD and MAY.
+    /// Returns whether the row is binding: every strength but SHOULD and MAY.
     pub(super) fn binds(&self) -> bool {
         !matches!(self.strength.as_str(), "SHOULD" | "MAY")
     }

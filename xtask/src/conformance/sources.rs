@@ -1,4 +1,4 @@
-//! Tests that say which rows they cover.
+//! Finds the tests that name the rows they cover.
 
 use std::path::{Path, PathBuf};
 
@@ -7,19 +7,20 @@ const MARK: &str = "// covers: ";
 /// A test with the rows that it names.
 #[derive(Debug)]
 pub(super) struct Test {
-    /// `testkit/tests/it/order.rs::a_priority_orders_nothing`.
+    /// `testkit/tests/it/order.rs::priority_does_not_affect_order`.
     pub(super) name: String,
     pub(super) covers: Vec<String>,
 }
 
 impl Test {
-    /// Returns the test with its name seen from the folder above.
+    /// Returns the test with its name relative to the folder above.
     pub(super) fn below(self, folder: &str) -> Self {
         Test { name: format!("{folder}/{}", self.name), ..self }
     }
 }
 
-/// Returns the tests of all Rust files below a directory that have a line `// covers: …` above them.
+/// Returns the tests of all Rust files below a directory that have a line `// covers: …` above
+/// them.
 pub(super) fn scan(directory: &Path) -> Result<Vec<Test>, String> {
     let mut files = Vec::new();
     collect(directory, &mut files)?;
@@ -58,16 +59,19 @@ fn read(file: &str, text: &str, tests: &mut Vec<Test>) -> Result<(), String> {
         } else if let Some(rest) = line.strip_prefix("fn ").filter(|_| !covers.is_empty()) {
             let name = rest.split(['(', '<']).next().unwrap_or(rest);
             if !is_test {
-                return Err(format!("{file}:{}: `{name}` covers rows but is no test", index + 1));
+                return Err(format!(
+                    "{file}:{}: `{name}` covers rows but is not a test",
+                    index + 1
+                ));
             }
             let covers = std::mem::take(&mut covers);
             tests.push(Test { name: format!("{file}::{name}"), covers });
             is_test = false;
         } else if line.starts_with("#[") || line.starts_with("//") {
-            // Attributes and comments may stand between.
+            // Attributes and comments may come between.
         } else {
             if !covers.is_empty() {
-                return Err(format!("{file}:{}: `{MARK}` stands above no test", index + 1));
+                return Err(format!("{file}:{}: `{MARK}` is not followed by a test", index + 1));
             }
             is_test = false;
         }

@@ -1,4 +1,4 @@
-//! The table as Markdown.
+//! Writes the table as Markdown.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -15,12 +15,12 @@ pub(super) struct Standing {
 }
 
 impl Standing {
-    /// True if a test or a passing case shows the row.
+    /// Returns whether a test or a passing case shows the row.
     pub(super) fn is_shown(&self) -> bool {
         !self.tests.is_empty() || self.cases.iter().any(|case| !case.waits && !case.failed)
     }
 
-    /// True if the row binds and nothing shows it.
+    /// Returns whether the row is binding and nothing shows it.
     pub(super) fn is_missing(&self) -> bool {
         self.row.binds() && !self.is_shown()
     }
@@ -37,7 +37,7 @@ impl Standing {
     }
 }
 
-/// One line about the whole.
+/// Returns a summary in one line.
 pub(super) fn summary(standings: &[Standing]) -> String {
     let count = |is: &dyn Fn(&&Standing) -> bool| standings.iter().filter(is).count();
     format!(
@@ -91,7 +91,7 @@ pub(super) fn render(standings: &[Standing]) -> String {
     text
 }
 
-/// The parts of the specification's own checklist, each with its rows and how they stand.
+/// The parts of the specification's checklist.
 pub(super) const CHECKLIST: [(char, &str); 5] = [
     ('A', "Core structure and invariants"),
     ('B', "Selectors"),
@@ -144,7 +144,7 @@ fn evidence(standing: &Standing) -> String {
     parts.join("<br>")
 }
 
-/// `testkit/tests/it/order.rs::name` without what is the same everywhere.
+/// Shortens `testkit/tests/it/order.rs::name` by what is the same everywhere.
 fn short(name: &str) -> String {
     name.replace("/tests/it/", "/").replace("/tests/stores/", "/stores/").replace(".rs::", "::")
 }

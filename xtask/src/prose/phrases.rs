@@ -4,7 +4,8 @@ use super::words::Word;
 
 /// A phrase to avoid.
 pub(super) struct Phrase {
-    /// Words in lower case; `|` separates alternatives, `` ` `` is any code span, `;` and `,` are themselves.
+    /// Words in lower case; `|` separates alternatives, `` ` `` is any code span, `;` and `,` are
+    /// themselves.
     words: &'static [&'static str],
     /// Words before which the phrase is fine: "goes wrong".
     fine_before: &'static [&'static str],

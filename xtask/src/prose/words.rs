@@ -20,7 +20,8 @@ pub(super) fn of_text(text: &str) -> Vec<Word> {
     words
 }
 
-/// Returns the words of the comments and string literals of a Rust file. Code between them ends blocks.
+/// Returns the words of the comments and string literals of a Rust file. Code between them ends
+/// blocks.
 pub(super) fn of_rust(source: &str) -> Vec<Word> {
     let mut words = Vec::new();
     let mut rest = source;
@@ -33,7 +34,8 @@ pub(super) fn of_rust(source: &str) -> Vec<Word> {
             Some(Prose::String(text)) => {
                 end(line, &mut words);
                 for (index, part) in text.lines().enumerate() {
-                    // Escaped line breaks separate words; a part that ends in `\` continues on the next line.
+                    // Escaped line breaks separate words; a part that ends in `\` continues on the
+                    // next line.
                     push_line(
                         &part.replace("\\n", " ").replace('\\', " "),
                         line + index,
@@ -59,7 +61,8 @@ enum Prose<'a> {
     String(&'a str),
 }
 
-/// Returns the length of the next piece of a source, and its prose if it is a comment or a string literal.
+/// Returns the length of the next piece of a source, and its prose if it is a comment or a string
+/// literal.
 fn piece<'a>(rest: &'a str, source: &str, at: usize) -> (usize, Option<Prose<'a>>) {
     if rest.starts_with("//") {
         let length = rest.find('\n').unwrap_or(rest.len());

@@ -1,4 +1,5 @@
-//! The benchmarks, with an allocator that counts. `contextree-bench` starts it where it is needed.
+//! The benchmarks with a counting allocator. `contextree-bench` starts this build where it is
+//! needed.
 
 use std::alloc::System;
 use std::process::ExitCode;

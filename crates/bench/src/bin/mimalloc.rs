@@ -1,4 +1,4 @@
-//! The benchmarks, with mimalloc. `contextree-bench` starts it where it is needed.
+//! The benchmarks with mimalloc. `contextree-bench` starts this build where it is needed.
 
 use std::process::ExitCode;
 

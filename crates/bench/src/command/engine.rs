@@ -10,11 +10,13 @@ use crate::outcome::finish;
 use crate::rows::{Scale, all, expiries, selectors};
 use crate::{growth, table};
 
-/// Makes the allocator keep what is freed. Every round builds its contexts anew: a page that went back to the system between two rounds
-/// would be cleared within the next one, and the system's work would be measured instead of ours. The allocator reads it when it starts.
+/// Makes the allocator keep freed memory. Every round builds its contexts from scratch: a page
+/// returned to the system between two rounds would be cleared within the next one, and the
+/// benchmark would measure the system instead of our code. The allocator reads the variable when it
+/// starts.
 pub(crate) const KEEP: (&str, &str) = ("MIMALLOC_PURGE_DELAY", "-1");
 
-/// What the engine is asked for.
+/// Options of `engine`.
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct Options {
     /// Measure only this part
@@ -49,7 +51,7 @@ pub(crate) fn run(common: &Common, options: &Options) -> ExitCode {
     finish(common, &rows, &points)
 }
 
-/// Measures some of the rows, and shows each when it is done.
+/// Measures some of the rows, and reports each when it is done.
 type Rows = fn(Scale, fn(&Row)) -> Vec<Row>;
 
 fn measure(quick: bool, rows: Rows) -> Vec<Row> {

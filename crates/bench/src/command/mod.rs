@@ -1,8 +1,9 @@
-//! The command line: one subcommand for each thing that is measured.
+//! The command line, with one subcommand for each kind of measurement.
 //!
-//! A program has one allocator, and the measurements need three: the system's for what is compared with other programs,
-//! mimalloc for ratios that must not depend on how pages are given back to the system, and one that counts, which would slow
-//! all others down. So there are three builds of this command line; each starts the build that a subcommand needs.
+//! A program has one allocator, and the measurements need three: the system's for comparisons with
+//! other programs, mimalloc for ratios that must not depend on how pages are returned to the
+//! system, and a counting one, which would slow down all others. So there are three builds of this
+//! command line; each starts the build that a subcommand needs.
 
 mod engine;
 mod peers;
@@ -20,14 +21,14 @@ use crate::heap;
 use crate::outcome::finish;
 use crate::table;
 
-/// Which allocator this build has.
+/// The allocator of this build.
 #[derive(Clone, Copy)]
 pub enum Build<'c> {
     /// The system's.
     System,
     /// mimalloc.
     Mimalloc,
-    /// The system's, with a counter: returns the bytes that are allocated and not freed.
+    /// The system's, with a counter: returns the number of bytes that are allocated and not freed.
     Counted(&'c dyn Fn() -> i64),
 }
 
@@ -57,7 +58,7 @@ struct Line {
     common: Common,
 }
 
-/// What all subcommands understand.
+/// Options of all subcommands.
 #[derive(Clone, Debug, Default, Args)]
 pub struct Common {
     /// Measure a tenth of the size, or less
@@ -117,7 +118,7 @@ fn measure_heap(common: &Common, allocated: &dyn Fn() -> i64) -> ExitCode {
     finish(common, &rows, &[])
 }
 
-/// Starts another build with the arguments of this process, and these variables.
+/// Starts another build with the arguments of this process and these variables.
 #[expect(clippy::print_stdout, reason = "the program's output")]
 fn forward(program: &str, variables: &[(&str, &str)]) -> ExitCode {
     let start = || -> std::io::Result<bool> {

@@ -1,9 +1,11 @@
-//! Our side of `cargo xtask bench --peers`.
+//! Runs our side of `cargo xtask bench --peers`.
 //!
-//! - `contextree-bench peers conversation chat|agent LENGTH FILE` writes the conversation that every program follows.
-//! - `contextree-bench peers memory|sqlite|sqlite-relaxed|postgres chat|agent LENGTH FILE FOLDER` follows it and prints one line of JSON.
+//! - `contextree-bench peers conversation chat|agent LENGTH FILE` writes the conversation that
+//!   every program follows.
+//! - `contextree-bench peers memory|sqlite|sqlite-relaxed|postgres chat|agent LENGTH FILE FOLDER`
+//!   follows it and prints one line of JSON.
 //!
-//! It uses the allocator of the system, as the programs of the others do.
+//! It uses the system's allocator, like the programs of the other systems.
 #![expect(clippy::print_stdout, reason = "the program's output")]
 #![expect(clippy::disallowed_methods, reason = "a benchmark needs a clock")]
 
@@ -18,7 +20,8 @@ use crate::peers::{Answer, Kind, Place, System, lines, resident, write};
 
 type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
 
-/// What is followed, and by whom. As positions, because the programs of the other systems are called alike.
+/// Options of `peers`. They are positional, because the programs of the other systems are called
+/// the same way.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
     /// `memory`, `sqlite`, `sqlite-relaxed` or `postgres`; `conversation` writes the file
@@ -48,14 +51,14 @@ pub(crate) fn run(options: &Options) -> ExitCode {
 
 fn answer(options: &Options) -> Outcome<String> {
     let Options { system, kind, length, file, folder } = options;
-    let kind = Kind::named(kind).ok_or("the workload is unknown")?;
+    let kind = Kind::named(kind).ok_or("unknown workload")?;
     if system == "conversation" {
         write(file, kind, *length)?;
         return Ok("{}".to_owned());
     }
     let folder = folder.as_deref().ok_or("a folder for the store is missing")?;
-    let place = || Place::named(system, folder).ok_or("the system is unknown");
-    // A short conversation first, so that nothing is done for the first time later.
+    let place = || Place::named(system, folder).ok_or("unknown system");
+    // A short conversation first, as a warm-up.
     let warm = place()?;
     let mut system_of_warm = System::create(&warm)?;
     for line in lines(file)?.take(5) {
@@ -69,7 +72,7 @@ fn answer(options: &Options) -> Outcome<String> {
     answer
 }
 
-/// How many of the last turns are measured.
+/// Returns the number of final turns that are measured.
 fn window(length: u64) -> u64 {
     (length / 5).clamp(5, 100)
 }
@@ -85,7 +88,7 @@ fn follow(place: &Place, kind: Kind, length: u64, file: &Path) -> Outcome<String
         system.step(&line)?;
         let taken = start.elapsed().as_nanos() as f64;
         total += taken;
-        // The question of an agent stands before its first step.
+        // The question to an agent precedes its first step.
         if number >= first + u64::from(kind == Kind::Agent) {
             window_times.push(taken);
         }
@@ -103,7 +106,7 @@ fn middle(kind: Kind, length: u64) -> SnapshotAddress {
     SnapshotAddress::Cycle(length / 2 + u64::from(kind == Kind::Agent))
 }
 
-/// What is asked of the context that was just written.
+/// Measures reads of the context that was just written.
 fn past(answer: &mut Answer, system: &mut System, kind: Kind, length: u64) -> Outcome<()> {
     let repeat = if length >= 10_000 { 5 } else { 15 };
     let (count, bytes) = system.read(SnapshotAddress::Back(0))?;
@@ -121,7 +124,7 @@ fn past(answer: &mut Answer, system: &mut System, kind: Kind, length: u64) -> Ou
     answer.number("selected", users as u64);
     answer.measure("diff", repeat, || system.diff())?;
     let rendered = answer.measure("render", repeat, || -> Outcome<usize> {
-        // A renderer of its own each time: nothing of it was rendered before.
+        // A new renderer each time, so that nothing is rendered in advance.
         let mut renderer = RequestRenderer::new(Provider::OpenAiChat, RenderOptions::default());
         let head = system.snapshot(SnapshotAddress::Back(0))?;
         let tree = head.tree();
@@ -131,7 +134,7 @@ fn past(answer: &mut Answer, system: &mut System, kind: Kind, length: u64) -> Ou
     Ok(())
 }
 
-/// What is asked of a store that nobody has open.
+/// Measures reads of a store that no process has open.
 fn again(answer: &mut Answer, place: &Place, kind: Kind, length: u64) -> Outcome<()> {
     let Some(bytes) = place.bytes()? else {
         for name in ["bytes", "open", "middle_cold"] {

@@ -1,7 +1,8 @@
-//! Durable steps on PostgreSQL against a bare insert over the same connection.
+//! Compares durable steps on PostgreSQL with bare inserts over the same connection.
 //!
-//! The server is started for the purpose, or named by `CONTEXTREE_TEST_POSTGRES`. Both kinds of work
-//! take turns, one by one; each is one round trip and one transaction that is on disk when it is answered.
+//! The server is started for the purpose, or named by `CONTEXTREE_TEST_POSTGRES`. Both kinds of
+//! work alternate; each is one round trip and one transaction that is on disk when it is
+//! acknowledged.
 #![expect(clippy::print_stdout, reason = "the program's output")]
 #![expect(clippy::disallowed_methods, reason = "a benchmark needs a clock")]
 
@@ -17,7 +18,7 @@ use crate::measure::{Row, median};
 use crate::outcome::{finish, note};
 use crate::table;
 
-/// What the issue allows, for the medians.
+/// The maximum ratio of the medians.
 const BAR: f64 = 1.5;
 
 /// The size of a turn.
@@ -57,7 +58,7 @@ pub(crate) fn run(common: &Common) -> ExitCode {
     finish(common, &rows, &notes)
 }
 
-/// Lets steps and inserts take turns.
+/// Alternates steps and inserts.
 fn measure(
     store: &Postgres,
     name: &str,
@@ -96,7 +97,7 @@ fn measure(
                 theirs.push(nanoseconds(start));
                 Ok(())
             };
-            // Who is first changes every time.
+            // The order alternates.
             if turn % 2 == 0 {
                 bare()?;
             }
@@ -108,7 +109,7 @@ fn measure(
                 bare()?;
             }
         }
-        // The first round warms up.
+        // The first round is a warm-up.
         if round > 0 {
             ratios.push(median(ours.clone()) / median(theirs.clone()));
             all.0.extend(ours);
@@ -139,7 +140,7 @@ fn measure(
     Ok((row, details))
 }
 
-/// One commit: a third of the bytes are effects, the rest is said.
+/// Returns one commit: a third of the bytes are effects, the rest is content.
 fn step(cycle: u32, data: &[u8]) -> Step {
     let (effects, bodies) = data.split_at(data.len() / 3);
     let mut key = [1; 16];
@@ -153,7 +154,7 @@ fn step(cycle: u32, data: &[u8]) -> Step {
     }
 }
 
-/// Returns bytes that cannot be compressed, the same for the same number.
+/// Returns incompressible bytes, the same for the same number.
 fn noise(number: u32) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(BYTES);
     let mut block = 0_u32;

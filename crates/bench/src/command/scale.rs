@@ -1,4 +1,5 @@
-//! Large stores, and many commits for a long time. It writes to the disk that the present directory is on, and deletes what it wrote.
+//! Measures large stores, and many commits for a long time. Writes to the disk of the current
+//! directory, and deletes what it wrote.
 #![expect(clippy::print_stdout, reason = "the program's output")]
 
 use std::process::ExitCode;
@@ -11,7 +12,7 @@ use crate::outcome::{finish, note};
 use crate::scale::{Found, Size, Target, content, contexts, rate, turns};
 use crate::table;
 
-/// What is measured, and how much of it.
+/// Options of `scale`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
     /// What to measure; all if none is named

@@ -1,6 +1,7 @@
-//! How long `ctx` takes from nothing to an answer, against `sqlite3` that selects one row of the same file.
+//! Measures the start-up of `ctx`, from process start to answer, against `sqlite3` selecting one
+//! row of the same file.
 //!
-//! `ctx` must be in the folder of this program; `sqlite3` is found on the `PATH`.
+//! `ctx` must be in the folder of this program; `sqlite3` is searched for on the `PATH`.
 #![expect(clippy::print_stdout, reason = "the program's output")]
 
 use std::path::Path;
@@ -15,10 +16,10 @@ use crate::measure::{Row, compare, time};
 use crate::outcome::{finish, note};
 use crate::{table, work};
 
-/// Turns of the small store.
+/// The number of turns in the small store.
 const TURNS: usize = 20;
 
-/// What the issue asks for: so many times `sqlite3`, and so many nanoseconds.
+/// The bars: a multiple of `sqlite3`, and nanoseconds.
 const BAR: f64 = 3.0;
 const LONGEST: f64 = 20e6;
 
@@ -47,7 +48,7 @@ fn measure(rounds: usize) -> Result<Vec<Row>, Box<dyn std::error::Error>> {
     let ctx = std::env::current_exe()?.with_file_name("ctx");
     let select = format!("@t0 [id='{node}']");
     let select = ["--store", &store, "select", &select, "--jsonl"];
-    // Both must have answered once, or what is measured is a refusal.
+    // Both must succeed once; otherwise a failure would be measured.
     let answer = Command::new(&ctx).args(select).output()?;
     if !String::from_utf8_lossy(&answer.stdout).contains(&node) {
         let said = String::from_utf8_lossy(&answer.stderr).into_owned();
@@ -79,7 +80,7 @@ fn measure(rounds: usize) -> Result<Vec<Row>, Box<dyn std::error::Error>> {
     Ok(vec![row, limit])
 }
 
-/// Makes a small store, and returns the id of a node in it.
+/// Creates a small store, and returns the id of a node in it.
 fn fill(url: &str) -> Result<String, Box<dyn std::error::Error>> {
     let store = Store::open(url)?;
     let mut session = store.create("main", &ContextSettings::default())?;

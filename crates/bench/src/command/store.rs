@@ -1,4 +1,4 @@
-//! The rows of the embedded store.
+//! Measures the rows of the embedded store.
 #![expect(clippy::print_stdout, reason = "the program's output")]
 
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ use crate::outcome::{finish, note};
 use crate::store::{Tail, commit, group, pages};
 use crate::{sessions, table};
 
-/// What [`measure_idle`] measures.
+/// Options of [`measure_idle`].
 #[derive(Debug, clap::Args)]
 pub(crate) struct Idle {
     /// `held` if sessions stay open
@@ -21,7 +21,7 @@ pub(crate) struct Idle {
     path: PathBuf,
 }
 
-/// Prints how many bytes idle contexts take.
+/// Prints the memory of idle contexts in bytes.
 pub(crate) fn measure_idle(idle: &Idle) -> ExitCode {
     report(sessions::measure_idle(&idle.path, idle.contexts, idle.how == "held").map(|bytes| {
         println!("{bytes}");

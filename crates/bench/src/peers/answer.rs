@@ -1,10 +1,10 @@
-//! The line that a program answers with.
+//! The line of JSON that a program prints.
 #![expect(clippy::disallowed_methods, reason = "a benchmark needs a clock")]
 
 use std::fmt::Write as _;
 use std::time::Instant;
 
-/// What was measured so far, as the inside of a JSON object.
+/// The measurements so far, as the inside of a JSON object.
 #[derive(Debug, Default)]
 pub struct Answer {
     fields: String,
@@ -12,7 +12,8 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// Does something several times and keeps the times. A first time that nobody takes is to warm up.
+    /// Runs some work several times and records the times. A first run, which is not timed, is a
+    /// warm-up.
     pub fn measure<T>(&mut self, name: &str, times: usize, mut work: impl FnMut() -> T) -> T {
         let mut result = work();
         let taken = (0..times).map(|_| {
@@ -25,18 +26,18 @@ impl Answer {
         result
     }
 
-    /// Keeps a list of nanoseconds.
+    /// Records a list of nanoseconds.
     pub fn list(&mut self, name: &str, nanoseconds: &[f64]) {
         let items: Vec<String> = nanoseconds.iter().map(|time| format!("{time:.0}")).collect();
         let _ = write!(self.fields, "{name:?}:[{}],", items.join(","));
     }
 
-    /// Keeps a number.
+    /// Records a number.
     pub fn number(&mut self, name: &str, number: u64) {
         let _ = write!(self.fields, "{name:?}:{number},");
     }
 
-    /// Says why something was not measured.
+    /// Records why something was not measured.
     pub fn why(&mut self, name: &str, reason: &str) {
         let comma = if self.why.is_empty() { "" } else { "," };
         let _ = write!(self.why, "{comma}{name:?}:{reason:?}");
@@ -49,7 +50,7 @@ impl Answer {
     }
 }
 
-/// Resident bytes of this process.
+/// Returns the resident memory of this process in bytes.
 #[must_use]
 pub fn resident() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Conversations, in a file that every program reads: one line of JSON for each step.
+//! Conversations in a file that every program reads: one line of JSON for each step.
 
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, BufWriter, Write as _};
@@ -7,17 +7,17 @@ use std::path::Path;
 use contextree::json::{Value, parse, write};
 use contextree_testkit::Rng;
 
-/// What is talked about.
+/// The workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A question and an answer of 500 bytes each.
     Chat,
-    /// A call of a tool and its result of 20 KB. The first line is the question of the user.
+    /// A tool call and its result of 20 KB. The first line is the question of the user.
     Agent,
 }
 
 impl Kind {
-    /// Reads the name of a workload.
+    /// Returns the workload with this name.
     #[must_use]
     pub fn named(name: &str) -> Option<Kind> {
         match name {
@@ -31,19 +31,19 @@ impl Kind {
 /// One step.
 #[derive(Clone, Debug)]
 pub enum Line {
-    /// What the user says, and the answer.
+    /// A question and its answer.
     Turn {
         /// The question.
         user: String,
         /// The answer.
         assistant: String,
     },
-    /// What the user asks of an agent.
+    /// The task of an agent.
     Task {
         /// The question.
         user: String,
     },
-    /// What the agent says, what it calls, and what comes back.
+    /// A tool call of the agent, with its result.
     Call {
         /// A sentence before the call.
         say: String,
@@ -53,17 +53,17 @@ pub enum Line {
         name: String,
         /// Its arguments, JSON.
         arguments: String,
-        /// What it returns.
+        /// The result.
         result: String,
     },
 }
 
-/// Bytes of what is said in a turn by one side, and of what a tool returns.
+/// The number of bytes of a message, and of a tool result.
 const MESSAGE: usize = 500;
 const SENTENCE: usize = 100;
 const RESULT: usize = 20_000;
 
-/// Writes a conversation of so many turns or calls.
+/// Writes a conversation of this many turns or calls.
 ///
 /// # Errors
 ///
@@ -108,11 +108,11 @@ fn object(out: &mut impl std::io::Write, fields: &[(&str, &str)]) -> std::io::Re
     out.write_all(&line)
 }
 
-/// Reads a conversation, one line at a time: no program has it in memory beside what it keeps itself.
+/// Reads a conversation line by line, so that no program holds it in memory besides its own state.
 ///
 /// # Errors
 ///
-/// If the file is not there.
+/// If the file does not exist.
 ///
 /// # Panics
 ///
@@ -134,7 +134,7 @@ pub fn lines(file: &Path) -> std::io::Result<impl Iterator<Item = Line>> {
     }))
 }
 
-/// Four thousand words of two to ten letters: text that compresses as text does, and says nothing.
+/// Returns four thousand random words of two to ten letters, which compress like text.
 fn words() -> Vec<String> {
     let mut random = Rng::new(7);
     (0..4_000)

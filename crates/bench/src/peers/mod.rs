@@ -1,8 +1,10 @@
-//! Our side of the comparison with other systems: the same conversations, the same questions, the same answers on standard output.
+//! Our side of the comparison with other systems: the same conversations, the same questions, the
+//! same output format.
 //!
-//! Every system is driven by a program that is given a file with a conversation, follows it step by step, asks for the past, and prints
-//! one line of JSON: lists of nanoseconds, sizes, and what it read back, so that it can be checked that all did the same work. The
-//! programs of the others are in the folder `peers` of the project.
+//! A program for each system reads a conversation from a file, follows it step by step, reads the
+//! past, and prints one line of JSON: lists of nanoseconds, sizes, and what it read back, which
+//! shows that all programs did the same work. The programs for the other systems are in the folder
+//! `peers` of the project.
 
 mod answer;
 mod conversation;

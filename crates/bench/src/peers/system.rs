@@ -1,4 +1,4 @@
-//! A context in memory or in a store, as a program would have it.
+//! A context in memory or in a store, as an application would use it.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,16 +16,16 @@ type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
 /// Where a context is kept.
 #[derive(Clone, Debug)]
 pub enum Place {
-    /// Nowhere but in memory.
+    /// In memory only.
     Memory,
     /// In a file of the embedded store.
     File(PathBuf, Durability),
-    /// In a schema of a PostgreSQL server: its address, and the schema.
+    /// In a schema of a PostgreSQL server: its URL, and the schema.
     Server(String, String),
 }
 
 impl Place {
-    /// Reads the name of a system: `memory`, `sqlite`, `sqlite-relaxed`, `postgres`.
+    /// Returns the place with this name: `memory`, `sqlite`, `sqlite-relaxed`, `postgres`.
     #[must_use]
     pub fn named(name: &str, folder: &Path) -> Option<Place> {
         let file = folder.join("store.db");
@@ -55,16 +55,16 @@ impl Place {
     }
 
     fn server(&self) -> Outcome<Postgres> {
-        let Place::Server(url, schema) = self else { return Err("this is no server".into()) };
+        let Place::Server(url, schema) = self else { return Err("not a server".into()) };
         let mark = if url.contains('?') { '&' } else { '?' };
         Ok(Postgres::open(&format!("{url}{mark}schema={schema}"))?)
     }
 
-    /// Returns the bytes on disk, when nobody has it open.
+    /// Returns the size on disk in bytes, while no process has the store open.
     ///
     /// # Errors
     ///
-    /// If the server cannot be asked.
+    /// If the query to the server fails.
     pub fn bytes(&self) -> Outcome<Option<u64>> {
         match self {
             Place::Memory => Ok(None),
@@ -120,7 +120,7 @@ pub enum System {
 }
 
 impl System {
-    /// Makes a context.
+    /// Creates a context.
     ///
     /// # Errors
     ///
@@ -141,12 +141,12 @@ impl System {
     ///
     /// If the store fails.
     pub fn open(place: &Place) -> Outcome<System> {
-        let store = place.store()?.ok_or("what is in memory cannot be opened again")?;
+        let store = place.store()?.ok_or("a context in memory cannot be opened again")?;
         let session = store.session("main")?;
         Ok(System::Stored(store, Box::new(session)))
     }
 
-    /// Adds a step to the context and commits it; when this returns, it is stored.
+    /// Adds a step to the context and commits it; it is stored when this returns.
     ///
     /// # Errors
     ///
@@ -170,11 +170,11 @@ impl System {
         })
     }
 
-    /// Returns the number of nodes that a selector finds.
+    /// Returns the number of matches of a selector.
     ///
     /// # Errors
     ///
-    /// If it is no selector.
+    /// If the selector is invalid.
     pub fn select(&mut self, selector: &str) -> Outcome<usize> {
         let answer = match self {
             System::Memory(context) => context.select(selector)?,
@@ -183,11 +183,11 @@ impl System {
         Ok(answer.nodes().map_or(0, |nodes| nodes.ids().len()))
     }
 
-    /// Returns how many nodes are new between the last two snapshots.
+    /// Returns the number of nodes added between the last two snapshots.
     ///
     /// # Errors
     ///
-    /// If there are no two.
+    /// If there are fewer than two snapshots.
     pub fn diff(&mut self) -> Outcome<usize> {
         let (older, newer) = (SnapshotAddress::Back(1), SnapshotAddress::Back(0));
         Ok(match self {
@@ -196,7 +196,7 @@ impl System {
         })
     }
 
-    /// Lists the commits from a cycle on: each with its number and its time. Returns how many there are.
+    /// Lists the commits from a cycle on, each with its number and time. Returns their number.
     ///
     /// # Errors
     ///
@@ -228,7 +228,7 @@ impl System {
     }
 }
 
-/// Reads every message of a snapshot: how many there are, and their bytes.
+/// Reads every message of a snapshot; returns their number and their size in bytes.
 #[must_use]
 pub(crate) fn read(snapshot: &Snapshot) -> (u64, u64) {
     let texts = snapshot.view().nodes().filter_map(|(_, node)| match node.kind() {
@@ -236,7 +236,7 @@ pub(crate) fn read(snapshot: &Snapshot) -> (u64, u64) {
         _ => node.content().as_text(),
     });
     texts.fold((0, 0), |(count, bytes), text| {
-        // Every byte is looked at: what is only pointed to has not been read.
+        // Touch every byte: a reference to text is not yet a read.
         let sum: u64 = text.bytes().map(u64::from).sum();
         std::hint::black_box(sum);
         (count + 1, bytes + text.len() as u64)
@@ -244,7 +244,8 @@ pub(crate) fn read(snapshot: &Snapshot) -> (u64, u64) {
 }
 
 impl System {
-    /// Reads every message of the snapshot at an address: how many there are, and their bytes.
+    /// Reads every message of the snapshot at an address; returns their number and their size in
+    /// bytes.
     ///
     /// # Errors
     ///
@@ -253,13 +254,13 @@ impl System {
         Ok(read(&self.snapshot(address)?))
     }
 
-    /// Reads the snapshot at an address from a store that was just opened, and every message of it.
+    /// Opens the store, and reads every message of the snapshot at an address.
     ///
     /// # Errors
     ///
     /// If there is no such snapshot.
     pub fn read_cold(place: &Place, address: SnapshotAddress) -> Outcome<(u64, u64)> {
-        let store = place.store()?.ok_or("what is in memory cannot be opened again")?;
+        let store = place.store()?.ok_or("a context in memory cannot be opened again")?;
         Ok(read(&store.snapshot("main", address)?))
     }
 }

@@ -1,4 +1,4 @@
-//! Much content in one store.
+//! Measures a store with a lot of content.
 #![expect(clippy::disallowed_methods, reason = "a benchmark needs a clock")]
 
 use std::sync::Mutex;
@@ -12,13 +12,14 @@ use contextree_store::{ContextSettings, StoreError};
 use super::{Found, Memory, open, percentiles};
 use crate::store::{folder, text};
 
-/// Threads that write, bytes of a result, results of a commit, commits of a context: 10 MB in each context.
+/// The number of writing threads, the bytes of a result, the results of a commit, the commits of a
+/// context: 10 MB in each context.
 const WRITERS: u64 = 4;
 const RESULT: usize = 20_000;
 const RESULTS: u64 = 10;
 const COMMITS: u64 = 50;
 
-/// Fills a store with contexts of 10 MB each until it has so many bytes of content.
+/// Fills a store with contexts of 10 MB each, up to this many bytes of content.
 ///
 /// # Errors
 ///
@@ -48,7 +49,7 @@ pub fn content(bytes: u64) -> Result<Found, StoreError> {
                     let mut session =
                         store.create(&name, &ContextSettings::default()).expect("the store works");
                     for commit in 0..COMMITS {
-                        // Made before the clock starts: the time is the store's.
+                        // Created before the clock starts, so that only the store is timed.
                         let results: Vec<String> = (0..RESULTS)
                             .map(|index| {
                                 text((number * COMMITS + commit) * RESULTS + index, RESULT)

@@ -1,4 +1,4 @@
-//! Many contexts in one store.
+//! Measures a store with many contexts.
 #![expect(clippy::disallowed_methods, reason = "a benchmark needs a clock")]
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,7 +11,7 @@ use contextree_store::{ContextSettings, StoreError};
 use super::{Found, Memory, WRITERS, open, percentiles, turn};
 use crate::store::folder;
 
-/// Turns of each context, and bytes of a message.
+/// The number of turns of each context, and the bytes of a message.
 const TURNS: u64 = 5;
 const MESSAGE: usize = 500;
 
@@ -50,7 +50,7 @@ pub fn contexts(count: u64) -> Result<Found, StoreError> {
                 })
             })
             .collect();
-        // A sample at every hundredth.
+        // Samples at every hundredth.
         let mut sampled = 0;
         while writers.iter().any(|writer| !writer.is_finished()) {
             let done = next.load(Ordering::Relaxed).min(count) * 100 / count;

@@ -1,6 +1,7 @@
-//! What is large: many contexts, one long context, much content, many commits for a long time. On a real disk, in the present directory.
+//! Measures large workloads: many contexts, one long context, a lot of content, many commits for a
+//! long time. On a real disk, in the current directory.
 //!
-//! Each part fills a store, says what it saw on the way, and deletes what it wrote.
+//! Each part fills a store, reports what it measured, and deletes what it wrote.
 
 mod content;
 mod contexts;
@@ -18,7 +19,7 @@ use contextree_store::{Store, StoreError, StoreOptions};
 use crate::measure::Row;
 use crate::store::text;
 
-/// How large things are.
+/// The sizes of the workloads.
 #[derive(Clone, Copy, Debug)]
 pub struct Size {
     /// Contexts in one store.
@@ -27,14 +28,14 @@ pub struct Size {
     pub turns: u64,
     /// Bytes of content in one store.
     pub bytes: u64,
-    /// Commits per second, at most what the disk can sync.
+    /// The number of commits per second, limited by how fast the disk can sync.
     pub rate: f64,
-    /// For how long.
+    /// The duration in seconds.
     pub seconds: f64,
 }
 
 impl Size {
-    /// As the issue asks for.
+    /// The sizes for which the bars are defined.
     pub const FULL: Size = Size {
         contexts: 100_000,
         turns: 1_000_000,
@@ -42,12 +43,12 @@ impl Size {
         rate: 2_000.0,
         seconds: 600.0,
     };
-    /// To see that everything runs.
+    /// Small sizes, for a check that everything runs.
     pub const QUICK: Size =
         Size { contexts: 1_000, turns: 10_000, bytes: 50_000_000, rate: 2_000.0, seconds: 5.0 };
 }
 
-/// What a part found out: rows with a bar, and sentences.
+/// The results of a part: rows with a bar, and sentences.
 #[derive(Debug, Default)]
 pub struct Found {
     /// Rows.
@@ -56,13 +57,14 @@ pub struct Found {
     pub notes: Vec<String>,
 }
 
-/// Threads that write at the same time.
+/// The number of concurrent writers.
 const WRITERS: u64 = 32;
 
-/// Idle contexts may take so many bytes, so that memory is full early and can be seen to stay as it is.
+/// The memory limit for idle contexts in bytes: low, so that it is reached early and memory can be
+/// seen to stay flat.
 const IDLE: u64 = 16 << 20;
 
-/// How much resident memory may grow from a fifth of the work to its end.
+/// The maximum growth of resident memory, from a fifth of the work to its end.
 const FLAT: f64 = 1.25;
 
 fn open(path: &std::path::Path) -> Result<Store, StoreError> {
@@ -70,7 +72,7 @@ fn open(path: &std::path::Path) -> Result<Store, StoreError> {
     Store::open_with(&format!("sqlite:{}", path.display()), options)
 }
 
-/// Adds a turn of two messages that cannot be compressed much.
+/// Adds a turn of two messages that hardly compress.
 fn turn(context: &mut Context, seed: u64, length: usize) {
     for (index, role) in ["user", "assistant"].into_iter().enumerate() {
         let said = text(seed * 2 + index as u64, length);
@@ -83,7 +85,7 @@ fn row(name: String, ratio: f64, bar: f64) -> Row {
     Row { name, ratio, spread: (ratio, ratio), bar, is_gain: false, nanoseconds: (ratio, bar) }
 }
 
-/// Resident memory over some work; it must not grow once it has what it needs.
+/// Samples of resident memory during some work. It must not grow after a warm-up.
 #[derive(Debug, Default)]
 struct Memory {
     samples: Vec<u64>,
@@ -94,7 +96,7 @@ impl Memory {
         self.samples.push(crate::peers::resident());
     }
 
-    /// Compares the most of the last fifth with the most of the second fifth.
+    /// Compares the maximum of the last fifth with the maximum of the second fifth.
     fn flat(&self, what: &str) -> Row {
         let fifth = (self.samples.len() / 5).max(1);
         let most = |part: &[u64]| part.iter().copied().max().unwrap_or(0).max(1) as f64;
@@ -110,7 +112,7 @@ impl Memory {
     }
 }
 
-/// Returns nanoseconds that so many of a hundred took at most, in milliseconds for people.
+/// Returns percentiles of times, in milliseconds.
 fn percentiles(times: &mut [f64]) -> String {
     times.sort_by(f64::total_cmp);
     let at = |share: f64| crate::store::at(times, share) / 1e6;

@@ -1,4 +1,4 @@
-//! Many commits per second, for a long time.
+//! Measures many commits per second, for a long time.
 #![expect(clippy::disallowed_methods, reason = "a benchmark needs a clock")]
 
 use std::fs::File;
@@ -17,13 +17,13 @@ use crate::store::folder;
 /// Bytes of a message; a turn has two.
 const MESSAGE: usize = 500;
 
-/// Turns of a context; then its writer begins another one.
+/// The number of turns of a context, after which its writer starts another one.
 const TURNS: u64 = 50;
 
-/// How much of the wanted rate must be reached.
+/// The minimum share of the requested rate.
 const SHARE: f64 = 0.95;
 
-/// Where it is written to.
+/// The target store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
     /// A file.
@@ -32,7 +32,8 @@ pub enum Target {
     Postgres,
 }
 
-/// Lets many writers commit turns of a kilobyte at a rate, or as fast as the disk syncs if that is less.
+/// Runs many writers that commit turns of a kilobyte at a rate, or as fast as the disk syncs if
+/// that is less.
 ///
 /// # Errors
 ///
@@ -62,7 +63,8 @@ pub fn rate(target: Target, wanted: f64, seconds: f64) -> Result<Found, StoreErr
             let (store, done, is_over, times) = (&store, &done, &is_over, &times);
             scope.spawn(move || {
                 let pace = wanted / WRITERS as f64;
-                // Resident from the beginning: what is noted down must not be taken for growth of the store.
+                // Allocated up front, so that the recorded times are not mistaken for growth of the
+                // store.
                 let mut own = vec![f64::NAN; (pace * seconds * 1.1) as usize + 100];
                 own.clear();
                 write(store, writer, pace, (done, is_over), &mut own);
@@ -95,7 +97,8 @@ pub fn rate(target: Target, wanted: f64, seconds: f64) -> Result<Found, StoreErr
     Ok(Found { rows: vec![rate, memory.flat(&format!("{name}, {wanted:.0} commits/s"))], notes })
 }
 
-/// Commits turns at a pace; one that is late is followed by the next at once. Notes down what the commits took.
+/// Commits turns at a pace, and records the times. After a late commit, the next one follows at
+/// once.
 fn write(
     store: &Store,
     writer: u64,
@@ -104,7 +107,7 @@ fn write(
     times: &mut Vec<f64>,
 ) {
     let step = Duration::from_secs_f64(1.0 / pace);
-    // Not all at the same moment.
+    // Writers start at different times.
     let mut due = Instant::now() + step.mul_f64(writer as f64 / WRITERS as f64);
     for number in 0.. {
         let name = format!("context {writer} {number}");
@@ -115,7 +118,7 @@ fn write(
                 return;
             }
             thread::sleep(due.saturating_duration_since(Instant::now()));
-            // Who is more than a second late does not try to make up for it.
+            // A writer that is more than a second late does not catch up.
             due = (due + step).max(Instant::now() - Duration::from_secs(1));
             let seed = (writer << 40) | (number * TURNS + index);
             let start = Instant::now();
@@ -131,7 +134,7 @@ fn write(
     }
 }
 
-/// Returns how many times a second a kilobyte can be appended to a file and synced, by one writer.
+/// Returns how many times per second one writer can append a kilobyte to a file and sync it.
 fn syncs(path: &std::path::Path) -> f64 {
     let mut file = File::create(path).expect("the present directory can be written");
     let start = Instant::now();

@@ -1,4 +1,4 @@
-//! One very long context.
+//! Measures one very long context.
 #![expect(clippy::disallowed_methods, reason = "a benchmark needs a clock")]
 
 use std::time::Instant;
@@ -10,16 +10,19 @@ use super::{Found, open, percentiles, row, turn};
 use crate::measure::median;
 use crate::store::folder;
 
-/// Bytes of a message. Everything that was said stays in the working state, so short ones leave room for many.
+/// The number of bytes of a message. All messages stay in the working state, so short ones allow
+/// more turns.
 const MESSAGE: usize = 100;
 
-/// Turns that are measured one by one, at a hundredth of the way and at its end.
+/// The number of turns that are measured individually, after a hundredth of the turns and at the
+/// end.
 const WINDOW: u64 = 500;
 
 /// How much slower a durable turn may be at the end.
 const GROWTH: f64 = 1.5;
 
-/// Writes one context of so many turns: most of them a thousand to a step, those that are measured one by one.
+/// Writes one context of this many turns: most of them a thousand per step, the measured ones
+/// individually.
 ///
 /// # Errors
 ///

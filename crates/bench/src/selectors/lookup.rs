@@ -1,4 +1,4 @@
-//! Ids and keys among a million nodes, against a standard hash map.
+//! Measures lookups of ids and keys among a million nodes, against a standard hash map.
 
 use std::collections::HashMap;
 use std::hint::black_box;
@@ -11,11 +11,12 @@ use super::{context, plain, planned};
 use crate::measure::{Row, compare, time};
 use crate::rows::Scale;
 
-/// Lookups of one round. Each round has its own, so that neither side finds them in the cache.
+/// The number of lookups in a round. Each round has its own, so that neither side has them in the
+/// CPU cache.
 const PROBES: usize = 2_000;
 
 pub(super) fn rows(scale: Scale, take: &mut impl FnMut(Row)) {
-    // Five nodes a turn; one block of each has a key.
+    // Five nodes per turn; one block of each turn has a key.
     let context = context(scale.large * 2, |turn, place| match place {
         0 => plain(turn, place).key(format!("key-{turn}")),
         _ => plain(turn, place),
@@ -52,7 +53,7 @@ fn row(
     let words: Vec<String> = head.view().nodes().filter_map(|(_, node)| word(node)).collect();
     let map: HashMap<String, u32> = words.iter().cloned().zip(0..).collect();
     let mut random = Rng::new(11);
-    // One more round, to warm up.
+    // One more round, as a warm-up.
     let probes: Vec<String> = (0..PROBES * (scale.rounds + 1))
         .map(|_| words[random.index(words.len())].clone())
         .collect();

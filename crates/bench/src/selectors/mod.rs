@@ -1,4 +1,4 @@
-//! Selectors: what they cost against hand-written code, a peer, and each other.
+//! Measures selectors against hand-written code, a peer, and each other.
 
 mod lookup;
 mod parse;
@@ -21,13 +21,14 @@ pub fn rows(scale: Scale, take: &mut impl FnMut(Row)) {
     time::rows(scale, take);
 }
 
-/// Returns a selector without a time, ready to be evaluated.
+/// Returns the plan of a selector without a time prefix.
 fn planned(selector: &str, edition: Edition) -> Plan {
     let parsed = contextree_selector::parse(selector, edition).expect("the text is a selector");
-    plan(resolve_on_tree(&parsed).expect("the selector says nothing about time"))
+    plan(resolve_on_tree(&parsed).expect("the selector has no time prefix"))
 }
 
-/// Returns a context of turns of one core with three blocks, which `block` makes from turn and place.
+/// Returns a context of turns with one core of three blocks, which `block` creates from turn and
+/// position.
 fn context(turns: usize, mut block: impl FnMut(usize, usize) -> NewNode) -> Context {
     let mut context = Context::new();
     for turn in 0..turns {
@@ -39,7 +40,7 @@ fn context(turns: usize, mut block: impl FnMut(usize, usize) -> NewNode) -> Cont
     context
 }
 
-/// A block without anything special.
+/// Returns a block without special headers.
 fn plain(turn: usize, place: usize) -> NewNode {
     NewNode::text(text(turn * 3 + place, 120)).kind("text")
 }

@@ -1,4 +1,4 @@
-//! Parsing, against splitting the same text into tokens.
+//! Measures parsing against splitting the same text into tokens.
 
 use std::hint::black_box;
 
@@ -34,7 +34,7 @@ pub(super) fn row(scale: Scale) -> Row {
     )
 }
 
-/// What a piece of text is.
+/// The kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Blank,
@@ -44,16 +44,16 @@ enum Kind {
     Sign(u8),
 }
 
-/// A piece of a text.
+/// A token of a text.
 #[derive(Clone, Copy, Debug)]
-#[expect(dead_code, reason = "a tokenizer says where its tokens are")]
+#[expect(dead_code, reason = "a tokenizer returns positions")]
 struct Token {
     kind: Kind,
     start: u32,
     end: u32,
 }
 
-/// Splits a text into tokens, blanks included; nothing is checked and no tree is built.
+/// Splits a text into tokens, including whitespace; checks nothing and builds no tree.
 fn tokens(text: &str) -> Vec<Token> {
     let bytes = text.as_bytes();
     let mut tokens = Vec::with_capacity(text.len() / 2);

@@ -1,4 +1,5 @@
-//! All blocks with a role, against the least that such a scan can cost and against an SQL engine.
+//! Measures the scan for all blocks with a role, against the minimal cost of such a scan and
+//! against an SQL engine.
 
 use std::hint::black_box;
 
@@ -11,7 +12,7 @@ use super::{context, plain, planned};
 use crate::measure::{Row, compare, faster, time};
 use crate::rows::Scale;
 
-/// A node with its names as numbers, as a loop by hand would have it: 24 bytes.
+/// A node with interned names, as a hand-written loop would have it: 24 bytes.
 #[derive(Clone, Copy, Debug)]
 struct Dense {
     node_type: u32,
@@ -23,7 +24,7 @@ struct Dense {
 }
 
 pub(super) fn rows(scale: Scale, take: &mut impl FnMut(Row)) {
-    // Five nodes a turn, three of them blocks: 40 % of the blocks are 24 % of the nodes.
+    // Five nodes per turn, three of them blocks: 40 % of the blocks are 24 % of the nodes.
     let mut random = Rng::new(7);
     let context = context(scale.large / 5, |turn, place| {
         let role = ["user", "user", "assistant", "tool", "system"][random.index(5)];
@@ -73,7 +74,7 @@ pub(super) fn rows(scale: Scale, take: &mut impl FnMut(Row)) {
     ));
 }
 
-/// The limit: rows side by side in document order, names as numbers.
+/// The lower bound: adjacent rows in document order, with interned names.
 struct Interned {
     names: Vec<String>,
     rows: Vec<Dense>,
@@ -105,12 +106,12 @@ impl Interned {
                 class: node.class(),
             });
         }
-        // All columns are there and none may be left out.
+        // All columns are used, so the compiler cannot remove any.
         black_box(rows.iter().map(|row| row.node_type ^ row.kind ^ row.ttl ^ row.parent).max());
         Interned { names, rows }
     }
 
-    /// Returns the numbers of the blocks with a role.
+    /// Returns the row numbers of the blocks with a role.
     fn blocks_of(&self, role: &str) -> Vec<u32> {
         let role = self.names.iter().position(|name| name == role).map_or(0, |at| at as u32);
         let mut found = Vec::with_capacity(self.rows.len());

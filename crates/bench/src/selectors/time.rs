@@ -1,4 +1,4 @@
-//! Long histories: the newest turns, rare nodes, ranges.
+//! Measures long histories: the newest turns, rare nodes, ranges.
 
 use std::hint::black_box;
 
@@ -15,7 +15,7 @@ pub(super) fn rows(scale: Scale, take: &mut impl FnMut(Row)) {
     let mut random = Rng::new(13);
     let context = context(turns, |turn, place| {
         let node = plain(turn, place);
-        // One turn in a thousand has a block of a rare role that will soon expire.
+        // One turn in a thousand has a block with a rare role that expires soon.
         if place == 2 && turn % 1_000 == 500 {
             node.role("tool").ttl(i64::try_from(turns - turn).unwrap_or(0))
         } else {

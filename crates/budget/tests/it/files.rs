@@ -1,4 +1,4 @@
-//! Budget files: what they say, and what is said when they are wrong.
+//! Tests budget files and their errors.
 
 use contextree_budget::{Budget, BudgetError};
 use contextree_selector::Edition;
@@ -37,7 +37,7 @@ fn expected() -> Budget {
 }
 
 #[test]
-fn toml_json_and_code_say_the_same() {
+fn toml_json_and_code_give_the_same_budget() {
     assert_eq!(Budget::from_toml(WHOLE), Ok(expected()));
     let json = r#"{"tokenizer": "gpt-4", "max_tokens": 100000, "turn_tokens": 8000, "max_turns": 200,
         "keep_turns": 4, "clear_at_least": 20000, "exclude": [".block[kind='task']", "^sys"],
@@ -50,7 +50,7 @@ fn toml_json_and_code_say_the_same() {
 }
 
 #[test]
-fn the_policy_has_the_rules_in_a_fixed_order() {
+fn policy_has_the_rules_in_a_fixed_order() {
     let policy = expected().policy();
     assert_eq!(policy.protect_turns, 4);
     let keys: Vec<&str> = expected().rules().into_iter().map(|(rule, _)| rule.key()).collect();
@@ -70,83 +70,83 @@ fn check(error: Result<Budget, BudgetError>, line: usize, column: usize, text: &
 }
 
 #[test]
-fn a_mistake_has_a_place_and_a_way_out() {
+fn error_has_a_position_and_a_hint() {
     let toml = Budget::from_toml;
-    let number = "a number of tokens or turns, not negative, without quotes: 100000";
+    let number = "write a number of tokens or turns without quotes: 100000";
     check(
         toml("max_tokens = 5\nmax_token = 7\n"),
         2,
         1,
-        "a budget has no `max_token`",
+        "unknown key `max_token`",
         "did you mean `max_tokens`?",
     );
     check(
         toml("[regions]\nsys = 1\nsystem = 1"),
         3,
         1,
-        "a budget has no `regions.system`",
-        "one of: sys, seq, ah",
+        "unknown key `regions.system`",
+        "expected one of: sys, seq, ah",
     );
     check(
         toml("max_tokens = \"100\""),
         1,
         14,
-        "`max_tokens` must be a whole number and is a text",
+        "`max_tokens` must be a whole number, not a string",
         number,
     );
     check(
         toml("  keep_turns =   -1"),
         1,
         18,
-        "`keep_turns` must be a whole number and is a negative or too large number",
+        "`keep_turns` must be a whole number, not a negative or too large number",
         number,
     );
     check(
         toml("clear_at_least = 10\nmax_tokens = 10"),
         1,
         1,
-        "to clear at least 10 of 10 tokens would leave nothing",
+        "clearing at least 10 of 10 tokens would leave nothing",
         "a tenth to a third of `max_tokens` is usual",
     );
     check(
         toml("max_turns = 2\nkeep_turns = 3"),
         1,
         1,
-        "of 2 turns, 3 cannot be kept",
+        "cannot keep 3 of 2 turns",
         "raise `max_turns`, or lower `keep_turns`",
     );
 }
 
 #[test]
-fn a_text_that_is_no_toml_says_where() {
+fn invalid_toml_is_reported_with_its_position() {
     let error = Budget::from_toml("max_tokens = 1\nkeep_turns 2").unwrap_err();
     assert_eq!((error.fault.word(), error.line, error.key.as_str()), ("syntax", 2, ""));
     assert_eq!(error.hint(), "this is read as TOML: `key = value`, one per line");
 }
 
 #[test]
-fn json_has_places_too() {
+fn json_errors_have_positions() {
     let json = Budget::from_json;
     check(
         json("{\n  \"max_tokens\": 1,\n  \"max_tokens\": 2}"),
         3,
         3,
-        "`max_tokens` is there twice",
-        "keep one of the two",
+        "duplicate key `max_tokens`",
+        "remove one of the two",
     );
     check(
         json(r#"{"regions": {"sys": 1.5}}"#),
         1,
         21,
-        "`regions.sys` must be a whole number and is a number that is negative, too large or has a fraction",
-        "a number of tokens or turns, not negative, without quotes: 100000",
+        "`regions.sys` must be a whole number, not a number that is negative, too large or has a fraction",
+        "write a number of tokens or turns without quotes: 100000",
     );
     check(
         json(r#"["max_tokens"]"#),
         1,
         1,
-        "`` must be a table and is a list",
-        "keys with a value each, such as `sys = 4000` below `[regions]`",
+        "a budget must be a table, not a list",
+        "write keys with values, such as `sys = 4000` below `[regions]`",
     );
     let broken = json("{\"max_tokens\": }").unwrap_err();
     assert_eq!((broken.fault.word(), broken.line, broken.column), ("syntax", 1, 16));
@@ -155,7 +155,7 @@ fn json_has_places_too() {
 }
 
 #[test]
-fn names_and_selectors_are_checked_when_the_file_is_read() {
+fn tokenizers_and_selectors_are_checked_when_the_file_is_read() {
     let error = Budget::from_toml("tokenizer = 'gpt-nine'").unwrap_err();
     assert_eq!((error.fault.word(), error.line, error.column), ("unknown_tokenizer", 1, 13));
     assert!(error.hint().contains("o200k_base"));
@@ -163,14 +163,14 @@ fn names_and_selectors_are_checked_when_the_file_is_read() {
     assert_eq!((error.fault.word(), error.key.as_str()), ("selector", "exclude[1]"));
     assert_eq!(error.column, 22);
     let error = Budget::from_toml("exclude = ['@t0 .block']").unwrap_err();
-    assert_eq!(error.fault.word(), "selector", "a time makes no sense here");
+    assert_eq!(error.fault.word(), "selector", "a time prefix is not allowed here");
     let error = Budget::from_toml("exclude = '.block'").unwrap_err();
     assert_eq!(error.fault.word(), "wrong_type");
 }
 
 #[test]
-fn no_text_makes_a_reader_panic() {
-    // Every prefix of the whole file, and the file with every byte exchanged.
+fn no_text_causes_a_panic() {
+    // Every prefix of the file, and the file with every byte replaced.
     for end in 0..WHOLE.len() {
         let _ = Budget::from_toml(&WHOLE[..end]);
         let _ = Budget::from_json(&WHOLE[end..]);
@@ -185,14 +185,14 @@ fn no_text_makes_a_reader_panic() {
 }
 
 #[test]
-fn a_key_that_is_there_twice_is_called_so_in_both_formats() {
+fn duplicate_key_is_reported_in_both_formats() {
     let twice = |budget: Result<Budget, BudgetError>| {
         let error = budget.unwrap_err();
         (error.fault.word(), error.key.clone(), error.line, error.to_string())
     };
     let (word, key, line, text) = twice(Budget::from_toml("max_tokens = 5\nmax_tokens = 7\n"));
     assert_eq!((word, key.as_str(), line), ("duplicate_key", "max_tokens", 2));
-    assert_eq!(text, "line 2, column 1: `max_tokens` is there twice");
+    assert_eq!(text, "line 2, column 1: duplicate key `max_tokens`");
     let (word, key, line, _) = twice(Budget::from_json("{\"max_tokens\":5,\n\"max_tokens\":7}"));
     assert_eq!((word, key.as_str(), line), ("duplicate_key", "max_tokens", 2));
     let (word, _, line, _) = twice(Budget::from_toml("[regions]\nsys = 5\nsys = 7\n"));
@@ -200,7 +200,7 @@ fn a_key_that_is_there_twice_is_called_so_in_both_formats() {
 }
 
 #[test]
-fn a_mark_at_the_beginning_of_a_file_says_nothing() {
+fn byte_order_mark_is_ignored() {
     let expected = Ok(Budget::new().max_tokens(5));
     assert_eq!(Budget::from_toml("\u{feff}max_tokens = 5"), expected);
     assert_eq!(Budget::from_json("\u{feff}{\"max_tokens\":5}"), expected);
@@ -211,9 +211,9 @@ fn a_mark_at_the_beginning_of_a_file_says_nothing() {
 }
 
 #[test]
-fn clearing_needs_something_to_pass() {
+fn clear_at_least_needs_a_limit() {
     let error = Budget::from_toml("keep_turns = 3\nclear_at_least = 5").unwrap_err();
     assert_eq!((error.fault.word(), error.line), ("contradiction", 2));
-    assert_eq!(error.hint(), "set `max_tokens`, too");
+    assert_eq!(error.hint(), "set `max_tokens` as well");
     assert!(Budget::from_toml("max_turns = 3\nclear_at_least = 5").is_ok());
 }

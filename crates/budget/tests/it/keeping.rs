@@ -1,4 +1,4 @@
-//! Contexts under a budget.
+//! Tests commits under a budget.
 
 use contextree_budget::{Budget, Cause, Keeper, Rule};
 use contextree_canon::thread::blocks;
@@ -6,7 +6,8 @@ use contextree_engine::{Context, NewNode, Place};
 use contextree_selector::{Edition, parse};
 use contextree_tree::{Region, TreeRef};
 
-/// A session with tools: in every turn a question, reasoning, two calls, their results and an answer.
+/// Returns a session with tools: in every turn a question, reasoning, two calls, their results and
+/// an answer.
 fn session(turns: usize) -> Context {
     let mut context = Context::new();
     context.add(Place::system(), NewNode::text("You are a weather bot.").role("system")).unwrap();
@@ -40,8 +41,8 @@ fn tokens(keeper: &Keeper, tree: TreeRef<'_>) -> u64 {
     blocks(tree).map(|(_, block)| keeper.counter().count_node(block)).sum()
 }
 
-/// Calls of which something is there and something is not.
-fn torn(tree: TreeRef<'_>) -> Vec<String> {
+/// Returns the calls that were pruned in part.
+fn partly_pruned(tree: TreeRef<'_>) -> Vec<String> {
     let parts = |kind: &str| -> Vec<String> {
         blocks(tree)
             .filter(|(_, block)| block.kind() == Some(kind))
@@ -61,7 +62,7 @@ fn torn(tree: TreeRef<'_>) -> Vec<String> {
 
 // covers: PRU-006
 #[test]
-fn a_commit_keeps_the_budget_in_tokens() {
+fn commit_keeps_the_budget_in_tokens() {
     let mut context = session(20);
     let keeper = Keeper::new(Budget::new().max_tokens(400).keep_turns(2));
     assert!(tokens(&keeper, context.working()) > 1_000);
@@ -70,28 +71,32 @@ fn a_commit_keeps_the_budget_in_tokens() {
     assert!(report.unmet.is_empty());
     let tree = context.head().unwrap().view();
     assert!(tokens(&keeper, tree) <= 400);
-    assert_eq!(torn(tree), Vec::<String>::new());
+    assert_eq!(partly_pruned(tree), Vec::<String>::new());
 }
 
 // covers: PRU-005
 #[test]
-fn calls_results_and_reasoning_are_never_torn_apart_under_any_budget() {
+fn calls_results_and_reasoning_are_pruned_together() {
     let mut context = session(6);
     for max in (0..700).step_by(7) {
         let budget = Budget::new().max_tokens(max).keep_turns(max % 3).turn_tokens(40 + max % 60);
         let keeper = Keeper::new(budget);
         let forecast = keeper.preview(&mut context).unwrap();
-        assert_eq!(torn(forecast.preview.snapshot.view()), Vec::<String>::new(), "{max} tokens");
+        assert_eq!(
+            partly_pruned(forecast.preview.snapshot.view()),
+            Vec::<String>::new(),
+            "{max} tokens"
+        );
     }
     add_turn(&mut context, 6);
     let region = Budget::new().region_tokens(Region::Seq, 100).max_turns(4);
     let keeper = Keeper::new(region);
     keeper.commit(&mut context).unwrap();
-    assert_eq!(torn(context.head().unwrap().view()), Vec::<String>::new());
+    assert_eq!(partly_pruned(context.head().unwrap().view()), Vec::<String>::new());
 }
 
 #[test]
-fn a_forecast_says_what_goes_and_why_and_can_be_made_real() {
+fn forecast_has_nodes_and_reasons_and_can_be_committed() {
     let mut context = session(3);
     let budget = Budget::new().max_tokens(150).clear_at_least(60).exclude("[kind='question']");
     let keeper = Keeper::new(budget);
@@ -102,20 +107,17 @@ fn a_forecast_says_what_goes_and_why_and_can_be_made_real() {
     assert_eq!(forecast.tokens_after, tokens(&keeper, forecast.preview.snapshot.view()));
     let gone: u64 = forecast.going.iter().map(|going| going.tokens).sum();
     assert_eq!(forecast.tokens_before - forecast.tokens_after, gone);
-    assert!(gone >= 60, "if anything goes, then enough of it");
+    assert!(gone >= 60, "at least `clear_at_least` tokens are pruned");
 
     let first = &forecast.going[0];
     assert_eq!((first.kind.as_deref(), first.turn.as_deref()), (Some("reasoning"), Some("seg:1")));
     assert_eq!((first.rule, first.region), (Rule::MaxTokens, Region::Seq));
-    assert_eq!(
-        first.reason(),
-        "`max_tokens` is passed; of what may go, this has the lowest priority (0) and is the oldest"
-    );
+    assert_eq!(first.reason(), "over `max_tokens`; lowest priority (0), then oldest");
     let second = &forecast.going[1];
     assert_eq!(second.cause, Cause::Unit { with: first.node.clone() });
     assert_eq!(
         second.reason(),
-        format!("goes with `{}`: a call, its results and its reasoning are one unit", first.node)
+        format!("pruned with `{}`: a call, its results and its reasoning are one unit", first.node)
     );
     assert!(forecast.going.iter().all(|going| going.kind.as_deref() != Some("question")));
 
@@ -125,7 +127,7 @@ fn a_forecast_says_what_goes_and_why_and_can_be_made_real() {
 }
 
 #[test]
-fn rules_that_cannot_be_kept_are_named() {
+fn unsatisfiable_rules_are_reported() {
     let mut context = session(2);
     let keeper = Keeper::new(Budget::new().max_tokens(1).keep_turns(9));
     let forecast = keeper.preview(&mut context).unwrap();
@@ -135,7 +137,7 @@ fn rules_that_cannot_be_kept_are_named() {
 }
 
 #[test]
-fn whole_turns_go_with_their_number() {
+fn max_turns_prunes_whole_turns() {
     let mut context = session(5);
     let keeper = Keeper::new(Budget::new().max_turns(3));
     let forecast = keeper.preview(&mut context).unwrap();
@@ -145,11 +147,11 @@ fn whole_turns_go_with_their_number() {
     assert_eq!((first.rule, &first.cause), (Rule::MaxTurns, &Cause::OldestTurn));
     assert_eq!(first.along.len(), 8, "a core and seven blocks");
     assert!(first.tokens > 30);
-    assert_eq!(first.reason(), "`max_turns` is passed; this is the oldest turn that may go");
+    assert_eq!(first.reason(), "over `max_turns`; oldest turn that is not protected");
 }
 
 #[test]
-fn what_expires_is_counted_apart() {
+fn expiring_tokens_are_counted_separately() {
     let mut context = session(1);
     context.add(Place::at("^ah", 1), NewNode::text("only for now").ttl(0)).unwrap();
     let keeper = Keeper::new(Budget::new().max_tokens(10_000));
@@ -160,7 +162,7 @@ fn what_expires_is_counted_apart() {
 }
 
 #[test]
-fn the_system_text_stays_unless_it_has_a_limit_of_its_own() {
+fn system_text_is_kept_unless_it_has_its_own_limit() {
     let going = |budget: Budget| -> Vec<Region> {
         let keeper = Keeper::new(budget);
         let forecast = keeper.preview(&mut session(3)).unwrap();
@@ -169,13 +171,13 @@ fn the_system_text_stays_unless_it_has_a_limit_of_its_own() {
     let regions = going(Budget::new().max_tokens(0));
     assert!(!regions.is_empty() && !regions.contains(&Region::Sys), "{regions:?}");
     let regions = going(Budget::new().max_tokens(0).region_tokens(Region::Sys, 100));
-    assert!(regions.contains(&Region::Sys), "it has a limit, so it counts like everything else");
+    assert!(regions.contains(&Region::Sys), "it has a limit, so it is pruned like everything else");
     let regions = going(Budget::new().region_tokens(Region::Sys, 0));
     assert_eq!(regions, [Region::Sys]);
 }
 
 #[test]
-fn one_image_does_not_cost_the_history() {
+fn image_does_not_displace_the_history() {
     let mut context = session(5);
     let png = format!("iVBORw0KGgoAAAANSUhEUgAAAMgAAAEsCAYAAACHsmpP{}", "QUFB".repeat(200_000));
     let image = NewNode::text(png).kind("image").mime("image/png").encoding("base64");
@@ -186,7 +188,7 @@ fn one_image_does_not_cost_the_history() {
 }
 
 #[test]
-fn what_a_budget_excludes_by_itself_can_be_said_in_every_edition() {
+fn default_exclusions_are_valid_in_every_edition() {
     let policy = Budget::new().max_tokens(1).policy();
     for edition in Edition::ALL {
         for selector in &policy.exclude {

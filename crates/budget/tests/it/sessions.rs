@@ -1,4 +1,4 @@
-//! Whole sessions of an agent under budgets: whatever goes, the request that is left is one that providers take.
+//! Tests whole agent sessions under budgets: providers accept every request that is left.
 
 use contextree_budget::{Budget, Forecast, Keeper, Rule};
 use contextree_canon::thread::blocks;
@@ -16,7 +16,7 @@ fn text(random: &mut Rng) -> String {
     chosen.join(" ")
 }
 
-/// An agent that talks, thinks, calls tools side by side and reads documents.
+/// An agent that talks, thinks, calls tools in parallel and reads documents.
 struct Agent {
     context: Context,
     random: Rng,
@@ -41,7 +41,7 @@ impl Agent {
         self.context.add(Place::head(), node).unwrap();
     }
 
-    /// One turn: a question, perhaps a document, some steps with tools, an answer.
+    /// Adds a turn: a question, perhaps a document, some steps with tools, an answer.
     fn turn(&mut self) {
         let question = text(&mut self.random);
         self.add(NewNode::text(question).role("user").kind("text"));
@@ -125,7 +125,7 @@ fn tokens(keeper: &Keeper, tree: TreeRef<'_>, region: Option<Region>) -> u64 {
         .sum()
 }
 
-/// Checks that what was not reported as missed was kept.
+/// Checks that every limit was kept, unless it was reported as missed.
 fn check_limits(keeper: &Keeper, forecast: &Forecast, tree: TreeRef<'_>) {
     let missed = |rule: Rule| forecast.missed.iter().any(|missed| missed.rule == rule);
     let budget = keeper.budget();
@@ -142,7 +142,7 @@ fn check_limits(keeper: &Keeper, forecast: &Forecast, tree: TreeRef<'_>) {
             let kept = tokens(keeper, tree, Some(Region::Sys)) <= max;
             assert!(missed(Rule::Region(Region::Sys)) || kept);
         }
-        None => assert_eq!(tree.region(Region::Sys).children().count(), 2, "nobody limits it"),
+        None => assert_eq!(tree.region(Region::Sys).children().count(), 2, "it has no limit"),
     }
     let turns: Vec<_> = tree.region(Region::Seq).children().collect();
     if let Some(max) = budget.max_turns {
@@ -156,7 +156,7 @@ fn check_limits(keeper: &Keeper, forecast: &Forecast, tree: TreeRef<'_>) {
     }
 }
 
-/// Checks that all providers would take what is left.
+/// Checks that all providers accept what is left.
 fn check_requests(tree: TreeRef<'_>) {
     for provider in Provider::ALL {
         let mut options = RenderOptions::default();
@@ -166,7 +166,7 @@ fn check_requests(tree: TreeRef<'_>) {
         }
         let rendered = match render(tree, provider, &options) {
             Ok(rendered) => rendered,
-            // Without a turn that is kept, a budget may take everything.
+            // Without a protected turn, a budget may prune everything.
             Err(RenderError::Empty) => continue,
             Err(error) => panic!("{provider}: {error}"),
         };
@@ -182,7 +182,7 @@ proptest! {
 
     // covers: PRU-005
     #[test]
-    fn every_request_of_a_session_under_a_budget_is_one_that_providers_take(seed: u64) {
+    fn every_request_of_a_session_under_a_budget_is_accepted(seed: u64) {
         let provider = Provider::ALL[(seed % 4) as usize];
         let mut agent = Agent::new(seed, provider);
         let keeper = Keeper::new(budget(&mut agent.random));
@@ -190,7 +190,7 @@ proptest! {
             agent.turn();
             let forecast = keeper.preview(&mut agent.context).unwrap();
             let report = keeper.commit(&mut agent.context).unwrap();
-            prop_assert_eq!(&report, &forecast.preview.report, "a commit does what was foreseen");
+            prop_assert_eq!(&report, &forecast.preview.report, "a commit does what was forecast");
             let tree = agent.context.head().unwrap().view();
             prop_assert_eq!(forecast.tokens_after, tokens(&keeper, tree, None));
             check_limits(&keeper, &forecast, tree);

@@ -1,4 +1,5 @@
-//! Histories: what is said to be read from the cache can be read from it, by a cache that only knows the rules.
+//! Tests histories: the reported share can be read from a simulated cache that only knows the
+//! rules.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +8,8 @@ use contextree_engine::{CommitOptions, Context, Limit, MeasureName, NewNode, Pla
 use contextree_provider::{Provider, RenderOptions, render};
 use contextree_tokens::Tokenizer;
 
-/// A cache of Anthropic's: entries at breakpoints, found from a breakpoint among the 20 blocks before it.
+/// A cache like Anthropic's: entries at breakpoints, found within the 20 blocks before a
+/// breakpoint.
 #[derive(Default)]
 struct Cache(BTreeSet<Vec<u8>>);
 
@@ -25,7 +27,7 @@ impl Cache {
     }
 }
 
-/// A session in which documents come and go, turns are wide, and now and then something is pruned.
+/// Returns a session with expiring documents, wide turns and occasional pruning.
 fn session(turns: usize, document_ttl: i64, policy: &Policy) -> Context {
     let mut context = Context::new();
     let text = |what: &str, turn: usize| format!("{what} {turn}: {}", "some more words ".repeat(9));
@@ -46,7 +48,7 @@ fn session(turns: usize, document_ttl: i64, policy: &Policy) -> Context {
 }
 
 #[test]
-fn the_share_that_is_reported_is_the_one_that_the_breakpoints_give() {
+fn reported_share_equals_what_the_breakpoints_give() {
     let bytes = |max| Limit::Total { measure: MeasureName::Bytes, max };
     let pruning = Policy { limits: vec![bytes(40_000)], ..Policy::default() };
     let cases = [(0, Policy::default(), 600), (2, Policy::default(), 600), (1, pruning, 300)];
@@ -74,14 +76,14 @@ fn the_share_that_is_reported_is_the_one_that_the_breakpoints_give() {
             hits += usize::from(cached > 0);
             before = Some(tree);
         }
-        assert_eq!(hits, 39, "every request but the first finds something, with a ttl of {ttl}");
+        assert_eq!(hits, 39, "every request but the first has a hit, with a ttl of {ttl}");
         let share = follower.history().per_mille();
         assert!(share > least, "{share} ‰ with a ttl of {ttl}");
     }
 }
 
 #[test]
-fn what_expires_costs_only_what_stands_behind_it() {
+fn expiry_costs_only_what_follows() {
     let context = session(30, 0, &Policy::default());
     let share = |rules: CacheRules| {
         let mut follower = Follower::new(Tokenizer::default(), rules);

@@ -1,4 +1,4 @@
-//! Requests that go on where the last one ended, and those that do not.
+//! Tests which requests extend the previous one.
 
 use contextree_cache::{Rendered, assert_stable_prefix, check_stable_prefix};
 use contextree_engine::{NewNode, Place};
@@ -6,7 +6,7 @@ use contextree_engine::{NewNode, Place};
 use crate::support::{add_turn, block, request, session};
 
 #[test]
-fn a_history_that_grows_has_a_stable_prefix() {
+fn growing_history_has_a_stable_prefix() {
     let mut context = session(2);
     let before = request(context.head().unwrap().view(), "\"model\":\"m\"");
     add_turn(&mut context, 3);
@@ -17,7 +17,7 @@ fn a_history_that_grows_has_a_stable_prefix() {
 }
 
 #[test]
-fn the_message_says_where_by_what_and_what_to_do() {
+fn message_has_the_offset_the_node_and_a_hint() {
     let mut context = session(1);
     let before = request(context.head().unwrap().view(), "\"model\":\"m\"");
     context.add(Place::system(), block("now").priority(1)).unwrap();
@@ -25,10 +25,10 @@ fn the_message_says_where_by_what_and_what_to_do() {
     let after = request(context.head().unwrap().view(), "\"model\":\"m\"");
     let broken = check_stable_prefix(&before.rendered(), &after.rendered()).unwrap_err();
     let expected = format!(
-        "the request is not the continuation of the one before it\n  \
-         they part at byte {}; {} bytes behind it are read anew\n  \
+        "the request does not extend the previous one\n  \
+         first difference at byte {}; {} bytes after it cannot be reused\n  \
          before, in `u1`: …{}\n  after, in `now`: …{}\n  \
-         hint: another node stands here now: add at the end, and let things expire or be pruned behind what stays",
+         hint: another node is here now: add nodes at the end, and place nodes that expire or get pruned after those that stay",
         broken.offset, broken.bytes_lost, broken.before.1, broken.after.1
     );
     assert_eq!(broken.to_string(), expected);
@@ -44,8 +44,8 @@ fn the_message_says_where_by_what_and_what_to_do() {
 }
 
 #[test]
-#[should_panic(expected = "hint: the node has changed")]
-fn the_assertion_panics_with_that_message() {
+#[should_panic(expected = "hint: the node changed")]
+fn assertion_panics_with_that_message() {
     let mut context = session(0);
     context.add(Place::head(), NewNode::text("it is 10:04").id("clock")).unwrap();
     let before = request(context.working(), "\"model\":\"m\"");
@@ -57,7 +57,7 @@ fn the_assertion_panics_with_that_message() {
 }
 
 #[test]
-fn spans_must_lie_in_order_within_the_bytes() {
+fn spans_must_be_in_order_and_within_the_bytes() {
     let bytes = b"0123456789";
     assert!(Rendered::new(bytes, [(0, 3, "a"), (3, 3, "b"), (4, 10, "c")]).is_ok());
     for spans in

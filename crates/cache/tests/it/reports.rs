@@ -1,4 +1,4 @@
-//! Reports: how much can be reused, what broke it, and where to set breakpoints.
+//! Tests reports: the reusable prefix, what broke it, and recommended breakpoints.
 
 use contextree_cache::{
     CacheRules, Cause, Evidence, Follower, Outlook, Prompt, Purpose, Reason, Report, breakpoints,
@@ -21,7 +21,7 @@ fn last_two(context: &Context, report: Option<&CommitReport>) -> Report {
     let rules = CacheRules::anthropic("claude-sonnet-5");
     let result = compare(&before, &after, &evidence, &rules, Tokenizer::default());
     let again = Prompt::measure_after(after.rendered().clone(), Tokenizer::default(), &before);
-    assert_eq!(again, after, "counting only what is different comes to the same");
+    assert_eq!(again, after, "counting only the difference gives the same result");
     result
 }
 
@@ -35,7 +35,7 @@ fn check(report: &Report, node: Option<&str>, cause: &Cause, reason: Reason) {
 }
 
 #[test]
-fn a_history_that_grows_breaks_nothing() {
+fn growing_history_breaks_nothing() {
     let mut context = session(4);
     add_turn(&mut context, 5);
     let report = last_two(&context, None);
@@ -54,9 +54,9 @@ fn every_change_between_two_commits_is_named_as_the_cause() {
     let report = context.commit().unwrap();
     let expired = last_two(&context, Some(&report));
     check(&expired, Some("document"), &Cause::Expired, Reason::Messages);
-    assert_eq!(last_two(&context, None), expired, "a ttl of 0 says it without a report");
+    assert_eq!(last_two(&context, None), expired, "a ttl of 0 shows it without a report");
 
-    // A policy takes the oldest turn.
+    // A policy prunes the oldest turn.
     let mut context = session(5);
     let policy = Policy { limits: vec![Limit::Remove(0), Limit::Depth(4)], ..Policy::default() };
     let options = CommitOptions { policy: Some(&policy), ..CommitOptions::default() };
@@ -66,7 +66,7 @@ fn every_change_between_two_commits_is_named_as_the_cause() {
     let unknown = last_two(&context, None);
     check(&unknown, Some("u1"), &Cause::Gone, Reason::Messages);
 
-    // Somebody adds to the system text, removes from it, moves within it, edits.
+    // The system text is extended, reduced, reordered and edited.
     let mut context = session(2);
     context.add(Place::system(), block("date")).unwrap();
     let report = context.commit().unwrap();
@@ -80,15 +80,15 @@ fn every_change_between_two_commits_is_named_as_the_cause() {
 }
 
 #[test]
-fn a_rule_is_called_by_its_name_where_it_is_known() {
+fn pruned_cause_has_the_name_of_its_rule() {
     let cause = |rule: Option<&str>| Cause::Pruned { limit: 0, rule: rule.map(str::to_owned) };
     assert_eq!(cause(Some("max_tokens")).to_string(), "was pruned (max_tokens)");
     assert_eq!(cause(None).to_string(), "was pruned (limit 1 of the policy)");
-    assert!(cause(None).advice().contains("raise the limit"), "a lower one is reached more often");
+    assert!(cause(None).advice().contains("raise the limit"), "a higher one is reached less often");
 }
 
 #[test]
-fn parameters_that_change_break_everything() {
+fn changed_parameters_break_the_whole_prefix() {
     let context = session(1);
     let tree = context.head().unwrap().view();
     let rules = CacheRules::openai("gpt-5");
@@ -154,7 +154,7 @@ fn breakpoints_stay_within_the_rules() {
 }
 
 #[test]
-fn a_history_has_a_share_that_is_read_from_the_cache() {
+fn history_reports_the_share_read_from_the_cache() {
     let mut context = session(0);
     for turn in 1..=60 {
         if turn == 30 {

@@ -1,4 +1,4 @@
-//! Requests as providers get them.
+//! Tests requests as sent to providers.
 
 use contextree_cache::{
     CacheRules, Cause, Evidence, Follower, Outlook, Prompt, Purpose, Reason, Rendered, Report,
@@ -16,7 +16,7 @@ fn options(settings: &str) -> RenderOptions {
     options
 }
 
-/// A context whose texts are long enough to be cached.
+/// Returns a context whose texts are long enough to be cached.
 fn session() -> Context {
     let mut context = Context::new();
     let long = "Some rules that are worth to be kept in mind. ".repeat(200);
@@ -44,7 +44,7 @@ fn newest(context: &Context, provider: Provider, settings: (&str, &str)) -> Repo
 }
 
 #[test]
-fn tokens_are_of_what_is_said_and_not_of_the_escapes() {
+fn tokens_are_counted_without_escapes() {
     let text = "Привет, мир. ".repeat(50);
     let mut context = Context::new();
     context.add(Place::head(), NewNode::text(text.as_str()).role("user")).unwrap();
@@ -52,12 +52,12 @@ fn tokens_are_of_what_is_said_and_not_of_the_escapes() {
     let tokenizer = Tokenizer::default();
     let tokens = Prompt::measure(Rendered::from(&request), tokenizer).tokens();
     let said = tokenizer.count(&text);
-    assert!((said..said + 20).contains(&tokens), "{tokens}, and {said} are said");
+    assert!((said..said + 20).contains(&tokens), "{tokens} tokens for {said} of text");
     assert!(tokenizer.count(request.text()) > 5 * tokens, "the request is ASCII");
 }
 
 #[test]
-fn what_stands_between_spans_is_counted_too() {
+fn bytes_between_spans_are_counted() {
     let bytes = br#"{"a":["x"],"the words between":["y"]}"#;
     let rendered = Rendered::new(bytes, [(6, 9, "x"), (31, 34, "y")]).unwrap();
     let tokenizer = Tokenizer::default();
@@ -67,7 +67,7 @@ fn what_stands_between_spans_is_counted_too() {
 }
 
 #[test]
-fn settings_that_break_a_cache_are_named_whatever_else_grew() {
+fn settings_that_break_a_cache_are_reported() {
     let mut context = session();
     context.add(Place::head(), NewNode::text("and so on").role("assistant")).unwrap();
     context.commit().unwrap();
@@ -106,7 +106,7 @@ fn settings_that_break_a_cache_are_named_whatever_else_grew() {
 }
 
 #[test]
-fn the_assertion_sees_settings() {
+fn assertion_detects_changed_settings() {
     let context = session();
     let tree = context.head().unwrap().view();
     let with = |settings: &str| render(tree, Provider::OpenAiChat, &options(settings)).unwrap();
@@ -120,7 +120,7 @@ fn the_assertion_sees_settings() {
 }
 
 #[test]
-fn a_request_says_its_model() {
+fn request_has_its_model() {
     let context = session();
     let tree = context.head().unwrap().view();
     for provider in Provider::ALL {
@@ -134,7 +134,7 @@ fn a_request_says_its_model() {
 }
 
 #[test]
-fn a_tool_that_changes_is_a_changed_tool() {
+fn changed_tool_is_reported_as_tools() {
     let mut context = session();
     let tool = |name: &str| {
         let definition = Object::from_iter([("name", Value::from(name))]);
@@ -154,7 +154,7 @@ fn a_tool_that_changes_is_a_changed_tool() {
 }
 
 #[test]
-fn system_text_that_is_one_text_counts_as_far_as_it_is_the_same() {
+fn merged_system_text_counts_up_to_the_first_difference() {
     let mut context = session();
     let added = NewNode::text("Be brief.").id("brief").role("system");
     context.add(Place::system(), added).unwrap();
@@ -168,7 +168,7 @@ fn system_text_that_is_one_text_counts_as_far_as_it_is_the_same() {
 }
 
 #[test]
-fn breakpoints_are_set_where_they_can_be() {
+fn breakpoints_are_set_only_on_blocks_that_can_carry_them() {
     let mut context = session();
     let reasoning = NewNode::text("I wonder.").kind("reasoning").role("assistant");
     let signed = reasoning
@@ -191,14 +191,14 @@ fn breakpoints_are_set_where_they_can_be() {
     assert_eq!(
         places[1],
         ("u1", places[1].1, Purpose::Staying),
-        "not on the thought that stands before what goes"
+        "not on the reasoning before what is removed"
     );
     assert!(places[1].1.unwrap().starts_with("messages[0]"));
     assert_eq!(places[2].0, "soon");
 }
 
 #[test]
-fn another_request_in_between_takes_nothing_away() {
+fn interleaved_requests_keep_each_others_entries() {
     let context = session();
     let tree = context.head().unwrap().view();
     let one = render(tree, Provider::OpenAiChat, &options(r#"{"model":"one"}"#)).unwrap();
@@ -207,8 +207,8 @@ fn another_request_in_between_takes_nothing_away() {
         let mut follower = Follower::new(Tokenizer::default(), rules);
         let evidence = Evidence::new(tree, tree);
         let mut cached = |request| follower.follow(&Rendered::from(request), &evidence).cached;
-        assert_eq!((cached(&one), cached(&two)), (0, 0), "the first of each");
-        assert!(cached(&one) > 1000, "what the first request left is still there");
+        assert_eq!((cached(&one), cached(&two)), (0, 0), "the first request of each");
+        assert!(cached(&one) > 1000, "the entries of the first request are still there");
         assert_eq!(cached(&two), cached(&one));
     }
 }

@@ -1,11 +1,11 @@
-//! Requests, rendered in the plainest way there is.
+//! Renders requests in the simplest possible form.
 
 use contextree_cache::Rendered;
 use contextree_canon::thread::{blocks, write_block};
 use contextree_engine::{Context, NewNode, Place};
 use contextree_tree::TreeRef;
 
-/// A request with its spans, to be borrowed from.
+/// A request with its spans, to borrow from.
 pub(crate) struct Request {
     bytes: Vec<u8>,
     spans: Vec<(usize, usize, String)>,
@@ -18,7 +18,7 @@ impl Request {
     }
 }
 
-/// Returns a request with parameters, then one object for every block.
+/// Returns a request with parameters, followed by one object for every block.
 pub(crate) fn request(tree: TreeRef<'_>, parameters: &str) -> Request {
     let mut request = Request { bytes: Vec::new(), spans: Vec::new() };
     request.bytes.extend_from_slice(format!("{{{parameters},\"messages\":[").as_bytes());
@@ -38,7 +38,7 @@ pub(crate) fn block(id: &str) -> NewNode {
     NewNode::text(format!("the text of {id}, which has some words")).id(id).role("user")
 }
 
-/// A system text and a number of turns of two blocks.
+/// Returns a context with a system text and a number of turns of two blocks.
 pub(crate) fn session(turns: usize) -> Context {
     let mut context = Context::new();
     context.add(Place::system(), block("s").role("system")).unwrap();

@@ -1,4 +1,4 @@
-//! Kinds that import flat logs.
+//! Checks kinds that import flat logs.
 
 use contextree::{Context, NodeRef, Region};
 use contextree_json::{Object, Value};
@@ -10,7 +10,7 @@ use crate::document::{empty, header, thread_value};
 pub(super) fn flat_log(case: &Case, edition: Edition) -> Result<Got, String> {
     let context = import(case, edition)?;
     let mut got = Got::new();
-    // Prose that says how to compare.
+    // Prose for the reader of the case, not a result.
     got.insert("compare", case.expected("compare").clone());
     if let Some(root) = case.expected("tree_before_commit").get("root") {
         let found = shape(context.working().root(), root);
@@ -32,7 +32,7 @@ pub(super) fn flat_log_commit(case: &Case, edition: Edition) -> Result<Got, Stri
     let mut roles = Vec::new();
     let mut blocks = Vec::new();
     for block in thread.as_array().unwrap_or_default() {
-        let mut block = block.as_object().ok_or("a block of the thread is no object")?.clone();
+        let mut block = block.as_object().ok_or("a block of the thread is not an object")?.clone();
         // Ids are illustrative.
         block.remove("id");
         roles.push(block.get("role").cloned().unwrap_or_default());
@@ -54,7 +54,8 @@ fn import(case: &Case, edition: Edition) -> Result<Context, String> {
     Ok(context)
 }
 
-/// Returns a node as far as the expectation describes one: its keys, its children. Ids are illustrative and always agree.
+/// Returns a node with the keys and children that the expectation describes. Ids are illustrative
+/// and always agree.
 fn shape(node: NodeRef<'_>, wanted: &Value) -> Value {
     let Some(wanted) = wanted.as_object() else { return Value::Null };
     let found = wanted.iter().map(|(name, value)| {
@@ -62,7 +63,7 @@ fn shape(node: NodeRef<'_>, wanted: &Value) -> Value {
             ("id", id) => id.clone(),
             ("children", children) => {
                 let children = children.as_array().unwrap_or_default();
-                // A document may leave out regions that are empty.
+                // A document may omit empty regions.
                 let left_out = |child: &NodeRef<'_>| {
                     child.as_region().is_some()
                         && child.child_count() == 0
@@ -81,7 +82,7 @@ fn shape(node: NodeRef<'_>, wanted: &Value) -> Value {
     Value::Object(found.collect::<Object>())
 }
 
-/// Returns nodes side by side with what is wanted; those that nothing is wanted of show their type.
+/// Pairs nodes with their expectations; nodes without one are shown by their type.
 fn shapes(found: Vec<NodeRef<'_>>, wanted: &[Value]) -> Value {
     let shapes = found.into_iter().enumerate().map(|(index, node)| match wanted.get(index) {
         Some(wanted) => shape(node, wanted),

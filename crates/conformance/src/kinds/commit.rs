@@ -1,4 +1,4 @@
-//! Kinds that commit a working tree once.
+//! Checks kinds that commit a working tree once.
 
 use contextree::engine::{IdRequest, IdRole, ReadableIds};
 use contextree::{
@@ -10,7 +10,7 @@ use super::Got;
 use crate::case::{Case, Edition};
 use crate::document::{ids, number, options, strings, texts, thread_value, working};
 
-/// The ids that the vectors were computed with: the core of an empty head is `mc:c10`.
+/// The ids with which the vectors were computed: the core of an empty head is `mc:c10`.
 struct VectorIds;
 
 impl IdSource for VectorIds {
@@ -39,7 +39,7 @@ pub(super) fn commit(case: &Case, edition: Edition) -> Result<Got, String> {
     let snapshot = context.head().ok_or("the commit left no snapshot")?;
     let (tree, bytes) = (snapshot.view(), snapshot.thread());
     let mut got = report_value(&report);
-    // Of the ids that are named, those that are there, and those that are not.
+    // Of the named ids, those that are present, and those that are not.
     let named = |key: &str| strings(case.expected(key));
     let present = named("present_includes")?.into_iter().filter(|id| tree.get(id).is_some());
     got.insert("present_includes", texts(present));
@@ -59,7 +59,7 @@ pub(super) fn commit(case: &Case, edition: Edition) -> Result<Got, String> {
     Ok(got)
 }
 
-/// `args.prune` of the vectors, or a whole policy in `args.policy`.
+/// Returns the policy in `args.prune` of the vectors, or in `args.policy`.
 fn policy(args: &Value) -> Result<Option<Policy>, String> {
     if let Some(policy) = args.get("policy") {
         return Policy::from_value(policy).map(Some).map_err(|error| error.to_string());
@@ -67,13 +67,13 @@ fn policy(args: &Value) -> Result<Option<Policy>, String> {
     let Some(prune) = args.get("prune") else { return Ok(None) };
     let count = |name: &str| match prune.get(name) {
         None => Ok(0),
-        Some(value) => value.as_u64().ok_or_else(|| format!("`prune.{name}` is no number")),
+        Some(value) => value.as_u64().ok_or_else(|| format!("`prune.{name}` is not a number")),
     };
     let limits = vec![Limit::Remove(count("remove")?)];
     Ok(Some(Policy { protect_turns: count("protect")?, limits, ..Policy::default() }))
 }
 
-/// Returns the account of a commit by the names of expectations.
+/// Returns the report of a commit under the names used in expectations.
 pub(super) fn report_value(report: &CommitReport) -> Object {
     let unmet = report.unmet.iter().map(|unmet| {
         Value::Object(Object::from_iter([

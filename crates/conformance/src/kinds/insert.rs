@@ -1,5 +1,5 @@
-//! The kind `insert`: positions among the children of a core, in the words of the selector language and by cue. Both must do the same
-//! (ER-076).
+//! Checks the kind `insert`: positions among the children of a core, written in the selector
+//! language and as a cue. Both must give the same result (ER-076).
 
 use contextree::{Context, NewNode, Place, Region};
 use contextree_app::wire;
@@ -10,8 +10,8 @@ use crate::case::{Case, Edition};
 use crate::document::{empty, header, strings, texts};
 
 pub(super) fn insert(case: &Case, edition: Edition) -> Result<Got, String> {
-    let new = case.field("new").as_str().ok_or("`new` is not a text")?;
-    let position = case.field("position").as_str().ok_or("`position` is not a text")?;
+    let new = case.field("new").as_str().ok_or("`new` is not a string")?;
+    let position = case.field("position").as_str().ok_or("`position` is not a string")?;
     // The node as the call writes it; without a call, a plain block.
     let written = match case.field("call").as_str() {
         Some(call) => call.split('"').nth(3).ok_or("the call names no node")?,
@@ -36,7 +36,7 @@ pub(super) fn insert(case: &Case, edition: Edition) -> Result<Got, String> {
         (Ok(id), Ok(other_id)) => {
             let order = order(&context, &core, &id, new)?;
             if order != self::order(&other, &core, &other_id, new)? {
-                return Err("words and cue lead to different places".to_owned());
+                return Err("the selector and the cue give different positions".to_owned());
             }
             let node = context.working().get(&id).ok_or("the node was not added")?;
             let mut got = Got::from_iter([("order", order)]);
@@ -46,11 +46,11 @@ pub(super) fn insert(case: &Case, edition: Edition) -> Result<Got, String> {
             }
             Ok(got)
         }
-        (added, by_cue) => Err(format!("by words {added:?}, by cue {by_cue:?}")),
+        (added, by_cue) => Err(format!("by selector {added:?}, by cue {by_cue:?}")),
     }
 }
 
-/// The context of a case, and the core that is written to.
+/// Returns the context of a case, and the core to which it writes.
 fn before(case: &Case, edition: Edition) -> Result<(Context, String), String> {
     let mut context = empty(1, edition)?;
     for id in strings(case.field("before"))? {
@@ -66,8 +66,8 @@ fn before(case: &Case, edition: Edition) -> Result<(Context, String), String> {
     Ok((context, core))
 }
 
-/// The children of the core, with the name that the case has for the new one.
+/// Returns the children of the core, with the case's name for the new one.
 fn order(context: &Context, core: &str, id: &str, new: &str) -> Result<Value, String> {
-    let parent = context.working().get(core).ok_or("the core is gone")?;
+    let parent = context.working().get(core).ok_or("the core was removed")?;
     Ok(texts(parent.children().map(|node| if node.id() == id { new } else { node.id() })))
 }

@@ -1,4 +1,4 @@
-//! One check per kind of case.
+//! The checks, one for each kind of case.
 
 mod adoption;
 mod commit;
@@ -20,19 +20,19 @@ use super::case::{Case, Edition};
 pub(super) use selectors::{BySelector, language};
 pub(super) use trees::diff;
 
-/// What a check got, by the keys of `expect`.
+/// The results of a check, by the keys of `expect`.
 pub type Got = Object;
 
 /// Runs the cases of one kind.
 pub trait Check {
-    /// Returns what was got for every key of the case's `expect`. A key that is left out fails the case.
+    /// Returns the result for every key of the case's `expect`. A missing key fails the case.
     ///
     /// # Errors
     ///
-    /// The case could not be run at all: why.
+    /// If the case cannot be run; the message has the reason.
     fn check(&self, case: &Case, edition: Edition) -> Result<Got, String>;
 
-    /// Returns what is missing to run the case, if something is: the name of the part that nobody has plugged in.
+    /// Returns the name of a missing part that the case needs; `None` if it can be run.
     fn misses(&self, case: &Case) -> Option<String> {
         let _ = case;
         None
@@ -45,13 +45,14 @@ impl<F: Fn(&Case, Edition) -> Result<Got, String>> Check for F {
     }
 }
 
-/// Compares two snapshots as far as a selector reaches. Plugged in by whoever has a selector language.
+/// Compares two snapshots within the matches of a selector. Supplied by callers that have a
+/// selector language.
 pub trait DiffSelector {
     /// Returns the diff.
     ///
     /// # Errors
     ///
-    /// The selector is not one.
+    /// If the selector is invalid.
     fn diff(
         &self,
         older: &Snapshot,
@@ -73,7 +74,7 @@ pub(super) fn selectors() -> BTreeMap<String, Box<dyn Check>> {
     ])
 }
 
-/// Returns the checks that need no selector.
+/// Returns the checks that do not need selectors.
 pub(super) fn engine() -> BTreeMap<String, Box<dyn Check>> {
     let entry = |kind: &str, check: Box<dyn Check>| (kind.to_owned(), check);
     BTreeMap::from([

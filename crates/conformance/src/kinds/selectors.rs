@@ -1,4 +1,5 @@
-//! Kinds that need the selector language: select, parse, ranges, content diffs, and diffs by selector.
+//! Checks kinds that need the selector language: select, parse, ranges, content diffs, and diffs by
+//! selector.
 
 use contextree::diff::Diff;
 use contextree::query::{
@@ -21,7 +22,7 @@ struct Fixture {
 
 impl Fixture {
     fn load(case: &Case, edition: Edition) -> Result<Fixture, String> {
-        let fixture = case.fixture.as_ref().ok_or("the case names no fixture")?;
+        let fixture = case.fixture.as_ref().ok_or("the case does not name a fixture")?;
         let documents = match fixture.get("snapshots") {
             Some(Value::Array(documents)) => documents.as_slice(),
             _ => std::slice::from_ref(fixture),
@@ -31,7 +32,7 @@ impl Fixture {
             .map(|document| snapshot(document, edition))
             .collect::<Result<Vec<_>, _>>()?;
         let next = snapshots.last().map_or(1, Context::next_cycle);
-        // After an import the working state is the newest snapshot, until somebody changes it.
+        // After an import, the working state equals the newest snapshot until it is changed.
         let live = fixture.get("working").or(documents.last()).ok_or("the fixture is empty")?;
         Ok(Fixture { working: working(live, next, context_options(edition))?, snapshots })
     }
@@ -54,7 +55,7 @@ impl Timeline for Fixture {
     }
 }
 
-/// The edition as the language knows it.
+/// Returns the edition of the selector language.
 pub(crate) fn language(edition: Edition) -> contextree::Edition {
     match edition {
         Edition::E1 => contextree::Edition::V0_1,
@@ -75,7 +76,8 @@ fn options(case: &Case, edition: Edition) -> Result<SelectOptions, String> {
         None => None,
     };
     let mode = given.get("contentMode").and_then(Value::as_str).unwrap_or("unified");
-    let content_mode: ContentMode = mode.parse().map_err(|_| format!("no content mode {mode}"))?;
+    let content_mode: ContentMode =
+        mode.parse().map_err(|_| format!("unknown content mode `{mode}`"))?;
     Ok(SelectOptions {
         skip: number("skip").unwrap_or(0),
         limit: number("limit"),
@@ -91,7 +93,7 @@ fn options(case: &Case, edition: Edition) -> Result<SelectOptions, String> {
     })
 }
 
-/// Answers the query of a case: ids, the object of a range, or a code.
+/// Runs the query of a case; returns ids, the object of a range, or an error code.
 fn answer(case: &Case, edition: Edition) -> Result<Result<Value, &'static str>, String> {
     let fixture = Fixture::load(case, edition)?;
     let query = case.field("query").as_str().ok_or("the case has no query")?;
@@ -126,7 +128,7 @@ pub(super) fn parse(case: &Case, edition: Edition) -> Result<Got, String> {
     })
 }
 
-/// What is expected of a range may leave keys out: such a part counts as got.
+/// Checks a range. The expectation may omit keys; those count as matching.
 pub(super) fn range(case: &Case, edition: Edition) -> Result<Got, String> {
     let found = match answer(case, edition)? {
         Ok(found) => found,
@@ -142,16 +144,16 @@ pub(super) fn range(case: &Case, edition: Edition) -> Result<Got, String> {
 
 pub(super) fn content_diff(case: &Case, edition: Edition) -> Result<Got, String> {
     let found = answer(case, edition)?.map_err(str::to_owned)?;
-    let wanted = case.expect().get("changed_id").ok_or("the case expects no node")?;
+    let wanted = case.expect().get("changed_id").ok_or("the case does not expect a node")?;
     let blocks = found.get("diffs").and_then(Value::as_array).ok_or("there are no diffs")?;
     let node = blocks
         .iter()
         .filter_map(|block| block.get("changed")?.as_array())
         .flatten()
         .find(|node| node.get("id") == Some(wanted))
-        .ok_or("the node is not among the changed")?;
+        .ok_or("the node is not among the changed nodes")?;
     let got = match (case.expect().get("content_diff"), node.get("content_diff")) {
-        // `has` names a key that must be there; the others must be equal.
+        // `has` names a key that must be present; other keys must be equal.
         (Some(Value::Object(expected)), Some(found)) => expected
             .iter()
             .map(|(key, value)| match (key, value.as_str()) {
@@ -165,7 +167,7 @@ pub(super) fn content_diff(case: &Case, edition: Edition) -> Result<Got, String>
     Ok(Got::from_iter([("changed_id", wanted.clone()), ("content_diff", got)]))
 }
 
-/// True if `found` has everything that `expected` has: objects may have more, lists are exact.
+/// Returns whether `found` contains `expected`: objects may have more keys, lists must be equal.
 fn is_part(expected: &Value, found: &Value) -> bool {
     match (expected, found) {
         (Value::Object(expected), Value::Object(found)) => expected
@@ -179,7 +181,7 @@ fn is_part(expected: &Value, found: &Value) -> bool {
     }
 }
 
-/// Diffs by the selector language.
+/// Compares snapshots by the selector language.
 pub(crate) struct BySelector;
 
 impl DiffSelector for BySelector {

@@ -1,4 +1,5 @@
-//! The kind `session`: operations and commits in a row, with what each of them and the whole must give.
+//! Checks the kind `session`: a series of operations and commits, with expectations for each and
+//! for the result.
 
 use contextree::engine::Reference;
 use contextree::{CommitOptions, Context, Op, Outcome, Policy, Snapshot, SnapshotAddress, TreeRef};
@@ -23,8 +24,8 @@ pub(super) fn session(case: &Case, edition: Edition) -> Result<Got, String> {
         let found = match key {
             "thread_ids" => thread_value(&contextree::thread(tree))?.1,
             "thread" => thread_value(&contextree::thread(tree))?.0,
-            "headers" => headers(tree, wanted.as_object().ok_or("`headers` is no object")?),
-            "children" => children(tree, wanted.as_object().ok_or("`children` is no object")?),
+            "headers" => headers(tree, wanted.as_object().ok_or("`headers` is not an object")?),
+            "children" => children(tree, wanted.as_object().ok_or("`children` is not an object")?),
             "absent" => {
                 let named = wanted.as_array().unwrap_or_default().iter().filter_map(Value::as_str);
                 texts(named.filter(|id| tree.get(id).is_none()))
@@ -58,7 +59,7 @@ impl Session {
             Ok(got) => got,
             Err(Refused::Engine(refused)) => {
                 if self.context.export_working() != before {
-                    return Err("it was refused and changed the tree".to_owned());
+                    return Err("the refused operation changed the tree".to_owned());
                 }
                 if wanted.is_none() {
                     return Err(format!("refused: {refused:?}"));
@@ -69,7 +70,7 @@ impl Session {
         };
         for (key, wanted) in wanted.into_iter().flat_map(Object::iter) {
             if got.get(key) != Some(wanted) {
-                return Err(format!("`{key}` is not {wanted:?} but {:?}", got.get(key)));
+                return Err(format!("`{key}`: expected {wanted:?}, got {:?}", got.get(key)));
             }
         }
         Ok(())
@@ -126,9 +127,9 @@ impl Session {
 }
 
 enum Refused {
-    /// The engine refused, as a case may expect.
+    /// The engine refused the operation, as a case may expect.
     Engine(Object),
-    /// The case is wrong.
+    /// The case is invalid.
     Case(String),
 }
 
@@ -162,7 +163,7 @@ fn outcome_value(outcome: Outcome) -> Object {
     }
 }
 
-/// Returns the headers that are asked for, by node.
+/// Returns the requested headers, by node.
 pub(super) fn headers(tree: TreeRef<'_>, wanted: &Object) -> Value {
     let found = wanted.iter().map(|(id, names)| {
         let found = match (tree.resolve(id), names.as_object()) {
@@ -184,10 +185,11 @@ fn children(tree: TreeRef<'_>, wanted: &Object) -> Value {
     Value::Object(found.collect::<Object>())
 }
 
-/// `{"from":"@t-1","to":"@t0","added":…,"removed":…,"changed":…}`.
+/// Returns `{"from":"@t-1","to":"@t0","added":…,"removed":…,"changed":…}`.
 fn diff(context: &Context, wanted: &Value) -> Result<Value, String> {
     let address = |name: &str| {
-        let text = wanted.get(name).and_then(Value::as_str).ok_or("a diff has `from` and `to`")?;
+        let text =
+            wanted.get(name).and_then(Value::as_str).ok_or("a diff needs `from` and `to`")?;
         text.parse::<SnapshotAddress>().map_err(|error| error.to_string())
     };
     let diff = context
@@ -196,7 +198,7 @@ fn diff(context: &Context, wanted: &Value) -> Result<Value, String> {
         .to_json();
     let mut found = match parse(diff.as_bytes()) {
         Ok(Value::Object(found)) => found,
-        other => return Err(format!("the diff is no object: {other:?}")),
+        other => return Err(format!("the diff is not an object: {other:?}")),
     };
     for name in ["from", "to"] {
         found.insert(name, wanted.get(name).cloned().unwrap_or_default());

@@ -1,4 +1,4 @@
-//! Kinds that look at whole trees: the thread and diffs.
+//! Checks kinds about whole trees: the thread and diffs.
 
 use contextree::canon::thread::ThreadRenderer;
 use contextree::{Context, Hash, Profile, SnapshotAddress};
@@ -13,7 +13,7 @@ pub(super) fn thread(case: &Case, edition: Edition) -> Result<Got, String> {
     let snapshot = context.head().ok_or("the import left no snapshot")?;
     let bytes = snapshot.thread();
     if ThreadRenderer::new().render(snapshot.tree()) != bytes {
-        return Err("the incremental renderer gives other bytes".to_owned());
+        return Err("the incremental renderer gives different bytes".to_owned());
     }
     let (thread, ids) = thread_value(&bytes)?;
     Ok(Got::from_iter([
@@ -24,7 +24,7 @@ pub(super) fn thread(case: &Case, edition: Edition) -> Result<Got, String> {
     ]))
 }
 
-/// Returns the check of diffs, with or without somebody who knows selectors.
+/// Returns the check of diffs; without a selector language, it does not run cases that need one.
 pub(crate) fn diff(selector: Option<Box<dyn DiffSelector>>) -> impl Check {
     DiffCheck { selector }
 }
@@ -60,12 +60,12 @@ impl Check for DiffCheck {
         let text = diff.to_json();
         match parse(text.as_bytes()).map_err(|error| error.to_string())? {
             Value::Object(got) if got.keys().eq(case.expect().keys()) => Ok(got),
-            other => Err(format!("another shape: {other:?}")),
+            other => Err(format!("unexpected shape: {other:?}")),
         }
     }
 }
 
-/// Returns a context whose history are these trees, oldest first, numbered from 1.
+/// Returns a context with these trees as its history, oldest first, numbered from 1.
 fn history(trees: &[&Value], edition: Edition) -> Result<Context, String> {
     let mut lines = Vec::new();
     for (index, tree) in trees.iter().enumerate() {

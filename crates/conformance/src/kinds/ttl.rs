@@ -1,4 +1,4 @@
-//! Kinds that follow one node over several commits.
+//! Checks kinds that follow one node over several commits.
 
 use contextree::{Class, Context, NewNode, Place, Snapshot};
 use contextree_app::wire;
@@ -8,7 +8,7 @@ use super::Got;
 use crate::case::{Case, Edition};
 use crate::document::{empty, number};
 
-/// Where a node was seen: cycle, and the ttl it showed if it was there.
+/// The ttl of a node at each cycle; `None` if the node was not present.
 type Trace = Vec<(u32, Option<Option<u32>>)>;
 
 pub(super) fn ttl(case: &Case, edition: Edition) -> Result<Got, String> {

@@ -1,4 +1,4 @@
-//! Kinds that look at raw nodes: hashes, order, reference bytes.
+//! Checks kinds about raw nodes: hashes, order, reference bytes.
 
 use contextree::{Context, Hash, NodeRef, Profile, Region};
 use contextree_json::{Object, Value};
@@ -10,9 +10,10 @@ use crate::document::{head_with, ids, object, options, snapshot, texts};
 pub(super) fn content_hash(case: &Case, edition: Edition) -> Result<Got, String> {
     let mut got = Got::new();
     let Value::Object(node) = case.field("node") else {
-        // Content that is no JSON cannot be written in a vector; doors that meet it answer with this hash.
+        // A vector cannot contain content that is not JSON; the layers that meet such content
+        // return this hash.
         got.insert("content_hash", Hash::of_invalid_content().to_string().into());
-        // Logging is a matter of those doors too: the core is silent.
+        // The core does not log either; those layers do.
         got.insert("log", case.expected("log").clone());
         return Ok(got);
     };
@@ -32,7 +33,7 @@ pub(super) fn content_hash(case: &Case, edition: Edition) -> Result<Got, String>
     Ok(got)
 }
 
-/// The same node as part of a tree must hash the same.
+/// Checks that the same node hashes the same inside a tree.
 fn hash_in_a_tree(node: &Object, edition: Edition) -> Result<Hash, String> {
     let mut node = node.clone();
     if !node.contains_key("id") {
@@ -44,7 +45,8 @@ fn hash_in_a_tree(node: &Object, edition: Edition) -> Result<Hash, String> {
     found.ok_or_else(|| "the node was not imported".to_owned())
 }
 
-/// The specification's algorithm as printed, which also hashes a stored `content_hash`.
+/// Returns the hash by the specification's algorithm as printed, which also hashes a stored
+/// `content_hash`.
 fn literal_hash(node: &Object) -> Hash {
     let empty = || Value::from("");
     let mut hashed = Object::new();
@@ -63,7 +65,7 @@ pub(super) fn order(case: &Case, edition: Edition) -> Result<Got, String> {
     let siblings = case.field("siblings");
     let sorted = contextree::canon::order_siblings(siblings).map_err(|error| error.to_string())?;
     let sorted = texts(sorted.iter().filter_map(|node| node.get("id").and_then(Value::as_str)));
-    // The order of the tree itself, whatever the order in the document.
+    // The order of the tree, independent of the order in the document.
     let nodes: Vec<Value> = siblings.as_array().unwrap_or_default().to_vec();
     for permutation in [nodes.clone(), nodes.into_iter().rev().collect()] {
         let context = snapshot(&head_with(permutation), edition)?;
@@ -86,14 +88,14 @@ pub(super) fn serialize_snapshot(case: &Case, edition: Edition) -> Result<Got, S
     let tree = case.field("tree");
     let bytes =
         contextree::canon::reference_bytes_of_document(tree).map_err(|error| error.to_string())?;
-    // A whole tree whose regions stand in their order gives the same bytes from a snapshot.
+    // A whole tree whose regions are in order gives the same bytes from a snapshot.
     if tree.get("nodeType").and_then(Value::as_str) == Some("^root") {
         let document = object([("root", tree.clone())]).to_canonical();
         let context = Context::import_snapshot(&document, Profile::Lenient, options(edition))
             .map_err(|error| error.to_string())?;
         let snapshot = context.head().ok_or("the import left no snapshot")?;
         if snapshot.reference_bytes() != bytes {
-            return Err("the snapshot serializes otherwise than its document".to_owned());
+            return Err("the snapshot serializes differently from its document".to_owned());
         }
     }
     let text = String::from_utf8(bytes.clone()).map_err(|error| error.to_string())?;

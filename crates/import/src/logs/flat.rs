@@ -1,7 +1,8 @@
-//! Flat logs: `{"role":…,"content":…}`, with an id and a kind if there are any; what else there is, is kept.
+//! Reads flat logs: `{"role":…,"content":…}`, optionally with an id and a kind; other fields are
+//! kept.
 //!
-//! The blocks are those of `Context::import_flat_log`, which is stricter about ids: here `null` is none, and a number is kept like any other
-//! field.
+//! The blocks equal those of `Context::import_flat_log`, which is stricter about ids: here `null`
+//! means no id, and a number is kept like any other field.
 
 use std::collections::BTreeMap;
 
@@ -56,19 +57,19 @@ impl Log for Flat {
     }
 }
 
-/// True if the engine could find fault with a block that has the right shape.
+/// Returns whether the engine could refuse a well-formed block.
 fn may_be_refused(node: &NewNode) -> bool {
     node.id.is_some() || node.attributes.iter().any(|(name, _)| name.ends_with('_'))
 }
 
-/// Adds all blocks and takes them back, to find out before anything is committed if one of them is refused.
+/// Adds all blocks and rolls them back, to detect a refused block before anything is committed.
 fn try_all(nodes: &[NewNode], context: &mut Context) -> Result<(), ImportErrorKind> {
     let place = |node: &NewNode| match node.role.as_deref() {
         Some("system") => Place::system(),
         _ => Place::head(),
     };
     let add = |node: &NewNode| Op::Add { place: place(node), node: node.clone() };
-    // There is no node without a name: this one is always refused.
+    // The empty id never exists, so this operation always fails and rolls back the rest.
     let last = Op::Remove { node: String::new() };
     match context.batch(nodes.iter().map(add).chain([last]).collect()) {
         Err(refused) if refused.index < nodes.len() => {
@@ -95,7 +96,7 @@ fn read(message: Value) -> Result<NewNode, Shape> {
             ("id" | "kind", Value::Null) => {}
             ("id", Value::String(id)) => node.id = Some(id.into()),
             ("kind", Value::String(kind)) => node.kind = Some(kind.into()),
-            ("kind", _) => return Err(Shape::new("a text").within(&name)),
+            ("kind", _) => return Err(Shape::new("a string").within(&name)),
             (_, value) if name.starts_with("data_") || name.starts_with("content_") => {
                 node.attributes.push((name.into(), value));
             }

@@ -1,4 +1,4 @@
-//! Logs that are lists of messages: LangChain.
+//! Reads logs that are lists of messages: LangChain.
 
 use std::collections::BTreeMap;
 
@@ -11,10 +11,11 @@ use crate::error::ImportErrorKind;
 use crate::fingerprint::fingerprints;
 use crate::session::Session;
 
-/// Reads messages, and lists of them.
+/// Reads messages and lists of messages.
 pub(crate) struct Messages;
 
-/// Reads an entry that is a single message, as every entry is that has no list. What removes a message is left to be counted.
+/// Reads an entry ahead if it is a single message, that is, if it has no list. Entries that remove
+/// a message are left unread, to be counted later.
 pub(super) fn read_ahead(value: Value) -> Entry {
     match take_messages(value) {
         Ok(list) => Entry::Value(Value::Array(list)),
@@ -62,7 +63,7 @@ impl Log for Messages {
     }
 }
 
-/// Returns an entry that is read as the removal of a message, whatever else it said.
+/// Returns an entry that is read as the removal of a message.
 fn removal() -> Value {
     let fields = [("type", Value::from("remove")), ("content", Value::from(""))];
     Value::Object(fields.into_iter().collect())

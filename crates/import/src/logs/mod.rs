@@ -1,4 +1,4 @@
-//! Readers of logs: each takes one entry after the other.
+//! Readers of logs, which take one entry after the other.
 
 mod claude_code;
 mod codex;
@@ -22,14 +22,14 @@ use crate::format::Format;
 use crate::session::Session;
 use requests::Requests;
 
-/// An entry of a log, read as far as it can be without those before it.
+/// An entry of a log, read as far as possible without the entries before it.
 #[derive(Clone, Debug)]
 pub(crate) enum Entry {
-    /// Not at all.
+    /// Not read yet.
     Value(Value),
-    /// It is a message of the conversation.
+    /// A message.
     Message(Incoming),
-    /// It should be one, and is not.
+    /// Not a message, although it should be.
     Bad(Shape),
 }
 
@@ -39,7 +39,7 @@ impl From<Result<Incoming, Shape>> for Entry {
     }
 }
 
-/// Reads an entry ahead. A [`Log`] would come to the same message, or the same error.
+/// Reads an entry ahead. A [`Log`] would return the same message or the same error.
 pub(crate) fn read_ahead(format: Format, value: Value) -> Entry {
     match format {
         Format::OpenAiChat | Format::OpenAiResponses | Format::Anthropic | Format::Gemini => {
@@ -52,7 +52,7 @@ pub(crate) fn read_ahead(format: Format, value: Value) -> Entry {
 
 /// Reads the entries of a log.
 pub(crate) trait Log {
-    /// Takes an entry. On an error, nothing of it was added.
+    /// Reads an entry. On an error, nothing of it was added.
     fn entry(
         &mut self,
         value: Value,
@@ -70,13 +70,15 @@ pub(crate) trait Log {
     }
 }
 
-/// Returns a block with something that no provider understands: it is kept, and never rendered. Its own type says what it is; as the kind
-/// of the block it could be taken for a call or a result.
+/// Returns a block with content that no provider understands: it is kept and never rendered. Its
+/// type stays inside the content, because as the kind of the block it could be mistaken for a call
+/// or a result.
 fn foreign(format: &str, value: Value) -> NewNode {
     NewNode::json(value).kind("foreign").attribute(names::PROVIDER, format)
 }
 
-/// Notes what a log said about a block. If something was noted before, about the block alone, that becomes a part of it.
+/// Records what a log notes about a block. An earlier note about the block alone becomes part of
+/// it.
 fn note(node: &mut NewNode, mut entry: Object) {
     if entry.is_empty() {
         return;

@@ -1,4 +1,4 @@
-//! Requests as logs: whole requests, or single messages, one after the other.
+//! Reads logs of requests: whole requests or single messages, one after the other.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::error::ImportErrorKind;
 use crate::fingerprint::{Unmarked, fingerprint_of_answer, write_as_text};
 use crate::session::{Seen, Session, numbered, settings_node};
 
-/// Requests of a provider.
+/// Reads the requests of a provider.
 pub(crate) struct Requests {
     provider: Provider,
 }
@@ -27,7 +27,7 @@ impl Requests {
     fn request(&mut self, fields: Fields, session: &mut Session) -> Result<(), ImportErrorKind> {
         let request = read_request(self.provider, fields)?;
         let Request { settings, tools, mut system, mut messages } = request;
-        // System text may change from request to request; the conversation goes on.
+        // System text may change between requests of the same conversation.
         let leading = match self.provider {
             Provider::OpenAiChat => messages.iter().take_while(|it| is_system(it)).count(),
             _ => 0,
@@ -44,7 +44,7 @@ impl Requests {
                 listed[index] = Some(false);
             }
         }
-        // Everything is read before the first message is added.
+        // Read everything before adding the first message.
         let field = self.provider.messages_field();
         let incoming = read_messages(self.provider, messages, leading + known)
             .map_err(|shape| shape.within(field))?;
@@ -72,7 +72,7 @@ fn is_system(message: &Value) -> bool {
     message.get("role").and_then(Value::as_str).is_some_and(|role| role_of(role) == Role::System)
 }
 
-/// Notes where the breakpoints of a request stand, and what it writes in another form than before.
+/// Records the breakpoints of a request, and the texts that it writes in another form than before.
 fn mark(unmarked: &[Unmarked], session: &mut Session) -> Result<(), ImportErrorKind> {
     let (mut marks, mut forms) = (Object::new(), Object::new());
     for (message, seen) in unmarked.iter().zip(&session.seen) {
@@ -81,7 +81,7 @@ fn mark(unmarked: &[Unmarked], session: &mut Session) -> Result<(), ImportErrorK
                 marks.insert(node, Value::Object(fields.clone()));
             }
         }
-        // What is marked is a list in any case.
+        // A text with a breakpoint is a list in any case.
         if let (Some(now), Some(then), [node]) = (message.listed, seen.listed, &*seen.nodes)
             && now != then
             && message.marks.is_empty()
@@ -101,7 +101,7 @@ impl Log for Requests {
         _skipped: &mut BTreeMap<String, u64>,
     ) -> Result<(), ImportErrorKind> {
         match value {
-            // A list of requests is one after the other.
+            // A list of requests is imported one after the other.
             Value::Array(list) if !list.is_empty() && list.iter().all(|it| self.is_request(it)) => {
                 for (index, request) in list.into_iter().enumerate() {
                     let done = Fields::of(request).map_err(Into::into);
@@ -119,7 +119,7 @@ impl Log for Requests {
                 self.request(Fields(object), session)
             }
             message => {
-                // An answer that is logged behind its request comes again with the next.
+                // An answer that is logged after its request is repeated by the next request.
                 let fingerprint =
                     (!session.seen.is_empty()).then(|| fingerprint_of_answer(&message));
                 session.single(read_message(self.provider, message)?)?;
@@ -136,7 +136,7 @@ impl Requests {
     }
 }
 
-/// Reads an entry that is a single message and no request.
+/// Reads an entry ahead if it is a single message, not a request.
 pub(crate) fn read_ahead(provider: Provider, value: Value) -> Entry {
     match &value {
         Value::Array(_) => Entry::Value(value),

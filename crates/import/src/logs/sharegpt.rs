@@ -1,5 +1,6 @@
-//! Conversations of ShareGPT: `{"conversations":[{"from":"human","value":…}],"system":…,"tools":…}`. Calls have no ids here; they are
-//! made of the number of the message. Some write the messages as in Chat Completions.
+//! Reads ShareGPT conversations:
+//! `{"conversations":[{"from":"human","value":…}],"system":…,"tools":…}`. Calls have no ids in this
+//! format; they are made from message numbers. Some files have messages as in Chat Completions.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +18,7 @@ use crate::session::Session;
 /// Reads conversations.
 pub(crate) struct ShareGpt;
 
-/// What an entry is.
+/// The kinds of entries.
 enum Read {
     Message(Incoming),
     Conversation(Conversation),
@@ -28,7 +29,7 @@ enum Read {
 struct Conversation {
     fingerprints: Vec<Fingerprint>,
     system: Vec<NewNode>,
-    /// Messages, and where they stood.
+    /// Messages, each with its position.
     messages: Vec<(usize, Incoming)>,
 }
 
@@ -43,7 +44,7 @@ impl Log for ShareGpt {
             Value::Array(list) => list,
             entry => vec![entry],
         };
-        // Everything is read before the first message is added.
+        // Read everything before adding the first message.
         let read: Vec<Read> = list.into_iter().map(read_entry).collect::<Result<_, Shape>>()?;
         for entry in read {
             match entry {
@@ -103,7 +104,7 @@ fn text_node(text: Box<str>) -> NewNode {
     NewNode { content: Content::Text(text), ..NewNode::default() }.kind("text")
 }
 
-/// Tools are a text with a list in it, or the list.
+/// Reads tools, which are a list, or text that contains one.
 fn read_tools(fields: &mut Fields) -> Vec<NewNode> {
     let list = match fields.0.get("tools") {
         Some(Value::String(text)) => match parse(text.as_bytes()) {
@@ -132,13 +133,13 @@ fn read(message: Value) -> Result<Incoming, Shape> {
     let from = match fields.take_text("from") {
         Some(from) => from,
         None if fields.text("role").is_some() => return read_chat(fields),
-        None => return Err(Shape::new("a text").within("from")),
+        None => return Err(Shape::new("a string").within("from")),
     };
     let value = ["value", "content"].into_iter().find_map(|name| fields.take(name));
     let value = match value {
         Some(Value::String(text)) => Some(text),
         Some(Value::Null) => None,
-        _ => return Err(Shape::new("a text").within("value")),
+        _ => return Err(Shape::new("a string").within("value")),
     };
     let mut message = speak(&from, value)?;
     if let Some(first) = message.parts.first_mut().filter(|_| !fields.0.is_empty()) {
@@ -167,7 +168,7 @@ fn speak(from: &str, value: Option<Box<str>>) -> Result<Incoming, Shape> {
     Ok(Incoming::new(role, parts))
 }
 
-/// Reads a message that is written as in Chat Completions. Fields that are not known there are no part of it.
+/// Reads a message as in Chat Completions. Fields that are unknown there are not part of it.
 fn read_chat(mut fields: Fields) -> Result<Incoming, Shape> {
     let role: Box<str> = fields.text("role").unwrap_or_default().into();
     if matches!(&*role, "human" | "gpt" | "chatgpt" | "bot" | "observation")
@@ -186,12 +187,12 @@ fn read_chat(mut fields: Fields) -> Result<Incoming, Shape> {
     if !["content", "tool_calls", "tool_call_id", "refusal"].into_iter().any(says) {
         return speak(&role, None);
     }
-    // Whatever else a content may be, it is none that could be sent.
+    // Any other content could not be sent.
     if !matches!(
         fields.0.get("content"),
         None | Some(Value::Null | Value::String(_) | Value::Array(_))
     ) {
-        return Err(Shape::new("a text or a list").within("content"));
+        return Err(Shape::new("a string or a list").within("content"));
     }
     let known = ["role", "content", "tool_calls", "tool_call_id", "name", "refusal"];
     let chat: Object =
@@ -203,7 +204,8 @@ fn read_chat(mut fields: Fields) -> Result<Incoming, Shape> {
     Ok(message)
 }
 
-/// Reads calls out of a text: `{"name":…,"arguments":…}`, or a list of these. Any other text is a text.
+/// Reads calls from a text: `{"name":…,"arguments":…}`, or a list of these. Any other text stays
+/// text.
 fn read_calls(value: Box<str>) -> Vec<NewNode> {
     let calls = match parse(value.as_bytes()) {
         Ok(Value::Array(calls)) => calls,

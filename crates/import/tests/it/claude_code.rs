@@ -1,4 +1,5 @@
-//! Sessions of Claude Code: however the entries stand in the file, the conversation is the one that was held.
+//! Tests Claude Code sessions: the conversation does not depend on the order of entries in the
+//! file.
 
 use contextree_import::{Format, ImportOptions, Imported, Importer};
 use contextree_provider::Provider;
@@ -6,7 +7,8 @@ use contextree_provider::Provider;
 use crate::said::said;
 use crate::support::{imported, rendered};
 
-/// An entry: `uuid<parent`, then what is said. `*` as the parent is no field at all, nothing is `null`.
+/// Returns an entry: `uuid<parent`, then its message. With `*` as the parent there is no field,
+/// without one it is `null`.
 fn entry(link: &str, kind: &str, more: &str, message: &str) -> String {
     let (uuid, parent) = link.split_once('<').unwrap();
     let parent = match parent {
@@ -56,7 +58,7 @@ fn skipped(imported: &Imported) -> Vec<(&str, u64)> {
 fn entries_follow_their_parents_not_each_other() {
     let log = [user("u1<", "Q1"), user("u2<a1", "Q2"), text("a1<u1", "A1"), text("a2<u2", "A2")];
     check(&log, &["user: Q1", "assistant: A1", "user: Q2", "assistant: A2"]);
-    // The last entry of the file need not be the last of the conversation.
+    // The last entry of the file is not the last of the conversation.
     let log = [user("u1<", "Q1"), user("u2<a1", "Q2"), text("a1<u1", "A1")];
     check(&log, &["user: Q1", "assistant: A1", "user: Q2"]);
     let circle = [user("u1<u2", "Q1"), user("u2<u1", "Q2")];
@@ -64,7 +66,7 @@ fn entries_follow_their_parents_not_each_other() {
 }
 
 #[test]
-fn parallel_calls_are_put_together_wherever_their_results_hang() {
+fn parallel_calls_are_merged_across_branches() {
     let expected = [
         "user: Q",
         "assistant: Both. [t1 f {}] [t2 f {}]",
@@ -77,20 +79,20 @@ fn parallel_calls_are_put_together_wherever_their_results_hang() {
     let (one, two) = (result("r1<a2", "t1", "one"), result("r2<a3", "t2", "two"));
     let (q, done) = (user("u1<", "Q"), |parent: &str| text(&format!("a4<{parent}"), "Done."));
     let copy = |line: &String| line.clone();
-    // The first result was there before the second call was written.
+    // The first result was written before the second call.
     let log = [&q, &both, &first, &one, &second, &two, &done("r2")].map(copy);
     check(&log, &expected);
-    // The conversation goes on behind the first result.
+    // The conversation continues after the first result.
     let log = [&q, &both, &first, &second, &one, &two, &done("r1")].map(copy);
     check(&log, &expected);
-    // Everything hangs in one line.
+    // All entries are on one branch.
     let second = call("a3<r1", "m1", "t2");
     let log = [&q, &both, &first, &one, &second, &two, &done("r2")].map(copy);
     check(&log, &expected);
 }
 
 #[test]
-fn an_entry_that_is_repeated_is_there_once() {
+fn repeated_entry_is_imported_once() {
     let first = [user("u1<", "Q1"), call("a1<u1", "m1", "t1"), result("r1<a1", "t1", "one")];
     let mut log = first.to_vec();
     log.extend(first);
@@ -98,11 +100,11 @@ fn an_entry_that_is_repeated_is_there_once() {
     let expected =
         ["user: Q1", "assistant: [t1 f {}]", "tool t1: one", "assistant: A1", "user: Q2"];
     let imported = check(&log, &expected);
-    assert_eq!(skipped(&imported), [], "what is repeated is no other branch");
+    assert_eq!(skipped(&imported), [], "a repeated entry is not another branch");
 }
 
 #[test]
-fn a_subagent_alone_is_a_conversation_and_beside_another_it_is_not() {
+fn subagent_log_is_a_conversation_only_on_its_own() {
     let aside = |line: String| line.replacen('{', r#"{"isSidechain":true,"#, 1);
     let sub = [aside(user("s1<", "Explore")), aside(text("s2<s1", "Found"))];
     check(&sub, &["user: Explore", "assistant: Found"]);
@@ -127,14 +129,14 @@ fn compacted(kept: &str, next: &str) -> Vec<String> {
 }
 
 #[test]
-fn what_a_compaction_kept_follows_the_summary() {
+fn entries_kept_by_a_compaction_follow_the_summary() {
     let list = r#""preservedMessages":{"anchorUuid":"s","uuids":["u2","a2"]}"#;
     let segment = r#""preservedSegment":{"headUuid":"u2","anchorUuid":"s","tailUuid":"a2"}"#;
     let snake = r#""preserved_messages":{"anchor_uuid":"s","uuids":["u2","a2"]}"#;
     for (kept, next) in [(list, "s"), (list, "a2"), (segment, "s"), (segment, "a2"), (snake, "s")] {
         let mut log = compacted(kept, next);
         check(&log, &["user: Summary", "user: Kept Q", "assistant: Kept A", "user: New Q"]);
-        // Also if nothing was said since.
+        // Also if nothing follows the compaction.
         log.pop();
         check(&log, &["user: Summary", "user: Kept Q", "assistant: Kept A"]);
     }
@@ -144,7 +146,7 @@ fn what_a_compaction_kept_follows_the_summary() {
 }
 
 #[test]
-fn what_the_program_says_in_place_of_the_model_is_no_answer() {
+fn program_errors_are_not_answers_of_the_model() {
     let error = text("x1<u1", "overloaded").replacen('{', r#"{"isApiErrorMessage":true,"#, 1);
     let made = text("x2<u2", "No response.").replace("m-1", "<synthetic>");
     let log = [user("u1<", "Q1"), error, user("u2<x1", "Q2"), made, user("u3<x2", "Q3")];
@@ -156,7 +158,7 @@ fn what_the_program_says_in_place_of_the_model_is_no_answer() {
 }
 
 #[test]
-fn a_stream_has_no_parents_and_is_taken_as_it_comes() {
+fn stream_without_parents_keeps_its_order() {
     let sub = user("x<*", "Sub").replacen('{', r#"{"parent_tool_use_id":"t1","#, 1);
     let log = [
         r#"{"type":"system","subtype":"init","session_id":"s","model":"m-1","uuid":"i"}"#
@@ -174,7 +176,7 @@ fn a_stream_has_no_parents_and_is_taken_as_it_comes() {
 }
 
 #[test]
-fn the_model_of_the_last_answer_is_the_one_to_ask() {
+fn settings_name_the_model_of_the_last_answer() {
     let second = text("a2<u2", "A2").replace("m-1", "m-2");
     let log = [user("u1<", "Q1"), text("a1<u1", "A1"), user("u2<a1", "Q2"), second];
     let imported = imported(log.join("\n").as_bytes(), Format::ClaudeCode);
@@ -190,7 +192,7 @@ fn the_model_of_the_last_answer_is_the_one_to_ask() {
 }
 
 #[test]
-fn nothing_of_a_bad_list_is_kept() {
+fn bad_list_adds_nothing() {
     let options = ImportOptions { keep_going: true, ..ImportOptions::default() };
     let mut importer = Importer::new(Format::ClaudeCode, options);
     let bad = format!(r#"[{},{}]"#, user("u1<", "Bad"), entry("u2<u1", "user", "", "{}"));

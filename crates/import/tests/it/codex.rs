@@ -1,4 +1,4 @@
-//! Rollouts of Codex: what the model would be given next is what arrives.
+//! Tests Codex rollouts: the import equals the model's next input.
 
 use contextree_import::{Format, ImportOptions, Imported, import};
 use contextree_json::Value;
@@ -39,7 +39,7 @@ fn check(log: &[String], expected: &[&str]) -> Imported {
     imported
 }
 
-/// What a snapshot of the history says.
+/// Returns the text of the snapshots in the history.
 fn history(imported: &Imported) -> String {
     let threads =
         imported.context.history().iter().map(|it| String::from_utf8(it.thread()).unwrap());
@@ -47,7 +47,7 @@ fn history(imported: &Imported) -> String {
 }
 
 #[test]
-fn turns_that_were_taken_back_are_in_the_history_only() {
+fn rolled_back_turns_are_only_in_the_history() {
     let context = user("<environment_context>here</environment_context>");
     let log = |turns: u64| {
         vec![
@@ -80,13 +80,13 @@ fn turns_that_were_taken_back_are_in_the_history_only() {
 }
 
 #[test]
-fn a_rollback_at_the_end_counts() {
+fn rollback_at_the_end_is_applied() {
     let log = [user("Q1"), model("A1"), user("Q2"), model("A2"), rolled_back(1)];
     check(&log, &["user: Q1", "assistant: A1"]);
 }
 
 #[test]
-fn a_bad_compaction_changes_nothing() {
+fn bad_compaction_changes_nothing() {
     let bad = r#"{"message":"","replacement_history":[{"type":"function_call","name":"x"}]}"#;
     let log = [user("Q1"), model("A1"), entry("compacted", bad), user("Q2")].join("\n");
     let options = ImportOptions { keep_going: true, ..ImportOptions::default() };
@@ -94,20 +94,20 @@ fn a_bad_compaction_changes_nothing() {
     assert_eq!(said(&imported), ["user: Q1", "assistant: A1", "user: Q2"]);
     let errors: Vec<String> = imported.report.errors.iter().map(ToString::to_string).collect();
     let place = "payload.replacement_history[0].call_id";
-    assert_eq!(errors, [format!("line 3: expected a text at `{place}`")]);
+    assert_eq!(errors, [format!("line 3: expected a string at `{place}`")]);
 }
 
 #[test]
-fn a_message_of_nobody_is_bad_and_one_without_anything_is_passed_over() {
+fn message_without_a_role_is_bad_and_an_empty_one_is_skipped() {
     let log = [user("Q1"), item(r#"{"type":"message","content":"x"}"#)].join("\n");
     let error = import(log.as_bytes(), Format::Codex, ImportOptions::default()).unwrap_err();
-    assert_eq!(error.to_string(), "line 2: expected a text at `payload[0].role`");
+    assert_eq!(error.to_string(), "line 2: expected a string at `payload[0].role`");
     let empty = item(r#"{"type":"message","role":"user","content":[]}"#);
     check(&[user("Q1"), empty, model("A1")], &["user: Q1", "assistant: A1"]);
 }
 
 #[test]
-fn nothing_of_a_bad_list_is_imported() {
+fn bad_list_imports_nothing() {
     let bad = format!("[{},{}]", user("Bad"), item(r#"{"type":"message","role":"user"}"#));
     let log = [user("Q1"), bad, user("Q2")].join("\n");
     let options = ImportOptions { keep_going: true, ..ImportOptions::default() };
@@ -116,7 +116,7 @@ fn nothing_of_a_bad_list_is_imported() {
 }
 
 #[test]
-fn a_compaction_with_a_summary_only_leaves_what_the_user_said() {
+fn compaction_with_only_a_summary_keeps_user_messages() {
     let compacted = |text: &str| entry("compacted", &format!(r#"{{"message":"{text}"}}"#));
     let log = [
         user("Q1"),
@@ -132,7 +132,7 @@ fn a_compaction_with_a_summary_only_leaves_what_the_user_said() {
 }
 
 #[test]
-fn the_first_versions_wrote_items_alone() {
+fn bare_items_of_the_first_versions_are_read() {
     let log = [
         r#"{"id":"s","timestamp":"2025-06-01","instructions":"Be brief.","git":null}"#.to_owned(),
         r#"{"record_type":"state"}"#.to_owned(),
@@ -149,13 +149,13 @@ fn the_first_versions_wrote_items_alone() {
 }
 
 #[test]
-fn instructions_that_are_null_are_none() {
+fn null_instructions_are_ignored() {
     let meta = r#"{"id":"s","instructions":null,"base_instructions":{"text":"Be brief."}}"#;
     check(&[entry("session_meta", meta), user("Q")], &["system: Be brief.", "user: Q"]);
 }
 
 #[test]
-fn what_another_agent_says_is_given_to_the_model() {
+fn messages_of_other_agents_are_user_messages() {
     let said = r#"{"author":"/root","recipient":"/root/a","content":"Look.","trigger_turn":true}"#;
     let log = [user("Q"), model("A"), entry("inter_agent_communication", said), model("B")];
     let imported = imported(log.join("\n").as_bytes(), Format::Codex);
@@ -164,11 +164,11 @@ fn what_another_agent_says_is_given_to_the_model() {
     let expected = r#"{"type":"agent_message","author":"/root","recipient":"/root/a",
         "content":[{"type":"input_text","text":"Look."}]}"#;
     assert_eq!(items[2], crate::support::parse(expected.as_bytes()));
-    assert_eq!(imported.report.commits, 2, "it begins a turn");
+    assert_eq!(imported.report.commits, 2, "it starts a turn");
 }
 
 #[test]
-fn the_model_of_the_last_turn_is_the_one_to_ask() {
+fn settings_name_the_model_of_the_last_turn() {
     let turn = |model: &str| entry("turn_context", &format!(r#"{{"model":"{model}"}}"#));
     let log = [turn("m-1"), user("Q1"), model("A1"), turn("m-2"), user("Q2")].join("\n");
     let imported = imported(log.as_bytes(), Format::Codex);
@@ -179,5 +179,5 @@ fn the_model_of_the_last_turn_is_the_one_to_ask() {
     };
     let models: Vec<String> =
         imported.context.history().iter().map(|it| model(it.view())).collect();
-    assert_eq!(models, ["m-1", "m-2"], "each turn has its own");
+    assert_eq!(models, ["m-1", "m-2"], "each turn has its own model");
 }

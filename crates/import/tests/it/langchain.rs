@@ -1,4 +1,5 @@
-//! Messages of LangChain: each call once, each provider's own where it belongs, whatever form they came in.
+//! Tests LangChain messages: every form of a message gives the same blocks, and provider-specific
+//! fields stay with their provider.
 
 use contextree_import::{Format, Imported};
 use contextree_json::Value;
@@ -11,7 +12,7 @@ fn message(kind: &str, content: &str, more: &str) -> String {
     format!(r#"{{"type":"{kind}","data":{{"type":"{kind}","content":{content}{more}}}}}"#)
 }
 
-/// A question, and these messages. Whatever they are, every provider would take them.
+/// Imports a question followed by these messages, and checks that every provider accepts them.
 fn log(messages: &[String]) -> Imported {
     let human = message("human", r#""Q""#, "");
     let list: Vec<&str> = std::iter::once(&*human).chain(messages.iter().map(|it| &**it)).collect();
@@ -20,7 +21,7 @@ fn log(messages: &[String]) -> Imported {
     imported
 }
 
-/// The entries of a rendered request behind the question.
+/// Returns the entries of a rendered request after the question.
 fn sent(imported: &Imported, provider: Provider) -> Vec<Value> {
     let request = rendered(imported, provider).value();
     let list = request.get(provider.messages_field()).and_then(Value::as_array).unwrap();
@@ -32,7 +33,7 @@ fn check(imported: &Imported, provider: Provider, expected: &str) {
     assert_same(&sent, &parse(expected.as_bytes()), provider.name());
 }
 
-/// What is noted about the first block that says a text.
+/// Returns the note on the first block with this text.
 fn noted(imported: &Imported, text: &str) -> String {
     let mut nodes = imported.context.working().nodes().map(|(_, node)| node);
     let node = nodes.find(|node| node.content().as_text() == Some(text)).unwrap();
@@ -44,7 +45,7 @@ const RESULT: &str = r#","tool_call_id":"c1""#;
 const CALL: &str = r#","tool_calls":[{"name":"f","args":{"a":1},"id":"c1","type":"tool_call"}]"#;
 
 #[test]
-fn items_of_responses_are_there_once_and_go_back() {
+fn responses_items_are_imported_once_and_round_trip() {
     let content = r#"[
         {"type":"reasoning","id":"rs_1","summary":[{"type":"summary_text","text":"R","index":0}],
          "encrypted_content":"ENC","index":0},
@@ -68,7 +69,7 @@ fn items_of_responses_are_there_once_and_go_back() {
 }
 
 #[test]
-fn a_custom_call_is_there_once() {
+fn custom_call_is_imported_once() {
     let content = r#"[{"type":"custom_tool_call","call_id":"c1","name":"f","input":"x"}]"#;
     let calls = r#","tool_calls":[{"name":"f","args":{"__arg1":"x"},"id":"c1"}]"#;
     let imported = log(&[message("ai", content, calls), message("tool", r#""one""#, RESULT)]);
@@ -101,7 +102,7 @@ fn standard_reasoning_keeps_its_signature_for_its_provider() {
 }
 
 #[test]
-fn what_media_say_besides_is_kept() {
+fn other_fields_of_media_are_kept() {
     let content = r#"[{"type":"file","base64":"JVBERi0=","mime_type":"application/pdf",
         "extras":{"filename":"a.pdf","k":1}},
         {"type":"file","source_type":"base64","data":"JVBERi0=","mime_type":"application/pdf",
@@ -124,7 +125,7 @@ fn what_media_say_besides_is_kept() {
 }
 
 #[test]
-fn fields_of_texts_belong_to_whom_they_belong() {
+fn fields_of_texts_stay_with_their_provider() {
     let content = r#"[{"type":"thinking","thinking":"T","signature":"S","index":0},
         {"type":"text","text":"Look.","index":1,"citations":[{"type":"char_location"}]},
         {"type":"tool_use","id":"c1","name":"f","input":{},"index":2,"cache_control":{"type":"ephemeral"}}]"#;
@@ -140,7 +141,7 @@ fn fields_of_texts_belong_to_whom_they_belong() {
 }
 
 #[test]
-fn images_in_results_reach_whoever_takes_them() {
+fn images_in_results_reach_providers_that_accept_them() {
     let lists = [
         r#"[{"type":"text","text":"Shot:"},{"type":"image","base64":"iVBORw0KGgo=","mime_type":"image/png"}]"#,
         r#"[{"type":"text","text":"Shot:"},{"type":"image_url","image_url":{"url":"data:image/png;base64,iVBORw0KGgo="}}]"#,
@@ -160,13 +161,13 @@ fn images_in_results_reach_whoever_takes_them() {
 }
 
 #[test]
-fn a_result_that_is_an_empty_list_says_nothing() {
+fn result_with_an_empty_list_is_empty() {
     let imported = log(&[message("ai", r#""""#, CALL), message("tool", "[]", RESULT)]);
     assert_eq!(said(&imported)[2], "tool c1: ");
 }
 
 #[test]
-fn calls_that_are_nowhere_else_are_not_lost() {
+fn calls_recorded_only_once_are_not_lost() {
     let raw = |arguments: &str| {
         format!(
             r#","additional_kwargs":{{"tool_calls":[{{"id":"c1","type":"function",

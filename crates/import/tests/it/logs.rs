@@ -1,4 +1,4 @@
-//! Logs: what they say arrives, in turns; what they say besides is kept.
+//! Tests logs: their messages become turns, and other fields are kept.
 
 use contextree_import::{Format, ImportOptions, Imported, Importer, import};
 use contextree_json::Value;
@@ -11,7 +11,7 @@ fn check(format: Format, provider_of: impl Fn(&str) -> Provider) {
     for (name, text) in samples(format) {
         for chosen in [format, Format::Auto] {
             let imported = imported(&text, chosen);
-            assert_eq!(imported.report.format, Some(format), "{name} is told by its looks");
+            assert_eq!(imported.report.format, Some(format), "the format of {name} is detected");
             let rendered = rendered(&imported, provider_of(&name));
             assert_same(&rendered.value(), &expected(format, &name), &name);
             assert_eq!(rendered.losses, [], "{name}: nothing is lost");
@@ -23,7 +23,7 @@ fn check(format: Format, provider_of: impl Fn(&str) -> Provider) {
 }
 
 #[test]
-fn langchain_arrives_in_both_of_its_forms() {
+fn langchain_is_read_in_both_forms() {
     check(Format::LangChain, |name| match name {
         "dumpd.jsonl" => Provider::Anthropic,
         "responses.json" => Provider::OpenAiResponses,
@@ -37,7 +37,7 @@ fn sharegpt_gets_ids_for_its_calls() {
 }
 
 #[test]
-fn claude_code_is_a_tree_of_which_the_newest_branch_counts() {
+fn newest_branch_of_a_claude_code_tree_is_the_conversation() {
     check(Format::ClaudeCode, |_| Provider::Anthropic);
     let imported = imported(&samples(Format::ClaudeCode)[0].1, Format::Auto);
     let skipped: Vec<(&str, u64)> =
@@ -53,7 +53,7 @@ fn claude_code_is_a_tree_of_which_the_newest_branch_counts() {
 }
 
 #[test]
-fn every_sample_of_every_log_reaches_every_provider() {
+fn every_log_sample_renders_for_every_provider() {
     for format in Format::ALL.into_iter().filter(|format| *format != Format::Auto) {
         for (name, text) in samples(format) {
             assert_sound(&imported(&text, format), &format!("{format}/{name}"));
@@ -62,7 +62,7 @@ fn every_sample_of_every_log_reaches_every_provider() {
 }
 
 #[test]
-fn who_says_the_same_later_says_the_same() {
+fn content_hash_does_not_depend_on_log_metadata() {
     let log = r#"{"uuid":"1","type":"user","timestamp":"2026-11-01","message":{"role":"user","content":"Go on."}}
 {"uuid":"2","parentUuid":"1","type":"assistant","timestamp":"2026-11-02","message":{"role":"assistant","content":"Done."}}
 {"uuid":"3","parentUuid":"2","type":"user","timestamp":"2026-11-03","message":{"role":"user","content":"Go on."}}"#;
@@ -75,7 +75,7 @@ fn who_says_the_same_later_says_the_same() {
 }
 
 #[test]
-fn codex_forgets_what_was_compacted_and_its_history_does_not() {
+fn compacted_codex_turns_stay_in_the_history() {
     check(Format::Codex, |_| Provider::OpenAiResponses);
     let imported = imported(&samples(Format::Codex)[0].1, Format::Auto);
     let first = imported.context.history().get(0).unwrap();
@@ -83,12 +83,12 @@ fn codex_forgets_what_was_compacted_and_its_history_does_not() {
 }
 
 #[test]
-fn spans_of_opentelemetry_continue_each_other() {
+fn opentelemetry_spans_continue_each_other() {
     check(Format::OTel, |_| Provider::OpenAiChat);
 }
 
 #[test]
-fn flat_logs_arrive_as_the_engine_reads_them() {
+fn flat_logs_equal_the_import_of_the_engine() {
     check(Format::Flat, |_| Provider::OpenAiChat);
     let (_, text) = &samples(Format::Flat)[0];
     let imported = imported(text, Format::Flat);
@@ -104,22 +104,22 @@ fn flat_logs_arrive_as_the_engine_reads_them() {
 }
 
 #[test]
-fn a_log_of_requests_is_one_conversation_with_a_commit_for_each_turn() {
+fn log_of_requests_is_one_conversation_with_a_commit_per_turn() {
     let log = samples(Format::OpenAiChat);
     let (_, text) = log.iter().find(|(name, _)| name == "requests.jsonl").unwrap();
     let imported = imported(text, Format::Auto);
     assert_eq!(imported.report.conversations, 1);
-    assert_eq!(imported.report.messages, 3, "what a request repeats is not added again");
+    assert_eq!(imported.report.messages, 3, "repeated messages are not added again");
     assert_eq!(imported.context.history().len(), 2);
 }
 
 #[test]
-fn a_bad_line_names_its_number() {
+fn error_of_a_bad_line_has_its_number() {
     let text = b"{\"role\":\"user\",\"content\":\"a\"}\n\n{\"role\":7}\n{oops\n{\"role\":\"user\",\"content\":\"b\"}\n";
     let error = import(text, Format::Flat, ImportOptions::default()).unwrap_err();
     assert_eq!(error.line, Some(3));
     assert_eq!(error.code(), "E_IMPORT_SHAPE");
-    assert_eq!(error.to_string(), "line 3: expected a text at `[0].role`");
+    assert_eq!(error.to_string(), "line 3: expected a string at `[0].role`");
     let options = ImportOptions { keep_going: true, ..ImportOptions::default() };
     let imported = import(text, Format::Flat, options).unwrap();
     let lines: Vec<Option<u64>> = imported.report.errors.iter().map(|error| error.line).collect();
@@ -127,8 +127,8 @@ fn a_bad_line_names_its_number() {
     assert_eq!(imported.report.messages, 2);
 }
 
-/// A log so long that the second thread is far ahead: every sample again and again, line by line or message by message, with bad lines
-/// in between.
+/// Returns a log so long that the second thread is far ahead: every sample repeated, line by line
+/// or message by message, with bad lines in between.
 fn long_log(format: Format) -> Vec<u8> {
     let mut lines = Vec::new();
     for (name, text) in samples(format) {
@@ -156,7 +156,7 @@ fn long_log(format: Format) -> Vec<u8> {
 }
 
 #[test]
-fn what_is_read_ahead_is_what_is_read_line_by_line() {
+fn reading_ahead_equals_reading_line_by_line() {
     for format in Format::ALL {
         if format == Format::Auto {
             continue;
@@ -186,25 +186,25 @@ fn what_is_read_ahead_is_what_is_read_line_by_line() {
 }
 
 #[test]
-fn nothing_of_a_bad_line_is_imported() {
+fn bad_line_imports_nothing() {
     let mut importer = Importer::new(Format::OpenAiChat, ImportOptions::default());
     let bad = br#"{"messages":[{"role":"user","content":"a"},{"content":"b"}]}"#;
     let error = importer.line(bad).unwrap_err();
-    assert_eq!(error.to_string(), "line 1: expected a text at `messages[1].role`");
+    assert_eq!(error.to_string(), "line 1: expected a string at `messages[1].role`");
     importer.line(br#"{"role":"user","content":"c"}"#).unwrap();
     let imported = importer.finish().unwrap();
     assert_eq!(imported.report.messages, 1);
     let blocks = imported.context.working().nodes().filter(|(_, node)| node.id().contains("block"));
-    assert_eq!(blocks.count(), 1, "what the good line says");
+    assert_eq!(blocks.count(), 1, "only the good line is imported");
 }
 
 #[test]
-fn a_log_without_a_message_is_refused() {
+fn log_without_messages_is_refused() {
     let cases: [(Format, &[u8], &str); 4] = [
-        (Format::ClaudeCode, b"{\"type\":\"mode\",\"sessionId\":\"s\"}", "not one message"),
-        (Format::Flat, b"[]", "not one message"),
-        (Format::OpenAiChat, b"{\"messages\":[]}", "not one message"),
-        (Format::Auto, b"{}\n{}\n", "line 1: no known format"),
+        (Format::ClaudeCode, b"{\"type\":\"mode\",\"sessionId\":\"s\"}", "no messages"),
+        (Format::Flat, b"[]", "no messages"),
+        (Format::OpenAiChat, b"{\"messages\":[]}", "no messages"),
+        (Format::Auto, b"{}\n{}\n", "line 1: unknown format"),
     ];
     for (format, text, message) in cases {
         let error = import(text, format, ImportOptions::default()).unwrap_err();
@@ -213,7 +213,7 @@ fn a_log_without_a_message_is_refused() {
 }
 
 #[test]
-fn a_document_may_have_many_lines_and_a_log_may_have_lists() {
+fn document_may_span_lines_and_log_lines_may_be_lists() {
     let check = |text: &str, messages| {
         let imported = imported(text.as_bytes(), Format::Auto);
         assert_eq!(imported.report.messages, messages, "{text}");
@@ -233,7 +233,7 @@ fn a_document_may_have_many_lines_and_a_log_may_have_lists() {
 }
 
 #[test]
-fn what_is_no_known_format_is_said_so() {
+fn unknown_format_is_reported() {
     let error = import(b"{\"a\":1}", Format::Auto, ImportOptions::default()).unwrap_err();
     assert_eq!(error.code(), "E_IMPORT_FORMAT");
 }

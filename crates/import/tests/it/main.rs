@@ -1,4 +1,4 @@
-//! Tests of importing: logs of agents and logs of requests.
+//! Tests of importing logs of agents and logs of requests.
 
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
@@ -14,7 +14,7 @@ mod support;
 
 /// Every file of this directory must be a module, or its tests would silently not run.
 #[test]
-fn no_test_file_is_forgotten() {
+fn every_test_file_is_a_module() {
     let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it");
     let main = include_str!("main.rs");
     for entry in std::fs::read_dir(directory).unwrap() {

@@ -1,4 +1,4 @@
-//! Spans and events: in whatever order and form they come, what was said is there once.
+//! Tests spans and events: each message is imported once, in any order and form.
 
 use contextree_import::{Format, ImportOptions, Imported, import};
 use contextree_provider::Provider;
@@ -10,7 +10,7 @@ fn message(role: &str, text: &str) -> String {
     format!(r#"{{"role":"{role}","parts":[{{"type":"text","content":"{text}"}}]}}"#)
 }
 
-/// A span, as OTLP has it. What is said is the user and the model by turns; the last of it is the answer.
+/// Returns a span in OTLP. The texts alternate between user and model; the last one is the answer.
 fn span(conversation: &str, start: u64, operation: &str, texts: &[&str]) -> String {
     let role = |index: usize| if index.is_multiple_of(2) { "user" } else { "assistant" };
     let messages: Vec<String> =
@@ -47,7 +47,7 @@ fn check(text: &str, expected: &[&str]) -> Imported {
 const SAID: [&str; 4] = ["user: Q1", "assistant: A1", "user: Q2", "assistant: A2"];
 
 #[test]
-fn spans_stand_in_the_order_of_time() {
+fn spans_are_sorted_by_time() {
     let first = span("a", 9, "chat", &["Q1", "A1"]);
     let second = span("a", 30, "chat", &["Q1", "A1", "Q2", "A2"]);
     let imported = check(&export(&[second.clone(), first.clone()]), &SAID);
@@ -58,7 +58,7 @@ fn spans_stand_in_the_order_of_time() {
 }
 
 #[test]
-fn conversations_that_run_at_the_same_time_are_taken_one_by_one() {
+fn concurrent_conversations_are_imported_one_by_one() {
     let spans = [
         span("a", 10, "chat", &["Q1", "A1"]),
         span("b", 20, "chat", &["B1", "C1"]),
@@ -73,7 +73,7 @@ fn conversations_that_run_at_the_same_time_are_taken_one_by_one() {
 }
 
 #[test]
-fn a_call_that_says_nothing_new_adds_nothing() {
+fn call_without_new_messages_adds_nothing() {
     let first = span("a", 10, "chat", &["Q1", "A1"]);
     let second = span("a", 30, "chat", &["Q1", "A1", "Q2", "A2"]);
     let agent = span("a", 5, "invoke_agent", &["Q1", "A2"]);
@@ -86,7 +86,7 @@ fn a_call_that_says_nothing_new_adds_nothing() {
 }
 
 #[test]
-fn nothing_of_a_bad_export_is_imported() {
+fn bad_export_imports_nothing() {
     let bad = span("a", 30, "chat", &["Q1", "A1"]).replace(r#"[{\"role"#, r#"[{\"rolle"#);
     let log =
         [export(&[span("a", 10, "chat", &["X", "Y"]), bad]), span("a", 1, "chat", &["Q", "A"])];
@@ -97,7 +97,7 @@ fn nothing_of_a_bad_export_is_imported() {
 }
 
 #[test]
-fn records_of_logs_and_events_of_spans_have_the_same_messages() {
+fn log_records_and_span_events_give_the_same_messages() {
     let expected = ["user: Q1", "assistant: A1"];
     let details = span("a", 1, "chat", &["Q1", "A1"]);
     let export = format!(r#"{{"resourceLogs":[{{"scopeLogs":[{{"logRecords":[{details}]}}]}}]}}"#);
@@ -122,13 +122,17 @@ fn records_of_logs_and_events_of_spans_have_the_same_messages() {
     );
     let imported = check(&span, &expected);
     let request = rendered(&imported, Provider::OpenAiChat).value();
-    assert_eq!(request.get("model").unwrap().as_str(), Some("m-1"), "the span's attributes count");
+    assert_eq!(
+        request.get("model").unwrap().as_str(),
+        Some("m-1"),
+        "the attributes of the span win"
+    );
     let doc =
         format!(r#"{{"messages":[{},{}]}}"#, message("user", "Q1"), message("assistant", "A1"));
     check(&doc, &expected);
 }
 
-/// An event of the first conventions, as the console writes it.
+/// Returns an event of the first conventions, as the console exporter writes it.
 fn event(name: &str, span: &str, body: &str) -> String {
     format!(
         r#"{{"body":{body},"attributes":{{"event.name":"gen_ai.{name}"}},"trace_id":"t","span_id":"{span}"}}"#
@@ -136,7 +140,7 @@ fn event(name: &str, span: &str, body: &str) -> String {
 }
 
 #[test]
-fn events_with_one_message_each_are_calls_together() {
+fn events_with_one_message_each_form_calls() {
     let call = r#"[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]"#;
     let asked = |span: &str| {
         vec![
@@ -160,7 +164,7 @@ fn events_with_one_message_each_are_calls_together() {
     let imported = check(&log.join("\n"), &expected);
     assert_eq!((imported.report.conversations, imported.report.messages), (1, 4));
     check(&format!("[{}]", log.join(",")), &expected);
-    // Without ids of spans, an answer ends a call.
+    // Without span ids, an answer ends a call.
     let bare: Vec<String> = log.iter().map(|line| line.replace("span_id", "x")).collect();
     check(&bare.join("\n"), &expected);
     // As OTLP writes them.

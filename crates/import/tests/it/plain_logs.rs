@@ -1,4 +1,4 @@
-//! Logs without a program behind them: flat messages, and conversations of ShareGPT in all their spellings.
+//! Tests flat messages, and ShareGPT conversations in every spelling.
 
 use contextree_import::{Format, ImportOptions, Imported, import};
 use contextree_json::Value;
@@ -16,7 +16,7 @@ fn check(text: &str, expected: &[&str]) {
 }
 
 #[test]
-fn nothing_of_a_bad_flat_line_is_kept() {
+fn bad_flat_line_adds_nothing() {
     let good = r#"{"role":"user","content":"Q","id":"a"}
 {"role":"assistant","content":"A"}"#;
     let bad = [
@@ -36,7 +36,7 @@ fn nothing_of_a_bad_flat_line_is_kept() {
 }
 
 #[test]
-fn an_id_that_is_no_text_is_no_id() {
+fn non_string_id_is_not_an_id() {
     let log = r#"{"role":"user","content":"Q","id":null,"kind":null}
 {"role":"assistant","content":"A","id":7}"#;
     let imported = imported(log.as_bytes(), Format::Flat);
@@ -47,7 +47,7 @@ fn an_id_that_is_no_text_is_no_id() {
 }
 
 #[test]
-fn a_flat_content_that_is_null_is_none() {
+fn null_content_of_a_flat_message_is_absent() {
     let log = r#"{"role":"user","content":"Q"}
 {"role":"assistant","content":null,"kind":"call","call_id":"c","name":"f"}
 {"role":"tool","content":"one","kind":"result","call_id":"c"}"#;
@@ -56,7 +56,7 @@ fn a_flat_content_that_is_null_is_none() {
 }
 
 #[test]
-fn conversations_are_spelled_in_many_ways() {
+fn conversations_are_read_in_every_spelling() {
     let expected = ["user: Q", "assistant: A"];
     for text in [
         r#"{"conversations":[{"from":"human","value":"Q"},{"from":"gpt","value":"A"}]}"#,
@@ -71,7 +71,7 @@ fn conversations_are_spelled_in_many_ways() {
 }
 
 #[test]
-fn calls_of_sharegpt_have_many_speakers() {
+fn sharegpt_calls_are_read_from_every_speaker_name() {
     for (call, result) in
         [("function_call", "observation"), ("tool_call", "tool_response"), ("tool_call", "tool")]
     {
@@ -96,7 +96,7 @@ fn calls_of_sharegpt_have_many_speakers() {
 }
 
 #[test]
-fn a_value_that_is_null_is_none_and_a_conversation_may_be_empty() {
+fn null_value_is_absent_and_a_conversation_may_be_empty() {
     let text = r#"[{"conversations":[]},
         {"conversations":[{"from":"human","value":"Q"},{"from":"gpt","value":null}]}]"#;
     let imported = imported(text.as_bytes(), Format::ShareGpt);
@@ -112,7 +112,7 @@ fn a_value_that_is_null_is_none_and_a_conversation_may_be_empty() {
 }
 
 #[test]
-fn nothing_of_a_bad_list_of_conversations_is_imported() {
+fn bad_list_of_conversations_imports_nothing() {
     let good = r#"{"conversations":[{"from":"human","value":"Q"}]}"#;
     let bad =
         r#"[{"conversations":[{"from":"human","value":"X"}]},{"conversations":[{"from":"?"}]}]"#;
@@ -121,5 +121,5 @@ fn nothing_of_a_bad_list_of_conversations_is_imported() {
     assert_eq!(said(&imported), ["user: Q"]);
     let odd = r#"{"conversations":[{"role":"user","content":{"a":1}}]}"#;
     let error = import(odd.as_bytes(), Format::ShareGpt, ImportOptions::default()).unwrap_err();
-    assert_eq!(error.to_string(), "expected a text or a list at `conversations[0].content`");
+    assert_eq!(error.to_string(), "expected a string or a list at `conversations[0].content`");
 }

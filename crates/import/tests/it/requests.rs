@@ -1,4 +1,5 @@
-//! Logs of requests: every line has the whole conversation, and the tree is what the newest line says.
+//! Tests logs of requests: every line has the whole conversation, and the tree equals the newest
+//! line.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +9,7 @@ use contextree_provider::{Provider, RenderOptions, RequestRenderer, lint, render
 
 use crate::support::{assert_same, imported, parse, rendered};
 
-/// Imports a log up to each of its lines: what is rendered is that line.
+/// Imports every prefix of a log and checks that it renders as its last line.
 fn check(format: Format, lines: &[&str]) {
     for count in 1..=lines.len() {
         let text = lines[..count].join("\n");
@@ -23,7 +24,7 @@ fn check(format: Format, lines: &[&str]) {
     }
 }
 
-/// Returns how many messages a log adds, and of how many conversations.
+/// Returns the number of messages and of conversations that a log adds.
 fn counts(format: Format, lines: &[&str]) -> (u64, u64) {
     let report = imported(lines.join("\n").as_bytes(), format).report;
     (report.messages, report.conversations)
@@ -31,7 +32,8 @@ fn counts(format: Format, lines: &[&str]) -> (u64, u64) {
 
 const MARK: &str = r#""cache_control":{"type":"ephemeral"}"#;
 
-/// Three requests of Anthropic in which the breakpoint is always on what the user said last, written as the client likes.
+/// Returns three Anthropic requests with a breakpoint on the latest user message; `unmarked` writes
+/// the earlier ones.
 fn sliding(unmarked: impl Fn(&str) -> String) -> [String; 3] {
     let marked = |text: &str| {
         format!(r#"{{"role":"user","content":[{{"type":"text","text":"{text}",{MARK}}}]}}"#)
@@ -59,14 +61,14 @@ fn sliding(unmarked: impl Fn(&str) -> String) -> [String; 3] {
 }
 
 #[test]
-fn a_breakpoint_that_moves_on_changes_nothing_that_was_said() {
+fn moving_breakpoint_adds_no_messages() {
     let list =
         |text: &str| format!(r#"{{"role":"user","content":[{{"type":"text","text":"{text}"}}]}}"#);
     let plain = |text: &str| format!(r#"{{"role":"user","content":"{text}"}}"#);
     for requests in [sliding(list), sliding(plain)] {
         let lines: Vec<&str> = requests.iter().map(String::as_str).collect();
         check(Format::Anthropic, &lines);
-        assert_eq!(counts(Format::Anthropic, &lines), (5, 1), "each is added once");
+        assert_eq!(counts(Format::Anthropic, &lines), (5, 1), "each message is added once");
     }
     let text = |text: &str, mark: &str| {
         format!(r#"{{"role":"user","content":[{{"type":"text","text":"{text}"{mark}}}]}}"#)
@@ -82,7 +84,7 @@ fn a_breakpoint_that_moves_on_changes_nothing_that_was_said() {
 }
 
 #[test]
-fn a_long_log_with_a_breakpoint_grows_by_what_is_new() {
+fn long_log_with_a_moving_breakpoint_adds_only_new_messages() {
     let mut lines = Vec::new();
     let mut said: Vec<String> = Vec::new();
     for turn in 0..40 {
@@ -109,21 +111,24 @@ fn a_long_log_with_a_breakpoint_grows_by_what_is_new() {
     let marks = tree.view().nodes().filter_map(|(_, node)| node.attribute("data_forms").cloned());
     let forms: Vec<Value> = marks.collect();
     let count: usize = forms.iter().map(|it| it.as_object().unwrap().len()).sum();
-    assert!(count <= 2, "what the client does is learned, and need not be said again: {forms:?}");
+    assert!(count <= 2, "the client's habit is learned, not recorded per block: {forms:?}");
     for marks in [None, Some(BTreeMap::new())] {
         let options = RenderOptions { marks, ..RenderOptions::default() };
         let mut renderer = RequestRenderer::new(Provider::Anthropic, options.clone());
         for snapshot in imported.context.history().iter() {
-            let anew = render(snapshot.view(), Provider::Anthropic, &options).unwrap();
-            assert!(*renderer.render(snapshot.tree()).unwrap() == anew, "rendered on and anew");
-            let marked = anew.text().contains("cache_control");
-            assert_eq!(marked, options.marks.is_none(), "whoever gives marks gives all");
+            let full = render(snapshot.view(), Provider::Anthropic, &options).unwrap();
+            assert!(
+                *renderer.render(snapshot.tree()).unwrap() == full,
+                "incremental and full rendering agree"
+            );
+            let marked = full.text().contains("cache_control");
+            assert_eq!(marked, options.marks.is_none(), "marks of the caller replace all");
         }
     }
 }
 
 #[test]
-fn a_request_that_does_not_continue_takes_the_place_of_the_one_before() {
+fn unrelated_request_replaces_the_previous_one() {
     let request = |messages: &[(&str, &str)]| {
         let message =
             |(role, text): &(&str, &str)| format!(r#"{{"role":"{role}","content":"{text}"}}"#);
@@ -133,7 +138,7 @@ fn a_request_that_does_not_continue_takes_the_place_of_the_one_before() {
     let lines = [
         request(&[("system", "It is 10:00."), ("user", "a")]),
         request(&[("system", "It is 10:01."), ("user", "a"), ("assistant", "b"), ("user", "c")]),
-        // The user says something else instead; then there is another conversation; then the first again.
+        // The user replaces a message; then another conversation follows; then the first again.
         request(&[("system", "It is 10:02."), ("user", "a"), ("assistant", "b"), ("user", "d")]),
         request(&[("user", "x")]),
         request(&[("system", "It is 10:03."), ("user", "a"), ("assistant", "b"), ("user", "d")]),
@@ -151,7 +156,7 @@ fn a_request_that_does_not_continue_takes_the_place_of_the_one_before() {
 }
 
 #[test]
-fn calls_of_a_conversation_that_was_replaced_hold_nothing_back() {
+fn open_calls_of_a_replaced_conversation_are_ignored() {
     let call = r#"{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]}"#;
     let result = r#"{"role":"tool","tool_call_id":"c1","content":"1"}"#;
     let lines = [
@@ -163,7 +168,7 @@ fn calls_of_a_conversation_that_was_replaced_hold_nothing_back() {
 }
 
 #[test]
-fn an_answer_that_is_logged_behind_its_request_is_not_said_twice() {
+fn answer_logged_after_its_request_is_imported_once() {
     let lines = [
         r#"{"model":"claude-opus-5","max_tokens":9,"messages":[{"role":"user","content":"a"}]}"#,
         r#"{"role":"assistant","content":[{"type":"text","text":"b"}]}"#,
@@ -181,7 +186,7 @@ fn requests_may_be_elements_of_a_list() {
 }
 
 #[test]
-fn items_of_responses_on_lines_are_the_items_of_a_request() {
+fn responses_items_on_lines_form_a_request() {
     let items = [
         r#"{"type":"message","role":"developer","content":"Be brief."}"#,
         r#"{"role":"user","content":"List."}"#,
@@ -199,12 +204,12 @@ fn items_of_responses_on_lines_are_the_items_of_a_request() {
         let (_, node) = nodes.find(|(_, node)| node.kind() == Some(kind)).unwrap();
         node.attribute("data_call_id").cloned()
     };
-    assert_eq!(unit("reasoning"), unit("call"), "they go together or not at all");
+    assert_eq!(unit("reasoning"), unit("call"), "they are pruned together");
     assert_eq!(unit("result"), unit("call"));
 }
 
 #[test]
-fn tools_that_the_provider_runs_are_one_unit_with_their_results() {
+fn server_side_tools_form_a_unit_with_their_results() {
     let request = br#"{"model":"claude-opus-5","max_tokens":9,"messages":[{"role":"user","content":"a"},{"role":"assistant","content":[{"type":"server_tool_use","id":"srvtoolu_1","name":"web_search","input":{"query":"q"}},{"type":"web_search_tool_result","tool_use_id":"srvtoolu_1","content":[]},{"type":"text","text":"b"}]},{"role":"user","content":"c"}]}"#;
     let imported = imported(request, Format::Anthropic);
     let head = imported.context.head().unwrap();
@@ -216,7 +221,7 @@ fn tools_that_the_provider_runs_are_one_unit_with_their_results() {
 }
 
 #[test]
-fn a_response_of_gemini_without_an_id_answers_the_call_of_its_name() {
+fn gemini_response_without_an_id_is_matched_by_name() {
     let request = r#"{"contents":[{"role":"user","parts":[{"text":"a"}]},{"role":"model","parts":[{"functionCall":{"id":"1","name":"f","args":{}}},{"functionCall":{"id":"2","name":"g","args":{}}}]},{"role":"user","parts":[{"functionResponse":{"name":"g","response":{"output":2}}},{"functionResponse":{"name":"f","response":{"output":1}}}]}]}"#;
     check(Format::Gemini, &[request]);
 }

@@ -1,4 +1,4 @@
-//! What an imported log says, and whether every provider would take it.
+//! Returns the conversation of an imported log, and checks that every provider accepts it.
 
 use contextree_import::{Format, Imported};
 use contextree_json::Value;
@@ -6,7 +6,7 @@ use contextree_provider::{Provider, Severity, lint};
 
 use crate::support::{parse, rendered};
 
-/// The request that a sample is expected to be rendered as.
+/// Returns the request that a sample should render as.
 pub(crate) fn expected(format: Format, sample: &str) -> Value {
     let name = sample.rsplit_once('.').unwrap().0;
     let path = format!(
@@ -18,7 +18,7 @@ pub(crate) fn expected(format: Format, sample: &str) -> Value {
     parse(&text)
 }
 
-/// Fails if a provider would refuse what is rendered for it.
+/// Panics if a provider would refuse its rendering.
 pub(crate) fn assert_sound(imported: &Imported, what: &str) {
     for provider in Provider::ALL {
         let rendered = rendered(imported, provider);
@@ -28,9 +28,10 @@ pub(crate) fn assert_sound(imported: &Imported, what: &str) {
     }
 }
 
-/// What is said, by whom, in a few words: `user: Hi`, `assistant: Look. [c1 clock {}]`, `tool c1: noon`. Every provider would take it.
+/// Returns the conversation in short form: `user: Hi`, `assistant: Look. [c1 clock {}]`, `tool c1:
+/// noon`. Checks that every provider accepts it.
 pub(crate) fn said(imported: &Imported) -> Vec<String> {
-    assert_sound(imported, "what is said");
+    assert_sound(imported, "the conversation");
     let request = rendered(imported, Provider::OpenAiChat).value();
     let text = |value: &Value, name: &str| {
         value.get(name).and_then(Value::as_str).unwrap_or_default().to_owned()

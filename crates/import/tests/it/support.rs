@@ -1,4 +1,4 @@
-//! What the tests of importing and of rendering share.
+//! Helpers shared by the tests of importing and rendering.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,7 @@ use contextree_import::{Format, ImportOptions, Imported, import};
 use contextree_json::Value;
 use contextree_provider::{Provider, RenderOptions, Rendered, render};
 
-/// The samples of a format, by name.
+/// Returns the samples of a format by name.
 pub(crate) fn samples(format: Format) -> Vec<(String, Vec<u8>)> {
     let directory = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
         .join("../import/tests/samples")
@@ -39,7 +39,7 @@ pub(crate) fn rendered(imported: &Imported, provider: Provider) -> Rendered {
         .unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Fails with the first place at which two values differ.
+/// Panics with the first path at which two values differ.
 pub(crate) fn assert_same(left: &Value, right: &Value, what: &str) {
     if let Some(difference) = difference(left, right, "") {
         panic!("{what}: {difference}");

@@ -1,4 +1,4 @@
-//! Blocks of Anthropic's messages: calls, results, and what is neither.
+//! Writes the blocks of Anthropic messages: tool calls, tool results, and everything else.
 
 use contextree_tree::Content;
 
@@ -67,7 +67,7 @@ pub(super) fn result(out: &mut Out, part: &Part<'_>, calls: &[Part<'_>]) {
             if nested && out.place() > start + 1 {
                 out.raw("]");
             } else {
-                // Nothing of a list could be said: the result says nothing.
+                // No element of the list could be expressed: write an empty result.
                 out.rendered.bytes.truncate(start);
                 let text = if nested { "".into() } else { view.text() };
                 out.string(&text);
@@ -81,7 +81,7 @@ pub(super) fn result(out: &mut Out, part: &Part<'_>, calls: &[Part<'_>]) {
     close(out, &view, node);
 }
 
-/// Writes results that say that there are none.
+/// Writes a placeholder result for each of these calls.
 pub(super) fn no_results(out: &mut Out, calls: &[Part<'_>], index: &mut u32) {
     for call in calls {
         out.comma();
@@ -137,7 +137,7 @@ pub(super) fn block(out: &mut Out, view: &View<'_>, id: &str) -> bool {
 fn reasoning(out: &mut Out, view: &View<'_>, id: &str) -> bool {
     let signature = view.text_attribute(names::SIGNATURE);
     if !view.is_from(ME) || signature.is_none() {
-        let reason = if view.is_from(ME) { "no signature" } else { "of another provider" };
+        let reason = if view.is_from(ME) { "no signature" } else { "from another provider" };
         out.loss(LossKind::Reasoning, id, reason);
         return false;
     }
@@ -153,7 +153,8 @@ fn reasoning(out: &mut Out, view: &View<'_>, id: &str) -> bool {
 
 const IMAGES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
-/// Returns the type of the source of an image or a document, and the field that has it; nothing if the provider would refuse it.
+/// Returns the source type of an image or a document and the field that holds it; `None` if the
+/// provider would refuse it.
 fn source(view: &View<'_>) -> Option<(&'static str, &'static str)> {
     let is_image = view.kind == Kind::Image;
     let fits = |mime: &str| {
@@ -188,7 +189,7 @@ fn media(out: &mut Out, view: &View<'_>, id: &str) -> bool {
             out.text_field("media_type", mime);
         }
         ("text", mime) => {
-            // No other text has a type here.
+            // Plain text is the only text media type that this API accepts.
             if let Some(mime) = mime.filter(|mime| *mime != "text/plain") {
                 out.loss(LossKind::Field, id, format!("mime `{mime}`"));
             }
@@ -208,7 +209,7 @@ fn media(out: &mut Out, view: &View<'_>, id: &str) -> bool {
     close(out, view, id)
 }
 
-/// Ends a block with the fields of its own.
+/// Closes a block after writing its provider-specific fields.
 pub(super) fn close(out: &mut Out, view: &View<'_>, id: &str) -> bool {
     if view.attribute(names::EXTRA).is_some() {
         write_own(out, view, names::EXTRA, id);

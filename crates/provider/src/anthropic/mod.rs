@@ -13,7 +13,8 @@ use crate::parts::{Part, Role, names};
 
 const ME: crate::Provider = crate::Provider::Anthropic;
 
-/// True for system text in the middle of a conversation that came from a request of Anthropic's.
+/// Returns whether this is mid-conversation system text that was imported from an Anthropic
+/// request.
 fn is_native_system(part: &Part<'_>) -> bool {
     part.role == Role::System
         && part.view().is_from(ME)

@@ -1,4 +1,4 @@
-//! What stands before the messages of Anthropic: tools and system text.
+//! Writes what precedes the messages of an Anthropic request: tools and system text.
 
 use std::borrow::Cow;
 
@@ -33,7 +33,7 @@ fn function(out: &mut Out, function: &Function<'_>) {
     out.raw("}");
 }
 
-/// Returns a schema of arguments as it has to be: an object that says that they are one.
+/// Returns the schema of the arguments as the API requires it: an object with `"type": "object"`.
 fn schema<'a>(out: &mut Out, parameters: Option<&'a Value>, id: &str) -> Cow<'a, Value> {
     let object = parameters.and_then(Value::as_object);
     let kind = object.and_then(|it| it.get("type"));
@@ -42,9 +42,10 @@ fn schema<'a>(out: &mut Out, parameters: Option<&'a Value>, id: &str) -> Cow<'a,
             return Cow::Borrowed(parameters);
         }
         (None | Some(Value::Null), _) | (Some(Value::Object(_)), None) => {}
-        // Among several types, as of arguments that may be null, the object is the one that is meant.
+        // Several types are allowed, for example a nullable object: `object` is the one that
+        // matters.
         (_, Some(Value::Array(kinds))) if kinds.iter().any(|it| it.as_str() == Some("object")) => {}
-        _ => out.loss(LossKind::Field, id, "the type of `parameters`"),
+        _ => out.loss(LossKind::Field, id, "type of `parameters`"),
     }
     let mut object: Object = object.cloned().unwrap_or_default();
     object.insert("type", Value::from("object"));
@@ -97,7 +98,7 @@ pub(super) fn system(out: &mut Out, parts: &[Part<'_>]) {
     }
 }
 
-/// Notes fields of others that a plain text cannot have.
+/// Reports fields of other providers that have no equivalent on plain text.
 fn write_losses(out: &mut Out, view: &View<'_>, id: &str) {
     if view.attribute(names::EXTRA).is_some() {
         write_own(out, view, names::EXTRA, id);

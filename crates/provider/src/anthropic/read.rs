@@ -1,4 +1,4 @@
-//! Messages of Anthropic, read.
+//! Reads Anthropic requests and messages.
 
 use contextree_json::Value;
 use contextree_tree::{Content, NewNode};
@@ -15,7 +15,7 @@ use crate::tools::{OWN, function};
 pub(crate) fn read_request(mut fields: Fields) -> Result<Request, Shape> {
     let messages = fields.take_list("messages");
     let messages = messages.ok_or_else(|| Shape::new("a list").within("messages"))?;
-    // Lists with nothing in them stay among the settings, where they come back from.
+    // Empty lists stay in the settings, so that they are rendered back.
     let mut tools = Vec::new();
     if matches!(fields.0.get("tools").and_then(Value::as_array), Some([_, ..])) {
         let list = fields.take_list("tools").unwrap_or_default();
@@ -39,7 +39,7 @@ pub(crate) fn read_request(mut fields: Fields) -> Result<Request, Shape> {
     Ok(Request { settings: fields.0, tools, system, messages })
 }
 
-/// Reads the definition of a tool. Those with a `type` of their own are the provider's.
+/// Reads a tool definition. A tool with its own `type` is defined by the provider.
 fn read_tool(tool: Value) -> NewNode {
     let kind = tool.get("type").and_then(Value::as_str);
     let is_function = matches!(kind, None | Some("custom"))
@@ -70,7 +70,8 @@ pub(crate) fn read_message(message: Value) -> Result<Incoming, Shape> {
     let mut read = read_spoken(&mut fields)?;
     let first = &mut read.parts[0];
     if fields.text("type") == Some("message") {
-        // The model's answer as it came: its id, its usage and the rest are refused in a request.
+        // A complete model response: its id, usage and other metadata would be refused in a
+        // request.
         set(first, names::ENTRY, Value::Object(fields.0));
     } else {
         fields.keep(first, names::MESSAGE_EXTRA, ME);
@@ -78,7 +79,8 @@ pub(crate) fn read_message(message: Value) -> Result<Incoming, Shape> {
     Ok(read)
 }
 
-/// Reads who says what in a message of Anthropic, and leaves its other fields. There is always a part.
+/// Reads the role and content of an Anthropic message and leaves the other fields. The result has
+/// at least one part.
 ///
 /// # Errors
 ///
@@ -100,7 +102,7 @@ pub fn read_spoken(fields: &mut Fields) -> Result<Incoming, Shape> {
         content @ (None | Some(Value::Null)) if role == Role::System => {
             parts.push(without_content(fields, content));
         }
-        _ => return Err(Shape::new("a text or a list").within("content")),
+        _ => return Err(Shape::new("a string or a list").within("content")),
     }
     if parts.is_empty() {
         let mut node = NewNode { kind: Some("text".into()), ..NewNode::default() };
@@ -121,7 +123,8 @@ pub fn read_spoken(fields: &mut Fields) -> Result<Incoming, Shape> {
     Ok(Incoming::new(role, parts))
 }
 
-/// Reads a system message that says nothing and only changes settings: its fields are what it says.
+/// Reads a system message that has no content and only changes settings; those fields are its
+/// content.
 fn without_content(fields: &mut Fields, content: Option<Value>) -> NewNode {
     let mut said = std::mem::take(&mut fields.0);
     if let Some(content) = content {
@@ -185,7 +188,8 @@ pub(crate) fn read_part(block: Value) -> NewNode {
             Some(node) => node.kind(&*kind),
             None => return opaque(&kind, Value::Object(fields.0), ME),
         },
-        // A word of ours, or a block that has not what it needs: it is none of what that word means.
+        // A kind that has a meaning of its own in the tree, or a block without its required fields:
+        // keep the block opaque, so that it is not mistaken for that kind.
         "call" | "tool_call" | "tool_use" | "function_call" | "result" | "tool_result" | "tool"
         | "reasoning" | "thinking" => return opaque("unknown", Value::Object(fields.0), ME),
         _ => return read_opaque(&kind, fields),
@@ -200,7 +204,8 @@ pub(crate) fn read_part(block: Value) -> NewNode {
     node
 }
 
-/// Reads a block that only the provider knows. Calls that it answers itself are a unit with their results.
+/// Reads a block that only this provider understands. A server-side tool call and its result form a
+/// unit.
 fn read_opaque(kind: &str, fields: Fields) -> NewNode {
     let id = match kind {
         "server_tool_use" | "mcp_tool_use" => fields.text("id"),
@@ -215,7 +220,7 @@ fn read_opaque(kind: &str, fields: Fields) -> NewNode {
     node
 }
 
-/// Reads where an image or a document is; nothing if it is said in a way that has no counterpart.
+/// Reads the source of an image or a document; `None` if it has no equivalent in the tree.
 fn read_source(fields: &mut Fields) -> Option<NewNode> {
     let source = fields.0.get("source")?.as_object()?;
     let text = |name: &str| source.get(name).and_then(Value::as_str);
@@ -236,7 +241,8 @@ fn read_source(fields: &mut Fields) -> Option<NewNode> {
     let mime = source.take_text("media_type").map(Into::into);
     let mut node = NewNode { content, mime, ..NewNode::default() };
     node.encoding = encoding.map(str::to_owned);
-    // What came from here goes back as it came, whether it is accepted or not.
+    // Mark it as imported from here, so that it is rendered unchanged, whether or not the API
+    // accepts it.
     mark_provider(&mut node, ME);
     Some(node)
 }

@@ -1,4 +1,4 @@
-//! Messages of Anthropic.
+//! Writes requests for Anthropic Messages.
 
 use contextree_json::Object;
 use contextree_tree::Content;
@@ -17,14 +17,15 @@ pub(crate) struct Anthropic;
 impl Wire for Anthropic {
     fn joins(&self, before: &Part<'_>, part: &Part<'_>, _same_turn: bool) -> bool {
         match (is_native_system(before), is_native_system(part)) {
-            // Two in a row are refused, so they become one; what has fields of its own cannot.
+            // The API refuses two system messages in a row, so they are merged, unless one has
+            // fields of its own.
             (true, true) => {
                 let alone = part.node.attribute(names::MESSAGE_EXTRA).is_some()
                     || [before, part].iter().any(|it| is_bare(it));
                 return !alone
                     || (before.message().is_some() && before.message() == part.message());
             }
-            // Before the user's text it has no place of its own.
+            // System text is refused before a user message, so it becomes part of that message.
             (true, false) => return part.role != Role::Assistant,
             (false, true) => return false,
             (false, false) => {}
@@ -33,11 +34,12 @@ impl Wire for Anthropic {
         if !same_side {
             return false;
         }
-        // All results of a message are collected before they are written.
+        // Collect all results of a message before writing any of them.
         if before.kind == Kind::Result && part.kind == Kind::Result {
             return true;
         }
-        // Messages that came side by side stay apart; those that a removal brought together do not.
+        // Messages that were adjacent when imported stay separate; messages that became adjacent
+        // because something between them was removed are merged.
         !side_by_side(before, part)
     }
 
@@ -45,12 +47,13 @@ impl Wire for Anthropic {
         true
     }
 
-    fn minds_fields(&self) -> bool {
+    fn reports_merged_fields(&self) -> bool {
         true
     }
 
     fn writes_lists(&self, preamble: &Preamble<'_>) -> bool {
-        // What came in a request goes back in the form it had; there, a text without a form is a text.
+        // Imported requests keep their form; in them, text without a recorded form was a plain
+        // string.
         !preamble.settings.iter().any(|(_, owner, _)| *owner == Some(ME.name()))
     }
 
@@ -87,14 +90,14 @@ impl Wire for Anthropic {
             if !missing.is_empty() {
                 self.missing(out, missing);
             }
-            if out.speaker == Some(Role::User) {
+            if out.last_role == Some(Role::User) {
                 entry(out, Role::System, |out| system(out, &message.parts));
             } else {
                 entry(out, Role::User, |out| user(out, &message.parts, &[], &[]));
             }
             return;
         }
-        // Results that came in several messages go back in several.
+        // Results that were imported in several messages are written in several messages.
         let own = |part: &Part<'_>| part.view().provider().is_none_or(|it| it == ME);
         let mut missing = missing;
         for parts in groups(&message.parts, |before, part| own(before) && own(part)) {
@@ -120,15 +123,16 @@ impl Wire for Anthropic {
     }
 }
 
-/// Writes an entry of the list; takes it back, but not what was lost, if nothing could be written.
-fn entry(out: &mut Out, speaker: Role, write: impl FnOnce(&mut Out) -> bool) -> bool {
+/// Writes an entry of the list. If nothing could be written, removes the entry but keeps its
+/// losses.
+fn entry(out: &mut Out, role: Role, write: impl FnOnce(&mut Out) -> bool) -> bool {
     let mark = out.mark();
     let losses = out.rendered.losses.len();
     out.comma();
     let written = write(out);
     if written {
         out.messages += 1;
-        out.speaker = Some(speaker);
+        out.last_role = Some(role);
     } else {
         let lost = out.rendered.losses.split_off(losses);
         out.rewind(mark);
@@ -149,7 +153,7 @@ fn first_user(out: &mut Out, part: &Part<'_>) {
     });
 }
 
-/// A message of the model; returns whether anything of it could be written.
+/// Writes an assistant message; returns whether any part of it could be written.
 fn assistant(out: &mut Out, message: &Message<'_>) -> bool {
     let start = out.place();
     out.raw("{\"role\":\"assistant\"");
@@ -167,14 +171,14 @@ fn assistant(out: &mut Out, message: &Message<'_>) -> bool {
         return true;
     }
     out.raw(",\"content\":[");
-    // Reasoning that leads to nothing is refused.
+    // The API refuses reasoning that nothing follows.
     let last = message.parts.iter().rposition(is_consequence);
     let mut index = 0;
     for (position, part) in message.parts.iter().enumerate() {
         if part.kind == Kind::Reasoning && last.is_none_or(|last| position > last) {
-            out.loss(LossKind::Reasoning, part.node.id(), "it leads to nothing");
+            out.loss(LossKind::Reasoning, part.node.id(), "nothing follows it");
         } else if is_refused_media(part) {
-            out.loss(LossKind::Media, part.node.id(), "in a message of the model");
+            out.loss(LossKind::Media, part.node.id(), "in an assistant message");
         } else {
             listed(out, part, &[], false, &mut index);
         }
@@ -185,7 +189,7 @@ fn assistant(out: &mut Out, message: &Message<'_>) -> bool {
     index > 0
 }
 
-/// True for what reasoning can lead to: everything that will be written.
+/// Returns whether a part counts as following the reasoning: everything that will be written.
 fn is_consequence(part: &Part<'_>) -> bool {
     match part.kind {
         Kind::Reasoning | Kind::Image | Kind::Document | Kind::Audio => false,
@@ -195,17 +199,18 @@ fn is_consequence(part: &Part<'_>) -> bool {
     }
 }
 
-/// True for what only the user can show.
+/// Returns whether a part is media, which only a user message may contain.
 fn is_refused_media(part: &Part<'_>) -> bool {
     part.role == Role::Assistant && matches!(part.kind, Kind::Image | Kind::Document)
 }
 
-/// True for a system message that came without a content.
+/// Returns whether this is a system message that was imported without content.
 fn is_bare(part: &Part<'_>) -> bool {
     part.kind == Kind::Opaque && part.view().form() == Some(form::ABSENT)
 }
 
-/// System text among messages, as it came; only behind the user's, and before the model's or at the end.
+/// Writes mid-conversation system text as imported. The API accepts it only after a user message,
+/// and before an assistant message or at the end.
 fn system(out: &mut Out, parts: &[Part<'_>]) -> bool {
     let start = out.place();
     out.raw("{\"role\":\"system\"");
@@ -239,7 +244,7 @@ fn system(out: &mut Out, parts: &[Part<'_>]) -> bool {
     index > 0
 }
 
-/// A message of the user: results first.
+/// Writes a user message. Tool results come first: the API requires it.
 fn user(out: &mut Out, parts: &[Part<'_>], calls: &[Part<'_>], missing: &[Part<'_>]) -> bool {
     let start = out.place();
     out.raw("{\"role\":\"user\"");
@@ -253,7 +258,7 @@ fn user(out: &mut Out, parts: &[Part<'_>], calls: &[Part<'_>], missing: &[Part<'
             return false;
         }
         out.key("content");
-        speech(out, only, &text, false);
+        write_text(out, only, &text, false);
         finish_plain(out, only, false);
         out.span(start, only.node.id(), out.message_slot());
         return true;
@@ -268,7 +273,7 @@ fn user(out: &mut Out, parts: &[Part<'_>], calls: &[Part<'_>], missing: &[Part<'
     let last = parts.iter().filter(results).filter_map(position).max();
     for part in parts.iter().filter(|part| !results(part)) {
         if last.is_some_and(|last| position(part).is_some_and(|own| own < last)) {
-            out.loss(LossKind::Order, part.node.id(), "behind the results");
+            out.loss(LossKind::Order, part.node.id(), "after the results");
         }
         listed(out, part, calls, false, &mut index);
     }
@@ -278,8 +283,9 @@ fn user(out: &mut Out, parts: &[Part<'_>], calls: &[Part<'_>], missing: &[Part<'
     index > 0
 }
 
-/// Writes text of the user, or of the system among messages, which has a place of its own only as some models know it.
-fn speech(out: &mut Out, part: &Part<'_>, text: &str, native: bool) {
+/// Writes user text, or mid-conversation system text. Only some models accept the latter as a
+/// message of its own.
+fn write_text(out: &mut Out, part: &Part<'_>, text: &str, native: bool) {
     if part.role == Role::System && !native {
         out.loss(LossKind::SystemInline, part.node.id(), "");
         out.string(&format!("<system>\n{text}\n</system>"));
@@ -304,7 +310,7 @@ fn finish_plain(out: &mut Out, part: &Part<'_>, native: bool) {
     out.raw("}");
 }
 
-/// Writes a part as a block of a message; `native` in a message of the system's.
+/// Writes a part as a block of a message; `native` inside a system message.
 fn listed(out: &mut Out, part: &Part<'_>, calls: &[Part<'_>], native: bool, index: &mut u32) {
     let before = out.place();
     out.comma();
@@ -327,13 +333,13 @@ fn listed(out: &mut Out, part: &Part<'_>, calls: &[Part<'_>], native: bool, inde
                 false
             } else {
                 out.raw("{\"type\":\"text\",\"text\":");
-                speech(out, part, &text, native);
+                write_text(out, part, &text, native);
                 close(out, &view, id)
             }
         }
-        // What only a message of the system can say.
+        // Only a system message can contain this.
         Kind::Opaque if is_native_system(part) && !native => {
-            out.loss(LossKind::Opaque, id, "in a message of the system only");
+            out.loss(LossKind::Opaque, id, "allowed in a system message only");
             false
         }
         _ => block(out, &view, id),

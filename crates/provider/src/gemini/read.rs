@@ -1,4 +1,4 @@
-//! Contents of Gemini, read.
+//! Reads Gemini requests and contents.
 
 use contextree_json::{Object, Value};
 use contextree_tree::{Content, NewNode};
@@ -14,7 +14,7 @@ use crate::parts::{Role, role_of};
 use crate::read::Request;
 use crate::read::{Fields, Incoming, Shape, mark_provider, opaque, set};
 
-/// The fields of a part that say what it is. Text comes last: beside anything else it is empty.
+/// The fields that determine what a part is. Text is last: next to another field, it is empty.
 const DATA: [&str; 9] = [
     "inlineData",
     "fileData",
@@ -31,14 +31,15 @@ const DATA: [&str; 9] = [
 pub(crate) fn read_request(mut fields: Fields) -> Result<Request, Shape> {
     let messages = match fields.take("contents") {
         Some(Value::Array(contents)) => contents,
-        // The SDK takes one for a list of one. The setting says that it was no list; no request has another of this name.
+        // The SDK accepts a single content in place of a list. The setting records that; no other
+        // setting has this name.
         Some(content @ (Value::Object(_) | Value::String(_))) => {
             fields.0.insert("contents", Value::Bool(false));
             vec![content]
         }
         _ => return Err(Shape::new("a list").within("contents")),
     };
-    // What nothing is read from stays among the settings, where it comes back from.
+    // Fields from which nothing is read stay in the settings, so that they are rendered back.
     let mut tools = Vec::new();
     if matches!(fields.0.get("tools").and_then(Value::as_array), Some([_, ..])) {
         let list = fields.take_list("tools").unwrap_or_default();
@@ -58,7 +59,7 @@ pub(crate) fn read_request(mut fields: Fields) -> Result<Request, Shape> {
     Ok(Request { settings: fields.0, tools, system, messages })
 }
 
-/// True for a system instruction that has a part.
+/// Returns whether a system instruction has at least one part.
 fn says_something(instruction: &Value) -> bool {
     match instruction {
         Value::String(text) => !text.is_empty(),
@@ -92,7 +93,7 @@ fn read_system(instruction: Value) -> Vec<NewNode> {
     parts
 }
 
-/// Reads an entry of the conversation.
+/// Reads a content, one entry of the conversation.
 pub(crate) fn read_content(content: Value) -> Result<Incoming, Shape> {
     match content {
         Value::Object(object) if object.contains_key("candidates") => read_answer(object),
@@ -112,7 +113,7 @@ fn is_content(object: &Object) -> bool {
     object.contains_key("parts") || object.contains_key("role") || !is_part
 }
 
-/// Reads a text, or a part, that stands in the place of a content.
+/// Reads a text or a part that was given in place of a content.
 fn read_bare(part: Value) -> NewNode {
     let (mut node, form) = match part {
         Value::String(text) => {
@@ -137,7 +138,8 @@ fn read_entry(mut fields: Fields) -> Result<Incoming, Shape> {
         Some(Value::Array(list)) => (list.into_iter().map(read_part).collect(), None),
         Some(part @ Value::Object(_)) => (vec![read_part(part)], Some(content::ONE)),
         Some(Value::Null) => (Vec::new(), Some(content::NULL)),
-        // What has neither parts nor a role is no content, and what has another field instead is another's.
+        // An object with neither parts nor a role is not a content; other fields mean that it has
+        // another format.
         None if word.is_some() && fields.0.is_empty() => (Vec::new(), Some(content::ABSENT)),
         _ => return Err(Shape::new("a list").within("parts")),
     };
@@ -175,7 +177,8 @@ fn read_entry(mut fields: Fields) -> Result<Incoming, Shape> {
     Ok(Incoming::new(role, parts))
 }
 
-/// Reads an answer of the model as it came: the content of its first candidate. All else is about it, and no part of a request.
+/// Reads a complete model response: the content of its first candidate. Everything else is
+/// metadata, which a request cannot contain.
 fn read_answer(mut answer: Object) -> Result<Incoming, Shape> {
     let first = match answer.get_mut("candidates") {
         Some(Value::Array(candidates)) => candidates.first_mut(),
@@ -193,7 +196,7 @@ fn read_answer(mut answer: Object) -> Result<Incoming, Shape> {
             let shape = |shape: Shape| shape.within("candidates[0].content");
             read_entry(Fields(content)).map_err(shape)?
         }
-        // It was blocked.
+        // The response was blocked.
         _ => {
             let empty = NewNode { kind: Some("text".into()), ..NewNode::default() };
             Incoming::new(Role::Assistant, vec![empty])
@@ -241,12 +244,13 @@ pub(crate) fn read_part(part: Value) -> NewNode {
     note_list(&mut node, SNAKE, outer.snake);
     note_list(&mut node, NULL, outer.nulls);
     outer.fields.keep(&mut node, names::EXTRA, ME);
-    // Contents that stand side by side stay apart only if they came from here, so every part says it.
+    // Adjacent contents stay separate only if both were imported from Gemini, so every part records
+    // its origin.
     mark_provider(&mut node, ME);
     node
 }
 
-/// True for a part whose meaning others have a word for.
+/// Returns whether a part has an equivalent in the tree.
 fn is_readable(object: &Object, data: &str) -> bool {
     let Some(value) = get(object, data) else { return false };
     let texts: &[&str] = match data {
@@ -292,7 +296,7 @@ fn kind_of_mime(mime: &str) -> &'static str {
     }
 }
 
-/// Notes one more name in `snake_case`.
+/// Records that a name was written in `snake_case`.
 fn note_snake(node: &mut NewNode, name: &str) {
     let mut list: Vec<Value> = spelling::snake_names(node).to_vec();
     list.push(Value::from(name));

@@ -1,8 +1,10 @@
-//! Schemas of Gemini's own dialect, as JSON Schema: the form in which the tree has them, and every other provider reads them.
+//! Converts schemas from Gemini's dialect to JSON Schema, the form used in the tree and by every
+//! other provider.
 
 use contextree_json::{Number, Object, Value};
 
-/// Returns a schema as JSON Schema: types in lower case, `nullable` as one more type, numbers that came as text as numbers.
+/// Returns a schema as JSON Schema: types in lower case, `nullable` as an additional type, and
+/// numbers written as text as numbers.
 pub(super) fn json_schema(schema: &Value) -> Value {
     let Some(object) = schema.as_object() else { return schema.clone() };
     let mut done = Object::new();
@@ -57,7 +59,7 @@ fn keyword(name: &str) -> &str {
     }
 }
 
-/// Returns a count that was written as a text, as the JSON of protocol buffers has long integers.
+/// Returns a count that was written as text, as protocol buffers encode 64-bit integers in JSON.
 fn number(name: &str, value: &Value) -> Option<Value> {
     let counts =
         ["maxItems", "maxLength", "maxProperties", "minItems", "minLength", "minProperties"];

@@ -1,7 +1,9 @@
-//! How a request of Gemini's is spelled: names in `snake_case`, fields that are null, a part without its list.
+//! Records how a Gemini request was spelled: names in `snake_case`, null fields, a part without its
+//! list.
 //!
-//! The SDK for Python writes its objects like that into logs, and the API reads both spellings. Everything is read by the names of the
-//! API; an attribute remembers how it was, so that a request comes back as it came.
+//! The Python SDK logs its objects this way, and the API accepts both spellings. Everything is read
+//! under the API's names; an attribute records the original spelling, so that a request round-trips
+//! unchanged.
 
 use std::borrow::Cow;
 
@@ -12,16 +14,16 @@ use super::ME;
 use crate::parts::{Part, View};
 use crate::read::{Fields, set};
 
-/// The attribute: an object with the notes that are named below.
+/// The attribute: an object with the notes named below.
 const SPELLING: &str = "data_spelling";
 
-/// Names of the API that were written in `snake_case`.
+/// API names that were written in `snake_case`.
 pub(super) const SNAKE: &str = "snake";
 /// Fields that were null.
 pub(super) const NULL: &str = "null";
 /// Fields of the inner object that were null.
 pub(super) const INNER_NULL: &str = "inner_null";
-/// Fields of the entry of functions that were null, and whether its list was in `snake_case`.
+/// Null fields of the entry that holds the functions, and whether its list was in `snake_case`.
 pub(super) const ENTRY: &str = "entry";
 /// How the content was written: one of the values below.
 pub(super) const CONTENT: &str = "content";
@@ -30,21 +32,21 @@ pub(super) const ROLE_NULL: &str = "role_null";
 
 /// Values of [`CONTENT`].
 pub(super) mod content {
-    /// A text in the place of a content.
+    /// A text in place of a content.
     pub(crate) const TEXT: &str = "text";
-    /// A part in the place of a content.
+    /// A part in place of a content.
     pub(crate) const PART: &str = "part";
-    /// A part in the place of the list of parts.
+    /// A part in place of the list of parts.
     pub(crate) const ONE: &str = "one";
     /// An empty list of parts.
     pub(crate) const EMPTY: &str = "empty";
-    /// `null` in the place of the list of parts.
+    /// `null` in place of the list of parts.
     pub(crate) const NULL: &str = "null";
     /// No parts at all.
     pub(crate) const ABSENT: &str = "absent";
 }
 
-/// Returns a name of the API in `snake_case`.
+/// Converts an API name to `snake_case`.
 pub(super) fn snake(name: &str) -> String {
     let mut spelled = String::with_capacity(name.len() + 4);
     for letter in name.chars() {
@@ -56,19 +58,19 @@ pub(super) fn snake(name: &str) -> String {
     spelled
 }
 
-/// Returns a field by its name of the API, in either spelling; nothing if it is null.
+/// Returns a field by its API name, in either spelling; `None` if it is missing or null.
 pub(crate) fn get<'a>(object: &'a Object, name: &str) -> Option<&'a Value> {
     let there = |value: &&Value| !value.is_null();
     object.get(name).filter(there).or_else(|| {
-        // Most objects have no such name, and a name need not be made to see that.
+        // Most objects have no `snake_case` name; check before building one.
         let any = object.keys().any(|key| key.contains('_'));
         any.then(|| object.get(&snake(name)).filter(there)).flatten()
     })
 }
 
-/// An object that is being read: by the names of the API, and without what is null.
+/// An object that is being read by API names, skipping null fields.
 pub(super) struct Reader {
-    /// What is left over.
+    /// The fields that have not been taken.
     pub(super) fields: Fields,
     pub(super) snake: Vec<Value>,
     pub(super) nulls: Vec<Value>,
@@ -98,7 +100,7 @@ impl Reader {
         })
     }
 
-    /// Takes a text; anything else stays.
+    /// Takes a field that is a string; leaves any other value.
     pub(super) fn take_text(&mut self, name: &str) -> Option<Box<str>> {
         get(&self.fields.0, name)?.as_str()?;
         match self.take(name) {
@@ -107,7 +109,7 @@ impl Reader {
         }
     }
 
-    /// Takes an object; anything else stays.
+    /// Takes a field that is an object; leaves any other value.
     pub(super) fn take_object(&mut self, name: &str) -> Option<Object> {
         get(&self.fields.0, name)?.as_object()?;
         match self.take(name) {
@@ -116,7 +118,7 @@ impl Reader {
         }
     }
 
-    /// Takes a list; anything else stays.
+    /// Takes a field that is a list; leaves any other value.
     pub(super) fn take_list(&mut self, name: &str) -> Option<Vec<Value>> {
         get(&self.fields.0, name)?.as_array()?;
         match self.take(name) {
@@ -126,7 +128,7 @@ impl Reader {
     }
 }
 
-/// Notes something about how a block was written.
+/// Records a note about how a block was written.
 pub(super) fn note(node: &mut NewNode, name: &str, value: Value) {
     let found = node.attributes.iter_mut().find(|(own, _)| own == SPELLING);
     match found {
@@ -137,24 +139,24 @@ pub(super) fn note(node: &mut NewNode, name: &str, value: Value) {
     }
 }
 
-/// Notes a list, if there is anything in it.
+/// Records a list as a note, unless it is empty.
 pub(super) fn note_list(node: &mut NewNode, name: &str, list: Vec<Value>) {
     if !list.is_empty() {
         note(node, name, Value::Array(list));
     }
 }
 
-/// Returns a note about a block that came from Gemini.
+/// Returns a note about a block that was imported from Gemini.
 pub(super) fn noted<'a>(view: &View<'a>, name: &str) -> Option<&'a Value> {
     view.own_fields(SPELLING, ME)?.get(name)
 }
 
-/// Returns a note about any of some parts.
+/// Returns a note about any of these parts.
 pub(super) fn noted_in<'a>(parts: &[Part<'a>], name: &str) -> Option<&'a Value> {
     parts.iter().find_map(|part| noted(&part.view(), name))
 }
 
-/// Returns a name of the API as a block has it.
+/// Returns an API name in the spelling that the block used.
 pub(super) fn spelled(view: &View<'_>, name: &'static str) -> Cow<'static, str> {
     let list = noted(view, SNAKE).and_then(Value::as_array).unwrap_or_default();
     match list.iter().any(|it| it.as_str() == Some(name)) {
@@ -163,13 +165,13 @@ pub(super) fn spelled(view: &View<'_>, name: &'static str) -> Cow<'static, str> 
     }
 }
 
-/// Returns the names in a note.
+/// Returns the names listed in a note.
 pub(super) fn names<'a>(view: &View<'a>, name: &str) -> impl Iterator<Item = &'a str> {
     let list = noted(view, name).and_then(Value::as_array).unwrap_or_default();
     list.iter().filter_map(Value::as_str)
 }
 
-/// Returns the names that a block is noted to have in `snake_case`.
+/// Returns the names that the block had in `snake_case`.
 pub(super) fn snake_names(node: &NewNode) -> &[Value] {
     let notes = node.attributes.iter().find(|(own, _)| own == SPELLING).map(|(_, notes)| notes);
     notes.and_then(|notes| notes.get(SNAKE)).and_then(Value::as_array).unwrap_or_default()

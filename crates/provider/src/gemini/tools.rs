@@ -1,4 +1,5 @@
-//! Tools of Gemini: entries with any number of functions, or with something of the provider's own, or with both.
+//! Reads and writes Gemini tools: entries with any number of functions, with a provider-defined
+//! tool, or with both.
 
 use contextree_json::{Object, Value};
 use contextree_tree::NewNode;
@@ -15,12 +16,12 @@ use crate::render::wire::{sent_tool, write_own};
 use crate::render::{List, Out, Slot};
 use crate::tools::{Definition, OWN, function};
 
-/// A schema in Gemini's own dialect, as it came; the content of the block has it as JSON Schema.
+/// The original schema in Gemini's dialect; the content of the block has it as JSON Schema.
 const PARAMETERS: &str = "data_parameters";
 
 const FUNCTIONS: &str = "functionDeclarations";
 
-/// Reads an entry of the list of tools: its functions, and what else it has.
+/// Reads an entry of the list of tools: its functions and its other fields.
 pub(super) fn read_tool(tool: Value, index: u64, tools: &mut Vec<NewNode>) {
     let named = |it: &Value| it.as_object().and_then(|it| get(it, "name")?.as_str()).is_some();
     let functions = tool.as_object().and_then(|tool| get(tool, FUNCTIONS)?.as_array());
@@ -80,12 +81,12 @@ fn read_function(declaration: Object, index: u64) -> NewNode {
     node
 }
 
-/// An entry of functions that may go on.
+/// An entry of functions to which more functions may be added.
 struct Open<'a> {
-    /// The number of the entry that the functions came in.
+    /// The number of the entry in which the functions were imported.
     group: Option<u64>,
     count: u32,
-    /// How the entry was spelled.
+    /// The notes about how the entry was spelled.
     notes: Option<&'a Value>,
 }
 
@@ -110,7 +111,7 @@ pub(super) fn write_tools(out: &mut Out, parts: &[Part<'_>]) {
         }
         let slot = Slot { list: List::Tools, index: entry, inner: None };
         match (definition, open.take()) {
-            // What else the entry of these functions had.
+            // The other fields of the entry that holds these functions.
             (Definition::Own(Value::Object(fields)), Some(open)) => {
                 out.raw("]");
                 for (name, value) in fields {
@@ -190,7 +191,7 @@ fn write_function(
         out.value(description);
     }
     if let Some(parameters) = parameters.filter(|it| !it.is_null()) {
-        // The dialect is written again only if nobody has changed the schema since.
+        // Write the original dialect only if the schema was not edited since.
         let own = view.attribute(PARAMETERS);
         let own = own.filter(|own| json_schema(own) == *parameters);
         let dialect = view.form() == Some(form::FIELD)

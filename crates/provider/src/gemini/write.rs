@@ -1,4 +1,4 @@
-//! Contents of Gemini.
+//! Writes requests for Gemini.
 
 use contextree_json::{Object, Value};
 use contextree_tree::Content;
@@ -21,11 +21,12 @@ impl Wire for Gemini {
         if (before.role == Role::Assistant) != (part.role == Role::Assistant) {
             return false;
         }
-        // All results of a message are collected before they are written.
+        // Collect all results of a message before writing any of them.
         if is_response(before) && is_response(part) {
             return true;
         }
-        // Two contents of the model in a row are refused if one of them calls, so they stay apart only as they came.
+        // Gemini refuses two model contents in a row if one of them contains a call, so they stay
+        // separate only if they were imported that way.
         !(side_by_side(before, part) && is_own(before) && is_own(part))
     }
 
@@ -33,7 +34,7 @@ impl Wire for Gemini {
         true
     }
 
-    fn minds_fields(&self) -> bool {
+    fn reports_merged_fields(&self) -> bool {
         true
     }
 
@@ -43,7 +44,7 @@ impl Wire for Gemini {
         write_tools(out, &preamble.tools);
         system(out, &preamble.system);
         out.key("contents");
-        out.opened = out.place();
+        out.list_start = out.place();
         out.raw("[");
     }
 
@@ -55,8 +56,8 @@ impl Wire for Gemini {
         missing: &[Part<'_>],
     ) {
         if out.messages == 0 {
-            // It may have been taken for no list, when there was one content only.
-            out.rendered.bytes[out.opened] = b'[';
+            // An earlier rendering with a single content may have overwritten the bracket.
+            out.rendered.bytes[out.list_start] = b'[';
         }
         let mark = out.mark();
         if message.role == Role::Assistant && wants_user(out, message) {
@@ -89,10 +90,10 @@ impl Wire for Gemini {
     }
 
     fn end(&self, out: &mut Out, settings: &Object) {
-        // One content that came without a list goes back without one. The place of the bracket stays, so that what is kept for the next
-        // snapshot does not move.
+        // A single content that was imported without a list is rendered without one. A space
+        // replaces the bracket, so that the offsets kept for the next snapshot stay valid.
         let alone = settings.contains_key("contents") && out.messages == 1;
-        out.rendered.bytes[out.opened] = if alone { b' ' } else { b'[' };
+        out.rendered.bytes[out.list_start] = if alone { b' ' } else { b'[' };
         if !alone {
             out.raw("]");
         }
@@ -106,20 +107,21 @@ fn is_own(part: &Part<'_>) -> bool {
     part.view().is_from(ME)
 }
 
-/// True for a result, and for one without a call: it may go on with the one before it.
+/// Returns whether a part is a result. An orphan counts: it may continue a response before it.
 fn is_response(part: &Part<'_>) -> bool {
     part.kind == Kind::Result || part.orphan
 }
 
-/// Writes an entry of the list; takes it back, but not what was lost, if nothing could be written.
-fn entry(out: &mut Out, speaker: Role, write: impl FnOnce(&mut Out) -> bool) -> bool {
+/// Writes an entry of the list. If nothing could be written, removes the entry but keeps its
+/// losses.
+fn entry(out: &mut Out, role: Role, write: impl FnOnce(&mut Out) -> bool) -> bool {
     let mark = out.mark();
     let losses = out.rendered.losses.len();
     out.comma();
     let written = write(out);
     if written {
         out.messages += 1;
-        out.speaker = Some(speaker);
+        out.last_role = Some(role);
     } else {
         let lost = out.rendered.losses.split_off(losses);
         out.rewind(mark);
@@ -128,13 +130,14 @@ fn entry(out: &mut Out, speaker: Role, write: impl FnOnce(&mut Out) -> bool) -> 
     written
 }
 
-/// True if a message of the model needs one of the user before it: at the beginning, or before calls if nothing was left of the one that
-/// stood there. Contents that came side by side go back as they came.
+/// Returns whether a model message needs a user message before it: at the beginning, or before
+/// calls if the message before them was dropped. Contents that were adjacent when imported stay
+/// that way.
 fn wants_user(out: &Out, message: &Message<'_>) -> bool {
     let first = &message.parts[0];
     let as_it_came = is_own(first) && first.message().is_some();
     let calls = message.parts.iter().any(|part| part.kind == Kind::Call);
-    out.messages == 0 || (out.speaker == Some(Role::Assistant) && calls && !as_it_came)
+    out.messages == 0 || (out.last_role == Some(Role::Assistant) && calls && !as_it_came)
 }
 
 fn first_user(out: &mut Out, part: &Part<'_>) {
@@ -158,7 +161,7 @@ fn system(out: &mut Out, parts: &[Part<'_>]) {
         let view = part.view();
         let mark = out.mark();
         if index == 0 {
-            // Of the two spellings, the one with `_` is the greater.
+            // Of the two spellings, the one with `_` sorts last.
             let spelled = parts.iter().map(|part| spelled(&part.view(), "systemInstruction"));
             let key = spelled.max().unwrap_or_default();
             out.key(&key);
@@ -196,7 +199,8 @@ fn system(out: &mut Out, parts: &[Part<'_>]) {
     }
 }
 
-/// A content; returns whether anything of it could be written. `all` are the parts of the contents that it came with.
+/// Writes a content; returns whether any part of it could be written. `all` are the parts of all
+/// contents imported together with it.
 fn entry_of(
     out: &mut Out,
     parts: &[Part<'_>],
@@ -222,7 +226,7 @@ fn entry_of(
             return written;
         }
         Some(form @ (content::EMPTY | content::NULL | content::ABSENT)) if empty => {
-            // Refused, but that is how it came.
+            // Gemini refuses an empty content, but this is how it was imported.
             out.raw("{");
             role(out, parts);
             match form {
@@ -274,9 +278,9 @@ fn role(out: &mut Out, parts: &[Part<'_>]) {
             out.key("role");
             out.raw("null");
         }
-        // Without a role, it is the user's.
+        // A content without a role is the user's.
         Some(Value::Null) if usual == "user" => {}
-        // Words that the SDKs have for whoever answers a call.
+        // Roles that the SDKs use for tool results.
         Some(Value::String(word)) if matches!(&**word, "function" | "tool") && usual == "user" => {
             out.text_field("role", word);
         }
@@ -284,7 +288,7 @@ fn role(out: &mut Out, parts: &[Part<'_>]) {
     }
 }
 
-/// True if a response goes on with one before it, which said that it would.
+/// Returns whether a response continues an earlier one that announced a continuation.
 fn goes_on(part: &Part<'_>, all: &[Part<'_>], calls: &[Part<'_>]) -> bool {
     let before = all.iter().take_while(|it| it.node.id() != part.node.id());
     let mut same = before.filter(|it| is_response(it) && it.call_id() == part.call_id());

@@ -1,4 +1,4 @@
-//! Parts of Gemini's contents, written.
+//! Writes the parts of Gemini contents.
 
 use std::borrow::Cow;
 
@@ -15,7 +15,8 @@ use crate::render::wire::{
 };
 use crate::render::{LossKind, Out};
 
-/// Writes a part; returns whether it could be expressed. `continued` if it goes on with a response before it.
+/// Writes a part; returns whether it could be expressed. `continued` if it continues an earlier
+/// response.
 pub(super) fn write_part(
     out: &mut Out,
     part: &Part<'_>,
@@ -26,12 +27,12 @@ pub(super) fn write_part(
         Kind::Call => call(out, part),
         Kind::Result => result(out, part, calls),
         Kind::Text if continued => result(out, part, calls),
-        Kind::Text if part.role != Role::Assistant => speech(out, part),
+        Kind::Text if part.role != Role::Assistant => write_text(out, part),
         _ => data(out, &part.view(), part.node.id()),
     }
 }
 
-fn speech(out: &mut Out, part: &Part<'_>) -> bool {
+fn write_text(out: &mut Out, part: &Part<'_>) -> bool {
     let id = part.node.id();
     let view = part.view();
     let mut text = plain_text(out, part);
@@ -85,14 +86,14 @@ fn result(out: &mut Out, part: &Part<'_>, calls: &[Part<'_>]) -> bool {
         out.text_field("id", &wire_call_id(part, calls));
     }
     let name = view.name().or_else(|| call.map(|call| tool_name(&call))).unwrap_or("unknown");
-    // The call has said that its name is another.
+    // The call has already reported the changed name.
     let name = out.names.sent(name, ME);
     out.text_field("name", &name);
     response(out, &view, node);
     close(out, &view, node, Some("functionResponse"))
 }
 
-/// Writes what a response says: an object, in which an error has its own name.
+/// Writes the payload of a response: an object, with errors under a name of their own.
 fn response(out: &mut Out, view: &View<'_>, node: &str) {
     let own = view.is_from(ME);
     let is_error = view.attribute(names::IS_ERROR).and_then(Value::as_bool) == Some(true);
@@ -118,7 +119,7 @@ fn response(out: &mut Out, view: &View<'_>, node: &str) {
     }
 }
 
-/// Writes a response that says that there is none.
+/// Writes a placeholder response for a call without a result.
 pub(super) fn no_result(out: &mut Out, call: &Part<'_>, calls: &[Part<'_>]) {
     out.raw("{\"functionResponse\":{");
     if call.view().form() != Some(form::ANONYMOUS) {
@@ -158,7 +159,7 @@ pub(super) fn data(out: &mut Out, view: &View<'_>, id: &str) -> bool {
             close(out, view, id, None)
         }
         (Kind::Reasoning, _) => {
-            out.loss(LossKind::Reasoning, id, "of another provider");
+            out.loss(LossKind::Reasoning, id, "from another provider");
             false
         }
         (Kind::Image | Kind::Document | Kind::Audio, Some("base64")) => {
@@ -206,7 +207,8 @@ fn blob(
     close(out, view, id, Some(object))
 }
 
-/// Ends a part, and the object in it if it has one: what they have of their own, and the signature.
+/// Closes a part, and its inner object if it has one, after writing provider-specific fields and
+/// the signature.
 fn close(out: &mut Out, view: &View<'_>, id: &str, inner: Option<&str>) -> bool {
     let own = view.own_fields(names::EXTRA, ME);
     if let Some(inner) = inner {

@@ -1,32 +1,32 @@
-//! One thing that a provider would not like.
+//! Defines findings: what a provider would refuse or ignore.
 
 use std::fmt;
 
 use crate::Slot;
 
-/// A finding.
+/// A problem in a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// The stable code: `orphan_result`.
     pub code: &'static str,
-    /// Whether the request would be refused.
+    /// Whether the provider would refuse the request.
     pub severity: Severity,
-    /// What is wrong, for people.
+    /// A message for people.
     pub message: String,
-    /// The node at fault, if it is known.
+    /// The node that causes the problem, if known.
     pub node: Option<String>,
-    /// Where: `messages[9].content[0]`; empty if it is the request as a whole.
+    /// The location: `messages[9].content[0]`; empty for the request as a whole.
     pub path: String,
-    /// The same place, to be looked up.
+    /// The same location as a [`Slot`].
     pub slot: Option<Slot>,
 }
 
-/// How bad a finding is.
+/// The severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
-    /// Some models, or some settings, refuse it or ignore part of it.
+    /// Some models or settings refuse the request or ignore part of it.
     Warning,
-    /// The provider refuses it.
+    /// The provider refuses the request.
     Error,
 }
 

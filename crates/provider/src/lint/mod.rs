@@ -1,6 +1,7 @@
-//! What a provider would refuse, found before it is sent.
+//! Finds what a provider would refuse, before the request is sent.
 //!
-//! The rules are in `docs/providers.md`, each with its code. One file for each provider; what all have in common is in [`report`].
+//! The rules are in `docs/providers.md`, each with its code. Each provider has a file; shared rules
+//! are in [`report`].
 
 mod anthropic;
 mod finding;
@@ -18,7 +19,7 @@ use contextree_json::Value;
 use self::report::Report;
 use crate::{Provider, Rendered};
 
-/// Looks at a rendered request; findings name the node at fault.
+/// Lints a rendered request; findings name the node that causes them.
 #[must_use]
 pub fn lint(rendered: &Rendered) -> Vec<Finding> {
     let mut findings = lint_value(&rendered.value(), rendered.provider);
@@ -29,7 +30,7 @@ pub fn lint(rendered: &Rendered) -> Vec<Finding> {
     findings
 }
 
-/// Looks at any request of a provider; findings name no node.
+/// Lints any request of a provider; findings do not name nodes.
 #[must_use]
 pub fn lint_value(request: &Value, provider: Provider) -> Vec<Finding> {
     let mut report = Report::new(provider);
@@ -43,7 +44,7 @@ pub fn lint_value(request: &Value, provider: Provider) -> Vec<Finding> {
         None | Some([]) if provider == Provider::OpenAiResponses => {
             openai_responses::lint(&mut report, request, &[]);
         }
-        None | Some([]) => report.whole("no_messages", "the request has no message"),
+        None | Some([]) => report.whole("no_messages", "the request has no messages"),
         Some(messages) => match provider {
             Provider::OpenAiChat => openai_chat::lint(&mut report, request, messages),
             Provider::OpenAiResponses => openai_responses::lint(&mut report, request, messages),

@@ -1,4 +1,4 @@
-//! What both interfaces of OpenAI want: tools and what is chosen of them, breakpoints, parts with their data.
+//! Lints what both OpenAI APIs share: tools, tool choice, cache breakpoints, and tool calls.
 
 use contextree_json::Value;
 
@@ -6,11 +6,11 @@ use super::report::{Report, list, text, tool_at};
 use crate::render::wire::{fits_call_id, fits_name};
 use crate::{Provider, Slot};
 
-/// How many tools a request may have, and how many breakpoints count.
+/// The maximum number of tools in a request, and of breakpoints that take effect.
 const TOOLS: usize = 128;
 const BREAKPOINTS: usize = 4;
 
-/// Looks at the definitions of tools.
+/// Lints tool definitions.
 pub(super) fn tools(report: &mut Report, request: &Value) {
     let tools = list(request, "tools");
     if tools.len() > TOOLS {
@@ -19,7 +19,7 @@ pub(super) fn tools(report: &mut Report, request: &Value) {
     }
     let is_chat = report.provider == Provider::OpenAiChat;
     if is_chat && request.get("tools").and_then(Value::as_array).is_some_and(<[Value]>::is_empty) {
-        report.whole("empty_list", "`tools` is left out if there are none");
+        report.whole("empty_list", "`tools` is empty; leave it out");
     }
     for (index, tool) in tools.iter().enumerate() {
         let slot = tool_at(index);
@@ -44,12 +44,12 @@ pub(super) fn tools(report: &mut Report, request: &Value) {
             _ => false,
         });
         if kind == "function" && !is_object {
-            report.error("tool_definition", slot, "the parameters are no schema of an object");
+            report.error("tool_definition", slot, "`parameters` must be a schema of type `object`");
         }
     }
 }
 
-/// Looks at what is chosen of the tools: it has to be there.
+/// Lints `tool_choice`: a named tool must be defined.
 pub(super) fn choice(report: &mut Report, request: &Value) {
     let Some(choice) = request.get("tool_choice").filter(|it| !it.is_null()) else { return };
     let is_chat = report.provider == Provider::OpenAiChat;
@@ -64,24 +64,25 @@ pub(super) fn choice(report: &mut Report, request: &Value) {
             defined.extend(list(item, "tools").iter().filter_map(named));
         }
     }
-    // A stored prompt, or what the provider remembers, may bring tools of its own.
+    // A stored prompt or server-side state may define more tools.
     let elsewhere = ["prompt", "previous_response_id", "conversation"];
     if !is_chat && elsewhere.iter().any(|name| request.get(name).is_some_and(|it| !it.is_null())) {
         return;
     }
     if is_chat && list(request, "tools").is_empty() && choice.as_str() != Some("none") {
-        report.whole("tool_choice", "`tool_choice` chooses of no tools");
+        report.whole("tool_choice", "`tool_choice` is set, but no tool is defined");
         return;
     }
     let allowed = choice.get("allowed_tools").unwrap_or(choice);
     for name in list(allowed, "tools").iter().chain([choice]).filter_map(named) {
         if !defined.contains(&name) {
-            report.whole("tool_choice", &format!("`tool_choice` names `{name}`, which is no tool"));
+            report
+                .whole("tool_choice", &format!("`tool_choice` names the undefined tool `{name}`"));
         }
     }
 }
 
-/// Counts breakpoints of the cache, and looks at what they say.
+/// Counts cache breakpoints and lints their values.
 #[derive(Default)]
 pub(super) struct Breakpoints {
     count: usize,
@@ -92,39 +93,39 @@ impl Breakpoints {
         let breakpoint = part.get("prompt_cache_breakpoint").filter(|it| !it.is_null());
         let Some(breakpoint) = breakpoint else { return };
         if text(breakpoint, "mode") != Some("explicit") {
-            report.error("cache_breakpoints", slot, "the mode of a breakpoint is `explicit`");
+            report.error("cache_breakpoints", slot, "the mode of a breakpoint must be `explicit`");
         }
         self.count += 1;
         if self.count == BREAKPOINTS + 1 {
-            let message = format!("only the last {BREAKPOINTS} cache breakpoints are written");
+            let message = format!("only the last {BREAKPOINTS} cache breakpoints take effect");
             report.warning("cache_breakpoints", slot, message);
         }
     }
 }
 
-/// Looks at the id and the name of a call.
+/// Lints the id and the name of a tool call.
 pub(super) fn call(report: &mut Report, id: Option<&str>, name: Option<&str>, slot: Slot) {
     match id {
-        None => report.error("call_id", slot, "the call has no id"),
+        None => report.error("call_id", slot, "the tool call has no id"),
         Some(id) if !fits_call_id(id, report.provider) => {
-            report.error("call_id", slot, format!("the id `{id}` is too long"));
+            report.error("call_id", slot, format!("the tool call id `{id}` is too long"));
         }
         Some(_) => {}
     }
     match name {
-        None => report.error("tool_name", slot, "the call has no name"),
+        None => report.error("tool_name", slot, "the tool call has no name"),
         Some(name) if !fits_name(name, report.provider) => {
-            report.error("tool_name", slot, format!("`{name}` is no name of a tool"));
+            report.error("tool_name", slot, format!("`{name}` is not a valid tool name"));
         }
         Some(_) => {}
     }
 }
 
-/// Looks at how closely an image is to be looked at.
+/// Lints the detail level of an image.
 pub(super) fn detail(report: &mut Report, holder: &Value, slot: Slot) {
     if let Some(detail) = holder.get("detail").filter(|it| !it.is_null())
         && !matches!(detail.as_str(), Some("auto" | "low" | "high" | "original"))
     {
-        report.error("part_data", slot, "`detail` is `auto`, `low`, `high` or `original`");
+        report.error("part_data", slot, "`detail` must be `auto`, `low`, `high` or `original`");
     }
 }

@@ -1,4 +1,4 @@
-//! Chat Completions: results directly behind their calls; content that the role may have.
+//! Lints Chat Completions: tool results directly follow their calls, and content fits its role.
 
 use contextree_json::Value;
 
@@ -26,7 +26,7 @@ pub(super) fn lint(report: &mut Report, request: &Value, messages: &[Value]) {
             "function" => {
                 report.warning("deprecated", at(index), "the role `function` is deprecated");
             }
-            _ => report.error("unknown_role", at(index), format!("`{role}` is no role")),
+            _ => report.error("unknown_role", at(index), format!("unknown role `{role}`")),
         }
         name(report, message, index);
         for (inner, part) in list(message, "content").iter().enumerate() {
@@ -38,13 +38,14 @@ pub(super) fn lint(report: &mut Report, request: &Value, messages: &[Value]) {
     pairing.close(report);
 }
 
-/// The name of who speaks has no blanks, and none of the signs that tell speakers apart.
+/// Lints the name of a participant: 1 to 64 characters, without whitespace or `<|\/>`.
 fn name(report: &mut Report, message: &Value, index: usize) {
     let Some(name) = message.get("name").filter(|it| !it.is_null()) else { return };
     let bad = |it: char| it.is_whitespace() || "<|\\/>".contains(it);
     let fits = |name: &str| !name.is_empty() && name.chars().count() <= 64 && !name.contains(bad);
     if !name.as_str().is_some_and(fits) {
-        report.error("message_name", at(index), "the name has signs that are not allowed");
+        let message = "`name` must have 1 to 64 characters, without whitespace or `<|\\/>`";
+        report.error("message_name", at(index), message);
     }
 }
 
@@ -60,7 +61,7 @@ fn content(report: &mut Report, message: &Value, index: usize, role: &str) {
                 let kind = text(part, "type").unwrap_or_default();
                 if !allowed.contains(&kind) {
                     let slot = within(index, "content", inner);
-                    let message = format!("a message of `{role}` cannot have `{kind}`");
+                    let message = format!("a `{role}` message cannot contain `{kind}`");
                     report.error("content_type", slot, message);
                 }
             }
@@ -68,11 +69,11 @@ fn content(report: &mut Report, message: &Value, index: usize, role: &str) {
         None | Some(Value::Null | Value::Array(_)) => {
             report.error("empty_content", at(index), "the message has no content");
         }
-        Some(_) => report.error("content_type", at(index), "the content is a text or a list"),
+        Some(_) => report.error("content_type", at(index), "`content` must be a string or a list"),
     }
 }
 
-/// A part has the data that its type says.
+/// Lints a content part: it has the data that its type requires.
 fn data(report: &mut Report, part: &Value, slot: Slot) {
     let inner = |object: &str, field: &str| part.get(object).and_then(|it| text(it, field));
     let there = match text(part, "type").unwrap_or_default() {
@@ -87,7 +88,7 @@ fn data(report: &mut Report, part: &Value, slot: Slot) {
         "input_audio" => {
             let format = inner("input_audio", "format");
             if format.is_some_and(|format| !matches!(format, "wav" | "mp3")) {
-                report.error("part_data", slot, "the format of audio is `wav` or `mp3`");
+                report.error("part_data", slot, "the audio format must be `wav` or `mp3`");
             }
             inner("input_audio", "data").is_some() && format.is_some()
         }
@@ -95,7 +96,7 @@ fn data(report: &mut Report, part: &Value, slot: Slot) {
         _ => true,
     };
     if !there {
-        report.error("part_data", slot, "the part does not have what its type says");
+        report.error("part_data", slot, "the part lacks the data that its type requires");
     }
 }
 
@@ -109,14 +110,14 @@ fn assistant<'a>(report: &mut Report, message: &'a Value, index: usize, pairing:
         }
     }
     if calls.is_empty() && message.get("tool_calls").is_some_and(|it| it.as_array().is_some()) {
-        report.error("empty_list", at(index), "`tool_calls` is left out if there are none");
+        report.error("empty_list", at(index), "`tool_calls` is empty; leave it out");
     }
     let said = match message.get("content") {
         None | Some(Value::Null) => false,
         Some(Value::Array(parts)) => !parts.is_empty(),
         Some(Value::String(_)) => true,
         Some(_) => {
-            report.error("content_type", at(index), "the content is a text or a list");
+            report.error("content_type", at(index), "`content` must be a string or a list");
             true
         }
     };
@@ -124,33 +125,41 @@ fn assistant<'a>(report: &mut Report, message: &'a Value, index: usize, pairing:
         .iter()
         .any(|name| message.get(name).is_some_and(|it| !it.is_null()));
     if !said && calls.is_empty() && !other {
-        report.error("empty_content", at(index), "the message says and calls nothing");
+        report.error("empty_content", at(index), "the message has neither content nor tool calls");
     }
     for (inner, part) in list(message, "content").iter().enumerate() {
         let kind = text(part, "type").unwrap_or_default();
         if !matches!(kind, "text" | "refusal") {
             let slot = within(index, "content", inner);
-            report.error("content_type", slot, format!("the model cannot say `{kind}`"));
+            report.error(
+                "content_type",
+                slot,
+                format!("an assistant message cannot contain `{kind}`"),
+            );
         }
     }
 }
 
-/// A call has a type, and under its name what is called with what.
+/// Lints a tool call: it has a type, and a matching field with the name and the arguments.
 fn called(report: &mut Report, call: &Value, slot: Slot) {
     let kind = text(call, "type").unwrap_or_default();
     let field = match kind {
         "function" => "arguments",
         "custom" => "input",
         _ => {
-            report.error("call_type", slot, "the type of a call is `function` or `custom`");
+            report.error(
+                "call_type",
+                slot,
+                "the type of a tool call must be `function` or `custom`",
+            );
             return;
         }
     };
     let inner = call.get(kind);
     if inner.is_none() {
-        report.error("call_type", slot, format!("a call of this type has `{kind}`"));
+        report.error("call_type", slot, format!("a tool call of this type needs `{kind}`"));
     } else if inner.and_then(|inner| text(inner, field)).is_none() {
-        report.error("arguments", slot, format!("`{field}` is a text"));
+        report.error("arguments", slot, format!("`{field}` must be a string"));
     }
     let name = inner.and_then(|inner| text(inner, "name"));
     openai::call(report, text(call, "id"), name.or(inner.is_none().then_some("f")), slot);

@@ -1,4 +1,5 @@
-//! Responses: every call has its output somewhere behind it, every reasoning item what it led to.
+//! Lints Responses: every call has a later output, and every reasoning item is followed by its
+//! result.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +10,7 @@ use super::pairing::Pairing;
 use super::report::{Report, at, list, text, within};
 use crate::Slot;
 
-/// Types of items that are neither messages nor calls of functions, nor their outputs.
+/// Item types other than messages, function calls and their outputs.
 const KNOWN: [&str; 25] = [
     "additional_tools",
     "apply_patch_call",
@@ -38,11 +39,11 @@ const KNOWN: [&str; 25] = [
     "web_search_call",
 ];
 
-/// What is known while going through the items.
+/// The state of a pass over the items.
 struct Linter<'a> {
     pairing: Pairing<'a>,
     breakpoints: Breakpoints,
-    /// Ids of items, and of requests for an approval.
+    /// Ids of items and of approval requests.
     ids: BTreeSet<&'a str>,
     approvals: BTreeSet<&'a str>,
 }
@@ -57,14 +58,14 @@ pub(super) fn lint(report: &mut Report, request: &Value, items: &[Value]) {
         report.whole("settings_conflict", message);
     }
     if has("messages") {
-        report.whole_warning("settings_conflict", "`messages` is no field of Responses");
+        report.whole_warning("settings_conflict", "`messages` is not a field of Responses");
     }
     if request.get("instructions").is_some_and(|it| !it.is_null() && it.as_str().is_none()) {
-        report.whole("content_type", "`instructions` is a text");
+        report.whole("content_type", "`instructions` must be a string");
     }
     let is_text = request.get("input").is_some_and(|it| it.as_str().is_some());
     if items.is_empty() && !is_text && !remembers && !has("prompt") {
-        report.whole("no_messages", "the request has no message");
+        report.whole("no_messages", "the request has no messages");
     }
     let pairing = Pairing::with_reuse(remembers);
     let (ids, approvals) = (BTreeSet::new(), BTreeSet::new());
@@ -75,7 +76,7 @@ pub(super) fn lint(report: &mut Report, request: &Value, items: &[Value]) {
     linter.pairing.close(report);
 }
 
-/// Returns the type of an item; a message and a reference may leave it out.
+/// Returns the type of an item; messages and references may omit it.
 fn kind_of(item: &Value) -> &str {
     let bare = if item.get("role").is_none() && text(item, "id").is_some() {
         "item_reference"
@@ -90,7 +91,7 @@ impl<'a> Linter<'a> {
         let slot = at(index);
         let kind = kind_of(item);
         if kind == "item_reference" {
-            // What it stands for may be a call.
+            // The referenced item may be a call.
             self.pairing.elsewhere = true;
             return;
         }
@@ -107,7 +108,7 @@ impl<'a> Linter<'a> {
             "reasoning" => reasoning(report, items, item, index),
             "message" => self.message(report, item, index),
             "compaction_trigger" if index + 1 != items.len() => {
-                report.error("item_place", slot, "`compaction_trigger` is the last item");
+                report.error("item_place", slot, "`compaction_trigger` must be the last item");
             }
             _ => self.other(report, item, kind, slot),
         }
@@ -117,7 +118,7 @@ impl<'a> Linter<'a> {
         let is_function = kind == "function_call";
         let field = if is_function { "arguments" } else { "input" };
         if text(item, field).is_none() {
-            report.error("arguments", slot, format!("`{field}` is a text"));
+            report.error("arguments", slot, format!("`{field}` must be a string"));
         }
         openai::call(report, text(item, "call_id"), text(item, "name"), slot);
         let answer = if is_function { "function_call_output" } else { "custom_tool_call_output" };
@@ -128,7 +129,7 @@ impl<'a> Linter<'a> {
     }
 
     fn output(&mut self, report: &mut Report, item: &'a Value, kind: &str, index: usize) {
-        // Without an id, it says in other ways what it answers.
+        // Without an id, other fields identify what it answers.
         if let Some(id) = text(item, "call_id") {
             self.pairing.result_as(report, id, at(index), Some(kind));
         }
@@ -138,14 +139,14 @@ impl<'a> Linter<'a> {
             _ => true,
         };
         if empty {
-            report.error("empty_content", at(index), "the output is missing");
+            report.error("empty_content", at(index), "`output` is missing");
         }
         for (inner, part) in list(item, "output").iter().enumerate() {
             self.part(report, part, within(index, "output", inner), "user");
         }
     }
 
-    /// Items of the provider's own: those that a client carries out are answered by it.
+    /// Lints provider-specific items: those that the client executes need an output.
     fn other(&mut self, report: &mut Report, item: &'a Value, kind: &str, slot: Slot) {
         let id = text(item, "call_id");
         match (kind, id) {
@@ -156,7 +157,7 @@ impl<'a> Linter<'a> {
                 self.pairing.call_for(report, id, slot, Some("apply_patch_call_output"), false);
             }
             ("shell_call", Some(id)) => {
-                // In a container of the provider's, the provider answers.
+                // In a container of the provider, the provider supplies the output.
                 let place = item.get("environment").and_then(|it| text(it, "type"));
                 let hosted = place.is_some_and(|place| place != "local");
                 self.pairing.call_for(report, id, slot, Some("shell_call_output"), hosted);
@@ -173,18 +174,18 @@ impl<'a> Linter<'a> {
                 Some(id),
             ) => self.pairing.result_as(report, id, slot, Some(kind)),
             ("computer_call" | "apply_patch_call" | "shell_call", None) => {
-                report.error("call_id", slot, "the call has no id");
+                report.error("call_id", slot, "the tool call has no id");
             }
             ("mcp_approval_request", _) => self.approvals.extend(text(item, "id")),
             ("mcp_approval_response", _) => {
                 let asked = text(item, "approval_request_id").unwrap_or_default();
                 if !self.approvals.contains(asked) && !self.pairing.elsewhere {
-                    let message = format!("no request `{asked}` waits for this approval");
+                    let message = format!("no open approval request `{asked}` for this response");
                     report.error("orphan_result", slot, message);
                 }
             }
             (kind, _) if !KNOWN.contains(&kind) => {
-                report.warning("item_type", slot, format!("`{kind}` is no known type of an item"));
+                report.warning("item_type", slot, format!("unknown item type `{kind}`"));
             }
             _ => {}
         }
@@ -193,7 +194,7 @@ impl<'a> Linter<'a> {
     fn message(&mut self, report: &mut Report, item: &'a Value, index: usize) {
         let role = text(item, "role").unwrap_or_default();
         if !matches!(role, "user" | "assistant" | "system" | "developer") {
-            report.error("unknown_role", at(index), format!("`{role}` is no role"));
+            report.error("unknown_role", at(index), format!("unknown role `{role}`"));
         }
         let empty = match item.get("content") {
             Some(Value::String(_)) => false,
@@ -207,7 +208,7 @@ impl<'a> Linter<'a> {
             self.part(report, part, within(index, "content", inner), role);
         }
         if item.get("tool_calls").is_some() {
-            let message = "calls are items of their own; `tool_calls` is of Chat Completions";
+            let message = "tool calls are separate items; `tool_calls` belongs to Chat Completions";
             report.warning("item_type", at(index), message);
         }
     }
@@ -225,23 +226,28 @@ impl<'a> Linter<'a> {
             }
             "input_file" => has(&["file_data", "file_id", "file_url"]),
             "text" | "image_url" | "file" | "" => {
-                let message = format!("`{kind}` is a part of Chat Completions, not of Responses");
+                let message =
+                    format!("`{kind}` is a content part of Chat Completions, not of Responses");
                 report.error("content_type", slot, message);
                 true
             }
             _ => {
-                report.warning("content_type", slot, format!("`{kind}` is no known part"));
+                report.warning("content_type", slot, format!("unknown content part `{kind}`"));
                 true
             }
         };
         if !there {
-            report.error("part_data", slot, "the part does not have what its type says");
+            report.error("part_data", slot, "the part lacks the data that its type requires");
         }
         let of_model = matches!(kind, "output_text" | "refusal");
         if of_model && role != "assistant" {
-            report.error("content_type", slot, format!("only the model can say `{kind}`"));
+            report.error(
+                "content_type",
+                slot,
+                format!("only an assistant message can contain `{kind}`"),
+            );
         } else if kind.starts_with("input_") && role == "assistant" {
-            let message = format!("the model says `output_text`, not `{kind}`");
+            let message = format!("an assistant message contains `output_text`, not `{kind}`");
             report.warning("content_type", slot, message);
         }
     }
@@ -250,15 +256,15 @@ impl<'a> Linter<'a> {
 fn reasoning(report: &mut Report, items: &[Value], item: &Value, index: usize) {
     let next = items[index + 1..].iter().find(|it| text(it, "type") != Some("reasoning"));
     if !next.is_some_and(is_of_model) {
-        let message = "the reasoning is not followed by what it led to";
+        let message = "nothing follows the reasoning item";
         report.error("reasoning_alone", at(index), message);
     }
     if text(item, "id").is_none() {
-        let message = "the reasoning has no id; the types of the SDK want one";
+        let message = "the reasoning item has no id; the SDK types require one";
         report.warning("reasoning_id", at(index), message);
     }
     if item.get("summary").and_then(Value::as_array).is_none() {
-        report.error("reasoning_summary", at(index), "`summary` is a list");
+        report.error("reasoning_summary", at(index), "`summary` must be a list");
     }
 }
 

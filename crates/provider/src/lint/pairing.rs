@@ -1,34 +1,34 @@
-//! Calls and their results: every call is answered, once.
+//! Pairs tool calls with their results: every call has exactly one.
 
 use std::collections::BTreeSet;
 
 use super::report::Report;
 use crate::Slot;
 
-/// Calls that wait for their results.
+/// Tool calls without results so far.
 #[derive(Default)]
 pub(super) struct Pairing<'a> {
     open: Vec<Call<'a>>,
     seen: BTreeSet<&'a str>,
-    /// An id may be used again when its call is answered.
+    /// Whether an id may be used again once its call has a result.
     reuse: bool,
-    /// The provider has calls that are not in the request.
+    /// Whether the provider has calls that are not in the request.
     pub(super) elsewhere: bool,
 }
 
-/// A call that waits.
+/// A tool call without a result so far.
 #[derive(Clone, Copy)]
 struct Call<'a> {
     id: &'a str,
     slot: Slot,
-    /// What may answer it: the type of the result, if that matters.
+    /// The required type of the result; `None` if any type will do.
     answer: Option<&'static str>,
-    /// It may stay without a result.
+    /// Whether the call may remain without a result.
     optional: bool,
 }
 
 impl<'a> Pairing<'a> {
-    /// For a provider that lets an id be used again when its call is answered.
+    /// Creates a pairing for a provider that accepts an id again once its call has a result.
     pub(super) fn with_reuse(elsewhere: bool) -> Self {
         Pairing { reuse: true, elsewhere, ..Pairing::default() }
     }
@@ -37,7 +37,7 @@ impl<'a> Pairing<'a> {
         self.call_for(report, id, slot, None, false);
     }
 
-    /// A call that wants a certain type of result, or may do without one.
+    /// Adds a call that needs a certain type of result, or may remain without one.
     pub(super) fn call_for(
         &mut self,
         report: &mut Report,
@@ -49,7 +49,7 @@ impl<'a> Pairing<'a> {
         let first = self.seen.insert(id);
         let waits = self.open.iter().any(|call| call.id == id);
         if waits || (!first && !self.reuse) {
-            report.error("duplicate_call_id", slot, format!("the id `{id}` was used before"));
+            report.error("duplicate_call_id", slot, format!("duplicate tool call id `{id}`"));
         }
         self.open.push(Call { id, slot, answer, optional });
     }
@@ -58,7 +58,7 @@ impl<'a> Pairing<'a> {
         self.result_as(report, id, slot, None);
     }
 
-    /// A result of a type.
+    /// Adds a result of a type.
     pub(super) fn result_as(
         &mut self,
         report: &mut Report,
@@ -68,7 +68,7 @@ impl<'a> Pairing<'a> {
     ) {
         let Some(index) = self.open.iter().position(|call| call.id == id) else {
             if !self.elsewhere {
-                let message = format!("no call `{id}` waits for this result");
+                let message = format!("no open tool call `{id}` for this result");
                 report.error("orphan_result", slot, message);
             }
             return;
@@ -77,16 +77,16 @@ impl<'a> Pairing<'a> {
         if let (Some(wanted), Some(kind)) = (call.answer, kind)
             && wanted != kind
         {
-            let message = format!("the call `{id}` is answered by `{wanted}`, not by `{kind}`");
+            let message = format!("the tool call `{id}` needs a `{wanted}`, not a `{kind}`");
             report.error("output_type", slot, message);
         }
     }
 
-    /// Says that results can come no more.
+    /// Ends the span in which results are accepted.
     pub(super) fn close(&mut self, report: &mut Report) {
         for call in std::mem::take(&mut self.open) {
             if !call.optional {
-                let message = format!("the call `{}` has no result behind it", call.id);
+                let message = format!("the tool call `{}` has no result after it", call.id);
                 report.error("missing_result", call.slot, message);
             }
         }

@@ -1,4 +1,4 @@
-//! Findings in progress, and the rules that several providers have.
+//! Collects findings, and checks the rules that several providers share.
 
 use contextree_json::Value;
 
@@ -6,23 +6,23 @@ use super::finding::{Finding, Severity};
 use crate::render::wire::fits_name;
 use crate::{List, Provider, Slot};
 
-/// Findings of one request.
+/// The findings of one request.
 pub(super) struct Report {
     pub(super) provider: Provider,
     pub(super) findings: Vec<Finding>,
 }
 
-/// A place in the list of tools.
+/// Returns a slot in the list of tools.
 pub(super) fn tool_at(index: usize) -> Slot {
     Slot { list: List::Tools, index: index as u32, inner: None }
 }
 
-/// A place in the list of messages.
+/// Returns a slot in the list of messages.
 pub(super) fn at(index: usize) -> Slot {
     Slot { list: List::Messages, index: index as u32, inner: None }
 }
 
-/// A place in a list of a message.
+/// Returns a slot in a list inside a message.
 pub(super) fn within(index: usize, list: &'static str, inner: usize) -> Slot {
     Slot { inner: Some((list, inner as u32)), ..at(index) }
 }
@@ -45,29 +45,29 @@ impl Report {
         self.add(code, Severity::Warning, Some(slot), message.into());
     }
 
-    /// Notes something about the request as a whole.
+    /// Reports an error of the whole request.
     pub(super) fn whole(&mut self, code: &'static str, message: &str) {
         self.add(code, Severity::Error, None, message.to_owned());
     }
 
-    /// The same, if it is not refused by all.
+    /// Reports a problem of the whole request that only some models refuse.
     pub(super) fn whole_warning(&mut self, code: &'static str, message: &str) {
         self.add(code, Severity::Warning, None, message.to_owned());
     }
 
-    /// Looks at everything but the conversation.
+    /// Lints everything but the conversation.
     pub(super) fn settings(&mut self, request: &Value) {
         let needed: &[&str] = match self.provider {
             Provider::Anthropic => &["model", "max_tokens"],
-            // The model of Gemini is in the address.
+            // Gemini has the model in the URL.
             Provider::Gemini => &[],
-            // A stored prompt has a model of its own.
+            // A stored prompt has its own model.
             Provider::OpenAiResponses if request.get("prompt").is_some() => &[],
             _ => &["model"],
         };
         for name in needed {
             if request.get(name).is_none() {
-                let message = format!("the setting `{name}` is missing");
+                let message = format!("the required setting `{name}` is missing");
                 self.add("required_field", Severity::Warning, None, message);
             }
         }
@@ -89,10 +89,10 @@ impl Report {
                 let inner = declared.map(|_| ("functionDeclarations", inner as u32));
                 let slot = Slot { inner, ..slot };
                 if !fits_name(name, self.provider) {
-                    self.error("tool_name", slot, format!("`{name}` is no name of a tool"));
+                    self.error("tool_name", slot, format!("`{name}` is not a valid tool name"));
                 }
                 if names.contains(&name) {
-                    self.error("duplicate_tool", slot, format!("two tools are called `{name}`"));
+                    self.error("duplicate_tool", slot, format!("duplicate tool name `{name}`"));
                 }
                 names.push(name);
             }
@@ -100,12 +100,12 @@ impl Report {
     }
 }
 
-/// Returns a text of an object.
+/// Returns a string field of an object.
 pub(super) fn text<'a>(value: &'a Value, name: &str) -> Option<&'a str> {
     value.get(name).and_then(Value::as_str)
 }
 
-/// Returns a list of an object; an empty one if there is none.
+/// Returns a list field of an object; an empty list if it is missing.
 pub(super) fn list<'a>(value: &'a Value, name: &str) -> &'a [Value] {
     value.get(name).and_then(Value::as_array).unwrap_or_default()
 }

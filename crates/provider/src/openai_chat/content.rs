@@ -1,4 +1,4 @@
-//! Parts of the content of a message of Chat Completions.
+//! Writes the content parts of Chat Completions messages.
 
 use contextree_json::Value;
 use contextree_tree::Content;
@@ -36,10 +36,10 @@ pub(super) fn listed(out: &mut Out, part: &Part<'_>, index: &mut u32) {
     }
 }
 
-/// Writes a part that is no call, result or reasoning; returns whether it could be expressed.
+/// Writes a part other than a call, a result or reasoning; returns whether it could be expressed.
 fn content(out: &mut Out, view: &View<'_>, id: &str, role: Role) -> bool {
     drop_signature(out, view, id);
-    // Only the user can send media. The text of a document is text.
+    // Only user messages may contain media. The text of a document is text.
     let is_media = matches!(view.kind, Kind::Image | Kind::Audio)
         || (view.kind == Kind::Document && view.encoding.is_some());
     if is_media && role != Role::User {
@@ -134,7 +134,7 @@ fn file(out: &mut Out, view: &View<'_>, id: &str) -> bool {
     close(out, view, id)
 }
 
-/// Writes the further fields of a part, and its end.
+/// Closes a part after writing its remaining fields.
 pub(super) fn close(out: &mut Out, view: &View<'_>, id: &str) -> bool {
     if view.attribute(names::EXTRA).is_some() {
         write_own(out, view, names::EXTRA, id);

@@ -1,4 +1,4 @@
-//! Messages of Chat Completions, read.
+//! Reads Chat Completions requests and messages.
 
 use contextree_json::{Object, Value};
 use contextree_tree::{Content, NewNode};
@@ -23,7 +23,7 @@ pub(crate) fn read_request(mut fields: Fields) -> Result<Request, Shape> {
     Ok(Request { settings: fields.0, tools, system: Vec::new(), messages })
 }
 
-/// Reads the definition of a tool.
+/// Reads a tool definition.
 fn read_tool(tool: Value) -> NewNode {
     let is_function = tool.get("type").and_then(Value::as_str) == Some("function")
         && tool
@@ -48,7 +48,7 @@ fn read_tool(tool: Value) -> NewNode {
     extra.put_back("function", inner);
     extra.put_back("outer", outer);
     extra.keep(&mut node, names::EXTRA, ME);
-    // Without further fields it is still this provider's: nothing is to be added to it.
+    // Mark it as this provider's even without further fields, so that rendering adds nothing to it.
     mark_provider(&mut node, ME);
     node
 }
@@ -70,7 +70,8 @@ pub(crate) fn read_message(message: Value) -> Result<Incoming, Shape> {
     Ok(Incoming::new(role, parts))
 }
 
-/// Notes the word for a role, if it is not the usual one. A word that only this provider may know is marked as its own.
+/// Records the name of a role if it is not the usual one. A name that only this provider may know
+/// is marked as its own.
 pub(crate) fn set_role(first: &mut NewNode, word: Box<str>, role: Role, provider: Provider) {
     let usual = match role {
         Role::System => "system",
@@ -106,7 +107,7 @@ fn read_result(fields: &mut Fields) -> NewNode {
     node
 }
 
-/// Reads content and calls into blocks; at least one.
+/// Reads content and tool calls into blocks; there is at least one.
 fn read_content(fields: &mut Fields, role: Role, parts: &mut Vec<NewNode>) -> Result<(), Shape> {
     let mut shape = None;
     let calls = match role {
@@ -131,7 +132,7 @@ fn read_content(fields: &mut Fields, role: Role, parts: &mut Vec<NewNode>) -> Re
             fields.take("content");
             shape = Some(form::NULL);
         }
-        // Something that nobody knows stays where it is, among the other fields.
+        // An unknown shape stays among the other fields.
         Some(_) => shape = Some(form::ABSENT),
         None => shape = Some(form::ABSENT),
     }
@@ -155,9 +156,9 @@ fn read_content(fields: &mut Fields, role: Role, parts: &mut Vec<NewNode>) -> Re
     }
     let first = &mut parts[0];
     match shape {
-        // With calls or a refusal only, `null` is what is written.
+        // `null` is the default next to tool calls or a refusal.
         Some(form::NULL) if first.kind.as_deref() != Some("text") => {}
-        // A list of several, or of anything but text, is written as one anyway.
+        // A list of several parts, or of anything but text, is written as a list anyway.
         Some(form::LIST) if first.kind.as_deref() != Some("text") => {}
         Some(shape) => set(first, names::SHAPE, shape),
         None => {}
@@ -174,13 +175,14 @@ fn read_call(call: Value) -> Result<NewNode, Shape> {
     let mut inner = Fields(object.ok_or_else(|| Shape::new("an object").within(field))?);
     let name = inner.need_text("name").map_err(|it| it.within(field))?;
     let arguments = inner.take(if custom { "input" } else { "arguments" });
-    // Some logs have the arguments as an object. That is what they mean, not what they say.
+    // Some logs have the arguments as an object instead of its JSON text.
     let content = arguments.map_or(Content::Absent, Content::from);
     let mut node = NewNode { content, ..NewNode::default() }.kind("call");
     fields.take("type");
     let whole = node.content != Content::Absent;
     if !fits_call_id(&id, ME) || !fits_name(&name, ME) || !whole {
-        // It goes back as it came; another's would be brought to what is accepted.
+        // Mark it as imported from here, so that it is rendered unchanged; other providers' calls
+        // are adapted.
         mark_provider(&mut node, ME);
     }
     set(&mut node, names::CALL_ID, Value::String(id));
@@ -261,7 +263,7 @@ pub(crate) fn read_part(part: Value) -> NewNode {
 fn is_audio(value: &Value) -> bool {
     let fields = value.as_object().map(Object::keys);
     let text = |name: &str| value.get(name).is_some_and(|it| it.as_str().is_some());
-    // A format that another name is usual for has to come back by its own.
+    // A format whose usual name differs must keep its own name.
     let format = value.get("format").and_then(Value::as_str).unwrap_or_default();
     let usual = extension(&audio_mime(format)) == format;
     text("data") && text("format") && usual && fields.is_some_and(|fields| fields.len() == 2)

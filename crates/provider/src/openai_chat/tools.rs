@@ -1,4 +1,4 @@
-//! Definitions of tools of Chat Completions.
+//! Writes Chat Completions tool definitions.
 
 use contextree_json::Value;
 
@@ -9,7 +9,7 @@ use crate::render::Out;
 use crate::render::wire::{lose_fields, sent_tool};
 use crate::tools::{Function, strictness, write_tools};
 
-/// Writes the list of tools, if there is one.
+/// Writes the list of tools, unless it is empty.
 pub(super) fn tools(out: &mut Out, parts: &[Part<'_>]) {
     write_tools(out, parts, function);
 }
@@ -28,7 +28,7 @@ fn function(out: &mut Out, function: &Function<'_>) {
     close(out, view, id);
 }
 
-/// Writes the further fields of a function, each where it was.
+/// Writes the remaining fields of a function, each in its original object.
 fn close(out: &mut Out, view: &View<'_>, id: &str) {
     let own = view.own_fields(names::EXTRA, ME);
     let part = |name: &str| own.and_then(|own| own.get(name)).and_then(Value::as_object);

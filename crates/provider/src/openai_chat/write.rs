@@ -1,4 +1,4 @@
-//! Messages of Chat Completions.
+//! Writes requests for Chat Completions.
 
 use contextree_json::{Object, Value};
 use contextree_tree::Content;
@@ -63,7 +63,7 @@ impl Wire for Chat {
         match message.role {
             Role::Tool => result(out, &message.parts[0], calls),
             Role::Assistant => assistant(out, message),
-            Role::User | Role::System => speech(out, message),
+            Role::User | Role::System => write_plain(out, message),
         }
         finish(out, message, start, spans);
     }
@@ -83,7 +83,7 @@ impl Wire for Chat {
     }
 }
 
-/// Takes back a message of which nothing is left; counts any other.
+/// Removes a message that turned out empty; counts any other.
 fn finish(out: &mut Out, message: &Message<'_>, start: usize, spans: usize) {
     if out.place() == start {
         if out.rendered.bytes.last() == Some(&b',') {
@@ -98,8 +98,8 @@ fn finish(out: &mut Out, message: &Message<'_>, start: usize, spans: usize) {
     out.messages += 1;
 }
 
-/// A message of the user or of the system.
-fn speech(out: &mut Out, message: &Message<'_>) {
+/// Writes a user or system message.
+fn write_plain(out: &mut Out, message: &Message<'_>) {
     let first = &message.parts[0];
     let word = role_word(first, if message.role == Role::System { "system" } else { "user" });
     let view = first.view();
@@ -142,7 +142,7 @@ fn speech(out: &mut Out, message: &Message<'_>) {
     out.raw("}");
 }
 
-/// Returns the word for a role: the provider's own, or one that all know.
+/// Returns the name of a role: the provider's own, or one known to every provider.
 fn role_word<'a>(part: &Part<'a>, usual: &'a str) -> &'a str {
     if let Some(own) = part.own_role(ME) {
         return own;
@@ -158,7 +158,7 @@ fn message_fields(out: &mut Out, view: &View<'_>, id: &str) {
     }
 }
 
-/// A message of the model: what it says, then what it calls.
+/// Writes an assistant message: its content, then its tool calls.
 fn assistant(out: &mut Out, message: &Message<'_>) {
     let start = out.place();
     let first = &message.parts[0];
@@ -183,7 +183,7 @@ fn assistant(out: &mut Out, message: &Message<'_>) {
     }
     out.raw("{");
     out.text_field("role", role_word(first, "assistant"));
-    let said = said(out, &texts, &head, message.parts.len() == 1);
+    let said = write_text_content(out, &texts, &head, message.parts.len() == 1);
     if let Some(field) = field {
         out.text_field("refusal", &field.view().text());
     }
@@ -192,7 +192,7 @@ fn assistant(out: &mut Out, message: &Message<'_>) {
         && field.is_none()
         && head.own_fields(names::MESSAGE_EXTRA, ME).is_none()
     {
-        // Nothing of it can be said here: reasoning, or media.
+        // Nothing in it can be expressed here: reasoning or media.
         out.rendered.bytes.truncate(start);
         return;
     }
@@ -208,19 +208,19 @@ fn assistant(out: &mut Out, message: &Message<'_>) {
     out.raw("}");
 }
 
-/// Notes texts that stand behind a call: they are sent before it.
+/// Reports text that follows a tool call: it is sent before the call.
 fn note_order(out: &mut Out, message: &Message<'_>) {
-    let mut behind = false;
+    let mut after_call = false;
     for part in &message.parts {
-        behind |= part.kind == Kind::Call;
-        if behind && part.kind == Kind::Text {
+        after_call |= part.kind == Kind::Call;
+        if after_call && part.kind == Kind::Text {
             out.loss(LossKind::Order, part.node.id(), "");
         }
     }
 }
 
-/// Writes what a message of the model says, in the way in which it was written; returns whether it says something.
-fn said(out: &mut Out, texts: &[&Part<'_>], head: &View<'_>, alone: bool) -> bool {
+/// Writes the content of an assistant message in its original form; returns whether there is any.
+fn write_text_content(out: &mut Out, texts: &[&Part<'_>], head: &View<'_>, alone: bool) -> bool {
     match texts {
         [] => {
             match head.shape() {
@@ -293,7 +293,7 @@ fn call(out: &mut Out, part: &Part<'_>, index: u32) {
     out.raw("{");
     out.text_field("name", &name);
     if view.is_blank() && view.is_from(ME) {
-        // It came without; only a linter minds.
+        // It was imported without an id; only the linter objects.
     } else if custom {
         out.text_field("input", &view.text());
     } else {

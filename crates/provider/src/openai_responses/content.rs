@@ -1,4 +1,4 @@
-//! Parts of the content of a message, or of a result, of Responses.
+//! Writes the content parts of Responses messages and results.
 
 use contextree_json::Value;
 use contextree_tree::Content;
@@ -10,7 +10,7 @@ use crate::parts::{Kind, Role, View};
 use crate::render::wire::{drop_name, drop_signature, knows_file, lose_fields, write_own};
 use crate::render::{LossKind, Out};
 
-/// Writes a text as a part of a message.
+/// Writes a text as a content part.
 pub(super) fn text_part(out: &mut Out, view: &View<'_>, id: &str, role: Role, text: &str) -> bool {
     let usual = if role == Role::Assistant { "output_text" } else { "input_text" };
     let own = view.own_fields(names::EXTRA, ME);
@@ -22,7 +22,7 @@ pub(super) fn text_part(out: &mut Out, view: &View<'_>, id: &str, role: Role, te
             if view.attribute(names::EXTRA).is_some() {
                 write_own(out, view, names::EXTRA, id);
             }
-            // What the model said cannot be sent back without it.
+            // The API requires `annotations` on the model's own output.
             if kind == "output_text" && !view.is_from(ME) {
                 out.raw(",\"annotations\":[]");
             }
@@ -33,14 +33,14 @@ pub(super) fn text_part(out: &mut Out, view: &View<'_>, id: &str, role: Role, te
     true
 }
 
-/// Writes a part of a message; returns whether it could be expressed.
+/// Writes a content part; returns whether it could be expressed.
 pub(super) fn content(out: &mut Out, view: &View<'_>, id: &str, role: Role) -> bool {
     drop_signature(out, view, id);
     let text = view.text();
     let is_media = matches!(view.kind, Kind::Image | Kind::Audio)
         || (view.kind == Kind::Document && view.encoding.is_some());
     if is_media && role == Role::Assistant && !view.is_from(ME) {
-        // The model says text, and nothing else.
+        // Assistant messages may contain only text.
         out.loss(LossKind::Media, id, view.mime.unwrap_or_default());
         return false;
     }
@@ -96,7 +96,7 @@ pub(super) fn content(out: &mut Out, view: &View<'_>, id: &str, role: Role) -> b
     close(out, view, id)
 }
 
-/// Writes the further fields of a part or an item, and its end.
+/// Closes a part or an item after writing its remaining fields.
 pub(super) fn close(out: &mut Out, view: &View<'_>, id: &str) -> bool {
     if view.attribute(names::EXTRA).is_some() {
         write_own(out, view, names::EXTRA, id);

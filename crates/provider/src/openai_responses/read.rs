@@ -1,4 +1,5 @@
-//! Items of Responses, read. Items of the model in a row are one message: reasoning, what is said, what is called.
+//! Reads Responses requests and items. Consecutive items of the model form one message: reasoning,
+//! text, tool calls.
 
 use contextree_json::Value;
 use contextree_tree::{Content, NewNode};
@@ -15,13 +16,14 @@ use crate::tools::{OWN, function};
 
 const ME: Provider = Provider::OpenAiResponses;
 
-/// Reads a request. An input that is a text is a message of the user; there may be none, if the rest is kept by the provider.
+/// Reads a request. An input that is a string is a user message; it may be missing if the provider
+/// keeps the conversation.
 pub(crate) fn read_request(mut fields: Fields) -> Result<Request, Shape> {
     let messages = match fields.take("input") {
         Some(Value::Array(items)) => items,
         Some(text @ Value::String(_)) => vec![text],
         None => Vec::new(),
-        _ => return Err(Shape::new("a text or a list").within("input")),
+        _ => return Err(Shape::new("a string or a list").within("input")),
     };
     let tools = fields.take_filled("tools").unwrap_or_default();
     let tools = tools.into_iter().map(read_tool).collect();
@@ -49,7 +51,7 @@ fn read_tool(tool: Value) -> NewNode {
     set(&mut node, names::NAME, name.clone());
     node.content = function(name, fields.take("description"), fields.take("parameters"));
     fields.keep(&mut node, names::EXTRA, ME);
-    // Without further fields it is still this provider's: nothing is to be added to it.
+    // Mark it as this provider's even without further fields, so that rendering adds nothing to it.
     mark_provider(&mut node, ME);
     node
 }
@@ -58,7 +60,7 @@ fn text_node(text: Box<str>) -> NewNode {
     NewNode { content: Content::Text(text), kind: Some("text".into()), ..NewNode::default() }
 }
 
-/// Reads items; none of the messages has items on both sides of `known`.
+/// Reads items. No message spans the position `known`.
 pub(crate) fn read_items(items: Vec<Value>, known: usize) -> Result<Vec<(usize, Incoming)>, Shape> {
     let mut messages: Vec<(usize, Incoming)> = Vec::new();
     for (index, item) in items.into_iter().enumerate() {
@@ -99,7 +101,8 @@ pub(crate) fn read_item(item: Value) -> Result<Incoming, Shape> {
             let mut node = NewNode { content, ..NewNode::default() }.kind("call");
             let whole = node.content != Content::Absent;
             if !fits_call_id(&id, ME) || !fits_name(&name, ME) || !whole {
-                // It goes back as it came; another's would be brought to what is accepted.
+                // Mark it as imported from here, so that it is rendered unchanged; other providers'
+                // calls are adapted.
                 mark_provider(&mut node, ME);
             }
             set(&mut node, names::CALL_ID, Value::String(id));
@@ -110,7 +113,7 @@ pub(crate) fn read_item(item: Value) -> Result<Incoming, Shape> {
             fields.keep(&mut node, names::EXTRA, ME);
             one(Role::Assistant, node)
         }
-        // Without an id, it answers in a way that only this provider knows.
+        // Without an id, only this provider knows what it answers.
         "function_call_output" | "custom_tool_call_output" if fields.text("call_id").is_some() => {
             fields.take("type");
             let id = fields.need_text("call_id")?;
@@ -122,7 +125,7 @@ pub(crate) fn read_item(item: Value) -> Result<Incoming, Shape> {
                 set(&mut node, names::FORM, form::CUSTOM);
             }
             fields.keep(&mut node, names::EXTRA, ME);
-            // It goes back as the type that it came as, whatever it answers.
+            // Mark it, so that it is rendered with its original type, whatever it answers.
             mark_provider(&mut node, ME);
             one(Role::Tool, node)
         }
@@ -141,23 +144,24 @@ pub(crate) fn read_item(item: Value) -> Result<Incoming, Shape> {
     }
 }
 
-/// Reads an item that only this provider knows.
+/// Reads an item that only this provider understands.
 fn read_other(kind: &str, fields: Fields) -> Incoming {
     let kind = match kind {
-        // A reference may leave out its type.
+        // A reference may omit its type.
         "message" if fields.text("type").is_none() && fields.text("id").is_some() => {
             "item_reference"
         }
         kind => kind,
     };
     let role = match kind {
-        // These say how the model works from here on; a compaction stands for everything before it.
+        // These change how the model works from here on; a compaction replaces everything before
+        // it.
         "additional_tools" | "configuration_update" | "compaction" => Role::System,
-        // What answers stands on the side of the tools, whatever it is.
+        // Outputs and responses have the role of a tool, whatever they contain.
         kind if kind.ends_with("_output") || kind.ends_with("_response") => Role::Tool,
         _ => Role::Assistant,
     };
-    // What is asked and what answers it go or stay together, whatever the field is called.
+    // A request and its answer are kept or pruned together, whatever the field is called.
     let link = match kind {
         "mcp_approval_request" | "local_shell_call_output" => "id",
         "mcp_approval_response" => "approval_request_id",
@@ -170,7 +174,7 @@ fn read_other(kind: &str, fields: Fields) -> Incoming {
         set(&mut node, names::CALL_ID, call);
     }
     if kind == "compaction" {
-        // Without it, nothing is known of what came before: it goes after everything else.
+        // A compaction replaces what precedes it, so it is pruned last.
         node.priority = 1;
     }
     Incoming::new(role, vec![node])
@@ -197,11 +201,11 @@ fn read_message(mut fields: Fields) -> Result<Incoming, Shape> {
                 set(first, names::SHAPE, form::LIST);
             }
             if role == Role::Assistant {
-                // What the model said is a list only if it came as one.
+                // An assistant message is written as a list only if it was imported as one.
                 mark_provider(first, ME);
             }
         }
-        _ => return Err(Shape::new("a text or a list").within("content")),
+        _ => return Err(Shape::new("a string or a list").within("content")),
     }
     let first = &mut parts[0];
     set_role(first, word, role, ME);
@@ -209,7 +213,7 @@ fn read_message(mut fields: Fields) -> Result<Incoming, Shape> {
     Ok(Incoming::new(role, parts))
 }
 
-/// Reads an element of a list of contents, of a message or of a result.
+/// Reads a content part of a message or of a result.
 pub(crate) fn read_part(part: Value) -> NewNode {
     read_content(part, Role::User)
 }
@@ -226,7 +230,7 @@ fn read_content(part: Value, role: Role) -> NewNode {
             }
             let mut node = text_node(fields.take_text("text").unwrap_or_default());
             if role == Role::Assistant {
-                // It goes back as it came, with its annotations or without.
+                // Mark it, so that it is rendered with or without annotations, as imported.
                 mark_provider(&mut node, ME);
             }
             fields.keep(&mut node, names::EXTRA, ME);
@@ -260,7 +264,7 @@ fn read_content(part: Value, role: Role) -> NewNode {
     };
     fields.take("type");
     if role == Role::Assistant || node.kind.as_deref() == Some("image") {
-        // It goes back as it came: with or without a `detail`, said by the model.
+        // Mark it, so that it is rendered with or without `detail`, as imported.
         mark_provider(&mut node, ME);
     }
     if let Some(name) = fields.take_text("filename") {

@@ -1,4 +1,4 @@
-//! Definitions of tools of Responses.
+//! Writes Responses tool definitions.
 
 use contextree_json::Value;
 
@@ -9,7 +9,7 @@ use crate::render::Out;
 use crate::render::wire::{lose_fields, sent_tool};
 use crate::tools::{Function, strictness, write_tools};
 
-/// Writes the list of tools, if there is one.
+/// Writes the list of tools, unless it is empty.
 pub(super) fn tools(out: &mut Out, parts: &[Part<'_>]) {
     write_tools(out, parts, function);
 }
@@ -30,7 +30,7 @@ fn function(out: &mut Out, function: &Function<'_>) {
         let extra = view.own_fields(names::EXTRA, ME);
         extra.into_iter().for_each(|extra| out.fields(extra, &[]));
     } else {
-        // Both have to be there, if only with `null`.
+        // Both fields are required; they may be `null`.
         if parameters.is_none() {
             out.raw(",\"parameters\":null");
         }

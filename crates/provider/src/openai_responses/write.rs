@@ -1,4 +1,4 @@
-//! Items of Responses.
+//! Writes requests for OpenAI Responses.
 
 use contextree_json::{Object, Value};
 use contextree_tree::Content;
@@ -21,13 +21,14 @@ pub(super) const ME: Provider = Provider::OpenAiResponses;
 
 impl Wire for Responses {
     fn joins(&self, before: &Part<'_>, part: &Part<'_>, _same_turn: bool) -> bool {
-        // What the model does in a row belongs together: reasoning and what it led to, calls before their results.
+        // Consecutive items of the model belong together: reasoning with the item it led to, calls
+        // before their results.
         if is_of_model(before) && is_of_model(part) {
             return true;
         }
         before.role == part.role
-            && is_speech(before)
-            && is_speech(part)
+            && is_in_message(before)
+            && is_in_message(part)
             && before.message().is_some()
             && before.message() == part.message()
     }
@@ -57,7 +58,7 @@ impl Wire for Responses {
         self.remembers(settings) || has(settings, &["prompt"])
     }
 
-    fn minds_fields(&self) -> bool {
+    fn reports_merged_fields(&self) -> bool {
         true
     }
 
@@ -80,17 +81,17 @@ impl Wire for Responses {
         let mut rest = &message.parts[..];
         while let [part, further @ ..] = rest {
             if part.kind == Kind::Reasoning {
-                // It may lead to more reasoning, but at last to something.
+                // More reasoning may follow, as long as something else follows in the end.
                 let leads = further.iter().any(|part| part.kind != Kind::Reasoning);
                 reasoning(out, part, leads);
                 rest = further;
-            } else if is_speech(part) {
+            } else if is_in_message(part) {
                 let goes_on = |next: &Part<'_>| {
                     let joined = next.view().shape() == Some(form::JOINED);
-                    is_speech(next) && (joined || next.role != Role::Assistant)
+                    is_in_message(next) && (joined || next.role != Role::Assistant)
                 };
                 let end = further.iter().position(|it| !goes_on(it)).unwrap_or(further.len());
-                speech(out, &rest[..=end]);
+                write_message(out, &rest[..=end]);
                 rest = &further[end..];
             } else {
                 match part.kind {
@@ -119,7 +120,7 @@ impl Wire for Responses {
     }
 
     fn end(&self, out: &mut Out, settings: &Object) {
-        match (out.messages, out.bare) {
+        match (out.messages, out.bare_text) {
             (0, _) => no_input(out),
             (1, Some(text)) => bare_input(out, text),
             _ => out.raw("]"),
@@ -133,7 +134,7 @@ fn has(settings: &Object, names: &[&str]) -> bool {
     names.iter().any(|name| settings.get(name).is_some_and(|it| !it.is_null()))
 }
 
-/// Takes back the beginning of a list that nothing came into.
+/// Removes the opening of an input list that stayed empty.
 fn no_input(out: &mut Out) {
     let opened = "\"input\":[";
     let length = out.place() - opened.len();
@@ -141,10 +142,10 @@ fn no_input(out: &mut Out) {
     if out.rendered.bytes.last() == Some(&b',') {
         out.rendered.bytes.pop();
     }
-    out.closed = true;
+    out.is_final = true;
 }
 
-/// Writes the only message, which came as nothing but a text, as one.
+/// Writes the only message as a string, because it was imported as one.
 fn bare_input(out: &mut Out, (from, to): (usize, usize)) {
     let text = out.rendered.bytes[from..to].to_vec();
     let Some(span) = out.rendered.spans.last_mut() else { return };
@@ -152,16 +153,17 @@ fn bare_input(out: &mut Out, (from, to): (usize, usize)) {
     out.rendered.bytes.truncate(span.start);
     out.rendered.bytes.extend(text);
     span.end = out.rendered.bytes.len();
-    out.closed = true;
+    out.is_final = true;
 }
 
-/// Items that only this provider knows call and answer as well; a reference may stand for a call.
+/// Returns which side of a pair a part is. Provider-specific items can be calls and results too; a
+/// reference may refer to a call.
 fn side(part: &Part<'_>) -> Side {
     let view = part.view();
     match (part.kind, view.content) {
         (Kind::Call, _) => Side::Call,
         (Kind::Result, _) => Side::Result,
-        (Kind::Opaque, Content::Json(item)) if !is_speech(part) && view.is_from(ME) => {
+        (Kind::Opaque, Content::Json(item)) if !is_in_message(part) && view.is_from(ME) => {
             match part.node.kind().unwrap_or_default() {
                 "item_reference" => Side::Reference,
                 _ if item.get("call_id").is_none_or(|id| id.as_str().is_none()) => Side::Neither,
@@ -173,14 +175,15 @@ fn side(part: &Part<'_>) -> Side {
     }
 }
 
-/// True for what the model does, and for what is said among that about how it works.
+/// Returns whether a part belongs to the model's output, including changes of configuration within
+/// it.
 fn is_of_model(part: &Part<'_>) -> bool {
-    let is_item = part.kind == Kind::Opaque && !is_speech(part) && part.view().is_from(ME);
+    let is_item = part.kind == Kind::Opaque && !is_in_message(part) && part.view().is_from(ME);
     part.role == Role::Assistant || (part.role == Role::System && is_item)
 }
 
-/// True for parts that are, or are in, a message; the others are items of their own.
-fn is_speech(part: &Part<'_>) -> bool {
+/// Returns whether a part belongs to a message; other parts are separate items.
+fn is_in_message(part: &Part<'_>) -> bool {
     match part.kind {
         Kind::Call | Kind::Result | Kind::Reasoning => false,
         Kind::Opaque => part.view().shape() != Some(form::ITEM),
@@ -194,7 +197,7 @@ fn done(out: &mut Out, start: usize, part: &Part<'_>) {
     out.messages += 1;
 }
 
-/// System text is one text here.
+/// Writes the system text, which is a single string here.
 fn instructions(out: &mut Out, parts: &[Part<'_>]) {
     let mut texts = Vec::new();
     for part in parts {
@@ -226,7 +229,7 @@ fn reasoning(out: &mut Out, part: &Part<'_>, leads: bool) {
     let id = part.node.id();
     message_loss(out, &view, id);
     if !view.is_from(ME) || !leads {
-        let reason = if leads { "of another provider" } else { "it leads to nothing" };
+        let reason = if leads { "from another provider" } else { "nothing follows it" };
         out.loss(LossKind::Reasoning, id, reason);
         return;
     }
@@ -266,7 +269,7 @@ fn call(out: &mut Out, part: &Part<'_>) {
     out.text_field("call_id", &call_id);
     out.text_field("name", &name);
     if view.is_blank() && view.is_from(ME) {
-        // It came without; only a linter minds.
+        // It was imported without an id; only the linter objects.
     } else if custom {
         out.text_field("input", &view.text());
     } else {
@@ -313,7 +316,7 @@ fn result(out: &mut Out, part: &Part<'_>, calls: &[Part<'_>]) {
             if nested && out.place() > at + 1 {
                 out.raw("]");
             } else {
-                // Nothing of a list could be said: the result says nothing.
+                // No element of the list could be expressed: write an empty result.
                 out.rendered.bytes.truncate(at);
                 let text = if nested { "".into() } else { view.text() };
                 out.string(&text);
@@ -325,7 +328,7 @@ fn result(out: &mut Out, part: &Part<'_>, calls: &[Part<'_>]) {
     done(out, start, part);
 }
 
-/// An item that only this provider understands.
+/// Writes an item that only this provider understands.
 fn item(out: &mut Out, part: &Part<'_>) {
     let view = part.view();
     match view.content {
@@ -342,8 +345,8 @@ fn item(out: &mut Out, part: &Part<'_>) {
     }
 }
 
-/// A message.
-fn speech(out: &mut Out, parts: &[Part<'_>]) {
+/// Writes a message.
+fn write_message(out: &mut Out, parts: &[Part<'_>]) {
     let Some(first) = parts.first() else { return };
     let view = first.view();
     let id = first.node.id();
@@ -358,7 +361,8 @@ fn speech(out: &mut Out, parts: &[Part<'_>]) {
     out.raw("{");
     out.text_field("role", role_word(first));
     out.key("content");
-    // What the model said is a list only with the fields of the answer that it came in.
+    // An assistant message is written as a list only with the fields of the response that it came
+    // from.
     let foreign = first.role == Role::Assistant && !view.is_from(ME);
     let plain = parts.len() == 1
         && matches!(first.kind, Kind::Text | Kind::Refusal)
@@ -374,8 +378,8 @@ fn speech(out: &mut Out, parts: &[Part<'_>]) {
         let at = out.place();
         out.string(&text);
         if view.shape() == Some(form::ITEM) {
-            // An input that was a text is a message like any other, unless it is the only one.
-            out.bare = Some((at, out.place()));
+            // An input that was a string is a message like any other, unless it is the only one.
+            out.bare_text = Some((at, out.place()));
         }
         if view.attribute(names::EXTRA).is_some() {
             write_own(out, &view, names::EXTRA, id);
@@ -418,7 +422,7 @@ fn speech(out: &mut Out, parts: &[Part<'_>]) {
     out.messages += 1;
 }
 
-/// Returns the word for a role: the provider's own, or one that all know.
+/// Returns the name of a role: the provider's own, or one known to every provider.
 fn role_word<'a>(part: &Part<'a>) -> &'a str {
     if let Some(own) = part.own_role(ME) {
         return own;
@@ -439,7 +443,7 @@ fn message_fields(out: &mut Out, view: &View<'_>, id: &str) {
     }
 }
 
-/// Notes fields of another provider's message.
+/// Reports the message fields of another provider as lost.
 fn message_loss(out: &mut Out, view: &View<'_>, id: &str) {
     if let Some(fields) = view.attribute(names::MESSAGE_EXTRA).and_then(Value::as_object)
         && !view.is_from(ME)

@@ -1,4 +1,4 @@
-//! The model in the middle: one block of a tree is one part of a message.
+//! The provider-neutral model: one block of a tree is one part of a message.
 
 pub mod names;
 mod part;

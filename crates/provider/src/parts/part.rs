@@ -1,4 +1,4 @@
-//! A block as a part of a message: who says it, and what it is.
+//! A block as a part of a message: its role and its kind.
 
 use contextree_json::Value;
 use contextree_tree::{Content, NodeRef, Region};
@@ -7,20 +7,20 @@ use super::View;
 use super::names;
 use crate::Provider;
 
-/// Who speaks, in the words that all providers can be brought to.
+/// The roles that every provider has in some form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// The developer, in system text.
+    /// The developer: system text.
     System,
     /// The user.
     User,
     /// The model.
     Assistant,
-    /// A tool, with its result.
+    /// A tool: its result.
     Tool,
 }
 
-/// What a part is.
+/// The kind of a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Text.
@@ -33,15 +33,15 @@ pub enum Kind {
     Image,
     /// A document.
     Document,
-    /// Sound.
+    /// Audio.
     Audio,
-    /// What the model thinks before it answers.
+    /// Reasoning of the model before its answer.
     Reasoning,
-    /// What the model says instead of an answer.
+    /// A refusal in place of an answer.
     Refusal,
-    /// The definition of a tool.
+    /// A tool definition.
     Tool,
-    /// Something of one provider's, kept as it came.
+    /// Something that only one provider understands, kept unchanged.
     Opaque,
 }
 
@@ -51,15 +51,16 @@ pub(crate) struct Part<'a> {
     pub(crate) node: NodeRef<'a>,
     pub(crate) role: Role,
     pub(crate) kind: Kind,
-    /// A result without a call: it can only be rendered as text.
+    /// Whether this is a result without a call, which can only be rendered as text.
     pub(crate) orphan: bool,
-    /// A call without a result anywhere behind it.
+    /// Whether this is a call without a later result.
     pub(crate) open: bool,
-    /// A result that stood further behind.
+    /// Whether this result was moved forward.
     pub(crate) moved: bool,
-    /// Which use of its id this is, if the provider wants each to be used once and it is not the first.
+    /// Which use of its id this is, if the provider requires unique ids; 0 for the first use.
     pub(crate) repeat: u32,
-    /// The call that a result answers, where that may stand anywhere.
+    /// The call that this result answers, for providers that accept results anywhere after their
+    /// calls.
     pub(crate) call: Option<NodeRef<'a>>,
 }
 
@@ -79,7 +80,7 @@ impl<'a> Part<'a> {
         let role = match kind {
             Kind::Call | Kind::Reasoning | Kind::Refusal => Role::Assistant,
             Kind::Result => Role::Tool,
-            // Nobody can answer a call that was not made.
+            // A result needs a call, so a tool's text without one is rendered as the user's.
             _ if role == Role::Tool => Role::User,
             _ => role,
         };
@@ -87,35 +88,35 @@ impl<'a> Part<'a> {
         Part { node, role, kind, orphan, open, moved, repeat: 0, call: None }
     }
 
-    /// Returns what the part says.
+    /// Returns the part without its place in a tree.
     pub(crate) fn view(&self) -> View<'a> {
         View::of_node(self.node, self.kind)
     }
 
-    /// Returns the id by which a call and its results know each other.
+    /// Returns the id that links a call to its result.
     pub(crate) fn call_id(&self) -> Option<&'a Value> {
         let own = self.node.attribute(names::TOOL_CALL_ID);
         own.or_else(|| self.node.attribute(names::CALL_ID))
     }
 
-    /// Returns the number of the message that the part came in, if it matters.
+    /// Returns the number of the imported message, if recorded.
     pub(crate) fn message(&self) -> Option<u64> {
         self.node.attribute(names::MESSAGE)?.as_u64()
     }
 
-    /// Returns true if a tree that was written by hand gave the block the role of a tool, and no call.
+    /// Returns whether a hand-written tree gave the block the role of a tool without a call.
     pub(crate) fn is_stray_tool(&self) -> bool {
         self.role == Role::User && self.node.role().is_some_and(|role| role_of(role) == Role::Tool)
     }
 
-    /// Returns a provider's own word for the role, if this is the provider.
+    /// Returns the provider's own name of the role, if this is the provider.
     pub(crate) fn own_role(&self, provider: Provider) -> Option<&'a str> {
         let word = self.node.attribute(names::ROLE)?.as_str()?;
         self.view().is_from(provider).then_some(word)
     }
 }
 
-/// Returns what a kind means; a kind that is not known is text, unless it is a provider's own.
+/// Returns the kind that a name means. An unknown name is text, unless it belongs to a provider.
 pub(crate) fn kind_of(kind: Option<&str>, content: &Content, provided: bool) -> Kind {
     let own = provided && matches!(content, Content::Json(_));
     match kind {
@@ -123,7 +124,7 @@ pub(crate) fn kind_of(kind: Option<&str>, content: &Content, provided: bool) -> 
         Some("result" | "tool_result") => Kind::Result,
         Some("reasoning" | "thinking") => Kind::Reasoning,
         Some("tool") => Kind::Tool,
-        // Media and text that are no text are said in a way that only their provider has.
+        // Non-text content of a text or media kind has a form that only its provider knows.
         Some(_) if own => Kind::Opaque,
         Some("refusal") => Kind::Refusal,
         Some("image") => Kind::Image,
@@ -133,7 +134,7 @@ pub(crate) fn kind_of(kind: Option<&str>, content: &Content, provided: bool) -> 
     }
 }
 
-/// Returns the role that a word means; a word that is not known speaks to the model, like a user.
+/// Returns the role that a name means. An unknown name addresses the model, like a user.
 #[must_use]
 pub fn role_of(word: &str) -> Role {
     match word {

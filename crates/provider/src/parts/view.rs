@@ -1,4 +1,4 @@
-//! What a part says, wherever it is kept: in a node of a tree, or in a node that is to be.
+//! The content of a part, wherever it is: a node of a tree, or a new node.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use contextree_tree::{Content, NewNode, NodeRef};
 use super::{Kind, kind_of, names};
 use crate::Provider;
 
-/// A part without its place.
+/// A part without its place in a tree.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct View<'a> {
     pub(crate) kind: Kind,
@@ -64,12 +64,12 @@ impl<'a> View<'a> {
         self.text_attribute(names::FORM)
     }
 
-    /// Returns how the content of the message was written that the part is the first of.
+    /// Returns how the content of the message was written; recorded on its first part.
     pub(crate) fn shape(&self) -> Option<&'a str> {
         self.text_attribute(names::SHAPE).or_else(|| self.form())
     }
 
-    /// Returns true if the part stands for a content that says nothing: an empty list, `null`.
+    /// Returns whether the part represents empty content: an empty list, `null`.
     pub(crate) fn is_blank(&self) -> bool {
         *self.content == Content::Absent
     }
@@ -78,17 +78,18 @@ impl<'a> View<'a> {
         self.text_attribute(names::NAME)
     }
 
-    /// Returns true if extras, signatures and opaque content are this provider's own.
+    /// Returns whether extra fields, signatures and opaque content belong to this provider.
     pub(crate) fn is_from(&self, provider: Provider) -> bool {
         self.text_attribute(names::PROVIDER) == Some(provider.name())
     }
 
-    /// Returns the provider that the part came from, if that was noted.
+    /// Returns the provider that the part was imported from, if recorded.
     pub(crate) fn provider(&self) -> Option<Provider> {
         self.text_attribute(names::PROVIDER)?.parse().ok()
     }
 
-    /// Returns an attribute with fields of the provider's own, if the part came from it.
+    /// Returns an attribute that holds provider-specific fields, if the part was imported from this
+    /// provider.
     pub(crate) fn own_fields(&self, name: &str, provider: Provider) -> Option<&'a Object> {
         let fields = self.attribute(name)?.as_object()?;
         self.is_from(provider).then_some(fields)
@@ -106,13 +107,13 @@ impl<'a> View<'a> {
     }
 }
 
-/// Returns what a block that is to be is.
+/// Returns the kind of a new block.
 #[must_use]
 pub fn kind_of_node(node: &NewNode) -> Kind {
     View::of_new(node).kind
 }
 
-/// Returns what a block that is to be says, as text: JSON as its canonical text.
+/// Returns the content of a new block as text: JSON as its canonical text.
 #[must_use]
 pub fn text_of_node(node: &NewNode) -> Cow<'_, str> {
     View::of_new(node).text()

@@ -1,4 +1,4 @@
-//! Taking an object apart: what has a meaning is taken out, what is left over is kept as it is.
+//! Takes objects apart: known fields are taken out, the remaining ones are kept as they are.
 
 use contextree_canon::PreparedNode;
 use contextree_json::{Object, Value};
@@ -8,9 +8,9 @@ use super::Shape;
 use crate::Provider;
 use crate::parts::{Kind, kind_of, names};
 
-/// A block that is to be, whose attributes can be set.
+/// A new block whose attributes can be set.
 pub trait Attributes {
-    /// Returns its attributes, to be changed.
+    /// Returns the attributes for editing.
     fn attributes(&mut self) -> &mut Vec<(String, Value)>;
 }
 
@@ -29,7 +29,7 @@ impl Attributes for PreparedNode {
 /// An object that is being read.
 #[derive(Clone, Debug, Default)]
 pub struct Fields(
-    /// What is left of it.
+    /// The fields that have not been taken.
     pub Object,
 );
 
@@ -51,7 +51,7 @@ impl Fields {
         self.0.remove(name)
     }
 
-    /// Takes a text; anything else stays.
+    /// Takes a field that is a string; leaves any other value.
     pub fn take_text(&mut self, name: &str) -> Option<Box<str>> {
         self.0.get(name)?.as_str()?;
         match self.0.remove(name) {
@@ -60,7 +60,7 @@ impl Fields {
         }
     }
 
-    /// Takes a list; anything else stays.
+    /// Takes a field that is a list; leaves any other value.
     pub fn take_list(&mut self, name: &str) -> Option<Vec<Value>> {
         self.0.get(name)?.as_array()?;
         match self.0.remove(name) {
@@ -69,7 +69,7 @@ impl Fields {
         }
     }
 
-    /// Takes an object; anything else stays.
+    /// Takes a field that is an object; leaves any other value.
     pub fn take_object(&mut self, name: &str) -> Option<Object> {
         self.0.get(name)?.as_object()?;
         match self.0.remove(name) {
@@ -78,28 +78,29 @@ impl Fields {
         }
     }
 
-    /// Returns a field that is a text, and leaves it.
+    /// Returns a field that is a string, and leaves it.
     #[must_use]
     pub fn text(&self, name: &str) -> Option<&str> {
         self.0.get(name)?.as_str()
     }
 
-    /// Takes a text that has to be there.
+    /// Takes a required string.
     ///
     /// # Errors
     ///
-    /// If it is missing or not a text.
+    /// If the field is missing or not a string.
     pub fn need_text(&mut self, name: &'static str) -> Result<Box<str>, Shape> {
-        self.take_text(name).ok_or_else(|| Shape::new("a text").within(name))
+        self.take_text(name).ok_or_else(|| Shape::new("a string").within(name))
     }
 
-    /// Takes a list with something in it. An empty one says nothing, but it was written: it stays with the fields that are kept.
+    /// Takes a list that is not empty. An empty list stays, so that it is kept with the remaining
+    /// fields.
     pub fn take_filled(&mut self, name: &str) -> Option<Vec<Value>> {
         let filled = self.0.get(name)?.as_array().is_some_and(|list| !list.is_empty());
         if filled { self.take_list(name) } else { None }
     }
 
-    /// Puts what is left of an inner object back to where it was.
+    /// Puts the remaining fields of an inner object back in place.
     pub fn put_back(&mut self, name: &str, inner: Fields) {
         if !inner.0.is_empty() {
             self.0.insert(name, Value::Object(inner.0));
@@ -113,7 +114,7 @@ impl Fields {
         }
     }
 
-    /// Keeps what is left over, as an attribute of a block.
+    /// Keeps the remaining fields as an attribute of a block.
     pub fn keep(self, node: &mut impl Attributes, attribute: &str, provider: Provider) {
         if !self.0.is_empty() {
             set(node, attribute, Value::Object(self.0));
@@ -122,24 +123,24 @@ impl Fields {
     }
 }
 
-/// Notes whose extras, signatures or opaque content a block has.
+/// Records the provider that the extra fields, signatures or opaque content of a block belong to.
 pub fn mark_provider(node: &mut impl Attributes, provider: Provider) {
     if !node.attributes().iter().any(|(name, _)| name == names::PROVIDER) {
         set(node, names::PROVIDER, provider.name());
     }
 }
 
-/// Sets an attribute of a block that is to be, and does not have it yet: what was said first would be hidden.
+/// Sets an attribute of a new block. Setting it twice would hide the first value.
 pub fn set(node: &mut impl Attributes, name: &str, value: impl Into<Value>) {
     debug_assert!(
         node.attributes().iter().all(|(own, _)| own != name),
-        "the attribute `{name}` is set once"
+        "the attribute `{name}` is set twice"
     );
     node.attributes().push((name.to_owned(), value.into()));
 }
 
-/// Returns a block with something that only its provider understands. Its kind is the provider's word for it, unless that means
-/// something else here.
+/// Returns a block with content that only its provider understands. Its kind is the provider's name
+/// for it, unless that name has a meaning in the tree.
 #[must_use]
 pub fn opaque(kind: &str, value: Value, provider: Provider) -> NewNode {
     let content = Content::Json(Box::new(value));
@@ -150,7 +151,7 @@ pub fn opaque(kind: &str, value: Value, provider: Provider) -> NewNode {
     node
 }
 
-/// The same for a part of a message, which defines no tool whatever it is called.
+/// Like [`opaque`], but for a part of a message, which never defines a tool.
 #[must_use]
 pub fn opaque_part(kind: &str, value: Value, provider: Provider) -> NewNode {
     opaque(if kind == "tool" { "unknown" } else { kind }, value, provider)

@@ -8,25 +8,25 @@ use crate::parts::Role;
 /// A message that was read.
 #[derive(Clone, Debug)]
 pub struct Incoming {
-    /// Who speaks.
+    /// The role of the speaker.
     pub role: Role,
     /// Its blocks. Calls and results have the provider's id as `data_call_id`.
     pub parts: Vec<PreparedNode>,
 }
 
 impl Incoming {
-    /// Returns a message of these blocks.
+    /// Creates a message from these blocks.
     #[must_use]
     pub fn new(role: Role, parts: Vec<NewNode>) -> Self {
         Incoming { role, parts: parts.into_iter().map(PreparedNode::from).collect() }
     }
 
-    /// Hashes what the blocks say, which a commit would have to do otherwise.
+    /// Hashes the contents of the blocks ahead of time, so that the commit does not have to.
     pub fn hash_contents(&mut self) {
         self.parts.iter_mut().for_each(PreparedNode::hash_content);
     }
 
-    /// Returns the blocks alone.
+    /// Returns the blocks.
     #[must_use]
     pub fn into_nodes(self) -> Vec<NewNode> {
         self.parts.into_iter().map(PreparedNode::into_node).collect()

@@ -1,12 +1,12 @@
-//! Reading requests, messages and answers: plumbing for importers and for callers of models.
+//! Reads requests, messages and model responses, for importers and for programs that call models.
 //!
 //! ```text
 //! request ─read_request→ Request ─read_messages→ Incoming
 //! answer  ─read_answer→  Incoming
 //! ```
 //!
-//! An [`Incoming`] is one message whose blocks can be added to a context. [`Fields`] and the functions beside it take objects apart:
-//! what has a meaning is taken out, what is left over is kept as it is.
+//! An [`Incoming`] is one message whose blocks can be added to a context. [`Fields`] and its
+//! helpers take objects apart: known fields are taken out, the remaining ones are kept as they are.
 
 mod fields;
 mod incoming;

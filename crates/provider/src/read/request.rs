@@ -1,4 +1,4 @@
-//! Requests, messages and answers of every provider, read.
+//! Reads requests, messages and model responses of every provider.
 
 use contextree_json::{Object, Value};
 use contextree_tree::NewNode;
@@ -13,11 +13,11 @@ use crate::{anthropic, gemini, openai_chat, openai_responses};
 pub struct Request {
     /// Its settings: all fields that are not listed below.
     pub settings: Object,
-    /// The definitions of its tools.
+    /// Its tool definitions.
     pub tools: Vec<NewNode>,
     /// Its system text.
     pub system: Vec<NewNode>,
-    /// Messages, or items, as they came.
+    /// Its messages or items, unchanged.
     pub messages: Vec<Value>,
 }
 
@@ -35,11 +35,12 @@ pub fn read_request(provider: Provider, fields: Fields) -> Result<Request, Shape
     }
 }
 
-/// Returns true if a document of a provider is a request, false if it is a single message.
+/// Returns whether a document of a provider is a request, as opposed to a single message.
 #[must_use]
 pub fn is_request(provider: Provider, object: &Object) -> bool {
     match provider {
-        // An item has a type or a role, or is nothing but the id of one. A call of a custom tool has an input, too.
+        // An item has a type or a role, or consists of an id. A call of a custom tool has an
+        // `input` as well.
         Provider::OpenAiResponses => {
             let is_reference = object.len() == 1 && object.contains_key("id");
             let is_item = object.contains_key("type") || object.contains_key("role");
@@ -51,7 +52,8 @@ pub fn is_request(provider: Provider, object: &Object) -> bool {
 
 /// Reads one message of a provider, or one item of Responses.
 ///
-/// A whole answer of Anthropic or Gemini is read too; [`read_answer`] does that for every provider.
+/// Also reads a complete response of Anthropic or Gemini; [`read_answer`] does so for every
+/// provider.
 ///
 /// # Errors
 ///
@@ -65,7 +67,8 @@ pub fn read_message(provider: Provider, document: Value) -> Result<Incoming, Sha
     }
 }
 
-/// Reads messages; each with the position of the first entry that it was made of. None is made of entries on both sides of `known`.
+/// Reads messages, each with the position of its first entry. No message spans the position
+/// `known`.
 ///
 /// # Errors
 ///
@@ -101,10 +104,10 @@ pub fn read_part(provider: Provider, part: Value) -> NewNode {
     }
 }
 
-/// Reads the answer of a model: the whole document that the provider returned, or the message alone.
+/// Reads a model response: the complete document that the provider returned, or only its message.
 ///
-/// Of several choices or candidates the first is read. What the document says about the answer (its id, the usage) is kept as the
-/// attribute [`names::ENTRY`] of the first block.
+/// Reads the first of several choices or candidates. Metadata (id, usage) is kept in the attribute
+/// [`names::ENTRY`] of the first block.
 ///
 /// ```
 /// use contextree_provider::{Provider, read_answer};
@@ -117,7 +120,7 @@ pub fn read_part(provider: Provider, part: Value) -> NewNode {
 ///
 /// # Errors
 ///
-/// If the document is not an answer of this provider.
+/// If the document is not a response of this provider.
 pub fn read_answer(provider: Provider, document: Value) -> Result<Incoming, Shape> {
     match (provider, document) {
         (Provider::OpenAiChat, Value::Object(answer)) if answer.contains_key("choices") => {
@@ -146,7 +149,8 @@ fn read_choice(mut answer: Object) -> Result<Incoming, Shape> {
     Ok(read)
 }
 
-/// Tells an answer of Responses from an item: the output of a tool has an `output`, too, but also a type.
+/// Returns whether this is a response, not an item: a tool output has an `output` as well, but also
+/// a type.
 fn is_response(object: &Object) -> bool {
     !object.contains_key("type") && object.get("output").is_some_and(|it| it.as_array().is_some())
 }

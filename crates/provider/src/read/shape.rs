@@ -1,24 +1,25 @@
-//! Why something cannot be read, and where.
+//! Describes why a document cannot be read, and where.
 
 use std::fmt;
 
-/// Something that has another shape than its format says. The place is put together on the way up.
+/// A value that does not have the shape its format requires. The path is assembled while the error
+/// propagates.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shape {
-    /// Where: `messages[2].tool_calls[0]`; empty for the whole document.
+    /// The location: `messages[2].tool_calls[0]`; empty for the whole document.
     pub at: String,
     /// What was expected: `a list`.
     pub expected: &'static str,
 }
 
 impl Shape {
-    /// Returns an error about the value at hand.
+    /// Creates an error about the current value.
     #[must_use]
     pub fn new(expected: &'static str) -> Self {
         Shape { at: String::new(), expected }
     }
 
-    /// Puts a step before the place: a name, or `[3]`.
+    /// Prepends a step to the path: a name, or `[3]`.
     #[must_use]
     pub fn within(mut self, step: &str) -> Self {
         let dot = !self.at.is_empty() && !self.at.starts_with('[');

@@ -1,7 +1,8 @@
-//! Names of tools and ids of calls, brought to what a provider accepts.
+//! Adapts tool names and tool call ids to what a provider accepts.
 //!
-//! An id that does not fit gets a part of the hash of the whole in the place of what is cut off: two ids never become one, and an id
-//! becomes the same whatever else is in the conversation. Names are for the model to read: they get a number only if they have to.
+//! In an id that does not fit, the hash of the whole id replaces the part that is cut off:
+//! different ids stay different, and the result does not depend on the rest of the conversation.
+//! The model reads tool names, so a name gets a number only if it collides.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,7 +14,7 @@ use crate::Provider;
 use crate::parts::Part;
 use crate::tools::OWN;
 
-/// How many characters the hash of an id has, with what separates it.
+/// The number of characters of the hash of an id, including the separator.
 const HASH: usize = 17;
 
 fn is_plain(text: &str) -> bool {
@@ -26,7 +27,7 @@ fn plain(text: &str) -> String {
     text.chars().map(|it| if fits(it) { it } else { '_' }).collect()
 }
 
-/// Returns true if the provider accepts the id of a call.
+/// Returns whether the provider accepts a tool call id.
 pub(crate) fn fits_call_id(id: &str, provider: Provider) -> bool {
     let within = |longest| id.len() <= longest || id.chars().count() <= longest;
     match provider {
@@ -37,12 +38,13 @@ pub(crate) fn fits_call_id(id: &str, provider: Provider) -> bool {
     }
 }
 
-/// Returns true if the provider accepts an id once in a conversation, and not again for a later call.
+/// Returns whether the provider requires ids to be unique in a conversation, so that a later call
+/// cannot use an id again.
 pub(crate) fn uses_ids_once(provider: Provider) -> bool {
     matches!(provider, Provider::Anthropic | Provider::Gemini)
 }
 
-/// Returns an id that the provider accepts.
+/// Returns an id that the provider accepts, derived from this one.
 pub(crate) fn fit_call_id(id: &str, provider: Provider) -> Cow<'_, str> {
     if fits_call_id(id, provider) {
         return Cow::Borrowed(id);
@@ -53,14 +55,15 @@ pub(crate) fn fit_call_id(id: &str, provider: Provider) -> Cow<'_, str> {
     Cow::Owned(format!("{short}_{:016x}", hash(id)))
 }
 
-/// FNV-1a: the same number everywhere, and for ids that nobody chose to collide.
+/// FNV-1a: the same value on every machine. Ids are not chosen to collide, so this is strong
+/// enough.
 fn hash(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
     })
 }
 
-/// Returns true if the provider accepts the name of a tool.
+/// Returns whether the provider accepts a tool name.
 pub(crate) fn fits_name(name: &str, provider: Provider) -> bool {
     let (longest, further) = match provider {
         Provider::OpenAiChat => (64, "_-"),
@@ -71,11 +74,12 @@ pub(crate) fn fits_name(name: &str, provider: Provider) -> bool {
     !name.is_empty()
         && name.len() <= longest
         && name.chars().all(fits)
-        && begins_well(name, provider)
+        && has_valid_start(name, provider)
 }
 
-/// For Gemini, a name begins like a word of a program.
-fn begins_well(name: &str, provider: Provider) -> bool {
+/// Returns whether a name starts as the provider requires: for Gemini, with a letter or an
+/// underscore.
+fn has_valid_start(name: &str, provider: Provider) -> bool {
     let word = |first: char| first.is_ascii_alphabetic() || first == '_';
     provider != Provider::Gemini || name.starts_with(word)
 }
@@ -83,14 +87,14 @@ fn begins_well(name: &str, provider: Provider) -> bool {
 /// The names of the tools of a request.
 #[derive(Debug, Default)]
 pub(crate) struct Names {
-    /// Defined names that are not sent as they are, or would not be if they were another provider's.
+    /// Defined names that are sent under another name, or would be if they were another provider's.
     sent: BTreeMap<Box<str>, Box<str>>,
-    /// Names that are in use.
+    /// Names in use.
     taken: BTreeSet<Box<str>>,
 }
 
 impl Names {
-    /// Returns the names of defined tools.
+    /// Collects the names of the defined tools.
     pub(crate) fn of(tools: &[Part<'_>], provider: Provider) -> Self {
         let mut names = Names::default();
         let mut others: Vec<&str> = Vec::new();
@@ -118,7 +122,7 @@ impl Names {
         names
     }
 
-    /// Returns the name that is sent for one.
+    /// Returns the name that is sent for a tool.
     pub(crate) fn sent<'a>(&self, name: &'a str, provider: Provider) -> Cow<'a, str> {
         match self.sent.get(name) {
             Some(sent) if **sent == *name => Cow::Borrowed(name),
@@ -128,10 +132,10 @@ impl Names {
         }
     }
 
-    /// Returns a name that fits, and is no defined tool's.
+    /// Returns a name that fits and differs from every defined one.
     fn free(&self, name: &str, provider: Provider) -> Box<str> {
         let mut short = plain(name);
-        if !begins_well(&short, provider) {
+        if !has_valid_start(&short, provider) {
             short.insert(0, '_');
         }
         short.truncate(64);

@@ -1,4 +1,14 @@
-//! Requests of one snapshot after another: what did not change stays where it is.
+//! Renders one snapshot after another, reusing the bytes of what did not change.
+//!
+//! The renderer records the state before each turn (`Start`). For the next snapshot it
+//!
+//! 1. compares node versions to find the first turn that changed (`update`);
+//! 2. truncates the output to the recorded state before that turn (`resume`), or starts over if
+//!    `^sys` changed (`restart`), because tools and system text precede all messages;
+//! 3. writes the remaining turns and records their states (`walk`).
+//!
+//! A turn may extend the message of the turn before it. The recorded output therefore ends before
+//! the message that was open at the time, and `Start::open` locates that message's first part.
 
 use contextree_json::Object;
 use contextree_tree::{NodeKey, NodeRef, Region, Tree, TreeRef};
@@ -13,13 +23,13 @@ use super::{
 use crate::parts::Part;
 use crate::{Provider, wires};
 
-/// The number of the turn that `^sys` is counted as.
+/// The turn number of parts in `^sys`.
 const SYS: usize = usize::MAX;
 
-/// Keeps the request it rendered last, and what is needed to go on from any turn of it.
+/// Renders successive snapshots, keeping the last request and the state before each of its turns.
 ///
-/// For the next snapshot everything before the first change stays where it is; a conversation that merely grew costs what it
-/// grew by. The bytes are those of [`render`](super::render).
+/// Everything before the first change is reused, so a conversation that grew costs only its new
+/// turns. The bytes equal those of [`render`](super::render).
 #[derive(Debug)]
 pub struct RequestRenderer {
     provider: Provider,
@@ -27,36 +37,40 @@ pub struct RequestRenderer {
     last: Option<Tree>,
     out: Out,
     settings: Object,
-    /// The versions of the children of `^sys`.
+    /// The node versions of the children of `^sys`.
     system: Vec<u32>,
-    /// The versions of the turns.
+    /// The node versions of the turns.
     turns: Vec<u32>,
-    /// How things stood before each turn, and behind the last.
+    /// The states before each turn and after the last. Empty if the request cannot be resumed.
     starts: Vec<Start>,
-    /// Which result answers which call, where they may stand anywhere.
+    /// The pairs of calls and results, if results may follow their calls at any distance.
     pairs: Pairs,
-    /// Ids of calls, where each may be used once.
+    /// Call ids in use, for providers that require unique ids.
     used: Used,
 }
 
-/// How things stood before a turn.
+/// The state before a turn.
+///
+/// Nodes are held by key: the next snapshot is another tree, in which unchanged nodes have the same
+/// keys.
 #[derive(Clone, Debug, Default)]
 struct Start {
-    /// Calls that the turn may answer.
+    /// Calls that results in the turn may answer.
     awaiting: Vec<NodeKey>,
-    /// The last part of the message that may go on.
+    /// The last part of the message that was open.
     last: Option<NodeKey>,
-    /// What was written before the message that may go on, and where that began.
+    /// The end of the output before the open message.
     mark: Mark,
+    /// The turn and the position of the first part of the open message.
     open: Option<(usize, usize)>,
-    /// How many ids of calls were used at the mark.
+    /// The number of call ids in use at the mark.
     used: usize,
-    /// Calls without results at the mark, and which uses of their ids they are.
+    /// Calls without results at the mark, each with [`Part::repeat`].
     pending: Vec<(NodeKey, u32)>,
 }
 
 impl RequestRenderer {
-    /// Returns a renderer that has rendered nothing yet.
+    /// Creates a renderer without a previous request.
     #[must_use]
     pub fn new(provider: Provider, options: RenderOptions) -> Self {
         RequestRenderer {
@@ -73,14 +87,14 @@ impl RequestRenderer {
         }
     }
 
-    /// Returns the request of a snapshot.
+    /// Renders a snapshot.
     ///
     /// # Errors
     ///
-    /// As for [`render`](super::render).
+    /// In the same cases as [`render`](super::render).
     pub fn render(&mut self, tree: &Tree) -> Result<&Rendered, RenderError> {
         let view = tree.view();
-        // Versions below this number mean the same in both trees.
+        // A version below this number denotes the same content in both trees.
         let common = self.last.as_ref().map_or(0, |last| last.view().common_versions(view));
         let done = self.update(view, common);
         self.last = done.is_ok().then(|| tree.clone());
@@ -88,7 +102,7 @@ impl RequestRenderer {
         Ok(&self.out.rendered)
     }
 
-    /// Renders a tree of which nothing is known yet.
+    /// Renders a tree without reusing anything.
     pub(crate) fn render_once(&mut self, tree: TreeRef<'_>) -> Result<(), RenderError> {
         self.update(tree, 0)
     }
@@ -110,6 +124,7 @@ impl RequestRenderer {
         let mut kept_system = !self.starts.is_empty()
             && self.system(tree).all(|node| same(versions.next(), node))
             && versions.next().is_none();
+        // The number of leading turns that did not change.
         let mut kept = 0;
         if kept_system {
             let turns = tree.region(Region::Seq).children().zip(&self.turns);
@@ -118,7 +133,8 @@ impl RequestRenderer {
         if kept_system && wire.keeps_order() {
             self.pairs.rewind(kept);
             self.pair(tree, wire, kept);
-            // A result may answer a call that was written long ago; then everything from there on is written again.
+            // A new or removed result changes how its call was written, however far back, so
+            // everything from that call on is written again. Turn 0 is `^sys`.
             match self.pairs.changed() {
                 Some(0) => kept_system = false,
                 Some(turn) => kept = kept.min(turn - 1),
@@ -126,7 +142,7 @@ impl RequestRenderer {
             }
         }
         let start = self.starts.get(kept).filter(|_| kept_system);
-        // A message that began in `^sys` and goes on is rare: everything is done again.
+        // A message that began in `^sys` and is still open is rare: start over.
         match start.filter(|start| start.open.is_none_or(|(turn, _)| turn != SYS)).cloned() {
             Some(start) => self.resume(tree, wire, kept, &start),
             None => self.restart(tree, wire),
@@ -136,12 +152,14 @@ impl RequestRenderer {
             return Err(RenderError::Empty);
         }
         wire.end(&mut self.out, &self.settings);
-        if self.out.closed {
+        // The marks in `starts` may refer to bytes that no longer exist.
+        if self.out.is_final {
             self.starts.clear();
         }
         Ok(())
     }
 
+    /// Renders everything.
     fn restart(&mut self, tree: TreeRef<'_>, wire: &'static dyn Wire) {
         self.out.rewind(Mark::default());
         self.used.truncate(0);
@@ -150,7 +168,7 @@ impl RequestRenderer {
         self.system = self.system(tree).map(NodeRef::version).collect();
         let preamble = Preamble::of(tree);
         self.out.marks = Marks::of(self.provider, &preamble, &self.options);
-        self.out.lists = wire.writes_lists(&preamble);
+        self.out.texts_as_lists = wire.writes_lists(&preamble);
         self.settings = settings_of(&mut self.out, self.provider, &preamble, &self.options);
         self.out.names = Names::of(&preamble.tools, self.provider);
         wire.begin(&mut self.out, &preamble, &self.settings);
@@ -159,7 +177,7 @@ impl RequestRenderer {
             self.pairs = Pairs::new(wire.remembers(&self.settings));
             self.pairs.push(&rest, wire.side());
             self.pair(tree, wire, 0);
-            self.pairs.tell(0, &mut rest, tree, wire.side());
+            self.pairs.annotate(0, &mut rest, tree, wire.side());
         } else {
             rest = order(rest, Vec::new(), None, wire);
         }
@@ -169,6 +187,7 @@ impl RequestRenderer {
         walk(run, tree, (0, 0), &mut self.pairs, &mut self.turns, &mut self.starts);
     }
 
+    /// Keeps the first `kept` turns, except for a message that a later turn may extend.
     fn resume(&mut self, tree: TreeRef<'_>, wire: &'static dyn Wire, kept: usize, start: &Start) {
         self.out.rewind(start.mark);
         self.used.truncate(start.used);
@@ -185,13 +204,14 @@ impl RequestRenderer {
         walk(run, tree, (turn, from), &mut self.pairs, &mut self.turns, &mut self.starts);
     }
 
-    /// Returns what stands in `^sys` and matters: not the marks of an imported request, if others are given.
+    /// Returns the children of `^sys` that affect the request: without the marks of an imported
+    /// request if the caller supplies marks.
     fn system<'a>(&self, tree: TreeRef<'a>) -> impl Iterator<Item = NodeRef<'a>> + use<'a> {
         let given = self.options.marks.is_some();
         tree.region(Region::Sys).children().filter(move |node| !(given && is_marks(*node)))
     }
 
-    /// Pairs the calls and results of the turns from the given one on, and of the head.
+    /// Pairs the calls and results of the head and of the turns from `first` on.
     fn pair(&mut self, tree: TreeRef<'_>, wire: &'static dyn Wire, first: usize) {
         let sequence = tree.region(Region::Seq);
         for number in first.. {
@@ -202,7 +222,8 @@ impl RequestRenderer {
     }
 }
 
-/// Writes the turns from the given one on, and the head. The first begins with the given part.
+/// Writes the turns from `first` on, and the head. In the first turn, skips the parts before
+/// `from`: they belong to messages that are kept.
 fn walk<'a>(
     mut run: Run<'a, '_>,
     tree: TreeRef<'a>,
@@ -216,7 +237,7 @@ fn walk<'a>(
     let mut ordered = |top, region, number, awaiting, last| {
         let mut parts = parts_of(top, region);
         if wire.keeps_order() {
-            pairs.tell(number + 1, &mut parts, tree, wire.side());
+            pairs.annotate(number + 1, &mut parts, tree, wire.side());
             return parts;
         }
         order(parts, awaiting, last, wire)
@@ -224,7 +245,8 @@ fn walk<'a>(
     let mut number = first;
     while let Some(turn) = sequence.child(number) {
         let (awaiting, last, skip) = match starts.get(number) {
-            // The beginning of a turn that is gone through again.
+            // The turn is written again from the middle. Its parts must get the same order as
+            // before, so the recorded state is used, not the state of `run`.
             Some(start) => {
                 let last = start.last.and_then(|key| part_at(tree, key));
                 (parts_at(tree, &start.awaiting), last, from)

@@ -1,63 +1,63 @@
-//! What did not reach the request as it stands in the tree.
+//! Defines losses: what a request could not express of the tree.
 
 use std::fmt;
 
-/// Something that the provider cannot express, and what was done about it.
+/// Something that the provider cannot express, and how it was rendered instead.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Loss {
-    /// What kind of thing.
+    /// The kind of loss.
     pub kind: LossKind,
     /// The node.
     pub node: String,
-    /// More about it: the names of fields, a media type.
+    /// Details: names of fields, a media type.
     pub detail: String,
 }
 
-/// The kinds of losses. Each has a stable code.
+/// The kinds of losses, each with a stable code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum LossKind {
-    /// Settings of another provider's request were left out.
+    /// Settings of another provider's request were dropped.
     Settings,
-    /// Fields of another provider's were left out.
+    /// Fields of another provider were dropped.
     Field,
-    /// A signature of another provider's was left out.
+    /// A signature of another provider was dropped.
     Signature,
-    /// Reasoning was left out: another provider's, without its signature, or without what it led to.
+    /// Reasoning was dropped: another provider's, without its signature, or with nothing after it.
     Reasoning,
-    /// Something of another provider's that has no counterpart was left out.
+    /// A part of another provider that has no equivalent was dropped.
     Opaque,
-    /// An image, a document or a sound was left out.
+    /// An image, a document or audio was dropped.
     Media,
     /// A result without a call was rendered as text.
     OrphanResult,
-    /// A call without a result was given one that says so.
+    /// A tool call without a result got a placeholder result.
     MissingResult,
-    /// A block with the role of a tool and without a call was rendered as text of the user.
+    /// A block with the role of a tool but without a call was rendered as user text.
     StrayTool,
     /// A role that the provider does not know was rendered as the user's.
     Role,
-    /// System text in the middle of a conversation was rendered as text of the user.
+    /// Mid-conversation system text was rendered as user text.
     SystemInline,
-    /// An empty text was left out.
+    /// An empty text was dropped.
     Empty,
-    /// That a result is an error could not be said.
+    /// The error flag of a tool result was dropped.
     IsError,
-    /// Arguments that are no JSON object were wrapped into one.
+    /// Arguments that are not a JSON object were wrapped in one.
     Arguments,
-    /// The id of a call was changed to what the provider accepts.
+    /// A tool call id was changed to one that the provider accepts.
     CallId,
-    /// The name of a tool was changed to what the provider accepts.
+    /// A tool name was changed to one that the provider accepts.
     Name,
     /// A refusal was rendered as text.
     Refusal,
-    /// A text was moved before the calls of its message, or a result forward to its call.
+    /// A text was moved before the tool calls of its message, or a result was moved to its call.
     Order,
-    /// A message of the user was put at the beginning, because the conversation must begin with one.
+    /// A user message was inserted at the beginning, because the provider requires one.
     FirstUser,
-    /// The definition of a tool outside of `^sys` was left out.
+    /// A tool definition outside of `^sys` was dropped.
     ToolPlace,
-    /// A call of a custom tool was rendered as a call of a function.
+    /// A call of a custom tool was rendered as a function call.
     CustomCall,
 }
 
@@ -90,31 +90,31 @@ impl LossKind {
         }
     }
 
-    /// Returns what was done, for people.
+    /// Returns a description for people.
     #[must_use]
     pub fn meaning(self) -> &'static str {
         match self {
-            LossKind::Settings => "settings of another provider were left out",
-            LossKind::Field => "fields of another provider were left out",
-            LossKind::Signature => "a signature of another provider was left out",
-            LossKind::Reasoning => "reasoning was left out",
-            LossKind::Opaque => "a part that only another provider knows was left out",
-            LossKind::Media => "media was left out",
-            LossKind::OrphanResult => "a result without a call was rendered as text",
-            LossKind::MissingResult => "a call without a result was given one that says so",
-            LossKind::StrayTool => "a tool's text without a call was rendered as the user's",
-            LossKind::Role => "an unknown role was rendered as the user's",
-            LossKind::SystemInline => "system text among messages was rendered as the user's",
-            LossKind::Empty => "an empty text was left out",
-            LossKind::IsError => "that the result is an error could not be said",
-            LossKind::Arguments => "arguments that are no JSON object were wrapped",
-            LossKind::CallId => "the id of a call was changed",
-            LossKind::Name => "the name of a tool was changed",
-            LossKind::Refusal => "a refusal was rendered as text",
-            LossKind::Order => "a text was moved before the calls, or a result behind them",
-            LossKind::FirstUser => "a message of the user was put at the beginning",
-            LossKind::ToolPlace => "a tool defined outside of `^sys` was left out",
-            LossKind::CustomCall => "a call of a custom tool was rendered as one of a function",
+            LossKind::Settings => "dropped: settings of another provider",
+            LossKind::Field => "dropped: fields of another provider",
+            LossKind::Signature => "dropped: a signature of another provider",
+            LossKind::Reasoning => "dropped: reasoning",
+            LossKind::Opaque => "dropped: a part that only another provider understands",
+            LossKind::Media => "dropped: media",
+            LossKind::OrphanResult => "rendered as text: a tool result without a call",
+            LossKind::MissingResult => "added: a placeholder result for a tool call without one",
+            LossKind::StrayTool => "rendered as user text: tool text without a call",
+            LossKind::Role => "rendered as the user's: an unknown role",
+            LossKind::SystemInline => "rendered as user text: mid-conversation system text",
+            LossKind::Empty => "dropped: an empty text",
+            LossKind::IsError => "dropped: the error flag of a tool result",
+            LossKind::Arguments => "wrapped: arguments that are not a JSON object",
+            LossKind::CallId => "changed: a tool call id",
+            LossKind::Name => "changed: a tool name",
+            LossKind::Refusal => "rendered as text: a refusal",
+            LossKind::Order => "moved: a text before the tool calls, or a result to its call",
+            LossKind::FirstUser => "added: a user message at the beginning",
+            LossKind::ToolPlace => "dropped: a tool defined outside of `^sys`",
+            LossKind::CustomCall => "rendered as a function call: a call of a custom tool",
         }
     }
 }

@@ -1,5 +1,5 @@
-//! Marks: fields that one request has on some blocks besides their own. They say what is to be cached, not what is said, and move from
-//! request to request; so they are no part of the blocks.
+//! Marks: additional fields that one request has on some blocks. They control caching and move from
+//! request to request, so they are not part of the blocks.
 
 use std::collections::BTreeMap;
 
@@ -12,20 +12,21 @@ use crate::parts::names;
 /// The marks of a request.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Marks {
-    /// Fields, by the id of the node.
+    /// Fields by node id.
     pub(crate) fields: BTreeMap<String, Object>,
-    /// Texts that this request writes in another form than the one they came in, by the id of the node.
+    /// Texts that this request writes in another form than the imported one, by node id.
     pub(crate) forms: BTreeMap<String, Box<str>>,
 }
 
 impl Marks {
-    /// Returns the marks that the caller gives, or else those of the tree that are this provider's.
+    /// Returns the marks given by the caller, or else those of the tree that belong to this
+    /// provider.
     pub(crate) fn of(
         provider: Provider,
         preamble: &Preamble<'_>,
         options: &RenderOptions,
     ) -> Marks {
-        // Whoever says where the breakpoints are says so of all of them.
+        // Marks of the caller replace all marks of the tree.
         if let Some(fields) = &options.marks {
             return Marks { fields: fields.clone(), forms: BTreeMap::new() };
         }

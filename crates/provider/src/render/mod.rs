@@ -1,9 +1,9 @@
-//! Tree → request.
+//! Renders a tree as a request.
 //!
-//! 1. [`preamble`](Preamble): what stands in `^sys` becomes settings, tools and system text;
-//! 2. every turn becomes parts, results behind their calls ([`order`]) or wherever they are ([`Pairs`]);
-//! 3. parts become messages, by the provider's rules ([`run`]);
-//! 4. messages become bytes ([`Wire`], one implementation for each provider).
+//! 1. [`preamble`](Preamble): the content of `^sys` becomes settings, tools and system text;
+//! 2. each turn becomes parts, with results after their calls ([`order`]) or in place ([`Pairs`]);
+//! 3. parts become messages, by the rules of the provider ([`run`]);
+//! 4. messages become bytes ([`Wire`], implemented by each provider).
 
 mod fit;
 mod incremental;
@@ -37,11 +37,12 @@ use crate::Provider;
 
 /// Renders a tree as a request of a provider.
 ///
-/// The same tree gives the same bytes. What the provider cannot express is listed in [`Rendered::losses`].
+/// The same tree gives the same bytes. [`Rendered::losses`] lists what the provider cannot express.
 ///
 /// # Errors
 ///
-/// There is nothing to send, or a setting has the name of something that the tree decides.
+/// - [`RenderError::Empty`] if the request would have no messages.
+/// - [`RenderError::ReservedField`] if a setting has the name of a field that the tree determines.
 pub fn render(
     tree: TreeRef<'_>,
     provider: Provider,

@@ -1,17 +1,19 @@
-//! What a rendering may be told, and why there may be none.
+//! Options and errors of rendering.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 use contextree_json::{Object, Value};
 
-/// How a request is rendered.
+/// Options of a rendering.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RenderOptions {
-    /// Fields of the request that are no content: `model`, `max_tokens`. They stand above those in the tree.
+    /// Fields of the request that are not content: `model`, `max_tokens`. They override those in
+    /// the tree.
     pub settings: Object,
-    /// Fields that are written on a block besides its own, by the id of the node: `{"cache_control":{"type":"ephemeral"}}`. A text with
-    /// a mark is written as a list, which has a place for it. Without any, the marks are those of the newest imported request.
+    /// Additional fields of blocks, by node id: `{"cache_control":{"type":"ephemeral"}}`. A text
+    /// with a mark is written as a list, which has a place for it. If `None`, the marks of the
+    /// newest imported request are used.
     pub marks: Option<BTreeMap<String, Object>>,
 }
 
@@ -30,13 +32,14 @@ impl RenderOptions {
     }
 }
 
-/// Why there is no request.
+/// Why a request cannot be rendered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RenderError {
-    /// Not one message would be in it; no provider accepts that, unless it keeps a prompt or the conversation itself.
+    /// The request would have no messages. Providers accept that only if they store the prompt or
+    /// the conversation.
     Empty,
-    /// A setting has the name of something that the tree decides: `messages`.
+    /// A setting has the name of a field that the tree determines: `messages`.
     ReservedField {
         /// The name.
         name: String,
@@ -53,7 +56,7 @@ impl RenderError {
         }
     }
 
-    /// Returns a way out.
+    /// Returns a hint.
     #[must_use]
     pub fn hint(&self) -> &'static str {
         match self {
@@ -66,9 +69,9 @@ impl RenderError {
 impl fmt::Display for RenderError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            RenderError::Empty => formatter.write_str("the request would have no message"),
+            RenderError::Empty => formatter.write_str("the request would have no messages"),
             RenderError::ReservedField { name } => {
-                write!(formatter, "the setting `{name}` is decided by the tree")
+                write!(formatter, "the setting `{name}` is reserved: the tree determines it")
             }
         }
     }

@@ -1,12 +1,12 @@
-//! The parts of one turn in the order in which they are sent: results directly behind their calls.
+//! Orders the parts of one turn for sending: tool results directly after their calls.
 
 use super::Wire;
 use crate::parts::{Kind, Part, Role};
 
-/// Brings the parts of a turn into order.
+/// Orders the parts of a turn.
 ///
-/// `awaiting` are the calls of the turn before that nobody has answered yet, `last` is the part before the first. A result that answers
-/// nothing becomes text.
+/// `awaiting` are earlier calls without results, `last` is the part before the first. A result
+/// without a call becomes text.
 pub(crate) fn order<'a>(
     parts: Vec<Part<'a>>,
     mut awaiting: Vec<Part<'a>>,
@@ -28,7 +28,7 @@ pub(crate) fn order<'a>(
                 last = Some(part);
                 continue;
             }
-            // As text it stands between calls and results like any other.
+            // As text, it separates calls from their results like any other part.
             part = Part { role: Role::User, kind: Kind::Text, orphan: true, ..part };
         }
         let continues = part.role == Role::Assistant
@@ -36,8 +36,9 @@ pub(crate) fn order<'a>(
                 last.role == Role::Assistant && wire.joins(&last, &part, !ordered.is_empty())
             });
         if !continues && !awaiting.is_empty() {
-            // Whatever answers further behind comes first, in the order in which it stands. Where results stand in one message with what
-            // the user says, and came so, the writer knows their order; whatever else they pass, they have moved.
+            // The message with the calls ends here, so results that come later in the turn are
+            // moved up, in their order. A result that only passes parts of its own imported message
+            // is not reported as moved: the writer restores the order within that message.
             let passed = |part: &Part<'_>| {
                 !(wire.answers_together() && crate::messages::position(part).is_some())
             };
@@ -62,7 +63,7 @@ pub(crate) fn order<'a>(
     ordered
 }
 
-/// Takes the call that a result answers off the list; returns whether there was one.
+/// Removes the call that a result answers from the list; returns whether there was one.
 pub(crate) fn take(awaiting: &mut Vec<Part<'_>>, result: &Part<'_>) -> bool {
     let found = awaiting.iter().position(|call| call.call_id() == result.call_id());
     found.map(|index| awaiting.remove(index)).is_some()

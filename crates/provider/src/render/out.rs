@@ -1,4 +1,4 @@
-//! Where a request is written to.
+//! The output buffer of a rendering.
 
 use contextree_json::{Object, Value, write};
 
@@ -12,33 +12,41 @@ use crate::parts::{Role, View};
 #[derive(Debug)]
 pub(crate) struct Out {
     pub(crate) rendered: Rendered,
-    /// How many entries the list of messages has.
+    /// The number of entries in the list of messages.
     pub(crate) messages: u32,
-    /// What is written on some blocks besides their own.
+    /// Additional fields of some blocks.
     pub(crate) marks: Marks,
-    /// Texts are written as lists: what joins them later then leaves the bytes before it as they are.
-    pub(crate) lists: bool,
+    /// Whether texts without a recorded form are written as lists. A later part can then be
+    /// appended to the message without changing the bytes before it, which keeps a cached prefix
+    /// valid.
+    pub(crate) texts_as_lists: bool,
     /// The names of the tools.
     pub(crate) names: Names,
-    /// Where the text of the last message is, if it came as nothing but a text.
-    pub(crate) bare: Option<(usize, usize)>,
-    /// The request is written in a way that cannot be gone on with.
-    pub(crate) closed: bool,
-    /// Whose the last message is, for providers to which that matters.
-    pub(crate) speaker: Option<Role>,
-    /// Where the list of messages was opened, for a provider that writes a single one in other ways.
-    pub(crate) opened: usize,
+    /// The byte range of the text of the last message, if it was imported as a bare string.
+    /// Responses writes a request with only this message as `"input":"…"`. The writer learns only
+    /// at the end whether it is the only one.
+    pub(crate) bare_text: Option<(usize, usize)>,
+    /// Whether [`Wire::end`](super::Wire::end) rewrote bytes before the end of the list (see
+    /// `bare_text`), so that the next snapshot cannot resume from any recorded [`Mark`].
+    pub(crate) is_final: bool,
+    /// The role of the last message. Anthropic accepts mid-conversation system text only after a
+    /// user message, and Gemini accepts calls only after one.
+    pub(crate) last_role: Option<Role>,
+    /// The offset of the bracket that opens the list of messages. Gemini overwrites it with a space
+    /// for a single content that was imported without a list.
+    pub(crate) list_start: usize,
 }
 
-/// How far a request had come.
+/// A position in a request to which [`Out::rewind`] can return. Holds every field of [`Out`] that
+/// writing a message changes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Mark {
     bytes: usize,
     spans: usize,
     losses: usize,
     messages: u32,
-    bare: Option<(usize, usize)>,
-    speaker: Option<Role>,
+    bare_text: Option<(usize, usize)>,
+    last_role: Option<Role>,
 }
 
 impl Out {
@@ -49,12 +57,12 @@ impl Out {
             rendered,
             messages: 0,
             marks: Marks::default(),
-            lists: false,
+            texts_as_lists: false,
             names: Names::default(),
-            bare: None,
-            closed: false,
-            speaker: None,
-            opened: 0,
+            bare_text: None,
+            is_final: false,
+            last_role: None,
+            list_start: 0,
         }
     }
 
@@ -64,34 +72,34 @@ impl Out {
             spans: self.rendered.spans.len(),
             losses: self.rendered.losses.len(),
             messages: self.messages,
-            bare: self.bare,
-            speaker: self.speaker,
+            bare_text: self.bare_text,
+            last_role: self.last_role,
         }
     }
 
-    /// Takes back everything since a mark.
+    /// Discards everything after a mark.
     pub(crate) fn rewind(&mut self, mark: Mark) {
         self.rendered.bytes.truncate(mark.bytes);
         self.rendered.spans.truncate(mark.spans);
         self.rendered.losses.truncate(mark.losses);
         self.messages = mark.messages;
-        self.bare = mark.bare;
-        self.closed = false;
-        self.speaker = mark.speaker;
+        self.bare_text = mark.bare_text;
+        self.is_final = false;
+        self.last_role = mark.last_role;
     }
 
     pub(crate) fn raw(&mut self, text: &str) {
         self.rendered.bytes.extend_from_slice(text.as_bytes());
     }
 
-    /// Appends a comma, unless something was just opened.
+    /// Writes a comma, unless a bracket or a colon precedes.
     pub(crate) fn comma(&mut self) {
         if !matches!(self.rendered.bytes.last(), None | Some(b'[' | b'{' | b':')) {
             self.rendered.bytes.push(b',');
         }
     }
 
-    /// Appends `,"name":`.
+    /// Writes `,"name":`.
     pub(crate) fn key(&mut self, name: &str) {
         self.comma();
         self.string(name);
@@ -106,13 +114,13 @@ impl Out {
         write::value(&mut self.rendered.bytes, value);
     }
 
-    /// Appends `,"name":"text"`.
+    /// Writes `,"name":"text"`.
     pub(crate) fn text_field(&mut self, name: &str, text: &str) {
         self.key(name);
         self.string(text);
     }
 
-    /// Appends fields, but those that are named.
+    /// Writes fields, except those named in `but`.
     pub(crate) fn fields(&mut self, fields: &Object, but: &[&str]) {
         for (name, value) in fields {
             if !but.contains(&name) {
@@ -122,7 +130,7 @@ impl Out {
         }
     }
 
-    /// Appends an object with a type and one text.
+    /// Writes an object with a type and one text.
     pub(crate) fn typed_text(&mut self, kind: &str, field: &str, text: &str) {
         self.raw("{");
         self.text_field("type", kind);
@@ -133,14 +141,18 @@ impl Out {
         self.rendered.bytes.len()
     }
 
-    /// Returns true if a text is written as a list with one element: because it came as one, or to have a place for a mark.
+    /// Returns whether a text is written as a list of one: because it was imported as one, or to
+    /// make room for a mark.
     pub(crate) fn is_list(&self, view: &View<'_>, node: &str) -> bool {
         let came_as_list = || [view.shape(), view.form()].contains(&Some(form::LIST));
         let newest = self.marks.forms.get(node).map(|form| **form == *form::LIST);
-        self.lists || self.marks.fields.contains_key(node) || newest.unwrap_or_else(came_as_list)
+        self.texts_as_lists
+            || self.marks.fields.contains_key(node)
+            || newest.unwrap_or_else(came_as_list)
     }
 
-    /// Notes that everything since a place is a node's, and writes the node's marks into it.
+    /// Records that everything since `start` belongs to a node, and writes the node's marks into
+    /// it.
     pub(crate) fn span(&mut self, start: usize, node: &str, slot: Slot) {
         if (slot.inner.is_some() || slot.list != List::Messages)
             && self.rendered.bytes.last() == Some(&b'}')
@@ -157,7 +169,7 @@ impl Out {
         }
     }
 
-    /// Returns the place of the message that is written.
+    /// Returns the slot of the message that is being written.
     pub(crate) fn message_slot(&self) -> Slot {
         Slot { list: List::Messages, index: self.messages, inner: None }
     }

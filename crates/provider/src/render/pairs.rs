@@ -1,6 +1,8 @@
-//! Calls and results of a whole conversation, for a provider that lets them stand anywhere: a result behind its call is enough.
+//! Pairs calls and results of a whole conversation, for a provider that accepts a result anywhere
+//! after its call (OpenAI Responses).
 //!
-//! What is known is known turn by turn, and can be taken back to any turn; a conversation that grew costs what it grew by.
+//! Pairs are recorded turn by turn and can be rewound to any turn, so an incremental rendering only
+//! pairs the turns that changed.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -10,26 +12,27 @@ use contextree_tree::{Content, NodeKey, TreeRef};
 use super::wire::canonical;
 use crate::parts::{Kind, Part, Role};
 
-/// Which result answers which call.
+/// The pairs of calls and results.
 #[derive(Debug, Default)]
 pub(crate) struct Pairs {
     entries: Vec<Entry>,
-    /// How many entries there are before `^sys`, and before each turn.
+    /// The number of entries before `^sys` and before each turn.
     starts: Vec<usize>,
-    /// Calls that wait, by id, the oldest first. Asked for by id alone, so its order shows nowhere.
+    /// Calls without results, by id, oldest first. Never iterated, so its order cannot affect
+    /// output.
     waiting: HashMap<Box<str>, VecDeque<usize>>,
-    /// Calls that got a result, or lost one, since they were written.
+    /// Calls that gained or lost a result since they were written.
     touched: Vec<usize>,
-    /// The provider remembers what came before the request.
+    /// Whether the provider stores the conversation before this request.
     remembers: bool,
-    /// How many entries refer to items that the provider has.
+    /// The number of entries that refer to items stored by the provider.
     references: usize,
 }
 
 #[derive(Debug)]
 struct Entry {
     key: NodeKey,
-    /// The turn, counted from `^sys`.
+    /// The number of the turn; `^sys` is 0.
     turn: usize,
     what: What,
 }
@@ -39,18 +42,18 @@ enum What {
     Call {
         id: Box<str>,
         answered: bool,
-        /// Whether it was answered when it was written.
+        /// Whether it had a result when it was written.
         written: bool,
     },
     Result {
         call: Option<usize>,
-        /// The call may be one that the provider has.
+        /// Whether the provider may have stored the call.
         elsewhere: bool,
     },
     Reference,
 }
 
-/// What a part is for the pairing. Items that only their provider knows call and answer as well.
+/// Which side of a pair a part is. Provider-specific items can be calls and results too.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Side {
     Call,
@@ -93,7 +96,7 @@ impl Pairs {
         }
     }
 
-    /// Takes the oldest call that waits for a result with an id.
+    /// Takes the oldest call with this id that has no result.
     fn take(&mut self, id: &str) -> Option<usize> {
         let waiting = self.waiting.get_mut(id)?;
         let call = waiting.pop_front();
@@ -110,7 +113,7 @@ impl Pairs {
         }
     }
 
-    /// Takes back everything behind the given number of turns.
+    /// Removes everything after the given number of turns.
     pub(crate) fn rewind(&mut self, turns: usize) {
         let Some(&length) = self.starts.get(turns + 1) else { return };
         self.starts.truncate(turns + 1);
@@ -119,8 +122,9 @@ impl Pairs {
             match entry.what {
                 What::Reference => self.references -= 1,
                 What::Call { id, answered, .. } => {
-                    // Results are behind their calls: by now it waits, as the last of its id.
-                    debug_assert!(!answered, "results are taken back before their calls");
+                    // Results follow their calls, so this call has none any more, and it is the
+                    // newest of its id.
+                    debug_assert!(!answered, "results are removed before their calls");
                     let waiting = self.waiting.get_mut(&id);
                     if waiting.is_some_and(|waiting| {
                         waiting.pop_back();
@@ -140,7 +144,8 @@ impl Pairs {
         }
     }
 
-    /// Returns the first turn, counted from `^sys`, with a call that is not answered as it was when it was written.
+    /// Returns the first turn (`^sys` is 0) with a call that gained or lost its result since it was
+    /// written.
     pub(crate) fn changed(&mut self) -> Option<usize> {
         let touched = std::mem::take(&mut self.touched);
         let turn = |index: usize| {
@@ -153,8 +158,9 @@ impl Pairs {
         touched.into_iter().filter_map(turn).min()
     }
 
-    /// Tells the parts of a turn, counted from `^sys`, what became of them.
-    pub(crate) fn tell<'a>(
+    /// Sets on each part of a turn (`^sys` is 0) whether its call has a result, or which call it
+    /// answers.
+    pub(crate) fn annotate<'a>(
         &mut self,
         turn: usize,
         parts: &mut [Part<'a>],
@@ -188,8 +194,8 @@ impl Pairs {
     }
 }
 
-/// Returns an id as a text. One that is no text, or is not there, is nobody else's. An item that only its provider knows has its own
-/// inside; its attribute is the unit.
+/// Returns an id as text. An id that is not a string gets a prefix, so that it never equals one
+/// that is. A provider-specific item has its own id inside; its attribute is the unit.
 fn id_of(part: &Part<'_>) -> Box<str> {
     let inside = match part.node.content() {
         Content::Json(item) if part.kind == Kind::Opaque => item.get("call_id"),

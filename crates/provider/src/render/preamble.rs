@@ -1,4 +1,4 @@
-//! What stands in `^sys`: settings, tools, system text, and whatever else was put there.
+//! The content of `^sys`: settings, tools, system text, and other blocks.
 
 use contextree_json::Object;
 use contextree_tree::{Class, NodeRef, Region, TreeRef};
@@ -6,16 +6,16 @@ use contextree_tree::{Class, NodeRef, Region, TreeRef};
 use crate::parts::names;
 use crate::parts::{Kind, Part, Role};
 
-/// The beginning of a request.
+/// The parsed content of `^sys`.
 #[derive(Debug, Default)]
 pub(crate) struct Preamble<'a> {
-    /// Settings with the node that has them and the name of their provider.
+    /// Settings, each with its node and the name of its provider.
     pub(crate) settings: Vec<(&'a str, Option<&'a str>, &'a Object)>,
-    /// Groups with marks.
+    /// Groups that hold marks.
     pub(crate) marks: Vec<NodeRef<'a>>,
     pub(crate) tools: Vec<Part<'a>>,
     pub(crate) system: Vec<Part<'a>>,
-    /// Blocks of other roles; they begin the conversation.
+    /// Blocks of other roles; they start the conversation.
     pub(crate) rest: Vec<Part<'a>>,
 }
 
@@ -44,7 +44,7 @@ impl<'a> Preamble<'a> {
     }
 }
 
-/// Returns true for a group that says how the newest request marks its blocks.
+/// Returns whether a group holds the marks of the newest request.
 pub(crate) fn is_marks(node: NodeRef<'_>) -> bool {
     [names::MARKS, names::FORMS].iter().any(|name| node.attribute(name).is_some())
 }

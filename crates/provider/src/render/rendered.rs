@@ -1,19 +1,19 @@
-//! A rendered request: its bytes, which node wrote which of them, and what was lost.
+//! A rendered request: its bytes, the node that wrote each span of them, and the losses.
 
 use contextree_json::Value;
 
 use super::Loss;
 use crate::Provider;
 
-/// A request.
+/// A rendered request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rendered {
-    /// Whose request it is.
+    /// The provider.
     pub provider: Provider,
     /// The JSON text.
     pub bytes: Vec<u8>,
-    /// Which bytes are which node's, in the order of the bytes. Spans do not overlap; brackets and role names between them are
-    /// nobody's.
+    /// The spans of nodes, in byte order. Spans do not overlap; brackets and role names between
+    /// them belong to no node.
     pub spans: Vec<Span>,
     /// What the provider cannot express, in the order of the tree.
     pub losses: Vec<Loss>,
@@ -22,40 +22,40 @@ pub struct Rendered {
 /// The bytes of one node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Span {
-    /// Where they begin.
+    /// The offset of the first byte.
     pub start: usize,
-    /// Where they end.
+    /// The offset after the last byte.
     pub end: usize,
     /// The node's id.
     pub node: Box<str>,
-    /// Where it stands in the JSON.
+    /// Its location in the JSON.
     pub slot: Slot,
 }
 
-/// A place in a request.
+/// A location in a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Slot {
-    /// In which list.
+    /// The list.
     pub list: List,
-    /// At which position of it.
+    /// The position in it.
     pub index: u32,
-    /// At which position of which list within that.
+    /// The name of a list inside that entry, and the position there.
     pub inner: Option<(&'static str, u32)>,
 }
 
 /// A list of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum List {
-    /// Definitions of tools.
+    /// Tool definitions.
     Tools,
-    /// System text, where it stands apart.
+    /// System text, where it is separate from the conversation.
     System,
     /// The conversation.
     Messages,
 }
 
 impl Slot {
-    /// Returns the place as a path into a provider's request: `messages[9].content[0]`.
+    /// Returns the location as a path into a provider's request: `messages[9].content[0]`.
     #[must_use]
     pub fn path(&self, provider: Provider) -> String {
         let index = self.index;
@@ -85,10 +85,10 @@ impl Rendered {
     /// Returns the request as a value.
     #[must_use]
     pub fn value(&self) -> Value {
-        contextree_json::parse(&self.bytes).expect("a request is valid JSON")
+        contextree_json::parse(&self.bytes).expect("a rendered request is valid JSON")
     }
 
-    /// Returns the span that a byte belongs to; between spans, the next one.
+    /// Returns the span that contains a byte; between spans, the next one.
     #[must_use]
     pub fn span_at(&self, byte: usize) -> Option<&Span> {
         self.spans.get(self.spans.partition_point(|span| span.end <= byte))
@@ -100,7 +100,7 @@ impl Rendered {
         span.slot.path(self.provider)
     }
 
-    /// Returns the first span at a place, or within it.
+    /// Returns the first span at a location, or inside it.
     #[must_use]
     pub fn span_of(&self, slot: Slot) -> Option<&Span> {
         let within = |span: &&Span| span.slot.list == slot.list && span.slot.index == slot.index;

@@ -1,4 +1,20 @@
-//! From parts to messages, and from messages to bytes.
+//! Groups parts into messages and has the provider's [`Wire`] write each message.
+//!
+//! ```text
+//! part ─push→ open message ─flush→ bytes
+//!             (joined parts)       results are matched with `pending` calls,
+//!                                  calls without results get placeholders
+//! ```
+//!
+//! A message stays open until a part does not join it, because a writer needs all of its parts at
+//! once. The rules differ between providers:
+//!
+//! - Anthropic, Gemini: all results of a message's calls are in the next user message. Call ids are
+//!   unique in the conversation.
+//! - Chat Completions: results are `tool` messages directly after the assistant message. Call ids
+//!   are unique among calls without results.
+//! - Responses: results are items anywhere after their calls, which [`Pairs`](super::Pairs) has
+//!   matched before this stage.
 
 use std::collections::HashSet;
 
@@ -12,36 +28,40 @@ use super::wire::wire_call_id;
 use super::{Loss, LossKind, Message, Out, Wire};
 use crate::parts::{Kind, Part, Role, names};
 
-/// A conversation that is being written.
+/// The state of writing a conversation, part by part.
 pub(crate) struct Run<'a, 'o> {
     pub(crate) wire: &'static dyn Wire,
     pub(crate) out: &'o mut Out,
-    /// Calls of messages that are written, without results so far. None where results may stand anywhere.
+    /// Calls of written messages that have no results so far. Always empty if results may follow at
+    /// any distance ([`Wire::keeps_order`]).
     pub(crate) pending: Vec<Part<'a>>,
-    /// The message that may go on.
+    /// The message that the next part may join. It is not written yet.
     pub(crate) open: Option<Open<'a>>,
-    /// Ids of calls, where each may be used once.
+    /// Call ids in use, for providers that require unique ids.
     pub(crate) used: &'o mut Used,
 }
 
-/// A message that may go on.
+/// A message that further parts may join.
+///
+/// `mark`, `used` and `start` are what an incremental rendering needs to write the message again
+/// from its first part, if the next snapshot extends it.
 pub(crate) struct Open<'a> {
     parts: Vec<Part<'a>>,
-    /// What was written before it.
+    /// The end of the output before it.
     pub(crate) mark: Mark,
-    /// How many ids were used before it.
+    /// The number of call ids in use before it.
     pub(crate) used: usize,
-    /// The turn in which it began, and which of the turn's parts is its first.
+    /// The turn of its first part, and the position of that part in the turn.
     pub(crate) start: (usize, usize),
     /// The turn of its last part.
     turn: usize,
 }
 
-/// Ids of calls that were used, in the order of their use.
+/// Call ids in use, in the order of their first use, so that the newest can be released again.
 #[derive(Debug, Default)]
 pub(crate) struct Used {
     order: Vec<Box<str>>,
-    /// Asked for by id alone, so its order shows nowhere.
+    /// Never iterated, so its order cannot affect output.
     ids: HashSet<Box<str>>,
 }
 
@@ -50,14 +70,15 @@ impl Used {
         self.order.len()
     }
 
-    /// Takes back all but the first so many.
+    /// Releases all but the first `length` ids.
     pub(crate) fn truncate(&mut self, length: usize) {
         for id in self.order.drain(length.min(self.order.len())..) {
             self.ids.remove(&id);
         }
     }
 
-    /// Uses an id; returns which use it is if it was used before.
+    /// Reserves an id. Returns 0 for its first use, and the suffix that makes it unique for later
+    /// uses: 2, 3, ….
     fn take(&mut self, id: &str) -> u32 {
         let number = (1u32..).find(|number| !self.ids.contains(&*numbered(id, *number)));
         let number = number.unwrap_or_default();
@@ -73,12 +94,13 @@ fn numbered(id: &str, number: u32) -> Box<str> {
 }
 
 impl<'a> Run<'a, '_> {
-    /// Returns the last part so far, if its message may go on.
+    /// Returns the last part of the open message.
     pub(crate) fn last(&self) -> Option<Part<'a>> {
         self.open.as_ref()?.parts.last().copied()
     }
 
-    /// Returns the calls that the next parts may answer; none where they may be answered anywhere.
+    /// Returns the calls that results in the next parts may answer. Empty if results may follow at
+    /// any distance: [`Pairs`](super::Pairs) has matched them already.
     pub(crate) fn awaiting(&self) -> Vec<Part<'a>> {
         if self.wire.keeps_order() {
             return Vec::new();
@@ -86,6 +108,8 @@ impl<'a> Run<'a, '_> {
         let Some(open) = &self.open else { return self.pending.clone() };
         let mut awaiting: Vec<Part<'a>> =
             open.parts.iter().filter(|part| part.kind == Kind::Call).copied().collect();
+        // Results in the open message answer calls of the written one. The rest of those calls can
+        // still be answered, because another result would join the open message.
         if open.parts.iter().any(|part| part.kind == Kind::Result) {
             awaiting.extend(&self.pending);
             for part in &open.parts {
@@ -97,18 +121,23 @@ impl<'a> Run<'a, '_> {
         awaiting
     }
 
-    /// Adds the parts of a turn, in order, from the given one on.
+    /// Adds the parts of a turn, starting with the given one.
     pub(crate) fn turn(&mut self, parts: Vec<Part<'a>>, turn: usize, from: usize) {
         for (ordinal, part) in parts.into_iter().enumerate().skip(from) {
             self.push(part, (turn, ordinal));
         }
     }
 
+    /// Adds a part to the open message, or writes that message and opens another.
     fn push(&mut self, mut part: Part<'a>, at: (usize, usize)) {
+        // Every provider lists tools apart from the conversation.
         if part.kind == Kind::Tool {
             self.out.loss(LossKind::ToolPlace, part.node.id(), "");
             return;
         }
+        // Anthropic and Gemini merge adjacent messages of one side; Chat Completions joins only the
+        // assistant parts of one turn or of one imported message; Responses joins what the model
+        // outputs in a row.
         let joins = self.open.as_ref().is_some_and(|open| {
             let last = open.parts.last();
             last.is_some_and(|last| self.wire.joins(last, &part, open.turn == at.0))
@@ -125,6 +154,7 @@ impl<'a> Run<'a, '_> {
         if part.moved {
             self.out.loss(LossKind::Order, part.node.id(), "");
         }
+        // Responses needs no suffixes: `Pairs` matches equal ids in order of appearance.
         if !self.wire.keeps_order() {
             part.repeat = self.repeat(&part, &open);
         }
@@ -133,19 +163,24 @@ impl<'a> Run<'a, '_> {
         self.open = Some(open);
     }
 
-    /// Returns which use of its id a call or result is, if it is not the first.
+    /// Returns which use of its id a call or a result is; 0 for the first.
+    ///
+    /// A later use is sent with this number as a suffix, the same for a call and its result.
     fn repeat(&mut self, part: &Part<'a>, open: &Open<'a>) -> u32 {
         match part.kind {
-            // What came without an id is sent without.
+            // A call that was imported without an id is sent without one.
             Kind::Call if part.view().form() == Some(names::form::ANONYMOUS) => 0,
             Kind::Call => {
                 let id = wire_call_id(part, &[]);
+                // Anthropic refuses a repeated id ("`tool_use` ids must be unique"), and Gemini
+                // could match a response to the wrong call.
                 let repeat = if uses_ids_once(self.out.rendered.provider) {
                     self.used.take(&id)
                 } else {
-                    // An id may be used again, but not while somebody waits for its result.
+                    // Chat Completions accepts an id again once its call has a result. Results
+                    // end the message, so only the calls of the open message have none yet.
                     let waits = |it: &&Part<'_>| {
-                        // Without an id, each gets one of its own.
+                        // Calls without ids get ids made from their nodes, which differ.
                         it.kind == Kind::Call
                             && it.call_id().is_some()
                             && it.call_id() == part.call_id()
@@ -158,6 +193,7 @@ impl<'a> Run<'a, '_> {
                 }
                 repeat
             }
+            // Parallel calls may share an id; their results are matched in order of appearance.
             Kind::Result => {
                 let same = |it: &&Part<'_>| it.call_id() == part.call_id();
                 let results = open.parts.iter().filter(|it| it.kind == Kind::Result);
@@ -169,13 +205,14 @@ impl<'a> Run<'a, '_> {
         }
     }
 
-    /// Writes the message that may have gone on.
+    /// Writes the open message, with placeholders for results that can no longer follow.
     fn flush(&mut self) {
         let Some(Open { parts, .. }) = self.open.take() else { return };
         let message = Message { role: parts[0].role, parts };
         if self.wire.keeps_order() {
             return self.write_in_order(&message);
         }
+        // Writers look up the call of each result here: its id, its tool name.
         let calls = self.pending.clone();
         let mut answers = false;
         for part in &message.parts {
@@ -185,16 +222,23 @@ impl<'a> Run<'a, '_> {
         }
         let mut missing = Vec::new();
         if self.wire.answers_together() && message.role != Role::Assistant {
+            // Anthropic and Gemini: the user message after the calls must contain all results, so
+            // placeholders for the missing ones are written into it.
             missing = std::mem::take(&mut self.pending);
             self.note_missing(&missing);
         } else if !answers {
+            // Chat Completions: results must directly follow the assistant message, so placeholders
+            // come before any other message. After a result, more results may follow. For every
+            // provider: an assistant message must not follow calls without results.
             self.write_missing();
         }
         self.write(&message, &calls, &missing);
         self.pending.extend(message.parts.iter().filter(|part| part.kind == Kind::Call));
     }
 
-    /// Writes a message where results may stand anywhere: what will not come is said directly behind it.
+    /// Writes a message of a provider that accepts results at any distance (Responses). Calls that
+    /// have no result in the whole conversation get placeholders directly after the message, unless
+    /// the provider accepts them without (asynchronous calls).
     fn write_in_order(&mut self, message: &Message<'a>) {
         let answered = message.parts.iter().filter_map(|part| part.call);
         let calls: Vec<Part<'a>> = answered.map(|node| Part::of(node, Region::Seq)).collect();
@@ -207,16 +251,19 @@ impl<'a> Run<'a, '_> {
         }
     }
 
+    /// Writes a message, and reports the extra fields of merged messages if the writer does not.
     fn write(&mut self, message: &Message<'a>, calls: &[Part<'a>], missing: &[Part<'a>]) {
         let (losses, messages) = (self.out.rendered.losses.len(), self.out.messages);
         self.wire.message(self.out, message, calls, missing);
-        if !self.wire.minds_fields() {
+        if !self.wire.reports_merged_fields() {
+            // If the message was written, the fields of its first part were written with it.
             let written = self.out.messages != messages;
             self.note_fields(&message.parts[usize::from(written)..], losses);
         }
     }
 
-    /// Notes fields of messages that were not written, or joined to another: only those of the first have a place.
+    /// Reports the extra fields of messages that were dropped or merged: a message can only carry
+    /// the fields of its first part. Skips losses reported since `losses`.
     fn note_fields(&mut self, parts: &[Part<'a>], losses: usize) {
         for part in parts {
             let fields = part.node.attribute(names::MESSAGE_EXTRA).and_then(Value::as_object);
@@ -231,6 +278,7 @@ impl<'a> Run<'a, '_> {
         }
     }
 
+    /// Writes placeholder results for all pending calls.
     fn write_missing(&mut self) {
         let missing = std::mem::take(&mut self.pending);
         if !missing.is_empty() {
@@ -245,14 +293,14 @@ impl<'a> Run<'a, '_> {
         }
     }
 
-    /// Writes what is left.
+    /// Writes the open message and the placeholders for calls at the end of the conversation.
     pub(crate) fn finish(&mut self) {
         self.flush();
         self.write_missing();
     }
 }
 
-/// Returns the blocks below a node as parts, in the order in which they stand.
+/// Returns the blocks below a node as parts, in document order.
 pub(crate) fn parts_of(top: NodeRef<'_>, region: Region) -> Vec<Part<'_>> {
     let blocks = top.subtree().filter(|(_, node)| node.class() == Class::Block);
     blocks.map(|(_, node)| Part::of(node, region)).collect()

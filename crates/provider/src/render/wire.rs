@@ -1,4 +1,4 @@
-//! What a provider has to say about writing, and what several of them say alike.
+//! Defines what a provider's writer implements, and helpers that several writers share.
 
 use std::borrow::Cow;
 
@@ -12,32 +12,36 @@ use super::{LossKind, Out, Preamble, RenderOptions, Side};
 use crate::parts::{Kind, Part, Role, View, names, role_of};
 use crate::{Provider, read};
 
-/// What a call without a result is answered with.
+/// The placeholder result of a tool call without one.
 pub(crate) const MISSING: &str = "[no result]";
-/// What a conversation begins with if its first message was the model's.
+/// The text of the user message that is inserted if the conversation would begin with the model's.
 pub(crate) const FIRST: &str = "[earlier messages were removed]";
 
-/// Parts that are sent together.
+/// Parts that are sent as one message.
 #[derive(Debug)]
 pub(crate) struct Message<'a> {
     pub(crate) role: Role,
     pub(crate) parts: Vec<Part<'a>>,
 }
 
-/// How a provider's requests are written.
+/// Writes the requests of a provider. Called by [`run`](super::run) and by the incremental
+/// renderer.
 pub(crate) trait Wire: Sync {
-    /// True if a part belongs to the same message as the one before it; `same_turn` if they stand in one turn.
+    /// Returns whether a part belongs to the same message as the part before it; `same_turn` if
+    /// both are in one turn.
     fn joins(&self, before: &Part<'_>, part: &Part<'_>, same_turn: bool) -> bool;
 
-    /// True if results that are missing stand in the message of the user that follows the calls, and not by themselves.
+    /// Returns whether placeholder results belong in the user message that follows the calls
+    /// (Anthropic, Gemini), not in messages of their own (Chat Completions).
     fn answers_together(&self) -> bool;
 
-    /// True if results may stand anywhere behind their calls; nothing is moved then.
+    /// Returns whether results may follow their calls at any distance (Responses), so that nothing
+    /// has to be moved.
     fn keeps_order(&self) -> bool {
         false
     }
 
-    /// Returns what a part is for the pairing of calls and results, where they may stand anywhere.
+    /// Returns which side of a pair a part is. Used if [`keeps_order`](Wire::keeps_order).
     fn side(&self) -> fn(&Part<'_>) -> Side {
         |part| match part.kind {
             Kind::Call => Side::Call,
@@ -46,27 +50,27 @@ pub(crate) trait Wire: Sync {
         }
     }
 
-    /// True if a call may be sent without a result.
+    /// Returns whether a call may be sent without a result.
     fn may_stay_open(&self, _call: &Part<'_>) -> bool {
         false
     }
 
-    /// True if the provider has the beginning of the conversation, calls included.
+    /// Returns whether the provider stores the beginning of the conversation, including calls.
     fn remembers(&self, _settings: &Object) -> bool {
         false
     }
 
-    /// True if there may be a request without a message.
+    /// Returns whether a request may have no messages.
     fn may_be_empty(&self, _settings: &Object) -> bool {
         false
     }
 
-    /// True if the fields of every message that was joined to another are written or noted by the writer itself.
-    fn minds_fields(&self) -> bool {
+    /// Returns whether the writer itself writes or reports the extra fields of merged messages.
+    fn reports_merged_fields(&self) -> bool {
         false
     }
 
-    /// True if texts are lists of one, where they did not come otherwise.
+    /// Returns whether texts without a recorded form are written as lists of one.
     fn writes_lists(&self, _preamble: &Preamble<'_>) -> bool {
         false
     }
@@ -74,7 +78,8 @@ pub(crate) trait Wire: Sync {
     /// Writes everything up to and including the bracket that opens the list of messages.
     fn begin(&self, out: &mut Out, preamble: &Preamble<'_>, settings: &Object);
 
-    /// Writes a message; nothing if nothing of it can be expressed. `calls` wait for results, and `missing` of them get none.
+    /// Writes a message, unless nothing in it can be expressed. `calls` are the calls that its
+    /// results may answer; `missing` are those of them that need placeholder results.
     fn message(
         &self,
         out: &mut Out,
@@ -83,7 +88,7 @@ pub(crate) trait Wire: Sync {
         missing: &[Part<'_>],
     );
 
-    /// Writes results that say that there are none, by themselves.
+    /// Writes placeholder results in messages of their own.
     fn missing(&self, out: &mut Out, calls: &[Part<'_>]);
 
     /// Closes the list of messages and writes what follows.
@@ -94,7 +99,8 @@ pub(crate) trait Wire: Sync {
     }
 }
 
-/// Returns the settings of a request: those of the tree that are this provider's, and above them the caller's.
+/// Returns the settings of a request: those of the tree that belong to this provider, overridden by
+/// the caller's.
 pub(crate) fn settings_of(
     out: &mut Out,
     provider: Provider,
@@ -116,13 +122,13 @@ pub(crate) fn settings_of(
         settings.insert(name, value.clone());
     }
     if !preamble.tools.is_empty() {
-        // A list that was empty when it was imported.
+        // The list was empty when imported, but the tree has tools now.
         settings.remove("tools");
     }
     settings
 }
 
-/// Appends `,"model":…` if the settings have one: it decides what can be cached, so it comes first.
+/// Writes `,"model":…` if set. It comes first, because a cached prefix is valid only for one model.
 pub(crate) fn write_model(out: &mut Out, settings: &Object) {
     if let Some(model) = settings.get("model") {
         out.key("model");
@@ -130,12 +136,13 @@ pub(crate) fn write_model(out: &mut Out, settings: &Object) {
     }
 }
 
-/// Returns an id that every provider accepts: letters, digits, `_` and `-`, at most 64. Two ids do not become one.
+/// Returns an id that every provider accepts: letters, digits, `_` and `-`, at most 64. Different
+/// ids stay different.
 pub(crate) fn safe_call_id(id: &str) -> Cow<'_, str> {
     fit_call_id(id, Provider::Anthropic)
 }
 
-/// Returns the id of a call or result; one is made of the call's node if it has none.
+/// Returns the id of a call or a result. A call without one gets an id made from its node.
 pub(crate) fn wire_call_id<'a>(part: &Part<'a>, calls: &[Part<'a>]) -> Cow<'a, str> {
     let id = match part.call_id() {
         Some(Value::String(id)) => Cow::Borrowed(&**id),
@@ -152,11 +159,12 @@ pub(crate) fn wire_call_id<'a>(part: &Part<'a>, calls: &[Part<'a>]) -> Cow<'a, s
     }
 }
 
-/// Returns the id of a call or result as the provider accepts it. What came from the provider itself goes back as it came.
+/// Returns the id of a call or a result as the provider accepts it. An id imported from this
+/// provider is unchanged.
 pub(crate) fn sent_call_id<'a>(out: &mut Out, part: &Part<'a>, calls: &[Part<'a>]) -> Cow<'a, str> {
     let provider = out.rendered.provider;
     let id = wire_call_id(part, calls);
-    // A result goes by its call: they must not part.
+    // A result follows its call: their ids must stay equal.
     let call = call_of(part, calls).filter(|_| part.kind == Kind::Result);
     if fits_call_id(&id, provider) || call.as_ref().unwrap_or(part).view().is_from(provider) {
         return id;
@@ -167,7 +175,7 @@ pub(crate) fn sent_call_id<'a>(out: &mut Out, part: &Part<'a>, calls: &[Part<'a>
     Cow::Owned(fit_call_id(&id, provider).into_owned())
 }
 
-/// Returns the name of the tool of a call as the provider accepts it.
+/// Returns the tool name of a call as the provider accepts it.
 pub(crate) fn sent_name<'a>(out: &mut Out, part: &Part<'a>) -> Cow<'a, str> {
     let name = tool_name(part);
     if part.view().is_from(out.rendered.provider) {
@@ -176,7 +184,7 @@ pub(crate) fn sent_name<'a>(out: &mut Out, part: &Part<'a>) -> Cow<'a, str> {
     sent_tool(out, name, part.node.id())
 }
 
-/// Returns the name of a tool as the provider accepts it, the same for its definition and its calls.
+/// Returns a tool name as the provider accepts it; the same for a definition and its calls.
 pub(crate) fn sent_tool<'a>(out: &mut Out, name: &'a str, node: &str) -> Cow<'a, str> {
     let sent = out.names.sent(name, out.rendered.provider);
     if *sent != *name {
@@ -190,12 +198,12 @@ pub(crate) fn call_of<'a>(result: &Part<'a>, calls: &[Part<'a>]) -> Option<Part<
     calls.iter().find(|call| call.call_id() == result.call_id()).copied()
 }
 
-/// Returns the name of the tool of a call.
+/// Returns the tool name of a call.
 pub(crate) fn tool_name<'a>(part: &Part<'a>) -> &'a str {
     part.view().name().unwrap_or("unknown")
 }
 
-/// Returns the arguments of a call as text: exactly as they came, or canonical JSON.
+/// Returns the arguments of a call as text: unchanged if they are text, else canonical JSON.
 pub(crate) fn arguments_text<'a>(view: &View<'a>) -> Cow<'a, str> {
     match view.content {
         Content::Absent => Cow::Borrowed("{}"),
@@ -203,7 +211,7 @@ pub(crate) fn arguments_text<'a>(view: &View<'a>) -> Cow<'a, str> {
     }
 }
 
-/// Returns the arguments of a call as an object. Anything else is wrapped, and that is noted.
+/// Returns the arguments of a call as an object. Wraps and reports any other value.
 pub(crate) fn arguments_object<'a>(out: &mut Out, view: &View<'a>, node: &str) -> Cow<'a, Value> {
     let value: Cow<'a, Value> = match view.content {
         Content::Absent => return Cow::Owned(Value::Object(Object::new())),
@@ -224,7 +232,8 @@ pub(crate) fn arguments_object<'a>(out: &mut Out, view: &View<'a>, node: &str) -
     Cow::Owned(Value::Object(wrapped))
 }
 
-/// Calls back for each part of a result that came as a list: as its provider's importer reads it.
+/// Calls `each` for every part of a result that was imported as a list, as read by its provider's
+/// importer.
 pub(crate) fn for_each_nested(view: &View<'_>, mut each: impl FnMut(View<'_>)) -> bool {
     let Content::Json(value) = view.content else { return false };
     let (Some(elements), Some(provider)) = (value.as_array(), view.provider()) else {
@@ -237,7 +246,7 @@ pub(crate) fn for_each_nested(view: &View<'_>, mut each: impl FnMut(View<'_>)) -
     true
 }
 
-/// Returns a result as one text. What is not text is left out, and that is noted.
+/// Returns a result as one text. Drops and reports everything else.
 pub(crate) fn result_text<'a>(out: &mut Out, view: &View<'a>, node: &str) -> Cow<'a, str> {
     let mut texts: Vec<String> = Vec::new();
     let nested = for_each_nested(view, |part| match part.kind {
@@ -247,7 +256,7 @@ pub(crate) fn result_text<'a>(out: &mut Out, view: &View<'a>, node: &str) -> Cow
     if nested { Cow::Owned(texts.join("\n")) } else { view.text() }
 }
 
-/// Returns the text of a part that is rendered as text, and notes what it is no more.
+/// Returns the text of a part that is rendered as text, and reports what is lost.
 pub(crate) fn plain_text<'a>(out: &mut Out, part: &Part<'a>) -> Cow<'a, str> {
     let id = part.node.id();
     if part.orphan {
@@ -259,7 +268,7 @@ pub(crate) fn plain_text<'a>(out: &mut Out, part: &Part<'a>) -> Cow<'a, str> {
     let own = part.own_role(out.rendered.provider).is_some();
     let word = part.node.attribute(names::ROLE).and_then(Value::as_str);
     if own {
-        // Whatever it means, it goes back to where it came from.
+        // Returned to its own provider unchanged, whatever it means.
     } else if part.is_stray_tool() {
         out.loss(LossKind::StrayTool, id, "");
     } else if part.role == Role::User
@@ -272,7 +281,7 @@ pub(crate) fn plain_text<'a>(out: &mut Out, part: &Part<'a>) -> Cow<'a, str> {
     part.view().text()
 }
 
-/// Appends fields of the provider's own, or notes that they are another's.
+/// Writes provider-specific fields, or reports them as lost if they belong to another provider.
 pub(crate) fn write_own(out: &mut Out, view: &View<'_>, attribute: &str, id: &str) {
     let provider = out.rendered.provider;
     if let Some(fields) = view.own_fields(attribute, provider) {
@@ -283,7 +292,7 @@ pub(crate) fn write_own(out: &mut Out, view: &View<'_>, attribute: &str, id: &st
     }
 }
 
-/// Notes fields that have no place.
+/// Reports fields that cannot be expressed.
 pub(crate) fn lose_fields(out: &mut Out, id: &str, names: &[impl AsRef<str>]) {
     if !names.is_empty() {
         let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
@@ -291,25 +300,25 @@ pub(crate) fn lose_fields(out: &mut Out, id: &str, names: &[impl AsRef<str>]) {
     }
 }
 
-/// Returns true if a part has fields of its own that this provider wants back.
+/// Returns whether a part has fields of its own that belong to this provider.
 pub(crate) fn has_own(view: &View<'_>, provider: Provider) -> bool {
     view.own_fields(names::EXTRA, provider).is_some()
 }
 
-/// Returns true if an id of a file means something to this provider. The two of OpenAI have their files in one place.
+/// Returns whether a file id is valid for this provider. The two OpenAI APIs share their files.
 pub(crate) fn knows_file(view: &View<'_>, provider: Provider) -> bool {
     let is_openai = |it| matches!(it, Provider::OpenAiChat | Provider::OpenAiResponses);
     view.provider().is_none_or(|own| own == provider || (is_openai(own) && is_openai(provider)))
 }
 
-/// Notes a name that has no place.
+/// Reports a name that cannot be expressed.
 pub(crate) fn drop_name(out: &mut Out, view: &View<'_>, id: &str) {
     if let Some(name) = view.name() {
         out.loss(LossKind::Field, id, format!("name `{name}`"));
     }
 }
 
-/// Notes a signature that another provider gave.
+/// Reports a signature of another provider as lost.
 pub(crate) fn drop_signature(out: &mut Out, view: &View<'_>, id: &str) {
     if view.attribute(names::SIGNATURE).is_some() && !view.is_from(out.rendered.provider) {
         out.loss(LossKind::Signature, id, view.text_attribute(names::PROVIDER).unwrap_or(""));

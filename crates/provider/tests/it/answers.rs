@@ -1,4 +1,4 @@
-//! Answers of models: the whole document that a provider returns is read as one message.
+//! Tests reading model responses: the complete document of a provider is one message.
 
 use contextree_provider::parts::names;
 use contextree_provider::read::Role;
@@ -34,7 +34,7 @@ const ANSWERS: [(Provider, &str); 4] = [
 ];
 
 #[test]
-fn whole_answer_is_one_message_with_its_usage_kept() {
+fn complete_response_is_one_message_and_keeps_its_usage() {
     for (provider, document) in ANSWERS {
         let answer = read(provider, document);
         assert_eq!(answer.role, Role::Assistant, "{provider}");
@@ -47,7 +47,7 @@ fn whole_answer_is_one_message_with_its_usage_kept() {
 }
 
 #[test]
-fn message_alone_is_read_as_an_answer() {
+fn bare_message_is_read_as_a_response() {
     let message = r#"{"role":"assistant","content":"Look."}"#;
     for provider in [Provider::OpenAiChat, Provider::OpenAiResponses, Provider::Anthropic] {
         assert_eq!(kinds(&read(provider, message)), ["text"], "{provider}");
@@ -55,13 +55,13 @@ fn message_alone_is_read_as_an_answer() {
 }
 
 #[test]
-fn response_without_output_is_an_empty_text() {
+fn response_without_output_becomes_an_empty_text() {
     let answer = read(Provider::OpenAiResponses, r#"{"id":"a","output":[]}"#);
     assert_eq!((answer.role, kinds(&answer)), (Role::Assistant, vec!["text"]));
 }
 
 #[test]
-fn answer_of_another_shape_is_refused_with_its_place() {
+fn response_of_unexpected_shape_is_refused_with_its_path() {
     let check = |provider, document: &str, expected: &str| {
         let error = read_answer(provider, parse(document.as_bytes())).unwrap_err();
         assert_eq!(error.to_string(), expected);
@@ -70,11 +70,11 @@ fn answer_of_another_shape_is_refused_with_its_place() {
     check(
         Provider::OpenAiChat,
         r#"{"choices":[{"message":{"content":"x"}}]}"#,
-        "expected a text at `choices[0].message.role`",
+        "expected a string at `choices[0].message.role`",
     );
     check(
         Provider::OpenAiResponses,
         r#"{"output":[{"type":"function_call"}]}"#,
-        "expected a text at `output[0].call_id`",
+        "expected a string at `output[0].call_id`",
     );
 }

@@ -1,4 +1,4 @@
-//! Requests of Anthropic: what comes back as it was, and what others get of it.
+//! Tests Anthropic requests: round trips, conversion to other providers, and lint rules.
 
 use contextree_engine::{Context, NewNode, Place};
 use contextree_import::Format;
@@ -21,7 +21,7 @@ fn own(messages: &str) -> contextree_provider::Rendered {
 }
 
 #[test]
-fn system_messages_among_others_stay_whole() {
+fn mid_conversation_system_messages_round_trip() {
     back(
         r#"{"role":"user","content":"a"},{"role":"system","content":[{"type":"text","text":"b"},{"type":"text","text":"c"}]},{"role":"assistant","content":"d"},{"role":"user","content":"e"}"#,
     );
@@ -34,7 +34,7 @@ fn system_messages_among_others_stay_whole() {
 }
 
 #[test]
-fn a_system_message_may_have_no_content() {
+fn system_message_may_have_no_content() {
     back(r#"{"role":"user","content":"a"},{"role":"system","output_config":{"effort":"high"}}"#);
     back(
         r#"{"role":"user","content":"a"},{"role":"system","content":null,"clear_at":"never"},{"role":"assistant","content":"b"}"#,
@@ -46,7 +46,7 @@ fn a_system_message_may_have_no_content() {
     assert_eq!(losses(&chat), ["opaque"], "{}", chat.text());
 }
 
-/// Checks that system text at a place where it is refused becomes the user's.
+/// Checks that system text in a refused position becomes user text.
 fn falls_back(messages: &str, expected: &[&str]) {
     let rendered = own(messages);
     assert_eq!(losses(&rendered), expected, "{}", rendered.text());
@@ -56,7 +56,7 @@ fn falls_back(messages: &str, expected: &[&str]) {
 }
 
 #[test]
-fn system_messages_where_they_are_refused_become_the_users() {
+fn misplaced_system_messages_become_user_text() {
     let user = r#"{"role":"user","content":"a"}"#;
     let system = r#"{"role":"system","content":"b"}"#;
     let said = r#"{"role":"assistant","content":"c"}"#;
@@ -73,7 +73,7 @@ fn system_messages_where_they_are_refused_become_the_users() {
 }
 
 #[test]
-fn a_system_message_whose_neighbours_were_removed_becomes_the_users() {
+fn system_message_whose_neighbours_were_removed_becomes_user_text() {
     for removed in ["a", "c"] {
         let mut context = Context::new();
         for (role, text) in [("user", "a"), ("system", "b"), ("assistant", "c"), ("user", "d")] {
@@ -95,7 +95,7 @@ fn a_system_message_whose_neighbours_were_removed_becomes_the_users() {
 }
 
 #[test]
-fn only_a_document_has_a_title() {
+fn only_documents_have_a_title() {
     back(
         r#"{"role":"user","content":[{"type":"text","text":"a","title":"T"},{"type":"image","source":{"type":"url","url":"https://e.com/a.png"},"title":"T"},{"type":"document","source":{"type":"text","media_type":"text/plain","data":"d"},"title":"T"}]}"#,
     );
@@ -105,7 +105,7 @@ fn only_a_document_has_a_title() {
 }
 
 #[test]
-fn empty_lists_come_back_and_give_way() {
+fn empty_lists_round_trip_and_yield_to_the_tree() {
     for field in [r#""tools":[]"#, r#""system":[]"#, r#""system":"""#, r#""tools":null"#] {
         let text =
             format!(r#"{{"model":"m",{field},"messages":[{{"role":"user","content":"a"}}]}}"#);
@@ -125,7 +125,7 @@ fn empty_lists_come_back_and_give_way() {
 }
 
 #[test]
-fn results_in_two_messages_go_back_in_two() {
+fn results_in_two_messages_stay_in_two() {
     let result = |id: &str| {
         format!(
             r#"{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"{id}","content":"x"}}]}}"#
@@ -139,7 +139,7 @@ fn results_in_two_messages_go_back_in_two() {
 }
 
 #[test]
-fn a_text_before_a_result_is_moved_and_that_is_said() {
+fn text_before_a_result_is_moved_and_reported() {
     let rendered = own(
         r#"{"role":"user","content":"a"},{"role":"assistant","content":[{"type":"tool_use","id":"1","name":"f","input":{}}]},{"role":"user","content":[{"type":"text","text":"t"},{"type":"tool_result","tool_use_id":"1","content":"x"}],"later":1}"#,
     );
@@ -149,7 +149,7 @@ fn a_text_before_a_result_is_moved_and_that_is_said() {
 }
 
 #[test]
-fn an_answer_of_the_model_as_a_line_leaves_its_fields_in_the_log() {
+fn model_response_as_a_line_keeps_its_metadata_as_a_log_entry() {
     let lines = r#"{"role":"user","content":[{"type":"text","text":"q","cache_control":{"type":"ephemeral"}}]}
 {"id":"msg_1","type":"message","role":"assistant","model":"m","content":[{"type":"text","text":"hi"}],"stop_reason":"end_turn","stop_sequence":null,"usage":{"input_tokens":1},"container":null}"#;
     let imported = imported(lines.as_bytes(), Format::Anthropic);
@@ -167,7 +167,7 @@ fn tool_of(request: &str, format: Format) -> String {
 }
 
 #[test]
-fn the_schema_of_a_tool_says_that_it_is_an_object() {
+fn tool_schema_gets_the_type_object() {
     for parameters in ["", r#","parameters":null"#, r#","parameters":{}"#] {
         let chat = format!(
             r#"{{"messages":[{{"role":"user","content":"a"}}],"tools":[{{"type":"function","function":{{"name":"f"{parameters}}}}}]}}"#
@@ -184,7 +184,7 @@ fn the_schema_of_a_tool_says_that_it_is_an_object() {
 }
 
 #[test]
-fn media_that_is_refused_is_reported() {
+fn refused_media_is_reported() {
     let text = |encoding: &str, mime: &str, content: &str| {
         let node = NewNode::text(content).kind("document").role("user");
         let node = if mime.is_empty() { node } else { node.mime(mime) };
@@ -214,7 +214,7 @@ fn media_that_is_refused_is_reported() {
 }
 
 #[test]
-fn calls_that_the_provider_answers_are_a_unit_with_their_results() {
+fn server_side_calls_form_a_unit_with_their_results() {
     let messages = r#"{"role":"user","content":"a"},{"role":"assistant","content":[{"type":"text","text":"b"},{"type":"server_tool_use","id":"s","name":"web_search","input":{}},{"type":"web_search_tool_result","tool_use_id":"s","content":[]},{"type":"tool_use","id":"1","name":"f","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"1","content":"x"}]}"#;
     back(messages);
     let imported = imported(request(messages).as_bytes(), Format::Anthropic);
@@ -228,7 +228,7 @@ fn calls_that_the_provider_answers_are_a_unit_with_their_results() {
 }
 
 #[test]
-fn what_is_refused_comes_back_to_where_it_came_from() {
+fn refused_blocks_round_trip_to_their_own_provider() {
     back(
         r#"{"role":"user","content":[{"type":"text","text":"a"},{"type":"image","source":{"type":"base64","media_type":"image/bmp","data":"-_"}},{"type":"image","source":{"type":"url","url":"gs://a","media_type":"image/png"}},{"type":"document","source":{"type":"text","media_type":"text/html","data":"d"}}]}"#,
     );
@@ -240,7 +240,7 @@ fn what_is_refused_comes_back_to_where_it_came_from() {
 
 const F: &str = r#"{"name":"f","input_schema":{"type":"object"}}"#;
 
-/// Checks what is found in a request with these messages and further fields.
+/// Checks the findings for a request with these messages and further fields.
 fn found(messages: &str, fields: &str, expected: &[&str]) {
     let comma = if fields.is_empty() { "" } else { "," };
     let request = match fields.contains("\"max_tokens\"") {
@@ -263,7 +263,7 @@ fn said(blocks: &str) -> String {
 const ASK: &str = r#"{"role":"user","content":"a"}"#;
 
 #[test]
-fn breakpoints_that_are_refused() {
+fn invalid_breakpoints_are_found() {
     let cached = r#""cache_control":{"type":"ephemeral"}"#;
     let hour = r#""cache_control":{"type":"ephemeral","ttl":"1h"}"#;
     let text = |control: &str| format!(r#"{{"type":"text","text":"x",{control}}}"#);
@@ -307,7 +307,7 @@ fn breakpoints_that_are_refused() {
 }
 
 #[test]
-fn settings_that_are_refused() {
+fn invalid_settings_are_found() {
     let thinking = |budget: &str| format!(r#""thinking":{{"type":"enabled"{budget}}}"#);
     found(ASK, &thinking(r#","budget_tokens":1024"#), &[]);
     found(ASK, &thinking(""), &["error thinking_budget"]);
@@ -341,7 +341,7 @@ fn settings_that_are_refused() {
 }
 
 #[test]
-fn tools_that_are_refused() {
+fn invalid_tools_are_found() {
     let tools = |tools: &str| format!(r#""tools":[{tools}]"#);
     for schema in [
         "",
@@ -374,7 +374,7 @@ fn tools_that_are_refused() {
 }
 
 #[test]
-fn blocks_that_are_refused() {
+fn invalid_blocks_are_found() {
     let here = |code: &str| [format!("{code} messages[0].content[0]")];
     let image = |source: &str| format!(r#"{{"type":"image","source":{{{source}}}}}"#);
     for (block, code) in [
@@ -425,7 +425,7 @@ fn blocks_that_are_refused() {
 }
 
 #[test]
-fn answers_that_cannot_be_begun() {
+fn invalid_prefilled_answers_are_found() {
     let trailing = "warning trailing_assistant messages[1]";
     let begun = |text: &str| format!(r#"{ASK},{{"role":"assistant","content":{text}}}"#);
     found(&begun("\"b\""), "", &[trailing]);
@@ -437,7 +437,7 @@ fn answers_that_cannot_be_begun() {
 }
 
 #[test]
-fn calls_that_the_provider_answers_have_their_results() {
+fn server_side_calls_without_results_are_found() {
     let call = r#"{"type":"server_tool_use","id":"s","name":"web_search","input":{"query":"q"}}"#;
     let result = r#"{"type":"web_search_tool_result","tool_use_id":"s","content":[]}"#;
     let end = r#"{"type":"text","text":"b"}"#;
@@ -467,7 +467,7 @@ fn calls_that_the_provider_answers_have_their_results() {
 }
 
 #[test]
-fn messages_of_the_user_in_a_row_are_one() {
+fn consecutive_user_messages_count_as_one() {
     let tools = format!(r#""tools":[{F}]"#);
     let result = |id: &str| user(&format!(r#"{{"type":"tool_result","tool_use_id":"{id}"}}"#));
     found(&format!("{ASK},{CALL},{},{}", result("1"), result("2")), &tools, &[]);

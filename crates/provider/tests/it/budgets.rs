@@ -1,4 +1,5 @@
-//! However a session is cut down, what is rendered is accepted; and rendering on from the last snapshot gives the same bytes.
+//! Tests that pruned sessions render to acceptable requests, and that incremental rendering gives
+//! the same bytes as full rendering.
 
 use contextree_import::Format;
 use contextree_provider::{
@@ -58,30 +59,30 @@ fn check(seed: u64) {
                 let what = format!("seed {seed}, turn {turn}");
                 let provider = kept.as_ref().map_or(owner, |kept| kept.provider);
                 if let Some(kept) = kept {
-                    let anew = try_render(tree.view(), provider, &what).unwrap();
+                    let full = try_render(tree.view(), provider, &what).unwrap();
                     assert!(
-                        kept == anew,
-                        "{what}, {provider}: rendered on and anew differ\n{}\n{}",
+                        kept == full,
+                        "{what}, {provider}: incremental and full rendering differ\n{}\n{}",
                         kept.text(),
-                        anew.text()
+                        full.text()
                     );
                     rendered_once += 1;
                 }
             }
         }
     }
-    assert!(rendered_once > TURNS / 2, "most of the time there is something to send");
+    assert!(rendered_once > TURNS / 2, "most turns have something to send");
 }
 
 #[test]
-fn sessions_under_tight_budgets_are_never_refused() {
+fn sessions_under_tight_budgets_render_without_errors() {
     for seed in 0..6 {
         check(seed);
     }
 }
 
 #[test]
-fn sessions_without_a_budget_are_rendered_on_as_anew() {
+fn incremental_rendering_of_sessions_equals_full_rendering() {
     for seed in 100..104 {
         let mut session = Session::new(seed, Provider::ALL[seed as usize % 4]);
         let mut renderers =
@@ -93,15 +94,15 @@ fn sessions_without_a_budget_are_rendered_on_as_anew() {
             let tree = session.context.head_tree().unwrap().clone();
             for renderer in &mut renderers {
                 let kept = renderer.render(&tree).unwrap().clone();
-                let anew = render(tree.view(), kept.provider, &RenderOptions::default()).unwrap();
-                assert!(kept == anew, "seed {seed}, turn {turn}, {}", kept.provider);
+                let full = render(tree.view(), kept.provider, &RenderOptions::default()).unwrap();
+                assert!(kept == full, "seed {seed}, turn {turn}, {}", kept.provider);
             }
         }
     }
 }
 
 #[test]
-fn imported_sessions_are_cut_down_as_safely() {
+fn pruned_imported_sessions_render_without_errors() {
     for format in Format::ALL.into_iter().filter(|format| *format != Format::Auto) {
         for (name, text) in samples(format) {
             for seed in 0..40 {

@@ -1,4 +1,4 @@
-//! What one provider accepts and another does not: ids, names, media, definitions of tools.
+//! Tests conversion between providers that accept different ids, names, media and tool definitions.
 
 use contextree_engine::{Context, NewNode, Place};
 use contextree_import::Format;
@@ -44,7 +44,7 @@ fn result(id: &str) -> NewNode {
     NewNode::text("done").role("tool").kind("result").attribute("data_call_id", id)
 }
 
-/// The values of a field, wherever it stands.
+/// Collects the values of a field at any depth.
 fn all<'a>(value: &'a Value, field: &str, found: &mut Vec<&'a str>) {
     match value {
         Value::Object(fields) => {
@@ -61,7 +61,7 @@ fn all<'a>(value: &'a Value, field: &str, found: &mut Vec<&'a str>) {
 }
 
 #[test]
-fn long_ids_are_shortened_alike_and_stay_apart() {
+fn long_ids_are_shortened_consistently_and_stay_unique() {
     let long = |end: &str| format!("{}{end}", "x".repeat(80));
     for provider in Provider::ALL {
         let nodes = vec![
@@ -79,7 +79,7 @@ fn long_ids_are_shortened_alike_and_stay_apart() {
 }
 
 #[test]
-fn ids_that_differ_in_what_is_not_allowed_stay_apart() {
+fn ids_that_differ_only_in_invalid_characters_stay_unique() {
     let nodes = vec![user("go"), call("a.b", "f"), call("a:b", "f"), result("a.b"), result("a:b")];
     let value = request(nodes, Provider::Anthropic).value();
     let (mut ids, mut answered) = (Vec::new(), Vec::new());
@@ -90,7 +90,7 @@ fn ids_that_differ_in_what_is_not_allowed_stay_apart() {
 }
 
 #[test]
-fn an_id_that_is_used_again_gets_a_number_where_it_must() {
+fn reused_id_gets_a_suffix_where_ids_must_be_unique() {
     let turn = || [user("go"), call("a", "f"), result("a"), NewNode::text("x").role("assistant")];
     let nodes = || [turn(), turn(), turn()].into_iter().flatten().collect::<Vec<NewNode>>();
     let rendered = request(nodes(), Provider::Anthropic);
@@ -106,7 +106,7 @@ fn an_id_that_is_used_again_gets_a_number_where_it_must() {
 }
 
 #[test]
-fn names_are_changed_alike_in_definitions_and_calls() {
+fn names_change_consistently_in_definitions_and_calls() {
     let text = r#"{"contents":[{"role":"user","parts":[{"text":"q"}]},{"role":"model","parts":[{"functionCall":{"name":"ns.tool:x","args":{}}},{"functionCall":{"name":"ns_tool_x","args":{}}},{"functionCall":{"name":"other.tool","args":{}}}]},{"role":"user","parts":[{"functionResponse":{"name":"ns.tool:x","response":{}}},{"functionResponse":{"name":"ns_tool_x","response":{}}},{"functionResponse":{"name":"other.tool","response":{}}}]}],"tools":[{"functionDeclarations":[{"name":"ns.tool:x"},{"name":"ns_tool_x"}]}]}"#;
     for provider in [Provider::OpenAiChat, Provider::OpenAiResponses] {
         let rendered = cross(text, Format::Gemini, provider);
@@ -127,7 +127,7 @@ fn names_are_changed_alike_in_definitions_and_calls() {
 }
 
 #[test]
-fn media_stands_only_where_the_user_speaks() {
+fn media_is_rendered_only_in_user_messages() {
     let image = r#"{"type":"input_image","image_url":"https://x","detail":"low"}"#;
     for role in ["developer", "assistant"] {
         let text = format!(
@@ -140,7 +140,7 @@ fn media_stands_only_where_the_user_speaks() {
 }
 
 #[test]
-fn how_closely_an_image_is_looked_at_is_carried_across() {
+fn image_detail_is_converted_between_providers() {
     let chat = r#"{"messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"u","detail":"low"}}]}]}"#;
     let responses = r#"{"input":[{"role":"user","content":[{"type":"input_image","image_url":"u","detail":"low"}]}]}"#;
     let there = cross(chat, Format::OpenAiChat, Provider::OpenAiResponses);
@@ -152,7 +152,7 @@ fn how_closely_an_image_is_looked_at_is_carried_across() {
 }
 
 #[test]
-fn definitions_of_tools_are_carried_across() {
+fn tool_definitions_are_converted_between_providers() {
     let function = r#""name":"f","description":"d","parameters":{"type":"object"},"strict":true"#;
     let grammar = r#""definition":"start: /a/","syntax":"lark""#;
     let chat = format!(
@@ -175,7 +175,7 @@ fn definitions_of_tools_are_carried_across() {
 }
 
 #[test]
-fn fields_of_a_message_that_joins_another_are_not_dropped_silently() {
+fn dropped_fields_of_a_merged_message_are_reported() {
     let text = r#"{"messages":[{"role":"user","content":"q"},{"role":"user","content":[{"type":"text","text":"x","prompt_cache_breakpoint":{"mode":"explicit"}}],"name":"Bob"}]}"#;
     for provider in [Provider::OpenAiResponses, Provider::Anthropic, Provider::Gemini] {
         let rendered = cross(text, Format::OpenAiChat, provider);
@@ -185,7 +185,7 @@ fn fields_of_a_message_that_joins_another_are_not_dropped_silently() {
 }
 
 #[test]
-fn a_request_may_consist_of_what_the_provider_keeps() {
+fn request_may_consist_of_server_side_state() {
     let setting = |name: &str, value: Value| {
         let mut options = RenderOptions::default();
         options.settings.insert(name, value);
@@ -204,18 +204,18 @@ fn a_request_may_consist_of_what_the_provider_keeps() {
     assert!(render(context.working(), Provider::OpenAiChat, &options).is_err());
 }
 
-/// Renders on and anew, and returns what both gave.
+/// Renders incrementally and from scratch, and checks that both agree.
 fn both(renderer: &mut RequestRenderer, context: &Context) -> Rendered {
     let tree = context.head_tree().unwrap().clone();
     let kept = renderer.render(&tree).unwrap().clone();
-    let anew = render(tree.view(), kept.provider, &RenderOptions::default()).unwrap();
-    assert_eq!(kept.text(), anew.text());
-    assert_eq!(kept, anew);
+    let full = render(tree.view(), kept.provider, &RenderOptions::default()).unwrap();
+    assert_eq!(kept.text(), full.text());
+    assert_eq!(kept, full);
     kept
 }
 
 #[test]
-fn a_result_that_comes_late_or_goes_changes_what_was_written_long_ago() {
+fn late_or_removed_result_rewrites_its_old_call() {
     for provider in Provider::ALL {
         let mut renderer = RequestRenderer::new(provider, RenderOptions::default());
         let mut context = Context::new();
@@ -234,17 +234,17 @@ fn a_result_that_comes_late_or_goes_changes_what_was_written_long_ago() {
         assert_eq!(turn(vec![user("well?"), call("c", "f"), said(), result("c")]), 1);
         let anywhere = provider == Provider::OpenAiResponses;
         let late = turn(vec![result("a").ttl(1), user("so"), said()]);
-        assert_eq!(late, usize::from(!anywhere), "{provider}: the result of long ago came");
+        assert_eq!(late, usize::from(!anywhere), "{provider}: the late result was added");
         turn(vec![user("?"), said()]);
         let gone = turn(vec![user("?"), said()]);
-        assert_eq!(gone, 1, "{provider}: the result is gone");
+        assert_eq!(gone, 1, "{provider}: the result was removed");
         let again = turn(vec![result("a"), user("!")]);
-        assert_eq!(again, usize::from(!anywhere), "{provider}: it came again");
+        assert_eq!(again, usize::from(!anywhere), "{provider}: the result was added again");
     }
 }
 
 #[test]
-fn ids_that_are_used_again_are_rendered_on_as_anew() {
+fn incremental_rendering_of_reused_ids_equals_full_rendering() {
     let mut renderer = RequestRenderer::new(Provider::Anthropic, RenderOptions::default());
     let mut context = Context::new();
     for number in 0..12 {
@@ -267,7 +267,7 @@ fn ids_that_are_used_again_are_rendered_on_as_anew() {
 }
 
 #[test]
-fn calls_that_nobody_answers_do_not_slow_down_what_follows() {
+fn old_unanswered_call_is_still_paired_with_its_result() {
     let mut renderer = RequestRenderer::new(Provider::OpenAiResponses, RenderOptions::default());
     let mut context = Context::new();
     for number in 0..400 {
@@ -280,7 +280,7 @@ fn calls_that_nobody_answers_do_not_slow_down_what_follows() {
         let missing = renderer.render(&tree).unwrap().losses.len();
         assert_eq!(missing, number + 1);
     }
-    // However old the call is, its result finds it.
+    // The result is paired with its call, however old that is.
     context.add(Place::head(), result("call_7")).unwrap();
     context.commit().unwrap();
     assert_eq!(both(&mut renderer, &context).losses.len(), 399);

@@ -1,4 +1,4 @@
-//! However a request of OpenAI's is written, it comes back as it was, and nothing is said to be lost.
+//! Tests that OpenAI requests round-trip unchanged in every form, without losses.
 
 use contextree_import::{Format, ImportOptions, import};
 use contextree_json::Value;
@@ -6,7 +6,7 @@ use contextree_provider::{Provider, RenderOptions, render};
 
 use crate::support::{assert_same, parse};
 
-/// Imports and renders a request; also one of which nothing was committed.
+/// Imports and renders a request, with and without a commit.
 fn there_and_back(request: &str, format: Format) -> (Value, Vec<&'static str>) {
     let imported = import(request.as_bytes(), format, ImportOptions::default());
     let imported = imported.unwrap_or_else(|error| panic!("{error}: {request}"));
@@ -38,7 +38,7 @@ const FUNCTION: &str = r#"{"type":"function_call","call_id":"a","name":"f","argu
 const OUTPUT: &str = r#"{"type":"function_call_output","call_id":"a","output":"ok"}"#;
 
 #[test]
-fn a_call_stays_what_it_is_however_the_content_is_written() {
+fn call_round_trips_with_every_form_of_content() {
     let contents = ["", r#""content":null,"#, r#""content":"","#, r#""content":[],"#];
     let contents = contents
         .into_iter()
@@ -57,7 +57,7 @@ fn a_call_stays_what_it_is_however_the_content_is_written() {
 }
 
 #[test]
-fn empty_lists_come_back_as_they_are() {
+fn empty_lists_round_trip() {
     chat(&format!(r#"{USER},{{"role":"assistant","content":"x","tool_calls":[]}}"#));
     let request = format!(r#"{{"messages":[{USER}],"tools":[]}}"#);
     check(&request, Format::OpenAiChat);
@@ -69,7 +69,7 @@ fn empty_lists_come_back_as_they_are() {
 }
 
 #[test]
-fn fields_stay_where_they_were() {
+fn fields_keep_their_place() {
     let call =
         r#"{"id":"a","type":"function","function":{"name":"f","arguments":"{}","x":1},"x":2}"#;
     let custom =
@@ -90,7 +90,7 @@ fn fields_stay_where_they_were() {
 }
 
 #[test]
-fn what_is_not_there_is_not_added() {
+fn missing_fields_are_not_added() {
     let tool = |fields: &str| {
         let own = format!(r#"{{"type":"function","name":"f"{fields}}}"#);
         check(&format!(r#"{{"input":[{USER}],"tools":[{own}]}}"#), Format::OpenAiResponses);
@@ -108,7 +108,7 @@ fn what_is_not_there_is_not_added() {
 }
 
 #[test]
-fn words_that_nobody_knows_go_back_to_who_said_them() {
+fn unknown_words_round_trip_to_their_own_provider() {
     chat(
         r#"{"role":"critic","content":"x"},{"role":"critic","content":[{"type":"text","text":"y"}]}"#,
     );
@@ -131,7 +131,7 @@ fn words_that_nobody_knows_go_back_to_who_said_them() {
 }
 
 #[test]
-fn results_without_content_stay_without() {
+fn results_without_content_round_trip() {
     let call = format!(r#"{USER},{{"role":"assistant","content":null,"tool_calls":[{CALL}]}}"#);
     chat(&format!(r#"{call},{{"role":"tool","tool_call_id":"a","content":null}}"#));
     chat(&format!(r#"{call},{{"role":"tool","tool_call_id":"a"}}"#));
@@ -139,7 +139,7 @@ fn results_without_content_stay_without() {
 }
 
 #[test]
-fn an_input_that_is_a_text_stays_one_as_long_as_it_is_alone() {
+fn string_input_stays_a_string_while_it_is_the_only_message() {
     for text in ["hello", ""] {
         let request = format!(r#"{{"model":"m","input":"{text}","temperature":0}}"#);
         check(&request, Format::OpenAiResponses);
@@ -157,7 +157,7 @@ fn an_input_that_is_a_text_stays_one_as_long_as_it_is_alone() {
 }
 
 #[test]
-fn outputs_come_back_as_the_type_that_they_came_as() {
+fn outputs_keep_their_type() {
     let custom = r#"{"type":"custom_tool_call","call_id":"a","name":"c","input":"x"}"#;
     responses(&format!("{USER},{custom},{OUTPUT}"));
     responses(&format!(
@@ -171,14 +171,14 @@ fn outputs_come_back_as_the_type_that_they_came_as() {
 }
 
 #[test]
-fn what_the_model_said_in_a_list_stays_in_it() {
+fn assistant_content_in_a_list_stays_in_a_list() {
     responses(&format!(
         r#"{USER},{{"role":"assistant","content":[{{"type":"input_text","text":"x"}},{{"type":"input_file","file_data":"AAA","filename":"n"}},{{"type":"input_image","image_url":"u"}}]}},{{"role":"assistant","content":[{{"type":"refusal","refusal":"no"}}]}}"#
     ));
 }
 
 #[test]
-fn outputs_stay_where_they_are() {
+fn outputs_keep_their_position() {
     let other = r#"{"role":"assistant","content":"yes"}"#;
     responses(&format!("{USER},{FUNCTION},{USER},{OUTPUT}"));
     responses(&format!("{USER},{FUNCTION},{USER},{other},{USER},{other},{USER},{OUTPUT},{other}"));
@@ -192,7 +192,7 @@ fn outputs_stay_where_they_are() {
 }
 
 #[test]
-fn what_the_provider_has_may_be_answered() {
+fn results_may_answer_calls_stored_by_the_provider() {
     for (name, id) in [("previous_response_id", "resp_1"), ("conversation", "conv_1")] {
         let request = format!(r#"{{"model":"m","input":[{OUTPUT},{USER}],"{name}":"{id}"}}"#);
         check(&request, Format::OpenAiResponses);
@@ -212,7 +212,7 @@ fn what_the_provider_has_may_be_answered() {
 }
 
 #[test]
-fn what_configures_the_model_is_not_said_by_it() {
+fn configuration_items_are_not_assistant_messages() {
     let tools = r#"{"type":"additional_tools","role":"developer","tools":[]}"#;
     let update = r#"{"type":"configuration_update","reasoning":{"effort":"low"}}"#;
     let compaction = r#"{"type":"compaction","encrypted_content":"x"}"#;
@@ -223,6 +223,6 @@ fn what_configures_the_model_is_not_said_by_it() {
         let request = format!(r#"{{"input":[{first},{USER},{said}]}}"#);
         let imported =
             import(request.as_bytes(), Format::OpenAiResponses, ImportOptions::default()).unwrap();
-        assert_eq!(imported.report.commits, 1, "it belongs to the turn that it begins: {first}");
+        assert_eq!(imported.report.commits, 1, "it belongs to the turn that it starts: {first}");
     }
 }

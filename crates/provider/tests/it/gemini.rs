@@ -1,4 +1,5 @@
-//! Requests of Gemini: however they are spelled they come back as they were, and others read them.
+//! Tests Gemini requests: round trips in either spelling, conversion to other providers, and lint
+//! rules.
 
 use contextree_engine::{Context, Edit, NewNode, Place};
 use contextree_import::{Format, ImportOptions, import};
@@ -13,7 +14,7 @@ fn back(contents: &str) {
     comes_back(&format!(r#"{{"contents":{contents}}}"#), Format::Gemini);
 }
 
-/// A request as the SDK for Python dumps it.
+/// A request as the Python SDK dumps it.
 const SNAKE: &str = r#"{"contents":[
     {"role":"user","parts":[{"text":"a","function_call":null},{"inline_data":{"mime_type":"image/png","data":"-_8","display_name":null}},{"file_data":{"file_uri":"https://e.com/a.pdf","mime_type":"application/pdf"},"video_metadata":null}]},
     {"role":"model","parts":[{"text":null,"function_call":{"name":"f","args":{"x":1},"id":null,"will_continue":null},"thought_signature":"c2ln","thought":null}]},
@@ -24,7 +25,7 @@ const SNAKE: &str = r#"{"contents":[
   "generation_config":{"max_output_tokens":3}}"#;
 
 #[test]
-fn snake_case_and_nulls_come_back() {
+fn snake_case_and_nulls_round_trip() {
     comes_back(SNAKE, Format::Gemini);
     back(r#"[{"role":"user","parts":[{"text":"a","functionCall":null}]}]"#);
     back(
@@ -34,7 +35,7 @@ fn snake_case_and_nulls_come_back() {
 }
 
 #[test]
-fn snake_case_is_read_by_others() {
+fn snake_case_is_converted_for_other_providers() {
     let rendered = crossed(SNAKE, Format::Gemini, Provider::Anthropic);
     assert_eq!(losses(&rendered), ["signature"], "{}", rendered.text());
     assert_eq!(at(&rendered, "system.0.text"), "\"s\"");
@@ -49,7 +50,7 @@ fn snake_case_is_read_by_others() {
 }
 
 #[test]
-fn data_is_standard_base64_for_others() {
+fn data_is_standard_base64_for_other_providers() {
     let request = r#"{"contents":[{"role":"user","parts":[{"inlineData":{"mimeType":"image/png","data":"-_8"}},{"text":"a"}]}]}"#;
     let chat = crossed(request, Format::Gemini, Provider::OpenAiChat);
     assert!(chat.text().contains("data:image/png;base64,+/8="), "{}", chat.text());
@@ -57,7 +58,7 @@ fn data_is_standard_base64_for_others() {
 }
 
 #[test]
-fn schemas_are_json_schema_for_others() {
+fn schemas_are_json_schema_for_other_providers() {
     let request = r#"{"contents":[{"role":"user","parts":[{"text":"a"}]}],"tools":[{"functionDeclarations":[{"name":"f","parameters":{"type":"OBJECT","nullable":true,"properties":{"x":{"type":"STRING","nullable":true,"enum":["a"]},"y":{"type":"ARRAY","minItems":"1","items":{"anyOf":[{"type":"INTEGER"},{"type":"NUMBER"}],"nullable":true}},"type":{"type":"STRING"}}}}]}]}"#;
     comes_back(request, Format::Gemini);
     let expected = r#"{"properties":{"type":{"type":"string"},"x":{"enum":["a",null],"type":["string","null"]},"y":{"items":{"anyOf":[{"type":"integer"},{"type":"number"},{"type":"null"}]},"minItems":1,"type":"array"}},"type":"#;
@@ -70,7 +71,7 @@ fn schemas_are_json_schema_for_others() {
 }
 
 #[test]
-fn a_schema_that_was_changed_is_not_overruled() {
+fn edited_schema_replaces_the_imported_dialect() {
     let request = r#"{"contents":[{"role":"user","parts":[{"text":"a"}]}],"tools":[{"functionDeclarations":[{"name":"f","parameters":{"type":"OBJECT"}}]}]}"#;
     let options = ImportOptions { commit_last: false, ..ImportOptions::default() };
     let mut context = import(request.as_bytes(), Format::Gemini, options).unwrap().context;
@@ -86,7 +87,7 @@ fn a_schema_that_was_changed_is_not_overruled() {
 }
 
 #[test]
-fn functions_beside_other_tools_are_functions() {
+fn functions_next_to_other_tools_are_functions() {
     let request = r#"{"contents":[{"role":"user","parts":[{"text":"a"}]}],"tools":[{"functionDeclarations":[{"name":"f"},{"name":"g"}],"googleSearch":{},"codeExecution":{}},{"urlContext":{}},{"functionDeclarations":[]},{"functionDeclarations":[{"name":"h"}]}]}"#;
     comes_back(request, Format::Gemini);
     let rendered = crossed(request, Format::Gemini, Provider::Anthropic);
@@ -96,7 +97,7 @@ fn functions_beside_other_tools_are_functions() {
 }
 
 #[test]
-fn contents_come_back_in_every_form_that_the_sdk_takes() {
+fn contents_round_trip_in_every_form_that_the_sdk_accepts() {
     back("\"a\"");
     back(r#"["a","b"]"#);
     back(r#"[{"text":"a"},{"inlineData":{"mimeType":"image/png","data":"YQ=="}}]"#);
@@ -122,7 +123,7 @@ fn contents_come_back_in_every_form_that_the_sdk_takes() {
 }
 
 #[test]
-fn a_single_content_becomes_a_list_when_there_are_more() {
+fn single_content_becomes_a_list_when_another_is_added() {
     let mut context = imported(br#"{"contents":"a"}"#, Format::Gemini).context;
     let mut renderer = RequestRenderer::new(Provider::Gemini, RenderOptions::default());
     let first = renderer.render(context.head_tree().unwrap()).unwrap().value();
@@ -133,14 +134,14 @@ fn a_single_content_becomes_a_list_when_there_are_more() {
         context.commit().unwrap();
         let tree = context.head_tree().unwrap();
         let kept = renderer.render(tree).unwrap().clone();
-        let anew = render(tree.view(), Provider::Gemini, &RenderOptions::default()).unwrap();
-        assert_eq!(kept, anew);
+        let full = render(tree.view(), Provider::Gemini, &RenderOptions::default()).unwrap();
+        assert_eq!(kept, full);
         assert!(kept.value().get("contents").unwrap().as_array().is_some(), "{}", kept.text());
     }
 }
 
 #[test]
-fn parts_keep_their_order_and_contents_their_borders() {
+fn parts_keep_their_order_and_adjacent_contents_stay_separate() {
     let response =
         |id: &str| format!(r#"{{"functionResponse":{{"name":"f","id":"{id}","response":{{}}}}}}"#);
     let (one, two) = (response("1"), response("2"));
@@ -158,7 +159,7 @@ fn parts_keep_their_order_and_contents_their_borders() {
 }
 
 #[test]
-fn a_response_that_goes_on_is_no_orphan() {
+fn continued_response_is_not_an_orphan() {
     let response = |output: u8, more: &str| {
         format!(
             r#"{{"role":"user","parts":[{{"functionResponse":{{"name":"f","id":"1","response":{{"o":{output}}}{more}}}}}]}}"#
@@ -175,7 +176,7 @@ fn a_response_that_goes_on_is_no_orphan() {
 }
 
 #[test]
-fn fields_survive_whatever_they_are_called_and_wherever_their_part_went() {
+fn fields_survive_any_name_and_the_removal_of_other_parts() {
     back(r#"[{"role":"user","parts":[{"text":"a","inner":{"q":1}}]}]"#);
     back(&format!(
         r#"[{USER},{CALL},{{"role":"function","parts":[{{"text":"see"}},{{"functionResponse":{{"name":"f","id":"1","response":{{}},"scheduling":"SILENT"}},"inner":2}}],"more":1}}]"#
@@ -183,7 +184,7 @@ fn fields_survive_whatever_they_are_called_and_wherever_their_part_went() {
 }
 
 #[test]
-fn responses_without_a_response_and_errors_arrive() {
+fn empty_responses_and_errors_round_trip() {
     back(&format!(
         r#"[{USER},{CALL},{{"role":"user","parts":[{{"functionResponse":{{"name":"f","id":"1"}}}}]}}]"#
     ));
@@ -216,7 +217,7 @@ fn responses_without_a_response_and_errors_arrive() {
 }
 
 #[test]
-fn messages_of_others_in_a_row_become_one_content() {
+fn consecutive_messages_of_other_providers_become_one_content() {
     let request = r#"{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b"},{"role":"assistant","content":[{"type":"tool_use","id":"1","name":"f","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"1","content":"x"}]}]}"#;
     let rendered = crossed(request, Format::Anthropic, Provider::Gemini);
     let contents = rendered.value();
@@ -225,7 +226,7 @@ fn messages_of_others_in_a_row_become_one_content() {
 }
 
 #[test]
-fn a_call_behind_a_message_of_which_nothing_is_left_is_given_a_user() {
+fn call_after_a_dropped_message_gets_a_user_message() {
     let request = r#"{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b"},{"role":"user","content":[{"type":"container_upload","file_id":"f"}]},{"role":"assistant","content":[{"type":"tool_use","id":"1","name":"f","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"1","content":"x"}]}]}"#;
     let rendered = crossed(request, Format::Anthropic, Provider::Gemini);
     assert_eq!(losses(&rendered), ["opaque", "first_user"]);
@@ -233,7 +234,7 @@ fn a_call_behind_a_message_of_which_nothing_is_left_is_given_a_user() {
 }
 
 #[test]
-fn an_answer_of_the_model_as_a_line_is_its_content() {
+fn model_response_as_a_line_is_read_as_its_content() {
     let lines = r#"{"role":"user","parts":[{"text":"a"}]}
 {"candidates":[{"content":{"role":"model","parts":[{"text":"b"}]},"finishReason":"STOP"}],"usageMetadata":{"totalTokenCount":2}}
 {"role":"user","parts":[{"text":"c"}]}
@@ -248,7 +249,7 @@ fn an_answer_of_the_model_as_a_line_is_its_content() {
     assert!(node.attribute("log:entry").unwrap().get("usageMetadata").is_some());
 }
 
-/// Checks what is found in a request with these contents and further fields.
+/// Checks the findings for a request with these contents and further fields.
 fn found(contents: &str, fields: &str, expected: &[&str]) {
     let comma = if fields.is_empty() { "" } else { "," };
     let request = format!(r#"{{"contents":[{contents}]{comma}{fields}}}"#);
@@ -256,7 +257,7 @@ fn found(contents: &str, fields: &str, expected: &[&str]) {
 }
 
 #[test]
-fn what_is_spelled_otherwise_is_not_refused() {
+fn snake_case_requests_pass_the_linter() {
     assert_eq!(findings(SNAKE, Provider::Gemini), [""; 0]);
     for contents in ["\"a\"", USER, r#"["a"]"#, r#"[{"text":"a"}]"#, r#"{"parts":{"text":"a"}}"#] {
         let request = format!(r#"{{"contents":{contents}}}"#);
@@ -267,7 +268,7 @@ fn what_is_spelled_otherwise_is_not_refused() {
 }
 
 #[test]
-fn parts_that_are_refused() {
+fn invalid_parts_are_found() {
     let place = "contents[0].parts[0]";
     for (part, code) in [
         ("{}", "error empty_content"),
@@ -287,7 +288,7 @@ fn parts_that_are_refused() {
 }
 
 #[test]
-fn settings_that_are_refused() {
+fn invalid_settings_are_found() {
     let declared =
         |declaration: &str| format!(r#""tools":[{{"functionDeclarations":[{declaration}]}}]"#);
     let place = "tools[0].functionDeclarations[0]";
@@ -317,7 +318,7 @@ fn settings_that_are_refused() {
 }
 
 #[test]
-fn responses_that_are_refused() {
+fn invalid_responses_are_found() {
     let response = |name: &str, more: &str| {
         format!(
             r#"{{"role":"user","parts":[{{"functionResponse":{{"name":"{name}","id":"1","response":{{}}{more}}}}}]}}"#

@@ -1,10 +1,10 @@
-//! What providers refuse, and where.
+//! Tests lint findings and their paths.
 
 use contextree_provider::{Provider, Severity, lint_value};
 
 use crate::support::parse;
 
-/// Checks the codes and places of what would be refused.
+/// Checks the codes and paths of the findings.
 fn check(provider: Provider, request: &str, expected: &[(&str, &str)]) {
     let findings = lint_value(&parse(request.as_bytes()), provider);
     let found: Vec<(&str, &str)> = findings
@@ -283,7 +283,7 @@ fn items_of_responses() {
 }
 
 #[test]
-fn items_of_the_providers_own_are_answered_too() {
+fn provider_specific_calls_need_results_too() {
     for kind in ["computer_call", "shell_call", "apply_patch_call"] {
         let call = format!(r#"{{"type":"{kind}","call_id":"s"}}"#);
         let output = format!(r#"{{"type":"{kind}_output","call_id":"s","output":"x"}}"#);
@@ -298,7 +298,7 @@ fn items_of_the_providers_own_are_answered_too() {
 }
 
 #[test]
-fn what_the_provider_keeps_is_not_missed() {
+fn server_side_state_is_not_reported_as_missing() {
     let result = r#"{"type":"function_call_output","call_id":"a","output":"x"}"#;
     let call = r#"{"type":"function_call","call_id":"a","name":"f","arguments":"{}","async":true}"#;
     let check = |request: &str, expected: &[(&str, &str)]| {

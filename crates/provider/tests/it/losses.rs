@@ -1,4 +1,4 @@
-//! What cannot be said is said to be lost, and the request stays one that is accepted.
+//! Tests that losses are reported and that the request stays acceptable.
 
 use contextree_engine::{Context, NewNode, Place};
 use contextree_import::Format;
@@ -47,7 +47,7 @@ fn context(nodes: Vec<NewNode>) -> Context {
 }
 
 #[test]
-fn every_sample_of_every_provider_reaches_every_other() {
+fn every_sample_renders_without_errors_for_every_provider() {
     let formats = [Format::OpenAiChat, Format::OpenAiResponses, Format::Anthropic, Format::Gemini];
     for format in formats {
         for (name, text) in samples(format) {
@@ -57,14 +57,17 @@ fn every_sample_of_every_provider_reaches_every_other() {
                 assert_sound(&rendered);
                 let foreign = provider != format.provider();
                 let lost = rendered.losses.iter().any(|loss| loss.kind == LossKind::Settings);
-                assert_eq!(lost, foreign, "{name} as {provider}: settings are their owner's");
+                assert_eq!(
+                    lost, foreign,
+                    "{name} as {provider}: settings are sent to their own provider only"
+                );
             }
         }
     }
 }
 
 #[test]
-fn results_are_moved_to_their_calls_where_they_have_to_and_that_is_reported() {
+fn results_are_moved_to_their_calls_where_required_and_reported() {
     let user = |text: &str| NewNode::text(text).role("user");
     let context =
         context(vec![user("go"), call("a"), call("b"), user("wait"), result("b"), result("a")]);
@@ -80,7 +83,7 @@ fn results_are_moved_to_their_calls_where_they_have_to_and_that_is_reported() {
 }
 
 #[test]
-fn a_call_without_a_result_is_answered_and_reported() {
+fn call_without_a_result_gets_a_placeholder_and_is_reported() {
     let user = |text: &str| NewNode::text(text).role("user");
     let context = context(vec![user("go"), call("a"), call("b"), result("b"), user("and?")]);
     for provider in Provider::ALL {
@@ -92,17 +95,17 @@ fn a_call_without_a_result_is_answered_and_reported() {
 }
 
 #[test]
-fn a_result_without_a_call_becomes_text_and_is_reported() {
+fn result_without_a_call_becomes_text_and_is_reported() {
     let context = context(vec![NewNode::text("go").role("user"), result("x")]);
     for provider in Provider::ALL {
         let rendered = request(&context, provider);
         assert_eq!(codes(&rendered), ["orphan_result"], "{provider}");
-        assert!(rendered.text().contains("done"), "what it says still arrives");
+        assert!(rendered.text().contains("done"), "its content is kept");
     }
 }
 
 #[test]
-fn a_conversation_that_begins_with_the_model_is_given_a_user() {
+fn conversation_that_begins_with_the_model_gets_a_user_message() {
     let context = context(vec![NewNode::text("Hello.").role("assistant")]);
     for (provider, expected) in [
         (Provider::OpenAiChat, &[][..]),
@@ -115,7 +118,7 @@ fn a_conversation_that_begins_with_the_model_is_given_a_user() {
 }
 
 #[test]
-fn reasoning_without_signature_or_consequence_is_left_out() {
+fn reasoning_without_signature_or_successor_is_dropped() {
     let reasoning = || NewNode::text("Hm.").role("assistant").kind("reasoning");
     let signed =
         reasoning().attribute("data_provider", "anthropic").attribute("data_signature", "c2ln");
@@ -128,7 +131,7 @@ fn reasoning_without_signature_or_consequence_is_left_out() {
 }
 
 #[test]
-fn system_text_among_messages_goes_where_it_can() {
+fn mid_conversation_system_text_is_rendered_where_accepted() {
     let nodes = vec![
         NewNode::text("go").role("user"),
         NewNode::text("Be brief.").role("system"),
@@ -145,7 +148,7 @@ fn system_text_among_messages_goes_where_it_can() {
 }
 
 #[test]
-fn a_tools_text_without_a_call_is_the_users() {
+fn tool_text_without_a_call_becomes_user_text() {
     let context = context(vec![NewNode::text("Forecast: rain").role("tool")]);
     for provider in Provider::ALL {
         assert_eq!(codes(&request(&context, provider)), ["stray_tool"], "{provider}");
@@ -153,7 +156,7 @@ fn a_tools_text_without_a_call_is_the_users() {
 }
 
 #[test]
-fn arguments_that_are_no_object_are_wrapped_where_one_is_needed() {
+fn non_object_arguments_are_wrapped_where_required() {
     let user = NewNode::text("go").role("user");
     let mut bad = call("a");
     bad.content = "{\"oops".into();
@@ -169,7 +172,7 @@ fn arguments_that_are_no_object_are_wrapped_where_one_is_needed() {
 }
 
 #[test]
-fn nothing_to_send_is_an_error() {
+fn empty_request_is_an_error() {
     let mut context = Context::new();
     context.add(Place::system(), NewNode::text("S")).unwrap();
     for provider in [Provider::OpenAiResponses, Provider::Anthropic, Provider::Gemini] {
@@ -179,7 +182,7 @@ fn nothing_to_send_is_an_error() {
 }
 
 #[test]
-fn settings_of_the_caller_stand_above_the_trees_and_cannot_be_content() {
+fn caller_settings_override_the_tree_and_cannot_be_content() {
     let imported = imported(
         br#"{"model":"old","messages":[{"role":"user","content":"x"}],"n":1}"#,
         Format::OpenAiChat,
@@ -201,7 +204,7 @@ fn settings_of_the_caller_stand_above_the_trees_and_cannot_be_content() {
 }
 
 #[test]
-fn spans_say_which_bytes_are_whose() {
+fn spans_map_bytes_to_nodes() {
     for format in [Format::OpenAiChat, Format::OpenAiResponses, Format::Anthropic, Format::Gemini] {
         for (name, text) in samples(format) {
             let imported = imported(&text, format);
@@ -219,7 +222,7 @@ fn spans_say_which_bytes_are_whose() {
 }
 
 #[test]
-fn an_id_of_a_file_means_something_to_its_provider_only() {
+fn file_ids_are_sent_only_to_their_provider() {
     let text = br#"{"messages":[{"role":"user","content":[{"type":"text","text":"Read."},{"type":"file","file":{"file_id":"file-1"}}]}]}"#;
     let imported = imported(text, Format::OpenAiChat);
     for (provider, expected) in [
@@ -235,7 +238,7 @@ fn an_id_of_a_file_means_something_to_its_provider_only() {
 }
 
 #[test]
-fn the_title_of_a_document_is_not_dropped_silently() {
+fn dropped_document_title_is_reported() {
     let document = NewNode::text("Rain.").role("user").kind("document");
     let context = context(vec![document.attribute("data_name", "Forecast")]);
     for provider in Provider::ALL {
@@ -246,7 +249,7 @@ fn the_title_of_a_document_is_not_dropped_silently() {
 }
 
 #[test]
-fn calls_without_ids_are_answered_each_by_itself() {
+fn calls_without_ids_get_separate_results() {
     let call = || NewNode::text("{}").role("assistant").kind("call").attribute("data_name", "f");
     let context = context(vec![NewNode::text("go").role("user"), call(), call()]);
     for provider in Provider::ALL {
@@ -258,7 +261,7 @@ fn calls_without_ids_are_answered_each_by_itself() {
 }
 
 #[test]
-fn an_id_that_waits_for_its_result_is_not_used_twice() {
+fn id_of_an_open_call_is_not_reused() {
     let context = context(vec![
         NewNode::text("go").role("user"),
         call("a"),
@@ -274,7 +277,7 @@ fn an_id_that_waits_for_its_result_is_not_used_twice() {
 }
 
 #[test]
-fn a_result_of_which_nothing_can_be_said_says_nothing() {
+fn tool_result_with_only_unsupported_parts_renders_as_empty() {
     let messages = br#"{"model":"claude-opus-5","max_tokens":9,"messages":[{"role":"user","content":"a"},{"role":"assistant","content":[{"type":"tool_use","id":"t","name":"f","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":[{"type":"tool_reference","tool_name":"g"}]}]}]}"#;
     let imported = imported(messages, Format::Anthropic);
     for provider in Provider::ALL {

@@ -1,4 +1,4 @@
-//! Tests of requests: there and back, what is lost, what is refused.
+//! Tests of rendering and linting: round trips, losses, findings.
 
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
@@ -16,7 +16,7 @@ mod support;
 
 /// Every file of this directory must be a module, or its tests would silently not run.
 #[test]
-fn no_test_file_is_forgotten() {
+fn every_test_file_is_a_module() {
     let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it");
     let main = include_str!("main.rs");
     for entry in std::fs::read_dir(directory).unwrap() {

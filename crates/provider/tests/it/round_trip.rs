@@ -1,4 +1,4 @@
-//! A request that is imported and rendered again is the same request.
+//! Tests that a request is unchanged after import and rendering.
 
 use contextree_import::Format;
 use contextree_provider::{Provider, lint};
@@ -9,7 +9,7 @@ fn check(format: Format, provider: Provider) {
     for (name, text) in samples(format) {
         for chosen in [format, Format::Auto] {
             let imported = imported(&text, chosen);
-            assert_eq!(imported.report.format, Some(format), "{name} is told by its looks");
+            assert_eq!(imported.report.format, Some(format), "the format of {name} is detected");
             let rendered = rendered(&imported, provider);
             // The last line of a log of requests is the whole request.
             let request = match name.ends_with(".jsonl") {
@@ -25,21 +25,21 @@ fn check(format: Format, provider: Provider) {
 }
 
 #[test]
-fn requests_of_chat_completions_come_back() {
+fn chat_completions_requests_round_trip() {
     check(Format::OpenAiChat, Provider::OpenAiChat);
 }
 
 #[test]
-fn requests_of_responses_come_back() {
+fn responses_requests_round_trip() {
     check(Format::OpenAiResponses, Provider::OpenAiResponses);
 }
 
 #[test]
-fn requests_of_anthropic_come_back() {
+fn anthropic_requests_round_trip() {
     check(Format::Anthropic, Provider::Anthropic);
 }
 
 #[test]
-fn requests_of_gemini_come_back() {
+fn gemini_requests_round_trip() {
     check(Format::Gemini, Provider::Gemini);
 }

@@ -1,11 +1,12 @@
-//! Random sessions of an agent: tools, thinking, retrieved documents, and budgets that are too small.
+//! Generates random agent sessions: tools, thinking, retrieved documents, and budgets that are too
+//! small.
 
 use contextree_engine::{CommitOptions, Context, Limit, MeasureName, NewNode, Place, Policy};
 use contextree_json::Value;
 use contextree_provider::Provider;
 use contextree_tree::Region;
 
-/// A source of numbers that is the same everywhere.
+/// A random number generator with the same sequence on every machine.
 pub(crate) struct Random(u64);
 
 impl Random {
@@ -39,10 +40,10 @@ impl Random {
 pub(crate) struct Session {
     pub(crate) context: Context,
     pub(crate) random: Random,
-    /// Whose model it is: thinking has this provider's signatures.
+    /// The provider of the model; thinking has its signatures.
     provider: Provider,
     calls: u64,
-    /// Results that come with a later turn, most of them with the next.
+    /// Results that arrive in a later turn, usually the next.
     late: Vec<NewNode>,
 }
 
@@ -54,7 +55,7 @@ impl Session {
         );
         let tool = NewNode::json(tool.unwrap()).kind("tool");
         let mut random = Random::new(seed);
-        // Without a pin, a budget may take these too.
+        // Without a pin, these can be pruned too.
         let pinned = random.chance(70);
         context.add(Place::system(), tool.pinned(pinned)).unwrap();
         let prompt = NewNode::text("You are a weather bot.").role("system").kind("text");
@@ -70,7 +71,7 @@ impl Session {
         self.context.add(Place::head(), node).unwrap();
     }
 
-    /// The user speaks: the state in which a request is sent.
+    /// Adds a user message, after which a request is sent.
     pub(crate) fn ask(&mut self) {
         for result in std::mem::take(&mut self.late) {
             if self.random.chance(40) {
@@ -115,7 +116,7 @@ impl Session {
             .attribute("data_call_id", unit)
     }
 
-    /// The model works and answers.
+    /// Adds the work and the answer of the model.
     pub(crate) fn answer(&mut self) {
         for _ in 0..self.random.below(4) {
             self.step();
@@ -181,7 +182,7 @@ impl Session {
         }
     }
 
-    /// A budget that is too small.
+    /// Returns a budget that is too small.
     pub(crate) fn policy(&mut self) -> Policy {
         let measure = if self.random.chance(50) { MeasureName::Bytes } else { MeasureName::Nodes };
         let max = match measure {

@@ -1,4 +1,4 @@
-//! What the tests share.
+//! Helpers shared by the tests.
 
 use contextree_import::Format;
 use contextree_provider::{LossKind, Provider, Rendered, Severity, lint_value};
@@ -8,7 +8,7 @@ mod imports;
 
 pub(crate) use imports::{assert_same, imported, parse, rendered, samples};
 
-/// Checks that a request comes back as it is, with nothing lost.
+/// Checks that a request round-trips unchanged, without losses.
 pub(crate) fn comes_back(request: &str, format: Format) {
     let imported = imported(request.as_bytes(), format);
     let rendered = rendered(&imported, format.provider());
@@ -21,13 +21,13 @@ pub(crate) fn crossed(request: &str, format: Format, provider: Provider) -> Rend
     rendered(&imported(request.as_bytes(), format), provider)
 }
 
-/// The codes of what was lost, but for settings.
+/// Returns the codes of the losses, except those of settings.
 pub(crate) fn losses(rendered: &Rendered) -> Vec<&'static str> {
     let kept = rendered.losses.iter().filter(|loss| loss.kind != LossKind::Settings);
     kept.map(|loss| loss.kind.code()).collect()
 }
 
-/// What stands at a place: `messages.0.content`.
+/// Returns the value at a path: `messages.0.content`.
 pub(crate) fn at(rendered: &Rendered, path: &str) -> String {
     let mut value = &rendered.value();
     for step in path.split('.') {
@@ -40,7 +40,7 @@ pub(crate) fn at(rendered: &Rendered, path: &str) -> String {
     String::from_utf8(value.to_canonical()).unwrap()
 }
 
-/// What is found in a request: `error code path`, in order.
+/// Returns the findings for a request: `error code path`, in order.
 pub(crate) fn findings(request: &str, provider: Provider) -> Vec<String> {
     let findings = lint_value(&parse(request.as_bytes()), provider);
     let line = |finding: &contextree_provider::Finding| {

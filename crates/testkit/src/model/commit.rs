@@ -6,24 +6,24 @@ use super::state::State;
 use super::tree::{Class, Node, Tree};
 use crate::script::Policy;
 
-/// What a commit did.
+/// The report of a commit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
     /// The number of the commit.
     pub cycle: u64,
-    /// Due nodes that went, in document order.
+    /// Due nodes that were removed, in document order.
     pub expired: Vec<String>,
     /// Due nodes that were held, in document order.
     pub deferred: Vec<String>,
-    /// Nodes that were not due but stood below one that went, in document order.
+    /// Nodes that were not due but had an ancestor that was removed, in document order.
     pub along: Vec<String>,
-    /// Removable containers that were empty, in the order they went.
+    /// Empty removable containers, in the order in which they were removed.
     pub cascaded: Vec<String>,
-    /// Pruned blocks and turns, in the order they went.
+    /// Pruned blocks and turns, in the order in which they were removed.
     pub pruned: Vec<String>,
     /// The id of the new turn.
     pub sealed: String,
-    /// The id of the core, if sealing had to create one.
+    /// The id of the core, if sealing created one.
     pub core_created: Option<String>,
 }
 
@@ -44,7 +44,7 @@ impl State {
         report
     }
 
-    /// Returns whether a node is held by a handle, or by a node that is not one of `going`.
+    /// Returns whether a handle holds a node, or a reference from a node outside of `going`.
     pub(crate) fn is_held(&self, id: &str, going: &BTreeSet<String>) -> bool {
         self.handles.contains_key(id)
             || self.tree.nodes.values().any(|carrier| {
@@ -97,8 +97,8 @@ impl State {
         tops.iter().flat_map(|top| self.tree.subtree_ids(top)).collect()
     }
 
-    /// Always the first empty removable container in document order that is not held, until there
-    /// is none; what a container refers to itself does not keep it.
+    /// Removes the first empty removable container in document order that is not held, until there
+    /// is none. A container's own references do not keep it.
     fn cascade(&mut self, report: &mut Report) {
         loop {
             let next = self.tree.document().into_iter().find(|node| {

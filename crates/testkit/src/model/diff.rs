@@ -1,4 +1,4 @@
-//! The difference of two snapshots, by id, in the newer one's order.
+//! The difference between two snapshots, by id, in the order of the newer one.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use super::output::headers;
 use super::state::Model;
 use super::tree::{Node, Tree};
 
-/// The fields that are named first, in this order; all others follow alphabetically.
+/// The fields that come first, in this order; all others follow alphabetically.
 const FIRST_FIELDS: [&str; 10] = [
     "ttl",
     "priority",
@@ -23,7 +23,7 @@ const FIRST_FIELDS: [&str; 10] = [
 ];
 
 impl Model {
-    /// Returns what changed between two snapshots, always from the older to the newer.
+    /// Returns what changed between two snapshots, from the older to the newer.
     pub fn diff(&self, a: usize, b: usize) -> Vec<u8> {
         diff(&self.snapshots[a.min(b)].tree, &self.snapshots[a.max(b)].tree)
     }
@@ -73,7 +73,7 @@ fn changed_fields(before: &Node, after: &Node) -> Vec<Value> {
     fields.into_iter().map(Value::from).collect()
 }
 
-/// Returns everything that counts as a field; for the hash stands the text that would be hashed.
+/// Returns everything that counts as a field, with the hashed text in place of the hash.
 fn tracked(node: &Node) -> Object {
     let mut fields = headers(node);
     let mut hashed = Object::new();

@@ -1,4 +1,4 @@
-//! Loads trees of the corpus, leniently, as the vectors ask for.
+//! Loads trees of the corpus leniently, as the vectors require.
 
 use std::collections::BTreeMap;
 
@@ -12,17 +12,17 @@ pub(crate) fn cases(text: &str) -> Vec<Value> {
     file.get("cases").unwrap().as_array().unwrap().to_vec()
 }
 
-/// Returns the text under a key; an empty one if there is none.
+/// Returns the string under a key; an empty one if it is missing.
 pub(crate) fn text<'a>(value: &'a Value, key: &str) -> &'a str {
     value.get(key).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// Returns the list under a key; an empty one if there is none.
+/// Returns the list under a key; an empty one if it is missing.
 pub(crate) fn list<'a>(value: &'a Value, key: &str) -> &'a [Value] {
     value.get(key).and_then(Value::as_array).unwrap_or_default()
 }
 
-/// Returns the texts of the list under a key.
+/// Returns the strings in the list under a key.
 pub(crate) fn texts(value: &Value, key: &str) -> Vec<String> {
     list(value, key).iter().map(|entry| entry.as_str().unwrap().to_owned()).collect()
 }
@@ -50,7 +50,7 @@ fn load(value: &Value, parent: Option<&str>, nodes: &mut BTreeMap<String, Node>)
     node.priority = integer("priority").unwrap_or(0);
     node.cycle = integer("cycle").unwrap_or(0) as u64;
     node.created_at_ns = integer("created_at_ns").unwrap_or(0) as u64;
-    // Regions have a rank of their own; the model's stamps say the same.
+    // Regions have a rank of their own; the model expresses it by stamps.
     let rank = ["^sys", "^seq", "^ah"].iter().position(|word| *word == node_type);
     node.creation_index =
         rank.map_or(integer("creation_index").unwrap_or(0) as u64, |rank| rank as u64);

@@ -7,10 +7,10 @@ use super::state::{Outcome, State, invalid, refusal};
 use super::tree::{Class, Node, class, is_core_type};
 use crate::script::{NodeSpec, Place, Refusal};
 
-/// The headers that an edit may set or take away, besides content and custom attributes.
+/// The headers that an edit may set or unset, besides content and custom attributes.
 const EDITABLE: [&str; 5] = ["key", "tags", "provenance", "mime", "encoding"];
 
-/// All names that no custom attribute may have.
+/// All names that a custom attribute must not have.
 const RESERVED: [&str; 24] = [
     "id",
     "nodeType",
@@ -54,7 +54,7 @@ impl State {
             Some(parent) => parent.clone(),
             None => self.create_core(),
         };
-        // A core that was created just now may have taken the id that was given.
+        // The core that was just created may have taken the explicit id.
         if spec.id.as_deref().is_some_and(|id| self.is_taken(id)) {
             return Err(invalid("duplicate_id"));
         }
@@ -129,7 +129,7 @@ impl State {
         Ok(Outcome::Done)
     }
 
-    /// Removes a node and everything below it.
+    /// Removes a node and its descendants.
     pub(crate) fn remove(&mut self, name: &str) -> Result<Outcome, Refusal> {
         let id = self.find(name)?;
         self.check_not_fixed(&id)?;
@@ -141,7 +141,7 @@ impl State {
         Ok(Outcome::Done)
     }
 
-    /// Moves a node and everything below it.
+    /// Moves a node and its descendants.
     pub(crate) fn relocate(&mut self, name: &str, place: &Place) -> Result<Outcome, Refusal> {
         let id = self.find(name)?;
         self.check_not_fixed(&id)?;
@@ -225,7 +225,7 @@ impl State {
         Ok(Outcome::Done)
     }
 
-    /// Drops a handle on a node, if there is one; the node itself may be long gone.
+    /// Drops a handle on a node, if there is one; the node itself may have been removed.
     pub(crate) fn release(&mut self, name: &str) -> Result<Outcome, Refusal> {
         let id = self.tree.resolve(name).unwrap_or_else(|| name.to_owned());
         if let Some(count) = self.handles.get_mut(&id) {
@@ -248,8 +248,8 @@ impl State {
         }
     }
 
-    /// Gives new ids and stamps to everything in a moved subtree that was sealed, or stands below
-    /// something that was: no id may be seen in two regions.
+    /// Gives new ids and stamps to every node in a moved subtree that was sealed or has a sealed
+    /// ancestor there: no id may appear in two regions.
     fn recreate(&mut self, top: &str, subtree: &[String]) -> Vec<(String, String)> {
         let mut renamed: Vec<(String, String)> = Vec::new();
         let mut created: Vec<Node> = Vec::new();
@@ -279,7 +279,7 @@ impl State {
         renamed
     }
 
-    /// Hands the stamps of a node and its followers out again, so that the node comes first.
+    /// Redistributes the stamps of a node and its followers, so that the node comes first.
     fn rotate(&mut self, id: &str, followers: &[String]) {
         let mut order = vec![id.to_owned()];
         order.extend(followers.iter().cloned());
@@ -296,7 +296,7 @@ impl State {
     }
 }
 
-/// The refusals of an addition that do not depend on the tree.
+/// Checks the refusals of an addition that do not depend on the tree.
 fn check_spec(node_type: &str, spec: &NodeSpec) -> Result<(), Refusal> {
     let class = class(node_type);
     let sides = node_type.split_once(':');
@@ -321,7 +321,7 @@ fn check_spec(node_type: &str, spec: &NodeSpec) -> Result<(), Refusal> {
     }
 }
 
-/// Returns whether a custom attribute may have this name.
+/// Returns whether this is a valid name of a custom attribute.
 fn is_namespaced(name: &str) -> bool {
     let inside =
         name.split_once(':').is_some_and(|(left, right)| !left.is_empty() && !right.is_empty());
@@ -349,7 +349,7 @@ fn set_header(node: &mut Node, name: &str, value: &Value) -> Result<(), Refusal>
     Ok(())
 }
 
-/// Takes one editable header or attribute away; one that is not there is no mistake.
+/// Unsets one editable header or attribute; it may be missing.
 fn unset_header(node: &mut Node, name: &str) {
     match name {
         "content" => node.content = None,

@@ -1,4 +1,4 @@
-//! What can be read from a snapshot: the export, the provider thread, the reference bytes.
+//! The outputs of a snapshot: the export, the provider thread, the reference bytes.
 
 use contextree_json::{Object, Value, write};
 
@@ -12,7 +12,7 @@ impl Model {
         export(&snapshot.tree, snapshot.cycle)
     }
 
-    /// Returns the export of the working tree under the number of the coming commit.
+    /// Returns the export of the working tree with the number of the next commit.
     pub fn export_working(&self) -> Vec<u8> {
         export(&self.state.tree, self.state.cycle)
     }
@@ -27,14 +27,14 @@ impl Model {
         thread(&self.state.tree)
     }
 
-    /// Returns the bytes of the specification's own serializer for a snapshot; 0 is the oldest.
+    /// Returns the bytes of the specification's serializer for a snapshot; 0 is the oldest.
     pub fn reference_bytes(&self, index: usize) -> Vec<u8> {
         let tree = &self.snapshots[index].tree;
         reference(tree, tree.node("root")).to_canonical()
     }
 }
 
-/// Returns the headers and attributes of a node as they are exported, all but the children.
+/// Returns the exported headers and attributes of a node, without its children.
 pub(crate) fn headers(node: &Node) -> Object {
     let mut object = Object::new();
     object.insert("id", Value::from(node.id.as_str()));
@@ -98,7 +98,7 @@ fn exported(tree: &Tree, node: &Node) -> Value {
     Value::from(object)
 }
 
-/// The fields that the specification's own serializer keeps.
+/// The fields that the specification's serializer keeps.
 const REFERENCE_FIELDS: [&str; 11] = [
     "id",
     "nodeType",
@@ -161,7 +161,8 @@ pub(crate) fn thread(tree: &Tree) -> Vec<u8> {
     out
 }
 
-/// Returns the instant in UTC with nine fraction digits, found by counting years and months off.
+/// Returns the instant in UTC with nine fractional digits, computed by counting off years and
+/// months.
 pub(crate) fn iso(created_at_ns: u64) -> String {
     let seconds = created_at_ns / 1_000_000_000;
     let fraction = created_at_ns % 1_000_000_000;

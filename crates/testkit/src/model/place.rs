@@ -1,36 +1,36 @@
-//! Where a node may stand: into a parent, into a zone, at a position.
+//! Where a node may be added: into a parent, into a zone, at a position.
 
 use super::state::{State, invalid};
 use super::tree::{Class, Node, is_core_type};
 use crate::script::{Cue, Place, Refusal, Zone};
 
-/// A place that was found to be possible.
+/// A valid place.
 #[derive(Debug)]
 pub(crate) struct Spot {
-    /// The parent; none is the core of the head, which has to be created first.
+    /// The parent; `None` for the core of the head, which has to be created first.
     pub(crate) parent: Option<String>,
     /// The offset there.
     pub(crate) offset: i64,
-    /// Siblings that must come after the node and only do so once stamps were rotated, in order.
+    /// Siblings that must follow the node, and do so only after stamps are rotated, in order.
     pub(crate) followers: Vec<String>,
 }
 
-/// The node that looks for a place.
+/// The node that is to be placed.
 #[derive(Debug)]
 pub(crate) struct Candidate<'a> {
     /// Its type.
     pub(crate) node_type: &'a str,
-    /// Its offset if the place does not give one.
+    /// Its offset, if the place does not set one.
     pub(crate) offset: i64,
-    /// Its id if it is in the tree already; it does not count as somebody's sibling or core.
+    /// Its id, if it is in the tree already; it then does not count as a sibling or a core.
     pub(crate) moved: Option<&'a str>,
-    /// The stamp and index with which it will stand there.
+    /// The stamp and index that it will have there.
     pub(crate) stamp: (u64, u64),
-    /// Whether these are new ones: then they may be swapped with those of active siblings.
+    /// Whether the stamp is new, so that it can be swapped with those of active siblings.
     pub(crate) is_new: bool,
 }
 
-/// What kind of parent a node is.
+/// The kinds of parents.
 #[derive(Clone, Copy, PartialEq)]
 enum Parent {
     /// `^sys`, a group, or the core of the head.
@@ -41,7 +41,7 @@ enum Parent {
     Turn,
 }
 
-/// Returns the name of the parent or turn that a place speaks of.
+/// Returns the name of the parent or turn that a place refers to.
 pub(crate) fn target(place: &Place) -> &str {
     match place {
         Place::Into { parent, .. } | Place::Cue { parent, .. } => parent,
@@ -50,7 +50,7 @@ pub(crate) fn target(place: &Place) -> &str {
 }
 
 impl State {
-    /// Finds the spot that a place means for a candidate.
+    /// Resolves a place for a candidate.
     pub(crate) fn spot(&self, place: &Place, candidate: &Candidate<'_>) -> Result<Spot, Refusal> {
         let Some(target) = self.tree.resolve(target(place)) else {
             return Err(invalid("unknown_parent"));
@@ -74,7 +74,7 @@ impl State {
         }
     }
 
-    /// Returns what kind of parent a node is, if it is one at all.
+    /// Returns the kind of parent of a node, if it can be a parent.
     fn parent_kind(&self, parent: &str) -> Result<Parent, Refusal> {
         match parent {
             "root" => return Err(invalid("extra_region")),
@@ -91,7 +91,7 @@ impl State {
         }
     }
 
-    /// The table of *into*.
+    /// Implements the table of *into*.
     fn spot_into(
         &self,
         parent: String,
@@ -124,7 +124,7 @@ impl State {
         }
     }
 
-    /// The rules of a cue.
+    /// Implements the rules of a cue.
     fn spot_cue(
         &self,
         parent: String,
@@ -175,7 +175,7 @@ impl State {
     }
 }
 
-/// Returns how many siblings come before the position.
+/// Returns the number of siblings before the position.
 fn position(cue: Cue, count: usize) -> Result<usize, Refusal> {
     let checked = |number: u32| {
         let number = number as usize;
@@ -193,7 +193,7 @@ fn position(cue: Cue, count: usize) -> Result<usize, Refusal> {
     }
 }
 
-/// Rule 2: the offset that alone brings a node to a position, stamps left as they are.
+/// Rule 2: the offset that brings a node to a position without changing stamps.
 fn offset_alone(
     siblings: &[&Node],
     position: usize,
@@ -209,10 +209,10 @@ fn offset_alone(
     offset.ok_or_else(|| invalid("position_not_expressible"))
 }
 
-/// Returns the offset nearest to the first neighbour with which the candidate stands between both.
+/// Returns the offset closest to the first neighbour at which the candidate is between both.
 ///
-/// The neighbours' own offsets count only if the candidate's stamp puts it between them; a new
-/// stamp is the youngest, so it comes after a neighbour with the same offset and never before one.
+/// The offsets of the neighbours are possible only if the candidate's stamp puts it between them; a
+/// new stamp is the youngest, so it follows a neighbour with the same offset and never precedes it.
 fn between(prev: &Node, next: &Node, zoned: bool, candidate: &Candidate<'_>) -> Option<i64> {
     let (stamp, index) = candidate.stamp;
     let id = candidate.moved.unwrap_or_default();
@@ -228,7 +228,7 @@ fn between(prev: &Node, next: &Node, zoned: bool, candidate: &Candidate<'_>) -> 
     })
 }
 
-/// Returns the offset, or the one beyond it if it is 0 and must not be.
+/// Returns the offset, or the next one in the direction if it is 0 and must not be.
 fn skip_zero(offset: Option<i64>, direction: i64, zoned: bool) -> Option<i64> {
     offset.map(|offset| if zoned && offset == 0 { direction } else { offset })
 }

@@ -1,4 +1,4 @@
-//! Pruning: which unit of blocks, or which turn, goes next. Asked anew after everything that went.
+//! Pruning: chooses the next unit of blocks, or the next turn, from scratch after each removal.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use super::tree::{Class, Node};
 use crate::script::{Exclude, Limit, Measure, Policy};
 
 impl State {
-    /// Applies the limits of a policy in the order given.
+    /// Applies the limits of a policy in order.
     pub(crate) fn prune(&mut self, policy: &Policy, report: &mut Report) {
         let before = self.tree.clone();
         for limit in &policy.limits {
@@ -57,7 +57,7 @@ impl State {
         }
     }
 
-    /// Returns whether the policy excludes a node, or one above it.
+    /// Returns whether the policy excludes a node or one of its ancestors.
     fn is_excluded(&self, node: &Node, policy: &Policy) -> bool {
         self.tree.lineage(&node.id).iter().any(|node| {
             policy.exclude.iter().any(|exclude| match exclude {
@@ -84,7 +84,7 @@ impl State {
     }
 
     fn prune_turns(&mut self, depth: u64, policy: &Policy, report: &mut Report) {
-        // The head that is about to be sealed counts as a turn, too.
+        // The head that is about to be sealed counts as a turn.
         while self.tree.turns().len() as u64 + 1 > depth {
             let next = self.tree.turns().into_iter().find_map(|turn| {
                 let outside = self.companions(&turn.id);
@@ -134,28 +134,29 @@ impl State {
         }
     }
 
-    /// Returns the first unit, in pruning order, that may go and has a member in the scope.
+    /// Returns the first unit, in pruning order, that can be pruned and has a member in the scope.
     fn next_unit(&self, policy: &Policy, scope: &str) -> Option<Vec<String>> {
         let in_scope: BTreeSet<String> = self.tree.subtree_ids(scope).into_iter().collect();
         let mut blocks: Vec<&Node> =
             self.tree.nodes.values().filter(|node| node.class() == Class::Block).collect();
         blocks.sort_by(|left, right| left.pruning_order().cmp(&right.pruning_order()));
-        // A later member of a unit finds the same unit again, so the first one decides the order.
+        // A later member of a unit finds the same unit again, so the first one determines the
+        // order.
         blocks.iter().find_map(|block| {
             let unit = unit_of(block, &blocks);
             let ids: BTreeSet<String> = unit.iter().map(|node| node.id.clone()).collect();
-            let goes = unit.iter().any(|node| in_scope.contains(&node.id))
+            let is_prunable = unit.iter().any(|node| in_scope.contains(&node.id))
                 && unit.iter().all(|node| {
                     !node.pinned
                         && !self.is_excluded(node, policy)
                         && !self.is_protected(node, policy)
                         && !self.is_held(&node.id, &ids)
                 });
-            goes.then(|| unit.into_iter().map(|node| node.id.clone()).collect())
+            is_prunable.then(|| unit.into_iter().map(|node| node.id.clone()).collect())
         })
     }
 
-    /// Returns whether a node is, or stands in, one of the newest turns, the head being the newest.
+    /// Returns whether a node is, or is in, one of the newest turns; the head is the newest.
     fn is_protected(&self, node: &Node, policy: &Policy) -> bool {
         let mut newest = vec!["ah"];
         newest.extend(self.tree.turns().into_iter().rev().map(|turn| turn.id.as_str()));
@@ -179,7 +180,8 @@ fn weight(block: &Node, measure: Measure) -> u64 {
     }
 }
 
-/// Returns the blocks of one unit: those that carry a call id of the block, those that carry a call id of these, and so on.
+/// Returns the blocks of one unit: those with a call id of the block, those with a call id of
+/// these, and so on.
 fn unit_of<'t>(block: &Node, blocks: &[&'t Node]) -> Vec<&'t Node> {
     let calls = |node: &Node| {
         let mut ids: Vec<Value> = Vec::new();

@@ -1,4 +1,4 @@
-//! The model and its working state: stamps, ids, and how one step is applied or refused.
+//! The model and its working state: stamps, ids, and how a step is applied or refused.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,7 +14,7 @@ pub struct Model {
     pub(crate) snapshots: Vec<Snapshot>,
 }
 
-/// What a step that was not refused did.
+/// The effect of a step that was not refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// A node was added; its id.
@@ -29,7 +29,7 @@ pub enum Outcome {
     Begun(Report),
 }
 
-/// The tree as a commit left it.
+/// The tree after a commit.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Snapshot {
     pub(crate) cycle: u64,
@@ -40,22 +40,22 @@ pub(crate) struct Snapshot {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct State {
     pub(crate) tree: Tree,
-    /// The number of the coming commit.
+    /// The number of the next commit.
     pub(crate) cycle: u64,
     /// The largest stamp that any node ever had.
     pub(crate) last_stamp: u64,
     /// The index of the next node of this cycle.
     pub(crate) next_index: u64,
-    /// The ids of the last snapshot: they stay taken until the next one.
+    /// The ids of the last snapshot, which stay taken until the next one.
     pub(crate) committed_ids: BTreeSet<String>,
-    /// How many handles there are on an id.
+    /// The number of handles by id.
     pub(crate) handles: BTreeMap<String, u64>,
     /// The call that is running.
     pub(crate) call: Option<Call>,
 }
 
 impl Model {
-    /// Returns a new context: edition 0.3 vocabulary, a clock that always answers 0, made ids.
+    /// Creates a context: edition 0.3 vocabulary, a clock that always returns 0, generated ids.
     #[expect(clippy::new_without_default, reason = "the engine is not made by default either")]
     pub fn new() -> Model {
         let state = State {
@@ -74,7 +74,8 @@ impl Model {
     ///
     /// # Errors
     ///
-    /// A refused step changes nothing; a batch is refused for the first of its steps that is.
+    /// If the step is refused; it then changes nothing. A batch is refused for the first of its
+    /// steps that is.
     pub fn apply(&mut self, step: &Step) -> Result<Outcome, Refusal> {
         let before = self.state.clone();
         match self.state.apply(step) {
@@ -99,19 +100,20 @@ impl Model {
         self.state.tree.subtree_ids("root")
     }
 
-    /// Returns how many snapshots there are.
+    /// Returns the number of snapshots.
     pub fn snapshot_count(&self) -> usize {
         self.snapshots.len()
     }
 
-    /// Returns a copy without history, to try steps on; ids of the last snapshot stay taken.
+    /// Returns a copy without history, on which steps can be tried; ids of the last snapshot stay
+    /// taken.
     pub(crate) fn draft(&self) -> Model {
         Model { state: self.state.clone(), snapshots: Vec::new() }
     }
 }
 
 impl State {
-    /// Applies a step; what is left behind after a refusal is thrown away by the caller.
+    /// Applies a step; after a refusal, the caller discards the state.
     fn apply(&mut self, step: &Step) -> Result<Outcome, Refusal> {
         let outcome = self.apply_one(step)?;
         let is_operation = !matches!(step, Step::Retain { .. } | Step::Release { .. });
@@ -152,12 +154,12 @@ impl State {
         }
     }
 
-    /// Returns whether a node was there before this cycle.
+    /// Returns whether a node existed before this cycle.
     pub(crate) fn is_sealed(&self, node: &Node) -> bool {
         node.cycle != self.cycle
     }
 
-    /// Returns whether nobody else may have this id; the four words name nodes, so they are taken.
+    /// Returns whether an id is taken; the four words name nodes, so they are taken.
     pub(crate) fn is_taken(&self, id: &str) -> bool {
         self.tree.nodes.contains_key(id)
             || self.committed_ids.contains(id)
@@ -165,12 +167,12 @@ impl State {
             || FIXED.iter().any(|(_, word)| *word == id)
     }
 
-    /// Returns the stamp that the next node gets, without using it up.
+    /// Returns the stamp of the next node, without using it.
     pub(crate) fn coming_stamp(&self) -> (u64, u64) {
         (self.last_stamp + 1, self.next_index)
     }
 
-    /// Makes a node one that is created now.
+    /// Stamps a node as created now.
     pub(crate) fn stamp(&mut self, node: &mut Node) {
         (node.created_at_ns, node.creation_index) = self.coming_stamp();
         node.cycle = self.cycle;
@@ -207,12 +209,12 @@ impl State {
     }
 }
 
-/// Returns the refusal of something that cannot stand where it should.
+/// Returns the refusal of an invalid placement.
 pub(crate) fn invalid(reason: &str) -> Refusal {
     Refusal { code: "E_INVALID_PLACEMENT".to_owned(), reason: reason.to_owned() }
 }
 
-/// Returns the refusal whose code says it all.
+/// Returns a refusal without a finer reason.
 pub(crate) fn refusal(code: &str) -> Refusal {
     Refusal { code: code.to_owned(), reason: String::new() }
 }

@@ -1,4 +1,4 @@
-//! The model against the vectors of the corpus, and against itself in random sessions.
+//! Tests the model against the vectors of the corpus, and its invariants in random sessions.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -291,7 +291,8 @@ fn a_cue_in_a_sealed_turn_finds_an_offset_or_is_refused() {
         add(&mut model, at("seg:1", cue), block(id)).unwrap();
     }
     assert_eq!(child_ids(&model, "seg:1"), ["m1", "cont:1", "p1", "p2"]);
-    // Between the core at 0 and p1 at 1 is no room; between p1 and p2 there is, at p1's offset.
+    // Between the core at 0 and p1 at 1 there is no room; between p1 and p2 there is, at the offset
+    // of p1.
     let result = add(&mut model, at("seg:1", Cue::After(2)), block("x"));
     assert_eq!(reason(result), "position_not_expressible");
     add(&mut model, at("seg:1", Cue::After(3)), block("x")).unwrap();
@@ -364,7 +365,7 @@ fn due_nodes_that_hold_each_other_go_together() {
     retain(&mut model, "c");
     let report = commit(&mut model, None);
     assert_eq!(report.expired, ["a", "b"]);
-    assert_eq!(report.deferred, ["c", "d"], "what stays is decided together");
+    assert_eq!(report.deferred, ["c", "d"], "what stays is decided at once");
 }
 
 #[test]
@@ -396,15 +397,15 @@ fn depth_skips_turns_that_are_kept() {
     assert_eq!(commit(&mut model, Some(policy)).pruned, ["seg:2", "seg:3"]);
 }
 
-/// What every tree must satisfy, whatever happened to it.
+/// Checks the invariants of every tree.
 fn check_tree(tree: &Tree) {
     let regions: Vec<&str> =
         tree.children("root").into_iter().map(|node| node.id.as_str()).collect();
     assert_eq!(regions, ["sys", "seq", "ah"]);
     let seen: Vec<&str> = tree.document().into_iter().map(|node| node.id.as_str()).collect();
     let unique: BTreeSet<&str> = seen.iter().copied().collect();
-    assert_eq!(seen.len(), unique.len(), "no node stands in two places");
-    assert_eq!(unique.len(), tree.nodes.len(), "every node hangs below the root");
+    assert_eq!(seen.len(), unique.len(), "no node is in two places");
+    assert_eq!(unique.len(), tree.nodes.len(), "every node is a descendant of the root");
     let stamps: BTreeSet<u64> = tree.nodes.values().map(|node| node.created_at_ns).collect();
     assert_eq!(stamps.len() + 3, tree.nodes.len(), "only the four fixed nodes share a stamp");
     for turn in tree.turns() {
@@ -422,14 +423,14 @@ fn check_tree(tree: &Tree) {
     }
 }
 
-/// What no later snapshot may change about a node of an earlier one with the same stamp.
+/// Checks what later snapshots must not change about a node of an earlier one with the same stamp.
 fn check_sealed(older: &Tree, newer: &Tree) {
     for (id, node) in &newer.nodes {
         let Some(before) = older.nodes.get(id) else { continue };
         if before.created_at_ns != node.created_at_ns {
             continue;
         }
-        assert_eq!(older.region(id), newer.region(id), "`{id}` is seen in two regions");
+        assert_eq!(older.region(id), newer.region(id), "`{id}` is in two regions");
         let mut changed = before.clone();
         changed.ttl = node.ttl;
         changed.priority = node.priority;

@@ -1,4 +1,4 @@
-//! Nodes in one map, found and ordered by looking at all of them.
+//! Nodes in one map, found and ordered by examining all of them.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use contextree_json::Value;
 pub(crate) const FIXED: [(&str, &str); 4] =
     [("root", "^root"), ("sys", "^sys"), ("seq", "^seq"), ("ah", "^ah")];
 
-/// What a node may do, decided by its type.
+/// What a node may do, determined by its type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Class {
     /// The root or one of the three regions.
@@ -21,7 +21,7 @@ pub(crate) enum Class {
     Block,
 }
 
-/// A node with all its headers; `parent` is none only for the root.
+/// A node with all its headers; `parent` is `None` only for the root.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Node {
     pub(crate) id: String,
@@ -47,7 +47,7 @@ pub(crate) struct Node {
 }
 
 impl Node {
-    /// Returns a node of cycle 0 with nothing but an id, a type and a parent.
+    /// Returns a node of cycle 0 with only an id, a type and a parent.
     pub(crate) fn bare(id: &str, node_type: &str, parent: Option<&str>) -> Node {
         Node {
             id: id.to_owned(),
@@ -78,18 +78,18 @@ impl Node {
         class(&self.node_type)
     }
 
-    /// The canonical order of siblings: offset, stamp, index, id by code point.
+    /// Returns the canonical sort key of siblings: offset, stamp, index, id by code point.
     pub(crate) fn order(&self) -> (i64, u64, u64, &str) {
         (self.offset, self.created_at_ns, self.creation_index, &self.id)
     }
 
-    /// The order in which nodes are pruned: priority, age, id.
+    /// Returns the sort key of pruning: priority, age, id.
     pub(crate) fn pruning_order(&self) -> (i64, u64, &str) {
         (self.priority, self.created_at_ns, &self.id)
     }
 }
 
-/// Returns the class of a node type: what stands before the first `:` decides.
+/// Returns the class of a node type, determined by what precedes the first `:`.
 pub(crate) fn class(node_type: &str) -> Class {
     if node_type.starts_with('^') {
         return Class::Fixed;
@@ -124,18 +124,18 @@ impl Tree {
         Tree { nodes }
     }
 
-    /// Returns the id that a name stands for: one of the four words, or the id of a node.
+    /// Returns the id that a name refers to: one of the four words, or the id of a node.
     pub(crate) fn resolve(&self, name: &str) -> Option<String> {
         let id = FIXED.into_iter().find(|(_, word)| *word == name).map_or(name, |(id, _)| id);
         self.nodes.contains_key(id).then(|| id.to_owned())
     }
 
-    /// Returns a node that is known to be there.
+    /// Returns a node that is known to exist.
     pub(crate) fn node(&self, id: &str) -> &Node {
         self.nodes.get(id).expect("the id was taken from this tree")
     }
 
-    /// Returns a node that is known to be there, to change it.
+    /// Returns a node that is known to exist, for changes.
     pub(crate) fn node_mut(&mut self, id: &str) -> &mut Node {
         self.nodes.get_mut(id).expect("the id was taken from this tree")
     }
@@ -148,7 +148,7 @@ impl Tree {
         children
     }
 
-    /// Returns a node and everything below it in document order.
+    /// Returns a node and its descendants in document order.
     pub(crate) fn subtree(&self, id: &str) -> Vec<&Node> {
         let mut children_of: BTreeMap<&str, Vec<&Node>> = BTreeMap::new();
         for node in self.nodes.values() {
@@ -175,12 +175,12 @@ impl Tree {
         self.subtree("root")
     }
 
-    /// Returns the ids of a node and everything below it in document order.
+    /// Returns the ids of a node and its descendants in document order.
     pub(crate) fn subtree_ids(&self, id: &str) -> Vec<String> {
         self.subtree(id).into_iter().map(|node| node.id.clone()).collect()
     }
 
-    /// Takes a node and everything below it out of the tree.
+    /// Removes a node and its descendants from the tree.
     pub(crate) fn remove_subtree(&mut self, id: &str) {
         for gone in self.subtree_ids(id) {
             self.nodes.remove(&gone);
@@ -196,7 +196,7 @@ impl Tree {
         lineage
     }
 
-    /// Returns the id of the region that a node is or stands in; `root` for the root.
+    /// Returns the id of the region that a node is or is in; `root` for the root.
     pub(crate) fn region(&self, id: &str) -> String {
         let lineage = self.lineage(id);
         let region = lineage.iter().rev().nth(1).unwrap_or(&lineage[0]);
@@ -215,12 +215,12 @@ impl Tree {
         zoned && node.offset == 0 && is_core_type(&node.node_type)
     }
 
-    /// Returns whether a node is the core of a sealed turn or stands in one.
+    /// Returns whether a node is the core of a sealed turn, or is in one.
     pub(crate) fn in_sealed_core(&self, id: &str) -> bool {
         self.region(id) == "seq" && self.lineage(id).into_iter().any(|node| self.is_core(node))
     }
 
-    /// Returns the ids that the `data_refs` of a node name: one id, or a list of them.
+    /// Returns the ids in the `data_refs` of a node: one id, or a list.
     pub(crate) fn references(node: &Node) -> Vec<&str> {
         match node.attributes.get("data_refs") {
             Some(Value::String(id)) => vec![id],

@@ -1,4 +1,4 @@
-//! Chains, step by step over the whole list.
+//! Evaluates chains, step by step over the whole list.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use contextree_tree::{Class, NodeRef, Region};
 use super::filter;
 use super::spots::Spots;
 
-/// Returns the places that match a chain, in document order.
+/// Returns the positions that match a chain, in document order.
 pub(super) fn matches(chain: &Chain, spots: &Spots<'_>) -> Vec<usize> {
     let mut before: Option<Vec<usize>> = None;
     let mut before_is_zone = false;

@@ -1,4 +1,4 @@
-//! Filters by the rules of chapter 04 §5 and ER-093, on plain JSON values.
+//! Evaluates filters by the rules of chapter 04 §5 and ER-093, on plain JSON values.
 
 use std::cmp::Ordering;
 
@@ -9,7 +9,7 @@ use contextree_tree::{Class, Header, NodeRef};
 
 use super::spots::Spots;
 
-/// True if a node of the tree's class is of the selector's class.
+/// Returns whether a node of the tree's class is of the selector's class.
 pub(super) fn is_class(class: Class, sought: ast::Class) -> bool {
     match sought {
         ast::Class::Turn => class == Class::Turn,
@@ -33,7 +33,7 @@ pub(super) fn holds(filter: &Filter, spots: &Spots<'_>, at: usize) -> bool {
     }
 }
 
-/// The tags of a node: texts and lists of texts under `tags` and `tag`.
+/// Returns the tags of a node: strings and lists of strings under `tags` and `tag`.
 pub(super) fn tags(node: NodeRef<'_>) -> Vec<Box<str>> {
     let mut found = Vec::new();
     for value in [node.header("tags"), node.header("tag")].into_iter().flatten() {

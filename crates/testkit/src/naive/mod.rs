@@ -1,5 +1,5 @@
-//! A second evaluator, as simple as possible: straight from the syntax tree and the rulings, without lookups, plans or
-//! early stops. Tests hold the real one against it.
+//! A second evaluator, as simple as possible: straight from the syntax tree and the rulings,
+//! without lookups, plans or early exits. Tests compare the real one with it.
 
 mod chain;
 mod filter;
@@ -11,7 +11,7 @@ use contextree_tree::{Class, NodeRef, TreeRef};
 
 use spots::{Place, Spots};
 
-/// Returns what a selector matches in one tree, in result order; its time is not looked at.
+/// Returns the matches of a selector in one tree, in result order; ignores its time prefix.
 pub fn select<'t>(selector: &Selector, tree: TreeRef<'t>, cycle: Option<u32>) -> Vec<NodeRef<'t>> {
     let spots = Spots::new(tree, selector.edition, cycle);
     let matched = match &selector.body {
@@ -51,12 +51,12 @@ pub fn select<'t>(selector: &Selector, tree: TreeRef<'t>, cycle: Option<u32>) ->
     finish(selector, &spots, matched)
 }
 
-/// One hop from the spots reached so far (from the root when there are none yet).
+/// Evaluates one hop from the positions reached so far (at first from the root).
 fn follow(spots: &Spots<'_>, from: Option<Vec<usize>>, hop: &Hop, may_be_core: bool) -> Vec<usize> {
     let is_first = from.is_none();
     let from = from.unwrap_or_else(|| vec![0]);
     let below = |at: usize| from.iter().any(|above| spots.is_child(at, *above));
-    let goes = |at: usize| {
+    let is_candidate = |at: usize| {
         let place = &spots.places[at];
         match hop.kind {
             HopKind::Depth(depth) => {
@@ -78,7 +78,9 @@ fn follow(spots: &Spots<'_>, from: Option<Vec<usize>>, hop: &Hop, may_be_core: b
         }
     };
     (0..spots.places.len())
-        .filter(|at| goes(*at) && hop.filters.iter().all(|each| filter::holds(each, spots, *at)))
+        .filter(|at| {
+            is_candidate(*at) && hop.filters.iter().all(|each| filter::holds(each, spots, *at))
+        })
         .collect()
 }
 
@@ -103,7 +105,7 @@ fn keeps(selector: &Selector, spots: &Spots<'_>, at: usize) -> bool {
         })
 }
 
-/// Order, unique, window, first.
+/// Applies order, unique, window, first.
 fn finish<'t>(selector: &Selector, spots: &Spots<'t>, mut matched: Vec<usize>) -> Vec<NodeRef<'t>> {
     let controls = &selector.controls;
     match controls.order {
@@ -167,7 +169,7 @@ fn has_key_equality(selector: &Selector) -> bool {
     }
 }
 
-/// A number per place that sorts it; ties keep document order.
+/// Returns a sort key for a position; ties keep document order.
 fn rank(order: Order, spots: &Spots<'_>, at: usize) -> i64 {
     let place: &Place<'_> = &spots.places[at];
     let turn = match (place.depth, place.level) {
@@ -178,7 +180,8 @@ fn rank(order: Order, spots: &Spots<'_>, at: usize) -> i64 {
     };
     match order {
         Order::Pre | Order::Path => 0,
-        // Behind everything below it: the number of places up to the end of its subtree, deeper ones first.
+        // After all descendants: the number of positions up to the end of its subtree, deeper ones
+        // first.
         Order::Post => {
             let end = (0..spots.places.len())
                 .filter(|other| spots.is_below(*other, at))

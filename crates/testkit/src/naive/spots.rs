@@ -8,11 +8,11 @@ use contextree_tree::{Class, NodeRef, Region, TreeRef};
 /// One entry of the list.
 #[derive(Debug)]
 pub(super) struct Place<'t> {
-    /// The node; nothing for an elided core.
+    /// The node; `None` for an elided core.
     pub(super) node: Option<NodeRef<'t>>,
     /// The real parent.
     pub(super) parent: Option<usize>,
-    /// The elided core that the node lies in.
+    /// The elided core that contains the node.
     pub(super) core: Option<usize>,
     pub(super) level: usize,
     pub(super) depth: Option<i64>,
@@ -35,7 +35,7 @@ impl<'t> Spots<'t> {
     pub(super) fn new(tree: TreeRef<'t>, edition: Edition, cycle: Option<u32>) -> Self {
         let mut spots = Spots { places: Vec::new(), edition, cycle };
         let depths = depths(tree, edition);
-        // The places on the way to the node at hand, by level.
+        // The positions of the ancestors of the current node, by level.
         let mut way: Vec<usize> = Vec::new();
         for (level, node) in tree.nodes() {
             way.truncate(level);
@@ -57,8 +57,8 @@ impl<'t> Spots<'t> {
         spots
     }
 
-    /// Puts the elided core into the list before the first child that does not stand before it, and says whether the
-    /// child lies in it.
+    /// Inserts the elided core before the first child that does not precede it, and returns whether
+    /// the child is in it.
     fn core_for(
         &mut self,
         parent: usize,
@@ -87,7 +87,7 @@ impl<'t> Spots<'t> {
         (child.class() == Class::Block && child.offset().signum() == 0).then_some(at)
     }
 
-    /// The places of nodes.
+    /// Returns the positions of nodes.
     pub(super) fn all(&self) -> impl Iterator<Item = usize> {
         (0..self.places.len()).filter(|at| self.places[*at].node.is_some())
     }
@@ -108,7 +108,7 @@ impl<'t> Spots<'t> {
         false
     }
 
-    /// A sealed turn, the head or the system region.
+    /// Returns whether this is a sealed turn, the head or the system region.
     pub(super) fn is_on_axis(&self, at: usize) -> bool {
         let place = &self.places[at];
         match place.level {
@@ -118,7 +118,7 @@ impl<'t> Spots<'t> {
         }
     }
 
-    /// ER-088: depth 0, 1, 2, …, then the system region; then later stamps first; then by id.
+    /// ER-088: by depth 0, 1, 2, …, then the system region; then later stamps first; then by id.
     pub(super) fn newer_first(&self, left: usize, right: usize) -> Ordering {
         let age = |at: usize| match self.places[at].depth {
             Some(depth) if depth >= 0 => (0, depth),
@@ -147,7 +147,7 @@ pub(super) fn is_elided(turn: NodeRef<'_>) -> bool {
             .any(|child| child.class() == Class::Block && child.offset().signum() == 0)
 }
 
-/// The depth of every child of `^seq`: one more than there are newer ones.
+/// Returns the depth of every child of `^seq`: one more than the number of newer ones.
 fn depths(tree: TreeRef<'_>, edition: Edition) -> Vec<(NodeRef<'_>, i64)> {
     let turns: Vec<NodeRef<'_>> = tree.region(Region::Seq).children().collect();
     let stamps = |turn: &NodeRef<'_>| {

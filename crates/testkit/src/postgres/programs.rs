@@ -1,10 +1,10 @@
-//! Where the programs of a PostgreSQL server are.
+//! Finds the programs of a PostgreSQL server.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Where Debian and its relatives keep the programs, one folder for each version.
+/// The folder of the programs on Debian and its derivatives, with one folder for each version.
 const DEBIAN: &str = "/usr/lib/postgresql";
 
 /// The folder with `initdb`, `postgres` and `pg_ctl`.
@@ -14,11 +14,11 @@ pub struct Programs {
 }
 
 impl Programs {
-    /// Finds the programs, or says how to get them.
+    /// Finds the programs.
     ///
     /// # Errors
     ///
-    /// If there are none.
+    /// If they are missing; the message has a hint how to install them.
     pub fn obtain() -> Result<Programs, String> {
         Programs::find().ok_or_else(|| {
             "no PostgreSQL server programs found; run `cargo xtask setup`, or set CONTEXTREE_TEST_POSTGRES to the URL \
@@ -27,7 +27,8 @@ impl Programs {
         })
     }
 
-    /// Finds the programs: beside `pg_config`, on the `PATH`, where Debian keeps them (the newest version).
+    /// Finds the programs: next to `pg_config`, on the `PATH`, or in Debian's folder (the newest
+    /// version).
     #[must_use]
     pub fn find() -> Option<Programs> {
         let told = Command::new("pg_config").arg("--bindir").output().ok().and_then(|output| {
@@ -41,14 +42,14 @@ impl Programs {
         folders.into_iter().find(|folder| complete(folder)).map(|folder| Programs { folder })
     }
 
-    /// Returns the path of one of them.
+    /// Returns the path of a program.
     #[must_use]
     pub fn program(&self, name: &str) -> PathBuf {
         self.folder.join(name)
     }
 }
 
-/// Returns the folders of the versions, the newest first.
+/// Returns the folders of the versions, newest first.
 fn versions(folder: &Path) -> Vec<PathBuf> {
     let mut numbers: Vec<u32> = fs::read_dir(folder)
         .into_iter()
@@ -59,7 +60,7 @@ fn versions(folder: &Path) -> Vec<PathBuf> {
     numbers.iter().rev().map(|number| folder.join(number.to_string()).join("bin")).collect()
 }
 
-/// Clients alone (`psql`) do not count.
+/// Returns whether a folder has the server's programs; clients alone (`psql`) do not count.
 fn complete(folder: &Path) -> bool {
     ["initdb", "postgres", "pg_ctl", "pg_isready"].iter().all(|name| folder.join(name).is_file())
 }

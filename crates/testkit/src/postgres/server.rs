@@ -1,4 +1,4 @@
-//! A server of our own, or one that is there already.
+//! Starts a private server, or connects to a running one.
 
 use std::fs::{self, File};
 use std::net::TcpListener;
@@ -13,16 +13,18 @@ use std::time::Duration;
 
 use super::programs::Programs;
 
-/// How a server is started.
+/// The settings of a server.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
-    /// Further settings of the server: `("max_connections", "200")`. What acknowledges is durable unless `fsync` is turned off here.
+    /// Further settings of the server: `("max_connections", "200")`. Acknowledged writes are
+    /// durable unless `fsync` is turned off here.
     pub parameters: Vec<(String, String)>,
-    /// Files that are put into the data folder, for its owner's eyes only: a certificate and its key.
+    /// Files for the data folder, readable only by its owner: a certificate and its key.
     pub files: Vec<(String, Vec<u8>)>,
 }
 
-/// A running server. It ends with this value, and with the process at the latest.
+/// A running server. It is stopped when this value is dropped, and at the latest when the process
+/// ends.
 #[derive(Debug)]
 pub struct Server {
     url: String,
@@ -37,11 +39,11 @@ struct Own {
     user: Option<User>,
     settings: Settings,
     process: Mutex<Option<Child>>,
-    /// Closed at the end: then the watchdog does its work.
+    /// Closing the pipe makes the watchdog clean up.
     watchdog: Mutex<Option<(Child, ChildStdin)>>,
 }
 
-/// Who runs the server if we are root.
+/// The user that runs the server if this process is root.
 #[derive(Clone, Copy, Debug)]
 struct User {
     uid: u32,
@@ -53,7 +55,7 @@ impl Server {
     ///
     /// # Errors
     ///
-    /// A message for people.
+    /// If no server can be started; with a message for people.
     pub fn obtain() -> Result<Server, String> {
         match std::env::var_os("CONTEXTREE_TEST_POSTGRES") {
             Some(url) => {
@@ -64,16 +66,16 @@ impl Server {
         }
     }
 
-    /// Starts a server of our own.
+    /// Starts a private server.
     ///
     /// # Errors
     ///
-    /// A message for people, with the end of the server's log.
+    /// If it cannot be started; with a message for people and the end of the server's log.
     pub fn start(settings: &Settings) -> Result<Server, String> {
         let programs = Programs::obtain()?;
         let user = unprivileged()?;
         let folder = new_folder(user)?;
-        // From here on everything is cleaned up, wherever this process ends.
+        // From here on, everything is cleaned up however this process ends.
         let watchdog = watchdog(&programs, user, &folder)?;
         let initdb = ["--auth=trust", "--username=postgres", "--no-locale", "--encoding=UTF8"];
         let data = folder.join("data");
@@ -99,7 +101,7 @@ impl Server {
             process: Mutex::new(None),
             watchdog: Mutex::new(Some(watchdog)),
         };
-        // Somebody may take the port between our looking and the server's.
+        // Another process may take the port between our check and the start of the server.
         let mut last = String::new();
         for _ in 0..5 {
             own.port = free_port()?;
@@ -127,17 +129,17 @@ impl Server {
         format!("{}{mark}{parameters}", self.url)
     }
 
-    /// Returns true if it was started here, so that it may be killed and started again.
+    /// Returns whether the server was started here, so that it can be killed and restarted.
     #[must_use]
     pub fn is_own(&self) -> bool {
         self.own.is_some()
     }
 
-    /// Kills the server as a loss of power would: no process of it gets to do anything more.
+    /// Kills the server as a power failure would: none of its processes can do anything more.
     ///
     /// # Errors
     ///
-    /// If it is not our own.
+    /// If the server was not started here.
     pub fn kill(&self) -> Result<(), String> {
         let own = self.own.as_ref().ok_or("this server was not started here")?;
         let mut process =
@@ -149,11 +151,11 @@ impl Server {
         Ok(())
     }
 
-    /// Starts a server that was killed again, over the same data and on the same port; returns when it answers.
+    /// Restarts a server that was killed, with the same data and port; returns when it answers.
     ///
     /// # Errors
     ///
-    /// If it does not.
+    /// If it does not answer.
     pub fn restart(&self) -> Result<(), String> {
         let own = self.own.as_ref().ok_or("this server was not started here")?;
         own.launch()
@@ -179,7 +181,8 @@ impl Drop for Own {
 impl Own {
     /// Starts the server's process and waits until it answers.
     fn launch(&self) -> Result<(), String> {
-        // The processes of a server that was killed take a moment to notice; until then a new one refuses to start.
+        // The processes of a killed server take a moment to exit; until then a new one refuses to
+        // start.
         let mut last = String::new();
         for _ in 0..200 {
             match self.try_launch() {
@@ -232,13 +235,13 @@ impl Own {
     }
 }
 
-/// Returns true if this process runs as root.
+/// Returns whether this process runs as root.
 #[must_use]
 pub fn is_root() -> bool {
     fs::metadata("/proc/self").is_ok_and(|metadata| metadata.uid() == 0)
 }
 
-/// Returns whom to run the server as: nobody in particular if we are somebody already.
+/// Returns the user that runs the server; `None` if this process is not root.
 fn unprivileged() -> Result<Option<User>, String> {
     if !is_root() {
         return Ok(None);
@@ -252,7 +255,7 @@ fn unprivileged() -> Result<Option<User>, String> {
     find("postgres")
         .or_else(|| find("nobody"))
         .map(Some)
-        .ok_or_else(|| "there is no account `postgres` or `nobody` to run the server".to_owned())
+        .ok_or_else(|| "no account `postgres` or `nobody` to run the server".to_owned())
 }
 
 fn as_user(program: &Path, user: Option<User>) -> Command {
@@ -269,7 +272,7 @@ fn new_folder(user: Option<User>) -> Result<PathBuf, String> {
     let name = format!("contextree-pg-{}-{number}", std::process::id());
     let folder = std::env::temp_dir().join(name);
     let told = |error: std::io::Error| format!("{}: {error}", folder.display());
-    // What a process of the same number left behind.
+    // Left over from an earlier process with the same id.
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir(&folder).map_err(told)?;
     fs::set_permissions(&folder, fs::Permissions::from_mode(0o700)).map_err(told)?;
@@ -296,13 +299,15 @@ fn free_port() -> Result<u16, String> {
         .map_err(|error| format!("no free port: {error}"))
 }
 
-/// Starts the shell that cleans up when its input ends. It does not take part in our end: a signal to our group does not reach it.
+/// Starts the shell that cleans up when its input ends. It has its own process group, so a signal
+/// to ours does not reach it.
 fn watchdog(
     programs: &Programs,
     user: Option<User>,
     folder: &Path,
 ) -> Result<(Child, ChildStdin), String> {
-    // A program that was still at work when we ended may write once more: then there is something left to delete.
+    // A program that was still running when we ended may write once more, so the folder is deleted
+    // twice.
     let script = r#"cat >/dev/null; "$1" -D "$2/data" -m immediate -w stop
         until rm -rf "$2" && sleep 0.2 && ! [ -e "$2" ]; do "$1" -D "$2/data" -m immediate -w stop; done"#;
     let mut child = as_user(Path::new("/bin/sh"), user)

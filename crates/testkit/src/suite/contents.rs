@@ -1,4 +1,4 @@
-//! Contents that are kept once, and what a delete takes along.
+//! Contents that are stored once, and what deleting a context removes.
 
 use super::{checkpoint, commits, content, create, cycles, fork, hash, ok, read, refused, stored};
 use contextree_store::{Backend, ContentRow, ContextRow, Step, Stretch};
@@ -8,12 +8,12 @@ fn using(step: Step, numbers: &[u8]) -> Step {
 }
 
 fn delete(store: &dyn Backend, name: &str) {
-    let row = ok(store.find(name)).expect("it is there");
+    let row = ok(store.find(name)).expect("the context exists");
     ok(store.delete(row.id, row.revision));
     assert_eq!(ok(store.find(name)), None);
 }
 
-/// Across contexts; the first one to come is kept.
+/// Across contexts; the first one is kept.
 pub fn equal_contents_are_stored_once(store: &dyn Backend) {
     let (one, two) = (create(store, "one"), create(store, "two"));
     ok(store.append(one.id, 1, &using(commits([1]), &[1, 2, 1])));
@@ -31,13 +31,13 @@ pub fn contents_go_with_the_last_context_that_uses_them(store: &dyn Backend) {
     for name in ["one", "two", "three"] {
         create(store, name);
     }
-    let id = |name| ok(store.find(name)).expect("it is there").id;
+    let id = |name| ok(store.find(name)).expect("the context exists").id;
     ok(store.append(id("one"), 1, &using(commits([1]), &[1, 2])));
     ok(store.append(id("two"), 1, &using(Step::default(), &[2, 3])));
     ok(store.append(id("three"), 1, &using(commits([1]), &[1, 3])));
     refused(store.delete(id("one"), 1), "E_CONFLICT");
     assert_eq!(stored(store, &[1, 2, 3]), [1, 2, 3]);
-    let branch = ok(store.find("one")).expect("it is there").branch;
+    let branch = ok(store.find("one")).expect("the context exists").branch;
     delete(store, "one");
     assert_eq!(stored(store, &[1, 2, 3]), [1, 2, 3]);
     assert_eq!(read(store, branch, 0, u32::MAX), []);
@@ -53,7 +53,7 @@ fn id_of_nobody() -> i64 {
     i64::MAX
 }
 
-/// Everything up to where they begin, and nothing behind it.
+/// Everything up to the fork, and nothing after it.
 pub fn a_deleted_context_leaves_what_forks_need(store: &dyn Backend) {
     let main = create(store, "main");
     let mut revision = 1;
@@ -77,7 +77,7 @@ pub fn a_deleted_context_leaves_what_forks_need(store: &dyn Backend) {
     assert_eq!(stored(store, &all), [1, 2, 3, 4, 6, 8], "the sixth is used by the fork itself");
     assert_eq!(ok(store.lineage(side.branch)).len(), 2);
 
-    // When the longer fork goes, the rest is cut back to what the shorter one needs.
+    // When the longer fork is deleted, the rest is cut back to what the shorter one needs.
     delete(store, "side");
     assert_eq!(cycles(&read(store, main.branch, 0, u32::MAX)), [1, 2]);
     assert_eq!(stored(store, &all), [1, 2]);
@@ -88,7 +88,7 @@ pub fn a_deleted_context_leaves_what_forks_need(store: &dyn Backend) {
     assert!(stored(store, &all).is_empty());
 }
 
-/// A chain of forks whose contexts went one after the other.
+/// A chain of forks whose contexts are deleted one after the other.
 pub fn deleting_forks_frees_the_branches_behind_them(store: &dyn Backend) {
     let mut rows: Vec<ContextRow> = vec![create(store, "f0")];
     let first = ok(store.append(rows[0].id, 1, &using(commits([1]), &[0])));
@@ -113,7 +113,7 @@ pub fn deleting_forks_frees_the_branches_behind_them(store: &dyn Backend) {
     }
 }
 
-/// Somebody may still hold it.
+/// Another process may still hold it.
 pub fn a_deleted_number_is_never_used_again(store: &dyn Backend) {
     let first = create(store, "main");
     delete(store, "main");

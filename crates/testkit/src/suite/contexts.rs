@@ -3,7 +3,7 @@
 use super::{commit, commits, content, create, head, key, new, ok, read, refused, stored};
 use contextree_store::{AttemptRow, Backend, Commit, NewContext, Step, StoreError};
 
-/// What was made is there.
+/// A created context exists.
 pub fn a_new_context_is_found_and_listed(store: &dyn Backend) {
     assert_eq!(ok(store.find("main")), None);
     assert_eq!(ok(store.list(None, 10)), []);
@@ -20,12 +20,12 @@ pub fn a_new_context_is_found_and_listed(store: &dyn Backend) {
     let first = Step { journal: Some(b"edit".to_vec()), ..commits([1, 2]) };
     let settled = ok(store.create(&NewContext { first, ..new("settled") }));
     assert_eq!((settled.revision, settled.snapshots, settled.head), (1, 2, Some(head(2))));
-    assert_eq!(settled.updated_ns, 1_000, "what it begins with is as old as itself");
+    assert_eq!(settled.updated_ns, 1_000, "its initial state is as old as the context");
     assert_eq!(ok(store.journal(settled.id)), (1, vec![b"edit".to_vec()]));
     assert_eq!(read(store, settled.branch, 0, u32::MAX), [commit(1), commit(2)]);
 }
 
-/// Pages of a list follow one another without overlap.
+/// Pages of a list follow each other without overlap.
 pub fn names_are_unique_and_listed_in_the_order_of_their_bytes(store: &dyn Backend) {
     let names = ["b", "a", "Z", "é", "a/b", "ab", "a b", "日本", "_"];
     for name in names {
@@ -47,10 +47,10 @@ pub fn names_are_unique_and_listed_in_the_order_of_their_bytes(store: &dyn Backe
     }
     assert_eq!(found, expected);
     assert_eq!(ok(store.list(None, 0)), []);
-    assert_eq!(ok(store.list(Some("日本"), 10)), [], "nothing is behind the last");
+    assert_eq!(ok(store.list(Some("日本"), 10)), [], "nothing follows the last");
 }
 
-/// What a step says is in the row.
+/// The row has what the step recorded.
 pub fn a_step_counts_a_revision(store: &dyn Backend) {
     let made = create(store, "main");
     let edited = ok(store.append(made.id, 1, &Step { now_ns: 5, ..Step::default() }));
@@ -101,18 +101,18 @@ pub fn a_step_given_twice_lands_once(store: &dyn Backend) {
     assert_eq!(ok(store.append(made.id, 1, &first)), landed);
     assert_eq!(ok(store.append(made.id, 1, &first)), landed);
     assert_eq!(cycles_of(store, made.branch), [1]);
-    // Only the step that made the present revision can be known.
+    // Only the step that led to the current revision can be recognised.
     let second = ok(store.append(made.id, 2, &Step { key: key(2), ..commits([2]) }));
     refused(store.append(made.id, 1, &first), "E_CONFLICT");
     assert_eq!(ok(store.find("main")), Some(second));
-    // A step without a name is never taken for another.
+    // A step without a key never equals another.
     let nameless = Step::default();
     let third = ok(store.append(made.id, 3, &nameless));
     refused(store.append(made.id, 3, &nameless), "E_CONFLICT");
     assert_eq!(ok(store.find("main")), Some(third));
 }
 
-/// The same for the step that makes a context.
+/// The same for the step that creates a context.
 pub fn a_context_made_twice_with_one_key_is_made_once(store: &dyn Backend) {
     let with =
         |number| NewContext { first: Step { key: key(number), ..commits([1]) }, ..new("main") };
@@ -125,7 +125,7 @@ pub fn a_context_made_twice_with_one_key_is_made_once(store: &dyn Backend) {
     refused(store.create(&new("nameless")), "E_CONTEXT_EXISTS");
 }
 
-/// A commit that is there already cannot be stored again, and nothing that came with it stays.
+/// A commit that exists cannot be stored again, and nothing of its step is stored.
 pub fn a_step_that_fails_leaves_nothing(store: &dyn Backend) {
     let made = create(store, "main");
     let row = ok(store.append(made.id, 1, &commits([1, 2])));
@@ -144,7 +144,7 @@ pub fn a_step_that_fails_leaves_nothing(store: &dyn Backend) {
     assert_eq!((good.revision, good.snapshots), (3, 3), "the store works as before");
 }
 
-/// Edits of the working state are there until a commit has them.
+/// Edits of the working state are kept until a commit includes them.
 pub fn the_journal_is_emptied_by_a_commit(store: &dyn Backend) {
     let made = create(store, "main");
     let other = create(store, "other");
@@ -154,17 +154,17 @@ pub fn the_journal_is_emptied_by_a_commit(store: &dyn Backend) {
     ok(store.append(made.id, 2, &Step::default()));
     ok(store.append(made.id, 3, &edit("two")));
     assert_eq!(ok(store.journal(made.id)), (4, vec![b"one".to_vec(), b"two".to_vec()]));
-    ok(store.append(made.id, 4, &Step { journal: Some(b"behind".to_vec()), ..commits([1]) }));
-    assert_eq!(ok(store.journal(made.id)), (5, vec![b"behind".to_vec()]));
+    ok(store.append(made.id, 4, &Step { journal: Some(b"after".to_vec()), ..commits([1]) }));
+    assert_eq!(ok(store.journal(made.id)), (5, vec![b"after".to_vec()]));
     ok(store.append(made.id, 5, &edit("more")));
-    assert_eq!(ok(store.journal(made.id)), (6, vec![b"behind".to_vec(), b"more".to_vec()]));
+    assert_eq!(ok(store.journal(made.id)), (6, vec![b"after".to_vec(), b"more".to_vec()]));
     ok(store.append(made.id, 6, &commits([2])));
     assert_eq!(ok(store.journal(made.id)), (7, vec![]));
     assert_eq!(ok(store.journal(other.id)), (2, vec![b"elsewhere".to_vec()]));
     refused(store.journal(other.id + 1), "E_CONTEXT_NOT_FOUND");
 }
 
-/// An attempt that ends stands where it began.
+/// An attempt that ends keeps its position.
 pub fn attempts_keep_their_place(store: &dyn Backend) {
     let made = create(store, "main");
     let attempt =
@@ -178,7 +178,7 @@ pub fn attempts_keep_their_place(store: &dyn Backend) {
     let other = create(store, "other");
     ok(store.append(other.id, 1, &with(vec![attempt("z", "[]")])));
     assert_eq!(ok(store.attempts(other.id)), [attempt("z", "[]")]);
-    assert_eq!(ok(store.attempts(made.id)), expected, "ids are of one context");
+    assert_eq!(ok(store.attempts(made.id)), expected, "ids belong to one context");
 }
 
 /// Empty blobs, large ones, and every byte.
@@ -200,7 +200,11 @@ pub fn blobs_of_any_size_come_back(store: &dyn Backend) {
         assert_eq!(ok(store.journal(made.id)).1, [every[..size].to_vec()]);
     }
     ok(store.append(made.id, 8, &commits([u32::MAX])));
-    assert_eq!(cycles_of(store, made.branch).last(), Some(&u32::MAX), "numbers go all the way up");
+    assert_eq!(
+        cycles_of(store, made.branch).last(),
+        Some(&u32::MAX),
+        "the whole range of numbers is valid"
+    );
     let times = Step { now_ns: i64::MIN, ..Step::default() };
     assert_eq!(ok(store.append(made.id, 9, &times)).updated_ns, i64::MIN);
 }

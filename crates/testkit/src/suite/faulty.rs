@@ -1,4 +1,4 @@
-//! A store that fails when it is told to, for the tests of the layers above.
+//! A store that fails on demand, for tests of the layers above.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -10,13 +10,13 @@ use contextree_store::{
 /// When a write fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum When {
-    /// Nothing of it is stored.
+    /// Before anything is stored.
     Before,
-    /// It is stored, and the answer is lost.
+    /// After it is stored: the answer is lost.
     After,
 }
 
-/// A store whose writes, or reads, fail when they are told to.
+/// A store whose writes or reads fail on demand.
 #[derive(Debug, Default)]
 pub struct Faulty<B> {
     inner: B,
@@ -39,41 +39,41 @@ struct Fault {
 }
 
 impl<B> Faulty<B> {
-    /// Makes a store that works, until it is told to fail.
+    /// Creates a store that works until it is made to fail.
     pub fn new(inner: B) -> Faulty<B> {
         Faulty { inner, plan: Mutex::default() }
     }
 
-    /// Returns the store below, which never fails on purpose.
+    /// Returns the inner store, which does not fail on demand.
     pub fn inner(&self) -> &B {
         &self.inner
     }
 
-    /// Returns how many writes there were.
+    /// Returns the number of writes.
     pub fn writes(&self) -> u64 {
         self.plan().writes
     }
 
-    /// Has one write fail: the next one is number 1.
+    /// Makes one write fail: the next one is number 1.
     pub fn fail_once(&self, number: u64, when: When, error: StoreError) {
         let mut plan = self.plan();
         let first = plan.writes + number;
         plan.fault = Some(Fault { first, last: first, when, error });
     }
 
-    /// Has all writes fail from now on.
+    /// Makes all writes fail from now on.
     pub fn fail_writes(&self, when: When, error: StoreError) {
         let mut plan = self.plan();
         let first = plan.writes + 1;
         plan.fault = Some(Fault { first, last: u64::MAX, when, error });
     }
 
-    /// Has all reads fail from now on.
+    /// Makes all reads fail from now on.
     pub fn fail_reads(&self, error: StoreError) {
         self.plan().reads = Some(error);
     }
 
-    /// The fault is gone.
+    /// Ends all failures.
     pub fn heal(&self) {
         let mut plan = self.plan();
         plan.fault = None;

@@ -3,7 +3,7 @@
 use super::{checkpoint, commit, commits, create, cycles, fork, head, new, ok, read, refused};
 use contextree_store::{Backend, Commit, NewContext, Step, StoreError, Stretch};
 
-/// Any range, also beyond what is there.
+/// In any range, also beyond the last commit.
 pub fn commits_are_handed_out_in_order(store: &dyn Backend) {
     let (one, two) = (create(store, "one"), create(store, "two"));
     ok(store.append(one.id, 1, &commits(1..=3)));
@@ -22,7 +22,7 @@ pub fn commits_are_handed_out_in_order(store: &dyn Backend) {
     assert_eq!((count(one.branch, u32::MAX), count(two.branch, 1)), (5, 1));
 }
 
-/// Its error is what comes back, and the store does not hang when it is asked meanwhile.
+/// Its error is returned, and calls to the store in the meantime do not deadlock.
 pub fn a_visitor_may_stop_and_may_ask_the_store(store: &dyn Backend) {
     let made = create(store, "main");
     ok(store.append(made.id, 1, &commits(1..=10)));
@@ -46,7 +46,7 @@ pub fn a_visitor_may_stop_and_may_ask_the_store(store: &dyn Backend) {
     assert_eq!(ok(store.count_commits(made.branch, u32::MAX)), 13, "it may even write");
 }
 
-/// Only those asked for.
+/// Only the requested ones.
 pub fn bodies_are_handed_out_by_cycle(store: &dyn Backend) {
     let made = create(store, "main");
     ok(store.append(made.id, 1, &commits(1..=5)));
@@ -79,7 +79,7 @@ pub fn the_newest_checkpoint_is_found(store: &dyn Backend) {
     ok(store.add_checkpoint(made.branch, &other));
     assert_eq!(ok(store.checkpoint(made.branch, 3)), Some(checkpoint(3)), "the first one stays");
     refused(store.add_checkpoint(made.branch + 100, &other), "E_CONTEXT_NOT_FOUND");
-    assert_eq!(ok(store.find("main")), Some(row), "a checkpoint is no step");
+    assert_eq!(ok(store.find("main")), Some(row), "a checkpoint is not a step");
 }
 
 /// A fork has the history before it, and its own.
@@ -123,7 +123,7 @@ pub fn forks_of_forks_share_history(store: &dyn Backend) {
     assert_eq!(ok(store.find("side")).map(|row| row.snapshots), Some(8));
 }
 
-/// Otherwise it would show something else than was asked for.
+/// Otherwise it would show another snapshot than requested.
 pub fn a_fork_begins_with_a_snapshot_that_is_there(store: &dyn Backend) {
     let main = create(store, "main");
     let gone = Commit { effects: None, ..commit(2) };
@@ -139,7 +139,7 @@ pub fn a_fork_begins_with_a_snapshot_that_is_there(store: &dyn Backend) {
     refused(attempt(main.branch + 100, 0), "E_CONTEXT_NOT_FOUND");
     assert_eq!(ok(store.find("fork")), None);
     let made = ok(attempt(main.branch, 3));
-    assert_eq!(made.snapshots, 2, "the one without effects is none");
+    assert_eq!(made.snapshots, 2, "a commit without effects is not a snapshot");
     ok(store.create(&NewContext {
         from: Some(Stretch { branch: made.branch, upto: 3 }),
         ..new("fork of the fork, at the same snapshot")
@@ -149,7 +149,7 @@ pub fn a_fork_begins_with_a_snapshot_that_is_there(store: &dyn Backend) {
     assert_eq!(empty.snapshots, 0);
 }
 
-/// An import whose history begins somewhere.
+/// An import whose history begins with a later cycle.
 pub fn a_context_of_its_own_may_begin_with_a_tree(store: &dyn Backend) {
     let made = ok(store.create(&NewContext {
         base: Some(checkpoint(41)),

@@ -1,7 +1,7 @@
-//! The conformance suite: what every store must do, whatever is below it.
+//! The conformance suite: what every store must do, with any backend.
 //!
-//! Each case is a function that is given a store without contexts, and panics if the store misbehaves. [`conformance!`](crate::conformance)
-//! makes a test of each.
+//! Each case is a function that takes a store without contexts, and panics if the store misbehaves.
+//! [`conformance!`](crate::conformance) makes a test of each.
 
 pub mod contents;
 pub mod contexts;
@@ -17,8 +17,8 @@ use contextree_store::{
     StoreError, Stretch,
 };
 
-/// Makes a test of each case of the suite. The expression is evaluated for each of them, and must give a store without contexts, in a box or
-/// in something else that is dereferenced to a [`Backend`].
+/// Makes a test of each case of the suite. The expression is evaluated for each of them, and must
+/// return a store without contexts, as a box or any other value that dereferences to a [`Backend`].
 #[macro_export]
 macro_rules! conformance {
     ($store:expr) => {
@@ -69,7 +69,7 @@ macro_rules! conformance {
     };
 }
 
-/// Unwraps, and says what went wrong.
+/// Unwraps a result, and panics with the error.
 #[track_caller]
 pub(crate) fn ok<T>(result: Result<T>) -> T {
     match result {
@@ -78,7 +78,7 @@ pub(crate) fn ok<T>(result: Result<T>) -> T {
     }
 }
 
-/// Fails unless the error has this code.
+/// Panics unless the error has this code.
 #[track_caller]
 pub(crate) fn refused<T>(result: Result<T>, code: &str) -> StoreError {
     match result {
@@ -90,7 +90,7 @@ pub(crate) fn refused<T>(result: Result<T>, code: &str) -> StoreError {
     }
 }
 
-/// Returns a context to be made.
+/// Returns a context to create.
 #[must_use]
 pub fn new(name: &str) -> NewContext {
     NewContext {
@@ -103,20 +103,20 @@ pub fn new(name: &str) -> NewContext {
     }
 }
 
-/// Makes a context.
+/// Creates a context.
 #[track_caller]
 pub(crate) fn create(store: &dyn Backend, name: &str) -> ContextRow {
     ok(store.create(&new(name)))
 }
 
-/// Makes a context that begins with the snapshot of another.
+/// Creates a context that begins with the snapshot of another.
 #[track_caller]
 pub(crate) fn fork(store: &dyn Backend, name: &str, branch: i64, upto: u32) -> ContextRow {
     let from = Some(Stretch { branch, upto });
     ok(store.create(&NewContext { from, ..new(name) }))
 }
 
-/// Returns a commit with blobs that say its number.
+/// Returns a commit whose blobs contain its number.
 #[must_use]
 pub fn commit(cycle: u32) -> Commit {
     Commit {
@@ -164,7 +164,7 @@ pub(crate) fn checkpoint(cycle: u32) -> Checkpoint {
     }
 }
 
-/// Returns all commits of a branch itself between two cycles.
+/// Returns the commits that a branch itself has between two cycles.
 #[track_caller]
 pub(crate) fn read(store: &dyn Backend, branch: i64, first: u32, last: u32) -> Vec<Commit> {
     let mut found = Vec::new();
@@ -179,7 +179,7 @@ pub(crate) fn cycles(commits: &[Commit]) -> Vec<u32> {
     commits.iter().map(|commit| commit.cycle).collect()
 }
 
-/// Returns which of these contents are there.
+/// Returns which of these contents are stored.
 #[track_caller]
 pub(crate) fn stored(store: &dyn Backend, numbers: &[u8]) -> Vec<u8> {
     let hashes: Vec<[u8; 32]> = numbers.iter().map(|number| hash(*number)).collect();

@@ -1,4 +1,4 @@
-//! Random operations, on a store and on the one in memory: both must say the same.
+//! Runs random operations on a store and on the one in memory, which must agree.
 
 use std::collections::BTreeMap;
 
@@ -12,8 +12,8 @@ const NAMES: [&str; 5] = ["a", "b", "c", "d", "e"];
 const CYCLES: u32 = 24;
 const CONTENTS: u8 = 8;
 
-/// Plays a script on a store without contexts and on memory, and fails where they differ. Four bytes are an operation: which one, and on
-/// what; every script is a valid one, so that anything random will do.
+/// Runs a script on a store without contexts and on memory, and panics if they differ. Four bytes
+/// are an operation and its arguments; every script is valid, so random bytes will do.
 pub fn compare(store: &dyn Backend, script: &[[u8; 4]]) {
     let memory = Memory::new();
     let mut players = Players {
@@ -31,7 +31,7 @@ pub fn compare(store: &dyn Backend, script: &[[u8; 4]]) {
     assert_eq!(ok(store.check()), Vec::<String>::new());
 }
 
-/// A step that can be given again.
+/// A step that can be repeated.
 #[derive(Clone)]
 struct Last {
     contexts: (i64, i64),
@@ -42,7 +42,7 @@ struct Last {
 struct Players<'a> {
     memory: &'a Memory,
     store: &'a dyn Backend,
-    /// The numbers of contexts, in memory and in the store.
+    /// The numbers of contexts, from memory to the store.
     contexts: BTreeMap<i64, i64>,
     /// The numbers of branches.
     branches: BTreeMap<i64, i64>,
@@ -96,7 +96,7 @@ impl Players<'_> {
     }
 
     fn step(&self, how: u8) -> Step {
-        // Every fourth step has no name.
+        // Every fourth step has no key.
         let key = if how.is_multiple_of(4) { [0; 16] } else { key(self.steps) };
         Step { now_ns: i64::from(how), key, ..Step::default() }
     }
@@ -233,8 +233,8 @@ impl Players<'_> {
     }
 }
 
-/// Compares answers; of errors only the code, and what a conflict tells about the head.
-#[expect(clippy::needless_pass_by_value, reason = "answers are compared as they come")]
+/// Compares answers; of errors only the code, and the head in a conflict.
+#[expect(clippy::needless_pass_by_value, reason = "answers are compared by value")]
 fn same<T: PartialEq + std::fmt::Debug>(ours: Result<T>, theirs: Result<T>) {
     let told = |error: &StoreError| match error {
         StoreError::Conflict { .. } => format!("{error:?}"),
@@ -243,6 +243,6 @@ fn same<T: PartialEq + std::fmt::Debug>(ours: Result<T>, theirs: Result<T>) {
     match (&ours, &theirs) {
         (Ok(ours), Ok(theirs)) => assert_eq!(ours, theirs),
         (Err(ours), Err(theirs)) => assert_eq!(told(ours), told(theirs)),
-        _ => panic!("memory says {ours:?}, the store {theirs:?}"),
+        _ => panic!("memory returns {ours:?}, the store {theirs:?}"),
     }
 }

@@ -1,4 +1,4 @@
-//! Pins, and changing what is kept.
+//! Pins, and changes of what is retained.
 
 use super::{
     checkpoint, commit, commits, content, create, cycles, fork, hash, head, ok, read, refused,
@@ -29,10 +29,10 @@ pub fn pins_hold_snapshots_that_are_there(store: &dyn Backend) {
     assert!(!ok(store.unpin(main.id, 2)));
     assert_eq!(ok(store.pins(main.id)), [pin(7, "the release")]);
     assert_eq!(ok(store.pins(side.id)), [pin(4, "shared")]);
-    assert_eq!(ok(store.find("main")), Some(row), "a pin is no step");
+    assert_eq!(ok(store.find("main")), Some(row), "a pin is not a step");
 }
 
-/// Rows go, rows change, checkpoints come, contents that nobody uses go.
+/// Rows are removed and changed, checkpoints are added, and unused contents are removed.
 pub fn a_rewrite_changes_what_is_kept(store: &dyn Backend) {
     let main = create(store, "main");
     let other = create(store, "other");
@@ -77,14 +77,14 @@ pub fn a_rewrite_changes_what_is_kept(store: &dyn Backend) {
         ..Rewrite::default()
     };
     let row = ok(store.rewrite(main.id, after.revision, &again));
-    assert_eq!(row.snapshots, 0, "it does not count below nothing");
+    assert_eq!(row.snapshots, 0, "the count does not go below 0");
     assert_eq!(ok(store.checkpoint(main.branch, 4)), Some(checkpoint(4)), "replaced");
     assert_eq!(stored(store, &[1, 2, 3]), [2]);
     ok(store.delete(other.id, 2));
     assert!(stored(store, &[1, 2, 3]).is_empty());
 }
 
-/// Between looking and dropping.
+/// Between planning and removing.
 pub fn a_rewrite_is_refused_if_a_fork_or_pin_slipped_in(store: &dyn Backend) {
     let main = create(store, "main");
     let row = ok(store.append(main.id, 1, &commits(1..=6)));
@@ -106,7 +106,7 @@ pub fn a_rewrite_is_refused_if_a_fork_or_pin_slipped_in(store: &dyn Backend) {
     refused(store.rewrite(main.id, 3, &known), "E_CONFLICT");
 }
 
-/// After some work, and after its space was reclaimed.
+/// After some work, and after reclaiming its space.
 pub fn a_sound_store_has_no_faults(store: &dyn Backend) {
     assert_eq!(ok(store.check()), Vec::<String>::new());
     let main = create(store, "main");

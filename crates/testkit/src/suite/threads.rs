@@ -1,14 +1,15 @@
-//! Many at once.
+//! Concurrent access.
 
 use std::thread;
 
 use super::{commit, commits, content, create, head, key, new, ok, read};
 use contextree_store::{Backend, NewContext, Step, StoreError};
 
-/// Appends `count` commits to a context, however often somebody else is faster. Returns the cycles that were acknowledged.
+/// Appends `count` commits to a context, retrying when another thread was faster. Returns the
+/// acknowledged cycles.
 ///
-/// Each commit follows the head that there is, so that a line without gaps can only come about if every step that was acknowledged landed
-/// exactly once.
+/// Each commit follows the current head, so the history has no gaps only if every acknowledged step
+/// was stored exactly once.
 #[must_use]
 pub fn append_against_others(
     store: &dyn Backend,
@@ -17,7 +18,7 @@ pub fn append_against_others(
     count: usize,
 ) -> Vec<u32> {
     let mut done = Vec::new();
-    let mut row = ok(store.find(name)).expect("the context is there");
+    let mut row = ok(store.find(name)).expect("the context exists");
     let mut tries = 0_u64;
     while done.len() < count {
         let cycle = row.head.map_or(1, |head| head.cycle + 1);
@@ -38,7 +39,7 @@ pub fn append_against_others(
                 row = now;
             }
             Err(StoreError::Conflict { .. }) => {
-                row = ok(store.find(name)).expect("the context is there");
+                row = ok(store.find(name)).expect("the context exists");
             }
             Err(error) => panic!("{}: {error}", error.code()),
         }
@@ -46,9 +47,10 @@ pub fn append_against_others(
     done
 }
 
-/// Fails unless a context's own history is 1, 2, … `count`, with a revision and a snapshot for each.
+/// Panics unless a context's own history is 1, 2, … `count`, with a revision and a snapshot for
+/// each.
 pub fn is_a_line(store: &dyn Backend, name: &str, count: u32) {
-    let row = ok(store.find(name)).expect("the context is there");
+    let row = ok(store.find(name)).expect("the context exists");
     assert_eq!(row.head, Some(head(count)));
     assert_eq!((row.snapshots, row.revision), (u64::from(count), u64::from(count) + 1));
     let commits = read(store, row.branch, 0, u32::MAX);
@@ -56,10 +58,10 @@ pub fn is_a_line(store: &dyn Backend, name: &str, count: u32) {
     let mut bodies: Vec<_> = commits.into_iter().map(|commit| commit.bodies).collect();
     bodies.sort_unstable();
     bodies.dedup();
-    assert_eq!(bodies.len(), count as usize, "every step landed once");
+    assert_eq!(bodies.len(), count as usize, "every step was stored once");
 }
 
-/// One wins, the others try again.
+/// One thread wins, the others retry.
 pub fn eight_threads_on_one_context_leave_a_line_without_gaps(store: &dyn Backend) {
     create(store, "main");
     let mut acknowledged: Vec<u32> = thread::scope(|scope| {
@@ -72,7 +74,7 @@ pub fn eight_threads_on_one_context_leave_a_line_without_gaps(store: &dyn Backen
     is_a_line(store, "main", 200);
 }
 
-/// No step is refused, and each finds what it wrote itself.
+/// No step is refused, and each thread reads its own writes.
 pub fn eight_threads_on_contexts_of_their_own_do_not_meet(store: &dyn Backend) {
     thread::scope(|scope| {
         for writer in 0..8 {
@@ -91,11 +93,11 @@ pub fn eight_threads_on_contexts_of_their_own_do_not_meet(store: &dyn Backend) {
 }
 
 fn is_this_long(store: &dyn Backend, name: &str, count: usize) {
-    let row = ok(store.find(name)).expect("the context is there");
+    let row = ok(store.find(name)).expect("the context exists");
     assert_eq!(read(store, row.branch, 0, u32::MAX).len(), count);
 }
 
-/// The others learn that it is there.
+/// The others get an error that it exists.
 pub fn one_of_many_makes_the_context(store: &dyn Backend) {
     let made: usize = thread::scope(|scope| {
         let make = |writer| {

@@ -12,7 +12,7 @@ use crate::support::{block, children, commit, group, head, lenient, thread_ids, 
 
 // covers: ADO-001
 #[test]
-fn the_minimal_runtime_is_there() {
+fn minimal_runtime_is_complete() {
     let mut context = Context::new();
     // Regions, canonical types.
     let regions: Vec<_> =
@@ -44,7 +44,7 @@ fn the_minimal_runtime_is_there() {
 
 // covers: ADO-003
 #[test]
-fn an_extension_works_within_the_rules_of_everybody() {
+fn extension_follows_the_same_rules() {
     let mut context = turns(1);
     let hook = |tree: contextree::TreeRef<'_>| {
         assert_eq!(tree.turn_count(), 1);
@@ -67,7 +67,7 @@ fn log(text: &str) -> Vec<Value> {
 
 // covers: ADO-005
 #[test]
-fn a_flat_log_becomes_turns_and_its_other_fields_are_kept() {
+fn flat_log_becomes_turns_and_keeps_its_other_fields() {
     let mut context = Context::new();
     context
         .import_flat_log(&log(
@@ -97,7 +97,7 @@ fn a_flat_log_becomes_turns_and_its_other_fields_are_kept() {
 
 // covers: ADO-005
 #[test]
-fn a_log_that_is_none_is_refused_before_anything_is_added() {
+fn invalid_log_is_refused_before_anything_is_added() {
     for (text, message) in [
         (r#"[{"role":"user","content":"ok"},7]"#, 1),
         (r#"[{"content":"no role"}]"#, 0),
@@ -116,7 +116,7 @@ fn a_log_that_is_none_is_refused_before_anything_is_added() {
 
 // covers: ADO-006, ADO-007
 #[test]
-fn a_retrieved_document_stands_behind_its_turn_and_goes_by_itself() {
+fn retrieved_document_follows_its_turn_and_expires() {
     let mut context = turns(1);
     context.add(Place::at("seg:1", 1), block("doc").ttl(2)).unwrap();
     context.add(Place::head(), block("u2")).unwrap();
@@ -129,7 +129,7 @@ fn a_retrieved_document_stands_behind_its_turn_and_goes_by_itself() {
 
 // covers: ADO-008
 #[test]
-fn unknown_keys_and_types_are_kept_and_not_understood() {
+fn unknown_keys_and_types_are_kept_without_interpretation() {
     let text = r#"{"vendor":{"x":1},"root":{"id":"r","children":[{"id":"h","nodeType":"^ah","x-flag":true,
         "children":[{"id":"a","nodeType":"mystery:1","expires":"soon","Offset":-5},{"id":"b"}]}]}}"#;
     let mut context = lenient(text);
@@ -144,7 +144,7 @@ fn unknown_keys_and_types_are_kept_and_not_understood() {
 
 // covers: ADO-009
 #[test]
-fn canonical_fields_mean_the_same_whatever_an_extension_says() {
+fn extensions_do_not_change_canonical_fields() {
     let mut context = turns(0);
     let node = block("x").node_type("custom:pinned").ttl(1).attribute("custom:ttl", 99);
     context.add(Place::head(), node.attribute("custom:pinned", true)).unwrap();
@@ -156,12 +156,13 @@ fn canonical_fields_mean_the_same_whatever_an_extension_says() {
 
 // covers: ADO-010
 #[test]
-fn the_adoption_checklist_is_answered_with_yes() {
+fn adoption_checklist_is_met() {
     let mut context = turns(2);
     context.add(Place::head(), block("ö:1").node_type("custom:note")).unwrap();
     commit(&mut context);
     let tree = head(&context).view();
-    // 1 regions; 2 types; 3 invariants; 4 diffs; 5 ids; 6 types of users; 7 version; 8 unknown attributes.
+    // 1 regions; 2 types; 3 invariants; 4 diffs; 5 ids; 6 types of users; 7 version; 8 unknown
+    // attributes.
     assert_eq!(tree.root().children().count(), 3);
     assert!(tree.nodes().any(|(_, node)| node.class() == Class::Turn));
     crate::support::strict(&head(&context).export()).unwrap();
@@ -188,7 +189,7 @@ fn extension_codes_are_stable() {
 
 // covers: DBG-001, IDH-033
 #[test]
-fn headers_and_diffs_of_any_snapshot_can_be_looked_at() {
+fn headers_and_diffs_of_any_snapshot_can_be_inspected() {
     let context = turns(3);
     for snapshot in context.history().iter() {
         for (_, node) in snapshot.view().nodes() {
@@ -209,13 +210,14 @@ fn headers_and_diffs_of_any_snapshot_can_be_looked_at() {
 
 // covers: DBG-005
 #[test]
-fn a_report_accounts_for_every_node_that_went() {
+fn report_accounts_for_every_removed_node() {
     for seed in 0..120 {
         let mut known: Vec<String> = Vec::new();
         let mut removed: Vec<String> = Vec::new();
         crate::support::run_session(seed, |driver, did| {
             let Some(Did::Committed(report)) = did else {
-                // What operations take away they say themselves; here it is enough to know what is gone by then.
+                // Operations report their own removals; here it is enough to know which nodes are
+                // missing.
                 let tree = driver.context.working();
                 removed = known.iter().filter(|id| tree.get(id).is_none()).cloned().collect();
                 return;
@@ -229,12 +231,12 @@ fn a_report_accounts_for_every_node_that_went() {
             for gone in known.iter().filter(|id| tree.get(id).is_none() && !removed.contains(id)) {
                 assert!(
                     named.contains(gone),
-                    "seed {seed}: {gone} went without a word: {report:?}"
+                    "seed {seed}: {gone} was removed without a report: {report:?}"
                 );
             }
-            // An id that was never in a snapshot may be given again in the same commit.
+            // An id that was never in a snapshot may be reused in the same commit.
             for id in named.into_iter().filter(|id| known.contains(id)) {
-                assert!(tree.get(id).is_none(), "seed {seed}: {id} is said to be gone");
+                assert!(tree.get(id).is_none(), "seed {seed}: {id} is reported as removed");
             }
             known = tree.nodes().map(|(_, node)| node.id().to_owned()).collect();
             removed.clear();

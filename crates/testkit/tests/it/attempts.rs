@@ -14,7 +14,7 @@ fn start<'a>(input: &'a [u8]) -> AttemptStart<'a> {
 
 // covers: ATT-001
 #[test]
-fn an_attempt_runs_and_ends_once() {
+fn attempt_runs_and_ends_once() {
     for (status, word) in [
         (AttemptStatus::Completed, "completed"),
         (AttemptStatus::Canceled, "canceled"),
@@ -60,7 +60,7 @@ fn attempts_leave_no_trace_in_the_history() {
 
 // covers: ATT-003
 #[test]
-fn after_a_stopped_attempt_the_turn_is_changed_and_asked_again() {
+fn turn_can_be_edited_and_retried_after_a_stopped_attempt() {
     let mut context = turns(1);
     context.add(Place::head(), block("ask")).unwrap();
     let first = contextree::thread(context.working());
@@ -86,7 +86,7 @@ fn attempts_are_listed_after_the_commit_with_their_cycle() {
         for _ in 0..cycle {
             let id = context.start_attempt(start(b"[]")).attempt_id.clone();
             context.end_attempt(&id, AttemptStatus::Error("no".into()), None).unwrap();
-            assert_eq!(context.next_cycle(), cycle, "only a commit goes on to the next cycle");
+            assert_eq!(context.next_cycle(), cycle, "only a commit starts the next cycle");
         }
         commit(&mut context);
     }
@@ -110,7 +110,7 @@ fn attempts_are_listed_after_the_commit_with_their_cycle() {
 
 // covers: ATT-005
 #[test]
-fn the_record_has_every_field() {
+fn attempt_record_has_every_field() {
     struct Noon;
     impl Clock for Noon {
         fn now_ns(&self) -> i64 {

@@ -11,7 +11,7 @@ fn is_shared_between_threads<T: Send + Sync>() {}
 
 // covers: CON-001, CON-002
 #[test]
-fn contexts_and_snapshots_may_go_to_other_threads() {
+fn contexts_and_snapshots_can_be_sent_to_other_threads() {
     is_shared_between_threads::<Context>();
     is_shared_between_threads::<Snapshot>();
     is_shared_between_threads::<contextree::Tree>();
@@ -20,7 +20,7 @@ fn contexts_and_snapshots_may_go_to_other_threads() {
 
 // covers: CON-001, SEA-001
 #[test]
-fn two_writers_that_take_turns_lose_no_cycle() {
+fn alternating_writers_lose_no_cycle() {
     let context = Mutex::new(Context::new());
     std::thread::scope(|scope| {
         for writer in 0..4 {
@@ -47,7 +47,7 @@ fn two_writers_that_take_turns_lose_no_cycle() {
     );
 }
 
-/// What a reader checks: the parts of the snapshot fit together, so that it is not a mixture of two.
+/// Checks that the parts of a snapshot are consistent, so that it is not a mixture of two.
 fn is_consistent(snapshot: &Snapshot) {
     let tree = snapshot.view();
     let cycle = snapshot.cycle();
@@ -96,7 +96,7 @@ fn readers_see_the_old_snapshot_or_the_new_one_while_commits_run() {
 
 // covers: CON-002
 #[test]
-fn a_reader_keeps_its_snapshot_without_any_lock_while_the_writer_goes_on() {
+fn reader_keeps_its_snapshot_without_a_lock_while_the_writer_continues() {
     let mut context = turns(20);
     let snapshot = head(&context).clone();
     let expected = (snapshot.export(), snapshot.thread(), snapshot.digest());
@@ -123,7 +123,7 @@ fn a_reader_keeps_its_snapshot_without_any_lock_while_the_writer_goes_on() {
 }
 
 #[test]
-fn two_forks_are_written_at_the_same_time() {
+fn forks_can_be_written_concurrently() {
     let context = turns(5);
     let digests: Vec<_> = std::thread::scope(|scope| {
         let writers: Vec<_> = (0..4)

@@ -46,12 +46,12 @@ fn content_structure_and_ttl_are_reported_by_field() {
         .collect();
     let expected = [("s", vec!["pinned"]), ("p2", vec!["parent", "offset"]), ("x", vec!["ttl"])];
     assert_eq!(changed, expected);
-    assert_eq!(context.diff(LAST.1, LAST.0).unwrap(), found, "whichever is named first");
+    assert_eq!(context.diff(LAST.1, LAST.0).unwrap(), found, "in either order of arguments");
 }
 
 // covers: DIF-005, DIF-006
 #[test]
-fn a_diff_has_exactly_three_keys_and_an_item_exactly_two() {
+fn diff_has_exactly_three_keys_and_an_item_exactly_two() {
     for seed in 0..20 {
         let context = random_context(seed);
         let snapshots: Vec<_> = context.history().iter().collect();
@@ -71,7 +71,7 @@ fn a_diff_has_exactly_three_keys_and_an_item_exactly_two() {
 
 // covers: DIF-008, DIF-010
 #[test]
-fn the_richer_account_tells_values_parents_and_children() {
+fn detailed_diff_has_values_parents_and_children() {
     let mut context = turns(2);
     apply(&mut context, move_to("p1", Place::at("seg:2", -1)));
     commit(&mut context);
@@ -91,7 +91,7 @@ fn the_richer_account_tells_values_parents_and_children() {
 
 // covers: DIF-009, DBG-005
 #[test]
-fn the_richer_account_is_the_same_every_time_and_agrees_with_the_diff() {
+fn detailed_diff_is_deterministic_and_agrees_with_the_diff() {
     for seed in 0..40 {
         let context = random_context(seed);
         let snapshots: Vec<_> = context.history().iter().collect();
@@ -115,7 +115,7 @@ fn the_richer_account_is_the_same_every_time_and_agrees_with_the_diff() {
 
 // covers: DIF-011
 #[test]
-fn a_move_across_regions_is_removed_and_added() {
+fn move_across_regions_is_removed_and_added() {
     let mut context = turns(1);
     apply(&mut context, move_to("s", Place::at("seg:1", 1)));
     commit(&mut context);
@@ -126,7 +126,7 @@ fn a_move_across_regions_is_removed_and_added() {
 
 // covers: DIF-012
 #[test]
-fn equal_content_hashes_tell_a_move_where_they_are_unique() {
+fn unique_content_hashes_identify_a_move() {
     let mut context = turns(2);
     context.add(Place::system(), NewNode::text("twin").id("t1")).unwrap();
     context.add(Place::system(), NewNode::text("twin").id("t2")).unwrap();
@@ -140,13 +140,13 @@ fn equal_content_hashes_tell_a_move_where_they_are_unique() {
     let pairs = moved(older, head(&context).view(), hash);
     let pairs: Vec<(&str, &str)> =
         pairs.moved.iter().map(|pair| (pair.from.as_str(), pair.to.as_str())).collect();
-    assert_eq!(pairs.len(), 1, "twins are no evidence: {pairs:?}");
+    assert_eq!(pairs.len(), 1, "equal contents are not evidence: {pairs:?}");
     assert_eq!(pairs[0].0, "p1");
 }
 
 // covers: ERC-009
 #[test]
-fn a_collision_of_hashes_is_reported_and_is_no_move() {
+fn hash_collision_is_reported_and_is_not_a_move() {
     let mut context = turns(1);
     context.remove("p1").unwrap();
     context.add(Place::at("seg:1", 1), NewNode::text("something else").id("other")).unwrap();
@@ -187,7 +187,7 @@ fn every_block_of_a_diff_is_found_in_the_threads() {
     }
 }
 
-/// Everything about a node: what a complete diff has to account for.
+/// Returns every field of every node, for which a complete diff has to account.
 fn flat(tree: TreeRef<'_>) -> BTreeMap<String, BTreeMap<String, Value>> {
     tree.nodes()
         .map(|(_, node)| {
@@ -212,7 +212,7 @@ fn flat(tree: TreeRef<'_>) -> BTreeMap<String, BTreeMap<String, Value>> {
 
 // covers: DIF-014, SNP-016
 #[test]
-fn the_older_snapshot_and_the_changes_make_the_newer_one() {
+fn older_snapshot_plus_changes_equals_the_newer_one() {
     for seed in 0..80 {
         let context = random_context(seed);
         let snapshots: Vec<_> = context.history().iter().collect();
@@ -222,7 +222,7 @@ fn the_older_snapshot_and_the_changes_make_the_newer_one() {
             let all = changes(older.view(), newer.view());
             let (mut made, wanted) = (flat(older.view()), flat(newer.view()));
             for id in &all.components_removed {
-                assert!(made.remove(id).is_some(), "seed {seed}: {id} was there");
+                assert!(made.remove(id).is_some(), "seed {seed}: {id} existed");
             }
             for id in &all.components_added {
                 let new = wanted[id].clone();

@@ -1,4 +1,4 @@
-//! Malformed documents: a code, a reason, a place; and never a panic.
+//! Tests malformed documents: they give a code, a reason and a position, and never a panic.
 
 use contextree::canon::Limits;
 use contextree::engine::Cue;
@@ -15,7 +15,7 @@ fn import(text: impl AsRef<[u8]>, profile: Profile) -> Result<Context, DocumentE
     Context::import_snapshot(text.as_ref(), profile, ContextOptions::default())
 }
 
-/// Code and reason of the first problem.
+/// Returns the code and the reason of the first problem.
 #[track_caller]
 fn refused(text: impl AsRef<[u8]>, profile: Profile) -> (&'static str, &'static str) {
     let shown = String::from_utf8_lossy(text.as_ref()).into_owned();
@@ -28,7 +28,7 @@ fn refused(text: impl AsRef<[u8]>, profile: Profile) -> (&'static str, &'static 
     }
 }
 
-/// A lenient document with these nodes in the head.
+/// Returns a lenient document with these nodes in the head.
 fn in_head(nodes: &str) -> String {
     format!(
         r#"{{"root":{{"id":"r","children":[{{"id":"h","nodeType":"^ah","children":[{nodes}]}}]}}}}"#
@@ -36,7 +36,7 @@ fn in_head(nodes: &str) -> String {
 }
 
 #[test]
-fn what_is_no_json_is_refused_with_its_place() {
+fn invalid_json_is_refused_with_its_position() {
     let cases: [(&[u8], usize, usize); 12] = [
         (b"", 1, 1),
         (b"{", 1, 2),
@@ -65,7 +65,7 @@ fn what_is_no_json_is_refused_with_its_place() {
 }
 
 #[test]
-fn bytes_that_are_no_text_are_refused() {
+fn invalid_utf8_is_refused() {
     for bad in [&b"\xff"[..], b"\xc3", b"\xed\xa0\x80", b"\xf5\x80\x80\x80", b"\xc0\xaf"] {
         for (before, after) in [
             ("{\"root\":{\"id\":\"", "\"}}"),
@@ -79,7 +79,7 @@ fn bytes_that_are_no_text_are_refused() {
 }
 
 #[test]
-fn keys_that_stand_twice_are_refused_at_every_level() {
+fn duplicate_keys_are_refused_at_every_level() {
     for text in [
         r#"{"cycle":1,"cycle":1,"root":{"id":"r"}}"#.to_owned(),
         r#"{"root":{"id":"r"},"root":{"id":"q"}}"#.to_owned(),
@@ -101,7 +101,7 @@ const PLACEMENT: &str = "E_INVALID_PLACEMENT";
 
 // covers: STR-024, STR-006, STR-025, IDH-003, ERC-008
 #[test]
-fn what_no_profile_accepts() {
+fn every_profile_refuses_invalid_documents() {
     let root = |children: &str| format!(r#"{{"root":{{"id":"r","children":[{children}]}}}}"#);
     let cases = [
         (in_head(r#"{"id":"x"},{"id":"x"}"#), PLACEMENT, "duplicate_id"),
@@ -161,7 +161,7 @@ fn what_no_profile_accepts() {
 }
 
 #[test]
-fn an_envelope_of_the_wrong_shape_is_refused() {
+fn envelope_of_the_wrong_shape_is_refused() {
     for text in [
         "[]",
         "null",
@@ -186,7 +186,7 @@ fn an_envelope_of_the_wrong_shape_is_refused() {
     }
 }
 
-/// The strict export of two turns, with one piece of text replaced.
+/// Returns the strict export of two turns, with one piece of text replaced.
 fn strict_with(piece: &str, by: &str) -> String {
     let context = turns(2);
     let export = String::from_utf8(head(&context).export()).unwrap();
@@ -202,9 +202,9 @@ fn all_headers(id: &str, node_type: &str, offset: i64, more: &str) -> String {
 
 // covers: STR-001, STR-010, STR-016, STR-023, PLO-002, IDH-007
 #[test]
-fn what_the_strict_profile_does_not_accept_and_the_lenient_does() {
+fn strict_profile_refuses_what_the_lenient_one_accepts() {
     let export = String::from_utf8(head(&turns(2)).export()).unwrap();
-    // The children of a turn, of the sequence, of a block: each gets one more.
+    // Adds one more child to a turn, to the sequence, and to a block.
     let into = |parent: &str, node: String| {
         let mut document = parse(export.as_bytes()).unwrap();
         insert_child(&mut document, parent, &parse(node.as_bytes()).unwrap());
@@ -269,7 +269,7 @@ fn all_problems_of_a_document_are_listed_with_their_nodes() {
         (0..250).map(|index| format!(r#"{{"id":"n{index}","ttl":-1}}"#)).collect();
     let text = in_head(&nodes.join(","));
     let Err(DocumentError::Invalid(issues)) = import(&text, Profile::Lenient) else { panic!() };
-    assert_eq!(issues.len(), 100, "as many as anybody reads");
+    assert_eq!(issues.len(), 100, "the list is limited");
     for (index, issue) in issues.iter().enumerate() {
         assert_eq!((issue.code, issue.reason), (PLACEMENT, "negative_ttl"));
         assert_eq!(issue.node, format!("n{index}"));
@@ -330,7 +330,7 @@ fn nothing_recurses_without_bound() {
 }
 
 #[test]
-fn lines_of_a_history_that_do_not_fit_are_refused_with_their_number() {
+fn invalid_lines_of_a_history_are_refused_with_their_number() {
     let context = turns(3);
     let text = String::from_utf8(context.export_history()).unwrap();
     let lines: Vec<&str> = text.lines().collect();
@@ -393,7 +393,7 @@ fn lines_of_a_history_that_do_not_fit_are_refused_with_their_number() {
     }
 }
 
-/// A line that says what changed is checked like a whole document: it can break nothing.
+/// A line with changes is checked like a whole document.
 #[test]
 fn hostile_lines_of_a_history_are_refused() {
     let mut context = turns(2);
@@ -446,7 +446,7 @@ fn hostile_lines_of_a_history_are_refused() {
                 Ok(_) => panic!("accepted: {last}"),
                 Err(error) => assert_eq!(error.line, 2, "{last}: {error}"),
             }
-            // The lenient profile may accept some of them, but holds together then.
+            // The lenient profile may accept some of them; then the tree is consistent.
             let options = ContextOptions::default();
             if let Ok(context) = Context::import_history(text.as_bytes(), Profile::Lenient, options)
             {
@@ -456,7 +456,7 @@ fn hostile_lines_of_a_history_are_refused() {
     }
 }
 
-/// Fails if something does not come to its end within half a minute.
+/// Panics if some work does not finish within half a minute.
 fn ends(name: &str, work: impl FnOnce() + Send + 'static) {
     let (done, wait) = std::sync::mpsc::channel();
     let worker = std::thread::spawn(move || {
@@ -465,11 +465,12 @@ fn ends(name: &str, work: impl FnOnce() + Send + 'static) {
     });
     match wait.recv_timeout(std::time::Duration::from_secs(30)) {
         Err(std::sync::mpsc::RecvTimeoutError::Timeout) => panic!("does not end: {name}"),
-        _ => worker.join().expect("what went wrong is printed above"),
+        _ => worker.join().expect("the failure is printed above"),
     }
 }
 
-/// Whatever is accepted must hold together: it can be exported, read again, rendered and committed.
+/// Checks that an accepted document is consistent: it can be exported, read again, rendered and
+/// committed.
 fn use_it(mut context: Context, original: &[u8]) {
     let export = head(&context).export();
     let again = import(&export, Profile::Lenient)
@@ -501,7 +502,8 @@ fn every_truncation_of_an_export_is_an_error() {
     for length in 0..lines.len() {
         let read =
             Context::import_history(&lines[..length], Profile::Strict, ContextOptions::default());
-        // A history that ends with a complete line is a shorter history, with or without the end of that line.
+        // A history that ends with a complete line is a shorter history, with or without the final
+        // line break.
         let is_complete = whole.iter().any(|end| length == *end || length == *end + 1);
         assert_eq!(read.is_ok(), is_complete, "{length} bytes");
     }
@@ -543,10 +545,10 @@ fn flipped_bytes_never_panic() {
             }
         }
     }
-    assert!(accepted > 100, "only {accepted} documents were accepted: the test looks at nothing");
+    assert!(accepted > 100, "only {accepted} documents were accepted: the test covers nothing");
 }
 
-/// A node as a careless or hostile writer might make it.
+/// Returns a node as a careless or hostile writer might create it.
 fn odd_node(rng: &mut Rng, depth: u32, next: &mut u32) -> Value {
     let mut node = Object::new();
     *next += 1;
@@ -614,7 +616,7 @@ fn odd_node(rng: &mut Rng, depth: u32, next: &mut u32) -> Value {
     node.into()
 }
 
-/// A document of odd nodes.
+/// Returns a document of odd nodes.
 fn odd_document(rng: &mut Rng) -> Vec<u8> {
     let mut next = 0;
     let regions = ["^ah", "^seq", "^sys"].map(|word| {
@@ -632,7 +634,7 @@ fn odd_document(rng: &mut Rng) -> Vec<u8> {
 }
 
 #[test]
-fn odd_documents_that_are_accepted_hold_together() {
+fn accepted_odd_documents_are_consistent() {
     let mut accepted = 0;
     for seed in 0..1_500 {
         let text = odd_document(&mut Rng::new(seed));
@@ -641,10 +643,10 @@ fn odd_documents_that_are_accepted_hold_together() {
             use_it(context, &text);
         }
     }
-    assert!(accepted > 300, "only {accepted} documents were accepted: the test looks at nothing");
+    assert!(accepted > 300, "only {accepted} documents were accepted: the test covers nothing");
 }
 
-/// Some operation on nodes that are there, sensible or not.
+/// Returns some operation on existing nodes, sensible or not.
 fn odd_op(rng: &mut Rng, context: &Context) -> Op {
     let ids: Vec<&str> = context.working().nodes().map(|(_, node)| node.id()).collect();
     let mut name = || ids[usize::try_from(rng.below(ids.len() as u64)).unwrap()].to_owned();
@@ -667,7 +669,7 @@ fn odd_op(rng: &mut Rng, context: &Context) -> Op {
 }
 
 #[test]
-fn operations_on_odd_documents_never_panic_and_keep_them_whole() {
+fn operations_on_odd_documents_never_panic_and_keep_them_consistent() {
     let (mut done, mut refused) = (0, 0);
     for seed in 0..1_500 {
         let mut rng = Rng::new(seed);

@@ -21,7 +21,7 @@ fn set(node: &str, name: &str, value: impl Into<Value>) -> Op {
     Op::Edit { node: node.into(), edit }
 }
 
-/// All nodes of an export, as flat objects without children.
+/// Returns all nodes of an export, as flat objects without children.
 fn exported(bytes: &[u8]) -> Vec<Object> {
     let mut open = vec![parse(bytes).unwrap().get("root").cloned().unwrap()];
     let mut nodes = Vec::new();
@@ -93,7 +93,7 @@ fn ids_are_unique_over_a_hundred_thousand_nodes() {
 
 // covers: IDH-003
 #[test]
-fn a_source_of_ids_that_repeats_itself_is_corrected() {
+fn repeated_generated_ids_are_made_unique() {
     struct Always;
     impl IdSource for Always {
         fn id(&self, _: IdRequest) -> String {
@@ -110,7 +110,7 @@ fn a_source_of_ids_that_repeats_itself_is_corrected() {
 
 // covers: IDH-003, ER-139
 #[test]
-fn an_id_that_is_taken_is_refused_even_after_its_node_was_removed_in_this_cycle() {
+fn taken_id_is_refused_even_after_its_node_was_removed_in_this_cycle() {
     let mut context = turns(1);
     for taken in ["s", "u1", "seg:1", "root", "ah"] {
         refuse_add(&mut context, Place::head(), block(taken), "duplicate_id", taken);
@@ -123,7 +123,7 @@ fn an_id_that_is_taken_is_refused_even_after_its_node_was_removed_in_this_cycle(
 
 // covers: IDH-004, PLO-016, PLO-017
 #[test]
-fn a_move_to_another_region_gives_a_new_id_and_the_same_one_every_time() {
+fn move_to_another_region_gives_a_new_deterministic_id() {
     let run = || {
         let mut context = turns(2);
         let op = move_to("p1", Place::system());
@@ -144,7 +144,7 @@ fn a_move_to_another_region_gives_a_new_id_and_the_same_one_every_time() {
         let snapshot = context.snapshot(SnapshotAddress::Back(back)).unwrap();
         snapshot.view().get(id).unwrap().content().clone()
     };
-    assert_eq!(content(new, 0), content("p1", 1), "what it says stays");
+    assert_eq!(content(new, 0), content("p1", 1), "the content stays");
 }
 
 // covers: IDH-005
@@ -187,7 +187,7 @@ fn every_node_shows_all_nine_headers() {
 fn the_strict_profile_names_every_missing_header_and_its_node() {
     let context = turns(1);
     let mut document = parse(&head(&context).export()).unwrap();
-    // Take two headers from the system block.
+    // Remove two headers from the system block.
     let Value::Object(envelope) = &mut document else { panic!() };
     let Some(Value::Object(root)) = envelope.get_mut("root") else { panic!() };
     let Some(Value::Array(regions)) = root.get_mut("children") else { panic!() };
@@ -223,7 +223,7 @@ fn the_strict_profile_names_every_missing_header_and_its_node() {
 
 // covers: IDH-008
 #[test]
-fn null_is_a_ttl_and_nothing_else() {
+fn null_is_valid_only_as_a_ttl() {
     let context = turns(1);
     let export = String::from_utf8(head(&context).export()).unwrap();
     assert!(export.contains(r#""ttl":null"#) && strict(export.as_bytes()).is_ok());
@@ -253,11 +253,7 @@ fn missing_headers_are_read_as_their_defaults_and_not_written_back() {
     assert_eq!((node.created_at_ns(), node.creation_index(), node.cycle()), (0, 0, 0));
     let export = head(&context).export();
     let x = exported(&export).into_iter().find(|node| node.get("id") == Some(&"x".into()));
-    assert_eq!(
-        x.unwrap().keys().collect::<Vec<_>>(),
-        ["id"],
-        "an export shows the node as it came"
-    );
+    assert_eq!(x.unwrap().keys().collect::<Vec<_>>(), ["id"], "an export has the node unchanged");
 }
 
 // covers: IDH-010
@@ -311,7 +307,7 @@ fn header_dump(context: &Context, back: u64, id: &str) -> Vec<(String, Option<Va
 
 // covers: IDH-013, IDH-028, LIF-007
 #[test]
-fn over_ten_commits_a_node_changes_nothing_but_its_ttl() {
+fn over_ten_commits_a_node_changes_only_its_ttl() {
     let mut context = turns(0);
     let node = block("x").ttl(20).role("user").kind("text").key("k").tag("t");
     let node = node.provenance("model:m").attribute("data_x", 1).priority(3);
@@ -324,7 +320,7 @@ fn over_ten_commits_a_node_changes_nothing_but_its_ttl() {
         assert_eq!(header_dump(&context, back, "x"), first);
         let snapshot = context.snapshot(SnapshotAddress::Back(back)).unwrap();
         let ttl = snapshot.view().get("x").unwrap().ttl();
-        assert_eq!(ttl, Some(10 + u32::try_from(back).unwrap()), "what is left, not the commit");
+        assert_eq!(ttl, Some(10 + u32::try_from(back).unwrap()), "the remaining ttl");
     }
     let diff = context.diff(SnapshotAddress::Back(1), SnapshotAddress::Back(0)).unwrap();
     let changed: Vec<_> = diff.changed.iter().map(|node| (&*node.id, &node.fields[..])).collect();
@@ -333,7 +329,7 @@ fn over_ten_commits_a_node_changes_nothing_but_its_ttl() {
 
 // covers: IDH-014
 #[test]
-fn a_policy_may_change_a_priority_and_the_diff_and_the_report_say_so() {
+fn policy_may_change_a_priority_and_it_is_reported() {
     let mut context = turns(1);
     let op =
         |policy: &str| Op::SetPriority { node: "u1".into(), priority: 7, policy: policy.into() };
@@ -353,10 +349,10 @@ fn a_policy_may_change_a_priority_and_the_diff_and_the_report_say_so() {
 
 // covers: IDH-015
 #[test]
-fn a_node_shows_the_cycle_of_its_commit_in_all_snapshots() {
+fn node_has_the_cycle_of_its_commit_in_all_snapshots() {
     let mut context = turns(6);
     context.add(Place::head(), block("x")).unwrap();
-    assert_eq!(context.working().get("x").unwrap().cycle(), 7, "the coming one");
+    assert_eq!(context.working().get("x").unwrap().cycle(), 7, "the next cycle");
     for _ in 0..4 {
         commit(&mut context);
         assert_eq!(head(&context).view().get("x").unwrap().cycle(), 7);
@@ -400,7 +396,7 @@ fn stamps_are_exact_beyond_two_to_the_53_and_mirrored_as_text() {
 
 // covers: IDH-018, PLO-008
 #[test]
-fn the_creation_index_counts_from_0_in_each_cycle() {
+fn creation_index_counts_from_0_in_each_cycle() {
     let mut context = Context::new();
     for cycle in 1..=3 {
         let mut indices = Vec::new();
@@ -417,7 +413,7 @@ fn the_creation_index_counts_from_0_in_each_cycle() {
 
 // covers: IDH-019, IDH-020, THR-009
 #[test]
-fn a_missing_role_is_defaulted_in_the_thread_only() {
+fn missing_role_is_defaulted_only_in_the_thread() {
     let mut context = Context::new();
     context.add(Place::system(), block("a")).unwrap();
     context.add(Place::head(), block("b")).unwrap();
@@ -450,7 +446,7 @@ fn neither_a_content_hash_nor_any_other_attribute_orders_siblings() {
 fn custom_attributes_are_stored_exported_diffed_and_hashed_as_ruled() {
     let mut context = turns(0);
     let json = parse(br#"{"deep":[1,true,null]}"#).unwrap();
-    // Names that sound like headers are no headers.
+    // Names that look like headers are not headers.
     let node = block("x").attribute("data_any", json.clone()).attribute("content_lang", "de");
     let node = node.attribute("acme:offset", 5).attribute("data_ttl", 0).provenance("model:m");
     context.add(Place::head(), node).unwrap();
@@ -474,7 +470,7 @@ fn custom_attributes_are_stored_exported_diffed_and_hashed_as_ruled() {
 
 // covers: IDH-022, IDH-024
 #[test]
-fn a_content_that_was_hashed_ahead_has_the_same_hash() {
+fn content_hashed_ahead_has_the_same_hash() {
     let json = parse(br#"{"deep":[1,true,null],"a":"\"\\n"}"#).unwrap();
     let long = "Zürich \"and\"\n\\ more\u{7}, ".repeat(1000);
     let contents = [Content::Absent, Content::from(""), Content::from(&*long), Content::from(json)];
@@ -488,7 +484,7 @@ fn a_content_that_was_hashed_ahead_has_the_same_hash() {
             (node.role, node.kind) = (role.map(str::to_owned), kind.map(str::to_owned));
             let mut prepared = PreparedNode::from(node.clone());
             prepared.hash_content();
-            // What comes later is hashed too.
+            // Attributes added later are hashed too.
             for node in [prepared.attributes_mut(), &mut node.attributes] {
                 node.push(("data_late".to_owned(), Value::from(true)));
             }
@@ -518,7 +514,7 @@ fn a_content_that_was_hashed_ahead_has_the_same_hash() {
 
 // covers: IDH-025, DIF-003
 #[test]
-fn a_change_of_provenance_is_a_change() {
+fn change_of_provenance_is_a_change() {
     let mut context = turns(0);
     context.add(Place::head(), block("x").provenance("a")).unwrap();
     let older = context.export_working();
@@ -533,7 +529,7 @@ fn a_change_of_provenance_is_a_change() {
 
 // covers: IDH-026
 #[test]
-fn an_attribute_of_ones_own_needs_a_namespace() {
+fn custom_attribute_needs_a_namespace() {
     let mut context = turns(0);
     for name in ["foo", "data", "data_", "datax", "content_", ":x", "x:", ""] {
         let node = NewNode::text("x").attribute(name, 1);
@@ -553,7 +549,7 @@ fn an_attribute_of_ones_own_needs_a_namespace() {
 
 // covers: IDH-027, ER-139
 #[test]
-fn reserved_names_are_no_attributes() {
+fn reserved_names_are_refused_as_attributes() {
     let mut context = turns(0);
     for name in [
         "id",

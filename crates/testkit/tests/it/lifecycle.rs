@@ -19,7 +19,7 @@ fn is_there(context: &Context, id: &str) -> bool {
 
 // covers: LIF-001, ATT-002
 #[test]
-fn a_ttl_goes_down_at_commits_and_at_nothing_else() {
+fn ttl_decreases_only_at_commits() {
     let mut context = turns(0);
     context.add(Place::head(), block("x").ttl(2)).unwrap();
     let ttl = |context: &Context| context.working().get("x").unwrap().ttl();
@@ -37,7 +37,7 @@ fn a_ttl_goes_down_at_commits_and_at_nothing_else() {
 
 // covers: LIF-002
 #[test]
-fn without_a_ttl_a_node_stays_for_ever() {
+fn node_without_a_ttl_never_expires() {
     let mut context = turns(1);
     for _ in 0..100 {
         let report = commit(&mut context);
@@ -48,7 +48,7 @@ fn without_a_ttl_a_node_stays_for_ever() {
 
 // covers: LIF-003, LIF-004, LIF-005
 #[test]
-fn a_node_lives_for_its_ttl_and_not_a_commit_longer() {
+fn node_lives_exactly_for_its_ttl() {
     for ttl in 0..6_i64 {
         let mut context = turns(3);
         context.add(Place::head(), block("x").ttl(ttl)).unwrap();
@@ -69,7 +69,7 @@ fn a_node_lives_for_its_ttl_and_not_a_commit_longer() {
 
 // covers: LIF-006, PRU-002
 #[test]
-fn what_expires_is_gone_before_pruning_counts() {
+fn expired_nodes_are_removed_before_pruning() {
     let mut context = turns(0);
     for (id, ttl) in [("dead", Some(0)), ("a", None), ("b", None)] {
         let node = NewNode { ttl, ..block(id) };
@@ -89,14 +89,14 @@ fn what_expires_is_gone_before_pruning_counts() {
 
 // covers: LIF-008, LIF-009, LIF-012, LIF-025
 #[test]
-fn an_empty_container_goes_only_if_it_is_marked() {
+fn empty_container_is_removed_only_if_removable() {
     let mut context = turns(0);
     context.add(Place::head(), block("core").ttl(0)).unwrap();
     for (id, removable) in [("marked", true), ("plain", false)] {
         context.add(Place::at("^ah", 1), group(id).removable(removable)).unwrap();
         context.add(Place::into(id), block(&format!("{id}.x")).ttl(0)).unwrap();
     }
-    // One that never had children.
+    // A container that never had children.
     context.add(Place::system(), group("never").removable(true)).unwrap();
     let report = commit(&mut context);
     assert_eq!(report.cascaded, ["never", "marked"]);
@@ -106,7 +106,7 @@ fn an_empty_container_goes_only_if_it_is_marked() {
 
 // covers: LIF-008, LIF-012
 #[test]
-fn the_cascade_goes_up_and_stops_where_something_is_left() {
+fn cascade_goes_up_to_the_first_container_with_children() {
     let mut context = turns(0);
     context.add(Place::at("^ah", 1), group("outer").removable(true)).unwrap();
     context.add(Place::into("outer"), group("middle").removable(true)).unwrap();
@@ -120,7 +120,7 @@ fn the_cascade_goes_up_and_stops_where_something_is_left() {
 
 // covers: LIF-010
 #[test]
-fn nobody_marks_the_root_or_a_region() {
+fn root_and_regions_cannot_be_removable() {
     let mut context = turns(0);
     for name in ["^root", "^sys", "^seq", "^ah"] {
         let edit = Edit { set: vec![("removable".into(), true.into())], ..Edit::default() };
@@ -131,7 +131,7 @@ fn nobody_marks_the_root_or_a_region() {
 
 // covers: LIF-013, LIF-015, CON-004
 #[test]
-fn a_handle_keeps_a_node_and_dropping_it_lets_the_node_go() {
+fn handle_keeps_a_node_until_it_is_dropped() {
     let mut context = turns(0);
     context.add(Place::head(), block("x").ttl(0)).unwrap();
     let first = context.retain("x").unwrap();
@@ -157,7 +157,7 @@ fn a_handle_keeps_a_node_and_dropping_it_lets_the_node_go() {
 
 // covers: CON-004
 #[test]
-fn a_handle_on_a_context_that_is_gone_or_on_another_one_resolves_to_nothing() {
+fn handle_of_a_dropped_or_other_context_does_not_resolve() {
     let context = turns(1);
     let handle = context.retain("u1").unwrap();
     let fork = context.fork(SnapshotAddress::Back(0)).unwrap();
@@ -175,11 +175,11 @@ fn a_handle_on_a_context_that_is_gone_or_on_another_one_resolves_to_nothing() {
 
 // covers: LIF-013
 #[test]
-fn data_refs_keep_nodes_as_long_as_the_one_who_refers_stays() {
+fn data_refs_keep_nodes_while_the_referring_node_exists() {
     let mut context = turns(0);
     context.add(Place::head(), block("doc").ttl(0)).unwrap();
     context.add(Place::head(), block("cite").ttl(2).attribute("data_refs", "doc")).unwrap();
-    // Two that only refer to each other go together.
+    // Two nodes that only refer to each other are removed together.
     context.add(Place::head(), block("a").ttl(0).attribute("data_refs", "b")).unwrap();
     context.add(Place::head(), block("b").ttl(0).attribute("data_refs", "a")).unwrap();
     let report = commit(&mut context);
@@ -187,12 +187,16 @@ fn data_refs_keep_nodes_as_long_as_the_one_who_refers_stays() {
     assert_eq!(report.deferred[0].by, Holder::Node("cite".into()));
     assert_eq!(commit(&mut context).deferred.len(), 1);
     let report = commit(&mut context);
-    assert_eq!(report.expired, ["doc", "cite"], "with the last reference goes the node");
+    assert_eq!(
+        report.expired,
+        ["doc", "cite"],
+        "the node is removed with the last reference to it"
+    );
 }
 
 // covers: LIF-013, LIF-015
 #[test]
-fn a_reference_below_a_container_keeps_the_whole_container() {
+fn reference_into_a_container_keeps_the_whole_container() {
     let mut context = turns(0);
     context.add(Place::at("^ah", 1), group("g").ttl(0)).unwrap();
     context.add(Place::into("g"), block("x")).unwrap();
@@ -208,7 +212,7 @@ fn a_reference_below_a_container_keeps_the_whole_container() {
 
 // covers: LIF-014
 #[test]
-fn what_cannot_be_decided_is_kept() {
+fn undecided_nodes_are_kept() {
     struct Probe;
     impl LivenessProbe for Probe {
         fn liveness(&self, node: &str) -> Liveness {
@@ -232,7 +236,7 @@ fn what_cannot_be_decided_is_kept() {
 
 // covers: LIF-016, PRU-008, ADO-006, ADO-007
 #[test]
-fn retrieved_documents_are_blocks_like_all_others() {
+fn retrieved_documents_are_ordinary_blocks() {
     let mut context = turns(2);
     let rag = |id: &str| block(id).role("tool").kind("document").provenance("index:7");
     context.add(Place::at("^ah", 1), rag("r1").ttl(1).priority(-1)).unwrap();
@@ -279,7 +283,7 @@ fn sealed_nodes_are_not_edited_and_sealed_cores_not_changed() {
 
 // covers: LIF-019, SEA-007, SEA-008, SNP-015
 #[test]
-fn what_was_sealed_is_the_same_in_all_later_snapshots() {
+fn sealed_nodes_are_the_same_in_all_later_snapshots() {
     for seed in 0..60 {
         let context = random_context(seed);
         let snapshots: Vec<_> = context.history().iter().collect();
@@ -321,11 +325,11 @@ fn two_engines_fed_the_same_session_give_the_same_bytes() {
 
 // covers: LIF-024, PRU-007
 #[test]
-fn originals_retire_and_a_summary_takes_their_place() {
+fn summary_replaces_expiring_originals() {
     let mut context = Context::new();
     for turn in 1..=6 {
         context.add(Place::head(), NewNode::text(format!("question {turn}")).ttl(3)).unwrap();
-        // When something is about to go, it is summed up in the same commit.
+        // Before nodes expire, they are summarised in the same commit.
         let compaction = |tree: contextree::TreeRef<'_>| {
             let leaving =
                 tree.region(Region::Seq).subtree().filter(|(_, node)| node.ttl() == Some(1));

@@ -1,7 +1,7 @@
 //! Tests that need the whole engine.
 //!
-//! A test that shows that a row of the requirements holds says so in a line directly above it, `// covers: STR-004, STR-007`;
-//! `cargo xtask conformance` makes `docs/conformance.md` of these lines.
+//! A test that shows a requirement names it in a line directly above, `// covers: STR-004,
+//! STR-007`; `cargo xtask conformance` makes `docs/conformance.md` from these lines.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail like tests")]
 

@@ -1,4 +1,4 @@
-//! The engine against the naive model, over many random sessions.
+//! Compares the engine with the naive model, over many random sessions.
 
 use contextree_testkit::compare::{compare, compare_session};
 use contextree_testkit::generate::Session;

@@ -18,7 +18,7 @@ use crate::support::{
 
 // covers: PLO-001, PLO-023, REF-008
 #[test]
-fn offsets_part_a_turn_into_pre_context_core_and_post_context() {
+fn offsets_divide_a_turn_into_pre_context_core_and_post_context() {
     let mut context = turns(0);
     context.add(Place::zone("^ah", Zone::Post), block("post")).unwrap();
     context.add(Place::zone("^ah", Zone::Core), block("core")).unwrap();
@@ -37,7 +37,7 @@ fn offsets_part_a_turn_into_pre_context_core_and_post_context() {
 
 // covers: PLO-002, SEA-001
 #[test]
-fn an_empty_head_is_sealed_with_an_empty_core() {
+fn empty_head_is_sealed_with_an_empty_core() {
     let mut context = Context::new();
     let report = commit(&mut context);
     assert_eq!(report.core.as_deref(), Some("cont:1"));
@@ -54,7 +54,7 @@ fn rank(node: NodeRef<'_>) -> (contextree::tree::Scalar, i64, u32, &str) {
 
 // covers: PLO-003, PLO-004, PLO-011, PLO-023, THR-011, REF-008
 #[test]
-fn traversal_thread_export_and_diff_all_follow_the_one_order() {
+fn traversal_thread_export_and_diff_have_the_same_order() {
     for seed in 0..40 {
         let context = random_context(seed);
         let tree = head(&context).view();
@@ -71,7 +71,8 @@ fn traversal_thread_export_and_diff_all_follow_the_one_order() {
         assert!(thread_ids(tree).is_sorted_by_key(|id| place[id]), "the thread");
         let export = head(&context).export();
         let export = std::str::from_utf8(&export).unwrap();
-        // In an export `children` comes before `id`, so ids stand in postorder; blocks, being leaves, in document order.
+        // In an export `children` comes before `id`, so ids are in postorder, and blocks, being
+        // leaves, in document order.
         let positions = thread_ids(tree).into_iter().map(|id| {
             let quoted = Value::from(id).to_canonical();
             export.find(&format!(r#""id":{}"#, std::str::from_utf8(&quoted).unwrap())).unwrap()
@@ -83,7 +84,7 @@ fn traversal_thread_export_and_diff_all_follow_the_one_order() {
     }
 }
 
-/// A clock that says what it is told.
+/// A clock with a fixed time.
 struct Told(AtomicI64);
 
 impl Clock for &'static Told {
@@ -114,7 +115,7 @@ fn ten_thousand_nodes_of_a_frozen_clock_have_increasing_stamps() {
 
 // covers: PLO-006
 #[test]
-fn stamps_of_an_imported_document_may_go_back() {
+fn stamps_of_an_imported_document_may_decrease() {
     let mut context = lenient(
         r#"{"cycle":2,"root":{"id":"r","children":[{"id":"q","nodeType":"^seq","children":[
         {"id":"t1","nodeType":"mt","cycle":1,"created_at_ns":900},
@@ -122,12 +123,12 @@ fn stamps_of_an_imported_document_may_go_back() {
     );
     assert_eq!(children(context.working(), "^seq"), ["t2", "t1"], "canonical order is by stamp");
     commit(&mut context);
-    assert_eq!(children(context.working(), "^seq"), ["t2", "t1", "seg:3"], "appended behind all");
+    assert_eq!(children(context.working(), "^seq"), ["t2", "t1", "seg:3"], "appended after all");
 }
 
 // covers: PLO-007
 #[test]
-fn stamps_go_on_from_cycle_to_cycle_although_the_clock_jumps_back() {
+fn stamps_increase_although_the_clock_jumps_back() {
     static CLOCK: Told = Told(AtomicI64::new(0));
     let mut context = with_clock(&CLOCK);
     let mut spans = Vec::new();
@@ -213,7 +214,7 @@ fn turns_keep_their_ids_and_their_order_in_all_later_snapshots() {
 
 // covers: PLO-015, ADO-003, SEA-002, PRU-007
 #[test]
-fn a_hook_that_would_break_the_tree_makes_the_commit_fail_and_changes_nothing() {
+fn hook_that_would_break_the_tree_fails_the_commit_without_changes() {
     let mut context = turns(2);
     context.add(Place::head(), block("u").ttl(0)).unwrap();
     let before = (context.export_working(), context.history_digest(), context.next_cycle());
@@ -239,7 +240,7 @@ fn a_hook_that_would_break_the_tree_makes_the_commit_fail_and_changes_nothing() 
 
 // covers: PLO-016, PLO-017
 #[test]
-fn no_id_is_ever_seen_in_two_regions() {
+fn no_id_appears_in_two_regions() {
     for seed in 0..80 {
         let mut seen: BTreeMap<String, Region> = BTreeMap::new();
         for snapshot in random_context(seed).history().iter() {
@@ -255,7 +256,7 @@ fn no_id_is_ever_seen_in_two_regions() {
 
 // covers: PLO-016
 #[test]
-fn a_node_that_went_to_another_region_says_the_same_there() {
+fn node_moved_to_another_region_has_the_same_thread_object() {
     let mut context = turns(2);
     let before = context.thread_of("p1");
     let outcome = context.apply(move_to("p1", Place::system())).unwrap();
@@ -265,7 +266,7 @@ fn a_node_that_went_to_another_region_says_the_same_there() {
     assert_eq!(context.thread_of(&new).replace(&new, "p1"), before);
 }
 
-/// The object of one block in the thread of the working tree.
+/// Returns the object of one block in the thread of the working tree.
 trait ThreadOf {
     fn thread_of(&self, id: &str) -> String;
 }
@@ -281,7 +282,7 @@ impl ThreadOf for Context {
 
 // covers: PLO-018, DIF-002
 #[test]
-fn a_move_within_a_region_is_a_changed_parent() {
+fn move_within_a_region_changes_the_parent() {
     let mut context = turns(2);
     apply(&mut context, move_to("p1", Place::at("seg:2", 1)));
     commit(&mut context);
@@ -317,7 +318,7 @@ fn two_scripts_with_the_same_result_give_the_same_bytes() {
 
 // covers: PLO-024
 #[test]
-fn a_priority_orders_nothing() {
+fn priority_does_not_affect_order() {
     let mut context = turns(0);
     for (id, priority) in [("a", 0), ("b", 100), ("c", -100)] {
         context.add(Place::head(), block(id).priority(priority)).unwrap();
@@ -326,7 +327,7 @@ fn a_priority_orders_nothing() {
 }
 
 #[test]
-fn a_position_is_reached_by_offset_or_by_stamps_and_never_otherwise() {
+fn position_is_reached_only_by_offset_or_by_stamps() {
     let mut context = turns(1);
     for id in ["a", "b", "c"] {
         context.add(Place::head(), block(id)).unwrap();
@@ -338,7 +339,7 @@ fn a_position_is_reached_by_offset_or_by_stamps_and_never_otherwise() {
     let before = stamps(&context);
     context.add(Place::cue(core, contextree::engine::Cue::After(1)), block("n")).unwrap();
     assert_eq!(children(context.working(), core), ["a", "n", "b", "c"]);
-    assert!(stamps(&context).is_superset(&before), "stamps are handed on, none is invented");
+    assert!(stamps(&context).is_superset(&before), "stamps are redistributed, none is created");
     assert_eq!(stamps(&context).len(), 4);
     commit(&mut context);
     assert_eq!(children(head(&context).view(), core), ["a", "n", "b", "c"]);

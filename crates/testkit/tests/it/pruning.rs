@@ -22,7 +22,7 @@ fn pruned(report: &CommitReport) -> Vec<&str> {
 
 // covers: PRU-001
 #[test]
-fn nothing_is_pruned_unless_a_policy_says_so() {
+fn nothing_is_pruned_without_a_policy() {
     let mut context = turns(20);
     assert!(commit(&mut context).pruned.is_empty());
     assert!(pruned(&prune(&mut context, 1, vec![])).is_empty(), "nor by an empty one");
@@ -32,7 +32,7 @@ fn nothing_is_pruned_unless_a_policy_says_so() {
 
 // covers: PRU-003
 #[test]
-fn the_lowest_priority_goes_first_then_the_oldest_then_by_id() {
+fn pruning_order_is_priority_then_age_then_id() {
     let mut context = turns(0);
     context.remove("s").unwrap();
     for (id, priority) in [("new-low", -1), ("b", 0), ("a", 0), ("high", 9)] {
@@ -45,7 +45,7 @@ fn the_lowest_priority_goes_first_then_the_oldest_then_by_id() {
 
 // covers: PRU-004
 #[test]
-fn the_order_in_which_a_document_lists_nodes_does_not_matter_to_pruning() {
+fn document_order_does_not_affect_pruning() {
     let mut nodes: Vec<String> = (0..30)
         .map(|index| {
             format!(
@@ -82,13 +82,13 @@ fn the_newest_turns_pinned_and_referenced_nodes_are_protected() {
     let report = prune(&mut context, 3, vec![Limit::Remove(1_000)]);
     // The head about to be sealed is the newest turn, so turns 4 and 3 are protected too.
     assert_eq!(pruned(&report), ["s", "a1", "u2", "p2"]);
-    assert_eq!(report.unmet.len(), 1, "and that the limit was not reached is said");
+    assert_eq!(report.unmet.len(), 1, "the unmet limit is reported");
     drop(handle);
 }
 
 // covers: PRU-006
 #[test]
-fn a_measure_of_ones_own_counts_and_the_order_stays() {
+fn custom_measure_counts_and_keeps_the_order() {
     let mut context = turns(0);
     context.remove("s").unwrap();
     for (id, text) in [("a", "one two three"), ("b", "four"), ("c", "five six")] {
@@ -111,7 +111,7 @@ fn a_measure_of_ones_own_counts_and_the_order_stays() {
 
 // covers: PRU-009, LIF-012
 #[test]
-fn a_marked_container_that_pruning_empties_goes_too() {
+fn removable_container_emptied_by_pruning_is_removed() {
     let mut context = turns(0);
     context.add(Place::at("^ah", 1), group("g").removable(true)).unwrap();
     for id in ["x", "y"] {
@@ -157,7 +157,7 @@ fn budgets_hold_on_the_whole_on_regions_on_turns_and_on_depth() {
 }
 
 #[test]
-fn a_call_and_its_results_go_or_stay_together() {
+fn call_and_its_results_are_pruned_together() {
     let mut context = turns(0);
     context.remove("s").unwrap();
     let part = |id: &str, call: Value, priority| {
@@ -169,14 +169,14 @@ fn a_call_and_its_results_go_or_stay_together() {
     context.add(Place::at("^ah", 1), part("result2", 2.into(), 0).pinned(true)).unwrap();
     context.add(Place::head(), block("plain")).unwrap();
     let report = prune(&mut context, 0, vec![Limit::Remove(1)]);
-    assert_eq!(pruned(&report), ["result1", "call1"], "the call went although it ranks high");
+    assert_eq!(pruned(&report), ["result1", "call1"], "the call is pruned despite its priority");
     let report = prune(&mut context, 0, vec![Limit::Remove(100)]);
     assert_eq!(pruned(&report), ["plain"], "a pinned result keeps its call");
 }
 
 // covers: PRU-005
 #[test]
-fn reasoning_that_led_to_two_calls_makes_one_unit_of_them() {
+fn reasoning_before_two_calls_joins_them_to_one_unit() {
     let mut context = turns(0);
     context.remove("s").unwrap();
     let part = |id: &str, call: Value| block(id).attribute("data_call_id", call);
@@ -201,7 +201,7 @@ fn reasoning_that_led_to_two_calls_makes_one_unit_of_them() {
 
 // covers: PRU-005
 #[test]
-fn what_a_selector_excludes_stays_with_everything_below_it() {
+fn excluded_nodes_are_kept_with_their_descendants() {
     let mut context = turns(2);
     context.add(Place::at("^ah", 1), group("kept")).unwrap();
     context.add(Place::into("kept"), block("inside")).unwrap();
@@ -226,7 +226,7 @@ fn what_a_selector_excludes_stays_with_everything_below_it() {
 }
 
 #[test]
-fn a_pruning_that_happens_takes_at_least_so_much() {
+fn pruning_clears_at_least_the_minimum() {
     let limits = |max| {
         vec![
             Limit::Total { measure: "nodes".into(), max },
@@ -237,16 +237,16 @@ fn a_pruning_that_happens_takes_at_least_so_much() {
     let nodes =
         |context: &Context| contextree::canon::thread::blocks(context.working()).count() as u64;
     let before = nodes(&context);
-    assert!(pruned(&prune(&mut context, 1, limits(before))).is_empty(), "nothing was too much");
+    assert!(pruned(&prune(&mut context, 1, limits(before))).is_empty(), "no limit was exceeded");
     let report = prune(&mut context, 1, limits(before - 1));
     assert_eq!(report.pruned.len(), 5);
     let reasons: Vec<usize> = report.pruned.iter().map(|node| node.limit).collect();
-    assert_eq!(reasons, [0, 1, 1, 1, 1], "and it is said which limit took what");
+    assert_eq!(reasons, [0, 1, 1, 1, 1], "each removal names its limit");
     assert!(report.unmet.is_empty());
 }
 
 #[test]
-fn a_policy_is_a_value_that_can_be_written_and_read() {
+fn policy_round_trips_as_a_value() {
     let limits = vec![
         Limit::Remove(3),
         Limit::Total { measure: "bytes".into(), max: 8_000 },

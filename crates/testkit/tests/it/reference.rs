@@ -11,7 +11,7 @@ fn node(text: &str) -> Object {
 
 // covers: REF-001, REF-005
 #[test]
-fn the_hash_is_taken_over_the_canonical_text() {
+fn hash_is_computed_over_the_canonical_text() {
     let node = node(
         r#"{"id":"x","content":{"b":1.0,"a":"é"},"role":"user","data_z":[true],"content_type":"t","ttl":5}"#,
     );
@@ -28,7 +28,7 @@ fn the_hash_is_taken_over_the_canonical_text() {
 
 // covers: REF-002
 #[test]
-fn a_million_contents_have_a_million_hashes() {
+fn million_contents_have_a_million_hashes() {
     let mut hashes: Vec<[u8; 32]> = (0..1_000_000_u32)
         .map(|number| {
             let content = Value::from(format!("content {number}"));
@@ -43,7 +43,7 @@ fn a_million_contents_have_a_million_hashes() {
 
 // covers: REF-003, REF-004, IDH-021
 #[test]
-fn the_hash_stays_when_a_node_moves_ages_or_is_weighed_anew() {
+fn hash_does_not_depend_on_place_age_or_priority() {
     let mut context = turns(1);
     context.add(Place::head(), block("x").ttl(9).role("tool").attribute("data_a", 1)).unwrap();
     let hash =
@@ -69,7 +69,7 @@ fn the_hash_stays_when_a_node_moves_ages_or_is_weighed_anew() {
 
 // covers: ERC-005
 #[test]
-fn content_that_is_no_json_hashes_as_nothing_at_all() {
+fn invalid_json_content_has_the_empty_hash() {
     let expected = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
     assert_eq!(Hash::of_invalid_content().to_string(), expected);
     assert!(Value::try_from(f64::NAN).is_err() && Value::try_from(f64::INFINITY).is_err());
@@ -77,7 +77,7 @@ fn content_that_is_no_json_hashes_as_nothing_at_all() {
 
 // covers: ERC-005, ERC-006
 #[test]
-fn a_node_that_cannot_be_read_has_the_hash_of_nothing_and_a_warning() {
+fn unreadable_node_has_the_empty_hash_and_a_warning() {
     for bytes in [&b"{\"content\": NaN}"[..], b"{\"content\": Infinity}", b"\xff\xfe", b"[1]", b""]
     {
         let (hash, warning) = contextree::canon::content_hash_of_bytes(bytes);
@@ -93,7 +93,7 @@ fn a_node_that_cannot_be_read_has_the_hash_of_nothing_and_a_warning() {
 
 // covers: REF-006, REF-007, REF-008
 #[test]
-fn siblings_of_raw_documents_are_ordered_with_defaults_for_what_is_missing() {
+fn siblings_of_raw_documents_are_ordered_with_defaults() {
     let siblings = parse(
         br#"[{"id":"d","offset":null},{"id":"c","created_at_ns":1},{"offset":0.5,"id":"e"},{"offset":-0.5,"id":"a"},{}]"#,
     )
@@ -125,7 +125,7 @@ fn reference_bytes_of_a_snapshot_are_those_of_its_document() {
 
 // covers: REF-012
 #[test]
-fn the_hash_of_a_long_text_is_the_hash_of_its_whole_text() {
+fn hash_of_a_long_text_covers_the_whole_text() {
     // Long texts are hashed in pieces.
     for length in [4_094_usize, 4_095, 4_096, 4_097, 8_192, 100_000] {
         let text: String = "aé😀\"\n".chars().cycle().take(length).collect();

@@ -1,4 +1,4 @@
-//! Operations that are refused: code, reason, place, and nothing changed.
+//! Tests refused operations: they give a code, a reason and a place, and change nothing.
 
 use contextree::canon::Limits;
 use contextree::engine::{Cue, Warning};
@@ -7,7 +7,7 @@ use contextree::{Context, ContextOptions, Edit, NewNode, Op, Place, Zone};
 
 use crate::support::{apply, block, commit, group, move_to, refuse, refuse_add, turns};
 
-/// A context in which every kind of node stands: sealed turns with context, groups, an active head.
+/// Returns a context with every kind of node: sealed turns with context, groups, an active head.
 fn full() -> Context {
     let mut context = turns(1);
     context.add(Place::at("^ah", 1), group("old-group")).unwrap();
@@ -99,7 +99,7 @@ fn every_item_of_the_list_of_invalid_placements_is_refused() {
 }
 
 #[test]
-fn everything_else_that_is_refused_says_why() {
+fn other_refusals_have_a_reason() {
     let mut context = full();
     let set =
         |name: &str, value: Value| Edit { set: vec![(name.into(), value)], ..Edit::default() };
@@ -160,7 +160,7 @@ fn everything_else_that_is_refused_says_why() {
 }
 
 #[test]
-fn a_position_between_sealed_siblings_with_one_offset_is_not_expressible() {
+fn position_between_sealed_siblings_of_one_offset_is_refused() {
     let mut context = turns(0);
     for id in ["a", "b"] {
         context.add(Place::system(), block(id)).unwrap();
@@ -183,7 +183,7 @@ fn a_position_between_sealed_siblings_with_one_offset_is_not_expressible() {
         "position_not_expressible",
         "seg:1",
     );
-    // Between 1 and 2 there is room behind the last of offset 1.
+    // Between 1 and 2 there is room after the last of offset 1.
     context.add(Place::cue("seg:1", Cue::After(3)), block("x")).unwrap();
     assert_eq!(
         crate::support::children(context.working(), "seg:1"),
@@ -191,13 +191,13 @@ fn a_position_between_sealed_siblings_with_one_offset_is_not_expressible() {
     );
 }
 
-/// A list of one text.
+/// Returns a list of one string.
 fn list(text: &str) -> Value {
     Value::from(vec![Value::from(text)])
 }
 
 #[test]
-fn limits_are_kept_by_every_operation() {
+fn every_operation_respects_the_limits() {
     let limits = Limits {
         max_depth: 6,
         max_nodes: 12,
@@ -219,7 +219,7 @@ fn limits_are_kept_by_every_operation() {
         "max_content_bytes",
         "y",
     );
-    // Ten bytes as JSON are allowed, eleven are not.
+    // Ten bytes of JSON are allowed, eleven are not.
     context.add(Place::system(), NewNode::json(list("123456")).id("z")).unwrap();
     context.remove("z").unwrap();
     refuse(
@@ -290,7 +290,7 @@ fn very_deep_trees_are_refused_and_never_overflow() {
 
 // covers: IDH-023
 #[test]
-fn an_attribute_that_changes_its_type_is_warned_of() {
+fn attribute_that_changes_its_type_gives_a_warning() {
     let mut context = turns(0);
     context.add(Place::head(), block("x").attribute("data_n", 1)).unwrap();
     let set =
@@ -309,7 +309,7 @@ fn an_attribute_that_changes_its_type_is_warned_of() {
 }
 
 #[test]
-fn a_role_without_a_namespace_that_nobody_knows_is_warned_of() {
+fn unknown_role_without_a_namespace_gives_a_warning() {
     let mut context = Context::new();
     for role in ["user", "assistant", "tool", "system", "other", "acme:judge"] {
         context.add(Place::head(), NewNode::text("x").role(role)).unwrap();

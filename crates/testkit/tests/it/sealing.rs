@@ -18,7 +18,7 @@ fn every_commit_makes_one_snapshot_with_the_next_number() {
 
 // covers: SEA-002
 #[test]
-fn a_commit_that_fails_after_some_of_its_steps_leaves_everything_as_it_was() {
+fn commit_that_fails_midway_changes_nothing() {
     let mut context = turns(2);
     context.add(Place::head(), block("due").ttl(0)).unwrap();
     context.add(Place::at("^ah", 1), group("g").removable(true)).unwrap();
@@ -53,13 +53,13 @@ fn a_commit_that_fails_after_some_of_its_steps_leaves_everything_as_it_was() {
         assert_eq!(state(&context), before);
     }
     let report = commit(&mut context);
-    assert_eq!(report, expected, "the next try is as if the failed ones had never been");
+    assert_eq!(report, expected, "the next attempt is not affected by the failed ones");
     assert_eq!((report.cycle, report.expired), (3, vec!["due".to_owned()]));
 }
 
 // covers: SEA-003
 #[test]
-fn the_steps_come_in_their_order_and_each_sees_what_the_one_before_left() {
+fn commit_steps_run_in_order_on_each_others_results() {
     let mut context = turns(1);
     context.add(Place::head(), block("due").ttl(0)).unwrap();
     context.add(Place::at("^ah", 1), group("holds-due").removable(true)).unwrap();
@@ -90,7 +90,7 @@ fn the_steps_come_in_their_order_and_each_sees_what_the_one_before_left() {
 
 // covers: SEA-005, SEA-011
 #[test]
-fn sealing_takes_over_the_children_of_the_head_with_their_ids() {
+fn sealing_keeps_the_children_of_the_head_with_their_ids() {
     let mut context = turns(0);
     context.add(Place::at("^ah", -1), block("pre")).unwrap();
     context.add(Place::head(), block("u")).unwrap();
@@ -107,7 +107,7 @@ fn sealing_takes_over_the_children_of_the_head_with_their_ids() {
 
 // covers: SEA-008, SNP-004, THR-012
 #[test]
-fn a_snapshot_does_not_change_whatever_happens_afterwards() {
+fn snapshot_never_changes() {
     let mut context = turns(2);
     let snapshot = head(&context).clone();
     let view = |snapshot: &contextree::Snapshot| {
@@ -132,12 +132,12 @@ fn a_snapshot_does_not_change_whatever_happens_afterwards() {
     assert_eq!(view(&snapshot), before);
     assert_eq!(view(context.snapshot(SnapshotAddress::Cycle(2)).unwrap()), before);
     drop(context);
-    assert_eq!(view(&snapshot), before, "also when the context is gone");
+    assert_eq!(view(&snapshot), before, "also after the context is dropped");
 }
 
 // covers: SEA-012
 #[test]
-fn the_documents_speak_of_the_active_turn_for_editability() {
+fn documents_define_the_active_turn_by_editability() {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/operations.md");
     let text = std::fs::read_to_string(path).unwrap();
     assert!(text.contains("**The active turn** is everything that was created in the cycle"));

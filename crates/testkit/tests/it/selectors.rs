@@ -1,4 +1,4 @@
-//! Rows of the engine's areas that are seen through selectors.
+//! Requirements of the engine that are observed through selectors.
 
 use contextree::query::{RangeOptions, Timeline};
 use contextree::{
@@ -7,7 +7,7 @@ use contextree::{
 
 use crate::support::{block, commit, head};
 
-/// The ids that a selector finds.
+/// Returns the ids of the matches of a selector.
 fn ids(context: &Context, selector: &str) -> Vec<String> {
     ids_in(context, selector, context.edition())
 }
@@ -20,7 +20,7 @@ fn ids_in(context: &Context, selector: &str, edition: Edition) -> Vec<String> {
     selection.ids().into_iter().map(str::to_owned).collect()
 }
 
-/// Two turns; the second has a user type, a custom attribute and an attached note.
+/// Returns two turns; the second has a user type, a custom attribute and an attached note.
 fn context(options: ContextOptions) -> Context {
     let mut context = Context::with_options(options);
     context.add(Place::system(), block("You are helpful.").id("s").role("system")).unwrap();
@@ -35,7 +35,7 @@ fn context(options: ContextOptions) -> Context {
 
 // covers: STR-013, STR-014, STR-020
 #[test]
-fn turns_cores_and_blocks_are_found_by_their_words_in_both_vocabularies() {
+fn turns_cores_and_blocks_are_found_in_both_vocabularies() {
     for vocabulary in [Vocabulary::Message, Vocabulary::Segment] {
         let context = context(ContextOptions { vocabulary, ..ContextOptions::default() });
         let words = [("mt", "seg"), ("mc", "cont"), ("cb", "block")];
@@ -76,7 +76,7 @@ fn depth_counts_from_the_newest_turn_and_the_head_is_depth_zero_from_edition_two
 
 // covers: IDH-029, IDH-032, ADO-004
 #[test]
-fn every_stored_header_and_attribute_can_be_asked_for_and_a_missing_one_is_null() {
+fn every_header_and_attribute_can_be_queried_and_a_missing_one_is_null() {
     let context = context(ContextOptions::default());
     let node = head(&context).view().get("n1").unwrap();
     for name in ["nodeType", "offset", "ttl", "priority", "cycle", "created_at_ns", "data_x"] {
@@ -92,7 +92,7 @@ fn every_stored_header_and_attribute_can_be_asked_for_and_a_missing_one_is_null(
 
 // covers: SNP-016, DIF-002, DBG-001
 #[test]
-fn what_changed_can_be_asked_for_by_selector_and_nothing_is_touched_by_asking() {
+fn changes_can_be_queried_by_selector_without_side_effects() {
     let context = context(ContextOptions::default());
     let before = (head(&context).export(), context.export_working());
     let (older, newer) = (SnapshotAddress::Back(1), SnapshotAddress::Back(0));
@@ -107,7 +107,7 @@ fn what_changed_can_be_asked_for_by_selector_and_nothing_is_touched_by_asking() 
 
 // covers: ADO-001, ADO-010, DBG-002, DBG-003
 #[test]
-fn a_minimal_runtime_has_all_seven_parts() {
+fn minimal_runtime_has_all_seven_parts() {
     let mut context = context(ContextOptions::default());
     assert_eq!(ids(&context, "^root > *"), ["sys", "seq", "ah"], "regions");
     assert_eq!(ids(&context, "@t0 ^seq > .seg > .cont"), ["cont:1", "cont:2"], "canonical types");
@@ -139,7 +139,7 @@ fn bad_selectors_have_the_codes_of_the_specification() {
 
 // covers: ERC-003
 #[test]
-fn a_range_beyond_its_cap_says_so_and_is_cut() {
+fn range_beyond_its_cap_is_truncated_and_reported() {
     let context = context(ContextOptions::default());
     let mut options = SelectOptions::default();
     options.range.max_snapshots = Some(1);
@@ -174,7 +174,7 @@ fn nodes_are_added_changed_moved_and_removed_by_selector() {
 }
 
 #[test]
-fn a_write_that_misses_says_so_and_changes_nothing() {
+fn write_without_a_match_is_refused_and_changes_nothing() {
     let mut context = context(ContextOptions::default());
     let before = context.export_working();
     let add = |context: &mut Context, position: &str| {
@@ -194,7 +194,7 @@ fn a_write_that_misses_says_so_and_changes_nothing() {
 
 // covers: SEM-001, RNG-009
 #[test]
-fn asking_changes_nothing_and_the_same_question_has_the_same_answer() {
+fn queries_are_deterministic_and_change_nothing() {
     let mut context = context(ContextOptions::default());
     context.add(Place::head(), block("draft").id("d")).unwrap();
     let state = |context: &Context| {
@@ -231,7 +231,7 @@ fn asking_changes_nothing_and_the_same_question_has_the_same_answer() {
 
 // covers: RNG-004
 #[test]
-fn the_differences_of_a_range_can_be_asked_for_by_name() {
+fn range_diffs_can_be_requested_by_name() {
     let context = context(ContextOptions::default());
     let options = RangeOptions { include_content: true, ..RangeOptions::default() };
     for edition in [Edition::V0_1, Edition::V0_2, Edition::V0_3] {
@@ -242,7 +242,7 @@ fn the_differences_of_a_range_can_be_asked_for_by_name() {
         let named = context.range_diff_latest(text, &options).unwrap();
         assert_eq!(Some(&named), selected.range().as_ref(), "{edition}");
     }
-    // Without a range it is the whole history, or one snapshot that has nothing to be compared with.
+    // Without a range, it covers the whole history, or one snapshot that has no predecessor.
     let whole = context.range_diff_latest(".block", &options).unwrap();
     assert_eq!((whole.snapshots.len(), whole.diffs.len()), (2, 1));
     let one = context.range_diff_latest("@t0 .block", &options).unwrap();
@@ -252,7 +252,7 @@ fn the_differences_of_a_range_can_be_asked_for_by_name() {
 }
 
 #[test]
-fn the_first_node_of_a_turn_can_be_added_by_position() {
+fn first_node_of_a_turn_can_be_added_by_position() {
     for position in ["(d0, cont[offset=0], end)", "(d0, cont, )", "(d0, seg, mc[offset=0])"] {
         let mut context = Context::new();
         let id = context.add_at(position, "block:text { key='hero' }", "Hello".into()).unwrap();
@@ -260,7 +260,7 @@ fn the_first_node_of_a_turn_can_be_added_by_position() {
         let next = context.add_at("(d0, cont[offset=0], +1)", "block", "!".into()).unwrap();
         assert_eq!(ids(&context, "(d0, cont, *:block)"), [id.as_str(), next.as_str()]);
     }
-    // What is moved there comes into the core too, whatever its offset was.
+    // A node that is moved there also goes into the core, whatever its offset was.
     let mut context = Context::new();
     context.add(Place::at("^ah", 1), block("late").id("p")).unwrap();
     context.move_selected("{ id='p' }", "(d0, cont[offset=0], end)").unwrap();
@@ -275,11 +275,11 @@ fn the_first_node_of_a_turn_can_be_added_by_position() {
 }
 
 #[test]
-fn a_write_may_speak_another_edition() {
+fn write_may_use_another_edition() {
     let mut context = Context::new();
     let mut old = context.in_edition(Edition::V0_2);
     let id = old.add_at("(d0, mc[offset=0], end)", "cb:text", "Hello".into()).unwrap();
-    // In 0.2 a hash is an id, and property blocks are yet to come.
+    // In 0.2 `#` is an id, and property blocks do not exist.
     assert_eq!(old.remove_selected(&format!("#'{id}'")).unwrap(), [id.as_str()]);
     let error = old.add_at("(d0, end)", "cb { key=x }", "x".into()).unwrap_err();
     assert_eq!(error.code(), "E_SELECTOR_INVALID");
@@ -291,7 +291,7 @@ fn a_write_may_speak_another_edition() {
 }
 
 #[test]
-fn a_refused_write_shows_where() {
+fn refused_write_has_a_position() {
     let mut context = context(ContextOptions::default());
     let text = "@t0 .block";
     let error = context.remove_selected(text).unwrap_err();
@@ -329,7 +329,7 @@ error[E_SELECTOR_INVALID]: the property `ttl` must be a whole number
 }
 
 #[test]
-fn a_thousand_nodes_are_removed_by_one_selector_with_what_stands_below() {
+fn thousand_nodes_and_their_descendants_are_removed_by_one_selector() {
     let mut context = Context::new();
     for number in 0..1000 {
         context.add(Place::head(), block("x").id(format!("b{number}")).role("tool")).unwrap();

@@ -1,4 +1,5 @@
-//! Random sessions: the same bytes twice, in every build, through previews, forks, exports and renderers.
+//! Tests random sessions: the same bytes twice and in every build, through previews, forks, exports
+//! and renderers.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,10 +15,10 @@ use crate::support::{
     block, commit, head, policy_of, random_context, run_session, steps_of, turns, utf8,
 };
 
-/// Seeds whose digests are written down. Do not change them.
+/// Seeds whose digests are recorded. Do not change them.
 const SEEDS: std::ops::Range<u64> = 1_000..1_064;
 
-/// One line per seed: the seed, the digest of the history, and the number of snapshots.
+/// Returns one line per seed: the seed, the digest of the history, and the number of snapshots.
 fn digests() -> String {
     SEEDS
         .map(|seed| {
@@ -29,15 +30,15 @@ fn digests() -> String {
 
 // covers: SEA-004, LIF-023, DBG-005
 #[test]
-fn the_same_session_twice_gives_the_same_digests() {
+fn same_session_twice_gives_the_same_digests() {
     assert_eq!(digests(), digests());
 }
 
-/// Debug and release builds, and all machines, are compared with the same file. If the engine's format or the generator of
-/// sessions was changed on purpose, the new digests are found where the failure says.
+/// Debug and release builds, and all machines, are compared with the same file. After an
+/// intentional change of the format or of the generator, the failure message names the new digests.
 // covers: SNP-003, REF-002, DBG-005
 #[test]
-fn the_digests_are_those_that_were_written_down() {
+fn digests_equal_the_recorded_ones() {
     let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/session-digests.txt");
     let expected = std::fs::read_to_string(&fixture).unwrap_or_default();
     let got = digests();
@@ -54,7 +55,7 @@ fn options_of(policy: Option<&contextree::Policy>) -> CommitOptions<'_> {
 }
 
 #[test]
-fn a_preview_is_the_commit_before_it_happens() {
+fn preview_equals_the_commit() {
     for seed in 0..150 {
         let (mut plain, mut previewed) = (Driver::new(), Driver::new());
         for step in steps_of(seed) {
@@ -86,7 +87,7 @@ fn a_preview_is_the_commit_before_it_happens() {
 }
 
 #[test]
-fn a_preview_of_another_state_is_not_accepted() {
+fn preview_of_another_state_is_not_accepted() {
     let options = CommitOptions::default();
     type Change = fn(&mut Context);
     let changes: [Change; 4] = [
@@ -104,7 +105,7 @@ fn a_preview_of_another_state_is_not_accepted() {
         assert_eq!((&error, error.code()), (&CommitError::StalePreview, "E_CONFLICT"));
         assert_eq!((context.export_working(), context.history_digest()), before);
     }
-    // A refused operation changes nothing, and so the preview is still true.
+    // A refused operation changes nothing, so the preview stays valid.
     let mut context = turns(1);
     let preview = context.preview(&options).unwrap();
     context.remove("u1").unwrap_err();
@@ -112,7 +113,7 @@ fn a_preview_of_another_state_is_not_accepted() {
 }
 
 #[test]
-fn a_preview_has_the_stamps_of_the_commit_although_the_clock_runs() {
+fn preview_has_the_stamps_of_the_commit_although_the_clock_runs() {
     struct Running(std::sync::atomic::AtomicI64);
     impl contextree::Clock for Running {
         fn now_ns(&self) -> i64 {
@@ -129,7 +130,7 @@ fn a_preview_has_the_stamps_of_the_commit_although_the_clock_runs() {
 }
 
 #[test]
-fn a_history_goes_out_and_comes_back_with_all_its_bytes() {
+fn history_round_trips_through_export() {
     for seed in 0..100 {
         let context = random_context(seed);
         let lines = context.export_history();
@@ -158,7 +159,7 @@ fn a_history_goes_out_and_comes_back_with_all_its_bytes() {
     }
 }
 
-/// The same three turns on top of whatever is there.
+/// Adds the same three turns to any context.
 fn go_on(context: &mut Context) {
     for number in 0..3 {
         context.add(Place::head(), block(&format!("later {number}")).ttl(1)).unwrap();
@@ -168,7 +169,7 @@ fn go_on(context: &mut Context) {
 }
 
 #[test]
-fn an_imported_history_goes_on_exactly_as_the_original() {
+fn imported_history_continues_exactly_like_the_original() {
     for seed in 0..40 {
         let mut context = random_context(seed);
         // Handles are not part of a history.
@@ -190,7 +191,7 @@ fn an_imported_history_goes_on_exactly_as_the_original() {
 }
 
 #[test]
-fn a_working_state_goes_out_and_comes_back() {
+fn working_state_round_trips_through_export() {
     for seed in 0..60 {
         let context = random_context(seed);
         let text = context.export_working();
@@ -204,7 +205,7 @@ fn a_working_state_goes_out_and_comes_back() {
 }
 
 #[test]
-fn a_fork_begins_with_its_snapshot_and_neither_side_sees_the_other() {
+fn fork_starts_with_its_snapshot_and_is_independent() {
     for seed in 0..40 {
         let mut context = random_context(seed);
         let exports: Vec<Vec<u8>> = context.history().iter().map(|s| s.export()).collect();
@@ -226,7 +227,7 @@ fn a_fork_begins_with_its_snapshot_and_neither_side_sees_the_other() {
                     .unwrap();
             go_on(&mut imported);
             assert_eq!(head(&fork).digest(), head(&imported).digest(), "seed {seed}, {index}");
-            // A fork of the fork, from before and after the point where it left.
+            // A fork of the fork, before and after its own fork point.
             for address in [SnapshotAddress::Back(0), SnapshotAddress::Back(3)] {
                 let mut second = fork.fork(address).unwrap();
                 let digest = fork.history_digest();
@@ -244,7 +245,7 @@ fn a_fork_begins_with_its_snapshot_and_neither_side_sees_the_other() {
     }
 }
 
-/// What a context shows as its working state directly after a snapshot: the same nodes, the next number.
+/// Exports a snapshot as the working state directly after it: the same nodes, the next number.
 fn export_as_working(snapshot: &contextree::Snapshot) -> Vec<u8> {
     let export = String::from_utf8(snapshot.export()).unwrap();
     let (before, after) = (
@@ -255,7 +256,7 @@ fn export_as_working(snapshot: &contextree::Snapshot) -> Vec<u8> {
 }
 
 #[test]
-fn a_fork_of_the_working_state_has_the_uncommitted_changes_too() {
+fn fork_of_the_working_state_has_uncommitted_changes() {
     let mut context = turns(2);
     context.add(Place::head(), block("draft")).unwrap();
     let mut fork = context.fork_working();
@@ -273,7 +274,7 @@ fn a_fork_of_the_working_state_has_the_uncommitted_changes_too() {
 
 // covers: THR-001, THR-012
 #[test]
-fn the_incremental_thread_is_the_thread() {
+fn incremental_thread_equals_the_full_thread() {
     for seed in 0..120 {
         let mut renderer = ThreadRenderer::new();
         let driver = run_session(seed, |driver, did| {
@@ -283,7 +284,7 @@ fn the_incremental_thread_is_the_thread() {
                 assert_eq!(utf8(&rendered), utf8(&snapshot.thread()), "seed {seed}");
             }
         });
-        // Back and forth in time, and over to forks and back.
+        // Back and forth in time, and to forks and back.
         let context = driver.context;
         let mut forks = vec![context.fork(SnapshotAddress::Back(0)).unwrap()];
         let oldest = context.history().len() as u64 - 1;
@@ -302,9 +303,9 @@ fn the_incremental_thread_is_the_thread() {
 }
 
 #[test]
-fn what_is_accepted_is_what_was_previewed() {
+fn only_the_previewed_commit_is_accepted() {
     let options = CommitOptions::default();
-    // A handle that was taken since.
+    // A handle was taken since.
     let mut context = turns(1);
     context.add(Place::head(), block("due").ttl(0)).unwrap();
     let preview = context.preview(&options).unwrap();

@@ -36,7 +36,7 @@ fn snapshots_are_addressed_backwards_and_by_cycle() {
 
 // covers: SNP-005
 #[test]
-fn an_imported_snapshot_keeps_its_number_and_the_next_commit_has_the_one_after() {
+fn imported_snapshot_keeps_its_number_and_the_next_commit_follows() {
     let mut context = crate::support::lenient(r#"{"cycle":41,"root":{"id":"r"}}"#);
     assert_eq!(head(&context).cycle(), 41);
     assert_eq!(commit(&mut context).cycle, 42);
@@ -46,7 +46,7 @@ fn an_imported_snapshot_keeps_its_number_and_the_next_commit_has_the_one_after()
 
 // covers: SNP-007, SNP-009, SNP-008
 #[test]
-fn the_bytes_of_a_cycle_can_be_had_again_at_any_time() {
+fn bytes_of_a_cycle_can_be_read_again_at_any_time() {
     let mut context = turns(2);
     context.add(Place::head(), block("x").ttl(0)).unwrap();
     context.add(Place::head(), block("y").ttl(1)).unwrap();
@@ -56,7 +56,7 @@ fn the_bytes_of_a_cycle_can_be_had_again_at_any_time() {
     commit(&mut context);
     let (snapshot, export) = (head(&context).clone(), head(&context).export());
     assert_eq!(snapshot.thread(), sent);
-    // Whoever stores it later, while work goes on, stores the same.
+    // A snapshot that is stored later, while work continues, gives the same bytes.
     let later = std::thread::spawn(move || (snapshot.export(), snapshot.thread()));
     context.add(Place::head(), block("z")).unwrap();
     context.remove("p1").unwrap();
@@ -67,7 +67,7 @@ fn the_bytes_of_a_cycle_can_be_had_again_at_any_time() {
 
 // covers: SNP-010, SNP-014, SNP-013
 #[test]
-fn an_export_has_every_node_in_order_with_everything_about_it() {
+fn export_has_every_node_in_order_with_all_fields() {
     let mut context = turns(1);
     let node = block("x").key("k").tag("t").provenance("p").mime("text/plain").encoding("utf-8");
     let node = node.attribute("data_a", 1).pinned(true).priority(2).ttl(9).kind("text");
@@ -115,7 +115,7 @@ fn import_after_export_is_the_identity_on_all_bytes() {
 
 // covers: SNP-013
 #[test]
-fn any_version_of_the_same_line_is_accepted_and_none_at_all_too() {
+fn any_version_of_the_same_line_or_no_version_is_accepted() {
     let with = |version: &str| {
         let text = format!(r#"{{{version}"root":{{"id":"r"}}}}"#);
         Context::import_snapshot(text.as_bytes(), Profile::Lenient, ContextOptions::default())
@@ -132,7 +132,7 @@ fn any_version_of_the_same_line_is_accepted_and_none_at_all_too() {
 
 // covers: SNP-016, SNP-004, DIF-014
 #[test]
-fn looking_changes_nothing() {
+fn reads_change_nothing() {
     let context = random_context(11);
     let digests = || -> Vec<_> { context.history().iter().map(|s| s.digest()).collect() };
     let (before, working) = (digests(), context.export_working());
@@ -147,7 +147,7 @@ fn looking_changes_nothing() {
 
 // covers: SNP-015
 #[test]
-fn the_history_is_the_row_of_snapshots_and_only_grows() {
+fn history_is_the_list_of_snapshots_and_only_grows() {
     let mut context = turns(1);
     let mut digests = Vec::new();
     for _ in 0..5 {
@@ -161,8 +161,8 @@ fn the_history_is_the_row_of_snapshots_and_only_grows() {
 
 // covers: SNP-012
 #[test]
-fn a_foreign_document_is_exported_as_it_came() {
-    // Fractions, nulls, unknown keys, missing headers: nothing is invented and nothing lost.
+fn foreign_document_is_exported_unchanged() {
+    // Fractions, nulls, unknown keys, missing headers: nothing is added or lost.
     let text = concat!(
         r#"{"cycle":3,"root":{"children":[{"children":[{"content":null,"id":"x","kind":null,"offset":1.5,"#,
         r#""priority":-0.25,"unknown":[1,{"a":null}]},{"id":"y","created_at_iso":"yesterday","offset":2.0}],"id":"h","#,

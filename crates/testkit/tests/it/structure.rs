@@ -27,7 +27,7 @@ fn every_state_of_a_random_session_passes_strict_validation() {
 
 // covers: STR-002
 #[test]
-fn there_is_one_root_and_everything_hangs_from_it() {
+fn every_node_is_a_descendant_of_the_one_root() {
     for seed in 0..40 {
         let context = random_context(seed);
         for tree in context.history().iter().map(|snapshot| snapshot.view()) {
@@ -37,7 +37,7 @@ fn there_is_one_root_and_everything_hangs_from_it() {
             assert_eq!(rootless, [&tree.root()]);
             for node in nodes {
                 let top = node.ancestors().last().unwrap_or(node);
-                assert_eq!(top, tree.root(), "{node:?} hangs from the root");
+                assert_eq!(top, tree.root(), "{node:?} is a descendant of the root");
                 assert_eq!(tree.get(node.id()), Some(node), "and is found by its id");
             }
         }
@@ -46,7 +46,7 @@ fn there_is_one_root_and_everything_hangs_from_it() {
 
 // covers: STR-003
 #[test]
-fn the_root_is_there_from_the_beginning_and_in_every_snapshot() {
+fn root_exists_from_the_beginning_and_in_every_snapshot() {
     let mut context = contextree::Context::new();
     assert_eq!(context.working().resolve("^root").unwrap().node_type(), "^root");
     for _ in 0..3 {
@@ -56,7 +56,7 @@ fn the_root_is_there_from_the_beginning_and_in_every_snapshot() {
     assert!(context.history().iter().all(|snapshot| snapshot.view().resolve("^root").is_some()));
 }
 
-/// A policy that takes whatever it can.
+/// Returns a policy that prunes everything it can.
 fn greedy() -> Policy {
     Policy {
         protect_turns: 0,
@@ -67,7 +67,7 @@ fn greedy() -> Policy {
 
 // covers: STR-004
 #[test]
-fn the_root_survives_every_attempt_to_remove_it() {
+fn root_cannot_be_removed() {
     let mut context = turns(2);
     for name in ["^root", "root"] {
         refuse(
@@ -91,7 +91,7 @@ fn the_root_survives_every_attempt_to_remove_it() {
 
 // covers: STR-004, STR-007, LIF-010
 #[test]
-fn a_ttl_or_a_mark_on_the_root_or_a_region_of_a_foreign_document_has_no_effect() {
+fn ttl_or_removable_on_the_root_or_a_region_has_no_effect() {
     let document = r#"{"root":{"id":"r","nodeType":"^root","ttl":0,"removable":true,"children":[
         {"id":"s","nodeType":"^sys","ttl":0,"removable":true},
         {"id":"q","nodeType":"^seq","ttl":1,"removable":true},
@@ -107,7 +107,7 @@ fn a_ttl_or_a_mark_on_the_root_or_a_region_of_a_foreign_document_has_no_effect()
 
 // covers: STR-005
 #[test]
-fn under_the_root_stand_exactly_the_three_regions_in_their_order() {
+fn root_has_exactly_the_three_regions_in_order() {
     let mut context = turns(1);
     assert_eq!(ids(context.working().root().children()), ["sys", "seq", "ah"]);
     refuse_add(&mut context, Place::into("^root"), block("x"), "extra_region", "root");
@@ -119,7 +119,7 @@ fn under_the_root_stand_exactly_the_three_regions_in_their_order() {
         let op = Op::Remove { node: region.word().into() };
         refuse(&mut context, op, "E_INVALID_PLACEMENT", "fixed_node", region.word());
     }
-    // Whatever the order in a document.
+    // In any order of the document.
     let shuffled = r#"{"root":{"id":"r","children":[{"id":"h","nodeType":"^ah"},
         {"id":"q","nodeType":"^seq"},{"id":"s","nodeType":"^sys"}]}}"#;
     assert_eq!(ids(lenient(shuffled).working().root().children()), ["s", "q", "h"]);
@@ -127,7 +127,7 @@ fn under_the_root_stand_exactly_the_three_regions_in_their_order() {
 
 // covers: STR-006
 #[test]
-fn a_document_with_two_heads_is_refused_and_one_without_gets_one() {
+fn document_with_two_heads_is_refused_and_one_without_gets_one() {
     let twice = br#"{"root":{"id":"r","children":[{"id":"h","nodeType":"^ah"},
         {"id":"i","nodeType":"^ah"}]}}"#;
     let options = contextree::ContextOptions::default;
@@ -174,7 +174,7 @@ fn regions_are_not_moved() {
 
 // covers: STR-009
 #[test]
-fn what_is_added_to_the_system_header_stays_for_ever() {
+fn nodes_in_the_system_region_persist() {
     let mut context = turns(0);
     assert_eq!(context.working().get("s").unwrap().ttl(), None);
     for _ in 0..20 {
@@ -185,7 +185,7 @@ fn what_is_added_to_the_system_header_stays_for_ever() {
 
 // covers: STR-010, PLO-014
 #[test]
-fn the_sequence_holds_the_turns_in_the_order_of_commits_and_nothing_else() {
+fn sequence_has_only_turns_in_commit_order() {
     let mut context = turns(3);
     assert_eq!(children(context.working(), "^seq"), ["seg:1", "seg:2", "seg:3"]);
     refuse_add(&mut context, Place::into("^seq"), block("x"), "not_a_turn", "seq");
@@ -216,7 +216,7 @@ fn content_of_the_cycle_is_below_the_head_until_the_commit_and_below_a_turn_afte
 
 // covers: STR-012, LIF-017, SEA-010
 #[test]
-fn a_node_can_be_edited_in_its_cycle_in_any_region_and_never_after() {
+fn node_can_be_edited_only_in_its_cycle_in_any_region() {
     let mut context = turns(1);
     context.add(Place::system(), block("rule")).unwrap();
     context.add(Place::at("seg:1", 1), block("note")).unwrap();
@@ -231,7 +231,7 @@ fn a_node_can_be_edited_in_its_cycle_in_any_region_and_never_after() {
         let op = Op::Edit { node: node.into(), edit: edit("again") };
         refuse(&mut context, op, "E_SEALED", "", node);
     }
-    // The head itself says nothing about it: it has the headers of every container and no other.
+    // The head has the headers of every container and no others.
     let export = parse(&context.export_working()).unwrap();
     let regions = export.get("root").and_then(|root| root.get("children")).unwrap();
     let keys = |index: usize| -> Vec<&str> {
@@ -258,7 +258,7 @@ fn every_sealed_turn_has_one_core_and_context_around_it() {
 
 // covers: STR-016
 #[test]
-fn a_block_is_a_leaf_with_any_json_as_its_content() {
+fn block_is_a_leaf_with_any_json_content() {
     let mut context = turns(0);
     refuse_add(&mut context, Place::into("s"), block("x"), "children_under_block", "s");
     let value = parse(br#"{"a":[1,2.5,null,{"b":12345678901234567890}],"c":"\u00e9"}"#).unwrap();
@@ -270,7 +270,7 @@ fn a_block_is_a_leaf_with_any_json_as_its_content() {
 
 // covers: STR-017, STR-018, THR-007, THR-008, THR-010
 #[test]
-fn roles_kinds_and_types_are_free_texts() {
+fn roles_kinds_and_types_are_free_strings() {
     let mut context = turns(0);
     let odd = "vendor:röle \"1\"";
     let node = block("q").node_type("cb:sql_query").role(odd).kind("image/svg");
@@ -290,7 +290,7 @@ fn roles_kinds_and_types_are_free_texts() {
 
 // covers: STR-019
 #[test]
-fn a_type_of_ones_own_needs_a_namespace() {
+fn custom_type_needs_a_namespace() {
     let mut context = turns(0);
     for plain in ["summary", "cbx", "Block", ":x", "cb:", ""] {
         let node = NewNode::text("x").node_type(plain);
@@ -303,7 +303,7 @@ fn a_type_of_ones_own_needs_a_namespace() {
 
 // covers: STR-021, ADO-008, ERC-007
 #[test]
-fn an_unknown_type_is_a_block_that_is_rendered_and_kept() {
+fn unknown_type_is_a_block_that_is_rendered_and_kept() {
     let context = lenient(
         r#"{"root":{"id":"r","children":[{"id":"h","nodeType":"^ah","children":[
         {"id":"w","nodeType":"weird","content":"hello","blorp":{"a":1}}]}]}}"#,
@@ -317,7 +317,7 @@ fn an_unknown_type_is_a_block_that_is_rendered_and_kept() {
 
 // covers: STR-022, LIF-020, LIF-021, LIF-022, SEA-009, PLO-019
 #[test]
-fn a_summary_is_a_block_like_any_other_and_hides_nothing() {
+fn summary_is_an_ordinary_block_and_hides_nothing() {
     let mut context = turns(2);
     let before = head(&context).clone();
     let summary = NewNode::text("redacted").id("sum").node_type("cb:summary").kind("summary");
@@ -335,7 +335,7 @@ fn a_summary_is_a_block_like_any_other_and_hides_nothing() {
     let diff = contextree::diff::diff(before.view(), tree);
     assert!(diff.changed.is_empty() && diff.removed.is_empty(), "nothing else changed: {diff:?}");
     assert_eq!(thread_ids(before.view()), ["s", "u1", "a1", "p1", "u2", "a2", "p2"]);
-    // And it can be taken away again.
+    // It can be removed again.
     context.remove("sum").unwrap();
     commit(&mut context);
     assert!(head(&context).view().get("sum").is_none());
@@ -348,7 +348,7 @@ fn a_summary_is_a_block_like_any_other_and_hides_nothing() {
 
 // covers: STR-023, ER-139
 #[test]
-fn there_is_no_second_core() {
+fn second_core_is_refused() {
     let mut context = turns(1);
     context.add(Place::head(), block("u")).unwrap();
     refuse_add(&mut context, Place::head(), group("c"), "second_core", "c");
@@ -362,7 +362,7 @@ fn there_is_no_second_core() {
 
 // covers: STR-025, ERC-008
 #[test]
-fn a_node_never_becomes_its_own_ancestor() {
+fn node_cannot_become_its_own_ancestor() {
     let mut context = turns(0);
     context.add(Place::system(), group("a")).unwrap();
     context.add(Place::into("a"), group("b")).unwrap();
@@ -377,9 +377,10 @@ fn a_node_never_becomes_its_own_ancestor() {
 
 // covers: STR-028, ADO-002
 #[test]
-fn the_core_depends_on_no_provider_and_each_layer_can_be_used_alone() {
+fn core_has_no_provider_dependency_and_layers_are_independent() {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    // `thiserror` is a derive macro: it writes error types at build time and runs no code of its own.
+    // `thiserror` is a derive macro: it writes error types at build time and runs no code of its
+    // own.
     for (name, allowed) in [
         ("json", &["itoa", "memchr", "thiserror", "zmij"][..]),
         ("tree", &["contextree-json"][..]),

@@ -1,4 +1,4 @@
-//! What most tests need: small sessions, refusals that change nothing, random sessions.
+//! Helpers: small sessions, refusals that change nothing, random sessions.
 
 use contextree::{
     CommitReport, Context, ContextOptions, Hash, NewNode, NodeRef, Op, OpError, Place, Policy,
@@ -9,12 +9,12 @@ use contextree_testkit::generate::Session;
 use contextree_testkit::model::Model;
 use contextree_testkit::script::Step;
 
-/// A block whose content is its id.
+/// Returns a block whose content is its id.
 pub(crate) fn block(id: &str) -> NewNode {
     NewNode::text(id).id(id)
 }
 
-/// A group with this id.
+/// Returns a group with this id.
 pub(crate) fn group(id: &str) -> NewNode {
     NewNode::container("cont").id(id)
 }
@@ -31,7 +31,8 @@ pub(crate) fn move_to(node: &str, place: Place) -> Op {
     Op::Move { node: node.to_owned(), place }
 }
 
-/// A system block `s`, and turns with a user block `u1`, an answer `a1` and post-context `p1`, and so on.
+/// Returns a context with a system block `s`, and turns with a user block `u1`, an answer `a1` and
+/// post-context `p1`, and so on.
 pub(crate) fn turns(count: usize) -> Context {
     let mut context = Context::new();
     context.add(Place::system(), block("s").role("system")).unwrap();
@@ -52,7 +53,7 @@ pub(crate) fn children<'a>(tree: TreeRef<'a>, parent: &str) -> Vec<&'a str> {
     ids(tree.resolve(parent).expect("the parent is in the tree").children())
 }
 
-/// The ids of the blocks in the order of the thread.
+/// Returns the ids of the blocks in thread order.
 pub(crate) fn thread_ids(tree: TreeRef<'_>) -> Vec<&str> {
     ids(contextree::canon::thread::blocks(tree).map(|(_, node)| node))
 }
@@ -74,14 +75,15 @@ pub(crate) fn lenient(document: &str) -> Context {
         .expect("the document is fit for the lenient profile")
 }
 
-/// A lenient working state; the coming commit is number 5.
+/// Returns a lenient working state; the next commit is number 5.
 pub(crate) fn lenient_working(document: &str) -> Context {
     let (text, options) = (document.as_bytes(), ContextOptions::default());
     Context::import_working(text, Profile::Lenient, 5, options)
         .expect("the document is fit for the lenient profile")
 }
 
-/// Everything that a refused operation must not change: the working bytes, the history, and what the next commit would be.
+/// Returns everything that a refused operation must not change: the working bytes, the history, and
+/// the next commit.
 fn state_of(context: &Context) -> (Vec<u8>, Hash, CommitReport, Hash) {
     let mut next = context.fork_working();
     let report = commit(&mut next);
@@ -89,7 +91,7 @@ fn state_of(context: &Context) -> (Vec<u8>, Hash, CommitReport, Hash) {
     (context.export_working(), context.history_digest(), report, digest)
 }
 
-/// Carries out an operation that must be refused with this code and reason, at this place, and must change nothing.
+/// Checks that an operation is refused with this code, reason and place, and changes nothing.
 #[track_caller]
 pub(crate) fn refuse(context: &mut Context, op: Op, code: &str, reason: &str, place: &str) {
     let before = state_of(context);
@@ -101,10 +103,10 @@ pub(crate) fn refuse(context: &mut Context, op: Op, code: &str, reason: &str, pl
     assert_eq!((error.code(), error.reason(), error.place()), (code, reason, place), "{described}");
     assert!(!error.to_string().is_empty() && !error.hint().is_empty(), "an error helps: {error}");
     assert_eq!(state_of(context), before, "{described} was refused and changed something");
-    // As the second part of a batch it takes the first part with it.
+    // As the second part of a batch, it makes the first part fail too.
     let first = Op::Add { place: Place::system(), node: NewNode::text("first") };
     let batch = context.batch(vec![first, op]).expect_err("a part of the batch is refused");
-    // Where the tree is full already, the first part is too much.
+    // If the tree is full already, the first part exceeds the limit.
     assert!(batch.index == 1 || code == "E_LIMIT", "{batch}");
     assert_eq!(state_of(context), before, "a batch with {described} changed something");
 }
@@ -120,7 +122,7 @@ pub(crate) fn refuse_add(
     refuse(context, Op::Add { place, node }, "E_INVALID_PLACEMENT", reason, at);
 }
 
-/// The steps of a random session.
+/// Returns the steps of a random session.
 pub(crate) fn steps_of(seed: u64) -> Vec<Step> {
     let (mut session, mut model) = (Session::new(seed), Model::new());
     let mut steps = Vec::new();
@@ -131,7 +133,7 @@ pub(crate) fn steps_of(seed: u64) -> Vec<Step> {
     steps
 }
 
-/// Runs a random session and shows the driver after every step, with what the step did if it was not refused.
+/// Runs a random session and calls `look` after every step, with its effect unless it was refused.
 pub(crate) fn run_session(seed: u64, mut look: impl FnMut(&mut Driver, Option<&Did>)) -> Driver {
     let mut driver = Driver::new();
     for step in steps_of(seed) {
@@ -141,12 +143,12 @@ pub(crate) fn run_session(seed: u64, mut look: impl FnMut(&mut Driver, Option<&D
     driver
 }
 
-/// The context at the end of a random session.
+/// Returns the context at the end of a random session.
 pub(crate) fn random_context(seed: u64) -> Context {
     run_session(seed, |_, _| {}).context
 }
 
-/// The policy of a commit step, as the engine knows it; nothing for other steps.
+/// Returns the policy of a commit step; `None` for other steps.
 pub(crate) fn policy_of(step: &Step) -> Option<Option<Policy>> {
     let Step::Commit { policy } = step else { return None };
     Some(policy.as_ref().map(contextree_testkit::drive::policy))

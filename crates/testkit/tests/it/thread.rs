@@ -7,7 +7,7 @@ use crate::support::{block, commit, group, head, random_context, thread_ids, tur
 
 // covers: THR-001, THR-005, THR-006, THR-008, THR-015
 #[test]
-fn every_block_becomes_one_object_with_its_own_words() {
+fn every_block_becomes_one_object_with_its_own_fields() {
     for seed in 0..40 {
         let context = random_context(seed);
         for snapshot in context.history().iter() {
@@ -34,9 +34,9 @@ fn every_block_becomes_one_object_with_its_own_words() {
 
 // covers: THR-002, THR-003, THR-004, THR-011, STR-026
 #[test]
-fn regions_turns_and_zones_stand_in_their_order() {
+fn regions_turns_and_zones_are_in_order() {
     let mut context = turns(2);
-    // Written in the worst order.
+    // Added in the worst order.
     context.add(Place::at("^ah", 1), block("post")).unwrap();
     context.add(Place::head(), block("core")).unwrap();
     context.add(Place::at("^ah", -1), group("g")).unwrap();
@@ -49,12 +49,12 @@ fn regions_turns_and_zones_stand_in_their_order() {
     ];
     assert_eq!(thread_ids(context.working()), expected);
     commit(&mut context);
-    assert_eq!(thread_ids(head(&context).view()), expected, "and sealed they stand the same");
+    assert_eq!(thread_ids(head(&context).view()), expected, "sealing keeps the order");
 }
 
 // covers: THR-005, THR-013, THR-014
 #[test]
-fn keys_come_in_the_printed_order_and_absent_ones_as_ruled() {
+fn keys_are_in_the_specified_order() {
     let mut context = turns(0);
     context.remove("s").unwrap();
     let value = parse(br#"{"b":1,"a":[2.0]}"#).unwrap();
@@ -73,7 +73,7 @@ fn keys_come_in_the_printed_order_and_absent_ones_as_ruled() {
 
 // covers: THR-012
 #[test]
-fn the_thread_of_a_turn_is_a_part_of_the_whole() {
+fn thread_of_a_turn_is_part_of_the_whole_thread() {
     let context = turns(3);
     let whole = head(&context).thread();
     for turn in head(&context).view().region(contextree::Region::Seq).children() {

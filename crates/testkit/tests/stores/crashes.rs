@@ -1,7 +1,8 @@
-//! Processes that are killed while they write: whatever was acknowledged is there, byte for byte.
+//! Kills processes while they write: everything acknowledged is stored, byte for byte.
 //!
-//! The child is this very test binary, told by its environment to write and to say after every step that it was acknowledged. What
-//! the step with a number does is a function of the number, so the parent knows what must be there.
+//! The child is this test binary; an environment variable makes it write and print a line after
+//! every acknowledged step. The effect of a step is a function of its number, so the parent knows
+//! what must be stored.
 
 #![expect(clippy::disallowed_methods, reason = "a child is told by its environment")]
 
@@ -19,7 +20,8 @@ const ROUNDS: &str = "CONTEXTREE_CRASH_ROUNDS";
 
 type Outcome = Result<(), Box<dyn std::error::Error>>;
 
-/// The step that makes a revision. Some are one operation, some a batch with its commit; contents are short and long.
+/// Runs the step that leads to a revision. Some steps are one operation, some a batch with its
+/// commit; contents are short and long.
 fn step(context: &mut Context, revision: u64) -> Outcome {
     let text =
         format!("step {revision} says {}", "something ".repeat((revision % 7 * 40) as usize));
@@ -36,7 +38,7 @@ fn step(context: &mut Context, revision: u64) -> Outcome {
             context.add(Place::at("^ah", 1), node)?;
         }
         3 => {
-            // The one that the step before added.
+            // The node that the previous step added.
             let edit = Edit { content: Some("changed".into()), ..Edit::default() };
             context.edit(&format!("n{}", revision - 1), edit)?;
         }
@@ -47,7 +49,7 @@ fn step(context: &mut Context, revision: u64) -> Outcome {
     Ok(())
 }
 
-/// Not a test of its own: writes until it is killed, if it was told to.
+/// Not a test of its own: writes until it is killed, if the environment asks for it.
 #[test]
 fn child_that_writes() {
     let Ok(url) = std::env::var(CHILD) else { return };
@@ -62,7 +64,7 @@ fn child_that_writes() {
     }
 }
 
-/// Lets a child write, kills it after a number of answers, and returns the last one.
+/// Starts a child, kills it after a number of answers, and returns the last one.
 fn run_and_kill(url: &str, answers: u64, spins: u64) -> Option<u64> {
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args(["crashes::child_that_writes", "--exact", "--nocapture"])
@@ -77,7 +79,7 @@ fn run_and_kill(url: &str, answers: u64, spins: u64) -> Option<u64> {
     let number = |line: &str| line.rsplit_once("acknowledged ")?.1.parse::<u64>().ok();
     let mut seen = 0;
     while seen < answers {
-        let line = lines.next().expect("the child goes on until it is killed").unwrap();
+        let line = lines.next().expect("the child writes until it is killed").unwrap();
         if let Some(answer) = number(&line) {
             (last, seen) = (Some(answer), seen + 1);
         }
@@ -87,7 +89,7 @@ fn run_and_kill(url: &str, answers: u64, spins: u64) -> Option<u64> {
     }
     child.kill().unwrap();
     child.wait().unwrap();
-    // What it said before it died counts, too.
+    // Answers before the kill count too.
     for line in lines.map_while(Result::ok) {
         last = number(&line).or(last);
     }
@@ -97,7 +99,7 @@ fn run_and_kill(url: &str, answers: u64, spins: u64) -> Option<u64> {
 fn kill_again_and_again(home: &Home, rounds: u64, seed: u64) {
     let mut random = Rng::new(seed);
     let mut expected = Context::new();
-    // Making the context is revision 1 and no step.
+    // Creating the context is revision 1 and not a step.
     let mut done = 1;
     for round in 0..rounds {
         let (answers, spins) = (1 + random.below(12), random.below(200_000));
@@ -122,7 +124,7 @@ fn kill_again_and_again(home: &Home, rounds: u64, seed: u64) {
     }
 }
 
-/// How often a child is killed: 200 times, or as often as the environment says.
+/// Returns how often a child is killed: 200 times, or as often as the environment says.
 fn rounds() -> u64 {
     std::env::var(ROUNDS).ok().and_then(|text| text.parse().ok()).unwrap_or(200)
 }

@@ -1,4 +1,4 @@
-//! One byte of one record is another: it is found, and no read gives a wrong answer.
+//! Flips one byte of one record: the damage is detected, and no read gives a wrong answer.
 
 use contextree::SnapshotAddress;
 use contextree_store::{ContextSettings, Store, StoreError};
@@ -6,7 +6,7 @@ use contextree_testkit::Rng;
 
 use crate::support::{Home, block, commit_stored, turns};
 
-/// Every column that records are kept in, and the tables they are in.
+/// Returns every column that holds records, with its table.
 fn columns(file: &rusqlite::Connection) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let tables: Vec<String> = file
@@ -22,7 +22,7 @@ fn columns(file: &rusqlite::Connection) -> Vec<(String, String)> {
             .query_map([], |row| Ok((row.get::<_, String>(1)?, row.get::<_, String>(2)?)))
             .unwrap();
         for (name, kind) in columns.map(Result::unwrap) {
-            // Texts and blobs are records. The numbers beside them are keys and counts of rows.
+            // Texts and blobs are records. The numbers next to them are keys and counts of rows.
             if kind == "BLOB" || kind == "TEXT" {
                 found.push((table.clone(), name));
             }
@@ -31,11 +31,11 @@ fn columns(file: &rusqlite::Connection) -> Vec<(String, String)> {
     found
 }
 
-/// What names a row of a table, as one number.
+/// Returns the key of a table's rows, as one number.
 fn key_of(file: &rusqlite::Connection, table: &str) -> &'static str {
     match file.prepare(&format!("SELECT rowid FROM {table}")) {
         Ok(_) => "rowid",
-        // Tables of pairs: the numbers of this test are small.
+        // Tables with a pair as key: the numbers in this test are small.
         Err(_) if table == "journal" => "(context * 1000 + revision)",
         Err(_) if table == "side" => "context",
         Err(_) if table == "pins" => "(context * 1000 + cycle)",
@@ -43,7 +43,7 @@ fn key_of(file: &rusqlite::Connection, table: &str) -> &'static str {
     }
 }
 
-/// What every snapshot of a context says.
+/// Returns the answers of every snapshot of a context.
 fn answers(store: &Store, name: &str) -> Vec<Result<String, String>> {
     let session = match store.session(name) {
         Ok(session) => session,
@@ -105,7 +105,7 @@ fn fill(home: &Home) {
 }
 
 #[test]
-fn one_byte_flipped_anywhere_is_found_and_never_a_wrong_answer() {
+fn flipped_byte_is_detected_and_never_gives_a_wrong_answer() {
     let home = Home::file();
     fill(&home);
     let sound: Vec<_> = ["main", "fork"].map(|name| answers(&home.open(), name)).into();
@@ -143,7 +143,7 @@ fn one_byte_flipped_anywhere_is_found_and_never_a_wrong_answer() {
             let write = format!("UPDATE {table} SET {column} = CAST(? AS {kind}) WHERE {key} = ?");
             file.execute_batch("PRAGMA foreign_keys = OFF").unwrap();
             if file.execute(&write, rusqlite::params![after, row]).is_err() {
-                // The table itself refuses what is no text, or a name that is taken.
+                // The table itself refuses invalid text or a name that is taken.
                 continue;
             }
             let place = format!("{table}.{column}, row {row}, byte {index}");
@@ -156,11 +156,11 @@ fn one_byte_flipped_anywhere_is_found_and_never_a_wrong_answer() {
                     }
                 }
                 !matches!(verified, Ok(verification) if verification.is_clean())
-                    // A context of another name: it is not there any more, and says so.
+                    // A renamed context is not found, and the error says so.
                     || matches!(store.session("main"), Err(StoreError::NotFound { .. }))
                     || matches!(store.session("fork"), Err(StoreError::NotFound { .. }))
             };
-            // Labels of pins, and the key of the last step, are no part of any answer.
+            // Labels of pins, and the key of the last step, are not part of any answer.
             assert!(
                 found || column == "last_key" || column == "key" || column == "label",
                 "{place}: not found"
@@ -176,7 +176,7 @@ fn one_byte_flipped_anywhere_is_found_and_never_a_wrong_answer() {
 }
 
 #[test]
-fn what_is_sound_is_saved() {
+fn undamaged_snapshots_are_recovered() {
     let home = Home::file();
     fill(&home);
     let whole = home.open().session("main").unwrap().to_context().unwrap().export_history();
@@ -197,7 +197,7 @@ fn what_is_sound_is_saved() {
     assert!(problem.problem.as_ref().unwrap().0.contains("@c12"), "{problem:?}");
     let mut saved = Vec::new();
     let count = store.salvage("main", &mut saved).unwrap();
-    // All before the bad one, and all from the checkpoint at @c20 on.
+    // All before the damaged one, and all from the checkpoint at @c20 on.
     assert_eq!(count, 11 + 4);
     let options = contextree::ContextOptions::default();
     let again =

@@ -1,4 +1,5 @@
-//! A store that fails at every write in turn: a typed error, the state as before, and it works again when the fault is gone.
+//! Makes each write fail in turn: the error is typed, the state is unchanged, and the store works
+//! again after the fault.
 
 use std::sync::Arc;
 
@@ -39,7 +40,7 @@ fn fail_in_turn<B: Backend + 'static>(make: &dyn Fn() -> B) {
     let mut plain = Context::new();
     (1..=STEPS).for_each(|number| step(&mut plain, number).unwrap());
     let expected = (utf8(&plain.export_working()).to_owned(), plain.history_digest());
-    // Making the context is the first write.
+    // Creating the context is the first write.
     for write in 2..=STEPS + 1 {
         for when in [When::Before, When::After] {
             let faulty = Arc::new(Faulty::new(make()));

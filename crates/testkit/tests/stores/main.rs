@@ -1,4 +1,4 @@
-//! Contexts in stores: every test runs on every store, in memory, in a file, on a server.
+//! Tests contexts in stores: every test runs on every store, in memory, in a file, on a server.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail like tests")]
 

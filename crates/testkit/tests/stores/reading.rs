@@ -1,4 +1,4 @@
-//! Reading the past: every snapshot, diff, selector and range, however old, on every store.
+//! Tests reads of the past: every snapshot, diff, selector and range, however old, on every store.
 
 use contextree::{Context, ContextOptions, Profile, SnapshotAddress};
 use contextree_store::{ContextSettings, ReadError, Retention, StoreError};
@@ -6,7 +6,7 @@ use contextree_store::{ContextSettings, ReadError, Retention, StoreError};
 use crate::support::{block, commit, commit_stored, on_every_store, turns, utf8};
 
 #[test]
-fn every_snapshot_and_every_diff_can_be_had_however_old() {
+fn every_snapshot_and_every_diff_can_be_read_however_old() {
     on_every_store(|store| {
         let mut plain = turns(40);
         let settings = ContextSettings::default();
@@ -49,10 +49,10 @@ fn every_snapshot_and_every_diff_can_be_had_however_old() {
     });
 }
 
-/// The present is never returned when the past was asked for.
+/// A query for the past never returns the present.
 // covers: SNP-001
 #[test]
-fn what_is_not_there_is_not_found_and_what_is_not_loaded_says_so() {
+fn missing_snapshots_are_not_found_and_unloaded_ones_are_reported() {
     on_every_store(|store| {
         let mut session = store.adopt("main", turns(30), &ContextSettings::default()).unwrap();
         session.checkpoint().unwrap();
@@ -81,7 +81,7 @@ fn what_is_not_there_is_not_found_and_what_is_not_loaded_says_so() {
 }
 
 #[test]
-fn forks_share_what_is_stored_and_go_on_alone() {
+fn forks_share_stored_history_and_continue_independently() {
     on_every_store(|store| {
         let mut main = store.adopt("main", turns(20), &ContextSettings::default()).unwrap();
         let mut early = store.fork("main", Some(SnapshotAddress::Cycle(7)), "early").unwrap();
@@ -118,7 +118,7 @@ fn forks_share_what_is_stored_and_go_on_alone() {
 }
 
 #[test]
-fn retention_lets_go_what_it_says_and_changes_nothing_else() {
+fn retention_removes_only_what_it_reports() {
     on_every_store(|store| {
         for (newest, pinned) in [(1, vec![]), (5, vec![3, 4, 11]), (12, vec![1]), (100, vec![])] {
             let plain = turns(30);
@@ -138,7 +138,7 @@ fn retention_lets_go_what_it_says_and_changes_nothing_else() {
                 let address = SnapshotAddress::Cycle(cycle);
                 match session.snapshot(address) {
                     Ok(found) => {
-                        assert!(stays, "@c{cycle} should have gone");
+                        assert!(stays, "@c{cycle} should have been removed");
                         assert_eq!(found.export(), plain.snapshot(address).unwrap().export());
                     }
                     Err(error) => assert!(!stays, "@c{cycle}: {error}"),
@@ -154,10 +154,10 @@ fn retention_lets_go_what_it_says_and_changes_nothing_else() {
 }
 
 #[test]
-fn imported_histories_are_stored_as_they_are() {
+fn imported_histories_are_stored_unchanged() {
     on_every_store(|store| {
         let mut lines = Vec::new();
-        // Foreign snapshots: numbers left out, roots that differ, headers missing.
+        // Foreign snapshots: missing numbers, different roots, missing headers.
         lines.extend_from_slice(br#"{"cycle":3,"root":{"id":"r","nodeType":"^root","x":1,"children":[{"id":"q","nodeType":"^seq","children":[{"id":"t","nodeType":"mt","children":[{"id":"c","nodeType":"mc","children":[{"id":"b","nodeType":"cb","content":"hello","ttl":4}]}]}]}]}}"#);
         lines.push(b'\n');
         lines.extend_from_slice(br#"{"cycle":9,"root":{"id":"r","nodeType":"^root","x":2,"children":[{"id":"q","nodeType":"^seq","children":[{"id":"t","nodeType":"mt","children":[{"id":"c","nodeType":"mc","children":[{"id":"b","nodeType":"cb","content":"","ttl":2}]}]}]}]}}"#);

@@ -1,4 +1,5 @@
-//! Random sessions through a store: what comes back is what was done, whoever opens it, whenever.
+//! Tests random sessions through a store: what is read equals what was done, in any process, at any
+//! time.
 
 use contextree_store::{ContextSettings, Session, StoreError, StoreOptions};
 use contextree_testkit::Rng;
@@ -10,7 +11,7 @@ use contextree_testkit::model::Model;
 
 use crate::support::{Home, block, on_every_store, turns, utf8};
 
-/// The outcome of a step in a store: the driver's, or a fault of the store.
+/// The error of a step in a store: the driver's, or the store's.
 enum Failure {
     Refused(Refusal),
     Store(StoreError),
@@ -22,7 +23,7 @@ impl From<StoreError> for Failure {
     }
 }
 
-/// Carries out a step on a stored context, as the driver does on one in memory.
+/// Runs a step on a stored context, as the driver does on one in memory.
 fn step(session: &mut Session, step: &Step) -> Result<Did, Refusal> {
     let result = session.write(|context| {
         let mut driver = Driver::new();
@@ -38,7 +39,7 @@ fn step(session: &mut Session, step: &Step) -> Result<Did, Refusal> {
     }
 }
 
-/// Steps without handles: those are of one process, and not stored.
+/// Returns steps without handles, which belong to a process and are not stored.
 fn storable(seed: u64) -> Vec<Step> {
     let is_handle = |step: &Step| matches!(step, Step::Retain { .. } | Step::Release { .. });
     let (mut session, mut model) = (generate::Session::new(seed), Model::new());
@@ -53,7 +54,7 @@ fn storable(seed: u64) -> Vec<Step> {
 }
 
 #[test]
-fn a_stored_session_is_the_session_in_memory_however_often_it_is_opened() {
+fn stored_session_equals_the_session_in_memory_however_often_it_is_opened() {
     on_every_store(|store| {
         for seed in 0..40 {
             let mut random = Rng::new(seed);
@@ -93,9 +94,9 @@ fn a_stored_session_is_the_session_in_memory_however_often_it_is_opened() {
     });
 }
 
-/// More contexts than are kept awake, each used for a moment and put away again: none of them can tell.
+/// Uses more contexts than the store keeps in memory, each for a moment.
 #[test]
-fn contexts_that_rested_go_on_where_they_were() {
+fn packed_contexts_continue_where_they_were() {
     for home in [Home::file(), Home::server()] {
         let options = StoreOptions::default();
         let store = contextree_store_postgres::open(&home.url, options).unwrap();
@@ -118,7 +119,7 @@ fn contexts_that_rested_go_on_where_they_were() {
                         "{round} {number} {one:?}"
                     );
                 }
-                // Only a context whose work is committed can rest.
+                // Only a context without uncommitted work can be packed.
                 if (round + number) % 2 == 0 {
                     assert_eq!(step(&mut session, &commit), plain.step(&commit));
                 }
@@ -128,9 +129,10 @@ fn contexts_that_rested_go_on_where_they_were() {
     }
 }
 
-/// What a session holds is a few times the newest snapshot, and not the history that it made; everything can still be had.
+/// A session holds a few times the newest snapshot, not its whole history; everything can still be
+/// read.
 #[test]
-fn a_session_that_commits_for_long_does_not_keep_its_history_in_memory() {
+fn long_session_does_not_keep_its_history_in_memory() {
     on_every_store(|store| {
         let mut plain = contextree::Context::new();
         let mut session = store.create("main", &ContextSettings::default()).unwrap();
@@ -160,7 +162,7 @@ fn a_session_that_commits_for_long_does_not_keep_its_history_in_memory() {
 }
 
 #[test]
-fn whoever_comes_second_gets_a_conflict_and_nothing_of_it_is_stored() {
+fn second_writer_gets_a_conflict_and_nothing_is_stored() {
     on_every_store(|store| {
         let mut first = store.adopt("main", turns(3), &ContextSettings::default()).unwrap();
         let mut second = store.session("main").unwrap();
@@ -192,7 +194,7 @@ fn whoever_comes_second_gets_a_conflict_and_nothing_of_it_is_stored() {
 }
 
 #[test]
-fn a_closure_that_fails_leaves_nothing_behind() {
+fn failed_closure_leaves_nothing() {
     on_every_store(|store| {
         let mut session = store.adopt("main", turns(2), &ContextSettings::default()).unwrap();
         let before = utf8(&session.working().unwrap().export()).to_owned();

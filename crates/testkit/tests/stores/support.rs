@@ -1,4 +1,4 @@
-//! Stores to test with, and what most tests need.
+//! Stores for tests, and shared helpers.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -6,7 +6,7 @@ use contextree::{CommitReport, Context, NewNode, Place};
 use contextree_store::{Session, Store, StoreError, StoreOptions};
 use tempfile::TempDir;
 
-/// An address of an empty store; it goes when this goes.
+/// The URL of an empty store, which is removed on drop.
 pub(crate) struct Home {
     pub(crate) url: String,
     _folder: Option<TempDir>,
@@ -26,7 +26,7 @@ impl Home {
         Home { url: contextree_testkit::postgres::shared().url_with(&parameters), _folder: None }
     }
 
-    /// The path of a file.
+    /// Returns the path of a file.
     pub(crate) fn path(&self) -> &str {
         self.url.strip_prefix("sqlite:").unwrap()
     }
@@ -36,7 +36,7 @@ impl Home {
     }
 }
 
-/// Opens a store that keeps nothing open, so that every session is read from rows.
+/// Opens a store that keeps nothing in memory, so that every session is read from rows.
 pub(crate) fn open(url: &str) -> Store {
     let options = StoreOptions { idle_bytes: 0, ..StoreOptions::default() };
     contextree_store_postgres::open(url, options).unwrap()
@@ -51,7 +51,7 @@ pub(crate) fn on_every_store(test: impl Fn(&Store)) {
     test(&server.open());
 }
 
-/// A block whose content is its id.
+/// Returns a block whose content is its id.
 pub(crate) fn block(id: &str) -> NewNode {
     NewNode::text(id).id(id)
 }
@@ -70,7 +70,8 @@ pub(crate) fn commit_stored(session: &mut Session) {
         .unwrap();
 }
 
-/// A system block `s`, and turns with a user block `u1`, an answer `a1` and post-context `p1`, and so on. Some contents are long.
+/// Returns a context with a system block `s`, and turns with a user block `u1`, an answer `a1` and
+/// post-context `p1`, and so on. Some contents are long.
 pub(crate) fn turns(count: usize) -> Context {
     let mut context = Context::new();
     context.add(Place::system(), block("s").role("system")).unwrap();

@@ -1,4 +1,4 @@
-//! The corpus, with every context of it going through a store first.
+//! Runs the corpus, with every context passed through a store first.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -17,7 +17,7 @@ fn through(store: &Store, context: Context) -> Result<Context, String> {
         vocabulary: context.vocabulary(),
         ..ContextSettings::default()
     };
-    // Cases may make ids of their own.
+    // Cases may generate their own ids.
     let options = StoreOptions {
         ids: Some(Arc::clone(context.ids())),
         idle_bytes: 0,

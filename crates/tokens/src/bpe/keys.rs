@@ -1,14 +1,15 @@
-//! Open tables whose keys are the tokens themselves, as one number each.
+//! Open-addressing tables keyed by short tokens, each packed into one integer.
 
-/// A token of a few bytes as one number, its length in the highest byte; so no two are equal, and none is 0.
+/// A short token packed into one integer, with its length in the highest byte, so that keys of
+/// different tokens differ and none is 0.
 pub(super) trait Key: Copy + Eq + Default {
-    /// The longest token that fits.
+    /// The maximum length of a token.
     const LONGEST: usize;
 
     /// Returns the key of a token of 1 to `LONGEST` bytes.
     fn of(token: &[u8]) -> Self;
 
-    /// Spreads keys over 64 bits.
+    /// Hashes the key to 64 bits.
     fn spread(self) -> u64;
 }
 
@@ -50,10 +51,10 @@ impl Key for u128 {
     }
 }
 
-/// Returns up to eight bytes as a number, the first the lowest.
+/// Returns up to eight bytes as a little-endian integer.
 #[inline]
 fn load(bytes: &[u8]) -> u64 {
-    // Two reads that overlap, instead of a loop over the bytes.
+    // Two overlapping reads instead of a loop over the bytes.
     if let Some(all) = bytes.first_chunk::<8>() {
         return u64::from_le_bytes(*all);
     }
@@ -71,7 +72,7 @@ fn load(bytes: &[u8]) -> u64 {
     }
 }
 
-/// From keys to ranks, at most half full.
+/// A map from keys to ranks, at most half full.
 #[derive(Debug)]
 pub(super) struct Table<K> {
     keys: Box<[K]>,
@@ -80,7 +81,7 @@ pub(super) struct Table<K> {
 }
 
 impl<K: Key> Table<K> {
-    /// Returns an empty table for so many keys.
+    /// Creates an empty table with room for `count` keys.
     pub(super) fn with_room(count: usize) -> Self {
         let size = (count * 2).next_power_of_two().max(2);
         Table {
@@ -90,7 +91,7 @@ impl<K: Key> Table<K> {
         }
     }
 
-    /// Adds a token that is not there yet.
+    /// Inserts a token that is not in the table yet.
     pub(super) fn insert(&mut self, token: &[u8], rank: u32) {
         let slot = self.slot(K::of(token));
         self.keys[slot] = K::of(token);
@@ -105,7 +106,7 @@ impl<K: Key> Table<K> {
         (self.keys[slot] == key).then(|| self.ranks[slot])
     }
 
-    /// Returns the slot that has a key, or the free one that it would get.
+    /// Returns the slot of a key, or the free slot where it belongs.
     #[inline]
     fn slot(&self, key: K) -> usize {
         let mask = self.keys.len() - 1;

@@ -1,19 +1,20 @@
-//! Remembers, during one long count, how many tokens a piece had.
+//! Caches the token counts of pieces during one long count.
 
 use super::keys::Key;
 
-/// Below this length of text, remembering costs more than it saves.
+/// For a shorter text, the cache costs more than it saves.
 const WORTHWHILE: usize = 16 << 10;
 const SLOTS: usize = 1 << 13;
 
-/// Pieces of up to 15 bytes and their number of tokens. A piece drives out another one in its slot; memory does not grow.
+/// Token counts of pieces of up to 15 bytes. A piece evicts the previous one in its slot, so memory
+/// does not grow.
 #[derive(Debug, Default)]
 pub(crate) struct Memo {
     slots: Vec<(u128, u32)>,
 }
 
 impl Memo {
-    /// Returns a memo for a text of a length; one that remembers nothing if the text is short.
+    /// Creates a cache for a text of this length; disabled if the text is short.
     pub(crate) fn for_text(length: usize) -> Self {
         Memo { slots: if length < WORTHWHILE { Vec::new() } else { vec![(0, 0); SLOTS] } }
     }

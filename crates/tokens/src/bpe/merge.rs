@@ -1,16 +1,17 @@
-//! Joining bytes to tokens, the pair with the lowest rank first, the leftmost of equals.
+//! Merges bytes into tokens: the pair with the lowest rank first, the leftmost of equal ones.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::{SHORT, Vocabulary};
 
-/// No token: a pair that cannot be joined.
+/// Marks a pair that cannot be merged.
 const NONE: u32 = u32::MAX;
-/// A longer piece is cut. There is no text with one; but if there were, it would be counted, and nearly right.
+/// A longer piece is split at this length. Its count is then approximate, but positions fit into 32
+/// bits.
 const LONGEST: usize = 1 << 30;
 
-/// Calls back with every token of a piece, in order. The piece is not a token itself.
+/// Calls `token` with every token of a piece, in order. The piece itself is not a token.
 pub(super) fn tokens<'a>(vocabulary: &Vocabulary, piece: &'a [u8], token: impl FnMut(&'a [u8])) {
     if piece.len() <= SHORT {
         in_place(vocabulary, piece, token);
@@ -19,15 +20,15 @@ pub(super) fn tokens<'a>(vocabulary: &Vocabulary, piece: &'a [u8], token: impl F
     }
 }
 
-/// For short pieces: looks at all pairs again after each that was joined. No allocation.
+/// Merges a short piece without allocating: scans all pairs after each merge.
 fn in_place<'a>(vocabulary: &Vocabulary, piece: &'a [u8], mut token: impl FnMut(&'a [u8])) {
-    // Where each part begins, and the rank of the token that it would make with the part behind it.
+    // The start of each part, and the rank of the token that it forms with the next part.
     let mut parts = [(0_u8, NONE); SHORT + 1];
     let mut count = piece.len();
     let rank = |from: usize, to: usize| vocabulary.rank(&piece[from..to]).unwrap_or(NONE);
     for (index, part) in parts.iter_mut().enumerate().take(count + 1) {
         let pair = if index + 2 <= piece.len() { rank(index, index + 2) } else { NONE };
-        // A piece of this function has at most `SHORT` bytes.
+        // Here, a piece has at most `SHORT` bytes.
         *part = (index as u8, pair);
     }
     loop {
@@ -58,7 +59,7 @@ fn in_place<'a>(vocabulary: &Vocabulary, piece: &'a [u8], mut token: impl FnMut(
     }
 }
 
-/// For long pieces: pairs wait in a queue, and each is joined at most once.
+/// Merges a long piece with a priority queue of pairs, so that each pair is merged at most once.
 fn with_queue<'a>(vocabulary: &Vocabulary, piece: &'a [u8], mut token: impl FnMut(&'a [u8])) {
     for chunk in piece.chunks(LONGEST) {
         let mut at = 0;
@@ -69,33 +70,34 @@ fn with_queue<'a>(vocabulary: &Vocabulary, piece: &'a [u8], mut token: impl FnMu
     }
 }
 
-/// Returns where the tokens of a piece end.
+/// Returns the ends of the tokens of a piece.
 fn joined(vocabulary: &Vocabulary, piece: &[u8]) -> impl Iterator<Item = usize> {
     let end = piece.len() as u32;
     let rank = |from: u32, to: u32| {
         let bytes = piece.get(from as usize..to as usize)?;
         vocabulary.rank(bytes)
     };
-    // By where a part begins: where the next one does, where the one before did, and the rank of the token that it would make with
-    // the next one.
+    // Indexed by the start of a part: the start of the next part, the start of the previous one,
+    // and the rank of the token that it forms with the next one.
     let mut next: Vec<u32> = (1..=end).collect();
     let mut before: Vec<u32> = (0..end).map(|at| at.saturating_sub(1)).collect();
     let mut ranks: Vec<u32> = (0..end)
         .map(|at| if at + 2 <= end { rank(at, at + 2).unwrap_or(NONE) } else { NONE })
         .collect();
-    // A rank and a place in one number: the lowest rank first, the leftmost of equals.
+    // A rank and a position in one integer: the lowest rank first, then the leftmost.
     let entry = |rank: u32, at: u32| Reverse(u64::from(rank) << 32 | u64::from(at));
     let pairs = (0..end).zip(&ranks).filter(|(_, rank)| **rank != NONE);
     let mut queue: BinaryHeap<Reverse<u64>> = pairs.map(|(at, rank)| entry(*rank, at)).collect();
     while let Some(Reverse(first)) = queue.pop() {
         let (lowest, at) = ((first >> 32) as u32, first as u32);
-        // Is it still a pair? Every change of a part changes its rank, and no longer pair has the same one.
+        // Skip stale entries. A merge changes the rank at its position, and no longer pair has the
+        // same rank.
         if ranks[at as usize] != lowest {
             continue;
         }
         let second = next[at as usize];
-        let behind = next[second as usize];
-        next[at as usize] = behind;
+        let following = next[second as usize];
+        next[at as usize] = following;
         ranks[second as usize] = NONE;
         let mut update = |part: u32, to: u32, ranks: &mut Vec<u32>| {
             let new = rank(part, to).unwrap_or(NONE);
@@ -104,14 +106,14 @@ fn joined(vocabulary: &Vocabulary, piece: &[u8]) -> impl Iterator<Item = usize> 
                 queue.push(entry(new, part));
             }
         };
-        if behind < end {
-            before[behind as usize] = at;
-            update(at, next[behind as usize], &mut ranks);
+        if following < end {
+            before[following as usize] = at;
+            update(at, next[following as usize], &mut ranks);
         } else {
             ranks[at as usize] = NONE;
         }
         if at > 0 {
-            update(before[at as usize], behind, &mut ranks);
+            update(before[at as usize], following, &mut ranks);
         }
     }
     let mut at = 0;

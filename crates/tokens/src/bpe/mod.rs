@@ -1,8 +1,8 @@
-//! Byte pair encoding: pieces of text to tokens.
+//! Byte pair encoding: turns pieces of text into tokens.
 //!
-//! Most pieces are tokens as they are; the others begin as single bytes, and the pair with the lowest rank is joined until none is
-//! left that is a token. Counting takes time in proportion to the text, with a logarithm for pieces beyond [`SHORT`] bytes; no input
-//! makes it quadratic.
+//! Most pieces are tokens. The others start as single bytes, and the pair with the lowest rank is
+//! merged until no pair forms a token. The time is linear in the text, with a logarithmic factor
+//! for pieces longer than [`SHORT`] bytes; no input makes it quadratic.
 
 mod keys;
 mod memo;
@@ -12,10 +12,10 @@ mod vocabulary;
 pub(crate) use memo::Memo;
 pub(crate) use vocabulary::{CL100K, O200K, P50K, R50K, Vocabulary};
 
-/// Pieces up to this length are joined in place; longer ones with a queue.
+/// Pieces up to this length are merged in place, longer ones with a queue.
 const SHORT: usize = 48;
 
-/// How a text is cut: where the piece that begins at an offset ends.
+/// Splits a text: returns the end of the piece that starts at an offset.
 pub(crate) type Split = fn(&str, usize) -> usize;
 
 impl Vocabulary {
@@ -55,7 +55,7 @@ impl Vocabulary {
             match self.rank(piece) {
                 Some(rank) => out.push(rank),
                 None => merge::tokens(self, piece, |token| {
-                    out.push(self.rank(token).expect("only tokens are joined"));
+                    out.push(self.rank(token).expect("merging yields only tokens"));
                 }),
             }
             start = end;

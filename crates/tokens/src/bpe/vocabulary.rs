@@ -1,4 +1,4 @@
-//! The tokens of an encoding and their ranks.
+//! The vocabulary of an encoding: its tokens and their ranks.
 
 use std::sync::LazyLock;
 
@@ -14,12 +14,13 @@ pub(crate) static P50K: LazyLock<Vocabulary> =
 /// The tokens of `r50k_base` are the first ones of `p50k_base`.
 pub(crate) static R50K: LazyLock<Vocabulary> = LazyLock::new(|| Vocabulary::new(P50K_FILE, 50_256));
 
-/// From tokens to ranks. Tokens of up to 15 bytes, nearly all, are found by one comparison of numbers.
+/// A map from tokens to ranks. Most tokens have at most 15 bytes and are found by one integer
+/// comparison.
 #[derive(Debug)]
 pub(crate) struct Vocabulary {
     short: Table<u64>,
     middle: Table<u128>,
-    /// The others, sorted; a few thousand.
+    /// Longer tokens, sorted; a few thousand.
     long: Vec<(&'static [u8], u32)>,
     longest: usize,
     file: &'static [u8],
@@ -75,7 +76,7 @@ impl Vocabulary {
 
 /// Returns the tokens of a file of `data/` with their ranks; only those below a limit.
 fn tokens(file: &'static [u8], below: usize) -> impl Iterator<Item = (u32, &'static [u8])> {
-    let (count, rest) = file.split_first_chunk::<4>().expect("the file begins with a number");
+    let (count, rest) = file.split_first_chunk::<4>().expect("the file begins with a count");
     let (lengths, mut bytes) = rest.split_at(u32::from_le_bytes(*count) as usize);
     (0_u32..).zip(lengths).take(below).filter_map(move |(rank, length)| {
         let (token, others) = bytes.split_at(*length as usize);
@@ -98,9 +99,9 @@ mod tests {
         assert_eq!(
             P50K.rank(b"                         "),
             Some(50_280),
-            "25 blanks, the last rank"
+            "25 spaces, the last rank"
         );
         assert_eq!(R50K.rank(b"                         "), None);
-        assert_eq!(P50K.rank(b"<|endoftext|>"), None, "special tokens are no text");
+        assert_eq!(P50K.rank(b"<|endoftext|>"), None, "special tokens are not text");
     }
 }

@@ -1,4 +1,4 @@
-//! The pieces of `cl100k_base`.
+//! Splits texts for `cl100k_base`.
 //!
 //! ```text
 //! '(?i:[sdmt]|ll|ve|re) | [^\r\n\p{L}\p{N}]?+\p{L}++ | \p{N}{1,3}+ | ?[^\s\p{L}\p{N}]++[\r\n]*+ | \s++$ | \s*[\r\n] | \s+(?!\S) | \s
@@ -7,7 +7,7 @@
 use super::{contraction_of_any_case, run, spaces};
 use crate::class::{Class, class_at};
 
-/// Returns where the piece that begins at an offset ends.
+/// Returns the end of the piece that starts at an offset.
 pub(crate) fn end_of_piece(text: &str, start: usize) -> usize {
     let Some((class, next)) = class_at(text, start) else { return start };
     if let Some(end) = contraction_of_any_case(text, start) {

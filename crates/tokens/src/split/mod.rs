@@ -1,7 +1,8 @@
-//! Texts are cut into pieces before tokens are looked for; a token never crosses a cut.
+//! Splits texts into pieces before tokens are looked up; a token never spans pieces.
 //!
-//! Each family of encodings defines its cuts by a regular expression. Here they are written out by hand, one character after the
-//! other: no piece is looked at more than twice, whatever the text is. The expressions are quoted where they are implemented.
+//! Each family of encodings defines its pieces by a regular expression. The functions here are
+//! written by hand, one character after the other, and examine no piece more than twice, whatever
+//! the text is. The expressions are quoted at their implementations.
 
 mod cl100k;
 mod o200k;
@@ -13,7 +14,7 @@ pub(crate) use cl100k::end_of_piece as cl100k;
 pub(crate) use o200k::end_of_piece as o200k;
 pub(crate) use r50k::end_of_piece as r50k;
 
-/// Returns where the run of characters that satisfy a condition ends.
+/// Returns the end of the run of characters that satisfy a condition.
 #[inline]
 fn run(text: &str, mut at: usize, belongs: impl Fn(Class) -> bool) -> usize {
     while let Some((class, next)) = class_at(text, at) {
@@ -25,7 +26,8 @@ fn run(text: &str, mut at: usize, belongs: impl Fn(Class) -> bool) -> usize {
     at
 }
 
-/// A run of white space: where it ends, where its last character begins, and where its last line break ends.
+/// A run of whitespace: its end, the start of its last character, and the end of its last line
+/// break.
 struct Spaces {
     end: usize,
     last: usize,
@@ -47,13 +49,15 @@ fn spaces(text: &str, start: usize) -> Spaces {
 }
 
 impl Spaces {
-    /// `\s+(?!\S)|\s`: everything at the end of the text, else all but the last, else that one.
+    /// `\s+(?!\S)|\s`: the whole run at the end of the text, else all but its last character, else
+    /// that character.
     fn before_word(&self, text: &str, start: usize) -> usize {
         if self.end == text.len() || self.last == start { self.end } else { self.last }
     }
 }
 
-/// Returns the end of `'s`, `'t`, `'re`, `'ve`, `'m`, `'ll` or `'d` in any case, if one begins here.
+/// Returns the end of `'s`, `'t`, `'re`, `'ve`, `'m`, `'ll` or `'d` in any case, if one starts
+/// here.
 fn contraction_of_any_case(text: &str, at: usize) -> Option<usize> {
     let rest = text.as_bytes().get(at..)?;
     if *rest.first()? != b'\'' {

@@ -1,4 +1,4 @@
-//! The pieces of `o200k_base` and `o200k_harmony`.
+//! Splits texts for `o200k_base` and `o200k_harmony`.
 //!
 //! ```text
 //! [^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?
@@ -9,7 +9,7 @@
 use super::{contraction_of_any_case, run, spaces};
 use crate::class::{Class, class_at};
 
-/// Returns where the piece that begins at an offset ends.
+/// Returns the end of the piece that starts at an offset.
 pub(crate) fn end_of_piece(text: &str, start: usize) -> usize {
     let Some((class, next)) = class_at(text, start) else { return start };
     match class {
@@ -26,8 +26,8 @@ pub(crate) fn end_of_piece(text: &str, start: usize) -> usize {
             }
             end
         }
-        // Anything but a letter, a number or a line break may stand before a word. A mark is a word by itself, too, and that is
-        // found before capitals alone are.
+        // Any character but a letter, a number or a line break may precede a word. A mark is also a
+        // word by itself, which the expression tries before capitals alone.
         Class::Mark => with_contraction(text, small_word(text, next).unwrap_or(next)),
         Class::Other => match word(text, next) {
             Some(end) => with_contraction(text, end),
@@ -49,7 +49,7 @@ pub(crate) fn end_of_piece(text: &str, start: usize) -> usize {
     }
 }
 
-/// Returns the end of a word: one that ends with small letters, or else capitals alone.
+/// Returns the end of a word: one that ends with lower-case letters, or else capitals alone.
 fn word(text: &str, start: usize) -> Option<usize> {
     match small_word(text, start) {
         Ok(end) => Some(end),
@@ -57,10 +57,11 @@ fn word(text: &str, start: usize) -> Option<usize> {
     }
 }
 
-/// Returns the end of capitals and then small letters; or, where that is not found, the end of the capitals.
+/// Returns the end of capitals followed by lower-case letters; as an error, the end of the
+/// capitals.
 ///
-/// Letters without case and marks are both. Where no small letter follows the capitals, the expression goes back to the last
-/// character that can be one.
+/// Letters without case and marks count as both. If no lower-case letter follows the capitals, the
+/// expression backtracks to the last character that can be one.
 fn small_word(text: &str, start: usize) -> Result<usize, usize> {
     let mut end = start;
     let mut after_caseless = None;

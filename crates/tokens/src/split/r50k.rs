@@ -1,4 +1,4 @@
-//! The pieces of `r50k_base`, `p50k_base` and their relatives.
+//! Splits texts for `r50k_base`, `p50k_base` and their variants.
 //!
 //! ```text
 //! '(?:[sdmt]|ll|ve|re) | ?\p{L}++ | ?\p{N}++ | ?[^\s\p{L}\p{N}]++ | \s++$ | \s+(?!\S) | \s
@@ -7,7 +7,7 @@
 use super::{run, spaces};
 use crate::class::{Class, class_at};
 
-/// Returns where the piece that begins at an offset ends.
+/// Returns the end of the piece that starts at an offset.
 pub(crate) fn end_of_piece(text: &str, start: usize) -> usize {
     let Some((class, next)) = class_at(text, start) else { return start };
     if let Some(end) = contraction(text, start) {
@@ -31,7 +31,7 @@ pub(crate) fn end_of_piece(text: &str, start: usize) -> usize {
     spaces(text, start).before_word(text, start)
 }
 
-/// Returns the end of `'s`, `'t`, `'re`, `'ve`, `'m`, `'ll` or `'d`, if one begins here.
+/// Returns the end of `'s`, `'t`, `'re`, `'ve`, `'m`, `'ll` or `'d`, if one starts here.
 fn contraction(text: &str, at: usize) -> Option<usize> {
     match text.as_bytes().get(at..)? {
         [b'\'', b's' | b't' | b'm' | b'd', ..] => Some(at + 2),

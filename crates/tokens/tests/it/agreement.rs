@@ -1,4 +1,5 @@
-//! Every token of our own counter against another implementation: the Rust core of OpenAI's library, as `tiktoken-rs` has it.
+//! Compares every token with another implementation: the Rust core of OpenAI's library, as packaged
+//! in `tiktoken-rs`.
 //!
 //! `cargo xtask test` compares the same texts with PyPI `tiktoken` as well.
 
@@ -30,7 +31,7 @@ fn ten_thousand_texts_in_many_scripts_have_the_same_tokens() {
 
 #[test]
 fn long_texts_have_the_same_tokens() {
-    // Long enough for everything that is remembered during a count to be used, and driven out again.
+    // Long enough to fill the cache of counts and to evict from it.
     let long: String = texts(4_000).concat();
     for (encoding, other) in others() {
         assert_eq!(encoding.encode(&long), other.encode_ordinary(&long), "{encoding}");
@@ -39,7 +40,7 @@ fn long_texts_have_the_same_tokens() {
 }
 
 #[test]
-fn long_runs_of_anything_have_the_same_tokens() {
+fn long_repetitions_have_the_same_tokens() {
     for unit in ["a", "ab", " ", "\n", "=", "-=", "1", "é", "中", "😀", "'s", "A", "aA", "\u{301}"]
     {
         for length in [47, 48, 49, 50, 127, 128, 129, 1_000, 5_003] {
@@ -53,8 +54,8 @@ fn long_runs_of_anything_have_the_same_tokens() {
 }
 
 #[test]
-fn a_million_letters_are_counted() {
-    // 125,000 tokens of eight letters. A counter that is quadratic would not come back from this.
+fn million_letters_are_counted() {
+    // 125,000 tokens of eight letters. A quadratic counter would not finish.
     assert_eq!(Encoding::O200kBase.count(&"a".repeat(1_000_000)), 125_000);
     assert_eq!(Encoding::Cl100kBase.count(&"a".repeat(1_000_000)), 125_000);
     assert!(Encoding::R50kBase.count(&"x".repeat(1_000_000)) > 10_000);

@@ -1,4 +1,4 @@
-//! What snapshots are made of.
+//! Tests breakdowns and tallies.
 
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ fn groups(breakdown: &Breakdown, by: By) -> Vec<(Option<&str>, u64, u64)> {
 }
 
 #[test]
-fn a_breakdown_has_every_grouping() {
+fn breakdown_has_every_grouping() {
     let context = session();
     let all = breakdown(context.working(), &counter());
     assert_eq!(all.total, Count { tokens: 21, media: 0, blocks: 6 });
@@ -67,7 +67,7 @@ fn a_breakdown_has_every_grouping() {
 }
 
 #[test]
-fn a_tally_over_a_history_says_what_each_snapshot_says_alone() {
+fn tally_equals_the_breakdown_of_each_snapshot() {
     let mut context = session();
     for number in 0..20 {
         let turn = format!("seg:{}", 1 + number % context.head().unwrap().view().turn_count());
@@ -77,7 +77,7 @@ fn a_tally_over_a_history_says_what_each_snapshot_says_alone() {
         context.add(Place::head(), NewNode::text(format!("turn {number}")).role("user")).unwrap();
         context.commit().unwrap();
         if number % 3 == 0 {
-            // What stands below a container moves with it, without being written.
+            // Descendants move with their container without being edited.
             let place = Place::at("seg:1", 3);
             context.apply(Op::Move { node: group, place }).unwrap();
         }
@@ -98,7 +98,7 @@ fn a_tally_over_a_history_says_what_each_snapshot_says_alone() {
 }
 
 #[test]
-fn a_tally_follows_any_way_through_histories() {
+fn tally_follows_any_path_through_histories() {
     let (mut one, other) = (session(), session());
     one.commit().unwrap();
     let fork = one.fork("@c1".parse().unwrap()).unwrap();

@@ -1,10 +1,10 @@
-//! Counts of texts and of blocks.
+//! Tests counts of texts and blocks.
 
 use contextree_engine::{Context, NewNode, Place};
 use contextree_tokens::{Encoding, Estimate, TokenCounter, Tokenizer, count_json, counted_text};
 
 #[test]
-fn a_name_is_an_encoding_a_model_or_an_estimate() {
+fn tokenizer_name_is_an_encoding_a_model_or_an_estimate() {
     let check = |name: &str, expected: Tokenizer| {
         assert_eq!(Tokenizer::named(name), Ok(expected), "{name}");
     };
@@ -16,11 +16,11 @@ fn a_name_is_an_encoding_a_model_or_an_estimate() {
     check("other", Tokenizer::Estimate(Estimate::OTHER));
     let unknown = Tokenizer::named("gpt9").unwrap_err();
     assert_eq!(unknown.code(), "E_UNKNOWN_TOKENIZER");
-    assert!(unknown.hint().contains("o200k_base"), "the way out names what there is");
+    assert!(unknown.hint().contains("o200k_base"), "the hint names an encoding");
 }
 
 #[test]
-fn an_estimate_says_that_it_is_one() {
+fn estimate_is_displayed_as_one() {
     let text = "The quick brown fox jumps over the lazy dog.";
     let exact = Tokenizer::default();
     assert_eq!((exact.count(text), exact.is_exact(), exact.error_percent()), (10, true, 0));
@@ -31,7 +31,7 @@ fn an_estimate_says_that_it_is_one() {
 }
 
 #[test]
-fn a_block_is_counted_by_its_text_or_its_canonical_json() {
+fn block_is_counted_by_its_text_or_canonical_json() {
     let mut context = Context::new();
     let text = context.add(Place::head(), NewNode::text("hello world").role("user")).unwrap();
     let arguments = contextree_json_value(r#"{"city": "Oslo",  "days": 3}"#);
@@ -43,7 +43,7 @@ fn a_block_is_counted_by_its_text_or_its_canonical_json() {
     assert_eq!(count(&json), counter.count_text(r#"{"city":"Oslo","days":3}"#));
     assert_eq!(count(&bare), 0);
     assert_eq!(counter.remembered(), 2);
-    assert_eq!(count(&text), 2, "from memory");
+    assert_eq!(count(&text), 2, "from the cache");
 }
 
 fn contextree_json_value(text: &str) -> contextree_json::Value {
@@ -51,13 +51,13 @@ fn contextree_json_value(text: &str) -> contextree_json::Value {
 }
 
 #[test]
-fn a_counter_remembers_no_more_than_it_may() {
+fn counter_respects_its_capacity() {
     let mut context = Context::new();
     let counter = TokenCounter::with_capacity(Tokenizer::default(), 10);
     for number in 0..100 {
         let id = context.add(Place::head(), NewNode::text(format!("text {number}"))).unwrap();
         assert!(counter.count_node(context.working().get(&id).unwrap()) > 0);
-        assert!(counter.remembered() <= 10, "{} counts are remembered", counter.remembered());
+        assert!(counter.remembered() <= 10, "{} counts are cached", counter.remembered());
     }
     let forgetful = TokenCounter::with_capacity(Tokenizer::default(), 0);
     let first = context.working().get("block:1.1").unwrap();
@@ -65,7 +65,7 @@ fn a_counter_remembers_no_more_than_it_may() {
 }
 
 #[test]
-fn json_is_counted_as_a_model_reads_it_and_not_as_it_is_escaped() {
+fn json_is_counted_without_escapes() {
     let mut context = Context::new();
     let value = contextree_json_value(r#"{"text":"Привет, мир"}"#);
     let json = context.add(Place::head(), NewNode::json(value).role("user")).unwrap();
@@ -80,7 +80,7 @@ fn json_is_counted_as_a_model_reads_it_and_not_as_it_is_escaped() {
 }
 
 #[test]
-fn an_image_is_counted_as_an_image_wherever_it_stands() {
+fn image_is_counted_as_an_image_in_any_position() {
     let png = format!("iVBORw0KGgoAAAANSUhEUgAABLAAAAMgCAYAAACHsmpP{}", "QUFB".repeat(100_000));
     let mut context = Context::new();
     let mut add = |node: NewNode| context.add(Place::head(), node.role("user")).unwrap();

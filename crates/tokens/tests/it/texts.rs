@@ -1,4 +1,4 @@
-//! Texts in many scripts, the same ones every time.
+//! Generates texts in many scripts, the same on every run.
 
 use contextree_testkit::Rng;
 
@@ -65,7 +65,7 @@ const BLANKS: [&str; 16] = [
     "                ",
 ];
 
-/// First and last character of scripts and of other corners of Unicode.
+/// The first and last character of scripts and of other Unicode ranges.
 const RANGES: [(u32, u32); 24] = [
     (0x00, 0x7f),
     (0x20, 0x7e),
@@ -93,7 +93,7 @@ const RANGES: [(u32, u32); 24] = [
     (0x20000, 0x10ffff),
 ];
 
-/// Returns a number of texts.
+/// Returns `count` texts.
 pub(crate) fn texts(count: usize) -> Vec<String> {
     let mut numbers = Rng::new(0x2545_f491_4f6c_dd1d);
     (0..count).map(|index| text(&mut numbers, index)).collect()

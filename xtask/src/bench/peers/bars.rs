@@ -1,4 +1,4 @@
-//! The bars of the comparison.
+//! Computes the bars of the comparison.
 
 use contextree_json::{Number, Object, Value};
 
@@ -29,7 +29,7 @@ const FILE: &str = "Contextree, SQLite";
 const DELTA: &str = "LangGraph SqliteSaver, DeltaChannel";
 const RIG: &str = "rig-memory SQLite";
 
-/// As the issue states them. "Faster" and "smaller" are a floor of one.
+/// The bars. "Faster" and "smaller" mean a minimum of one.
 const BARS: &[Bar] = &[
     bar(FILE, "LangGraph SqliteSaver", "turn", 1_000, 20.0),
     bar(FILE, "LangGraph SqliteSaver, sync", "turn", 1_000, 20.0),
@@ -47,13 +47,14 @@ const BARS: &[Bar] = &[
     bar(FILE, RIG, "middle_cold", 1_000, 1.0),
 ];
 
-/// What pactree and we both have, in memory and in a file.
+/// The metrics that both pactree and Contextree have, in memory and in a file.
 const BOTH: [&str; 6] = ["turn", "open", "middle", "middle_cold", "select", "render"];
 
-/// Our own growth: the turn at the longest conversation against that at 100 turns, at most.
+/// The maximum growth: the latency of a turn in the longest conversation against that at 100 turns.
 const GROWTH: f64 = 1.5;
 
-/// Compares. Where the length of a bar was not run, the longest that both were run at is given, without a verdict.
+/// Compares. If the length of a bar was not run, uses the longest that both were run at, without a
+/// verdict.
 pub(crate) fn bars(runs: &Value, lengths: &[u64]) -> Vec<Value> {
     let mut rows = Vec::new();
     for bar in BARS {
@@ -84,7 +85,7 @@ pub(crate) fn print(bars: &[Value]) {
     }
 }
 
-/// Median, smallest and largest value of a metric of a chat.
+/// Returns the median, the minimum and the maximum of a metric of a chat.
 fn value(runs: &Value, system: &str, length: u64, metric: &str) -> Option<[f64; 3]> {
     let cell = runs.get(system)?.get("chat")?.get(&length.to_string())?.get(metric)?;
     let number = |name: &str| cell.get(name).and_then(Value::as_f64);
@@ -115,7 +116,7 @@ fn gain(runs: &Value, lengths: &[u64], bar: &Bar) -> Value {
             &name,
             theirs[0] / ours[0],
             (theirs[1] / ours[2], theirs[2] / ours[1]),
-            // A bar is for one length; elsewhere the number stands by itself.
+            // A bar applies to one length; at other lengths the number has no verdict.
             Some(bar.least).filter(|_| length == Some(bar.length)),
             true,
         ),

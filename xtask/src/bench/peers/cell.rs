@@ -1,10 +1,10 @@
-//! What was measured of one system on one conversation, over all repetitions.
+//! The measurements of one system on one conversation, over all repetitions.
 
 use std::collections::BTreeMap;
 
 use contextree_json::{Number, Object, Value};
 
-/// What can be measured, and what it is.
+/// The metrics and their descriptions.
 pub(crate) const METRICS: [(&str, &str); 13] = [
     ("turn", "latency of a turn"),
     ("total", "the whole conversation"),
@@ -21,7 +21,7 @@ pub(crate) const METRICS: [(&str, &str); 13] = [
     ("render", "render a request for the provider"),
 ];
 
-/// The medians of repetitions, by metric.
+/// The medians of the repetitions, by metric.
 #[derive(Debug, Default)]
 pub(crate) struct Cell {
     medians: BTreeMap<&'static str, Vec<f64>>,
@@ -30,12 +30,12 @@ pub(crate) struct Cell {
 }
 
 impl Cell {
-    /// Says that nothing was measured, and why.
+    /// Records why nothing was measured.
     pub(crate) fn refuse(&mut self, reason: &str) {
         self.why.insert("all", Value::from(reason));
     }
 
-    /// Adds a repetition, if it did the work that it should have done.
+    /// Adds a repetition, if it did the required work.
     pub(crate) fn add(&mut self, answer: &Value, kind: &str, length: u64) -> Result<(), String> {
         if let Some(why) = answer.get("why").and_then(Value::as_object) {
             for (name, reason) in why.iter() {
@@ -56,7 +56,7 @@ impl Cell {
         for (name, _) in METRICS {
             let value = match name {
                 "memory" => difference(answer),
-                // Steps of one run: what is written in the background is paid for in the end.
+                // Within one run, background writes are paid for in the end, so the average counts.
                 "turn" if kind == "agent" => {
                     median(answer.get("total")).map(|total| total / length as f64)
                 }
@@ -69,14 +69,14 @@ impl Cell {
         Ok(())
     }
 
-    /// Returns what it took: seconds, bytes on disk, bytes in memory. Nothing if it was not run.
+    /// Returns the cost: seconds, bytes on disk, bytes in memory; `None` if it was not run.
     pub(crate) fn cost(&self) -> Option<[f64; 3]> {
         let last = |name: &str| self.medians.get(name).and_then(|values| values.last()).copied();
         let seconds = last("total")? / 1e9;
         Some([seconds, last("bytes").unwrap_or(0.0), last("memory").unwrap_or(0.0)])
     }
 
-    /// Returns median, smallest and largest value of each metric, and reasons.
+    /// Returns the median, the minimum and the maximum of each metric, and reasons.
     pub(crate) fn into_value(self) -> Value {
         let mut out = Object::new();
         for (name, mut values) in self.medians {
@@ -96,7 +96,7 @@ impl Cell {
     }
 }
 
-/// All systems must have read back the same texts.
+/// Checks that the program read back the expected texts.
 fn check(answer: &Value, kind: &str, length: u64) -> Result<(), String> {
     let half = length / 2;
     let expected = |length: u64| match kind {
@@ -118,7 +118,8 @@ fn check(answer: &Value, kind: &str, length: u64) -> Result<(), String> {
     Ok(())
 }
 
-/// Resident memory after the conversation less that before it; at least a page, so that it can be divided by.
+/// Returns the resident memory after the conversation minus that before it; at least a page, so
+/// that it can be a divisor.
 fn difference(answer: &Value) -> Option<f64> {
     let number = |name: &str| answer.get(name).and_then(Value::as_f64);
     Some((number("rss")? - number("rss_before")?).max(4_096.0))
@@ -135,7 +136,7 @@ fn median(value: Option<&Value>) -> Option<f64> {
     }
 }
 
-/// Four digits are more than the noise leaves.
+/// Rounds to four digits, which is more than the noise allows.
 fn number(value: f64) -> Value {
     let digits = 10_f64.powf((3.0 - value.abs().max(1e-9).log10().floor()).min(6.0));
     let rounded = (value * digits).round() / digits;

@@ -1,4 +1,4 @@
-//! Lets systems take turns on one conversation after the other.
+//! Runs all systems on one conversation after the other.
 #![expect(clippy::disallowed_methods, reason = "a run that takes too long is ended")]
 
 use std::collections::BTreeMap;
@@ -16,18 +16,20 @@ use super::systems::System;
 use crate::bench::bars::say;
 use crate::bench::plot::{bytes, duration};
 
-/// What a single run may take, and how often it is repeated.
+/// The limits of a single run, and the number of repetitions.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
-    /// Repetitions of a short run; a long one is repeated less often.
+    /// The number of repetitions of a short run; long ones are repeated less often.
     pub(crate) repetitions: usize,
-    /// Minutes: of a conversation that bars are about, up to [`LONG`], and of a longer one.
+    /// Minutes: for a conversation up to [`LONG`] turns, for which there are bars, and for a longer
+    /// one.
     pub(crate) minutes: (u64, u64),
     /// Bytes on disk or in memory.
     pub(crate) bytes: f64,
 }
 
-/// Conversations beyond so many turns show how costs grow; they may take less time, so that the whole fits into two hours.
+/// Conversations of more turns show how costs grow; their time limit is lower, so that the whole
+/// run fits into two hours.
 const LONG: u64 = 1_000;
 
 impl Limits {
@@ -37,14 +39,14 @@ impl Limits {
     }
 }
 
-/// Everything that was measured, by system, workload and length.
+/// All measurements, by system, workload and length.
 #[derive(Debug)]
 pub(crate) struct Follow {
     programs: Programs,
     folder: PathBuf,
     server: String,
     limits: Limits,
-    /// What the last two lengths took: seconds, bytes on disk, bytes in memory.
+    /// The costs of the last two lengths: seconds, bytes on disk, bytes in memory.
     costs: BTreeMap<&'static str, Vec<[f64; 3]>>,
     runs: BTreeMap<&'static str, Object>,
 }
@@ -63,7 +65,7 @@ impl Follow {
         Ok(Follow { programs, folder: work, server, limits, costs, runs })
     }
 
-    /// Follows one conversation with every system, several times.
+    /// Runs every system on one conversation, several times.
     pub(crate) fn round(
         &mut self,
         systems: &[&'static System],
@@ -92,7 +94,7 @@ impl Follow {
             .collect();
         for round in 0..self.limits.repetitions {
             for turn in 0..systems.len() {
-                // Who comes first moves on, so that nobody always follows the same one.
+                // The order rotates, so that no system always follows the same one.
                 let index = (turn + round) % systems.len();
                 if left[index] == 0 {
                     continue;
@@ -134,7 +136,7 @@ impl Follow {
         Ok(())
     }
 
-    /// Says why a system is not run at a length: what it took before, carried on as it grew, is too much.
+    /// Returns why a system is not run at a length: the extrapolated cost exceeds a limit.
     fn reason(&self, system: &System, kind: &str, length: u64) -> Option<String> {
         let costs = self.costs.get(system.name).filter(|_| kind == "chat");
         if kind == "chat" && length > 10 && costs.is_none() {
@@ -147,7 +149,8 @@ impl Follow {
         let last = costs.last()?;
         let growth = |index: usize| {
             let before = costs.len().checked_sub(2).and_then(|place| costs.get(place));
-            // A hundred times is growing with the square; what is not known yet is taken to do so from here on.
+            // A factor of a hundred is quadratic growth. If the growth is unknown, assume something
+            // in between.
             before.map_or(30.0, |before| (last[index] / before[index].max(1e-9)).clamp(10.0, 300.0))
         };
         let next =
@@ -183,10 +186,10 @@ impl Follow {
         let output = patiently(&mut command, self.limits.longest(length))?;
         let _ = fs::remove_dir_all(&place);
         let line = output.lines().last().unwrap_or_default();
-        parse(line.as_bytes()).map_err(|_| format!("it said: {line}"))
+        parse(line.as_bytes()).map_err(|_| format!("unexpected output: {line}"))
     }
 
-    /// Returns everything that was measured.
+    /// Returns all measurements.
     pub(crate) fn into_value(self) -> Value {
         let _ = fs::remove_dir_all(&self.folder);
         let mut all = Object::new();
@@ -197,14 +200,14 @@ impl Follow {
     }
 }
 
-/// Runs a program and returns what it said, but waits no longer than it may take.
+/// Runs a program and returns its output, with a time limit.
 fn patiently(command: &mut Command, longest: Duration) -> Result<String, String> {
     let mut child = command
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
         .map_err(|error| error.to_string())?;
-    // Both pipes are emptied while we wait, so that the program never waits for us.
+    // Both pipes are drained while we wait, so that the program never blocks.
     let out = reader(child.stdout.take());
     let err = reader(child.stderr.take());
     let status = wait(&mut child, longest)?;
@@ -213,7 +216,7 @@ fn patiently(command: &mut Command, longest: Duration) -> Result<String, String>
         Ok(out)
     } else {
         let said = if err.trim().is_empty() { &out } else { &err };
-        Err(said.trim().lines().last().unwrap_or("it said nothing").to_owned())
+        Err(said.trim().lines().last().unwrap_or("no output").to_owned())
     }
 }
 

@@ -1,9 +1,10 @@
-//! `cargo xtask bench --peers`: the same conversations through other systems and through ours.
+//! `cargo xtask bench --peers`: runs the same conversations through other systems and through ours.
 //!
-//! - [`setup`](setup::programs) makes what is needed, in `target/peers`: environments for Python, a program for the Rust crates. All versions are pinned
-//!   in the folder `peers`.
-//! - [`run`] lets all systems take turns: for each length one round after the other, in each round every system once, in an order
-//!   that moves on. Every run is a process of its own on a conversation that is read from the same file.
+//! - [`setup`](setup::programs) creates what is needed, in `target/peers`: Python environments, a
+//!   program for the Rust crates. All versions are pinned in the folder `peers`.
+//! - [`run`] alternates between all systems: for each length one round after the other, in each
+//!   round every system once, in a rotating order. Every run is a process of its own that reads the
+//!   conversation from the same file.
 //! - [`bars`](bars::bars) compares.
 
 pub(crate) mod bars;
@@ -23,7 +24,7 @@ use super::{bars as own, machine};
 use follow::{Follow, Limits};
 use systems::SYSTEMS;
 
-/// What is run: how long conversations are, and what a single run may take.
+/// The plan: the lengths of conversations, and the limits of a single run.
 struct Plan {
     chats: &'static [u64],
     steps: u64,
@@ -42,7 +43,8 @@ const QUICK: Plan = Plan {
     limits: Limits { repetitions: 2, minutes: (1, 1), bytes: 1e9 },
 };
 
-/// Runs everything; returns the bars that are missed. With a pattern, only systems whose name contains it, and ours.
+/// Runs everything; returns the missed bars. With a pattern, runs only systems whose name contains
+/// it, and ours.
 pub(crate) fn run(
     root: &Path,
     programs: &Path,

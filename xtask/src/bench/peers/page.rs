@@ -1,4 +1,4 @@
-//! The comparison, as a part of the page.
+//! Writes the comparison, as a part of the page.
 
 use std::fmt::Write as _;
 
@@ -56,7 +56,8 @@ const INTRODUCTION: &str = "\n## Side by side with the alternatives\n\n\
     agent that calls a tool at every step and gets 20 KB back. Systems are compared with those that promise the same when a turn is\n\
     done. The method, versions and settings are below.\n";
 
-/// Why a bar is missed, from a profile; the percentages are those of that profile, and not of the run that the page shows.
+/// Explains a missed bar by a profile. The percentages are those of that profile, not of the run on
+/// the page.
 const OPENED: &str = "\nA store that was *opened just before* has nothing in memory, and there the bar on the state at half of the turns is missed; it holds for one that is in\n\
     use. A profile of 300 such reads at 1,000 turns (1,000 messages, 500 KB, 3 to 4 ms each) has no single reason: opening and closing the file, its schema and the\n\
     context's row take 25 %, reading rows 20 %, the records of the checkpoint 10 %, building the tree 20 %, memory that is allocated and freed 20 %.\n";
@@ -66,7 +67,7 @@ fn is_opened(bar: &Value) -> bool {
     name.is_some_and(|name| name.contains("opened just before"))
 }
 
-/// What a reader must know about this very run: where it was not made as the method says.
+/// Writes the remarks about this run: where it deviates from the method.
 fn remarks(out: &mut String, section: &Value) {
     let remarks = section.get("remarks").and_then(Value::as_array).unwrap_or_default();
     if !remarks.is_empty() {
@@ -107,7 +108,7 @@ fn curves(runs: &Value, group: Group, metric: &str, lengths: &[u64]) -> Vec<Curv
     systems.map(curve).filter(|curve| !curve.points.is_empty()).collect()
 }
 
-/// The text of a cell: the median and the spread, or why there is none.
+/// Returns the text of a cell: the median and the spread, or the reason why there is none.
 fn text(cell: Option<&Value>, metric: &str) -> String {
     let Some(cell) = cell else { return "not run".to_owned() };
     if let Some(value) = cell.get(metric) {
@@ -188,7 +189,7 @@ fn agent(out: &mut String, runs: &Value, section: &Value) {
     }
 }
 
-/// Every number in which another system of the same group is better than ours.
+/// Writes every number in which another system of the same group is better than ours.
 fn behind(out: &mut String, runs: &Value, lengths: &[u64]) {
     out.push_str("\n### Where we are behind\n\n");
     let mut found = Vec::new();
@@ -236,7 +237,7 @@ fn method(out: &mut String, section: &Value, runs: &Value) {
         out,
         "\n### Method\n\n\
          - A conversation is written to a file once; every program reads it line by line. The text is made of 4,000 words of random letters.\n\
-         - Each run is a process of its own with a fresh store. It begins with a few turns that nobody counts, in a store that is thrown away.\n\
+         - Each run is a process of its own with a fresh store. It begins with a few uncounted turns in a store that is discarded.\n\
          - Systems take turns: in each round every system runs once, and who comes first moves on. There are {repetitions} rounds; a run of more\n  \
            than 10 s is done three times, one of more than two minutes once. A run that would take more than 20 minutes (12 beyond 1,000\n  \
            turns) or 8 GB, by what the shorter ones took and how that grew, is left out, one that does take so long is ended, and the cell\n  \
@@ -279,7 +280,7 @@ fn method(out: &mut String, section: &Value, runs: &Value) {
     }
 }
 
-/// How far repetitions of the same run lie apart, as a line of the method.
+/// Returns the spread between repetitions of the same run, as a line of the method.
 fn noise(runs: &Value) -> String {
     let cells = SYSTEMS.iter().filter_map(|system| runs.get(system.name)?.get("chat")?.as_object());
     let mut spreads: Vec<f64> = cells

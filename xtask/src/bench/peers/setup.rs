@@ -1,4 +1,4 @@
-//! What must be there before the others can be measured.
+//! Installs what the other systems need.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::process::Command;
 use super::systems::Program;
 use crate::bench::bars::{PROGRAM, say};
 
-/// Where the programs are.
+/// The paths of the programs.
 #[derive(Debug)]
 pub(crate) struct Programs {
     ours: PathBuf,
@@ -28,7 +28,7 @@ impl Programs {
             Program::Python(environment, script) => {
                 let mut command =
                     Command::new(self.environments.join(environment).join("bin/python"));
-                // Nothing is left beside the scripts.
+                // Keeps the script's folder free of compiled files.
                 command.arg("-B").arg(self.scripts.join(script));
                 command
             }
@@ -37,7 +37,7 @@ impl Programs {
     }
 }
 
-/// Makes environments and programs that are not there yet, or not as pinned.
+/// Creates environments and programs that are missing or differ from the pinned versions.
 pub(crate) fn programs(root: &Path, own: &Path, folder: &Path) -> Result<Programs, String> {
     fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let scripts = root.join("peers/python");
@@ -48,7 +48,7 @@ pub(crate) fn programs(root: &Path, own: &Path, folder: &Path) -> Result<Program
     say("the Rust crates of others");
     let manifest = root.join("peers/rust/Cargo.toml");
     let target = folder.join("rust");
-    // rig asks for a newer compiler than it needs.
+    // rig requires a newer compiler than it needs.
     let mut build = Command::new("cargo");
     build.args(["build", "--release", "--quiet", "--locked", "--ignore-rust-version"]);
     build.arg("--manifest-path").arg(manifest).arg("--target-dir").arg(&target);
@@ -61,7 +61,8 @@ pub(crate) fn programs(root: &Path, own: &Path, folder: &Path) -> Result<Program
     })
 }
 
-/// Makes an environment with the packages of a list. A copy of the list in it says that it is complete.
+/// Creates an environment with the packages of a list. A copy of the list in it marks it as
+/// complete.
 fn python(environment: &Path, list: &Path) -> Result<(), String> {
     let wanted = fs::read(list).map_err(|error| format!("{}: {error}", list.display()))?;
     let done = environment.join("installed.txt");

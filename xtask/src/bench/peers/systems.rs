@@ -1,19 +1,19 @@
 //! The systems that are compared.
 
-/// One of them, in one configuration.
+/// A system in one configuration.
 #[derive(Debug)]
 pub(crate) struct System {
     /// Its name in results and tables.
     pub(crate) name: &'static str,
-    /// Which program drives it.
+    /// The program that runs it.
     pub(crate) program: Program,
-    /// What that program is told.
+    /// The argument of that program.
     pub(crate) argument: &'static str,
-    /// True for our own.
+    /// Whether it is ours.
     pub(crate) is_ours: bool,
-    /// What it is compared with: systems that promise the same when a turn is done.
+    /// The group in which it is compared: systems with the same guarantee after a turn.
     pub(crate) group: Group,
-    /// What a reader should know.
+    /// A remark for the reader.
     pub(crate) remark: &'static str,
 }
 
@@ -28,21 +28,21 @@ pub(crate) enum Program {
     Rust,
 }
 
-/// What is promised when a turn is done.
+/// What is guaranteed after a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Group {
     /// Nothing: it is in memory.
     Memory,
-    /// It is on the disk: synced.
+    /// It is on disk: synced.
     Durable,
-    /// The operating system has it; not synced.
+    /// It was passed to the operating system; not synced.
     Written,
-    /// A server has it on its disk.
+    /// It is on the disk of a server.
     Server,
 }
 
 impl Group {
-    /// All of them, with their titles.
+    /// Every group, with its title.
     pub(crate) const ALL: [(Group, &'static str); 4] = [
         (Group::Memory, "In memory"),
         (Group::Durable, "Embedded, synced to disk at every turn"),

@@ -1,5 +1,6 @@
-//! The conversation in a tree of entries: the way from the newest leaf up to the first, and what belongs to the answers on it. Sets and
-//! maps are asked by name alone, so that their order shows nowhere.
+//! Finds the conversation in a tree of entries: the path from the first entry to the newest leaf,
+//! and the entries that belong to the answers on it. Sets and maps are never iterated, so their
+//! order cannot affect output.
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,21 +8,22 @@ use contextree_json::{Object, Value};
 
 use super::Entry;
 
-/// What a compaction kept as it was: it goes on behind the anchor, which is the summary.
+/// The entries that a compaction kept: they follow the anchor, which is the summary.
 pub(super) struct Kept {
     anchor: Box<str>,
     which: Which,
 }
 
 enum Which {
-    /// These, in this order.
+    /// These entries, in this order.
     List(Vec<Box<str>>),
-    /// All from the first to the last, by their parents.
+    /// All entries from the first to the last, linked by their parents.
     Segment { first: Box<str>, last: Box<str> },
 }
 
 impl Kept {
-    /// Reads it from the entry that says that the conversation was compacted. A stream writes the same names in another way.
+    /// Reads the kept entries from the entry that records a compaction. Streams use another
+    /// spelling.
     pub(super) fn read(entry: &Object) -> Option<Self> {
         let (either, text) = (
             |value: &Value, one: &str, other: &str| {
@@ -44,7 +46,7 @@ impl Kept {
     }
 }
 
-/// Returns the entries of the conversation, in its order.
+/// Returns the entries of the conversation in order.
 pub(super) fn conversation(entries: &[Entry]) -> Vec<usize> {
     let places: HashMap<&str, usize> =
         entries.iter().enumerate().map(|(index, entry)| (&*entry.uuid, index)).collect();
@@ -61,7 +63,8 @@ pub(super) fn conversation(entries: &[Entry]) -> Vec<usize> {
     leaf.map_or_else(Vec::new, |leaf| arrange(entries, &chain(leaf, &parents)))
 }
 
-/// Returns the end of the conversation: the newest entry that may be one, or what follows it and was written before it.
+/// Returns the end of the conversation: the newest entry that can be one, or a descendant of it
+/// that was written before it.
 fn newest_leaf(entries: &[Entry], parents: &[Option<usize>]) -> Option<usize> {
     let newest = entries.iter().rposition(|entry| entry.may_end)?;
     let mut goes_on = vec![false; entries.len()];
@@ -83,7 +86,7 @@ fn newest_leaf(entries: &[Entry], parents: &[Option<usize>]) -> Option<usize> {
     let mut open = vec![newest];
     let mut found = None;
     while let Some(index) = open.pop() {
-        // What was looked at once has no children any more.
+        // Taking the children ensures that each entry is visited once.
         open.append(&mut children[index]);
         if entries[index].may_end && !goes_on[index] {
             found = found.max(Some(index));
@@ -112,7 +115,7 @@ fn kept_entries(
     }
 }
 
-/// Puts entries behind the anchor, and what followed the anchor behind them.
+/// Inserts entries between the anchor and its successor.
 fn relink(anchor: usize, list: &[usize], parents: &mut [Option<usize>]) {
     let Some(last) = list.last() else { return };
     for (child, parent) in parents.iter_mut().enumerate() {
@@ -127,12 +130,12 @@ fn relink(anchor: usize, list: &[usize], parents: &mut [Option<usize>]) {
     }
 }
 
-/// Returns the way from the first entry to this one.
+/// Returns the path from the first entry to this one.
 fn chain(leaf: usize, parents: &[Option<usize>]) -> Vec<usize> {
     let mut seen = vec![false; parents.len()];
     let mut chain = Vec::new();
     let mut next = Some(leaf);
-    // Whoever wrote a circle gets each entry of it once.
+    // In a cycle of parents, each entry is visited once.
     while let Some(index) = next
         && !std::mem::replace(&mut seen[index], true)
     {
@@ -143,7 +146,8 @@ fn chain(leaf: usize, parents: &[Option<usize>]) -> Vec<usize> {
     chain
 }
 
-/// Puts what belongs to an answer together: its entries, also those that hang elsewhere, and the results that hang there.
+/// Collects what belongs to each answer: its entries, including those on other branches, and their
+/// results.
 fn arrange(entries: &[Entry], chain: &[usize]) -> Vec<usize> {
     let mut placed = vec![false; entries.len()];
     chain.iter().for_each(|index| placed[*index] = true);
@@ -172,14 +176,14 @@ fn arrange(entries: &[Entry], chain: &[usize]) -> Vec<usize> {
     }
     let are_results =
         |left: &usize, right: &usize| entries[*left].is_results() && entries[*right].is_results();
-    // Results that were found elsewhere stand where they were written.
+    // Results from other branches are sorted by their position in the file.
     order.chunk_by_mut(are_results).for_each(<[usize]>::sort_unstable);
     order
 }
 
-/// What does not stand on the way, and may belong to it.
+/// Entries outside of the path that may belong to it.
 struct Beside<'a> {
-    /// Entries of answers, by the id of the answer.
+    /// Entries of answers, by answer id.
     answers: HashMap<&'a str, Vec<usize>>,
     /// Entries with results, by the id of the first call.
     results: HashMap<&'a str, usize>,

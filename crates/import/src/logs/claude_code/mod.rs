@@ -1,8 +1,11 @@
-//! Sessions of Claude Code: a tree of entries, of which the branch with the newest leaf is the conversation.
+//! Reads Claude Code sessions: a tree of entries, in which the branch with the newest leaf is the
+//! conversation.
 //!
-//! Entries are collected until the end of the log, because only then it is known which branch that is; [`chain`] finds it. One answer of
-//! the model is written as several entries with the same message id, and parallel calls and their results hang on branches of their own;
-//! both are put together again. Entries without the field `parentUuid`, as the stream of the command line has them, follow each other.
+//! Entries are collected until the end of the log, because only then is that branch known;
+//! [`chain`] finds it. One answer of the model is written as several entries with the same message
+//! id, and parallel calls and their results are on branches of their own; both are merged again.
+//! Entries without the field `parentUuid`, as in the output stream of the command line, follow each
+//! other.
 
 mod chain;
 
@@ -23,7 +26,8 @@ use chain::Kept;
 #[derive(Default)]
 pub(crate) struct ClaudeCode {
     entries: Vec<Entry>,
-    /// Where the entry with an id is. A session that was resumed or compacted may repeat its entries.
+    /// The position of each entry by id. A session that was resumed or compacted may repeat
+    /// entries.
     places: HashMap<Box<str>, usize>,
 }
 
@@ -31,30 +35,30 @@ pub(crate) struct ClaudeCode {
 struct Entry {
     uuid: Box<str>,
     parent: Option<Box<str>>,
-    /// What it is counted as, if it is no message.
+    /// The type under which it is counted if it is not a message.
     name: Box<str>,
-    /// It belongs to a subagent.
+    /// Whether it belongs to a subagent.
     aside: bool,
-    /// It may be the end of the conversation.
+    /// Whether it can be the end of the conversation.
     may_end: bool,
     /// The id of the model's answer.
     answer: Option<Box<str>>,
     model: Option<Box<str>>,
     calls: Vec<Box<str>>,
     results: Vec<Box<str>>,
-    /// What a compaction kept.
+    /// The entries that a compaction kept.
     kept: Option<Kept>,
     message: Option<Incoming>,
 }
 
 impl Entry {
-    /// True if it has results and nothing else.
+    /// Returns whether it consists of tool results only.
     fn is_results(&self) -> bool {
         self.message.as_ref().is_some_and(is_results)
     }
 }
 
-/// A message that was put together of entries.
+/// A message merged from several entries.
 struct Joined {
     answer: Option<Box<str>>,
     model: Option<Box<str>>,
@@ -72,7 +76,7 @@ impl Log for ClaudeCode {
             Value::Array(list) => list,
             entry => vec![entry],
         };
-        // Everything is read before the first entry is kept.
+        // Read everything before keeping the first entry, so that a bad list adds nothing.
         let read: Vec<Read> = list.into_iter().map(read).collect::<Result<_, _>>()?;
         for entry in read {
             match entry {
@@ -89,7 +93,7 @@ impl Log for ClaudeCode {
         skipped: &mut BTreeMap<String, u64>,
     ) -> Result<(), ImportErrorKind> {
         let mut entries = std::mem::take(&mut self.entries);
-        // Alone, the log of a subagent is a conversation like any other.
+        // On its own, the log of a subagent is an ordinary conversation.
         let is_main = |entry: &Entry| entry.message.is_some() && !entry.aside;
         if entries.iter().any(is_main) {
             for entry in entries.iter_mut().filter(|entry| entry.aside) {
@@ -130,7 +134,7 @@ impl Log for ClaudeCode {
 }
 
 impl ClaudeCode {
-    /// Keeps an entry. One that is repeated takes the place of the first.
+    /// Keeps an entry. A repeated entry replaces the first.
     fn keep(&mut self, mut entry: Entry, follows: bool) {
         if let Some(place) = self.places.get(&entry.uuid) {
             let before = &mut self.entries[*place];
@@ -152,7 +156,8 @@ impl ClaudeCode {
 }
 
 impl Joined {
-    /// True if an entry belongs to the message: the same answer, or results beside results.
+    /// Returns whether an entry belongs to this message: the same answer, or results next to
+    /// results.
     fn continues(&self, answer: Option<&str>, next: &Incoming) -> bool {
         match (self.message.role, next.role) {
             (Role::Assistant, Role::Assistant) => {
@@ -164,9 +169,10 @@ impl Joined {
     }
 }
 
-/// What a line is.
+/// The kinds of lines.
 enum Read {
-    /// A part of the tree; and whether it follows the one before it, because it does not say what it follows.
+    /// An entry of the tree, and whether it follows the entry before it because it has no parent
+    /// field.
     Entry {
         entry: Box<Entry>,
         follows: bool,
@@ -180,7 +186,7 @@ fn read(value: Value) -> Result<Read, ImportErrorKind> {
     let kind = fields.text("type").unwrap_or("unknown");
     let message = fields.0.get("message").filter(|it| it.as_object().is_some());
     let model = message.and_then(|it| it.get("model")?.as_str()).map(Box::<str>::from);
-    // The program says that the model could not be asked, in the model's place.
+    // An error message of the program in place of an answer.
     let name = match kind {
         "assistant" if flag("isApiErrorMessage") => "api_error",
         "assistant" if model.as_deref() == Some("<synthetic>") => "synthetic",
@@ -239,7 +245,7 @@ fn read_message(fields: &mut Fields, entry: &mut Entry) -> Result<(), ImportErro
     Ok(())
 }
 
-/// True for a message without anything in it, which nobody could send.
+/// Returns whether a message has no content, so that it could not be sent.
 fn is_empty(message: &Value) -> bool {
     message.get("content").and_then(Value::as_array).is_some_and(<[Value]>::is_empty)
 }

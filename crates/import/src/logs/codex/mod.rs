@@ -1,7 +1,8 @@
-//! Rollouts of Codex: what the model was given and what it answered, entry by entry.
+//! Reads Codex rollouts: the model's input and output, entry by entry.
 //!
-//! Items of the model in a row are one message. A compaction begins a new window, and so does a rollback: what was before is dropped from
-//! the tree with the next commit, and stays in the history. What still holds is added again.
+//! Consecutive items of the model form one message. A compaction starts a new window, and so does a
+//! rollback: earlier messages are removed from the tree with the next commit and stay in the
+//! history. Messages that remain valid are added again.
 
 mod read;
 
@@ -20,17 +21,17 @@ use read::{Step, Summary, is_context, read};
 /// Reads rollouts.
 #[derive(Default)]
 pub(crate) struct Codex {
-    /// What the model does in a row.
+    /// Consecutive items of the model, not yet added.
     open: Option<Incoming>,
-    /// The messages that hold, in case some of them are taken back.
+    /// The valid messages, kept in case of a rollback.
     window: Vec<Incoming>,
-    /// What the log says about itself, and the instructions.
+    /// The session metadata and the instructions.
     meta: Vec<NewNode>,
-    /// The model that is asked for what is open.
+    /// The model of the open turn.
     model: Option<Box<str>>,
-    /// The model that is asked next, if it is said.
+    /// The model of the next turn, if recorded.
     next_model: Option<Box<str>>,
-    /// These are not in the context yet.
+    /// Whether `meta` and `model` differ from the context.
     changed: bool,
 }
 
@@ -114,7 +115,7 @@ impl Codex {
     }
 
     fn add(&mut self, message: Incoming, session: &mut Session) -> Result<(), ImportErrorKind> {
-        // Before an answer, the turn may be the one that another model answered.
+        // The turn before an answer may have been answered by another model.
         if message.role == Role::Assistant {
             self.system(session)?;
         }
@@ -122,7 +123,7 @@ impl Codex {
         session.message(message)
     }
 
-    /// From here on the model is asked that was said last.
+    /// Switches to the model that was recorded last.
     fn ask_next(&mut self) {
         if let Some(next) = self.next_model.take() {
             self.changed |= self.model.as_ref() != Some(&next);
@@ -130,7 +131,7 @@ impl Codex {
         }
     }
 
-    /// Says what stands in `^sys`, if it is something else than before.
+    /// Updates `^sys` if it changed.
     fn system(&mut self, session: &mut Session) -> Result<(), ImportErrorKind> {
         if !std::mem::take(&mut self.changed) {
             return Ok(());
@@ -151,7 +152,7 @@ impl Log for Codex {
         skipped: &mut BTreeMap<String, u64>,
     ) -> Result<(), ImportErrorKind> {
         let Value::Array(list) = value else { return self.step(read(value)?, session, skipped) };
-        // Everything is read before anything is changed.
+        // Read everything before changing anything, so that a bad list adds nothing.
         let steps: Vec<Step> = list.into_iter().map(read).collect::<Result<_, Shape>>()?;
         steps.into_iter().try_for_each(|step| self.step(step, session, skipped))
     }
@@ -167,13 +168,15 @@ impl Log for Codex {
     }
 }
 
-/// True if a compaction that has a summary only leaves the message: what the user said stays, the summary before it does not.
+/// Returns whether a compaction without a list of messages keeps this message: user messages stay,
+/// the previous summary does not.
 fn may_be_kept(message: &Incoming) -> bool {
     let is_summary = message.parts.iter().any(|part| part.kind.as_deref() == Some("summary"));
     matches!(message.role, Role::User | Role::System) && !is_summary
 }
 
-/// Returns how many messages are left without the last turns of the user; those before the first turn always are.
+/// Returns the number of messages left after rolling back the last user turns. Messages before the
+/// first turn always stay.
 fn kept_after_rollback(window: &[Incoming], turns: u64) -> usize {
     let begins = |message: &&Incoming| message.role == Role::User && !is_context(message);
     let positions: Vec<usize> = window
@@ -185,7 +188,7 @@ fn kept_after_rollback(window: &[Incoming], turns: u64) -> usize {
     let turns = usize::try_from(turns).unwrap_or(usize::MAX).min(positions.len());
     let Some(first) = positions.first().filter(|_| turns > 0) else { return window.len() };
     let mut kept = positions[positions.len() - turns];
-    // What was said about the surroundings of a turn goes with it.
+    // Messages about the environment of a turn are rolled back with it.
     let surrounds = |message: &Incoming| message.role == Role::System || is_context(message);
     while kept > *first && surrounds(&window[kept - 1]) {
         kept -= 1;

@@ -1,5 +1,6 @@
-//! One entry of a rollout: `{"timestamp":…,"type":"response_item","payload":…}`, where the payload is an item of Responses. The first
-//! versions wrote the items alone, behind a line about the session that has no type.
+//! Reads an entry of a rollout: `{"timestamp":…,"type":"response_item","payload":…}`, where the
+//! payload is a Responses item. The first versions wrote bare items after a session line without a
+//! type.
 
 use contextree_json::{Object, Value};
 use contextree_provider::Provider;
@@ -7,31 +8,31 @@ use contextree_provider::parts::names;
 use contextree_provider::read::{Fields, Incoming, Role, Shape, read_message, set};
 use contextree_tree::NewNode;
 
-/// What an entry does.
+/// The effect of an entry.
 pub(super) enum Step {
-    /// These were said.
+    /// Adds these messages.
     Messages(Vec<Incoming>),
-    /// What stands in `^sys`.
+    /// Replaces the content of `^sys`.
     Meta(Vec<NewNode>),
-    /// The model that is asked from here on.
+    /// Sets the model for the following turns.
     Model(Box<str>),
-    /// All before it was replaced.
+    /// Replaces all earlier messages.
     Compacted(Summary),
-    /// So many turns of the user were taken back.
+    /// Removes the last N user turns.
     RolledBack(u64),
-    /// Nothing that the model saw.
+    /// Has no effect on what the model sees.
     Other(Box<str>),
 }
 
-/// What takes the place of a window.
+/// What replaces a window.
 pub(super) enum Summary {
-    /// The messages that hold instead.
+    /// These messages.
     Messages(Vec<Incoming>),
-    /// What is told about the messages, behind those of the user.
+    /// A summary, after the user's messages.
     Text(Incoming),
 }
 
-/// Kinds of items, as the first versions wrote them.
+/// Item types, as written by the first versions.
 const ITEMS: [&str; 12] = [
     "message",
     "reasoning",
@@ -87,7 +88,8 @@ pub(super) fn read(value: Value) -> Result<Step, Shape> {
     }
 }
 
-/// Reads a line without a type: the first of an old rollout is about the session, others are notes about its state.
+/// Reads a line without a type: the first line of an old rollout describes the session, others
+/// record its state.
 fn read_untyped(fields: Fields) -> Result<Step, Shape> {
     if let Some(kind) = fields.text("record_type") {
         return Ok(Step::Other(kind.into()));
@@ -97,7 +99,7 @@ fn read_untyped(fields: Fields) -> Result<Step, Shape> {
     if is_meta {
         return Ok(Step::Meta(read_meta(fields)));
     }
-    Err(Shape::new("a text").within("type"))
+    Err(Shape::new("a string").within("type"))
 }
 
 fn read_meta(mut meta: Fields) -> Vec<NewNode> {
@@ -126,11 +128,11 @@ fn read_compacted(mut payload: Fields, entry: &Object) -> Result<Step, Shape> {
     Ok(Step::Compacted(Summary::Text(Incoming::new(Role::User, vec![node]))))
 }
 
-/// Reads items one by one, and notes on each what the log says about it.
+/// Reads items one by one, and records on each what the log notes about it.
 fn read_all(items: Vec<Value>, entry: &Object) -> Result<Vec<Incoming>, Shape> {
     let mut messages = Vec::with_capacity(items.len());
     for (index, item) in items.into_iter().enumerate() {
-        // Another agent speaks to the model, as a user does.
+        // A message from another agent to the model, like a user's.
         let is_agent = item.get("type").and_then(Value::as_str) == Some("agent_message");
         for item in as_input(item) {
             let within = |shape: Shape| shape.within(&format!("[{index}]"));
@@ -150,18 +152,18 @@ fn read_all(items: Vec<Value>, entry: &Object) -> Result<Vec<Incoming>, Shape> {
     Ok(messages)
 }
 
-/// True for a message without anything in it, which nobody could send.
+/// Returns whether a message has no content, so that it could not be sent.
 fn is_empty(item: &Value) -> Result<bool, Shape> {
     let kind = item.get("type").and_then(Value::as_str);
     if kind.unwrap_or("message") != "message" {
         return Ok(false);
     }
     let role = item.get("role").and_then(Value::as_str);
-    role.ok_or_else(|| Shape::new("a text").within("role"))?;
+    role.ok_or_else(|| Shape::new("a string").within("role"))?;
     Ok(item.get("content").and_then(Value::as_array).is_some_and(<[Value]>::is_empty))
 }
 
-/// Returns the item that another agent's message is sent as.
+/// Converts a message of another agent to the item as which it is sent.
 fn agent_message(mut fields: Fields) -> Value {
     let part = |kind: &str, name: &str, text: Value| {
         Value::Object(Object::from_iter([("type", Value::from(kind)), (name, text)]))
@@ -182,8 +184,8 @@ fn agent_message(mut fields: Fields) -> Value {
     Value::Object(item)
 }
 
-/// Brings an item to the form in which it can be sent: fields that are `null` are not there, and what the model said without the id
-/// of its answer is plain text.
+/// Converts an item to a form that can be sent: without null fields, and with output that lacks the
+/// id of its response as plain text.
 fn as_input(item: Value) -> Vec<Value> {
     let Value::Object(object) = item else { return vec![item] };
     let mut fields = Fields(object.into_iter().filter(|(_, value)| !value.is_null()).collect());
@@ -205,7 +207,7 @@ fn as_input(item: Value) -> Vec<Value> {
     }
 }
 
-/// What Codex puts before the model in the user's name. A turn does not begin there.
+/// Texts that Codex sends to the model as the user's. They do not start a turn.
 const CONTEXTS: [(&str, &str); 8] = [
     ("<environment_context>", "</environment_context>"),
     ("<user_instructions>", "</user_instructions>"),
@@ -217,7 +219,7 @@ const CONTEXTS: [(&str, &str); 8] = [
     ("<subagent_notification>", "</subagent_notification>"),
 ];
 
-/// True if Codex says it about the surroundings, in the user's name.
+/// Returns whether Codex sent this message as the user's, to describe the environment.
 pub(super) fn is_context(message: &Incoming) -> bool {
     let is_context = |text: &str| {
         let text = text.trim();

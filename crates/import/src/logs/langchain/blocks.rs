@@ -1,4 +1,4 @@
-//! Blocks of contents: LangChain's own, and those of the providers, which it passes on.
+//! Reads content blocks: LangChain's own, and those that it passes through from providers.
 
 use contextree_json::{Object, Value};
 use contextree_provider::Provider;
@@ -12,7 +12,7 @@ pub(super) fn text_node(text: Box<str>) -> NewNode {
     NewNode { content: Content::Text(text), ..NewNode::default() }.kind("text")
 }
 
-/// Puts the parts of one summary of reasoning together that LangChain wrote as blocks with the same id.
+/// Merges the parts of a reasoning summary that LangChain wrote as blocks with the same id.
 pub(super) fn joined(blocks: Vec<Value>) -> Vec<Value> {
     let mut joined: Vec<Value> = Vec::with_capacity(blocks.len());
     for block in blocks {
@@ -48,7 +48,8 @@ fn join(last: &mut Value, block: Value) {
     *last = Value::Object(right.0);
 }
 
-/// Reads a block that is no call. What it says besides is kept: for its provider, if that is known, else as a note.
+/// Reads a block that is not a call. Other fields are kept: for its provider, if known, else as a
+/// note.
 pub(super) fn read(block: Value, provider: Option<Provider>) -> NewNode {
     let mut fields = match block {
         Value::String(text) => return text_node(text),
@@ -80,7 +81,7 @@ pub(super) fn read(block: Value, provider: Option<Provider>) -> NewNode {
     }
 }
 
-/// Has a block read by its provider, without what only a stream needs.
+/// Reads a block as its provider would, without streaming fields.
 fn passed_on(mut fields: Fields, provider: Provider) -> NewNode {
     let index = fields.take("index");
     let mut node = read_part(provider, Value::Object(fields.0));
@@ -96,7 +97,7 @@ fn read_text(mut fields: Fields, provider: Option<Provider>) -> NewNode {
     if !is_owned(&node) && message_id(&fields.0).is_some() {
         let extra = take(&mut fields, &["annotations"]);
         extra.keep(&mut node, names::EXTRA, Provider::OpenAiResponses);
-        // An answer of Responses goes back with its id or not at all.
+        // A Responses message is sent back only together with its id.
         let mut message = take(&mut fields, &["id", "status", "phase"]);
         message.0.insert("type", Value::from("message"));
         if !message.0.contains_key("status") {
@@ -116,27 +117,27 @@ fn take(fields: &mut Fields, names: &[&str]) -> Fields {
     Fields(names.iter().filter_map(|name| Some((*name, fields.take(name)?))).collect())
 }
 
-/// Returns the id of the message of Responses that a text is of.
+/// Returns the id of the Responses message that a text belongs to.
 fn message_id(block: &Object) -> Option<&str> {
     let annotations = block.get("annotations")?;
     annotations.as_array().filter(|_| !is_standard(annotations))?;
     block.get("id")?.as_str()
 }
 
-/// True if a text goes on with the message of the text before it.
+/// Returns whether a text continues the message of the text before it.
 pub(super) fn goes_on(before: Option<&Value>, block: &Value) -> bool {
     let id = |block: &Value| message_id(block.as_object()?).map(str::to_owned);
     before.and_then(id).is_some_and(|before| id(block) == Some(before))
 }
 
-/// Makes a text go on with the message of the text before it.
+/// Marks a text as a continuation of the message of the text before it.
 pub(super) fn joined_to_last(mut node: NewNode) -> NewNode {
     node.attributes.retain(|(name, _)| name != names::MESSAGE_EXTRA);
     set(&mut node, names::FORM, form::JOINED);
     node
 }
 
-/// True for annotations in LangChain's own words.
+/// Returns whether annotations are in LangChain's own format.
 fn is_standard(annotations: &Value) -> bool {
     let kinds = annotations.as_array().unwrap_or_default().iter().map(|it| it.get("type"));
     let mut kinds = kinds.filter_map(|kind| kind?.as_str());
@@ -167,7 +168,7 @@ fn read_image_url(mut fields: Fields) -> NewNode {
     node
 }
 
-/// Reasoning: an item of Responses, or a text that LangChain made of any provider's.
+/// Reads reasoning: a Responses item, or a text that LangChain extracted from any provider's.
 fn read_reasoning(mut fields: Fields, provider: Option<Provider>) -> NewNode {
     let texts = match fields.take("reasoning") {
         None => None,
@@ -208,7 +209,7 @@ fn read_reasoning_item(mut fields: Fields, texts: Vec<Value>) -> NewNode {
         .into_iter()
         .filter_map(|name| Some((name, fields.take(name)?)))
         .collect();
-    // A list of the summary's parts may have numbers of a stream in it.
+    // The parts of a summary may contain streaming indexes.
     if let Some(summary) = fields.take_list("summary") {
         let plain = |part: Value| match Fields::of(part.clone()) {
             Ok(mut part) => {
@@ -225,10 +226,10 @@ fn read_reasoning_item(mut fields: Fields, texts: Vec<Value>) -> NewNode {
     node
 }
 
-/// Reads what a provider has and LangChain does not.
+/// Reads a block that only a provider has.
 fn read_own(value: Value, provider: Option<Provider>) -> NewNode {
     let kind = value.get("type").and_then(Value::as_str).unwrap_or_default();
-    // These would be taken for calls and results, which they are not.
+    // These kinds would be mistaken for calls and results.
     let takes = !matches!(kind, "tool_use" | "tool_call" | "tool_result" | "tool" | "result");
     match provider {
         Some(Provider::Anthropic) if takes => read_part(Provider::Anthropic, value),
@@ -241,7 +242,7 @@ fn read_own(value: Value, provider: Option<Provider>) -> NewNode {
     }
 }
 
-/// Takes a signature out of the extras; only with a provider it means something.
+/// Takes a signature out of the extra fields; it is meaningful only with a provider.
 fn take_signature(fields: &mut Fields, node: &mut NewNode, provider: Option<Provider>) {
     let Some(provider) = provider else { return };
     let Some(mut extras) = fields.take_object("extras") else { return };
@@ -254,7 +255,7 @@ fn take_signature(fields: &mut Fields, node: &mut NewNode, provider: Option<Prov
     }
 }
 
-/// Media in the standard forms of LangChain.
+/// Reads media in LangChain's standard forms.
 fn media(fields: &mut Fields) -> Option<NewNode> {
     let mime = fields.text("mime_type").unwrap_or_default().to_owned();
     let kind = match fields.text("type")? {

@@ -1,5 +1,6 @@
-//! Calls of LangChain. One call may be written several times: among the contents as its provider has it, as a call that was parsed, as one
-//! that could not be, and as it came. It is one block, with the exact text of its arguments where that was kept.
+//! Reads LangChain tool calls. One call may be recorded several times: in the content as its
+//! provider wrote it, as a parsed call, as an invalid call, and in raw form. It becomes one block,
+//! with the exact text of its arguments if that was kept.
 
 use contextree_json::{Object, Value};
 use contextree_provider::Provider;
@@ -7,7 +8,7 @@ use contextree_provider::parts::names::{self, form};
 use contextree_provider::read::{Fields, read_message, set};
 use contextree_tree::{Content, NewNode};
 
-/// The calls of a message that are no blocks yet.
+/// The calls of a message that have no blocks yet.
 pub(super) struct Calls {
     left: Vec<Call>,
 }
@@ -16,12 +17,12 @@ struct Call {
     id: Option<Box<str>>,
     name: Value,
     arguments: Option<Value>,
-    /// What was said about it besides.
+    /// Its other fields.
     rest: Object,
 }
 
 impl Calls {
-    /// Takes the calls out of a message. Those that came with the provider's answer stay there too.
+    /// Takes the calls out of a message. Calls in the provider's raw response are also left there.
     pub(super) fn take(fields: &mut Fields) -> Self {
         let mut left: Vec<Call> = Vec::new();
         let parsed = fields.take_list("tool_calls").unwrap_or_default();
@@ -49,7 +50,7 @@ impl Calls {
                 }),
             }
         }
-        // The way before there were ids.
+        // The format before calls had ids.
         if let Some(function) = more.and_then(|it| it.get("function_call"))
             && left.is_empty()
             && let Some(name) = function.get("name")
@@ -64,7 +65,7 @@ impl Calls {
         self.left.is_empty()
     }
 
-    /// Reads a block of the content that is a call.
+    /// Reads a content block that is a call.
     pub(super) fn read_block(&mut self, block: &Value) -> Option<NewNode> {
         let text = |name: &str| block.get(name).and_then(Value::as_str);
         match text("type")? {
@@ -82,7 +83,7 @@ impl Calls {
             kind @ ("tool_use" | "tool_call" | "invalid_tool_call") => {
                 let own = Call::of_block(block)?;
                 let mut call = match self.claim(own.id.as_deref(), own.name.as_str()) {
-                    // What was parsed is whole; a block of a stream may not be.
+                    // A parsed call is complete; a streamed block may not be.
                     Some(claimed) => Call { rest: own.rest, ..claimed },
                     None => own,
                 };
@@ -95,7 +96,7 @@ impl Calls {
         }
     }
 
-    /// Returns the calls that no block stands for.
+    /// Returns the calls that no content block represents.
     pub(super) fn rest(self) -> impl Iterator<Item = NewNode> {
         self.left.into_iter().map(Call::into_node)
     }
@@ -118,7 +119,7 @@ impl Call {
         Some(Call { id, name, arguments, rest: fields.0 })
     }
 
-    /// Takes the fields that Anthropic wants back.
+    /// Takes the fields that Anthropic needs back.
     fn take_extra(&mut self) -> Object {
         let names = ["cache_control", "caller"];
         names.into_iter().filter_map(|name| Some((name, self.rest.remove(name)?))).collect()

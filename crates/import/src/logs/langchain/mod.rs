@@ -1,5 +1,6 @@
-//! Messages of LangChain: `{"type":"human","data":{…}}`, `{"lc":1,"id":[…,"HumanMessage"],"kwargs":{…}}`, or the fields of the message
-//! alone, with its type among them.
+//! Reads LangChain messages: `{"type":"human","data":{…}}`,
+//! `{"lc":1,"id":[…,"HumanMessage"],"kwargs":{…}}`, or the bare fields of a message, including its
+//! type.
 
 mod blocks;
 mod calls;
@@ -13,7 +14,7 @@ use contextree_tree::NewNode;
 use super::note;
 use calls::Calls;
 
-/// Returns the list of an entry that has one: messages, the state of a graph, or the value of a prompt.
+/// Takes the list out of an entry that has one: messages, the state of a graph, or a prompt value.
 pub(super) fn take_messages(value: Value) -> Result<Vec<Value>, Value> {
     let is_list = |value: &Value| value.as_array().is_some();
     match value {
@@ -33,7 +34,7 @@ pub(super) fn take_messages(value: Value) -> Result<Vec<Value>, Value> {
     }
 }
 
-/// Reads a message; nothing if it only says that another one is to be removed.
+/// Reads a message; `None` if it only removes another message.
 pub(super) fn read_message(message: Value) -> Result<Option<Incoming>, Shape> {
     let mut outer = Fields::of(message)?;
     let (word, mut fields) = if outer.0.contains_key("lc") {
@@ -99,7 +100,8 @@ fn read_parts(fields: &mut Fields) -> Vec<NewNode> {
     parts
 }
 
-/// Returns whose the message is, if that was noted. Signatures and reasoning of OpenAI come from Responses.
+/// Returns the provider of a message, if recorded. Signatures and reasoning of OpenAI come from
+/// Responses.
 fn provider_of(fields: &Fields) -> Option<Provider> {
     match fields.0.get("response_metadata")?.get("model_provider")?.as_str()? {
         "anthropic" => Some(Provider::Anthropic),

@@ -1,4 +1,5 @@
-//! What a tool answered: a text, or a list of blocks. A list becomes one that a provider has, so that every other can read it.
+//! Reads tool results: a text, or a list of blocks. A list is converted to a format of a provider,
+//! so that it can be rendered for every other.
 
 use contextree_json::{Object, Value};
 use contextree_provider::Provider;
@@ -8,7 +9,7 @@ use contextree_tree::{Content, NewNode};
 
 use super::blocks;
 
-/// Reads the message of a tool.
+/// Reads a tool message.
 pub(super) fn read(fields: &mut Fields) -> NewNode {
     let mut provider = None;
     let content = match fields.take("content") {
@@ -36,7 +37,8 @@ pub(super) fn read(fields: &mut Fields) -> NewNode {
     node
 }
 
-/// Returns a list and whose it is. What the blocks said besides is left in the fields of the message.
+/// Returns a list and the provider of its format. Other fields of the blocks stay in the fields of
+/// the message.
 fn read_list(list: Vec<Value>, fields: &mut Fields) -> (Vec<Value>, Provider) {
     if is_anthropic(&list) {
         return (list, Provider::Anthropic);
@@ -51,7 +53,7 @@ fn read_list(list: Vec<Value>, fields: &mut Fields) -> (Vec<Value>, Provider) {
     let mut notes = Vec::new();
     let mut written = Vec::with_capacity(nodes.len());
     for (block, node) in nodes {
-        // A block that no provider has is read by the model as it is written.
+        // A block that no provider has is passed to the model as JSON text.
         let other = || {
             let text = String::from_utf8_lossy(&block.to_canonical()).into_owned();
             write(&NewNode::text(text).kind("text"), owner).unwrap_or_default()
@@ -66,7 +68,8 @@ fn read_list(list: Vec<Value>, fields: &mut Fields) -> (Vec<Value>, Provider) {
     (written, owner)
 }
 
-/// True if all blocks are of Anthropic's kinds, and at least one could be nobody else's.
+/// Returns whether all blocks have types that Anthropic knows, and at least one has a type that
+/// only Anthropic knows.
 fn is_anthropic(list: &[Value]) -> bool {
     let kind =
         |block: &Value| block.get("type").and_then(Value::as_str).unwrap_or_default().to_owned();
@@ -79,7 +82,7 @@ fn is_anthropic(list: &[Value]) -> bool {
     list.iter().all(may_be) && list.iter().any(must_be)
 }
 
-/// Writes a block as the provider has it among the contents of a result; nothing if it has no such block.
+/// Writes a block in the provider's format for result contents; `None` if it has no such block.
 fn write(node: &NewNode, owner: Provider) -> Option<Value> {
     let kind = kind_of_node(node);
     let part = |kind: &str, name: &str, value: &str| {

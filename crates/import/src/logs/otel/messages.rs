@@ -1,4 +1,5 @@
-//! A call of a model: what it was given, and what it answered. Lists may be JSON, or a text with JSON in it.
+//! Reads a model call: its input and output messages. Lists may be JSON, or text that contains
+//! JSON.
 
 use contextree_json::{Object, Value, parse};
 use contextree_provider::Provider;
@@ -9,15 +10,15 @@ use contextree_tree::{Content, NewNode};
 use crate::fingerprint::{Fingerprint, fingerprints};
 use crate::logs::{foreign, note};
 
-/// A call that was read.
+/// A model call that was read.
 pub(super) struct Call {
-    /// What its messages are known again by.
+    /// The fingerprints of its messages.
     pub(super) fingerprints: Vec<Fingerprint>,
     pub(super) system: Vec<NewNode>,
-    /// Messages, and where they stood.
+    /// The messages, each with its position.
     pub(super) messages: Vec<(usize, Incoming)>,
     pub(super) model: Option<(Value, Provider)>,
-    /// What was said besides.
+    /// The other attributes.
     pub(super) rest: Object,
 }
 
@@ -26,7 +27,7 @@ pub(super) fn read_call(mut fields: Fields) -> Result<Call, Shape> {
     let mut messages = take_list(&mut fields, "gen_ai.input.messages")?;
     messages.extend(take_list(&mut fields, "gen_ai.output.messages")?);
     let messages: Vec<Value> = messages.into_iter().map(with_parts).collect();
-    // An answer has more fields than the same message in the next call.
+    // An output message has more fields than the same message in the next call's input.
     let same: Vec<Value> = messages
         .iter()
         .map(|message| {
@@ -57,7 +58,8 @@ pub(super) fn read_call(mut fields: Fields) -> Result<Call, Shape> {
     Ok(Call { fingerprints, system, messages: incoming, model, rest: fields.0 })
 }
 
-/// Returns whose request it was. A provider that nobody knows speaks like most of them.
+/// Returns the provider of a request. An unknown provider is read like Chat Completions, the format
+/// that most use.
 fn provider_of(fields: &Fields) -> Provider {
     let name = fields.text("gen_ai.provider.name").or_else(|| fields.text("gen_ai.system"));
     match name.unwrap_or_default() {
@@ -69,7 +71,7 @@ fn provider_of(fields: &Fields) -> Provider {
     }
 }
 
-/// Takes a list that may be a text.
+/// Takes a list that may be encoded as text.
 fn take_list(fields: &mut Fields, name: &str) -> Result<Vec<Value>, Shape> {
     match fields.take(name) {
         None => Ok(Vec::new()),
@@ -114,7 +116,7 @@ pub(super) fn of_event(name: &str, body: Value) -> Option<(Value, bool)> {
     Some((with_parts(Value::Object(fields.0)), answers))
 }
 
-/// Brings a message to the form with parts: `content` and `tool_calls` are what it was before.
+/// Converts a message to the form with `parts`; earlier conventions had `content` and `tool_calls`.
 fn with_parts(message: Value) -> Value {
     let mut fields = match message {
         Value::Object(object) if !object.contains_key("parts") => Fields(object),

@@ -1,9 +1,11 @@
-//! Spans and events of OpenTelemetry's conventions for generative models: every call of a model has the whole conversation so far.
+//! Reads spans and events of the OpenTelemetry conventions for generative AI: every model call has
+//! the whole conversation so far.
 //!
-//! 1. [`records`] finds what a line or a document has: exports of OTLP, single spans, events and messages; in the order of time, one
-//!    conversation after the other;
-//! 2. [`messages`] reads calls and their messages. Events of the first conventions have one message each; together they are a call;
-//! 3. a call that says nothing new adds nothing.
+//! 1. [`records`] finds what a line or a document contains: OTLP exports, single spans, events and
+//!    messages; in chronological order, one conversation after the other;
+//! 2. [`messages`] reads calls and their messages. Events of the first conventions have one message
+//!    each; together they form a call;
+//! 3. a call without new messages adds nothing.
 
 mod messages;
 mod records;
@@ -25,32 +27,32 @@ use records::{Record, What};
 /// Reads spans and events.
 #[derive(Default)]
 pub(crate) struct OTel {
-    /// What was said in the last call of each conversation. Asked by name alone.
+    /// The messages of the last call of each conversation. Never iterated.
     seen: HashMap<Box<str>, Vec<Fingerprint>>,
-    /// Messages that came one by one, until the call is complete.
+    /// Messages that arrived one by one, until the call is complete.
     open: Option<Open>,
-    /// Calls of a model are in the log, so that those of an agent only repeat them.
+    /// Whether the log has model calls, so that spans of agents only repeat them.
     has_calls: bool,
 }
 
-/// A call of which the messages come one by one.
+/// A call whose messages arrive one by one.
 struct Open {
     conversation: Box<str>,
     span: Option<Box<str>>,
     messages: Vec<Value>,
-    /// What was said about the first of them.
+    /// What the log notes about the first message.
     entry: Object,
     answered: bool,
 }
 
-/// What was read of a record.
+/// The result of reading a record.
 enum Step {
     Call {
         conversation: Box<str>,
         call: Box<Call>,
     },
     Message(Incoming),
-    /// The beginning of a call, or more of it; and whether it is the answer.
+    /// The beginning or the continuation of a call, and whether it is the answer.
     Event {
         begun: Box<Open>,
         answers: bool,
@@ -65,7 +67,7 @@ impl Log for OTel {
         session: &mut Session,
         skipped: &mut BTreeMap<String, u64>,
     ) -> Result<(), ImportErrorKind> {
-        // Everything is read before anything is added.
+        // Read everything before adding anything.
         let records = records::of(value)?;
         let is_call = |record: &Record| matches!(record.what, What::Call(_)) && !record.of_agent;
         let has_calls = self.has_calls || records.iter().any(is_call);
@@ -120,7 +122,7 @@ impl OTel {
     ) -> Result<(), ImportErrorKind> {
         match step {
             Step::Event { begun, answers } => {
-                // An answer ends a call; what is no answer belongs to the next.
+                // An answer ends a call; any other message after it belongs to the next.
                 let goes_on = self.open.as_mut().filter(|open| {
                     open.span == begun.span
                         && open.conversation == begun.conversation
@@ -131,7 +133,7 @@ impl OTel {
                     self.open = Some(*begun);
                     return Ok(());
                 };
-                // Of several answers, the first is the one that counts.
+                // Only the first of several answers counts.
                 if !(answers && open.answered) {
                     open.messages.extend(begun.messages);
                 }
@@ -153,7 +155,7 @@ impl OTel {
         }
     }
 
-    /// Adds the call that is open.
+    /// Adds the open call.
     fn close(
         &mut self,
         session: &mut Session,

@@ -1,4 +1,4 @@
-//! What is in a line or a document, in order: by the time at which it began, one conversation after the other.
+//! Finds the records in a line or a document, sorted by start time within each conversation.
 
 use std::collections::HashMap;
 
@@ -9,26 +9,26 @@ use contextree_provider::read::{Fields, Shape};
 pub(super) struct Record {
     pub(super) conversation: Box<str>,
     pub(super) span: Option<Box<str>>,
-    /// It stands for all calls of an agent, which have spans of their own.
+    /// Whether it covers all calls of an agent, which have spans of their own.
     pub(super) of_agent: bool,
-    /// What an event says besides its message.
+    /// What an event has besides its message.
     pub(super) about: Object,
     pub(super) what: What,
     time: Option<Time>,
 }
 
 pub(super) enum What {
-    /// A call of a model, by its attributes.
+    /// A model call, by its attributes.
     Call(Object),
-    /// A message, as it came.
+    /// A bare message.
     Message(Value),
     /// An event of the first conventions.
     Event { name: Box<str>, body: Value },
-    /// Nothing of the conversation.
+    /// Not part of the conversation.
     Other,
 }
 
-/// When it began. Within a document all are written in the same way.
+/// The start time. Within one document, all times have the same form.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Time {
     Number(u128),
@@ -39,7 +39,7 @@ enum Time {
 pub(super) fn of(value: Value) -> Result<Vec<Record>, Shape> {
     let mut records = Vec::new();
     collect(value, &mut records)?;
-    // What does not say when it began stands behind what it stood behind.
+    // A record without a start time keeps its place after the record before it.
     let mut last = Time::Number(0);
     let mut timed: Vec<(Time, Record)> = Vec::with_capacity(records.len());
     for record in records {
@@ -98,7 +98,7 @@ fn collect(value: Value, records: &mut Vec<Record>) -> Result<(), Shape> {
     Ok(())
 }
 
-/// A span with what happened in it, or an event.
+/// Collects a span with its events, or an event.
 fn collect_span(mut fields: Fields, records: &mut Vec<Record>) {
     let attributes = attributes(&mut fields);
     let events = fields.take_list("events").unwrap_or_default();
@@ -120,7 +120,8 @@ fn collect_span(mut fields: Fields, records: &mut Vec<Record>) {
     }
 }
 
-/// What happened in a span that says nothing itself: the details of the call, or its messages one by one.
+/// Collects the events of a span that has no messages itself: the details of the call, or its
+/// messages one by one.
 fn collect_events(
     mut events: Vec<Value>,
     mut span: Object,
@@ -219,19 +220,19 @@ fn is_event(name: &str) -> bool {
     name == "gen_ai.choice" || (name.starts_with("gen_ai.") && name.ends_with(".message"))
 }
 
-/// Returns the fields of both; those of the second count.
+/// Merges two objects; fields of the second win.
 fn both(first: Object, second: Object) -> Object {
     let mut fields = Fields(first);
     fields.merge(Fields(second));
     fields.0
 }
 
-/// Returns what a request has that is nothing but messages.
+/// Returns the attributes of a request that consists of messages only.
 fn request(messages: Vec<Value>) -> Object {
     Object::from_iter([("gen_ai.input.messages", Value::Array(messages))])
 }
 
-/// Returns the body of an event. Some have it in their attributes: as fields, or as a text with JSON in it.
+/// Returns the body of an event. Some have it in their attributes: as fields, or as JSON text.
 fn with_content(body: Value, attributes: &Object) -> Value {
     let body = match body {
         Value::String(text) => {
@@ -250,7 +251,7 @@ fn with_content(body: Value, attributes: &Object) -> Value {
     }
 }
 
-/// Returns a list that may be a text.
+/// Returns a list that may be encoded as text.
 fn unpacked(value: Value) -> Vec<Value> {
     match value {
         Value::Array(list) => list,
@@ -266,7 +267,7 @@ fn take_list(value: Value, name: &str) -> Vec<Value> {
     Fields::of(value).ok().and_then(|mut fields| fields.take_list(name)).unwrap_or_default()
 }
 
-/// Returns the attributes of a span, whichever way they are written. Without any, its fields are meant.
+/// Returns the attributes of a span in any encoding. Without any, its fields are used.
 fn attributes(fields: &mut Fields) -> Object {
     match fields.take("attributes") {
         Some(Value::Object(attributes)) => attributes,

@@ -1,4 +1,4 @@
-//! Blocks: who may say them, and what they have to have.
+//! Lints blocks: which role may contain them, and which fields they need.
 
 use contextree_json::Value;
 
@@ -6,7 +6,7 @@ use super::super::report::{Report, list, text};
 use super::field;
 use crate::{List, Slot};
 
-/// The types there are, the beta's included.
+/// The known block types, including those of the beta.
 const TYPES: [&str; 24] = [
     "advisor_tool_result",
     "bash_code_execution_tool_result",
@@ -34,40 +34,40 @@ const TYPES: [&str; 24] = [
     "web_search_tool_result",
 ];
 
-/// The types that a result can have within, besides media and text.
+/// The types allowed inside a tool result, besides media and text.
 const NESTED: [&str; 4] = ["browser_state", "search_result", "text", "tool_reference"];
 
-/// Looks at the system text.
+/// Lints the system text.
 pub(super) fn system(report: &mut Report, request: &Value) {
     for (index, block) in list(request, "system").iter().enumerate() {
         let slot = Slot { list: List::System, index: index as u32, inner: None };
         match text(block, "type") {
-            Some("text") => said(report, block, slot, true),
-            _ => report.error("content_type", slot, "system text is text"),
+            Some("text") => lint_text(report, block, slot, true),
+            _ => report.error("content_type", slot, "system content must be text"),
         }
     }
 }
 
-/// Looks at a block of a message.
+/// Lints a block of a message.
 pub(super) fn block(report: &mut Report, role: &str, block: &Value, slot: Slot) {
     let Some(kind) = text(block, "type") else {
         // "messages.0.content.0.type: Field required"
-        report.error("block_type", slot, "the block has no type");
+        report.error("block_type", slot, "the block has no `type`");
         return;
     };
     if !TYPES.contains(&kind) {
-        report.warning("block_type", slot, format!("`{kind}` is no type of a block"));
+        report.warning("block_type", slot, format!("unknown block type `{kind}`"));
     }
     if let Some(message) = refused(role, kind) {
         report.error("content_type", slot, message);
     }
     match kind {
-        "text" => said(report, block, slot, false),
+        "text" => lint_text(report, block, slot, false),
         "thinking" if text(block, "signature").is_none_or(str::is_empty) => {
-            report.error("thinking_signature", slot, "the thinking has no signature");
+            report.error("thinking_signature", slot, "the thinking block has no signature");
         }
         "redacted_thinking" if text(block, "data").is_none_or(str::is_empty) => {
-            report.error("thinking_signature", slot, "the redacted thinking has no data");
+            report.error("thinking_signature", slot, "the redacted thinking block has no data");
         }
         "tool_use" if role == "assistant" => call(report, block, slot),
         "tool_result" => {
@@ -76,7 +76,7 @@ pub(super) fn block(report: &mut Report, role: &str, block: &Value, slot: Slot) 
                 it.as_str().is_some_and(str::is_empty) || it.as_array().is_some_and(<[_]>::is_empty)
             });
             if failed && empty {
-                report.warning("empty_content", slot, "the error says nothing");
+                report.warning("empty_content", slot, "the error result has no content");
             }
             for inner in list(block, "content") {
                 nested(report, inner, slot);
@@ -87,35 +87,38 @@ pub(super) fn block(report: &mut Report, role: &str, block: &Value, slot: Slot) 
     }
 }
 
-/// Returns why somebody cannot say something.
+/// Returns why a role cannot contain a block of this type; `None` if it can.
 fn refused(role: &str, kind: &str) -> Option<&'static str> {
     match (role, kind) {
         ("user", "tool_use" | "thinking" | "redacted_thinking") => {
-            Some("only the model can say this")
+            Some("only an assistant message can contain this block")
         }
-        ("user", "server_tool_use" | "mcp_tool_use") => Some("only the model can say this"),
-        ("assistant", "tool_result") => Some("only the user can answer a call"),
+        ("user", "server_tool_use" | "mcp_tool_use") => {
+            Some("only an assistant message can contain this block")
+        }
+        ("assistant", "tool_result") => Some("only a user message can contain a tool result"),
         ("assistant", "image" | "document" | "search_result") => {
-            Some("only the user can show this")
+            Some("only a user message can contain this block")
         }
         ("system", "text" | "tool_addition" | "tool_removal") => None,
-        ("system", kind) if TYPES.contains(&kind) => Some("system text is text"),
+        ("system", kind) if TYPES.contains(&kind) => Some("system content must be text"),
         _ => None,
     }
 }
 
-/// A text says something: "text content blocks must be non-empty", "… must contain non-whitespace text". Of white space, only those
-/// of messages are known to be refused.
-fn said(report: &mut Report, block: &Value, slot: Slot, aside: bool) {
+/// Lints a text block: "text content blocks must be non-empty", "… must contain non-whitespace
+/// text". Whitespace is known to be refused only in messages.
+fn lint_text(report: &mut Report, block: &Value, slot: Slot, aside: bool) {
     let said = text(block, "text").unwrap_or_default();
     if said.is_empty() || (said.trim().is_empty() && !aside) {
         report.error("empty_content", slot, "the text is empty");
     } else if said.trim().is_empty() {
-        report.warning("empty_content", slot, "the text is white space");
+        report.warning("empty_content", slot, "the text is only whitespace");
     }
 }
 
-/// "String should match pattern '^[a-zA-Z0-9_-]+$'" is what the API says of ids and of names; nothing is known of a longest id.
+/// Lints a tool call. The API rejects ids and names with "String should match pattern
+/// '^[a-zA-Z0-9_-]+$'"; a maximum length of ids is not documented.
 fn call(report: &mut Report, block: &Value, slot: Slot) {
     let fits = |text: &str| {
         let fits = |it: char| it.is_ascii_alphanumeric() || "_-".contains(it);
@@ -123,42 +126,50 @@ fn call(report: &mut Report, block: &Value, slot: Slot) {
     };
     let id = text(block, "id").unwrap_or_default();
     if !fits(id) {
-        report.error("call_id", slot, format!("`{id}` is no id of a call"));
+        report.error("call_id", slot, format!("`{id}` is not a valid tool call id"));
     } else if id.len() > 64 {
-        report.warning("call_id", slot, format!("`{id}` is longer than 64 letters"));
+        report.warning(
+            "call_id",
+            slot,
+            format!("the tool call id `{id}` is longer than 64 characters"),
+        );
     }
     let name = text(block, "name").unwrap_or_default();
     if !fits(name) {
-        report.error("tool_name", slot, format!("`{name}` is no name of a tool"));
+        report.error("tool_name", slot, format!("`{name}` is not a valid tool name"));
     } else if name.len() > 128 {
-        report.warning("tool_name", slot, format!("`{name}` is longer than 128 letters"));
+        report.warning(
+            "tool_name",
+            slot,
+            format!("the tool name `{name}` is longer than 128 characters"),
+        );
     }
     if block.get("input").and_then(Value::as_object).is_none() {
-        report.error("arguments", slot, "`input` is an object");
+        report.error("arguments", slot, "`input` must be an object");
     }
 }
 
-/// Looks at a part of a result.
+/// Lints a part of a tool result.
 fn nested(report: &mut Report, block: &Value, slot: Slot) {
     match text(block, "type") {
-        None => report.error("block_type", slot, "a part of the result has no type"),
-        Some("text") => said(report, block, slot, true),
+        None => report.error("block_type", slot, "a part of the tool result has no `type`"),
+        Some("text") => lint_text(report, block, slot, true),
         Some("image" | "document") => media(report, block, slot),
         Some(kind) if NESTED.contains(&kind) => {}
         Some(kind) if TYPES.contains(&kind) => {
-            report.error("content_type", slot, format!("a result cannot have `{kind}` in it"));
+            report.error("content_type", slot, format!("a tool result cannot contain `{kind}`"));
         }
         Some(kind) => {
-            report.warning("block_type", slot, format!("`{kind}` is no type of a part"));
+            report.warning("block_type", slot, format!("unknown type `{kind}` in a tool result"));
         }
     }
 }
 
-/// An image or a document is of a type that is read, has data, or an address that can be fetched.
+/// Lints an image or a document: a supported media type, and data or a URL that can be fetched.
 fn media(report: &mut Report, block: &Value, slot: Slot) {
     let is_image = text(block, "type") == Some("image");
     let Some(source) = field(block, "source") else {
-        report.error("media", slot, "there is no `source`");
+        report.error("media", slot, "`source` is missing");
         return;
     };
     let mime = text(source, "media_type").unwrap_or_default();
@@ -169,10 +180,10 @@ fn media(report: &mut Report, block: &Value, slot: Slot) {
     };
     match text(source, "type") {
         Some("base64" | "text") if !known.contains(&mime) => {
-            report.error("media", slot, format!("`{mime}` is not read"));
+            report.error("media", slot, format!("unsupported media type `{mime}`"));
         }
         Some("base64" | "text") if text(source, "data").is_none_or(str::is_empty) => {
-            report.error("media", slot, "there is no data");
+            report.error("media", slot, "the source has no data");
         }
         Some("url") => {
             let url = text(source, "url").unwrap_or_default();

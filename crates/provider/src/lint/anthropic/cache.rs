@@ -1,4 +1,4 @@
-//! Breakpoints of the cache: what can have one, how many there are, and in which order.
+//! Lints cache breakpoints: where they are allowed, how many, and in which order.
 
 use contextree_json::Value;
 
@@ -6,10 +6,11 @@ use super::super::report::{Report, list, text, within};
 use super::{content_of, field, is_thinking};
 use crate::{List, Slot};
 
-/// How many breakpoints a request may have; one at the top counts.
+/// The maximum number of breakpoints in a request, including one at the top level.
 const BREAKPOINTS: usize = 4;
 
-/// Looks at all breakpoints, in the order of the prefix: tools, system, messages; what is within a block comes before the block.
+/// Lints all breakpoints in the order of the prefix: tools, system, messages. Nested blocks come
+/// before the block that contains them.
 pub(super) fn lint(report: &mut Report, request: &Value, messages: &[Value]) {
     let mut found: Vec<(&Value, Slot)> = Vec::new();
     for (list_name, list_kind) in [("tools", List::Tools), ("system", List::System)] {
@@ -65,17 +66,18 @@ fn holder<'a>(
 /// Returns what is wrong with a breakpoint.
 fn refused(control: &Value) -> Option<String> {
     if text(control, "type") != Some("ephemeral") {
-        return Some("the type of a breakpoint is `ephemeral`".to_owned());
+        return Some("the type of a breakpoint must be `ephemeral`".to_owned());
     }
     let ttl = field(control, "ttl")?;
     let known = matches!(ttl.as_str(), Some("5m" | "1h"));
-    (!known).then(|| "a breakpoint lives for `5m` or `1h`".to_owned())
+    (!known).then(|| "the ttl of a breakpoint must be `5m` or `1h`".to_owned())
 }
 
-/// "a ttl='1h' cache_control block must not come after a ttl='5m' cache_control block"; the one at the top is at the last block.
+/// Lints the order of lifetimes: "a ttl='1h' cache_control block must not come after a ttl='5m'
+/// cache_control block". A top-level breakpoint applies to the last block.
 fn order(report: &mut Report, found: &[(&Value, Slot)], top: Option<&Value>) {
     let hour = |control: &Value| text(control, "ttl") == Some("1h");
-    let message = "a breakpoint of one hour stands behind one of five minutes";
+    let message = "a breakpoint with ttl `1h` follows one with ttl `5m`";
     let mut short = false;
     for (control, slot) in found {
         if hour(control) && short {

@@ -1,7 +1,8 @@
-//! Anthropic: results first in the message behind the calls, a user at the beginning, whole thinking, at most four breakpoints.
+//! Lints requests for Anthropic: the first message is the user's, tool results come first in the
+//! message after the calls, thinking is unmodified, and there are at most four breakpoints.
 //!
-//! A rule is an error if the API is known to answer with it, by its documentation or its error messages; where only some models or some
-//! settings do, it is a warning.
+//! A rule is an error if the API is known to enforce it, by its documentation or its error
+//! messages, and a warning if only some models or settings do.
 
 mod blocks;
 mod cache;
@@ -25,7 +26,7 @@ pub(super) fn lint(report: &mut Report, request: &Value, messages: &[Value]) {
             "user" => conversation.user(report, message, index),
             "assistant" => conversation.assistant(report, message, index),
             "system" => system(report, messages, index),
-            _ => report.error("unknown_role", at(index), format!("`{role}` is no role")),
+            _ => report.error("unknown_role", at(index), format!("unknown role `{role}`")),
         }
         for (inner, block) in content_of(message).iter().enumerate() {
             blocks::block(report, role, block, within(index, "content", inner));
@@ -37,7 +38,7 @@ pub(super) fn lint(report: &mut Report, request: &Value, messages: &[Value]) {
     cache::lint(report, request, messages);
 }
 
-/// Notes something about the request as a whole that only some models refuse.
+/// Reports a problem of the whole request that only some models refuse.
 fn whole_warning(report: &mut Report, code: &'static str, message: &str) {
     let (message, path) = (message.to_owned(), String::new());
     let severity = Severity::Warning;
@@ -49,7 +50,7 @@ fn content_of(message: &Value) -> &[Value] {
     list(message, "content")
 }
 
-/// Returns a field that is there and not null.
+/// Returns a field that is present and not null.
 fn field<'a>(value: &'a Value, name: &str) -> Option<&'a Value> {
     value.get(name).filter(|it| !it.is_null())
 }
@@ -58,7 +59,8 @@ fn is_thinking(block: &Value) -> bool {
     matches!(text(block, "type"), Some("thinking" | "redacted_thinking"))
 }
 
-/// A message says something. A system message may merely change settings (beta).
+/// Lints the content of a message: it must not be empty. A system message may merely change
+/// settings (beta).
 fn content(report: &mut Report, message: &Value, index: usize, is_last: bool) {
     let role = text(message, "role");
     match message.get("content") {
@@ -79,13 +81,14 @@ fn content(report: &mut Report, message: &Value, index: usize, is_last: bool) {
     }
 }
 
-/// What was said so far.
+/// The state of the conversation so far.
 #[derive(Default)]
 struct Conversation<'a> {
     pairing: Pairing<'a>,
-    /// The model's last message has calls.
+    /// Whether the last assistant message has tool calls.
     called: bool,
-    /// Something else than a result was said since then. Messages of the user in a row are one to the API.
+    /// Whether anything but a tool result followed those calls. To the API, consecutive user
+    /// messages are one message.
     other: bool,
 }
 
@@ -99,7 +102,7 @@ impl<'a> Conversation<'a> {
                 continue;
             }
             if self.other {
-                report.error("result_order", slot, "results stand before everything else");
+                report.error("result_order", slot, "tool results must come first in the message");
             }
             let id = text(block, "tool_use_id").unwrap_or_default();
             self.pairing.result(report, id, slot);
@@ -111,7 +114,7 @@ impl<'a> Conversation<'a> {
         self.other = false;
         self.called = false;
         if index == 0 {
-            report.error("first_role", at(0), "the first message is not the user's");
+            report.error("first_role", at(0), "the first message must be a user message");
         }
         let blocks = content_of(message);
         for (inner, block) in blocks.iter().enumerate() {
@@ -123,29 +126,30 @@ impl<'a> Conversation<'a> {
         }
         if blocks.last().is_some_and(is_thinking) {
             let slot = within(index, "content", blocks.len() - 1);
-            report.error("thinking_last", slot, "a message cannot end with thinking");
+            report.error("thinking_last", slot, "an assistant message cannot end with thinking");
         }
     }
 }
 
-/// System text among messages stands behind the user's, and before the model's or at the end.
+/// Lints mid-conversation system text: it must follow a user message, and precede an assistant
+/// message or end the request.
 fn system(report: &mut Report, messages: &[Value], index: usize) {
     let role = |index: usize| messages.get(index).and_then(|it| text(it, "role"));
     if index == 0 {
-        let message = "system text at the beginning belongs into `system`";
+        let message = "system text at the beginning belongs in `system`";
         report.error("system_place", at(index), message);
     } else if role(index - 1) != Some("user")
         || !matches!(role(index + 1), None | Some("assistant"))
     {
-        let message = "system text stands between the user's message and the model's";
+        let message = "system text must be between a user message and an assistant message";
         report.error("system_place", at(index), message);
     } else {
-        let message = "only some models read system text among messages";
+        let message = "only some models accept system text between messages";
         report.warning("system_inline", at(index), message);
     }
 }
 
-/// The model's message at the end is the beginning of its answer.
+/// Lints a trailing assistant message, which prefills the answer.
 fn last(report: &mut Report, request: &Value, messages: &[Value]) {
     let index = messages.len() - 1;
     let thinks = field(request, "thinking").and_then(|it| text(it, "type")) == Some("enabled");
@@ -159,31 +163,31 @@ fn last(report: &mut Report, request: &Value, messages: &[Value]) {
     report.warning(
         "trailing_assistant",
         at(index),
-        "the request ends with the model's message; newer models refuse that",
+        "the request ends with an assistant message; newer models refuse that",
     );
     let blocks = content_of(message);
     let end = blocks.last().filter(|block| text(block, "type") == Some("text"));
     let said = text(message, "content").or_else(|| end.and_then(|block| text(block, "text")));
     // "final assistant content cannot end with trailing whitespace"
     if said.is_some_and(|said| said.ends_with(char::is_whitespace)) {
-        let message = "the text that the model is to go on with ends with white space";
+        let message = "the text to continue ends with whitespace";
         report.error("trailing_whitespace", at(index), message);
     }
     // "When `thinking` is enabled, a final `assistant` message must start with a thinking block"
     if thinks && said.is_some() && !blocks.first().is_some_and(is_thinking) {
-        let message = "with thinking enabled, the model's answer cannot be begun for it";
+        let message = "with thinking enabled, the answer cannot be prefilled";
         report.error("thinking_prefill", at(index), message);
     }
 }
 
-/// While tools are used, the model's last message has to begin with its thinking.
+/// During tool use, the last assistant message must begin with thinking.
 fn thinking_first(report: &mut Report, messages: &[Value]) {
     let last = messages.iter().rposition(|it| text(it, "role") == Some("assistant"));
     let Some(index) = last else { return };
     let blocks = content_of(&messages[index]);
     let calls = blocks.iter().any(|block| text(block, "type") == Some("tool_use"));
     if calls && !blocks.first().is_some_and(is_thinking) {
-        let message = "with thinking enabled, a message with calls begins with thinking";
+        let message = "with thinking enabled, a message with tool calls must begin with thinking";
         report.warning("thinking_first", at(index), message);
     }
 }

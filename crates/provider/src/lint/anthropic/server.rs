@@ -1,4 +1,4 @@
-//! Calls that the provider answers itself: each has its result, in the same message or a later one of the model's.
+//! Lints server-side tool calls: each has a result, in the same or in a later assistant message.
 
 use contextree_json::Value;
 
@@ -30,9 +30,10 @@ pub(super) fn lint(report: &mut Report, messages: &[Value]) {
                 open.push(Call { id, name, message: index, slot });
             } else if kind.ends_with("_tool_result") {
                 let id = text(block, "tool_use_id").unwrap_or_default();
-                // "unexpected `tool_use_id` found in `web_search_tool_result` blocks", anthropics/claude-code#80439
+                // "unexpected `tool_use_id` found in `web_search_tool_result` blocks",
+                // anthropics/claude-code#80439
                 if !seen.contains(id) {
-                    let message = format!("no call `{id}` stands before this result");
+                    let message = format!("no tool call `{id}` precedes this result");
                     report.error("orphan_result", slot, message);
                 }
                 open.retain(|call| call.id != id);
@@ -42,8 +43,8 @@ pub(super) fn lint(report: &mut Report, messages: &[Value]) {
     unanswered(report, messages, &open);
 }
 
-/// A message that the API interrupted is sent back as it is, so its calls have no results yet; nor have those beside calls of tools that
-/// the user answers.
+/// Reports server-side calls without results. A message that the API paused is sent back as it is,
+/// so its calls have no results yet; neither have calls next to client-side tool calls.
 fn unanswered(report: &mut Report, messages: &[Value], open: &[Call<'_>]) {
     let last = messages.iter().rposition(|it| text(it, "role") == Some("assistant"));
     for call in open {
@@ -53,8 +54,9 @@ fn unanswered(report: &mut Report, messages: &[Value], open: &[Call<'_>]) {
         if last == Some(call.message) && interrupted {
             continue;
         }
-        let message = format!("the call `{}` has no result behind it", call.id);
-        // "`web_search` tool use with id `…` was found without a corresponding `web_search_tool_result` block"
+        let message = format!("the tool call `{}` has no result after it", call.id);
+        // "`web_search` tool use with id `…` was found without a corresponding
+        // `web_search_tool_result` block"
         match call.name {
             "web_search" | "web_fetch" => report.error("missing_result", call.slot, message),
             _ => report.warning("missing_result", call.slot, message),

@@ -1,4 +1,5 @@
-//! Settings and tools: numbers in their range, thinking with what it allows, schemas that are objects.
+//! Lints settings and tools: numeric ranges, settings that are incompatible with thinking, and
+//! schemas.
 
 use contextree_json::Value;
 
@@ -6,7 +7,7 @@ use super::super::report::{Report, list, text};
 use super::{content_of, field, whole_warning};
 use crate::{List, Slot};
 
-/// The fewest tokens that the model can think with.
+/// The minimum thinking budget in tokens.
 const LEAST_BUDGET: u64 = 1024;
 
 pub(super) fn lint(report: &mut Report, request: &Value, messages: &[Value]) {
@@ -17,32 +18,32 @@ pub(super) fn lint(report: &mut Report, request: &Value, messages: &[Value]) {
     let is_call = |block: &Value| text(block, "type") == Some("tool_use");
     let calls = messages.iter().any(|message| content_of(message).iter().any(is_call));
     if calls && list(request, "tools").is_empty() {
-        // The API reads it; some of those that pass it on do not.
-        let message = "tools are called, and none is defined";
+        // The API accepts this; some proxies do not.
+        let message = "the conversation has tool calls, but no tool is defined";
         whole_warning(report, "tools_missing", message);
     }
 }
 
 fn numbers(report: &mut Report, request: &Value) {
-    // None at all is how a cache is warmed.
+    // Zero is allowed: it warms the cache.
     if field(request, "max_tokens").is_some_and(|it| it.as_u64().is_none()) {
-        report.whole("setting", "`max_tokens` is a number of tokens");
+        report.whole("setting", "`max_tokens` must be a whole number");
     }
     // "stop_sequences: each stop sequence must contain non-whitespace"
     let blank = |it: &Value| it.as_str().is_some_and(|it| it.trim().is_empty());
     if list(request, "stop_sequences").iter().any(blank) {
-        report.whole("setting", "`stop_sequences` are not white space");
+        report.whole("setting", "a stop sequence cannot be only whitespace");
     }
     for name in ["temperature", "top_p"] {
         let outside = |it: &Value| it.as_f64().is_none_or(|number| !(0.0..=1.0).contains(&number));
         if field(request, name).is_some_and(outside) {
-            report.whole("setting", &format!("`{name}` is between 0 and 1"));
+            report.whole("setting", &format!("`{name}` must be between 0 and 1"));
         }
     }
 }
 
-/// "Thinking isn't compatible with temperature or top_k modifications as well as forced tool use" (the guide to extended thinking).
-/// Where the model decides how much it thinks, only some of them say so.
+/// "Thinking isn't compatible with temperature or top_k modifications as well as forced tool use"
+/// (the guide to extended thinking). With adaptive thinking, only some models refuse it.
 fn thinking(report: &mut Report, request: &Value) {
     let Some(thinking) = field(request, "thinking") else { return };
     let adaptive = match text(thinking, "type") {
@@ -55,14 +56,14 @@ fn thinking(report: &mut Report, request: &Value) {
         false => report.whole("thinking_settings", message),
     };
     if field(request, "temperature").is_some_and(|it| it.as_f64() != Some(1.0)) {
-        refuse("with thinking, `temperature` is 1");
+        refuse("with thinking enabled, `temperature` must be 1");
     }
     if field(request, "top_k").is_some() {
-        refuse("with thinking, there is no `top_k`");
+        refuse("with thinking enabled, `top_k` is not allowed");
     }
     let choice = field(request, "tool_choice").and_then(|it| text(it, "type"));
     if matches!(choice, Some("any" | "tool")) {
-        refuse("with thinking, no tool can be forced");
+        refuse("with thinking enabled, a tool cannot be forced");
     }
     if !adaptive {
         budget(report, request, thinking);
@@ -71,16 +72,17 @@ fn thinking(report: &mut Report, request: &Value) {
 
 fn budget(report: &mut Report, request: &Value, thinking: &Value) {
     let Some(budget) = field(thinking, "budget_tokens").and_then(Value::as_u64) else {
-        report.whole("thinking_budget", "enabled thinking has `budget_tokens`");
+        report.whole("thinking_budget", "enabled thinking needs `budget_tokens`");
         return;
     };
     if budget < LEAST_BUDGET {
-        report.whole("thinking_budget", "`budget_tokens` is 1024 or more");
+        report.whole("thinking_budget", "`budget_tokens` must be at least 1024");
     }
-    // "`max_tokens` must be greater than `thinking.budget_tokens`"; between calls the model may think longer, if a header says so.
+    // "`max_tokens` must be greater than `thinking.budget_tokens`"; interleaved thinking, enabled
+    // by a header, may exceed it.
     let most = field(request, "max_tokens").and_then(Value::as_u64);
     if most.is_some_and(|most| most <= budget) {
-        let message = "`budget_tokens` is less than `max_tokens`";
+        let message = "`budget_tokens` must be less than `max_tokens`";
         match list(request, "tools") {
             [] => report.whole("thinking_budget", message),
             _ => whole_warning(report, "thinking_budget", message),
@@ -97,13 +99,13 @@ fn tools(report: &mut Report, request: &Value) {
             function(report, tool, slot);
         }
         if deferred(tool) && field(tool, "cache_control").is_some() {
-            let message = "a tool that is loaded later cannot have a breakpoint";
+            let message = "a tool with deferred loading cannot have a breakpoint";
             report.error("defer_loading", slot, message);
         }
     }
     // "At least one tool must be non-deferred" (the guide to tool search).
     if !tools.is_empty() && tools.iter().all(deferred) {
-        report.whole("defer_loading", "one tool at least is not loaded later");
+        report.whole("defer_loading", "at least one tool must not have deferred loading");
     }
 }
 
@@ -114,31 +116,33 @@ fn function(report: &mut Report, tool: &Value, slot: Slot) {
     }
     let schema = field(tool, "input_schema").filter(|it| it.as_object().is_some());
     if schema.and_then(|schema| text(schema, "type")) != Some("object") {
-        report.error("tool_schema", slot, "`input_schema` is an object of the type `object`");
+        report.error("tool_schema", slot, "`input_schema` must be a schema of type `object`");
     }
     // "input_schema does not support oneOf, allOf, or anyOf at the top level"
     let choice = |name: &&&str| schema.is_some_and(|schema| field(schema, name).is_some());
     if let Some(name) = ["oneOf", "allOf", "anyOf"].iter().find(choice) {
-        report.error("tool_schema", slot, format!("`input_schema` has `{name}` at the top"));
+        report.error("tool_schema", slot, format!("`input_schema` has `{name}` at the top level"));
     }
 }
 
-/// "tool_choice may only be specified while providing tools"; one that is named is defined.
+/// Lints `tool_choice`: "tool_choice may only be specified while providing tools", and a named tool
+/// must be defined.
 fn tool_choice(report: &mut Report, request: &Value) {
     let Some(choice) = field(request, "tool_choice") else { return };
     let tools = list(request, "tools");
     if tools.is_empty() {
         if field(request, "mcp_servers").is_none() {
-            report.whole("tool_choice", "there are no tools to choose from");
+            report.whole("tool_choice", "`tool_choice` is set, but no tool is defined");
         }
         return;
     }
     if text(choice, "type") == Some("tool") {
         let name = text(choice, "name").unwrap_or_default();
-        // Sets of tools do not say what is in them.
+        // Toolsets do not list the tools they contain.
         let sets = tools.iter().any(|tool| text(tool, "name").is_none());
         if !sets && !tools.iter().any(|tool| text(tool, "name") == Some(name)) {
-            report.whole("tool_choice", &format!("there is no tool `{name}`"));
+            report
+                .whole("tool_choice", &format!("`tool_choice` names the undefined tool `{name}`"));
         }
     }
 }

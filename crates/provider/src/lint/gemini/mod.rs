@@ -1,6 +1,7 @@
-//! Gemini: a user at the beginning, as many responses as calls directly behind them, no empty part.
+//! Lints requests for Gemini: the first content is the user's, calls are followed by as many
+//! responses, and no part is empty.
 //!
-//! Names are read in either spelling, and what is null is not there: the API sees no difference.
+//! Names are read in either spelling, and null fields count as missing, as in the API.
 
 mod parts;
 mod responses;
@@ -13,7 +14,7 @@ use super::finding::{Finding, Severity};
 use super::report::{Report, at, within};
 use crate::gemini::get;
 
-/// Returns the conversation; the SDK takes a single content for a list of one.
+/// Returns the conversation. The SDK accepts a single content in place of a list.
 pub(super) fn contents(contents: &Value) -> Option<&[Value]> {
     match contents {
         Value::Array(contents) => Some(contents),
@@ -29,23 +30,23 @@ pub(super) fn lint(report: &mut Report, request: &Value, contents: &[Value]) {
     for (index, content) in contents.iter().enumerate() {
         let role = role_of(content);
         if !matches!(role, "user" | "model" | "function" | "tool") {
-            report.error("unknown_role", at(index), format!("`{role}` is no role"));
+            report.error("unknown_role", at(index), format!("unknown role `{role}`"));
         }
         let parts = parts_of(content);
         if parts.is_empty() && content.as_str().is_none_or(str::is_empty) {
-            report.error("empty_content", at(index), "the content has no part");
+            report.error("empty_content", at(index), "the content has no parts");
         }
         let calls = parts.iter().any(|part| field(part, "functionCall").is_some());
         if role == "model" {
             responses.close(report);
             match before {
-                None => report.error("first_role", at(0), "the first content is not the user's"),
+                None => report.error("first_role", at(0), "the first content must be the user's"),
                 Some("model") if calls => {
-                    let message = "a call comes directly behind a message of the user";
+                    let message = "a function call must directly follow a user content";
                     report.error("alternation", at(index), message);
                 }
                 Some("model") => {
-                    report.warning("alternation", at(index), "two contents of the model in a row");
+                    report.warning("alternation", at(index), "two model contents in a row");
                 }
                 _ => {}
             }
@@ -63,23 +64,23 @@ pub(super) fn lint(report: &mut Report, request: &Value, contents: &[Value]) {
     responses.close(report);
     if before == Some("model") {
         let last = contents.len() - 1;
-        let message = "the request ends with the model's content; some models refuse that";
+        let message = "the request ends with a model content; some models refuse that";
         report.warning("trailing_assistant", at(last), message);
     }
     signatures(report, request, contents);
 }
 
-/// Returns a field in either spelling, if it is not null.
+/// Returns a field in either spelling, unless it is null.
 fn field<'a>(value: &'a Value, name: &str) -> Option<&'a Value> {
     value.as_object().and_then(|object| get(object, name))
 }
 
-/// Returns a text in either spelling.
+/// Returns a string field in either spelling.
 fn text<'a>(value: &'a Value, name: &str) -> Option<&'a str> {
     field(value, name)?.as_str()
 }
 
-/// Returns a list in either spelling; one is a list of one.
+/// Returns a list in either spelling; a single value is a list of one.
 fn list<'a>(value: &'a Value, name: &str) -> &'a [Value] {
     match field(value, name) {
         Some(Value::Array(list)) => list,
@@ -88,7 +89,7 @@ fn list<'a>(value: &'a Value, name: &str) -> &'a [Value] {
     }
 }
 
-/// Notes something about the request as a whole that only some models refuse.
+/// Reports a problem of the whole request that only some models refuse.
 fn whole_warning(report: &mut Report, code: &'static str, message: &str) {
     let (message, path) = (message.to_owned(), String::new());
     let severity = Severity::Warning;
@@ -99,7 +100,7 @@ fn role_of(content: &Value) -> &str {
     text(content, "role").unwrap_or("user")
 }
 
-/// Returns the parts of a content; a part in its place is its only one.
+/// Returns the parts of a content; a single part may replace the list.
 fn parts_of(content: &Value) -> &[Value] {
     let Some(object) = content.as_object() else { return &[] };
     match object.contains_key("parts") || object.contains_key("role") {
@@ -108,8 +109,8 @@ fn parts_of(content: &Value) -> &[Value] {
     }
 }
 
-/// "Function call is missing a thought_signature in functionCall parts": of a turn that is not over, each step's first call has one
-/// (envoyproxy/ai-gateway#2366). Models before the third do without.
+/// "Function call is missing a thought_signature in functionCall parts": in the current turn, the
+/// first call of each step needs one (envoyproxy/ai-gateway#2366). Models before Gemini 3 do not.
 fn signatures(report: &mut Report, request: &Value, contents: &[Value]) {
     if !text(request, "model").is_some_and(|model| model.contains("gemini-3")) {
         return;
@@ -125,7 +126,11 @@ fn signatures(report: &mut Report, request: &Value, contents: &[Value]) {
         let Some(inner) = parts.iter().position(is_call) else { continue };
         if field(&parts[inner], "thoughtSignature").is_none() {
             let slot = within(index, "parts", inner);
-            report.warning("thought_signature", slot, "the call has no `thoughtSignature`");
+            report.warning(
+                "thought_signature",
+                slot,
+                "the function call has no `thoughtSignature`",
+            );
         }
     }
 }

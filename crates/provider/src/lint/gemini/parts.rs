@@ -1,4 +1,4 @@
-//! Parts: each is one thing, and has what that needs.
+//! Lints parts: each has exactly one kind of data, with the fields it needs.
 
 use contextree_json::Value;
 
@@ -6,7 +6,7 @@ use super::super::report::Report;
 use super::{field, text};
 use crate::Slot;
 
-/// What a part can be.
+/// The fields that hold the data of a part.
 const DATA: [&str; 9] = [
     "text",
     "inlineData",
@@ -19,7 +19,7 @@ const DATA: [&str; 9] = [
     "toolResponse",
 ];
 
-/// What is said about a part.
+/// The fields that describe a part.
 const ABOUT: [&str; 10] = [
     "thought",
     "thoughtSignature",
@@ -40,7 +40,7 @@ pub(super) fn part(report: &mut Report, role: &str, part: &Value, slot: Slot) {
             report.error("media", slot, "the data has no `mimeType`");
         }
         if text(data, "data").is_none_or(str::is_empty) {
-            report.error("media", slot, "there is no data");
+            report.error("media", slot, "the inline data is empty");
         }
     }
     if let Some(file) = field(part, "fileData")
@@ -50,24 +50,28 @@ pub(super) fn part(report: &mut Report, role: &str, part: &Value, slot: Slot) {
     }
     if let Some(call) = field(part, "functionCall") {
         if role != "model" {
-            report.error("content_type", slot, "only the model can call");
+            report.error("content_type", slot, "only a model content can contain a function call");
         }
         if text(call, "name").is_none_or(str::is_empty) {
-            report.error("tool_name", slot, "the call has no name");
+            report.error("tool_name", slot, "the function call has no name");
         }
         if field(call, "args").is_some_and(|it| it.as_object().is_none()) {
-            report.error("arguments", slot, "`args` is an object");
+            report.error("arguments", slot, "`args` must be an object");
         }
     }
     if let Some(response) = field(part, "functionResponse") {
         if role == "model" {
-            report.error("content_type", slot, "only the user can answer a call");
+            report.error(
+                "content_type",
+                slot,
+                "a model content cannot contain a function response",
+            );
         }
         if text(response, "name").is_none_or(str::is_empty) {
-            report.error("tool_name", slot, "the response has no name");
+            report.error("tool_name", slot, "the function response has no name");
         }
         if field(response, "response").is_none_or(|it| it.as_object().is_none()) {
-            report.error("arguments", slot, "`response` is an object");
+            report.error("arguments", slot, "`response` must be an object");
         }
     }
 }
@@ -86,8 +90,8 @@ fn one_thing(report: &mut Report, part: &Value, slot: Slot) {
     if (count == 0 && !unknown) || (text(part, "text") == Some("") && count == 1 && !signed) {
         report.error("empty_content", slot, "the part is empty");
     } else if count == 0 {
-        report.warning("block_type", slot, "the part is nothing that is known");
+        report.warning("block_type", slot, "the part has no known kind of data");
     } else if count > 1 {
-        report.error("content_type", slot, "a part is one thing only");
+        report.error("content_type", slot, "a part must have exactly one kind of data");
     }
 }

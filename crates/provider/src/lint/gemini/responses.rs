@@ -1,6 +1,7 @@
-//! Calls and their responses.
+//! Lints function calls and their responses.
 //!
-//! "Please ensure that function response turn comes immediately after a function call turn", and that it has as many parts.
+//! "Please ensure that function response turn comes immediately after a function call turn", and
+//! that it has as many parts.
 
 use std::collections::BTreeSet;
 
@@ -10,23 +11,23 @@ use super::super::report::Report;
 use super::{field, text};
 use crate::Slot;
 
-/// A call that waits for its response.
+/// A call without a response so far.
 struct Call<'a> {
     id: Option<&'a str>,
     name: &'a str,
     slot: Slot,
 }
 
-/// What waits, and what was said so far.
+/// The calls without responses, and the state of the conversation.
 #[derive(Default)]
 pub(super) struct Responses<'a> {
     open: Vec<Call<'a>>,
-    /// The content in which a call was answered first.
+    /// The content with the first response to the pending calls.
     answered_in: Option<usize>,
-    /// Ids and names of responses that said that they go on.
+    /// Ids and names of responses that announced a continuation.
     going_on: Vec<(Option<&'a str>, &'a str)>,
     seen: BTreeSet<&'a str>,
-    /// The content of the ids that were seen last.
+    /// The content in which `ids` were seen last.
     calls_in: Option<usize>,
     ids: BTreeSet<&'a str>,
 }
@@ -47,8 +48,9 @@ impl<'a> Responses<'a> {
             self.ids.clear();
         }
         if let Some(id) = text(call, "id") {
-            let message = format!("the id `{id}` was used before");
-            // Beside each other, responses could not tell them apart; further up, nobody looks any more.
+            let message = format!("duplicate function call id `{id}`");
+            // Within one content, responses could not be matched to their calls; in earlier
+            // contents, it does not matter.
             if !self.ids.insert(id) {
                 report.error("duplicate_call_id", slot, message);
             } else if !self.seen.insert(id) {
@@ -69,18 +71,19 @@ impl<'a> Responses<'a> {
         match found.map(|found| self.open.remove(found)) {
             Some(call) => {
                 if call.name != name {
-                    let message = format!("it answers a call of `{}`, not of `{name}`", call.name);
+                    let message =
+                        format!("the response is named `{name}`, but its call is `{}`", call.name);
                     report.warning("response_name", slot, message);
                 }
                 if self.answered_in.is_some_and(|first| first != index) {
-                    let message = "the responses to calls of one content stand in two";
+                    let message = "the responses to the calls of one content are in two contents";
                     report.warning("result_split", slot, message);
                 }
                 self.answered_in.get_or_insert(index);
             }
             None if self.going_on.iter().any(|(id, name)| same(*id, name)) => {}
             None => {
-                let message = format!("no call of `{name}` waits for this response");
+                let message = format!("no open function call `{name}` for this response");
                 report.error("orphan_result", slot, message);
             }
         }
@@ -89,18 +92,18 @@ impl<'a> Responses<'a> {
         }
     }
 
-    /// Says that a content of the user is over; one that answers nothing ends the turn of the responses.
+    /// Ends a user content. One without a response ends the turn of responses.
     pub(super) fn end_of_content(&mut self, report: &mut Report, index: usize) {
         if self.answered_in.is_none() && self.calls_in.is_some_and(|calls| calls < index) {
             self.close(report);
         }
     }
 
-    /// Says that responses can come no more.
+    /// Ends the span in which responses are accepted.
     pub(super) fn close(&mut self, report: &mut Report) {
         self.answered_in = None;
         for call in std::mem::take(&mut self.open) {
-            let message = format!("the call of `{}` has no response behind it", call.name);
+            let message = format!("the function call `{}` has no response after it", call.name);
             report.error("missing_result", call.slot, message);
         }
     }

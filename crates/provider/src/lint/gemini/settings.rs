@@ -1,4 +1,4 @@
-//! Everything but the conversation: tools, system text, what a cache has already.
+//! Lints everything but the conversation: tools, system instruction, cached content.
 
 use contextree_json::Value;
 
@@ -12,7 +12,7 @@ const FUNCTIONS: &str = "functionDeclarations";
 pub(super) fn lint(report: &mut Report, request: &Value) {
     let mut names = Vec::new();
     for (index, tool) in entries(request, "tools").iter().enumerate() {
-        // In the usual spelling, all tools' names were looked at already.
+        // Tool names in the usual spelling were checked already.
         let seen = tool.get(FUNCTIONS).is_some();
         for (inner, function) in list(tool, FUNCTIONS).iter().enumerate() {
             let inner = Some((FUNCTIONS, inner as u32));
@@ -31,13 +31,13 @@ fn declaration(report: &mut Report, function: &Value, slot: Slot, seen: bool) {
     match text(function, "name") {
         None | Some("") => report.error("tool_name", slot, "the function has no name"),
         Some(name) if !seen && !fits_name(name, Provider::Gemini) => {
-            report.error("tool_name", slot, format!("`{name}` is no name of a function"));
+            report.error("tool_name", slot, format!("`{name}` is not a valid function name"));
         }
         Some(_) => {}
     }
     if field(function, "parameters").is_some() && field(function, "parametersJsonSchema").is_some()
     {
-        let message = "there is one of `parameters` and `parametersJsonSchema`";
+        let message = "`parameters` and `parametersJsonSchema` exclude each other";
         report.error("tool_schema", slot, message);
     }
 }
@@ -50,7 +50,7 @@ fn system(report: &mut Report, request: &Value) {
     let bare = text(instruction, "text").is_some();
     let parts = if bare { std::slice::from_ref(instruction) } else { list(instruction, "parts") };
     if parts.is_empty() {
-        report.whole("empty_content", "the system instruction has no part");
+        report.whole("empty_content", "the system instruction has no parts");
     }
     for (index, part) in parts.iter().enumerate() {
         let slot = Slot { list: List::System, index: index as u32, inner: None };
@@ -60,7 +60,8 @@ fn system(report: &mut Report, request: &Value) {
     }
 }
 
-/// "CachedContent can not be used with GenerateContent request setting system_instruction, tools or tool_config."
+/// "CachedContent can not be used with GenerateContent request setting system_instruction, tools or
+/// tool_config."
 fn cached(report: &mut Report, request: &Value) {
     if field(request, "cachedContent").is_none() {
         return;
@@ -68,13 +69,14 @@ fn cached(report: &mut Report, request: &Value) {
     for name in ["systemInstruction", "tools", "toolConfig"] {
         let empty = |it: &Value| it.as_array().is_some_and(<[Value]>::is_empty);
         if field(request, name).is_some_and(|it| !empty(it)) {
-            let message = format!("with `cachedContent`, `{name}` is in the cache");
+            let message = format!("`{name}` cannot be combined with `cachedContent`");
             report.whole("cached_content", &message);
         }
     }
 }
 
-/// Functions are allowed by name only where one has to be called (the reference of `FunctionCallingConfig`).
+/// `allowedFunctionNames` needs a mode that forces a call (the reference of
+/// `FunctionCallingConfig`).
 fn choice(report: &mut Report, request: &Value, names: &[&str]) {
     let config = field(request, "toolConfig").and_then(|it| field(it, "functionCallingConfig"));
     let Some(config) = config else { return };
@@ -84,14 +86,18 @@ fn choice(report: &mut Report, request: &Value, names: &[&str]) {
     }
     match text(config, "mode") {
         Some("AUTO" | "NONE") => {
-            let message = "`allowedFunctionNames` are for the mode `ANY`";
+            let message = "`allowedFunctionNames` requires the mode `ANY`";
             report.whole("tool_choice", message);
         }
         Some("ANY" | "VALIDATED") => {}
-        _ => whole_warning(report, "tool_choice", "`allowedFunctionNames` have no mode"),
+        _ => whole_warning(report, "tool_choice", "`allowedFunctionNames` is set without a mode"),
     }
     let unknown = allowed.iter().filter_map(Value::as_str).find(|it| !names.contains(it));
     if let Some(name) = unknown {
-        whole_warning(report, "tool_choice", &format!("there is no function `{name}`"));
+        whole_warning(
+            report,
+            "tool_choice",
+            &format!("`allowedFunctionNames` names the undefined function `{name}`"),
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! Builds `classes.bin`: one class for every character, as a table of two stages (see `data/README.md`).
+//! Builds `classes.bin`: one class for every character, as a table of two stages (see
+//! `data/README.md`).
 
 use regex_syntax::hir::{Class, HirKind};
 
@@ -6,7 +7,8 @@ type Failure = Box<dyn std::error::Error>;
 
 const CHARACTERS: usize = 0x11_0000;
 
-/// The classes and their numbers, the same as in `src/class.rs`. Every other character has number 0.
+/// The classes and their numbers, the same as in `src/class.rs`. Every other character has number
+/// 0.
 const CLASSES: [(&str, u8); 7] = [
     (r"[\p{Lu}\p{Lt}]", 1),
     (r"\p{Ll}", 2),
@@ -27,7 +29,7 @@ pub(crate) fn table() -> Result<Vec<u8>, Failure> {
         };
         for range in class.ranges() {
             for slot in &mut classes[range.start() as usize..=range.end() as usize] {
-                // A line break is white space as well; no other two classes overlap.
+                // A line break is also whitespace; no other classes overlap.
                 if *slot != 0 && number != 7 {
                     return Err(format!("{pattern} overlaps another class").into());
                 }

@@ -1,6 +1,7 @@
-//! The checked-in files in `data/` against the sources they are made from.
+//! Compares the checked-in files in `data/` with the sources from which they are made.
 //!
-//! With `CONTEXTREE_UPDATE` set, the test writes the files instead of comparing them: `cargo xtask tokens --write`.
+//! With `CONTEXTREE_UPDATE` set, the test writes the files instead of comparing them: `cargo xtask
+//! tokens --write`.
 #![expect(clippy::disallowed_methods, reason = "the switch is an environment variable")]
 
 mod classes;
@@ -9,7 +10,7 @@ mod vocabularies;
 use std::path::Path;
 
 #[test]
-fn data_files_equal_what_their_sources_give() {
+fn data_files_equal_their_sources() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("data");
     let update = std::env::var("CONTEXTREE_UPDATE").is_ok();
     let classes = ("classes.bin", classes::table().unwrap());

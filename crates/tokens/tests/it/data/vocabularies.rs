@@ -4,7 +4,8 @@ use tiktoken_rs::CoreBPE;
 
 type Failure = Box<dyn std::error::Error>;
 
-/// Returns the name and the bytes of every vocabulary file. `r50k_base` needs no file: it is the beginning of `p50k_base`.
+/// Returns the name and the bytes of every vocabulary file. `r50k_base` needs no file: it is the
+/// beginning of `p50k_base`.
 pub(crate) fn all() -> Result<[(&'static str, Vec<u8>); 3], Failure> {
     let p50k = tokens(&tiktoken_rs::p50k_base()?, 50_281);
     let r50k = tokens(&tiktoken_rs::r50k_base()?, 50_256);
