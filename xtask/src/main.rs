@@ -2,6 +2,7 @@
 
 mod bench;
 mod conformance;
+mod example;
 mod format;
 mod fuzz;
 mod map;
@@ -27,6 +28,7 @@ const USAGE: &str = "usage: cargo xtask test              every check and every 
        cargo xtask format            digests by a reader in another language
        cargo xtask tokens            token counts by another library
        cargo xtask providers         rendered requests, judged by the types of the official SDKs
+       cargo xtask example           builds and runs examples/agent, a program outside the workspace
        cargo xtask tidy              what the house style asks of files
        cargo xtask conformance [--check]   the table docs/conformance.md";
 
@@ -48,6 +50,7 @@ fn main() -> ExitCode {
         ["format"] => format::check(&root()),
         ["tokens"] => tokens::check(&root()),
         ["providers"] => providers::check(&root()),
+        ["example"] => example::run(&root()),
         ["tidy"] => tidy::check(&root()),
         ["conformance"] => conformance::write(&root()),
         ["conformance", "--check"] => conformance::check(&root()),

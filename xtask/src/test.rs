@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::{conformance, fuzz, map, setup, tidy};
+use crate::{conformance, example, fuzz, map, setup, tidy};
 
 /// How long each fuzz target of the selector language runs here; `cargo xtask fuzz` runs as long as one likes.
 const FUZZ_SECONDS: u32 = 15;
@@ -39,6 +39,10 @@ pub(crate) fn run(root: &Path) -> Result<String, String> {
     cargo(root, "heap of a snapshot", &heap, &[])?;
     let tour = ["run", "--release", "--quiet", "--package", "contextree", "--example", "tour"];
     cargo(root, "the guided tour", &tour, &[])?;
+    let facade = ["test", "--quiet", "--package", "contextree", "--all-features"];
+    cargo(root, "the crate `contextree` with all features", &facade, &[])?;
+    say("a program outside the workspace");
+    example::run(root)?;
     say(&format!("fuzz targets of the selector language, {FUZZ_SECONDS} s each"));
     say(&fuzz::smoke(root, FUZZ_SECONDS)?);
     let quickstart = ["run", "--release", "--quiet", "--", "quickstart"];

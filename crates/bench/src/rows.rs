@@ -2,8 +2,10 @@
 
 use std::hint::black_box;
 
+use contextree::canon::Limits;
+use contextree::canon::thread::ThreadRenderer;
 use contextree::json::{Object, Value};
-use contextree::{Context, ContextOptions, Limits, Profile, SnapshotAddress, ThreadRenderer};
+use contextree::{Context, ContextOptions, Profile, SnapshotAddress};
 use sha2::{Digest, Sha256};
 
 use crate::measure::{Row, compare, time};
@@ -276,7 +278,7 @@ fn hash(length: usize, bar: f64, scale: Scale) -> Row {
         || {
             time(times, || {
                 for _ in 0..times {
-                    black_box(contextree::content_hash_of_document(black_box(&node)));
+                    black_box(contextree::canon::content_hash_of_document(black_box(&node)));
                 }
             })
         },

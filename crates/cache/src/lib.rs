@@ -47,8 +47,3 @@ pub use reason::Reason;
 pub use rendered::{Rendered, SpanError};
 pub use report::{Break, Extent, Report, compare};
 pub use rules::CacheRules;
-
-/// The examples of the page run as tests.
-#[cfg(doctest)]
-#[doc = include_str!("../../../docs/tokens.md")]
-struct Page;

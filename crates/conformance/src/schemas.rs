@@ -1,8 +1,11 @@
 //! `schemas.json` against the engine: names, shapes and orders that are no cases.
 
+use contextree::canon::SPEC_VERSION;
+use contextree::engine::Reason;
+use contextree::tree::Header;
 use contextree::{
-    AttemptStart, AttemptStatus, Class, Context, Edit, Header, NewNode, OpError, Place, Reason,
-    Region, SPEC_VERSION, Snapshot, SnapshotAddress,
+    AttemptStart, AttemptStatus, Class, Context, Edit, NewNode, OpError, Place, Region, Snapshot,
+    SnapshotAddress,
 };
 use contextree_json::{Object, Value, parse};
 

@@ -5,9 +5,10 @@
 
 use std::error::Error;
 
+use contextree::canon::thread::ThreadRenderer;
 use contextree::{
     Class, CommitOptions, Context, Limit, MeasureName, NewNode, NodeRef, Place, Policy, Profile,
-    SnapshotAddress, ThreadRenderer, TreeRef,
+    SnapshotAddress, TreeRef,
 };
 
 fn main() -> Result<(), Box<dyn Error>> {

@@ -1,65 +1,122 @@
-//! Contextree: the memory that an agent's model sees, kept as a deterministic, versioned tree.
+//! The context engine for LLM agents: what the model sees, kept as a deterministic, versioned tree.
 //!
+//! This crate is for programs that call models and want to know, store and control what each call is sent. It is the only crate
+//! to depend on; the others are its parts. The steps:
+//!
+//! 1. [`open`] a [`Store`]: a SQLite file, a PostgreSQL database, or memory. Each context in it has a name.
+//! 2. A [`Session`] reads one context and changes it in durable steps. Add [`user`] messages, [`tool_call`]s, [`document`]s with a
+//!    ttl to the turn in progress ([`Place::head`]).
+//! 3. A commit expires and prunes what a [`Policy`] or a budget says, seals the turn and makes one immutable [`Snapshot`].
+//! 4. Render the snapshot as the request of a model provider (`provider`), and count its tokens (`tokens`).
+//! 5. Ask the past: [`Session::select`](Session#method.select), [`Session::diff`](Session#method.diff), forks.
+//!
+#![cfg_attr(feature = "providers", doc = "```")]
+#![cfg_attr(not(feature = "providers"), doc = "```ignore")]
+//! use contextree::provider::{Provider, RenderOptions, render};
+//! use contextree::{ContextSettings, Error, Place, SnapshotAddress};
+//! use contextree::{assistant, document, system, tool_call, tool_result, user};
+//!
+//! // `agent.db` would be a file.
+//! let store = contextree::open("memory:")?;
+//! let mut session = store.create("weather", &ContextSettings::default())?;
+//!
+//! // The first turn, in one durable step. The forecast survives one commit.
+//! session.update(|context| {
+//!     context.add(Place::system(), system("You are a weather bot."))?;
+//!     context.add(Place::head(), user("Will it rain in Oslo?"))?;
+//!     context.add(Place::head(), tool_call("call-1", "forecast", r#"{"city":"Oslo"}"#))?;
+//!     context.add(Place::head(), tool_result("call-1", "rain from 14:00"))?;
+//!     context.add(Place::at("^ah", 1), document("Forecast: rain, 8 degrees", 1))?;
+//!     context.commit()?;
+//!     Ok::<_, Error>(())
+//! })?;
+//!
+//! // What the model is sent.
+//! let head = session.snapshot(SnapshotAddress::Back(0))?;
+//! let request = render(head.view(), Provider::Anthropic, &RenderOptions::for_model("claude"))?;
+//! assert!(String::from_utf8_lossy(&request.bytes).contains(r#""name":"forecast""#));
+//!
+//! // The second turn. The report names what expired.
+//! let report = session.update(|context| {
+//!     context.add(Place::head(), assistant("Yes, from two o'clock on."))?;
+//!     Ok::<_, Error>(context.commit()?)
+//! })?;
+//! assert_eq!(report.expired.len(), 1);
+//!
+//! // The first request can be rendered again, and compared.
+//! let diff = session.diff(SnapshotAddress::Cycle(1), SnapshotAddress::Cycle(2))?;
+//! assert_eq!(diff.removed, report.expired);
+//! assert!(session.select("@c1 .block[kind='document']")?.nodes().is_some());
+//! # Ok::<(), Error>(())
 //! ```
-//! use contextree::{Context, NewNode, Place, SnapshotAddress};
 //!
-//! let mut context = Context::new();
-//! context.add(Place::system(), NewNode::text("You are a weather bot.").role("system"))?;
+//! # Errors
 //!
-//! // First turn: the question, and a document that survives one commit.
-//! context.add(Place::head(), NewNode::text("Will it rain in Oslo?").role("user"))?;
-//! context.add(Place::at("^ah", 1), NewNode::text("Forecast: rain").role("tool").ttl(1))?;
-//! context.commit()?;
+//! Every function of this crate returns [`Error`], and every error type of its parts converts into it with `?`. [`Code`] lists all
+//! stable codes.
 //!
-//! // Second turn. The forecast expires with it.
-//! context.add(Place::head(), NewNode::text("And tomorrow?").role("user"))?;
-//! let report = context.commit()?;
-//! assert_eq!(report.expired, ["block:1.3"]);
+//! # Features
 //!
-//! // What changed, and what the model saw before: nothing is ever lost.
-//! let diff = context.diff(SnapshotAddress::Back(1), SnapshotAddress::Back(0))?;
-//! assert_eq!(diff.removed, ["block:1.3"]);
-//! let before = context.snapshot(SnapshotAddress::Cycle(1))?;
-//! assert!(String::from_utf8(before.thread())?.contains("Forecast: rain"));
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
+//! | feature | default | what |
+//! |---|---|---|
+//! | `sqlite` | yes | stores in a SQLite file |
+//! | `postgres` | | stores in a PostgreSQL database |
+//! | `providers` | yes | `provider`: render and lint requests, read answers |
+//! | `import` | | `import`: requests and agent logs, read into contexts |
+//! | `tokens` | | `tokens`, `budget`, `cache`: token counts, budgets, prompt-cache reports |
+//! | `serde_json` | | `From` between [`json::Value`] and `serde_json::Value` |
 //!
-//! Start with [`Context`]. The rules of all operations are in `docs/operations.md`, the formats in `docs/format.md`.
+//! # Modules
+//!
+//! The names that most programs need are here. Everything else is in a module, by the part it comes from: [`store`], [`engine`],
+//! [`selector`], [`query`], [`tree`], [`canon`] (formats and hashes), [`json`], and those of the features.
+//!
+//! The rules of all operations are in `docs/operations.md`, the formats in `docs/format.md`.
 
-pub use contextree_canon::thread::{
-    ThreadRenderer, blocks, default_role, thread, thread_of_turn, thread_positions,
-};
-pub use contextree_canon::{
-    DocumentError, Hash, InvalidContent, Issue, Limits, Profile, SPEC_VERSION, content_hash,
-    content_hash_of_bytes, content_hash_of_document, hashed_text, node_digest, order_siblings,
-    reference_bytes_of_document,
-};
+mod clock;
+mod error;
+mod nodes;
+mod open;
+
+// Open a store, and its contexts.
+pub use clock::SystemClock;
+pub use contextree_store::{ContextRow, ContextSettings, Session, Store, StoreError, StoreOptions};
+pub use open::{open, open_with};
+
+// Write: operations and commits.
 pub use contextree_engine::{
-    Attempt, AttemptError, AttemptStart, AttemptStatus, BatchError, Clock, CommitError,
-    CommitOptions, CommitReport, Compaction, Context, ContextOptions, Cue, Deferred, DiffError,
-    Edit, FlatLogError, HistoryError, Holder, IdRequest, IdRole, IdSource, Limit, Liveness,
-    LivenessProbe, LogicalClock, Measure, MeasureName, NewNode, Op, OpError, Operation, Outcome,
-    Place, Policy, PolicyError, PreparedNode, Preview, Pruned, ReadableIds, Reason, Reference,
-    Snapshot, SnapshotAddress, SnapshotError, Unmet, Warning, WriteError, Writer, Zone,
-    prune_order,
+    CommitError, CommitOptions, CommitReport, Context, ContextOptions, Edit, NewNode, Op, OpError,
+    Outcome, Place, WriteError, Zone,
 };
-pub use contextree_json as json;
-pub use contextree_query as query;
-pub use contextree_query::{Answer, Explanation, QueryError, RangeDiff, SelectOptions, Selection};
-pub use contextree_selector::Edition;
-pub use contextree_tree::diff;
-pub use contextree_tree::{
-    Body, Class, Content, Header, Log, NodeKey, NodeRef, Region, Scalar, Tree, TreeRef, Vocabulary,
-};
+pub use nodes::{assistant, document, image, system, tool, tool_call, tool_result, user};
 
+// Budgets and policies.
+pub use contextree_engine::{Holder, Limit, MeasureName, Policy};
+
+// Model calls.
+pub use contextree_engine::{Attempt, AttemptStart, AttemptStatus};
+
+// Read: snapshots, selectors, diffs, nodes.
+pub use contextree_canon::thread::thread;
+pub use contextree_canon::{DocumentError, Hash, Profile, content_hash};
+pub use contextree_engine::{HistoryError, Snapshot, SnapshotAddress, SnapshotError};
+pub use contextree_query::{Answer, SelectOptions, Selection};
+pub use contextree_selector::{Edition, parse};
+pub use contextree_tree::{Class, Content, NodeRef, Region, Tree, TreeRef, Vocabulary, diff};
+
+// Times and ids from outside.
+pub use contextree_engine::{Clock, IdSource, LogicalClock};
+
+// Errors.
+pub use error::{Code, Error, Kind, Location, Result};
+
+// Everything else, by part.
 pub use contextree_canon as canon;
 pub use contextree_engine as engine;
+pub use contextree_json as json;
+pub use contextree_query as query;
 pub use contextree_selector as selector;
-pub use contextree_selector::parse;
 pub use contextree_store as store;
-pub use contextree_store::{
-    ContextRow, ContextSettings, ReadError, Session, Store, StoreError, StoreOptions,
-};
 pub use contextree_tree as tree;
 
 #[cfg(feature = "tokens")]
@@ -74,14 +131,15 @@ pub use contextree_provider as provider;
 pub use contextree_store_postgres as postgres;
 #[cfg(feature = "tokens")]
 pub use contextree_tokens as tokens;
-
-mod clock;
-mod open;
-
-pub use clock::SystemClock;
-pub use open::{open, open_with};
+#[cfg(feature = "serde_json")]
+pub use serde_json;
 
 /// The examples of the README run as tests.
-#[cfg(doctest)]
+#[cfg(all(doctest, feature = "tokens"))]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
+
+/// The examples of the page run as tests.
+#[cfg(all(doctest, feature = "tokens"))]
+#[doc = include_str!("../../../docs/tokens.md")]
+struct Tokens;

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use contextree_store::{Result, Store, StoreOptions};
+use contextree_store::{Store, StoreOptions};
 
 use crate::clock::SystemClock;
+use crate::error::Result;
 
 /// Opens the store at a URL or path, with the clock of the machine.
 ///
@@ -30,12 +31,12 @@ pub fn open(url: &str) -> Result<Store> {
 ///
 /// See [`open`].
 pub fn open_with(url: &str, options: StoreOptions) -> Result<Store> {
-    match scheme_of(url) {
+    Ok(match scheme_of(url) {
         #[cfg(feature = "postgres")]
-        Some("postgres" | "postgresql") => contextree_store_postgres::open(url, options),
-        Some(_) => Store::open_with(url, options),
-        None => Store::open_with(&format!("sqlite:{url}"), options),
-    }
+        Some("postgres" | "postgresql") => contextree_store_postgres::open(url, options)?,
+        Some(_) => Store::open_with(url, options)?,
+        None => Store::open_with(&format!("sqlite:{url}"), options)?,
+    })
 }
 
 /// Returns the scheme of a URL, or `None` for a path. A single letter is a Windows drive.

@@ -43,6 +43,8 @@ mod object;
 mod parse;
 #[cfg(feature = "serde")]
 mod serde;
+#[cfg(feature = "serde_json")]
+mod serde_json;
 mod value;
 pub mod write;
 

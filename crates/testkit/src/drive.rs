@@ -1,8 +1,9 @@
 //! Feeding a session to the real engine.
 
+use contextree::engine::Reference;
 use contextree::json::Value;
 use contextree::{
-    CommitOptions, CommitReport, Content, Context, Edit, NewNode, Op, OpError, Outcome, Reference,
+    CommitOptions, CommitReport, Content, Context, Edit, NewNode, Op, OpError, Outcome,
 };
 
 use crate::script::{Cue, Exclude, Limit, Measure, NodeSpec, Place, Policy, Refusal, Step, Zone};
@@ -129,10 +130,10 @@ fn place(place: &Place) -> contextree::Place {
         }
         Place::Cue { parent, cue } => {
             let cue = match *cue {
-                Cue::Start => contextree::Cue::Start,
-                Cue::End => contextree::Cue::End,
-                Cue::After(number) => contextree::Cue::After(number),
-                Cue::Before(number) => contextree::Cue::Before(number),
+                Cue::Start => contextree::engine::Cue::Start,
+                Cue::End => contextree::engine::Cue::End,
+                Cue::After(number) => contextree::engine::Cue::After(number),
+                Cue::Before(number) => contextree::engine::Cue::Before(number),
             };
             contextree::Place::Cue { parent: parent.clone(), cue }
         }

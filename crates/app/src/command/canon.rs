@@ -1,6 +1,6 @@
 //! `canon`: the bytes of the specification's reference serializer.
 
-use contextree::reference_bytes_of_document;
+use contextree::canon::reference_bytes_of_document;
 use contextree_json::parse;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

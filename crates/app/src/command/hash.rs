@@ -1,6 +1,6 @@
 //! `hash`: content hashes of nodes.
 
-use contextree::{content_hash_of_document, hashed_text};
+use contextree::canon::{content_hash_of_document, hashed_text};
 use contextree_json::Value;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

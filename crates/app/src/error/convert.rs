@@ -4,7 +4,9 @@ use super::Error;
 use contextree::query::{QueryError, ResolveError, ResolveErrorKind};
 use contextree::selector::{SelectorError, SelectorErrors};
 use contextree::store::{ReadError, StoreError};
-use contextree::{CommitError, DocumentError, HistoryError, OpError, SnapshotError, WriteError};
+use contextree::{
+    CommitError, DocumentError, HistoryError, Location, OpError, SnapshotError, WriteError,
+};
 use contextree_json::{Object, Value};
 
 impl From<SnapshotError> for Error {
@@ -150,6 +152,36 @@ fn resolve(error: &ResolveError, text: &str) -> Error {
             failure.with_hint("`ctx log` lists the snapshots")
         }
         _ => failure,
+    }
+}
+
+impl From<contextree::Error> for Error {
+    fn from(error: contextree::Error) -> Self {
+        let mut failure = Error::new(error.code().as_str(), error.to_string());
+        if let Some(hint) = error.hint() {
+            failure = failure.with_hint(hint);
+        }
+        failure = match error.location() {
+            Some(Location::Span { start, end }) => {
+                let span = [*start, *end].map(|at| Value::from(at as u64));
+                failure.with_detail("span", span.to_vec())
+            }
+            Some(Location::Line { line, column }) => {
+                let failure = failure.with_detail("line", *line);
+                match column {
+                    Some(column) => failure.with_detail("column", *column),
+                    None => failure,
+                }
+            }
+            Some(Location::Path(place) | Location::Node(place)) => {
+                failure.with_detail("place", place.as_str())
+            }
+            _ => failure,
+        };
+        if let Some(StoreError::Url { url, .. }) = error.downcast_ref() {
+            failure = failure.with_detail("store", url.as_str());
+        }
+        failure.with_source(error)
     }
 }
 

@@ -1,10 +1,11 @@
-//! Why a command failed: a stable code, a message, a drawing of the place, hints, and details for programs.
+//! Why a command failed: what [`contextree::Error`] has, and a drawing of the place, several hints, and details for programs.
 
 mod convert;
 
 use std::fmt;
 use std::io;
 
+use contextree::{Code, Kind};
 use contextree_json::{Object, Value};
 
 use crate::wire;
@@ -13,7 +14,7 @@ use crate::wire;
 pub struct Error(Box<Inner>);
 
 struct Inner {
-    code: String,
+    code: Code,
     message: String,
     drawing: Option<String>,
     hints: Vec<String>,
@@ -22,10 +23,11 @@ struct Inner {
 }
 
 impl Error {
-    /// Returns an error with a code and a message.
-    pub fn new(code: impl Into<String>, message: impl Into<String>) -> Self {
+    /// Returns an error with a code and a message. `code` is the text of a [`Code`]; another text is a bug of the caller.
+    pub fn new(code: &str, message: impl Into<String>) -> Self {
+        let code = Code::from_text(code).unwrap_or(Code::Internal);
         Error(Box::new(Inner {
-            code: code.into(),
+            code,
             message: message.into(),
             drawing: None,
             hints: Vec::new(),
@@ -48,8 +50,7 @@ impl Error {
             failure = failure
                 .with_hint("names are relative to the working directory; `-` is standard input");
         }
-        failure.0.source = Some(Box::new(error));
-        failure
+        failure.with_source(error)
     }
 
     /// Adds a hint: what to do next.
@@ -80,10 +81,23 @@ impl Error {
         self
     }
 
-    /// Returns the stable code, such as `E_SNAPSHOT_NOT_FOUND`.
+    /// Sets the error that caused this one.
     #[must_use]
-    pub fn code(&self) -> &str {
-        &self.0.code
+    pub fn with_source(mut self, source: impl std::error::Error + Send + Sync + 'static) -> Self {
+        self.0.source = Some(Box::new(source));
+        self
+    }
+
+    /// Returns the stable code.
+    #[must_use]
+    pub fn code(&self) -> Code {
+        self.0.code
+    }
+
+    /// Returns what sort of failure it is: the exit code or HTTP status of a door follows from it.
+    #[must_use]
+    pub fn kind(&self) -> Kind {
+        self.0.code.kind()
     }
 
     /// Returns the message.
@@ -113,7 +127,7 @@ impl Error {
     /// Returns whether another writer was faster, so that trying again may help.
     #[must_use]
     pub fn is_conflict(&self) -> bool {
-        self.code() == "E_CONFLICT"
+        self.code() == Code::Conflict
     }
 
     /// Returns whether the reader of the output is gone, as with `| head`.
@@ -133,7 +147,7 @@ impl Error {
             details.insert("hints", Value::Array(hints));
         }
         let error =
-            wire::Error { code: self.0.code.clone(), message: self.0.message.clone(), details };
+            wire::Error { code: self.0.code.to_string(), message: self.0.message.clone(), details };
         wire::Failure { error }
     }
 }

@@ -3,11 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use contextree::query::{Timeline as _, explain, select};
+use contextree::query::{Explanation, Timeline as _, explain, select};
 use contextree::store::{ReadError, Session};
 use contextree::{
-    Answer, CommitReport, Context, Edition, Explanation, SelectOptions, Snapshot, SnapshotAddress,
-    SnapshotError,
+    Answer, CommitReport, Context, Edition, SelectOptions, Snapshot, SnapshotAddress, SnapshotError,
 };
 
 use super::{Access, Address, FileSource, Location, State, Workspace};

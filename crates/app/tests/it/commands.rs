@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use contextree::Code;
 use contextree_app::{
     Cancel, Control, Document, Error, Progress, Source, Workspace, command, wire,
 };
@@ -82,7 +83,7 @@ fn unknown_keys_and_words_of_a_request_are_refused() {
 fn errors_have_one_form_with_code_details_and_hints() {
     let workspace = workspace();
     let error = run(&workspace, command::show, r#"{"what":"@c9"}"#).expect_err("no snapshot");
-    assert_eq!(error.code(), "E_SNAPSHOT_NOT_FOUND");
+    assert_eq!(error.code(), Code::SnapshotNotFound);
     let value = wire::to_value(&error.to_wire());
     assert_eq!(
         from_value::<wire::Failure>(value.clone()).expect("it is read again"),
@@ -123,7 +124,7 @@ fn an_import_reports_progress_and_can_be_canceled() {
     cancel.cancel();
     let control = Control::default().with_cancel(cancel);
     let canceled = command::import(&workspace, &Default::default(), source(), &control);
-    assert_eq!(canceled.expect_err("it was canceled").code(), "E_CANCELED");
+    assert_eq!(canceled.expect_err("it was canceled").code(), Code::Canceled);
 
     let control = Control::default().with_progress(&watch);
     let done = command::import(&workspace, &Default::default(), source(), &control);
@@ -141,6 +142,6 @@ fn documents_are_read_and_not_changed() -> Result<(), Error> {
     let workspace = Workspace::of_document(&document)?;
     assert_eq!(command::status(&workspace, &Control::default())?.snapshots, 1);
     let error = run(&workspace, command::commit, "{}").expect_err("it can only be read");
-    assert_eq!(error.code(), "E_USAGE");
+    assert_eq!(error.code(), Code::Usage);
     Ok(())
 }

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write as _};
 
+use contextree::Kind;
 pub(crate) use contextree_app::Error as Failure;
 use contextree_app::wire;
 
@@ -22,9 +23,14 @@ pub(crate) enum Exit {
     Io = 5,
 }
 
-/// Returns how the process ends after an error.
+/// Returns how the process ends after an error; the one table of it.
 pub(crate) fn exit(error: &Failure) -> Exit {
-    exit_of(error.code())
+    match error.kind() {
+        Kind::Conflict => Exit::Conflict,
+        Kind::NotFound => Exit::NotFound,
+        Kind::Io | Kind::Unavailable | Kind::Corrupt => Exit::Io,
+        _ => Exit::Usage,
+    }
 }
 
 /// Returns an error for people, without colour.
@@ -43,23 +49,6 @@ pub(crate) fn to_text(error: &Failure) -> String {
 /// Returns the error for output that could not be written.
 pub(crate) fn output(error: io::Error) -> Failure {
     Failure::io("standard output", error)
-}
-
-/// The exit code that belongs to an error code; the one table of it.
-fn exit_of(code: &str) -> Exit {
-    match code {
-        "E_CONFLICT" => Exit::Conflict,
-        "E_SNAPSHOT_NOT_FOUND"
-        | "E_NODE_NOT_FOUND"
-        | "E_NO_MATCH"
-        | "E_ATTEMPT_NOT_FOUND"
-        | "E_CONTEXT_NOT_FOUND"
-        | "E_STORE_NOT_FOUND" => Exit::NotFound,
-        "E_IO" | "E_DIGEST_MISMATCH" | "E_CORRUPT" | "E_BUSY" | "E_DENIED" => Exit::Io,
-        "E_STORE_URL" => Exit::Usage,
-        _ if code.starts_with("E_STORE") => Exit::Io,
-        _ => Exit::Usage,
-    }
 }
 
 /// Prints the help page if no command was given. Returns the exit code.

@@ -1,8 +1,8 @@
 //! Kinds that commit a working tree once.
 
+use contextree::engine::{IdRequest, IdRole, ReadableIds};
 use contextree::{
-    CommitOptions, CommitReport, Context, ContextOptions, Hash, IdRequest, IdRole, IdSource, Limit,
-    Policy, ReadableIds, Region,
+    CommitOptions, CommitReport, Context, ContextOptions, Hash, IdSource, Limit, Policy, Region,
 };
 use contextree_json::{Object, Value};
 

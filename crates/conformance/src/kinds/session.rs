@@ -1,8 +1,7 @@
 //! The kind `session`: operations and commits in a row, with what each of them and the whole must give.
 
-use contextree::{
-    CommitOptions, Context, Op, Outcome, Policy, Reference, Snapshot, SnapshotAddress, TreeRef,
-};
+use contextree::engine::Reference;
+use contextree::{CommitOptions, Context, Op, Outcome, Policy, Snapshot, SnapshotAddress, TreeRef};
 use contextree_app::wire;
 use contextree_json::{Object, Value, parse};
 

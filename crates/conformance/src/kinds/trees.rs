@@ -1,6 +1,7 @@
 //! Kinds that look at whole trees: the thread and diffs.
 
-use contextree::{Context, Hash, Profile, SnapshotAddress, ThreadRenderer};
+use contextree::canon::thread::ThreadRenderer;
+use contextree::{Context, Hash, Profile, SnapshotAddress};
 use contextree_json::{Object, Value, parse};
 
 use super::{Check, DiffSelector, Got};

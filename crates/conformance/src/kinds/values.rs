@@ -16,7 +16,7 @@ pub(super) fn content_hash(case: &Case, edition: Edition) -> Result<Got, String>
         got.insert("log", case.expected("log").clone());
         return Ok(got);
     };
-    let hash = contextree::content_hash_of_document(node);
+    let hash = contextree::canon::content_hash_of_document(node);
     let stored = hash_in_a_tree(node, edition)?;
     if stored != hash {
         return Err(format!("{hash} as a document, but {stored} in a tree"));
@@ -28,7 +28,7 @@ pub(super) fn content_hash(case: &Case, edition: Edition) -> Result<Got, String>
         }
     }
     got.insert("content_hash", hash.to_string().into());
-    got.insert("hashed_json", contextree::hashed_text(node).into());
+    got.insert("hashed_json", contextree::canon::hashed_text(node).into());
     Ok(got)
 }
 
@@ -61,7 +61,7 @@ fn literal_hash(node: &Object) -> Hash {
 
 pub(super) fn order(case: &Case, edition: Edition) -> Result<Got, String> {
     let siblings = case.field("siblings");
-    let sorted = contextree::order_siblings(siblings).map_err(|error| error.to_string())?;
+    let sorted = contextree::canon::order_siblings(siblings).map_err(|error| error.to_string())?;
     let sorted = texts(sorted.iter().filter_map(|node| node.get("id").and_then(Value::as_str)));
     // The order of the tree itself, whatever the order in the document.
     let nodes: Vec<Value> = siblings.as_array().unwrap_or_default().to_vec();
@@ -79,12 +79,13 @@ pub(super) fn prune_order(case: &Case, edition: Edition) -> Result<Got, String> 
     let nodes = case.field("nodes").as_array().ok_or("`nodes` is not a list")?;
     let context = snapshot(&head_with(nodes.to_vec()), edition)?;
     let candidates: Vec<NodeRef<'_>> = context.working().region(Region::Head).children().collect();
-    Ok(Got::from_iter([("ids", ids(contextree::prune_order(candidates)))]))
+    Ok(Got::from_iter([("ids", ids(contextree::engine::prune_order(candidates)))]))
 }
 
 pub(super) fn serialize_snapshot(case: &Case, edition: Edition) -> Result<Got, String> {
     let tree = case.field("tree");
-    let bytes = contextree::reference_bytes_of_document(tree).map_err(|error| error.to_string())?;
+    let bytes =
+        contextree::canon::reference_bytes_of_document(tree).map_err(|error| error.to_string())?;
     // A whole tree whose regions stand in their order gives the same bytes from a snapshot.
     if tree.get("nodeType").and_then(Value::as_str) == Some("^root") {
         let document = object([("root", tree.clone())]).to_canonical();

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use contextree_json::Object;
+use contextree_json::{Object, Value};
 
 /// How a request is rendered.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -13,6 +13,21 @@ pub struct RenderOptions {
     /// Fields that are written on a block besides its own, by the id of the node: `{"cache_control":{"type":"ephemeral"}}`. A text with
     /// a mark is written as a list, which has a place for it. Without any, the marks are those of the newest imported request.
     pub marks: Option<BTreeMap<String, Object>>,
+}
+
+impl RenderOptions {
+    /// Returns options with the setting `model`.
+    #[must_use]
+    pub fn for_model(model: impl Into<String>) -> Self {
+        RenderOptions::default().setting("model", model.into())
+    }
+
+    /// Sets a field of the request that is not content: `max_tokens`, `temperature`.
+    #[must_use]
+    pub fn setting(mut self, name: &str, value: impl Into<Value>) -> Self {
+        self.settings.insert(name, value.into());
+        self
+    }
 }
 
 /// Why there is no request.

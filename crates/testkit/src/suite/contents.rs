@@ -44,7 +44,7 @@ pub fn contents_go_with_the_last_context_that_uses_them(store: &dyn Backend) {
     delete(store, "three");
     assert_eq!(stored(store, &[1, 2, 3]), [2, 3]);
     delete(store, "two");
-    assert_eq!(stored(store, &[1, 2, 3]), []);
+    assert!(stored(store, &[1, 2, 3]).is_empty());
     assert_eq!(ok(store.list(None, 10)), []);
     refused(store.delete(id_of_nobody(), 1), "E_CONTEXT_NOT_FOUND");
 }
@@ -85,7 +85,7 @@ pub fn a_deleted_context_leaves_what_forks_need(store: &dyn Backend) {
     delete(store, "early");
     assert_eq!(read(store, main.branch, 0, u32::MAX), []);
     assert_eq!(newest(store), None);
-    assert_eq!(stored(store, &all), []);
+    assert!(stored(store, &all).is_empty());
 }
 
 /// A chain of forks whose contexts went one after the other.
@@ -106,7 +106,7 @@ pub fn deleting_forks_frees_the_branches_behind_them(store: &dyn Backend) {
     assert_eq!(stored(store, &[0, 1, 2, 3]), [0, 1, 2, 3], "the last fork needs all of it");
     assert_eq!(ok(store.lineage(rows[3].branch)).len(), 4);
     delete(store, "f3");
-    assert_eq!(stored(store, &[0, 1, 2, 3]), []);
+    assert!(stored(store, &[0, 1, 2, 3]).is_empty());
     for row in &rows {
         refused(store.lineage(row.branch), "E_CONTEXT_NOT_FOUND");
         assert_eq!(read(store, row.branch, 0, u32::MAX), []);

@@ -89,7 +89,7 @@ pub fn a_step_upon_an_old_revision_is_refused_and_leaves_nothing(store: &dyn Bac
     assert_eq!(read(store, made.branch, 0, u32::MAX), [commit(1)]);
     assert_eq!(ok(store.journal(made.id)), (2, vec![]));
     assert_eq!(ok(store.attempts(made.id)), []);
-    assert_eq!(stored(store, &[1]), []);
+    assert!(stored(store, &[1]).is_empty());
     refused(store.append(made.id + 1, 1, &late), "E_CONTEXT_NOT_FOUND");
 }
 
@@ -133,13 +133,13 @@ pub fn a_step_that_fails_leaves_nothing(store: &dyn Backend) {
     refused(store.append(made.id, 2, &bad), "E_STORE");
     assert_eq!(ok(store.find("main")), Some(row));
     assert_eq!(cycles_of(store, made.branch), [1, 2]);
-    assert_eq!(stored(store, &[1]), []);
+    assert!(stored(store, &[1]).is_empty());
     assert_eq!(ok(store.journal(made.id)), (2, vec![]));
 
     let first = Step { contents: vec![content(1)], ..commits([1, 1]) };
     refused(store.create(&NewContext { first, ..new("bad") }), "E_STORE");
     assert_eq!(ok(store.find("bad")), None);
-    assert_eq!(stored(store, &[1]), []);
+    assert!(stored(store, &[1]).is_empty());
     let good = ok(store.append(made.id, 2, &commits([3])));
     assert_eq!((good.revision, good.snapshots), (3, 3), "the store works as before");
 }

@@ -12,8 +12,8 @@ pub fn commits_are_handed_out_in_order(store: &dyn Backend) {
     let of = |first, last| cycles(&read(store, one.branch, first, last));
     assert_eq!(of(0, u32::MAX), [1, 2, 3, 4, 7]);
     assert_eq!(of(2, 4), [2, 3, 4]);
-    assert_eq!(of(5, 6), []);
-    assert_eq!(of(4, 3), []);
+    assert!(of(5, 6).is_empty());
+    assert!(of(4, 3).is_empty());
     assert_eq!(of(7, 7), [7]);
     assert_eq!(read(store, two.branch, 0, u32::MAX), [commit(1)]);
     assert_eq!(read(store, two.branch + 100, 0, u32::MAX), []);
@@ -118,7 +118,7 @@ pub fn forks_of_forks_share_history(store: &dyn Backend) {
     children.sort_by_key(|child| child.upto);
     assert_eq!(children, [stretch(early.branch, 4), stretch(leaf.branch, 7)]);
     assert_eq!(ok(store.children(leaf.branch)), []);
-    assert_eq!(cycles(&read(store, leaf.branch, 0, u32::MAX)), [], "history is not copied");
+    assert!(cycles(&read(store, leaf.branch, 0, u32::MAX)).is_empty(), "history is not copied");
     ok(store.append(main.id, 2, &commits([11])));
     assert_eq!(ok(store.find("side")).map(|row| row.snapshots), Some(8));
 }

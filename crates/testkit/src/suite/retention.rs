@@ -81,7 +81,7 @@ pub fn a_rewrite_changes_what_is_kept(store: &dyn Backend) {
     assert_eq!(ok(store.checkpoint(main.branch, 4)), Some(checkpoint(4)), "replaced");
     assert_eq!(stored(store, &[1, 2, 3]), [2]);
     ok(store.delete(other.id, 2));
-    assert_eq!(stored(store, &[1, 2, 3]), []);
+    assert!(stored(store, &[1, 2, 3]).is_empty());
 }
 
 /// Between looking and dropping.

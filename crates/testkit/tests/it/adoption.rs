@@ -87,7 +87,8 @@ fn a_flat_log_becomes_turns_and_its_other_fields_are_kept() {
     let result = tree.get("cont:1").unwrap().child(2).unwrap();
     assert_eq!(result.attribute("data_tool_call_id"), Some(&"c1".into()));
     assert_eq!(result.attribute("data_call_id"), Some(&"c1".into()));
-    let roles: Vec<_> = contextree::blocks(tree).filter_map(|(_, node)| node.role()).collect();
+    let roles: Vec<_> =
+        contextree::canon::thread::blocks(tree).filter_map(|(_, node)| node.role()).collect();
     assert_eq!(
         roles,
         ["system", "user", "assistant", "tool", "assistant", "developer", "user", "user"]
@@ -192,7 +193,7 @@ fn headers_and_diffs_of_any_snapshot_can_be_looked_at() {
     for snapshot in context.history().iter() {
         for (_, node) in snapshot.view().nodes() {
             assert!(
-                contextree::Header::REQUIRED
+                contextree::tree::Header::REQUIRED
                     .iter()
                     .all(|header| node.header(header.name()).is_some())
             );

@@ -15,7 +15,7 @@ fn contexts_and_snapshots_may_go_to_other_threads() {
     is_shared_between_threads::<Context>();
     is_shared_between_threads::<Snapshot>();
     is_shared_between_threads::<contextree::Tree>();
-    is_shared_between_threads::<contextree::Reference>();
+    is_shared_between_threads::<contextree::engine::Reference>();
 }
 
 // covers: CON-001, SEA-001
@@ -40,7 +40,11 @@ fn two_writers_that_take_turns_lose_no_cycle() {
     let context = context.into_inner().unwrap();
     let cycles: Vec<u32> = context.history().iter().map(Snapshot::cycle).collect();
     assert_eq!(cycles, (1..=200).collect::<Vec<_>>());
-    assert_eq!(contextree::blocks(head(&context).view()).count(), 200, "and no node");
+    assert_eq!(
+        contextree::canon::thread::blocks(head(&context).view()).count(),
+        200,
+        "and no node"
+    );
 }
 
 /// What a reader checks: the parts of the snapshot fit together, so that it is not a mixture of two.
@@ -48,7 +52,7 @@ fn is_consistent(snapshot: &Snapshot) {
     let tree = snapshot.view();
     let cycle = snapshot.cycle();
     assert_eq!(tree.turn_count(), cycle as usize, "one turn for each commit");
-    let blocks = contextree::blocks(tree).count();
+    let blocks = contextree::canon::thread::blocks(tree).count();
     assert_eq!(blocks, 1 + 3 * cycle as usize);
     assert_eq!(tree.nodes().count(), tree.node_count());
     assert!(tree.get(&format!("b{cycle}.2")).is_some());

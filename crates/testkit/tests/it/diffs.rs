@@ -4,9 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use contextree::diff::{changes, diff, moved};
 use contextree::json::Value;
-use contextree::{
-    Class, Context, Edit, Header, NewNode, NodeRef, Op, Place, SnapshotAddress, TreeRef,
-};
+use contextree::tree::Header;
+use contextree::{Class, Context, Edit, NewNode, NodeRef, Op, Place, SnapshotAddress, TreeRef};
 
 use crate::support::{apply, block, commit, head, move_to, random_context, strict, turns};
 
@@ -166,8 +165,10 @@ fn every_block_of_a_diff_is_found_in_the_threads() {
         let snapshots: Vec<_> = context.history().iter().collect();
         for pair in snapshots.windows(2) {
             let (older, newer) = (pair[0].view(), pair[1].view());
-            let (before, after) =
-                (contextree::thread_positions(older), contextree::thread_positions(newer));
+            let (before, after) = (
+                contextree::canon::thread::thread_positions(older),
+                contextree::canon::thread::thread_positions(newer),
+            );
             let is_block =
                 |tree: TreeRef<'_>, id: &str| tree.get(id).unwrap().class() == Class::Block;
             let found = diff(older, newer);

@@ -1,9 +1,11 @@
 //! Malformed documents: a code, a reason, a place; and never a panic.
 
+use contextree::canon::Limits;
+use contextree::engine::Cue;
 use contextree::json::{Number, Object, Value, parse};
 use contextree::{
-    CommitOptions, Context, ContextOptions, Cue, DocumentError, Edit, Limit, Limits, NewNode, Op,
-    Place, Policy, Profile,
+    CommitOptions, Context, ContextOptions, DocumentError, Edit, Limit, NewNode, Op, Place, Policy,
+    Profile,
 };
 use contextree_testkit::Rng;
 

@@ -4,10 +4,12 @@ use std::sync::Arc;
 
 use std::collections::BTreeSet;
 
+use contextree::engine::{IdRequest, PreparedNode};
 use contextree::json::{Object, Value, parse};
+use contextree::tree::Header;
 use contextree::{
-    CommitOptions, Content, Context, ContextOptions, Edit, Header, IdRequest, IdSource, NewNode,
-    Op, Place, PreparedNode, SnapshotAddress,
+    CommitOptions, Content, Context, ContextOptions, Edit, IdSource, NewNode, Op, Place,
+    SnapshotAddress,
 };
 
 use crate::support::{
@@ -344,7 +346,7 @@ fn a_policy_may_change_a_priority_and_the_diff_and_the_report_say_so() {
     assert!(diff.changed.iter().any(|node| node.id == "u1" && node.fields == ["priority"]));
     assert_eq!(
         context.snapshot(SnapshotAddress::Back(1)).unwrap().view().get("u1").unwrap().priority(),
-        contextree::Scalar::Int(0),
+        contextree::tree::Scalar::Int(0),
         "the past is as it was"
     );
 }

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use contextree::engine::{Liveness, LivenessProbe};
 use contextree::json::{Value, parse};
 use contextree::{
-    AttemptStart, AttemptStatus, CommitOptions, Context, Edit, Holder, Limit, Liveness,
-    LivenessProbe, NewNode, Op, Place, Policy, Region, SnapshotAddress,
+    AttemptStart, AttemptStatus, CommitOptions, Context, Edit, Holder, Limit, NewNode, Op, Place,
+    Policy, Region, SnapshotAddress,
 };
 
 use crate::support::{
@@ -264,7 +265,7 @@ fn sealed_nodes_are_not_edited_and_sealed_cores_not_changed() {
     }
     refuse(&mut context, Op::Remove { node: "u1".into() }, "E_SEALED", "", "u1");
     refuse(&mut context, Op::Remove { node: "cont:1".into() }, "E_SEALED", "", "cont:1");
-    for place in [Place::into("cont:1"), Place::cue("cont:1", contextree::Cue::End)] {
+    for place in [Place::into("cont:1"), Place::cue("cont:1", contextree::engine::Cue::End)] {
         let op = Op::Add { place, node: block("x") };
         refuse(&mut context, op, "E_SEALED", "", "cont:1");
     }

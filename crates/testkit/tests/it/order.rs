@@ -48,7 +48,7 @@ fn an_empty_head_is_sealed_with_an_empty_core() {
 }
 
 /// The order as the specification says it, found by sorting.
-fn rank(node: NodeRef<'_>) -> (contextree::Scalar, i64, u32, &str) {
+fn rank(node: NodeRef<'_>) -> (contextree::tree::Scalar, i64, u32, &str) {
     (node.offset(), node.created_at_ns(), node.creation_index(), node.id())
 }
 
@@ -336,15 +336,15 @@ fn a_position_is_reached_by_offset_or_by_stamps_and_never_otherwise() {
         context.working().get(core).unwrap().children().map(NodeRef::created_at_ns).collect()
     };
     let before = stamps(&context);
-    context.add(Place::cue(core, contextree::Cue::After(1)), block("n")).unwrap();
+    context.add(Place::cue(core, contextree::engine::Cue::After(1)), block("n")).unwrap();
     assert_eq!(children(context.working(), core), ["a", "n", "b", "c"]);
     assert!(stamps(&context).is_superset(&before), "stamps are handed on, none is invented");
     assert_eq!(stamps(&context).len(), 4);
     commit(&mut context);
     assert_eq!(children(head(&context).view(), core), ["a", "n", "b", "c"]);
     // Beside the core of a sealed turn only offsets are left to choose.
-    context.add(Place::cue("seg:2", contextree::Cue::Start), block("first")).unwrap();
-    context.add(Place::cue("seg:2", contextree::Cue::End), block("last")).unwrap();
+    context.add(Place::cue("seg:2", contextree::engine::Cue::Start), block("first")).unwrap();
+    context.add(Place::cue("seg:2", contextree::engine::Cue::End), block("last")).unwrap();
     assert_eq!(children(context.working(), "seg:2"), ["first", core, "last"]);
     assert_eq!(ids(context.working().get(core).unwrap().children()), ["a", "n", "b", "c"]);
 }

@@ -129,7 +129,9 @@ fn a_marked_container_that_pruning_empties_goes_too() {
 #[test]
 fn budgets_hold_on_the_whole_on_regions_on_turns_and_on_depth() {
     let count = |context: &Context, region: Region| {
-        contextree::blocks(head(context).view()).filter(|(place, _)| *place == region).count()
+        contextree::canon::thread::blocks(head(context).view())
+            .filter(|(place, _)| *place == region)
+            .count()
     };
     let nodes = |max| Limit::Region { region: Region::Seq, measure: "nodes".into(), max };
     let mut context = turns(5);
@@ -148,8 +150,9 @@ fn budgets_hold_on_the_whole_on_regions_on_turns_and_on_depth() {
     let mut context = turns(5);
     let total = |max| Limit::Total { measure: "bytes".into(), max };
     let report = prune(&mut context, 1, vec![total(10)]);
-    let bytes: usize =
-        contextree::blocks(head(&context).view()).map(|(_, node)| node.content().byte_len()).sum();
+    let bytes: usize = contextree::canon::thread::blocks(head(&context).view())
+        .map(|(_, node)| node.content().byte_len())
+        .sum();
     assert!(bytes <= 10 && report.unmet.is_empty(), "{bytes} bytes are left");
 }
 
@@ -231,7 +234,8 @@ fn a_pruning_that_happens_takes_at_least_so_much() {
         ]
     };
     let mut context = turns(8);
-    let nodes = |context: &Context| contextree::blocks(context.working()).count() as u64;
+    let nodes =
+        |context: &Context| contextree::canon::thread::blocks(context.working()).count() as u64;
     let before = nodes(&context);
     assert!(pruned(&prune(&mut context, 1, limits(before))).is_empty(), "nothing was too much");
     let report = prune(&mut context, 1, limits(before - 1));

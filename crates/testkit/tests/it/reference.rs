@@ -19,11 +19,11 @@ fn the_hash_is_taken_over_the_canonical_text() {
         r#"{"content":{"a":"\u00e9","b":1.0},"content_type":"t","data_z":[true],"kind":"","#,
         r#""role":"user"}"#
     );
-    assert_eq!(contextree::hashed_text(&node), text);
-    assert_eq!(contextree::content_hash_of_document(&node), Hash::of(text.as_bytes()));
-    let printed = contextree::content_hash_of_document(&node).to_string();
+    assert_eq!(contextree::canon::hashed_text(&node), text);
+    assert_eq!(contextree::canon::content_hash_of_document(&node), Hash::of(text.as_bytes()));
+    let printed = contextree::canon::content_hash_of_document(&node).to_string();
     assert!(printed.len() == 64 && printed.bytes().all(|byte| b"0123456789abcdef".contains(&byte)));
-    assert_eq!(printed.parse(), Ok(contextree::content_hash_of_document(&node)));
+    assert_eq!(printed.parse(), Ok(contextree::canon::content_hash_of_document(&node)));
 }
 
 // covers: REF-002
@@ -32,7 +32,8 @@ fn a_million_contents_have_a_million_hashes() {
     let mut hashes: Vec<[u8; 32]> = (0..1_000_000_u32)
         .map(|number| {
             let content = Value::from(format!("content {number}"));
-            contextree::content_hash_of_document(&Object::from_iter([("content", content)])).0
+            contextree::canon::content_hash_of_document(&Object::from_iter([("content", content)]))
+                .0
         })
         .collect();
     hashes.sort_unstable();
@@ -79,14 +80,15 @@ fn content_that_is_no_json_hashes_as_nothing_at_all() {
 fn a_node_that_cannot_be_read_has_the_hash_of_nothing_and_a_warning() {
     for bytes in [&b"{\"content\": NaN}"[..], b"{\"content\": Infinity}", b"\xff\xfe", b"[1]", b""]
     {
-        let (hash, warning) = contextree::content_hash_of_bytes(bytes);
+        let (hash, warning) = contextree::canon::content_hash_of_bytes(bytes);
         assert_eq!(hash, Hash::of_invalid_content());
         let warning = warning.expect("it is said").to_string();
         assert!(warning.starts_with("the content is hashed as nothing"), "{warning}");
     }
-    let (hash, warning) = contextree::content_hash_of_bytes(br#"{"content":"x","role":"user"}"#);
+    let (hash, warning) =
+        contextree::canon::content_hash_of_bytes(br#"{"content":"x","role":"user"}"#);
     let node = Object::from_iter([("content", Value::from("x")), ("role", Value::from("user"))]);
-    assert_eq!((hash, warning), (contextree::content_hash_of_document(&node), None));
+    assert_eq!((hash, warning), (contextree::canon::content_hash_of_document(&node), None));
 }
 
 // covers: REF-006, REF-007, REF-008
@@ -96,14 +98,14 @@ fn siblings_of_raw_documents_are_ordered_with_defaults_for_what_is_missing() {
         br#"[{"id":"d","offset":null},{"id":"c","created_at_ns":1},{"offset":0.5,"id":"e"},{"offset":-0.5,"id":"a"},{}]"#,
     )
     .unwrap();
-    let ordered: Vec<&str> = contextree::order_siblings(&siblings)
+    let ordered: Vec<&str> = contextree::canon::order_siblings(&siblings)
         .unwrap()
         .into_iter()
         .map(|node| node.get("id").and_then(Value::as_str).unwrap_or(""))
         .collect();
     assert_eq!(ordered, ["a", "", "d", "c", "e"]);
     for bad in [r#"[{"offset":"1"}]"#, r#"[1]"#, r#"{}"#, r#"[{"id":3}]"#] {
-        let error = contextree::order_siblings(&parse(bad.as_bytes()).unwrap()).unwrap_err();
+        let error = contextree::canon::order_siblings(&parse(bad.as_bytes()).unwrap()).unwrap_err();
         assert_eq!(error.code(), "E_DOCUMENT_INVALID", "{bad}");
     }
 }
@@ -114,7 +116,8 @@ fn reference_bytes_of_a_snapshot_are_those_of_its_document() {
     for seed in 0..30 {
         for snapshot in random_context(seed).history().iter() {
             let document = parse(&snapshot.export()).unwrap();
-            let bytes = contextree::reference_bytes_of_document(document.get("root").unwrap());
+            let bytes =
+                contextree::canon::reference_bytes_of_document(document.get("root").unwrap());
             assert_eq!(snapshot.reference_bytes(), bytes.unwrap(), "seed {seed}");
         }
     }
@@ -127,8 +130,8 @@ fn the_hash_of_a_long_text_is_the_hash_of_its_whole_text() {
     for length in [4_094_usize, 4_095, 4_096, 4_097, 8_192, 100_000] {
         let text: String = "aé😀\"\n".chars().cycle().take(length).collect();
         let document = Object::from_iter([("content", Value::from(text.as_str()))]);
-        let whole = Hash::of(contextree::hashed_text(&document).as_bytes());
-        assert_eq!(contextree::content_hash_of_document(&document), whole);
+        let whole = Hash::of(contextree::canon::hashed_text(&document).as_bytes());
+        assert_eq!(contextree::canon::content_hash_of_document(&document), whole);
         let mut context = turns(0);
         let node = NewNode { content: Content::Text(text.as_str().into()), ..NewNode::default() };
         context.add(Place::head(), node.id("x")).unwrap();

@@ -1,7 +1,9 @@
 //! Operations that are refused: code, reason, place, and nothing changed.
 
+use contextree::canon::Limits;
+use contextree::engine::{Cue, Warning};
 use contextree::json::Value;
-use contextree::{Context, ContextOptions, Cue, Edit, Limits, NewNode, Op, Place, Warning, Zone};
+use contextree::{Context, ContextOptions, Edit, NewNode, Op, Place, Zone};
 
 use crate::support::{apply, block, commit, group, move_to, refuse, refuse_add, turns};
 

@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use contextree::canon::thread::ThreadRenderer;
 use contextree::{
     CommitError, CommitOptions, Context, ContextOptions, Place, Profile, SnapshotAddress,
-    ThreadRenderer,
 };
 use contextree_testkit::Rng;
 use contextree_testkit::drive::{Did, Driver};

@@ -139,7 +139,7 @@ fn looking_changes_nothing() {
     for snapshot in context.history().iter() {
         let _ = (snapshot.export(), snapshot.thread(), snapshot.reference_bytes());
         let _ = contextree::diff::changes(snapshot.view(), context.working());
-        let _ = contextree::thread_positions(snapshot.view());
+        let _ = contextree::canon::thread::thread_positions(snapshot.view());
     }
     let _ = (context.export_history(), context.preview(&CommitOptions::default()).unwrap());
     assert_eq!((digests(), context.export_working()), (before, working));

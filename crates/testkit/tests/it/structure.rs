@@ -340,8 +340,8 @@ fn a_summary_is_a_block_like_any_other_and_hides_nothing() {
     commit(&mut context);
     assert!(head(&context).view().get("sum").is_none());
     assert_eq!(
-        contextree::node_digest(head(&context).view().get("cont:1").unwrap()),
-        contextree::node_digest(before.view().get("cont:1").unwrap()),
+        contextree::canon::node_digest(head(&context).view().get("cont:1").unwrap()),
+        contextree::canon::node_digest(before.view().get("cont:1").unwrap()),
         "the core is untouched by it all"
     );
 }

@@ -54,7 +54,7 @@ pub(crate) fn children<'a>(tree: TreeRef<'a>, parent: &str) -> Vec<&'a str> {
 
 /// The ids of the blocks in the order of the thread.
 pub(crate) fn thread_ids(tree: TreeRef<'_>) -> Vec<&str> {
-    ids(contextree::blocks(tree).map(|(_, node)| node))
+    ids(contextree::canon::thread::blocks(tree).map(|(_, node)| node))
 }
 
 pub(crate) fn head(context: &Context) -> &Snapshot {

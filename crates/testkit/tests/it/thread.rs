@@ -15,12 +15,13 @@ fn every_block_becomes_one_object_with_its_own_words() {
             assert!(bytes.is_ascii() && !bytes.ends_with(b"\n"));
             let thread = parse(&bytes).unwrap();
             let objects = thread.as_array().unwrap();
-            let blocks: Vec<_> = contextree::blocks(snapshot.view()).collect();
+            let blocks: Vec<_> = contextree::canon::thread::blocks(snapshot.view()).collect();
             assert_eq!(objects.len(), blocks.len());
             for (object, (region, node)) in objects.iter().zip(blocks) {
                 let object = object.as_object().unwrap();
                 assert_eq!(object.get("id"), Some(&node.id().into()));
-                let role = node.role().unwrap_or(contextree::default_role(Some(region)));
+                let role =
+                    node.role().unwrap_or(contextree::canon::thread::default_role(Some(region)));
                 assert_eq!(object.get("role"), Some(&role.into()));
                 assert_eq!(object.get("kind"), node.kind().map(Value::from).as_ref());
                 let content = node.content().to_value().unwrap_or_else(|| "".into());
@@ -76,7 +77,7 @@ fn the_thread_of_a_turn_is_a_part_of_the_whole() {
     let context = turns(3);
     let whole = head(&context).thread();
     for turn in head(&context).view().region(contextree::Region::Seq).children() {
-        let part = contextree::thread_of_turn(turn);
+        let part = contextree::canon::thread::thread_of_turn(turn);
         let inner = &utf8(&part)[1..part.len() - 1];
         assert!(utf8(&whole).contains(inner), "{inner}");
     }

@@ -1,0 +1,224 @@
+//! Every stable error code of Contextree, with its kind and its meaning.
+
+use std::fmt;
+
+/// What sort of failure a [`Code`] is: what a program does about it, and which exit code or HTTP status it gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Kind {
+    /// The request is wrong: an argument, a selector, a document, a rule of the tree. Repeating it does not help.
+    Usage,
+    /// Something that was named does not exist.
+    NotFound,
+    /// Something of this name exists already.
+    Exists,
+    /// Another writer was faster. Read again and repeat.
+    Conflict,
+    /// The past, or a call in flight, does not change.
+    Sealed,
+    /// A limit of size or count would be exceeded.
+    Limit,
+    /// Stored or imported bytes are damaged, or of a version that cannot be read.
+    Corrupt,
+    /// A file, a stream or a store could not be read or written.
+    Io,
+    /// A store is busy or out of reach. Try again later.
+    Unavailable,
+    /// A bug in Contextree.
+    Internal,
+}
+
+impl Kind {
+    /// Returns the stable name, in snake case.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Kind::Usage => "usage",
+            Kind::NotFound => "not_found",
+            Kind::Exists => "exists",
+            Kind::Conflict => "conflict",
+            Kind::Sealed => "sealed",
+            Kind::Limit => "limit",
+            Kind::Corrupt => "corrupt",
+            Kind::Io => "io",
+            Kind::Unavailable => "unavailable",
+            Kind::Internal => "internal",
+        }
+    }
+
+    /// Returns true if the same request may succeed when it is repeated.
+    #[must_use]
+    pub const fn is_retryable(self) -> bool {
+        matches!(self, Kind::Conflict | Kind::Unavailable)
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.as_str())
+    }
+}
+
+/// One list for the enum, its texts, its kinds and `docs/errors.md`.
+macro_rules! codes {
+    ($($(#[doc = $meaning:literal])+ $name:ident $code:literal $kind:ident;)*) => {
+        /// A stable error code. The texts never change; new ones are added.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[non_exhaustive]
+        pub enum Code {
+            $($(#[doc = $meaning])+ $name,)*
+        }
+
+        impl Code {
+            /// All codes, in alphabetical order of their texts.
+            pub const ALL: &[Code] = &[$(Code::$name,)*];
+
+            /// Returns the stable text: `E_SEALED`.
+            #[must_use]
+            pub const fn as_str(self) -> &'static str {
+                match self {
+                    $(Code::$name => $code,)*
+                }
+            }
+
+            /// Returns what sort of failure it is.
+            #[must_use]
+            pub const fn kind(self) -> Kind {
+                match self {
+                    $(Code::$name => Kind::$kind,)*
+                }
+            }
+
+            /// Returns what it means, in one sentence.
+            #[must_use]
+            pub fn meaning(self) -> &'static str {
+                match self {
+                    $(Code::$name => concat!($($meaning),+),)*
+                }
+                .trim_start()
+            }
+
+            /// Returns the code with this text.
+            #[must_use]
+            pub fn from_text(text: &str) -> Option<Code> {
+                match text {
+                    $($code => Some(Code::$name),)*
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
+codes! {
+    /// A selector matches several nodes where one is needed.
+    Ambiguous "E_AMBIGUOUS" Usage;
+    /// The attempt has ended: it cannot be completed, failed or cancelled again.
+    AttemptEnded "E_ATTEMPT_ENDED" Sealed;
+    /// There is no attempt with this id.
+    AttemptNotFound "E_ATTEMPT_NOT_FOUND" NotFound;
+    /// The attempt was recorded without a request, so there is none to render again.
+    AttemptNoRequest "E_ATTEMPT_NO_REQUEST" Usage;
+    /// A model call is running: what it was sent cannot be changed until it ends.
+    AttemptRunning "E_ATTEMPT_RUNNING" Sealed;
+    /// A budget file or value is invalid.
+    BudgetInvalid "E_BUDGET_INVALID" Usage;
+    /// The caller canceled the command before it was done.
+    Canceled "E_CANCELED" Usage;
+    /// Another writer changed the context since it was read.
+    Conflict "E_CONFLICT" Conflict;
+    /// There is a context of this name already.
+    ContextExists "E_CONTEXT_EXISTS" Exists;
+    /// There is no context of this name.
+    ContextNotFound "E_CONTEXT_NOT_FOUND" NotFound;
+    /// Data that is part of the program is damaged.
+    Corrupt "E_CORRUPT" Corrupt;
+    /// A document does not have the digest that it states.
+    DigestMismatch "E_DIGEST_MISMATCH" Corrupt;
+    /// A document is JSON, but not a valid tree.
+    DocumentInvalid "E_DOCUMENT_INVALID" Usage;
+    /// The header is fixed when the node is created.
+    Immutable "E_IMMUTABLE" Sealed;
+    /// The imported input has no messages.
+    ImportEmpty "E_IMPORT_EMPTY" Usage;
+    /// The format of the imported input is unknown.
+    ImportFormat "E_IMPORT_FORMAT" Usage;
+    /// The imported input does not have the shape of its format.
+    ImportShape "E_IMPORT_SHAPE" Usage;
+    /// A bug in Contextree. Please report it.
+    Internal "E_INTERNAL" Internal;
+    /// A node cannot be placed there, or not with these headers.
+    InvalidPlacement "E_INVALID_PLACEMENT" Usage;
+    /// A file or stream could not be read or written.
+    Io "E_IO" Io;
+    /// The text is not JSON.
+    JsonInvalid "E_JSON_INVALID" Usage;
+    /// The JSON does not have the expected shape.
+    JsonShape "E_JSON_SHAPE" Usage;
+    /// A limit of size or count would be exceeded.
+    Limit "E_LIMIT" Limit;
+    /// There is no node with this id in the working tree.
+    NodeNotFound "E_NODE_NOT_FOUND" NotFound;
+    /// The snapshot is in the store and was not loaded; read it through the session.
+    NotLoaded "E_NOT_LOADED" Usage;
+    /// The selector matches no node.
+    NoMatch "E_NO_MATCH" NotFound;
+    /// A pruning policy is invalid.
+    PolicyInvalid "E_POLICY_INVALID" Usage;
+    /// A request does not begin with the bytes of the one before it, so a prompt cache cannot reuse them.
+    PrefixBroken "E_PREFIX_BROKEN" Usage;
+    /// The request would have no messages.
+    RequestEmpty "E_REQUEST_EMPTY" Usage;
+    /// The node is sealed: the past does not change.
+    Sealed "E_SEALED" Sealed;
+    /// The text is not a valid selector of its edition.
+    SelectorInvalid "E_SELECTOR_INVALID" Usage;
+    /// A request setting has the name of a field that the tree provides.
+    SettingReserved "E_SETTING_RESERVED" Usage;
+    /// There is no snapshot at this address.
+    SnapshotNotFound "E_SNAPSHOT_NOT_FOUND" NotFound;
+    /// A range mixes `@t` and `@c`.
+    SnapshotRangeKindMismatch "E_SNAPSHOT_RANGE_KIND_MISMATCH" Usage;
+    /// A range has more snapshots, nodes or bytes than allowed.
+    SnapshotRangeLimit "E_SNAPSHOT_RANGE_LIMIT" Limit;
+    /// A range begins or ends with a wildcard.
+    SnapshotRangeWildcard "E_SNAPSHOT_RANGE_WILDCARD" Usage;
+    /// A span of a rendered request overlaps another one, or is outside of the request.
+    SpanInvalid "E_SPAN_INVALID" Usage;
+    /// The database behind the store failed in an unexpected way.
+    Store "E_STORE" Io;
+    /// Another process holds the store.
+    StoreBusy "E_STORE_BUSY" Unavailable;
+    /// A stored record is damaged.
+    StoreCorrupt "E_STORE_CORRUPT" Corrupt;
+    /// The file or database is not a Contextree store.
+    StoreForeign "E_STORE_FOREIGN" Io;
+    /// There is no space left for the store.
+    StoreFull "E_STORE_FULL" Io;
+    /// The store could not be read or written.
+    StoreIo "E_STORE_IO" Io;
+    /// There is no store at this path.
+    StoreNotFound "E_STORE_NOT_FOUND" NotFound;
+    /// The store is read-only.
+    StoreReadOnly "E_STORE_READ_ONLY" Io;
+    /// The store's server cannot be reached.
+    StoreUnavailable "E_STORE_UNAVAILABLE" Unavailable;
+    /// The URL of a store is invalid, or its backend is not part of this program.
+    StoreUrl "E_STORE_URL" Usage;
+    /// A newer version of Contextree wrote the store.
+    StoreVersion "E_STORE_VERSION" Io;
+    /// A policy counts in a measure that the context does not have.
+    UnknownMeasure "E_UNKNOWN_MEASURE" Usage;
+    /// The model or tokenizer is unknown.
+    UnknownTokenizer "E_UNKNOWN_TOKENIZER" Usage;
+    /// An argument is invalid.
+    Usage "E_USAGE" Usage;
+    /// A document has a format version that cannot be read.
+    Version "E_VERSION" Usage;
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.as_str())
+    }
+}

@@ -1,0 +1,9 @@
+//! What the one crate promises: stores by URL, nodes for agents, one error type, and pages that say what the code says.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail like tests")]
+
+mod errors;
+#[cfg(feature = "providers")]
+mod nodes;
+mod open;
+mod pages;
