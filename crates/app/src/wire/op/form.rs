@@ -26,7 +26,7 @@ schema_of!(Op: OpForm, Place: PlaceForm, NewNode: NewNodeForm);
 
 /// What the schema says of an operation.
 #[derive(JsonSchema)]
-#[expect(dead_code, reason = "only its schema is used")]
+#[expect(dead_code, clippy::large_enum_variant, reason = "only its schema is used")]
 #[schemars(tag = "op", rename_all = "snake_case")]
 enum OpForm {
     /// Adds a node.
