@@ -1,5 +1,6 @@
 //! Why a command failed: what [`contextree::Error`] has, and a drawing of the place, several hints, and details for programs.
 
+mod advice;
 mod convert;
 
 use std::fmt;
@@ -7,6 +8,8 @@ use std::io;
 
 use contextree::{Code, Kind};
 use contextree_json::{Object, Value};
+
+pub use advice::{Advice, Hint};
 
 use crate::wire;
 
@@ -17,7 +20,7 @@ struct Inner {
     code: Code,
     message: String,
     drawing: Option<String>,
-    hints: Vec<String>,
+    hints: Vec<Hint>,
     details: Object,
     source: Option<Box<dyn std::error::Error + Send + Sync>>,
 }
@@ -47,16 +50,22 @@ impl Error {
         let mut failure =
             Error::new("E_IO", format!("{place}: {error}")).with_detail("place", place);
         if error.kind() == io::ErrorKind::NotFound {
-            failure = failure
-                .with_hint("names are relative to the working directory; `-` is standard input");
+            failure = failure.with_hint("names are relative to the working directory");
         }
         failure.with_source(error)
     }
 
-    /// Adds a hint: what to do next.
+    /// Adds a hint: what to do next, in words that hold for every door.
     #[must_use]
     pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
-        self.0.hints.push(hint.into());
+        self.0.hints.push(Hint::Text(hint.into()));
+        self
+    }
+
+    /// Adds a hint that the door words with its own commands.
+    #[must_use]
+    pub fn with_advice(mut self, advice: Advice) -> Self {
+        self.0.hints.push(Hint::Advice(advice));
         self
     }
 
@@ -114,7 +123,7 @@ impl Error {
 
     /// Returns what to do next.
     #[must_use]
-    pub fn hints(&self) -> &[String] {
+    pub fn hints(&self) -> &[Hint] {
         &self.0.hints
     }
 
@@ -138,12 +147,21 @@ impl Error {
         error.is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
     }
 
-    /// Returns the wire form.
+    /// Returns the wire form, with the hints that hold for every door.
     #[must_use]
     pub fn to_wire(&self) -> wire::Failure {
+        self.to_wire_with(|hint| match hint {
+            Hint::Text(text) => Some(text.clone()),
+            Hint::Advice(_) => None,
+        })
+    }
+
+    /// Returns the wire form, with hints as the door words them.
+    #[must_use]
+    pub fn to_wire_with(&self, words: impl Fn(&Hint) -> Option<String>) -> wire::Failure {
         let mut details = self.0.details.clone();
-        if !self.0.hints.is_empty() {
-            let hints = self.0.hints.iter().map(|hint| Value::from(hint.as_str())).collect();
+        let hints: Vec<Value> = self.0.hints.iter().filter_map(words).map(Value::from).collect();
+        if !hints.is_empty() {
             details.insert("hints", Value::Array(hints));
         }
         let error =

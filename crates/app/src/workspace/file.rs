@@ -6,7 +6,7 @@ use contextree::query::{Moment, Timeline};
 use contextree::{Context, ContextOptions, Profile, TreeRef};
 use contextree_json::{Event, Object, ParseError, Reader, Value, lines, parse};
 
-use crate::Error;
+use crate::{Advice, Error};
 
 /// The contents of a document.
 #[derive(Debug)]
@@ -173,7 +173,8 @@ fn not_json(place: &str, error: &ParseError) -> Error {
         .with_detail("place", place)
         .with_detail("line", error.line() as u64)
         .with_detail("column", error.column() as u64)
-        .with_hint("a file is a snapshot, a history (JSON Lines) or a fixture: `ctx export` writes the first two")
+        .with_hint("a document is a snapshot, a history (JSON Lines) or a fixture")
+        .with_advice(Advice::ExportDocument)
 }
 
 fn unknown_shape(place: &str) -> Error {
@@ -182,7 +183,7 @@ fn unknown_shape(place: &str) -> Error {
     );
     Error::new("E_DOCUMENT_INVALID", message)
         .with_detail("place", place)
-        .with_hint("`ctx export` writes snapshots, `ctx export --history` histories")
+        .with_advice(Advice::ExportDocument)
 }
 
 /// Reads one JSON object per line, with the number of each line.

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use contextree::Code;
 use contextree_app::{
-    Cancel, Control, Document, Error, Progress, Source, Workspace, command, wire,
+    Advice, Cancel, Control, Document, Error, Hint, Progress, Source, Workspace, command, wire,
 };
 use contextree_json::{Value, from_slice, from_value};
 use serde::Serialize;
@@ -91,7 +91,10 @@ fn errors_have_one_form_with_code_details_and_hints() {
     );
     let details = value.get("error").and_then(|error| error.get("details")).expect("details");
     assert_eq!(details.get("address"), Some(&"@c9".into()));
-    assert!(details.get("hints").is_some());
+    assert_eq!(details.get("hints"), None, "a door words advice itself");
+    assert_eq!(error.hints(), [Hint::Advice(Advice::FirstCommit)]);
+    let worded = error.to_wire_with(|hint| Some(format!("{hint:?}")));
+    assert!(worded.error.details.get("hints").is_some());
 }
 
 #[test]

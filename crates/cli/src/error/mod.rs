@@ -1,8 +1,11 @@
 //! How a failed command is reported: text or JSON on standard error, and the exit code of the process.
 
+mod advice;
+
 use std::io::{self, Write as _};
 
 use contextree::Kind;
+use contextree::json::Value;
 pub(crate) use contextree_app::Error as Failure;
 use contextree_app::wire;
 
@@ -41,9 +44,14 @@ pub(crate) fn to_text(error: &Failure) -> String {
     };
     for hint in error.hints() {
         text.push_str("\nhint: ");
-        text.push_str(hint);
+        text.push_str(&advice::text(hint));
     }
     text
+}
+
+/// Returns an error for programs.
+pub(crate) fn to_value(error: &Failure) -> Value {
+    wire::to_value(&error.to_wire_with(|hint| Some(advice::text(hint))))
 }
 
 /// Returns the error for output that could not be written.
@@ -78,7 +86,7 @@ pub(crate) fn report_usage(error: &clap::Error, as_json: bool) -> u8 {
                 failure = failure.with_hint(tip);
             }
         }
-        crate::output::print_error(&wire::to_value(&failure.to_wire()));
+        crate::output::print_error(&to_value(&failure));
     } else {
         let _ = error.print();
     }
