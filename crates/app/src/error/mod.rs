@@ -39,7 +39,7 @@ impl Error {
         }))
     }
 
-    /// Returns the error for a request that makes no sense.
+    /// Returns the error for an invalid request.
     pub fn usage(message: impl Into<String>) -> Self {
         Error::new("E_USAGE", message)
     }

@@ -138,7 +138,7 @@ fn first_keys(text: &[u8]) -> Result<Option<Kind>, ParseError> {
         match &*key {
             "root" => return Ok(Some(Kind::Snapshot)),
             "snapshots" | "working" => return Ok(Some(Kind::Fixture)),
-            // A history that begins in the middle: the reader of histories says what is wrong with it.
+            // A history that begins in the middle: the reader of histories reports what is wrong with it.
             "nodes" | "removed" => return Ok(Some(Kind::History)),
             _ => {
                 let depth = reader.depth();

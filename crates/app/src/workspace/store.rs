@@ -58,7 +58,7 @@ impl Workspace {
                 .with_advice(Advice::NewStore)
                 .with_advice(Advice::OtherStore));
         }
-        // A file that is opened for reading only leaves its log behind, because only a writer may remove it.
+        // Opened for writing also by readers: a read-only connection could not remove the log of the file.
         let file = SqliteOptions { create: access == Access::Create, ..SqliteOptions::default() };
         let sqlite = Arc::new(Sqlite::open(path, &file)?);
         let store = Store::over(Arc::clone(&sqlite) as Arc<_>, options);

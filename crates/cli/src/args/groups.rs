@@ -4,7 +4,7 @@ use clap::CommandFactory as _;
 
 use super::Cli;
 
-/// Title and commands. A test holds that every command stands in one group.
+/// Title and commands. A test checks that every command is in one group.
 pub(crate) const GROUPS: [(&str, &[&str]); 8] = [
     ("Begin", &["quickstart", "new", "contexts", "fork", "delete"]),
     ("Change", &["add", "edit", "remove", "move", "pin", "unpin", "commit", "attempt"]),
