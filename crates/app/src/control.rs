@@ -49,7 +49,7 @@ impl std::fmt::Debug for Control<'_> {
 }
 
 impl<'c> Control<'c> {
-    /// Returns a control that stops the command when `cancel` says so.
+    /// Returns a control that stops the command when `cancel` is set.
     #[must_use]
     pub fn with_cancel(mut self, cancel: Cancel) -> Self {
         self.cancel = cancel;

@@ -39,6 +39,6 @@ pub mod wire;
 mod workspace;
 
 pub use control::{Cancel, Control, Progress};
-pub use error::Error;
+pub use error::{Advice, Error, Hint};
 pub use wire::Document;
 pub use workspace::{Address, Change, InvalidAddress, Range, Source, Workspace};

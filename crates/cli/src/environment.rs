@@ -9,13 +9,13 @@ use crate::args::Global;
 /// What is known of the surroundings.
 #[derive(Clone, Debug)]
 pub(crate) struct Environment {
-    /// True if people read standard output.
+    /// True if standard output is a terminal.
     pub(crate) stdout_is_terminal: bool,
     /// True if standard input is a terminal, so that one can ask.
     pub(crate) stdin_is_terminal: bool,
-    /// True if people read standard error.
+    /// True if standard error is a terminal.
     pub(crate) stderr_is_terminal: bool,
-    /// The columns that a line may take; nothing where it may be as long as it is.
+    /// The columns that a line may take; `None` if its length is not limited.
     pub(crate) width: Option<usize>,
     /// The lines of the terminal.
     pub(crate) height: Option<usize>,

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::wire::{Attempt, Document};
 use crate::workspace::Change;
-use crate::{Control, Error, Workspace};
+use crate::{Advice, Control, Error, Workspace};
 
 /// Starts an attempt.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -128,7 +128,7 @@ pub fn end(
         ended.map(Attempt::from).map_err(|error| {
             Error::new(error.code(), error.to_string())
                 .with_detail("attempt", id.as_str())
-                .with_hint("`ctx attempt list` lists the attempts")
+                .with_advice(Advice::ListAttempts)
         })
     })?;
     Ok(AttemptResponse { attempt })
@@ -141,10 +141,10 @@ fn running(context: &Context) -> Result<String, Error> {
     match ids.as_slice() {
         [only] => Ok((*only).to_owned()),
         [] => Err(Error::new("E_ATTEMPT_NOT_FOUND", "no attempt is running")
-            .with_hint("`ctx attempt start --provider NAME --model NAME` starts one")),
+            .with_advice(Advice::StartAttempt)),
         several => {
             Err(Error::usage(format!("several attempts are running: {}", several.join(", ")))
-                .with_hint(format!("name one: `ctx attempt finish {}`", several[0])))
+                .with_advice(Advice::NameAttempt(several[0].to_owned())))
         }
     }
 }

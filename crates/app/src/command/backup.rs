@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::workspace::Access;
-use crate::{Control, Error, Progress, Workspace};
+use crate::{Advice, Control, Error, Progress, Workspace};
 
 /// Copies the store into a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -83,7 +83,6 @@ fn response(path: &str) -> Result<BackupResponse, Error> {
 }
 
 fn not_a_file(workspace: &Workspace) -> Error {
-    Error::usage(format!("the store `{}` is not a file", workspace.url())).with_hint(
-        "`ctx export --history` writes a context of any store; a server has backups of its own",
-    )
+    Error::usage(format!("the store `{}` is not a file", workspace.url()))
+        .with_advice(Advice::ExportHistory)
 }

@@ -17,7 +17,7 @@ use super::diff::in_order;
 use super::tokens::tokenizer;
 use crate::wire::{AnyObject, Document, Word};
 use crate::workspace::{Address, Range, Reader};
-use crate::{Control, Error, Workspace};
+use crate::{Advice, Control, Error, Workspace};
 
 /// The parts of a request besides its texts are not published: no count of one is closer than this, in per cent.
 const CLOSEST: u64 = 10;
@@ -304,7 +304,7 @@ fn history(
     snapshots.reverse();
     let (Some(first), Some(last)) = (snapshots.first(), snapshots.last()) else {
         return Err(Error::new("E_SNAPSHOT_NOT_FOUND", "there is no snapshot yet")
-            .with_hint("`ctx commit` creates the first"));
+            .with_advice(Advice::FirstCommit));
     };
     let reports = reader.reports(first.cycle(), last.cycle())?;
     let views = snapshots.iter().rev().map(Snapshot::view);
@@ -351,7 +351,7 @@ fn pair(
     let to = match (from.to, request.to) {
         (Some(_), Some(_)) => {
             return Err(Error::usage("three states are given, two can be compared")
-                .with_hint("write `ctx cache A..B`, or `ctx cache A B`"));
+                .with_advice(Advice::TwoStates("cache")));
         }
         (to, other) => to.or(other).unwrap_or(Address::Working),
     };

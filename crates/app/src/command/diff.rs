@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::wire::{Changes, Diff, Node, Report};
 use crate::workspace::{Address, Range, Reader, State};
-use crate::{Control, Error, Workspace};
+use crate::{Advice, Control, Error, Workspace};
 
 /// Compares two states.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -131,7 +131,7 @@ fn states(request: &DiffRequest, reader: &mut Reader) -> Result<(State, State), 
         }
         (Some(Range { from, to: Some(to) }), None) => Ok((reader.state(from)?, reader.state(to)?)),
         (Some(_), Some(_)) => Err(Error::usage("three states are given, two can be compared")
-            .with_hint("write `ctx diff A..B`, or `ctx diff A B`")),
+            .with_advice(Advice::TwoStates("diff"))),
     }
 }
 

@@ -59,7 +59,7 @@ pub fn edit(
     };
     if edit == Edit::default() {
         return Err(Error::usage("there is nothing to change")
-            .with_hint("give a content, --set, --set-json or --unset"));
+            .with_hint("pass a new content, or attributes to set or unset"));
     }
     let changed = workspace.change(&request.change, |context| {
         let ids = targets(context, &request.target, workspace.edition())?;

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::workspace::{Access, Address};
-use crate::{Control, Error, Workspace};
+use crate::{Advice, Control, Error, Workspace};
 
 /// Exports a state or the history.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -62,9 +62,9 @@ pub fn export(
             }
         }
         ExportWhat::History => workspace.read()?.export_history()?.ok_or_else(|| {
-            Error::new("E_SNAPSHOT_NOT_FOUND", "there is no snapshot yet").with_hint(
-                "`ctx commit` creates the first; `ctx export @` writes the working state",
-            )
+            Error::new("E_SNAPSHOT_NOT_FOUND", "there is no snapshot yet")
+                .with_advice(Advice::FirstCommit)
+                .with_advice(Advice::ExportWorking)
         })?,
         ExportWhat::Salvage => {
             let store = workspace.store(Access::Read)?;

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::wire::{ContextRow, Word, Words};
 use crate::workspace::{Access, Kind, Source, Stretches};
-use crate::{Control, Error, Progress, Workspace};
+use crate::{Advice, Control, Error, Progress, Workspace};
 
 /// What a document is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -190,7 +190,7 @@ fn read(
             Ok(Kind::History) => DocumentKind::History,
             Ok(Kind::Fixture) => {
                 return Err(Error::usage(format!("{place} is a fixture, which can only be read"))
-                    .with_hint("`ctx show -f FILE` shows it; `ctx export -f FILE --history` turns it into a history"));
+                    .with_advice(Advice::ReadFixture));
             }
             Err(_) => DocumentKind::Log(Format::Auto),
         },
@@ -216,16 +216,15 @@ fn check_encoding(place: &str, text: &[u8]) -> Result<(), Error> {
     if text.iter().all(u8::is_ascii_whitespace) {
         return Err(Error::new("E_IMPORT_EMPTY", format!("{place} is empty")));
     }
-    let known: [(&[u8], &str, &str); 4] = [
-        (b"\x1f\x8b", "compressed by gzip", "`gzip -dc FILE | ctx import -` reads it"),
-        (b"\x28\xb5\x2f\xfd", "compressed by zstd", "`zstd -dc FILE | ctx import -` reads it"),
-        (b"\xff\xfe", "in UTF-16", "`iconv -f UTF-16 -t UTF-8 FILE | ctx import -` reads it"),
-        (b"\xfe\xff", "in UTF-16", "`iconv -f UTF-16 -t UTF-8 FILE | ctx import -` reads it"),
+    let known: [(&[u8], &str, &'static str); 4] = [
+        (b"\x1f\x8b", "compressed by gzip", "gzip -dc"),
+        (b"\x28\xb5\x2f\xfd", "compressed by zstd", "zstd -dc"),
+        (b"\xff\xfe", "in UTF-16", "iconv -f UTF-16 -t UTF-8"),
+        (b"\xfe\xff", "in UTF-16", "iconv -f UTF-16 -t UTF-8"),
     ];
     match known.into_iter().find(|(start, ..)| text.starts_with(start)) {
-        Some((_, what, hint)) => {
-            Err(Error::new("E_JSON_INVALID", format!("{place} is {what}")).with_hint(hint))
-        }
+        Some((_, what, program)) => Err(Error::new("E_JSON_INVALID", format!("{place} is {what}"))
+            .with_advice(Advice::Convert(program))),
         None => Ok(()),
     }
 }
@@ -275,17 +274,11 @@ fn log_error(place: &str, error: &ImportError, cut_off: bool) -> Error {
         let ends = matches!(&error.kind, ImportErrorKind::Json(error)
             if matches!(error.kind(), ParseErrorKind::UnexpectedEnd { .. }));
         if !matches!(error.kind, ImportErrorKind::UnknownFormat { .. }) {
-            failure = failure.with_hint(if ends && cut_off {
-                "the log may end in the middle of a line: `--keep-going` imports what is before it"
-            } else {
-                "`--keep-going` goes on after bad lines, and lists them"
-            });
+            failure = failure.with_advice(Advice::KeepGoing { cut_off: ends && cut_off });
         }
     }
     match error.hint() {
-        Some(hint) => {
-            failure.with_hint(hint).with_hint("`ctx import --help` lists the formats of --from")
-        }
+        Some(hint) => failure.with_hint(hint).with_advice(Advice::ListFormats),
         None => failure,
     }
 }

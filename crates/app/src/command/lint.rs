@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::wire::{Document, Finding, Severity, Word};
-use crate::{Control, Error};
+use crate::{Advice, Control, Error};
 
 /// Checks requests.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -81,6 +81,6 @@ fn parts(text: &[u8]) -> Vec<(Option<u64>, &[u8])> {
 fn provider_of(request: &Value, at: &str) -> Result<Provider, Error> {
     detect(request).and_then(|format| format.name().parse().ok()).ok_or_else(|| {
         Error::new("E_IMPORT_FORMAT", format!("{at}: not a request of a known provider"))
-            .with_hint("name the provider with `--as`")
+            .with_advice(Advice::NameProvider)
     })
 }

@@ -137,7 +137,7 @@ fn entry(
         bytes,
         turn: turn.map(|turn| turn.id().to_owned()),
         sealed_at_ns: turn.map(|turn| turn.created_at_ns()),
-        sealed_at_iso: turn.map(|turn| turn.created_at_iso().to_string()),
+        sealed_at_iso: turn.map(|turn| turn.created_at_iso()),
         added: changes.map(|changes| changes[0]),
         removed: changes.map(|changes| changes[1]),
         changed: changes.map(|changes| changes[2]),

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::wire::Node;
 use crate::workspace::{Address, Range, Reader, is_name};
-use crate::{Control, Error, Workspace};
+use crate::{Advice, Control, Error, Workspace};
 
 /// Returns a tree, or parts of one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -51,7 +51,7 @@ fn find(reader: &mut Reader, what: Option<&str>) -> Result<ShowResponse, Error> 
     }
     if let Ok(Range { to: Some(_), .. }) = what.parse() {
         return Err(Error::usage(format!("`{what}` names two states, but a tree has one"))
-            .with_hint(format!("`ctx diff {what}` shows what changed")));
+            .with_advice(Advice::DiffStates(what.to_owned())));
     }
     if let Some(node) = reader.working()?.tree().resolve(what) {
         return Ok(response([node], vec![]));
@@ -62,16 +62,14 @@ fn find(reader: &mut Reader, what: Option<&str>) -> Result<ShowResponse, Error> 
             Ok(response(tops(&selection.nodes), warnings))
         }
         Ok(Answer::Range(_)) => Err(Error::usage(format!("`{what}` is a range and has no tree"))
-            .with_hint(format!("`ctx select '{what}'` prints what changed in it"))),
+            .with_advice(Advice::SelectRange(what.to_owned()))),
         // `block:9.9` is meant as an id.
         Err(_) if is_name(what) => Err(Error::new(
             "E_NODE_NOT_FOUND",
             format!("there is no node `{what}` in the working state"),
         )
         .with_detail("place", what)
-        .with_hint(format!(
-            "`ctx select \"@* {{ id='{what}' }}\"` looks for it in every snapshot"
-        ))),
+        .with_advice(Advice::FindEverywhere(what.to_owned()))),
         Err(error) => Err(error),
     }
 }

@@ -128,7 +128,7 @@ pub fn tokens(
     let state = reader.state(request.at.unwrap_or(Address::Working))?;
     let counted = breakdown(state.tree(), &counter);
     let count = count(counted.total, counted.by(by), by, tokenizer, None);
-    Ok(TokensResponse { counts: vec![count], state: state.label.clone(), counted_by })
+    Ok(TokensResponse { counts: vec![count], state: state.label, counted_by })
 }
 
 /// Returns the tokenizer of a model, an encoding or an estimate.

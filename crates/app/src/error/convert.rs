@@ -1,10 +1,12 @@
 //! The errors of the rooms below as errors of a command, with details and hints.
 
-use super::Error;
+use super::{Advice, Error};
 use contextree::query::{QueryError, ResolveError, ResolveErrorKind};
 use contextree::selector::{SelectorError, SelectorErrors};
 use contextree::store::{ReadError, StoreError};
-use contextree::{CommitError, DocumentError, HistoryError, OpError, SnapshotError, WriteError};
+use contextree::{
+    CommitError, DocumentError, HistoryError, Location, OpError, SnapshotError, WriteError,
+};
 use contextree_json::{Object, Value};
 
 impl From<SnapshotError> for Error {
@@ -17,9 +19,9 @@ impl From<SnapshotError> for Error {
                     .with_detail("address", address)
                     .with_detail("oldest", number(oldest))
                     .with_detail("newest", number(newest))
-                    .with_hint(match newest {
-                        Some(_) => "`ctx log` lists the snapshots",
-                        None => "there is no snapshot yet: `ctx commit` creates the first",
+                    .with_advice(match newest {
+                        Some(_) => Advice::ListSnapshots,
+                        None => Advice::FirstCommit,
                     })
             }
             _ => failure.with_hint("`@` is the working state, `12` the snapshot of commit 12"),
@@ -45,7 +47,7 @@ impl Error {
             .with_drawing(errors.draw(text))
             .with_detail("selector", text)
             .with_detail("errors", Value::Array(list))
-            .with_hint("`ctx help selectors` shows every form with an example")
+            .with_advice(Advice::SelectorHelp)
     }
 
     /// Returns the error for a document that cannot be read.
@@ -80,9 +82,7 @@ impl Error {
             .with_detail("place", error.place())
             .with_hint(error.hint());
         match error {
-            OpError::NodeNotFound { .. } => {
-                failure.with_hint("`ctx show` draws the tree with all ids")
-            }
+            OpError::NodeNotFound { .. } => failure.with_advice(Advice::ShowTree),
             _ => failure,
         }
     }
@@ -95,7 +95,7 @@ impl Error {
             WriteError::Refused(error) => Error::refused(error),
             WriteError::NoMatch(selector) => failure
                 .with_detail("selector", selector.as_str())
-                .with_hint(format!("`ctx explain \"{selector}\"` shows what each step matches")),
+                .with_advice(Advice::Explain(selector.clone())),
             WriteError::Ambiguous { selector, ids } => {
                 let ids = ids.iter().map(|id| Value::from(id.as_str())).collect();
                 failure
@@ -147,9 +147,39 @@ fn resolve(error: &ResolveError, text: &str) -> Error {
     };
     match &error.kind {
         ResolveErrorKind::SnapshotNotFound { newest: Some(_), .. } => {
-            failure.with_hint("`ctx log` lists the snapshots")
+            failure.with_advice(Advice::ListSnapshots)
         }
         _ => failure,
+    }
+}
+
+impl From<contextree::Error> for Error {
+    fn from(error: contextree::Error) -> Self {
+        let mut failure = Error::new(error.code().as_str(), error.to_string());
+        if let Some(hint) = error.hint() {
+            failure = failure.with_hint(hint);
+        }
+        failure = match error.location() {
+            Some(Location::Span { start, end }) => {
+                let span = [*start, *end].map(|at| Value::from(at as u64));
+                failure.with_detail("span", span.to_vec())
+            }
+            Some(Location::Line { line, column }) => {
+                let failure = failure.with_detail("line", *line);
+                match column {
+                    Some(column) => failure.with_detail("column", *column),
+                    None => failure,
+                }
+            }
+            Some(Location::Path(place) | Location::Node(place)) => {
+                failure.with_detail("place", place.as_str())
+            }
+            _ => failure,
+        };
+        if let Some(StoreError::Url { url, .. }) = error.downcast_ref() {
+            failure = failure.with_detail("store", url.as_str());
+        }
+        failure.with_source(error)
     }
 }
 
@@ -179,35 +209,16 @@ impl From<StoreError> for Error {
                 .with_detail("found", found)
                 .with_detail("head", head.map_or(Value::Null, |head| Value::from(head.cycle))),
             StoreError::Exists { context } => failure
-                .with_hint(format!(
-                    "`ctx -c {context} status` shows it; `ctx new NAME` creates another"
-                ))
+                .with_advice(Advice::ShowContext(context.clone()))
                 .with_detail("context", context),
-            StoreError::NotFound { context } => failure
-                .with_hint("`ctx contexts` lists the contexts")
-                .with_detail("context", context),
-            StoreError::Corrupt { record, .. } => failure.with_detail("record", record).with_hint(
-                "`ctx verify` finds all damage; `ctx export --salvage` writes the intact snapshots",
-            ),
+            StoreError::NotFound { context } => {
+                failure.with_advice(Advice::ListContexts).with_detail("context", context)
+            }
+            StoreError::Corrupt { record, .. } => {
+                failure.with_detail("record", record).with_advice(Advice::Salvage)
+            }
             StoreError::Url { url, .. } => failure.with_detail("store", url),
             _ => failure,
-        }
-    }
-}
-
-impl From<contextree::Error> for Error {
-    fn from(error: contextree::Error) -> Self {
-        if let Some(error) = error.downcast_ref::<StoreError>() {
-            return error.clone().into();
-        }
-        let failure = Error::new(error.code().as_str(), error.to_string());
-        let failure = match error.location() {
-            Some(location) => failure.with_detail("location", location.to_string()),
-            None => failure,
-        };
-        match error.hint() {
-            Some(hint) => failure.with_hint(hint),
-            None => failure,
         }
     }
 }

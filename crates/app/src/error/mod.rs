@@ -1,11 +1,15 @@
-//! Why a command failed: a stable code, a message, a drawing of the place, hints, and details for programs.
+//! Why a command failed: what [`contextree::Error`] has, and a drawing of the place, several hints, and details for programs.
 
+mod advice;
 mod convert;
 
 use std::fmt;
 use std::io;
 
+use contextree::{Code, Kind};
 use contextree_json::{Object, Value};
+
+pub use advice::{Advice, Hint};
 
 use crate::wire;
 
@@ -13,19 +17,20 @@ use crate::wire;
 pub struct Error(Box<Inner>);
 
 struct Inner {
-    code: String,
+    code: Code,
     message: String,
     drawing: Option<String>,
-    hints: Vec<String>,
+    hints: Vec<Hint>,
     details: Object,
     source: Option<Box<dyn std::error::Error + Send + Sync>>,
 }
 
 impl Error {
-    /// Returns an error with a code and a message.
-    pub fn new(code: impl Into<String>, message: impl Into<String>) -> Self {
+    /// Returns an error with a code and a message. `code` is the text of a [`Code`]; another text is a bug of the caller.
+    pub fn new(code: &str, message: impl Into<String>) -> Self {
+        let code = Code::from_text(code).unwrap_or(Code::Internal);
         Error(Box::new(Inner {
-            code: code.into(),
+            code,
             message: message.into(),
             drawing: None,
             hints: Vec::new(),
@@ -34,7 +39,7 @@ impl Error {
         }))
     }
 
-    /// Returns the error for a request that makes no sense.
+    /// Returns the error for an invalid request.
     pub fn usage(message: impl Into<String>) -> Self {
         Error::new("E_USAGE", message)
     }
@@ -45,17 +50,22 @@ impl Error {
         let mut failure =
             Error::new("E_IO", format!("{place}: {error}")).with_detail("place", place);
         if error.kind() == io::ErrorKind::NotFound {
-            failure = failure
-                .with_hint("names are relative to the working directory; `-` is standard input");
+            failure = failure.with_hint("names are relative to the working directory");
         }
-        failure.0.source = Some(Box::new(error));
-        failure
+        failure.with_source(error)
     }
 
-    /// Adds a hint: what to do next.
+    /// Adds a hint: what to do next, in words that hold for every door.
     #[must_use]
     pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
-        self.0.hints.push(hint.into());
+        self.0.hints.push(Hint::Text(hint.into()));
+        self
+    }
+
+    /// Adds a hint that the door words with its own commands.
+    #[must_use]
+    pub fn with_advice(mut self, advice: Advice) -> Self {
+        self.0.hints.push(Hint::Advice(advice));
         self
     }
 
@@ -80,10 +90,23 @@ impl Error {
         self
     }
 
-    /// Returns the stable code, such as `E_SNAPSHOT_NOT_FOUND`.
+    /// Sets the error that caused this one.
     #[must_use]
-    pub fn code(&self) -> &str {
-        &self.0.code
+    pub fn with_source(mut self, source: impl std::error::Error + Send + Sync + 'static) -> Self {
+        self.0.source = Some(Box::new(source));
+        self
+    }
+
+    /// Returns the stable code.
+    #[must_use]
+    pub fn code(&self) -> Code {
+        self.0.code
+    }
+
+    /// Returns what sort of failure it is: the exit code or HTTP status of a door follows from it.
+    #[must_use]
+    pub fn kind(&self) -> Kind {
+        self.0.code.kind()
     }
 
     /// Returns the message.
@@ -100,7 +123,7 @@ impl Error {
 
     /// Returns what to do next.
     #[must_use]
-    pub fn hints(&self) -> &[String] {
+    pub fn hints(&self) -> &[Hint] {
         &self.0.hints
     }
 
@@ -113,7 +136,7 @@ impl Error {
     /// Returns whether another writer was faster, so that trying again may help.
     #[must_use]
     pub fn is_conflict(&self) -> bool {
-        self.code() == "E_CONFLICT"
+        self.code() == Code::Conflict
     }
 
     /// Returns whether the reader of the output is gone, as with `| head`.
@@ -124,16 +147,25 @@ impl Error {
         error.is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
     }
 
-    /// Returns the wire form.
+    /// Returns the wire form, with the hints that hold for every door.
     #[must_use]
     pub fn to_wire(&self) -> wire::Failure {
+        self.to_wire_with(|hint| match hint {
+            Hint::Text(text) => Some(text.clone()),
+            Hint::Advice(_) => None,
+        })
+    }
+
+    /// Returns the wire form, with hints as the door words them.
+    #[must_use]
+    pub fn to_wire_with(&self, words: impl Fn(&Hint) -> Option<String>) -> wire::Failure {
         let mut details = self.0.details.clone();
-        if !self.0.hints.is_empty() {
-            let hints = self.0.hints.iter().map(|hint| Value::from(hint.as_str())).collect();
+        let hints: Vec<Value> = self.0.hints.iter().filter_map(words).map(Value::from).collect();
+        if !hints.is_empty() {
             details.insert("hints", Value::Array(hints));
         }
         let error =
-            wire::Error { code: self.0.code.clone(), message: self.0.message.clone(), details };
+            wire::Error { code: self.0.code.to_string(), message: self.0.message.clone(), details };
         wire::Failure { error }
     }
 }

@@ -247,7 +247,7 @@ impl<'de> Deserialize<'de> for Node {
     }
 }
 
-/// What the schema says of a node.
+/// A node without its children. Keys that are not listed here are attributes.
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "only its schema is used")]
 #[schemars(rename = "Node")]

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Access, Workspace};
-use crate::Error;
+use crate::{Advice, Error};
 
 /// How a command changes a context.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -29,8 +29,9 @@ impl Workspace {
         mut make: impl FnMut(&mut Context) -> Result<T, Error>,
     ) -> Result<T, Error> {
         if self.is_document() {
-            return Err(Error::usage("a file given with -f can only be read")
-                .with_hint("`ctx import FILE` stores it as a context, which can be changed"));
+            return Err(
+                Error::usage("a document can only be read").with_advice(Advice::ImportDocument)
+            );
         }
         let access = if change.dry_run { Access::Read } else { Access::Write };
         let store = self.store(access)?;
@@ -43,9 +44,9 @@ impl Workspace {
                     format!("the newest snapshot is @c{found}, not @c{expected}"),
                 )
                 .with_detail("head", found)
-                .with_hint(match expected < found && expected > 0 {
-                    true => format!("`ctx diff {expected}` shows what changed since"),
-                    false => "`ctx log` lists the snapshots".to_owned(),
+                .with_advice(match expected < found && expected > 0 {
+                    true => Advice::DiffSince(expected),
+                    false => Advice::ListSnapshots,
                 }));
             }
             if !change.dry_run {
@@ -70,7 +71,7 @@ pub(crate) fn place_of(
         WriteError::NoMatch(_) => Error::new(error.code(), format!("`{position}` leads nowhere"))
             .with_detail("selector", position)
             .with_hint("`(d0)` is the head, `(d1)` the newest turn, `(d0, cont[offset=0])` the core of the head")
-            .with_hint("`ctx show` draws the tree"),
+            .with_advice(Advice::ShowTree),
         error => Error::write(&error, position),
     })
 }
@@ -93,7 +94,7 @@ pub(crate) fn targets(
                 format!("there is no node `{text}` in the working state"),
             )
             .with_detail("place", text)
-            .with_hint("`ctx show` draws the tree with all ids"));
+            .with_advice(Advice::ShowTree));
         }
         Err(errors) => return Err(Error::selector(&errors, text)),
     };

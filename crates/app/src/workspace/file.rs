@@ -6,7 +6,7 @@ use contextree::query::{Moment, QueryError, Timeline};
 use contextree::{Context, ContextOptions, Profile, TreeRef};
 use contextree_json::{Event, Object, ParseError, Reader, Value, lines, parse};
 
-use crate::Error;
+use crate::{Advice, Error};
 
 /// The contents of a document.
 #[derive(Debug)]
@@ -143,7 +143,7 @@ fn first_keys(text: &[u8]) -> Result<Option<Kind>, ParseError> {
         match &*key {
             "root" => return Ok(Some(Kind::Snapshot)),
             "snapshots" | "working" => return Ok(Some(Kind::Fixture)),
-            // A history that begins in the middle: the reader of histories says what is wrong with it.
+            // A history that begins in the middle: the reader of histories reports what is wrong with it.
             "nodes" | "removed" => return Ok(Some(Kind::History)),
             _ => {
                 let depth = reader.depth();
@@ -178,7 +178,8 @@ fn not_json(place: &str, error: &ParseError) -> Error {
         .with_detail("place", place)
         .with_detail("line", error.line() as u64)
         .with_detail("column", error.column() as u64)
-        .with_hint("a file is a snapshot, a history (JSON Lines) or a fixture: `ctx export` writes the first two")
+        .with_hint("a document is a snapshot, a history (JSON Lines) or a fixture")
+        .with_advice(Advice::ExportDocument)
 }
 
 fn unknown_shape(place: &str) -> Error {
@@ -187,7 +188,7 @@ fn unknown_shape(place: &str) -> Error {
     );
     Error::new("E_DOCUMENT_INVALID", message)
         .with_detail("place", place)
-        .with_hint("`ctx export` writes snapshots, `ctx export --history` histories")
+        .with_advice(Advice::ExportDocument)
 }
 
 /// Reads one JSON object per line, with the number of each line.

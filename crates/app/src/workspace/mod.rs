@@ -65,7 +65,7 @@ impl Workspace {
             location,
             context: "main".to_owned(),
             edition: None,
-            clock: Arc::new(LogicalClock::default()),
+            clock: Arc::new(LogicalClock),
         }
     }
 

@@ -7,7 +7,7 @@ use contextree::selector::closest;
 use contextree::store::{Session, Sqlite, SqliteOptions, Store, StoreError, StoreOptions};
 
 use super::{Location, Workspace};
-use crate::Error;
+use crate::{Advice, Error};
 
 /// What a command does with a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,8 +37,9 @@ impl Workspace {
                 return Ok(OpenStore { store: store.clone(), sqlite: None });
             }
             Location::File(_) => {
-                return Err(Error::usage("a document can only be read")
-                    .with_hint("`ctx import FILE` stores it as a context"));
+                return Err(
+                    Error::usage("a document can only be read").with_advice(Advice::ImportDocument)
+                );
             }
         };
         let options = StoreOptions { clock: Arc::clone(self.clock()), ..StoreOptions::default() };
@@ -54,12 +55,10 @@ impl Workspace {
         if access != Access::Create && !Path::new(path).exists() {
             return Err(Error::new("E_STORE_NOT_FOUND", format!("there is no store `{path}`"))
                 .with_detail("store", url.as_str())
-                .with_hint("`ctx new` creates one here; `ctx quickstart` shows what it can do")
-                .with_hint(
-                    "`--store sqlite:PATH` opens another one, `-f FILE` reads a file instead",
-                ));
+                .with_advice(Advice::NewStore)
+                .with_advice(Advice::OtherStore));
         }
-        // A file that is opened for reading only leaves its log behind, because only a writer may remove it.
+        // Opened for writing also by readers: a read-only connection could not remove the log of the file.
         let file = SqliteOptions { create: access == Access::Create, ..SqliteOptions::default() };
         let sqlite = Arc::new(Sqlite::open(path, &file)?);
         let store = Store::over(Arc::clone(&sqlite) as Arc<_>, options);
@@ -80,14 +79,14 @@ impl OpenStore {
         let names: Vec<&str> = rows.iter().map(|row| row.name.as_str()).collect();
         let failure =
             Error::new(error.code(), error.to_string()).with_detail("context", context.as_str());
-        let list = "`ctx contexts` lists the contexts";
         match (closest(context, &names), names.as_slice()) {
             (Some(near), _) => {
-                failure.with_hint(format!("did you mean `-c {near}`?")).with_hint(list)
+                let near = near.to_owned();
+                failure.with_advice(Advice::SimilarContext(near)).with_advice(Advice::ListContexts)
             }
-            (None, []) => failure.with_hint(format!("`ctx new {context}` creates it")),
-            (None, [only]) => failure.with_hint(format!("there is one context: `-c {only}`")),
-            (None, _) => failure.with_hint(list),
+            (None, []) => failure.with_advice(Advice::NewContext(context.clone())),
+            (None, [only]) => failure.with_advice(Advice::OnlyContext((*only).to_owned())),
+            (None, _) => failure.with_advice(Advice::ListContexts),
         }
     }
 }

@@ -2,8 +2,9 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use contextree::Code;
 use contextree_app::{
-    Cancel, Control, Document, Error, Progress, Source, Workspace, command, wire,
+    Advice, Cancel, Control, Document, Error, Hint, Progress, Source, Workspace, command, wire,
 };
 use contextree_json::{Value, from_slice, from_value};
 use serde::Serialize;
@@ -82,7 +83,7 @@ fn unknown_keys_and_words_of_a_request_are_refused() {
 fn errors_have_one_form_with_code_details_and_hints() {
     let workspace = workspace();
     let error = run(&workspace, command::show, r#"{"what":"@c9"}"#).expect_err("no snapshot");
-    assert_eq!(error.code(), "E_SNAPSHOT_NOT_FOUND");
+    assert_eq!(error.code(), Code::SnapshotNotFound);
     let value = wire::to_value(&error.to_wire());
     assert_eq!(
         from_value::<wire::Failure>(value.clone()).expect("it is read again"),
@@ -90,7 +91,10 @@ fn errors_have_one_form_with_code_details_and_hints() {
     );
     let details = value.get("error").and_then(|error| error.get("details")).expect("details");
     assert_eq!(details.get("address"), Some(&"@c9".into()));
-    assert!(details.get("hints").is_some());
+    assert_eq!(details.get("hints"), None, "a door words advice itself");
+    assert_eq!(error.hints(), [Hint::Advice(Advice::FirstCommit)]);
+    let worded = error.to_wire_with(|hint| Some(format!("{hint:?}")));
+    assert!(worded.error.details.get("hints").is_some());
 }
 
 #[test]
@@ -123,7 +127,7 @@ fn an_import_reports_progress_and_can_be_canceled() {
     cancel.cancel();
     let control = Control::default().with_cancel(cancel);
     let canceled = command::import(&workspace, &Default::default(), source(), &control);
-    assert_eq!(canceled.expect_err("it was canceled").code(), "E_CANCELED");
+    assert_eq!(canceled.expect_err("it was canceled").code(), Code::Canceled);
 
     let control = Control::default().with_progress(&watch);
     let done = command::import(&workspace, &Default::default(), source(), &control);
@@ -141,6 +145,6 @@ fn documents_are_read_and_not_changed() -> Result<(), Error> {
     let workspace = Workspace::of_document(&document)?;
     assert_eq!(command::status(&workspace, &Control::default())?.snapshots, 1);
     let error = run(&workspace, command::commit, "{}").expect_err("it can only be read");
-    assert_eq!(error.code(), "E_USAGE");
+    assert_eq!(error.code(), Code::Usage);
     Ok(())
 }

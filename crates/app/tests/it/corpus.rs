@@ -34,7 +34,7 @@ fn history(context: &Context) {
     }
 }
 
-fn failure(error: Error) {
+fn failure(error: &Error) {
     there_and_back(&error.to_wire());
 }
 
@@ -84,7 +84,7 @@ fn operations_reports_and_errors_of_sessions_survive_the_wire() {
                             there_and_back(&wire::Report::from(&report));
                             reports += 1;
                         }
-                        Err(error) => failure(error.into()),
+                        Err(error) => failure(&error.into()),
                     }
                 }
                 "retain" => handles.extend(context.retain(node)),
@@ -105,7 +105,7 @@ fn operations_reports_and_errors_of_sessions_survive_the_wire() {
                         operations += 1;
                     }
                     if let Err(error) = context.batch(batch) {
-                        failure(error.error.into());
+                        failure(&error.error.into());
                         refused += 1;
                     }
                 }

@@ -59,7 +59,7 @@ pub(crate) struct Args {
     #[arg(long)]
     id: Option<String>,
 
-    /// The type [default: block]; `cont:NAME` makes a group
+    /// The type [default: block]; `cont:NAME` adds a group
     #[arg(long = "type", value_name = "TYPE")]
     node_type: Option<String>,
 

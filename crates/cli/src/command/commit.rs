@@ -5,7 +5,7 @@ mod budget;
 use std::collections::BTreeMap;
 
 use contextree::json::{Value, parse};
-use contextree::{Policy, Region};
+use contextree::{Code, Policy, Region};
 use contextree_app::command::commit::{self, CommitRequest};
 
 use super::Call;
@@ -113,7 +113,7 @@ pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
 /// Names the file of a policy that is invalid.
 fn in_file(error: Failure, args: &Args) -> Failure {
     match &args.policy {
-        Some(file) if error.code() == "E_POLICY_INVALID" => error.in_file(file),
+        Some(file) if error.code() == Code::PolicyInvalid => error.in_file(file),
         _ => error,
     }
 }

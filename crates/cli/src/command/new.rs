@@ -1,6 +1,6 @@
 //! `ctx new`: an empty context, and the store for it.
 
-use contextree::Vocabulary;
+use contextree::{Code, Vocabulary};
 use contextree_app::command::new::{self, NewRequest};
 use contextree_app::wire::Word;
 
@@ -50,7 +50,7 @@ pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
     let made = call
         .on(&call.store(), |workspace, control| new::new(workspace, &request, control))
         .map_err(|error| match &args.policy {
-            Some(file) if error.code() == "E_POLICY_INVALID" => error.in_file(file),
+            Some(file) if error.code() == Code::PolicyInvalid => error.in_file(file),
             _ => error,
         })?;
     if call.output.format() != Format::Human {

@@ -1,7 +1,11 @@
 //! How a failed command is reported: text or JSON on standard error, and the exit code of the process.
 
+mod advice;
+
 use std::io::{self, Write as _};
 
+use contextree::Kind;
+use contextree::json::Value;
 pub(crate) use contextree_app::Error as Failure;
 use contextree_app::wire;
 
@@ -22,9 +26,14 @@ pub(crate) enum Exit {
     Io = 5,
 }
 
-/// Returns how the process ends after an error.
+/// Returns how the process ends after an error; the one table of it.
 pub(crate) fn exit(error: &Failure) -> Exit {
-    exit_of(error.code())
+    match error.kind() {
+        Kind::Conflict => Exit::Conflict,
+        Kind::NotFound => Exit::NotFound,
+        Kind::Io | Kind::Unavailable | Kind::Corrupt => Exit::Io,
+        _ => Exit::Usage,
+    }
 }
 
 /// Returns an error for people, without colour.
@@ -35,31 +44,19 @@ pub(crate) fn to_text(error: &Failure) -> String {
     };
     for hint in error.hints() {
         text.push_str("\nhint: ");
-        text.push_str(hint);
+        text.push_str(&advice::text(hint));
     }
     text
+}
+
+/// Returns an error for programs.
+pub(crate) fn to_value(error: &Failure) -> Value {
+    wire::to_value(&error.to_wire_with(|hint| Some(advice::text(hint))))
 }
 
 /// Returns the error for output that could not be written.
 pub(crate) fn output(error: io::Error) -> Failure {
     Failure::io("standard output", error)
-}
-
-/// The exit code that belongs to an error code; the one table of it.
-fn exit_of(code: &str) -> Exit {
-    match code {
-        "E_CONFLICT" => Exit::Conflict,
-        "E_SNAPSHOT_NOT_FOUND"
-        | "E_NODE_NOT_FOUND"
-        | "E_NO_MATCH"
-        | "E_ATTEMPT_NOT_FOUND"
-        | "E_CONTEXT_NOT_FOUND"
-        | "E_STORE_NOT_FOUND" => Exit::NotFound,
-        "E_IO" | "E_DIGEST_MISMATCH" | "E_CORRUPT" | "E_BUSY" | "E_DENIED" => Exit::Io,
-        "E_STORE_URL" => Exit::Usage,
-        _ if code.starts_with("E_STORE") => Exit::Io,
-        _ => Exit::Usage,
-    }
 }
 
 /// Prints the help page if no command was given. Returns the exit code.
@@ -89,7 +86,7 @@ pub(crate) fn report_usage(error: &clap::Error, as_json: bool) -> u8 {
                 failure = failure.with_hint(tip);
             }
         }
-        crate::output::print_error(&wire::to_value(&failure.to_wire()));
+        crate::output::print_error(&to_value(&failure));
     } else {
         let _ = error.print();
     }

@@ -157,7 +157,7 @@ impl Output {
     pub(crate) fn failure(&self, failure: &Failure) {
         match self.format {
             Format::Human => self.say(&style::paint_failure(&error::to_text(failure))),
-            _ => print_error(&wire::to_value(&failure.to_wire())),
+            _ => print_error(&error::to_value(failure)),
         }
     }
 

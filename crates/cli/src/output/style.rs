@@ -14,13 +14,13 @@ pub(crate) const TITLE: Style = Style::new().effects(Effects::BOLD);
 pub(crate) const DIM: Style = Style::new().effects(Effects::DIMMED);
 /// A ttl.
 pub(crate) const TTL: Style = colour(AnsiColor::Yellow);
-/// A node that goes with the coming commit.
+/// A node that expires with the coming commit.
 pub(crate) const DUE: Style = colour(AnsiColor::Red);
-/// What came.
+/// Added nodes.
 pub(crate) const ADDED: Style = colour(AnsiColor::Green);
-/// What went.
+/// Removed nodes.
 pub(crate) const REMOVED: Style = colour(AnsiColor::Red);
-/// What changed.
+/// Changed nodes.
 pub(crate) const CHANGED: Style = colour(AnsiColor::Yellow);
 /// Keys, tags and pins.
 pub(crate) const MARK: Style = colour(AnsiColor::Magenta);

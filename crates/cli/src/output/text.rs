@@ -22,7 +22,7 @@ pub(crate) fn one_line(text: &str) -> String {
     line
 }
 
-/// Cuts a text to a number of columns; `…` stands for what is left out.
+/// Cuts a text to a number of columns; `…` replaces what is left out.
 pub(crate) fn cut(text: &str, width: Option<usize>) -> String {
     let Some(width) = width else { return text.to_owned() };
     if text.width() <= width {

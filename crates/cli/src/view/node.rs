@@ -15,7 +15,7 @@ pub(crate) fn preview(node: &Node) -> String {
     }
 }
 
-/// Returns the type, where it says more than the class.
+/// Returns the type, if it adds something to the class.
 pub(crate) fn special_type(node: &Node) -> String {
     match node.node_type() {
         "mt" | "mc" | "cb" | "seg" | "cont" | "block" => String::new(),

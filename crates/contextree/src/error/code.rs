@@ -131,6 +131,8 @@ codes! {
     AttemptRunning "E_ATTEMPT_RUNNING" Sealed;
     /// A budget file or value is invalid.
     BudgetInvalid "E_BUDGET_INVALID" Usage;
+    /// The caller canceled the command before it was done.
+    Canceled "E_CANCELED" Usage;
     /// Another writer changed the context since it was read.
     Conflict "E_CONFLICT" Conflict;
     /// There is a context of this name already.

@@ -113,7 +113,7 @@ impl<'de> Visitor<'de> for ValueVisitor {
     }
 }
 
-/// Gives a value to whoever asks.
+/// Deserializes from a value.
 pub(super) struct FromValue(pub(super) Value);
 
 impl FromValue {

@@ -1,4 +1,4 @@
-//! What the schema says of operations, places and new nodes. Their readers are written by hand.
+//! The schemas of operations, places and new nodes. Their readers are written by hand.
 
 use std::borrow::Cow;
 
@@ -24,16 +24,16 @@ macro_rules! schema_of {
 
 schema_of!(Op: OpForm, Place: PlaceForm, NewNode: NewNodeForm);
 
-/// What the schema says of an operation.
+/// An operation on the working state.
 #[derive(JsonSchema)]
-#[expect(dead_code, reason = "only its schema is used")]
+#[expect(dead_code, clippy::large_enum_variant, reason = "only its schema is used")]
 #[schemars(tag = "op", rename_all = "snake_case")]
 enum OpForm {
     /// Adds a node.
     Add {
         #[schemars(flatten)]
         place: PlaceForm,
-        node: NewNodeForm,
+        node: NewNode,
     },
     /// Changes a node of the turn in progress.
     Edit {
@@ -61,7 +61,7 @@ enum OpForm {
     Unpin { node: String },
 }
 
-/// What the schema says of a place.
+/// Where a node is placed.
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "only its schema is used")]
 struct PlaceForm {
@@ -85,7 +85,7 @@ struct PlaceForm {
     at: Option<String>,
 }
 
-/// What the schema says of a node to add. Keys that are not listed here are attributes.
+/// A node to add. Keys that are not listed here are attributes.
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "only its schema is used")]
 struct NewNodeForm {

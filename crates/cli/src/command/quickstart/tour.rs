@@ -13,9 +13,9 @@ type Chapter = (&'static str, &'static str, &'static [&'static [&'static str]]);
 const CHAPTERS: [Chapter; 10] = [
     (
         "A conversation is a tree, not a list",
-        "A context lives in a store: here a file, contextree.db. Instructions go into the system region `^sys`, and no budget may \
-         take them (`--pinned`). Everything else goes into the turn in progress, `^ah`. A tool call and its result share a \
-         `data_call_id`: they go or stay together.",
+        "A context lives in a store: here a file, contextree.db. Instructions are added to the system region `^sys`, and no budget \
+         prunes them (`--pinned`). Everything else is added to the turn in progress, `^ah`. A tool call and its result share a \
+         `data_call_id`: they are kept or pruned together.",
         &[
             &["new"],
             &[
@@ -58,7 +58,7 @@ const CHAPTERS: [Chapter; 10] = [
     ),
     (
         "What is worth keeping, and for how long",
-        "A retrieved document stands behind the core of the turn (`--offset 1`) and survives one commit (`--ttl 1`). It has a key, so that \
+        "A retrieved document follows the core of the turn (`--offset 1`) and survives one commit (`--ttl 1`). It has a key, so that \
          it can be found again. Nothing is sealed yet.",
         &[
             &[
@@ -80,8 +80,8 @@ const CHAPTERS: [Chapter; 10] = [
     ),
     (
         "A commit seals the turn",
-        "It expires, prunes, seals, and leaves one immutable snapshot. One turn later the forecast is gone by itself. The report \
-         says what went, and why.",
+        "It expires, prunes, seals, and adds one immutable snapshot. One turn later the forecast expires. The report \
+         names what was removed, and why.",
         &[
             &["commit"],
             &["add", "--role", "user", "And tomorrow?"],
@@ -110,7 +110,7 @@ const CHAPTERS: [Chapter; 10] = [
     ),
     (
         "A budget that never tears a call from its result",
-        "A commit under 130 bytes of content: the lowest priority goes first, then the oldest. First only a trial, then in earnest.",
+        "A commit under 130 bytes of content: the lowest priority is pruned first, then the oldest. First as a dry run.",
         &[
             &["add", "--role", "user", "Thanks! Is there a train to Bergen?"],
             &["commit", "--max-bytes", "130", "--dry-run"],
@@ -120,7 +120,7 @@ const CHAPTERS: [Chapter; 10] = [
     (
         "To the model, and what it costs",
         "The same state always gives the same bytes, so that a provider can read the beginning of a request from its cache. `cache` names what \
-         broke it; prompts this short are not cached by anybody.",
+         broke it; no provider caches prompts this short.",
         &[
             &["tokens", "--model", "gpt-5"],
             &["render", "--as", "openai-chat", "--model", "gpt-5"],
@@ -164,7 +164,7 @@ pub(super) fn play(folder: &Path, call: &Call<'_>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A text in lines of at most so many columns.
+/// Wraps a text into lines of at most `width` columns.
 fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {
