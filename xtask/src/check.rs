@@ -7,14 +7,8 @@ use crate::{msrv, packages, tidy, wasm};
 
 /// Packages that only `cargo xtask test` tests: thousands of random sessions, killed processes, a
 /// PostgreSQL server.
-const SLOW: [&str; 6] = [
-    "contextree-bench",
-    "contextree-pgtest",
-    "contextree-store-postgres",
-    "contextree-store-tests",
-    "contextree-testkit",
-    "xtask",
-];
+const SLOW: [&str; 4] =
+    ["contextree-bench", "contextree-store-postgres", "contextree-testkit", "xtask"];
 
 /// Runs all steps; stops at the first that fails.
 pub(crate) fn run(root: &Path) -> Result<String, String> {

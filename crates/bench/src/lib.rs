@@ -3,6 +3,7 @@
 //! Machines are noisy, so nothing here is an absolute time: every row compares two pieces of work
 //! that alternate in one process, and reports the median of the ratios.
 
+pub mod calls;
 pub mod command;
 pub mod growth;
 pub mod heap;

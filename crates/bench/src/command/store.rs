@@ -10,7 +10,7 @@ use super::Common;
 use crate::measure::Row;
 use crate::outcome::{finish, note};
 use crate::store::{Tail, commit, group, pages};
-use crate::{sessions, table};
+use crate::{calls, reads, sessions, table};
 
 /// Options of [`measure_idle`].
 #[derive(Debug, clap::Args)]
@@ -66,6 +66,8 @@ fn measure(common: &Common) -> Result<ExitCode> {
     take(long.middle(opened));
     drop(long);
     sessions::idle(contexts)?.into_iter().for_each(&mut take);
+    take(reads::readers(rounds, 2, steps / 5)?);
+    calls::rows(rounds, steps / 10)?.into_iter().for_each(&mut take);
     let (our_pages, their_pages) = pages()?;
     let notes = [
         format!("commit: p50 {:.0} µs against {:.0} µs", ours / 1e3, theirs / 1e3),

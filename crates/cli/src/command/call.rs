@@ -52,12 +52,13 @@ pub(crate) struct RequestArgs {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  ctx answer < response.json
+  ctx answer response.json
+  curl $API --data-binary @request.json | ctx answer
   ctx answer response.json --json | jq .tool_calls")]
 pub(crate) struct AnswerArgs {
     /// The response as the provider returned it; `-` is standard input
     #[arg(default_value = "-", hide_default_value = true)]
-    file: String,
+    response: String,
 
     /// The attempt [default: the one that is running]
     #[arg(long, value_name = "ID")]
@@ -140,7 +141,7 @@ fn warn(done: &BeginResponse, call: &Call<'_>) {
 pub(crate) fn run_answer(args: &AnswerArgs, call: &mut Call<'_>) -> Result<Exit, Failure> {
     let request = AnswerRequest {
         id: args.attempt.clone(),
-        response: document(&args.file)?,
+        response: document(&args.response)?,
         change: args.change.to_change(),
     };
     let done = call.read(|workspace, control| call::answer(workspace, &request, control))?;

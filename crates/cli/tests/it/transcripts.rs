@@ -21,8 +21,8 @@ macro_rules! cases {
 }
 
 cases! {
-    add attempt backup cache canon commit completions conformance contexts delete diff edit explain export files fork gc hash help
-    import lint log man new pin quickstart remove render restore select show status thread tokens unpin usage verify
+    add answer attempt backup cache cancel canon commit completions conformance contexts delete diff edit explain export files fork gc hash help
+    import lint log man new pin quickstart remove render request restore select show status thread tokens unpin usage verify
 }
 
 /// Every command of the tutorial, with what it prints.
