@@ -24,7 +24,7 @@
 //! // The newest snapshot is what the model saw last; the answer belongs to the next request.
 //! let sent = contextree::calls::sent(&session, SnapshotAddress::Back(0))?;
 //! assert_eq!(sent.bytes, call.bytes);
-//! assert_eq!(session.select(".block[role=assistant]")?.nodes().map(|it| it.len()), Some(1));
+//! assert_eq!(session.select(".block[role=assistant]")?.nodes().map(|it| it.nodes.len()), Some(1));
 //! # Ok::<(), Error>(())
 //! ```
 

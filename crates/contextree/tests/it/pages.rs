@@ -108,7 +108,7 @@ fn the_readme_shows_the_example_program() {
     assert!(lines <= 25, "the agent loop has {lines} lines");
     let readme = fs::read_to_string(root().join("README.md")).unwrap();
     assert!(
-        readme.contains(&format!("```rust,ignore\n{body}```\n")),
+        readme.contains(&format!("```rs\n{body}```\n")),
         "the README does not show examples/agent/src/main.rs as it is"
     );
 }
