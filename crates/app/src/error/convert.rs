@@ -114,6 +114,9 @@ impl Error {
             CommitError::UnknownMeasure(_) => {
                 failure.with_hint("`nodes` and `bytes` are always available")
             }
+            CommitError::AttemptRunning { .. } => {
+                failure.with_hint("complete or cancel the running call first")
+            }
             _ => failure,
         }
     }

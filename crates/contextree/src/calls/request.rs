@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use contextree_canon::Hash;
-use contextree_engine::{CallStart, CommitOptions, CommitReport, Context, Snapshot};
+use contextree_engine::{CallStart, CommitOptions, CommitReport, Context, Preview, Snapshot};
 use contextree_json::{Object, Value, parse};
 use contextree_provider::{Provider, RenderOptions, Rendered, lint, render};
 use contextree_store::Session;
@@ -102,9 +102,9 @@ impl Request {
     ///
     /// If there is nothing to send, or the commit would fail.
     pub fn preview(&self, context: &Context, options: &CommitOptions<'_>) -> Result<Call> {
-        let preview = context.preview(options)?;
-        let rendered = self.render(&preview.snapshot)?;
-        Ok(self.call(String::new(), rendered, preview.report.clone(), preview.snapshot.clone()))
+        let Preview { report, snapshot, .. } = context.preview(options)?;
+        let rendered = self.render(&snapshot)?;
+        Ok(self.call(String::new(), rendered, report, snapshot))
     }
 
     pub(super) fn render(&self, snapshot: &Snapshot) -> Result<Rendered> {
