@@ -44,7 +44,7 @@ fn begin(session: &mut Session) -> (String, Vec<u8>) {
 }
 
 fn running(session: &mut Session) -> Option<String> {
-    session.running().unwrap().map(|call| call.attempt.attempt_id.clone())
+    session.running().unwrap().map(|call| call.attempt.attempt_id)
 }
 
 /// Looks at the context that the session writes to.
