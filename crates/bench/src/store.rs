@@ -203,7 +203,7 @@ fn append(store: &Sqlite, row: &mut ContextRow, steps: usize) {
 
 fn turn(row: &ContextRow) -> Step {
     let cycle = row.head.map_or(1, |head| head.cycle + 1);
-    let seed = row.revision << 20 | row.id.unsigned_abs();
+    let seed = row.revision.get() << 20 | row.id.get().unsigned_abs();
     let bytes = noise(seed, EFFECTS + BODIES);
     let mut key = [1; 16];
     key[..8].copy_from_slice(&seed.to_le_bytes());

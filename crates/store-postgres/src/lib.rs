@@ -15,7 +15,7 @@
 //!
 //! let store = Postgres::open("postgres://me@db.example/agents?schema=team_a&sslmode=verify-full")?;
 //! for context in store.list(None, 10)? {
-//!     assert!(context.revision > 0);
+//!     assert!(context.revision.get() > 0);
 //! }
 //! # Ok::<(), contextree_store::StoreError>(())
 //! ```

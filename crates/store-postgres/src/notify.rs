@@ -10,7 +10,7 @@ use std::future::poll_fn;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use contextree_store::{Result, StoreError};
+use contextree_store::{ContextId, Result, Revision, StoreError};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 use tokio::time::{Instant, sleep, sleep_until};
@@ -21,7 +21,7 @@ use crate::link::away;
 use crate::tls::Tls;
 
 /// The number that means every context: anything may have changed.
-pub(crate) const ANY: i64 = -1;
+pub(crate) const ANY: ContextId = ContextId(-1);
 
 /// The shortest time between two messages of a process.
 const GATHER: Duration = Duration::from_millis(5);
@@ -35,7 +35,7 @@ const MESSAGE: usize = 7_500;
 /// The pause before another attempt to connect.
 const PAUSE: Duration = Duration::from_millis(200);
 
-type Listener = Box<dyn Fn(i64, u64) + Send + Sync>;
+type Listener = Box<dyn Fn(ContextId, Revision) + Send + Sync>;
 
 /// What is needed to connect and to tell our own notices from others'.
 #[derive(Clone)]
@@ -55,7 +55,7 @@ impl Wire {
 
 /// Sends notifications. Nothing waits for it.
 pub(crate) struct Teller {
-    queue: UnboundedSender<(i64, u64)>,
+    queue: UnboundedSender<(ContextId, Revision)>,
 }
 
 impl Teller {
@@ -67,14 +67,14 @@ impl Teller {
     }
 
     /// Announces a step, soon. Revision 0: the context may have been deleted.
-    pub(crate) fn tell(&self, context: i64, revision: u64) {
+    pub(crate) fn tell(&self, context: ContextId, revision: Revision) {
         // The task has ended if the engine below has no notices.
         let _ = self.queue.send((context, revision));
     }
 }
 
-async fn tell(wire: Wire, mut notices: UnboundedReceiver<(i64, u64)>) {
-    let mut waiting: BTreeMap<i64, u64> = BTreeMap::new();
+async fn tell(wire: Wire, mut notices: UnboundedReceiver<(ContextId, Revision)>) {
+    let mut waiting: BTreeMap<ContextId, Revision> = BTreeMap::new();
     let mut client = None;
     while let Some((context, revision)) = notices.recv().await {
         waiting.insert(context, revision);
@@ -83,7 +83,7 @@ async fn tell(wire: Wire, mut notices: UnboundedReceiver<(i64, u64)>) {
                 waiting.insert(context, revision);
             }
             if waiting.len() > MOST {
-                waiting = BTreeMap::from([(ANY, 0)]);
+                waiting = BTreeMap::from([(ANY, Revision::ZERO)]);
             }
             let next = Instant::now() + GATHER;
             match send(&wire, &mut client, &waiting).await {
@@ -106,7 +106,7 @@ async fn tell(wire: Wire, mut notices: UnboundedReceiver<(i64, u64)>) {
 async fn send(
     wire: &Wire,
     client: &mut Option<Client>,
-    waiting: &BTreeMap<i64, u64>,
+    waiting: &BTreeMap<ContextId, Revision>,
 ) -> Result<(), Error> {
     let connected = match client {
         Some(connected) => connected,
@@ -125,7 +125,7 @@ async fn send(
 }
 
 /// Formats notifications: `SENDER 12:7 13:2`.
-fn messages(sender: &str, waiting: &BTreeMap<i64, u64>) -> Vec<String> {
+fn messages(sender: &str, waiting: &BTreeMap<ContextId, Revision>) -> Vec<String> {
     let mut messages = Vec::new();
     let mut message = sender.to_owned();
     for (context, revision) in waiting {
@@ -141,7 +141,7 @@ fn messages(sender: &str, waiting: &BTreeMap<i64, u64>) -> Vec<String> {
 }
 
 /// Parses a message of another process; empty if it is our own.
-fn read(sender: &str, message: &str) -> Vec<(i64, u64)> {
+fn read(sender: &str, message: &str) -> Vec<(ContextId, Revision)> {
     let mut words = message.split(' ');
     if words.next() == Some(sender) {
         return Vec::new();
@@ -149,13 +149,13 @@ fn read(sender: &str, message: &str) -> Vec<(i64, u64)> {
     words
         .filter_map(|word| {
             let (context, revision) = word.split_once(':')?;
-            Some((context.parse().ok()?, revision.parse().ok()?))
+            Some((ContextId(context.parse().ok()?), Revision(revision.parse().ok()?)))
         })
         .collect()
 }
 
 type Listeners = Arc<Mutex<Vec<Listener>>>;
-type Notices = Vec<(i64, u64)>;
+type Notices = Vec<(ContextId, Revision)>;
 
 /// Listens for the steps of other processes.
 pub(crate) struct Hearer {
@@ -261,7 +261,7 @@ async fn stay(wire: Wire, mut line: Line, heard: std::sync::mpsc::Sender<Notices
         };
         tracing::info!("listening again");
         // Steps may have been taken while no one listened.
-        let _ = heard.send(vec![(ANY, 0)]);
+        let _ = heard.send(vec![(ANY, Revision::ZERO)]);
     }
 }
 
@@ -271,11 +271,11 @@ mod tests {
 
     #[test]
     fn notices_come_through_in_messages_that_the_server_takes() {
-        let waiting: BTreeMap<i64, u64> =
-            (0..3_000).map(|number| (i64::MAX - number, u64::MAX)).collect();
+        let waiting: BTreeMap<ContextId, Revision> =
+            (0..3_000).map(|number| (ContextId(i64::MAX - number), Revision(u64::MAX))).collect();
         let messages = messages("abc", &waiting);
         assert!(messages.iter().all(|message| message.len() < 8_000));
-        let heard: BTreeMap<i64, u64> =
+        let heard: BTreeMap<ContextId, Revision> =
             messages.iter().flat_map(|message| read("other", message)).collect();
         assert_eq!(heard, waiting);
         assert!(messages.iter().all(|message| read("abc", message).is_empty()), "not our own");

@@ -4,12 +4,13 @@
 use std::collections::BTreeMap;
 
 use contextree_store::{
-    AttemptRow, Checkpoint, Commit, ContextRow, Pin, Result, SideRecord, StoreError, Stretch,
+    AttemptRow, BranchId, Checkpoint, Commit, ContextId, ContextRow, Pin, Result, Revision,
+    SideRecord, StoreError, Stretch,
 };
 
 use crate::error::Fault;
 use crate::link::{Kind, Link};
-use crate::sql::{self, CONTEXT, count_from, cycle_from};
+use crate::sql::{self, CONTEXT, count_from, cycle_from, revision_from};
 use crate::write::{all, one};
 
 /// How many commits, bodies or contents are asked for at once.
@@ -63,35 +64,39 @@ impl Reader<'_> {
         Ok(found)
     }
 
-    pub(crate) async fn lineage(&self, branch: i64) -> Result<Vec<Stretch>> {
+    pub(crate) async fn lineage(&self, branch: BranchId) -> Result<Vec<Stretch>> {
         let line = sql::line(self.schema);
         let text = format!("{line} SELECT id, reach FROM line ORDER BY depth DESC");
         let most = i64::from(u32::MAX);
         let work = async |client: &mut _, _| {
-            let rows = all(&*client, &text, &[&branch, &most]).await?;
+            let rows = all(&*client, &text, &[&branch.get(), &most]).await?;
             rows.iter().map(stretch).collect::<Result<Vec<_>, Fault>>()
         };
         let found = self.link.run(Kind::Read, work).await?;
         if found.is_empty() { Err(no_branch(branch)) } else { Ok(found) }
     }
 
-    pub(crate) async fn children(&self, branch: i64) -> Result<Vec<Stretch>> {
+    pub(crate) async fn children(&self, branch: BranchId) -> Result<Vec<Stretch>> {
         let text = children(self.schema);
         let work = async |client: &mut _, _| {
-            let rows = all(&*client, &text, &[&branch]).await?;
+            let rows = all(&*client, &text, &[&branch.get()]).await?;
             rows.iter().map(stretch).collect::<Result<Vec<_>, Fault>>()
         };
         self.link.run(Kind::Read, work).await
     }
 
-    pub(crate) async fn checkpoint(&self, branch: i64, cycle: u32) -> Result<Option<Checkpoint>> {
+    pub(crate) async fn checkpoint(
+        &self,
+        branch: BranchId,
+        cycle: u32,
+    ) -> Result<Option<Checkpoint>> {
         let text = format!(
             "SELECT cycle, tree, bodies FROM {}.checkpoint WHERE branch = $1 AND cycle <= $2 ORDER BY cycle DESC LIMIT 1",
             self.schema
         );
         let cycle = i64::from(cycle);
         let work = async |client: &mut _, _| {
-            let Some(row) = one(&*client, &text, &[&branch, &cycle]).await? else {
+            let Some(row) = one(&*client, &text, &[&branch.get(), &cycle]).await? else {
                 return Ok(None);
             };
             Ok(Some(Checkpoint {
@@ -105,7 +110,7 @@ impl Reader<'_> {
 
     pub(crate) async fn checkpoint_bodies(
         &self,
-        branch: i64,
+        branch: BranchId,
         cycle: u32,
     ) -> Result<Option<Vec<u8>>> {
         let text = format!(
@@ -114,14 +119,19 @@ impl Reader<'_> {
         );
         let cycle = i64::from(cycle);
         let work = async |client: &mut _, _| {
-            let row = one(&*client, &text, &[&branch, &cycle]).await?;
+            let row = one(&*client, &text, &[&branch.get(), &cycle]).await?;
             Ok(row.map(|row| row.try_get(0)).transpose()?)
         };
         self.link.run(Kind::Read, work).await
     }
 
     /// Returns one page of commits.
-    pub(crate) async fn commits(&self, branch: i64, first: u32, last: u32) -> Result<Vec<Commit>> {
+    pub(crate) async fn commits(
+        &self,
+        branch: BranchId,
+        first: u32,
+        last: u32,
+    ) -> Result<Vec<Commit>> {
         let text = format!(
             "SELECT cycle, effects, bodies FROM {}.commits WHERE branch = $1 AND cycle >= $2 AND cycle <= $3 ORDER BY cycle LIMIT {PAGE}",
             self.schema
@@ -129,7 +139,7 @@ impl Reader<'_> {
         let (first, last) = (i64::from(first), i64::from(last));
         let work = async |client: &mut _, _| {
             let mut commits = Vec::new();
-            for row in all(&*client, &text, &[&branch, &first, &last]).await? {
+            for row in all(&*client, &text, &[&branch.get(), &first, &last]).await? {
                 commits.push(Commit {
                     cycle: cycle_from(row.try_get(0)?)?,
                     effects: row.try_get(1)?,
@@ -144,7 +154,7 @@ impl Reader<'_> {
     /// Returns one page of bodies, and how many of the cycles are done with it.
     pub(crate) async fn bodies(
         &self,
-        branch: i64,
+        branch: BranchId,
         cycles: &[u32],
     ) -> Result<(usize, Vec<(u32, Vec<u8>)>)> {
         let text = format!(
@@ -154,7 +164,7 @@ impl Reader<'_> {
         let wanted: Vec<i64> = cycles.iter().take(PAGE).map(|cycle| i64::from(*cycle)).collect();
         let work = async |client: &mut _, _| {
             let mut bodies = Vec::new();
-            for row in all(&*client, &text, &[&branch, &wanted]).await? {
+            for row in all(&*client, &text, &[&branch.get(), &wanted]).await? {
                 bodies.push((cycle_from(row.try_get(0)?)?, row.try_get(1)?));
             }
             Ok(bodies)
@@ -162,30 +172,31 @@ impl Reader<'_> {
         Ok((wanted.len(), self.link.run(Kind::Read, work).await?))
     }
 
-    pub(crate) async fn count_commits(&self, branch: i64, cycle: u32) -> Result<u64> {
+    pub(crate) async fn count_commits(&self, branch: BranchId, cycle: u32) -> Result<u64> {
         // Both counts read only an index. Rows without effects are few: retention removed their snapshots.
         let text = format!(
             "SELECT (SELECT count(*) FROM {0}.commits WHERE branch = $1 AND cycle <= $2) - (SELECT count(*) FROM {0}.commits WHERE branch = $1 AND cycle <= $2 AND effects IS NULL)",
             self.schema
         );
         let cycle = i64::from(cycle);
-        let work = async |client: &mut _, _| match one(&*client, &text, &[&branch, &cycle]).await? {
-            Some(row) => count_from(row.try_get(0)?),
-            None => Ok(0),
-        };
+        let work =
+            async |client: &mut _, _| match one(&*client, &text, &[&branch.get(), &cycle]).await? {
+                Some(row) => count_from(row.try_get(0)?),
+                None => Ok(0),
+            };
         self.link.run(Kind::Read, work).await
     }
 
-    pub(crate) async fn journal(&self, context: i64) -> Result<(u64, Vec<Vec<u8>>)> {
+    pub(crate) async fn journal(&self, context: ContextId) -> Result<(Revision, Vec<Vec<u8>>)> {
         // One statement, so that the revision and the records are of the same moment.
         let text = format!(
             "SELECT context.revision, journal.record FROM {0}.context LEFT JOIN {0}.journal ON journal.context = context.id WHERE context.id = $1 ORDER BY journal.revision",
             self.schema
         );
         let work = async |client: &mut _, _| {
-            let rows = all(&*client, &text, &[&context]).await?;
+            let rows = all(&*client, &text, &[&context.get()]).await?;
             let Some(first) = rows.first() else { return Err(no_context(context).into()) };
-            let revision = count_from(first.try_get(0)?)?;
+            let revision = revision_from(first.try_get(0)?)?;
             let mut records = Vec::new();
             for row in &rows {
                 records.extend(row.try_get::<_, Option<Vec<u8>>>(1)?);
@@ -213,14 +224,14 @@ impl Reader<'_> {
         Ok(found)
     }
 
-    pub(crate) async fn attempts(&self, context: i64) -> Result<Vec<AttemptRow>> {
+    pub(crate) async fn attempts(&self, context: ContextId) -> Result<Vec<AttemptRow>> {
         let text = format!(
             "SELECT id, record FROM {}.attempt WHERE context = $1 ORDER BY born, place, id",
             self.schema
         );
         let work = async |client: &mut _, _| {
             let mut attempts = Vec::new();
-            for row in all(&*client, &text, &[&context]).await? {
+            for row in all(&*client, &text, &[&context.get()]).await? {
                 attempts.push(AttemptRow { id: row.try_get(0)?, record: row.try_get(1)? });
             }
             Ok(attempts)
@@ -230,7 +241,7 @@ impl Reader<'_> {
 
     pub(crate) async fn side_record(
         &self,
-        context: i64,
+        context: ContextId,
         kind: &str,
         key: &str,
     ) -> Result<Option<Vec<u8>>> {
@@ -239,7 +250,7 @@ impl Reader<'_> {
             self.schema
         );
         let work = async |client: &mut _, _| {
-            let row = one(&*client, &text, &[&context, &kind, &key]).await?;
+            let row = one(&*client, &text, &[&context.get(), &kind, &key]).await?;
             Ok(row.map(|row| row.try_get(0)).transpose()?)
         };
         self.link.run(Kind::Read, work).await
@@ -247,7 +258,7 @@ impl Reader<'_> {
 
     pub(crate) async fn side_records(
         &self,
-        context: i64,
+        context: ContextId,
         kind: Option<&str>,
     ) -> Result<Vec<SideRecord>> {
         let text = format!(
@@ -256,7 +267,7 @@ impl Reader<'_> {
         );
         let work = async |client: &mut _, _| {
             let mut records = Vec::new();
-            for row in all(&*client, &text, &[&context, &kind]).await? {
+            for row in all(&*client, &text, &[&context.get(), &kind]).await? {
                 let (kind, key) = (row.try_get(0)?, row.try_get(1)?);
                 records.push(SideRecord { kind, key, value: row.try_get(2)? });
             }
@@ -265,11 +276,11 @@ impl Reader<'_> {
         self.link.run(Kind::Read, work).await
     }
 
-    pub(crate) async fn pins(&self, context: i64) -> Result<Vec<Pin>> {
+    pub(crate) async fn pins(&self, context: ContextId) -> Result<Vec<Pin>> {
         let text = pins(self.schema);
         let work = async |client: &mut _, _| {
             let mut pins = Vec::new();
-            for row in all(&*client, &text, &[&context]).await? {
+            for row in all(&*client, &text, &[&context.get()]).await? {
                 pins.push(Pin { cycle: cycle_from(row.try_get(0)?)?, label: row.try_get(1)? });
             }
             Ok(pins)
@@ -290,15 +301,15 @@ pub(crate) fn pins(schema: &str) -> String {
 
 /// Reads a branch and the last cycle of it that counts.
 pub(crate) fn stretch(row: &tokio_postgres::Row) -> Result<Stretch, Fault> {
-    Ok(Stretch { branch: row.try_get(0)?, upto: cycle_from(row.try_get(1)?)? })
+    Ok(Stretch { branch: BranchId(row.try_get(0)?), upto: cycle_from(row.try_get(1)?)? })
 }
 
 /// Returns the error of a number that no context has.
-pub(crate) fn no_context(context: i64) -> StoreError {
+pub(crate) fn no_context(context: ContextId) -> StoreError {
     StoreError::NotFound { context: format!("#{context}") }
 }
 
 /// Returns the error of a number that no branch has.
-pub(crate) fn no_branch(branch: i64) -> StoreError {
+pub(crate) fn no_branch(branch: BranchId) -> StoreError {
     StoreError::NotFound { context: format!("branch {branch}") }
 }

@@ -1,7 +1,10 @@
 //! Removing, and what prevents it: checkpoints, pins, retention, deletion. Each is a transaction of several statements, in
 //! which locks are taken from a context to its branch and on to the branches it builds on.
 
-use contextree_store::{Checkpoint, ContextRow, Pin, Result, Rewrite, StoreError, Stretch};
+use contextree_store::{
+    BranchId, Checkpoint, ContextId, ContextRow, Pin, Result, Revision, Rewrite, StoreError,
+    Stretch,
+};
 use deadpool_postgres::{GenericClient, Transaction};
 
 use crate::error::Fault;
@@ -17,7 +20,11 @@ pub(crate) struct Remover<'a> {
 }
 
 impl Remover<'_> {
-    pub(crate) async fn add_checkpoint(&self, branch: i64, checkpoint: &Checkpoint) -> Result<()> {
+    pub(crate) async fn add_checkpoint(
+        &self,
+        branch: BranchId,
+        checkpoint: &Checkpoint,
+    ) -> Result<()> {
         let schema = self.schema;
         let known = format!("SELECT id FROM {schema}.branch WHERE id = $1");
         let text = format!(
@@ -26,17 +33,17 @@ impl Remover<'_> {
         let Checkpoint { cycle, tree, bodies } = checkpoint;
         let cycle = i64::from(*cycle);
         let work = async |client: &mut _, _| {
-            if one(&*client, &known, &[&branch]).await?.is_none() {
+            if one(&*client, &known, &[&branch.get()]).await?.is_none() {
                 return Err(no_branch(branch).into());
             }
-            execute(&*client, &text, &[&branch, &cycle, tree, bodies]).await?;
+            execute(&*client, &text, &[&branch.get(), &cycle, tree, bodies]).await?;
             Ok(())
         };
         // Adding it twice does no harm, so a lost answer does not matter.
         self.link.run(Kind::Read, work).await
     }
 
-    pub(crate) async fn pin(&self, context: i64, pin: &Pin) -> Result<()> {
+    pub(crate) async fn pin(&self, context: ContextId, pin: &Pin) -> Result<()> {
         let schema = self.schema;
         let text = format!(
             "INSERT INTO {schema}.pin (context, cycle, label) VALUES ($1, $2, $3) ON CONFLICT (context, cycle) DO UPDATE SET label = excluded.label"
@@ -51,25 +58,25 @@ impl Remover<'_> {
                 let context = format!("{}@c{}", row.name, pin.cycle);
                 return Err(StoreError::NotFound { context }.into());
             }
-            execute(&transaction, &text, &[&context, &cycle, &pin.label]).await?;
+            execute(&transaction, &text, &[&context.get(), &cycle, &pin.label]).await?;
             Ok(transaction.commit().await?)
         };
         self.link.run(Kind::Read, work).await
     }
 
-    pub(crate) async fn unpin(&self, context: i64, cycle: u32) -> Result<bool> {
+    pub(crate) async fn unpin(&self, context: ContextId, cycle: u32) -> Result<bool> {
         let text = format!("DELETE FROM {}.pin WHERE context = $1 AND cycle = $2", self.schema);
         let cycle = i64::from(cycle);
         let work = async |client: &mut _, before: crate::link::Before| {
-            Ok(execute(&*client, &text, &[&context, &cycle]).await? > 0 || before.lost)
+            Ok(execute(&*client, &text, &[&context.get(), &cycle]).await? > 0 || before.lost)
         };
         self.link.run(Kind::Write, work).await
     }
 
     pub(crate) async fn rewrite(
         &self,
-        context: i64,
-        expected: u64,
+        context: ContextId,
+        expected: Revision,
         rewrite: &Rewrite,
         key: [u8; 16],
     ) -> Result<ContextRow> {
@@ -83,14 +90,15 @@ impl Remover<'_> {
             let transaction = client.transaction().await?;
             let revision = sql::revision_to(expected);
             let dropped = i64::try_from(rewrite.dropped_snapshots).unwrap_or(i64::MAX);
+            let id = context.get();
             let values: &[&(dyn tokio_postgres::types::ToSql + Sync)] =
-                &[&context, &revision, &&key[..], &dropped];
+                &[&id, &revision, &&key[..], &dropped];
             let Some(row) = one(&transaction, &text, values).await? else {
                 let trace = Trace { key: &key, commit: None };
                 return landed(&transaction, schema, context, expected, &trace, before).await;
             };
             let row = sql::context(&row)?;
-            one(&transaction, &held, &[&row.branch]).await?;
+            one(&transaction, &held, &[&row.branch.get()]).await?;
             if !unchanged(&transaction, schema, &row, rewrite).await? {
                 return Err(conflict(&ContextRow { revision: expected, ..row }, expected).into());
             }
@@ -101,7 +109,7 @@ impl Remover<'_> {
         self.link.run(Kind::Write, work).await
     }
 
-    pub(crate) async fn delete(&self, context: i64, expected: u64) -> Result<()> {
+    pub(crate) async fn delete(&self, context: ContextId, expected: Revision) -> Result<()> {
         let schema = self.schema;
         let work = async |client: &mut deadpool_postgres::Object, before: crate::link::Before| {
             let transaction = client.transaction().await?;
@@ -115,10 +123,10 @@ impl Remover<'_> {
             }
             for table in ["journal", "attempt", "side", "pin"] {
                 let text = format!("DELETE FROM {schema}.{table} WHERE context = $1");
-                execute(&transaction, &text, &[&context]).await?;
+                execute(&transaction, &text, &[&context.get()]).await?;
             }
             let text = format!("DELETE FROM {schema}.context WHERE id = $1");
-            execute(&transaction, &text, &[&context]).await?;
+            execute(&transaction, &text, &[&context.get()]).await?;
             let mut released = Vec::new();
             let mut branch = Some(row.branch);
             while let Some(id) = branch {
@@ -135,10 +143,10 @@ impl Remover<'_> {
 async fn hold(
     client: &impl GenericClient,
     schema: &str,
-    context: i64,
+    context: ContextId,
 ) -> Result<Option<ContextRow>, Fault> {
     let text = format!("SELECT {CONTEXT} FROM {schema}.context WHERE id = $1 FOR UPDATE");
-    one(client, &text, &[&context]).await?.as_ref().map(sql::context).transpose()
+    one(client, &text, &[&context.get()]).await?.as_ref().map(sql::context).transpose()
 }
 
 /// Returns true if forks and pins are those that the caller of a rewrite knew.
@@ -151,12 +159,12 @@ async fn unchanged(
     let order = |stretch: &Stretch| (stretch.branch, stretch.upto);
     let mut known = rewrite.children.clone();
     known.sort_by_key(order);
-    let rows = all(client, &children(schema), &[&row.branch]).await?;
+    let rows = all(client, &children(schema), &[&row.branch.get()]).await?;
     let mut found = rows.iter().map(stretch).collect::<Result<Vec<_>, Fault>>()?;
     found.sort_by_key(order);
     let mut known_pins = rewrite.pinned.clone();
     known_pins.sort_unstable();
-    let rows = all(client, &pins(schema), &[&row.id]).await?;
+    let rows = all(client, &pins(schema), &[&row.id.get()]).await?;
     let found_pins =
         rows.iter().map(|row| cycle_from(row.try_get(0)?)).collect::<Result<Vec<_>, Fault>>()?;
     Ok(known == found && known_pins == found_pins)
@@ -166,7 +174,7 @@ async fn unchanged(
 async fn replace(
     client: &Transaction<'_>,
     schema: &str,
-    branch: i64,
+    branch: BranchId,
     rewrite: &Rewrite,
 ) -> Result<(), Fault> {
     for (table, cycles) in
@@ -174,34 +182,35 @@ async fn replace(
     {
         let cycles: Vec<i64> = cycles.iter().map(|cycle| i64::from(*cycle)).collect();
         let text = format!("DELETE FROM {schema}.{table} WHERE branch = $1 AND cycle = ANY($2)");
-        execute(client, &text, &[&branch, &cycles]).await?;
+        execute(client, &text, &[&branch.get(), &cycles]).await?;
     }
     let text = format!(
         "INSERT INTO {schema}.commits (branch, cycle, effects, bodies) VALUES ($1, $2, $3, $4) ON CONFLICT (branch, cycle) DO UPDATE SET effects = excluded.effects, bodies = excluded.bodies"
     );
     for commit in &rewrite.commits {
         let cycle = i64::from(commit.cycle);
-        execute(client, &text, &[&branch, &cycle, &commit.effects, &commit.bodies]).await?;
+        execute(client, &text, &[&branch.get(), &cycle, &commit.effects, &commit.bodies]).await?;
     }
     let text = format!(
         "INSERT INTO {schema}.checkpoint (branch, cycle, tree, bodies) VALUES ($1, $2, $3, $4) ON CONFLICT (branch, cycle) DO UPDATE SET tree = excluded.tree, bodies = excluded.bodies"
     );
     for checkpoint in &rewrite.checkpoints {
         let cycle = i64::from(checkpoint.cycle);
-        execute(client, &text, &[&branch, &cycle, &checkpoint.tree, &checkpoint.bodies]).await?;
+        execute(client, &text, &[&branch.get(), &cycle, &checkpoint.tree, &checkpoint.bodies])
+            .await?;
     }
     let contents: Vec<&[u8]> = rewrite.contents.iter().map(|hash| &hash[..]).collect();
     let text = format!(
         "DELETE FROM {schema}.uses WHERE branch = $1 AND NOT (hash = ANY($2)) RETURNING hash"
     );
     let mut released = Vec::new();
-    for row in all(client, &text, &[&branch, &contents]).await? {
+    for row in all(client, &text, &[&branch.get(), &contents]).await? {
         released.push(row.try_get(0)?);
     }
     let text = format!(
         "INSERT INTO {schema}.uses (branch, hash, cycle) SELECT $1::bigint, hash, 0::bigint FROM {schema}.content WHERE hash = ANY($2) ON CONFLICT (branch, hash) DO NOTHING"
     );
-    execute(client, &text, &[&branch, &contents]).await?;
+    execute(client, &text, &[&branch.get(), &contents]).await?;
     sweep(client, schema, &released).await
 }
 
@@ -209,18 +218,18 @@ async fn replace(
 async fn release(
     client: &Transaction<'_>,
     schema: &str,
-    branch: i64,
+    branch: BranchId,
     released: &mut Vec<Vec<u8>>,
-) -> Result<Option<i64>, Fault> {
+) -> Result<Option<BranchId>, Fault> {
     let text = format!("SELECT parent FROM {schema}.branch WHERE id = $1 FOR UPDATE");
-    let Some(row) = one(client, &text, &[&branch]).await? else { return Ok(None) };
+    let Some(row) = one(client, &text, &[&branch.get()]).await? else { return Ok(None) };
     let parent: Option<i64> = row.try_get(0)?;
     let text = format!("SELECT id FROM {schema}.context WHERE branch = $1");
-    if !all(client, &text, &[&branch]).await?.is_empty() {
+    if !all(client, &text, &[&branch.get()]).await?.is_empty() {
         return Ok(None);
     }
     let text = format!("SELECT max(upto) FROM {schema}.branch WHERE parent = $1");
-    let needed: Option<i64> = match one(client, &text, &[&branch]).await? {
+    let needed: Option<i64> = match one(client, &text, &[&branch.get()]).await? {
         Some(row) => row.try_get(0)?,
         None => None,
     };
@@ -228,18 +237,18 @@ async fn release(
     let above = needed.unwrap_or(-1);
     for table in ["commits", "checkpoint"] {
         let text = format!("DELETE FROM {schema}.{table} WHERE branch = $1 AND cycle > $2");
-        execute(client, &text, &[&branch, &above]).await?;
+        execute(client, &text, &[&branch.get(), &above]).await?;
     }
     let text = format!("DELETE FROM {schema}.uses WHERE branch = $1 AND cycle > $2 RETURNING hash");
-    for row in all(client, &text, &[&branch, &above]).await? {
+    for row in all(client, &text, &[&branch.get(), &above]).await? {
         released.push(row.try_get(0)?);
     }
     if needed.is_some() {
         return Ok(None);
     }
     let text = format!("DELETE FROM {schema}.branch WHERE id = $1");
-    execute(client, &text, &[&branch]).await?;
-    Ok(parent)
+    execute(client, &text, &[&branch.get()]).await?;
+    Ok(parent.map(BranchId))
 }
 
 /// Removes those of the contents that no branch uses any more. If another process begins to use one at this moment, a foreign key prevents it.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use contextree_store::{ContextRow, Head, Step, StoreError};
+use contextree_store::{BranchId, ContextId, ContextRow, Head, Revision, Step, StoreError};
 use tokio_postgres::Row;
 
 use crate::error::Fault;
@@ -230,10 +230,10 @@ pub(crate) fn context(row: &Row) -> Result<ContextRow, Fault> {
         _ => None,
     };
     Ok(ContextRow {
-        id: row.try_get(0)?,
+        id: ContextId(row.try_get(0)?),
         name: row.try_get(1)?,
-        branch: row.try_get(2)?,
-        revision: count_from(row.try_get(3)?)?,
+        branch: BranchId(row.try_get(2)?),
+        revision: revision_from(row.try_get(3)?)?,
         head,
         snapshots: count_from(row.try_get(6)?)?,
         settings: row.try_get(7)?,
@@ -252,9 +252,14 @@ pub(crate) fn count_from(number: i64) -> Result<u64, Fault> {
     Ok(u64::try_from(number).map_err(|_| odd("a count", number))?)
 }
 
+/// Returns a revision.
+pub(crate) fn revision_from(number: i64) -> Result<Revision, Fault> {
+    count_from(number).map(Revision)
+}
+
 /// Returns a revision as the server has it; one that no context has, if it is too high.
-pub(crate) fn revision_to(revision: u64) -> i64 {
-    i64::try_from(revision).unwrap_or(-1)
+pub(crate) fn revision_to(revision: Revision) -> i64 {
+    i64::try_from(revision.get()).unwrap_or(-1)
 }
 
 fn odd(what: &str, value: impl std::fmt::Display) -> StoreError {

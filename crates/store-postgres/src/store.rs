@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use contextree_store::{
-    AttemptRow, Backend, Checkpoint, Commit, ContextRow, NewContext, Pin, Result, Rewrite,
-    SideRecord, Step, StoreError, Stretch,
+    AttemptRow, Backend, BranchId, Checkpoint, Commit, ContextId, ContextRow, NewContext, Pin,
+    Result, Revision, Rewrite, SideRecord, Step, StoreError, Stretch,
 };
 use deadpool_postgres::Object;
 use tokio::runtime::{Builder, Handle, Runtime};
@@ -113,7 +113,7 @@ impl Postgres {
         Remover { link: &self.link, schema: &self.schema }
     }
 
-    fn tell(&self, context: i64, revision: u64) {
+    fn tell(&self, context: ContextId, revision: Revision) {
         if let Some(teller) = &self.teller {
             teller.tell(context, revision);
         }
@@ -169,7 +169,7 @@ fn draw<T>(from: impl Fn([u8; 8]) -> T) -> Result<T> {
 impl Backend for Postgres {
     fn create(&self, new: &NewContext) -> Result<ContextRow> {
         // Drawn, not counted: no sequence becomes a hot spot, contexts spread over all nodes, and a lost answer can be told from a taken name.
-        let id = draw(i64::from_le_bytes)? & i64::MAX;
+        let id = ContextId(draw(i64::from_le_bytes)? & i64::MAX);
         self.wait(write::create(&self.link, &self.schema, id, new))
     }
 
@@ -181,7 +181,7 @@ impl Backend for Postgres {
         self.wait(self.reader().list(after, limit))
     }
 
-    fn append(&self, context: i64, expected: u64, step: &Step) -> Result<ContextRow> {
+    fn append(&self, context: ContextId, expected: Revision, step: &Step) -> Result<ContextRow> {
         let doubtful = self.doubts.has(&step.key);
         let at = (context, expected);
         let outcome = self.wait(write::append(&self.link, &self.schema, at, step, doubtful));
@@ -191,21 +191,21 @@ impl Backend for Postgres {
         Ok(row)
     }
 
-    fn lineage(&self, branch: i64) -> Result<Vec<Stretch>> {
+    fn lineage(&self, branch: BranchId) -> Result<Vec<Stretch>> {
         self.wait(self.reader().lineage(branch))
     }
 
-    fn checkpoint(&self, branch: i64, cycle: u32) -> Result<Option<Checkpoint>> {
+    fn checkpoint(&self, branch: BranchId, cycle: u32) -> Result<Option<Checkpoint>> {
         self.wait(self.reader().checkpoint(branch, cycle))
     }
 
-    fn add_checkpoint(&self, branch: i64, checkpoint: &Checkpoint) -> Result<()> {
+    fn add_checkpoint(&self, branch: BranchId, checkpoint: &Checkpoint) -> Result<()> {
         self.wait(self.remover().add_checkpoint(branch, checkpoint))
     }
 
     fn commits(
         &self,
-        branch: i64,
+        branch: BranchId,
         first: u32,
         last: u32,
         visit: &mut dyn FnMut(Commit) -> Result<()>,
@@ -221,7 +221,7 @@ impl Backend for Postgres {
 
     fn bodies(
         &self,
-        branch: i64,
+        branch: BranchId,
         cycles: &[u32],
         visit: &mut dyn FnMut(u32, Vec<u8>) -> Result<()>,
     ) -> Result<()> {
@@ -234,15 +234,15 @@ impl Backend for Postgres {
         Ok(())
     }
 
-    fn checkpoint_bodies(&self, branch: i64, cycle: u32) -> Result<Option<Vec<u8>>> {
+    fn checkpoint_bodies(&self, branch: BranchId, cycle: u32) -> Result<Option<Vec<u8>>> {
         self.wait(self.reader().checkpoint_bodies(branch, cycle))
     }
 
-    fn count_commits(&self, branch: i64, cycle: u32) -> Result<u64> {
+    fn count_commits(&self, branch: BranchId, cycle: u32) -> Result<u64> {
         self.wait(self.reader().count_commits(branch, cycle))
     }
 
-    fn journal(&self, context: i64) -> Result<(u64, Vec<Vec<u8>>)> {
+    fn journal(&self, context: ContextId) -> Result<(Revision, Vec<Vec<u8>>)> {
         self.wait(self.reader().journal(context))
     }
 
@@ -250,35 +250,40 @@ impl Backend for Postgres {
         self.wait(self.reader().contents(hashes))
     }
 
-    fn attempts(&self, context: i64) -> Result<Vec<AttemptRow>> {
+    fn attempts(&self, context: ContextId) -> Result<Vec<AttemptRow>> {
         self.wait(self.reader().attempts(context))
     }
 
-    fn side_record(&self, context: i64, kind: &str, key: &str) -> Result<Option<Vec<u8>>> {
+    fn side_record(&self, context: ContextId, kind: &str, key: &str) -> Result<Option<Vec<u8>>> {
         self.wait(self.reader().side_record(context, kind, key))
     }
 
-    fn side_records(&self, context: i64, kind: Option<&str>) -> Result<Vec<SideRecord>> {
+    fn side_records(&self, context: ContextId, kind: Option<&str>) -> Result<Vec<SideRecord>> {
         self.wait(self.reader().side_records(context, kind))
     }
 
-    fn pin(&self, context: i64, pin: &Pin) -> Result<()> {
+    fn pin(&self, context: ContextId, pin: &Pin) -> Result<()> {
         self.wait(self.remover().pin(context, pin))
     }
 
-    fn unpin(&self, context: i64, cycle: u32) -> Result<bool> {
+    fn unpin(&self, context: ContextId, cycle: u32) -> Result<bool> {
         self.wait(self.remover().unpin(context, cycle))
     }
 
-    fn pins(&self, context: i64) -> Result<Vec<Pin>> {
+    fn pins(&self, context: ContextId) -> Result<Vec<Pin>> {
         self.wait(self.reader().pins(context))
     }
 
-    fn children(&self, branch: i64) -> Result<Vec<Stretch>> {
+    fn children(&self, branch: BranchId) -> Result<Vec<Stretch>> {
         self.wait(self.reader().children(branch))
     }
 
-    fn rewrite(&self, context: i64, expected: u64, rewrite: &Rewrite) -> Result<ContextRow> {
+    fn rewrite(
+        &self,
+        context: ContextId,
+        expected: Revision,
+        rewrite: &Rewrite,
+    ) -> Result<ContextRow> {
         // No other process knows this key: it only tells whether our own attempt was stored.
         let mut key = [0; 16];
         key[..8].copy_from_slice(&draw(|bytes| bytes)?);
@@ -288,9 +293,9 @@ impl Backend for Postgres {
         Ok(row)
     }
 
-    fn delete(&self, context: i64, expected: u64) -> Result<()> {
+    fn delete(&self, context: ContextId, expected: Revision) -> Result<()> {
         self.wait(self.remover().delete(context, expected))?;
-        self.tell(context, 0);
+        self.tell(context, Revision::ZERO);
         Ok(())
     }
 
@@ -304,7 +309,7 @@ impl Backend for Postgres {
 
     /// Besides the steps of other processes the listener hears `(-1, 0)` after a line was lost and found again, or when too many contexts
     /// changed to name them: anything may have changed; and a context's number with revision 0 when it was deleted.
-    fn subscribe(&self, listener: Box<dyn Fn(i64, u64) + Send + Sync>) -> Result<bool> {
+    fn subscribe(&self, listener: Box<dyn Fn(ContextId, Revision) + Send + Sync>) -> Result<bool> {
         self.wait(self.hearer.add(&self.handle, &self.wire, listener))
     }
 }

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use contextree_store::{ContextRow, NewContext, Result, SideChange, Step, StoreError, Stretch};
+use contextree_store::{
+    ContextId, ContextRow, NewContext, Result, Revision, SideChange, Step, StoreError, Stretch,
+};
 use deadpool_postgres::{GenericClient, Object};
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
@@ -163,20 +165,20 @@ impl<'a> Parts<'a> {
 pub(crate) async fn append(
     link: &Link,
     schema: &str,
-    (context, expected): (i64, u64),
+    (context, expected): (ContextId, Revision),
     step: &Step,
     doubtful: bool,
 ) -> Result<ContextRow> {
     let shape = Shape::of(step);
     let text = sql::append(schema, shape);
-    let revision = sql::revision_to(expected);
+    let (id, revision) = (context.get(), sql::revision_to(expected));
     let head = step.head.map(|head| (i64::from(head.cycle), head.digest.to_vec()));
     let number = i64::try_from(step.commits.len()).unwrap_or(i64::MAX);
     link.run_after(Kind::Write, Before { lost: doubtful }, async |client, before| {
         let mut parts = Parts::of(step);
         parts.leave_out(client, schema).await?;
         let key = &step.key[..];
-        let mut values: Vec<Value<'_>> = vec![&context, &revision, &step.now_ns, &key];
+        let mut values: Vec<Value<'_>> = vec![&id, &revision, &step.now_ns, &key];
         if let Some((cycle, digest)) = &head {
             values.extend([cycle as Value<'_>, digest]);
         }
@@ -195,11 +197,11 @@ pub(crate) async fn append(
             if row.is_some() && twice {
                 let now = revision + 1;
                 let [emptied, noted] = sql::journal_after(schema);
-                execute(&transaction, &emptied, &[&context, &now, &key]).await?;
-                execute(&transaction, &noted, &[&context, &now, &key, &parts.journal]).await?;
+                execute(&transaction, &emptied, &[&id, &now, &key]).await?;
+                execute(&transaction, &noted, &[&id, &now, &key, &parts.journal]).await?;
             }
             if row.is_some() && !kinds.is_empty() {
-                execute(&transaction, &sql::side_drops(schema), &[&context, kinds, keys]).await?;
+                execute(&transaction, &sql::side_drops(schema), &[&id, kinds, keys]).await?;
             }
             transaction.commit().await?;
             row
@@ -231,19 +233,19 @@ pub(crate) struct Trace<'a> {
 pub(crate) async fn landed(
     client: &impl GenericClient,
     schema: &str,
-    context: i64,
-    expected: u64,
+    context: ContextId,
+    expected: Revision,
     trace: &Trace<'_>,
     before: Before,
 ) -> Result<ContextRow, Fault> {
     let text = format!("SELECT {CONTEXT}, keys FROM {schema}.context WHERE id = $1");
-    let Some(row) = one(client, &text, &[&context]).await? else {
+    let Some(row) = one(client, &text, &[&context.get()]).await? else {
         return Err(StoreError::NotFound { context: format!("#{context}") }.into());
     };
     let keys: &[u8] = row.try_get(10)?;
     let found = sql::context(&row)?;
     // How many steps were taken since; the newest key belongs to the present revision.
-    let steps = found.revision.saturating_sub(expected);
+    let steps = found.revision.get().saturating_sub(expected.get());
     if *trace.key == [0; 16] || steps == 0 || (steps > 1 && !before.lost) {
         return Err(conflict(&found, expected).into());
     }
@@ -252,14 +254,14 @@ pub(crate) async fn landed(
         (Some(key), _) => Some(key.to_vec()),
         (None, Some(cycle)) => {
             let text = format!("SELECT key FROM {schema}.commits WHERE branch = $1 AND cycle = $2");
-            let row = one(client, &text, &[&found.branch, &cycle]).await?;
+            let row = one(client, &text, &[&found.branch.get(), &cycle]).await?;
             row.map(|row| row.try_get(0)).transpose()?.flatten()
         }
         (None, None) => None,
     };
     match stored {
         Some(stored) if stored == trace.key => {
-            Ok(ContextRow { revision: expected.saturating_add(1), ..found })
+            Ok(ContextRow { revision: expected.next(), ..found })
         }
         Some(_) => Err(conflict(&found, expected).into()),
         None => {
@@ -270,7 +272,7 @@ pub(crate) async fn landed(
 }
 
 /// Returns the error of a writer that lost.
-pub(crate) fn conflict(found: &ContextRow, expected: u64) -> StoreError {
+pub(crate) fn conflict(found: &ContextRow, expected: Revision) -> StoreError {
     StoreError::Conflict {
         context: found.name.clone(),
         expected,
@@ -283,14 +285,15 @@ pub(crate) fn conflict(found: &ContextRow, expected: u64) -> StoreError {
 pub(crate) async fn create(
     link: &Link,
     schema: &str,
-    id: i64,
+    context: ContextId,
     new: &NewContext,
 ) -> Result<ContextRow> {
+    let id = context.get();
     let first = &new.first;
     let shape = Shape::of(first);
     let text = sql::create(schema, shape, new.base.is_some());
     let settings = first.settings.as_ref().unwrap_or(&new.settings);
-    let parent = new.from.map(|from| from.branch);
+    let parent = new.from.map(|from| from.branch.get());
     let upto = new.from.map(|from| i64::from(from.upto));
     let head_cycle = first.head.map(|head| i64::from(head.cycle));
     let head_digest = first.head.map(|head| head.digest.to_vec());
@@ -313,7 +316,7 @@ pub(crate) async fn create(
             Some(from) => {
                 // Of two reasons to refuse, the name comes first.
                 if is_taken(client, schema, &new.name).await? {
-                    return taken(client, schema, id, new).await;
+                    return taken(client, schema, context, new).await;
                 }
                 let transaction = client.transaction().await?;
                 let snapshots = own + fork(&transaction, schema, from).await?;
@@ -326,7 +329,7 @@ pub(crate) async fn create(
         };
         match row {
             Some(row) => sql::context(&row),
-            None => taken(client, schema, id, new).await,
+            None => taken(client, schema, context, new).await,
         }
     })
     .await
@@ -341,7 +344,7 @@ async fn is_taken(client: &Object, schema: &str, name: &str) -> Result<bool, Fau
 async fn taken(
     client: &Object,
     schema: &str,
-    id: i64,
+    context: ContextId,
     new: &NewContext,
 ) -> Result<ContextRow, Fault> {
     let text = format!("SELECT {CONTEXT}, keys FROM {schema}.context WHERE name = $1");
@@ -349,9 +352,10 @@ async fn taken(
     let Some(row) = one(client, &text, &[&new.name]).await? else { return Err(Fault::Again) };
     let keys: &[u8] = row.try_get(10)?;
     let mut found = sql::context(&row)?;
-    let same_key = new.first.key != [0; 16] && found.revision == 1 && keys == new.first.key;
-    if found.id == id || same_key {
-        found.revision = 1;
+    let same_key =
+        new.first.key != [0; 16] && found.revision == Revision::FIRST && keys == new.first.key;
+    if found.id == context || same_key {
+        found.revision = Revision::FIRST;
         return Ok(found);
     }
     Err(StoreError::Exists { context: new.name.clone() }.into())
@@ -363,7 +367,7 @@ async fn fork(client: &impl GenericClient, schema: &str, from: Stretch) -> Resul
     let line = sql::line(schema);
     let missing = || StoreError::NotFound { context: format!("branch {} @c{upto}", from.branch) };
     let text = format!("{line} SELECT id FROM line");
-    let rows = all(client, &text, &[&from.branch, &upto]).await?;
+    let rows = all(client, &text, &[&from.branch.get(), &upto]).await?;
     let branches: Vec<i64> = rows.iter().map(|row| row.try_get(0)).collect::<Result<_, _>>()?;
     let text = format!("SELECT id FROM {schema}.branch WHERE id = ANY($1) ORDER BY id FOR SHARE");
     if branches.is_empty() || all(client, &text, &[&branches]).await?.len() < branches.len() {
@@ -377,7 +381,7 @@ async fn fork(client: &impl GenericClient, schema: &str, from: Stretch) -> Resul
         "SELECT count(*) FROM line JOIN {schema}.commits ON commits.branch = line.id AND commits.cycle <= line.reach"
     );
     let text = format!("{line} SELECT ({count}) - ({count} WHERE commits.effects IS NULL)");
-    match one(client, &text, &[&from.branch, &upto]).await? {
+    match one(client, &text, &[&from.branch.get(), &upto]).await? {
         Some(row) => Ok(row.try_get(0)?),
         None => Ok(0),
     }
@@ -393,5 +397,5 @@ pub(crate) async fn is_visible(
         "{} SELECT 1 FROM line WHERE line.reach >= $2 AND (EXISTS (SELECT 1 FROM {schema}.commits WHERE commits.branch = line.id AND commits.cycle = $2 AND commits.effects IS NOT NULL) OR EXISTS (SELECT 1 FROM {schema}.checkpoint WHERE checkpoint.branch = line.id AND checkpoint.cycle = $2))",
         sql::line(schema)
     );
-    Ok(!all(client, &text, &[&at.branch, &i64::from(at.upto)]).await?.is_empty())
+    Ok(!all(client, &text, &[&at.branch.get(), &i64::from(at.upto)]).await?.is_empty())
 }

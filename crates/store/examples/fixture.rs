@@ -5,8 +5,8 @@
 use std::path::PathBuf;
 
 use contextree_store::{
-    AttemptRow, Backend, Checkpoint, ContentRow, NewContext, Pin, Result, SideChange, Sqlite,
-    SqliteOptions, Step, Stretch,
+    AttemptRow, Backend, Checkpoint, ContentRow, NewContext, Pin, Result, Revision, SideChange,
+    Sqlite, SqliteOptions, Step, Stretch,
 };
 use contextree_testkit::suite::{commits, new};
 
@@ -18,20 +18,28 @@ fn main() -> Result<()> {
     let contents = vec![ContentRow { hash: [5; 32], data: b"shared".to_vec() }];
     let record = r#"{"model":"m"}"#.to_owned();
     let attempts = vec![AttemptRow { id: "attempt:1".to_owned(), record }];
-    store.append(main.id, 1, &Step { contents, attempts, key: [3; 16], ..commits([1, 2]) })?;
-    store.append(main.id, 2, &commits([3]))?;
+    store.append(
+        main.id,
+        Revision(1),
+        &Step { contents, attempts, key: [3; 16], ..commits([1, 2]) },
+    )?;
+    store.append(main.id, Revision(2), &commits([3]))?;
     let journal = Some(b"edit".to_vec());
     let side = vec![SideChange {
         kind: "call".to_owned(),
         key: "attempt:1".to_owned(),
         value: Some(b"request".to_vec()),
     }];
-    store.append(main.id, 3, &Step { now_ns: 2_000, journal, side, ..Step::default() })?;
+    store.append(
+        main.id,
+        Revision(3),
+        &Step { now_ns: 2_000, journal, side, ..Step::default() },
+    )?;
     let checkpoint = Checkpoint { cycle: 2, tree: b"tree 2".to_vec(), bodies: Vec::new() };
     store.add_checkpoint(main.branch, &checkpoint)?;
     store.pin(main.id, &Pin { cycle: 2, label: "release".to_owned() })?;
     let from = Some(Stretch { branch: main.branch, upto: 2 });
     let fork = store.create(&NewContext { from, ..new("fork") })?;
-    store.append(fork.id, 1, &commits([3]))?;
+    store.append(fork.id, Revision(1), &commits([3]))?;
     Ok(())
 }

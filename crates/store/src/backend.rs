@@ -4,7 +4,8 @@ use std::path::Path;
 
 use crate::error::Result;
 use crate::rows::{
-    AttemptRow, Checkpoint, Commit, ContextRow, NewContext, Pin, Rewrite, SideRecord, Step, Stretch,
+    AttemptRow, BranchId, Checkpoint, Commit, ContextId, ContextRow, NewContext, Pin, Revision,
+    Rewrite, SideRecord, Step, Stretch,
 };
 
 /// Stores rows.
@@ -29,22 +30,22 @@ pub trait Backend: Send + Sync {
 
     /// Takes a step. Fails with `E_CONFLICT` if the context's revision is not `expected`, unless it is the next one and the step that
     /// made it has the same key: then it is stored already. Returns the context as it is now.
-    fn append(&self, context: i64, expected: u64, step: &Step) -> Result<ContextRow>;
+    fn append(&self, context: ContextId, expected: Revision, step: &Step) -> Result<ContextRow>;
 
     /// Returns the stretches that a branch's history consists of, oldest first, its own last. A stretch never goes beyond one
     /// after it: of a branch that begins at cycle 5 of a branch that begins at cycle 10, both earlier stretches end at 5.
-    fn lineage(&self, branch: i64) -> Result<Vec<Stretch>>;
+    fn lineage(&self, branch: BranchId) -> Result<Vec<Stretch>>;
 
     /// Returns the newest checkpoint of a branch itself at or before a cycle, with its bodies.
-    fn checkpoint(&self, branch: i64, cycle: u32) -> Result<Option<Checkpoint>>;
+    fn checkpoint(&self, branch: BranchId, cycle: u32) -> Result<Option<Checkpoint>>;
 
     /// Adds a checkpoint. One that is there already stays.
-    fn add_checkpoint(&self, branch: i64, checkpoint: &Checkpoint) -> Result<()>;
+    fn add_checkpoint(&self, branch: BranchId, checkpoint: &Checkpoint) -> Result<()>;
 
     /// Visits the commits of a branch with cycles from `first` to `last`, oldest first, until the visitor fails.
     fn commits(
         &self,
-        branch: i64,
+        branch: BranchId,
         first: u32,
         last: u32,
         visit: &mut dyn FnMut(Commit) -> Result<()>,
@@ -54,52 +55,57 @@ pub trait Backend: Send + Sync {
     /// there are left out.
     fn bodies(
         &self,
-        branch: i64,
+        branch: BranchId,
         cycles: &[u32],
         visit: &mut dyn FnMut(u32, Vec<u8>) -> Result<()>,
     ) -> Result<()>;
 
     /// Returns the bodies in a checkpoint itself.
-    fn checkpoint_bodies(&self, branch: i64, cycle: u32) -> Result<Option<Vec<u8>>>;
+    fn checkpoint_bodies(&self, branch: BranchId, cycle: u32) -> Result<Option<Vec<u8>>>;
 
     /// Returns how many snapshots of a branch itself have a cycle of at most `cycle`: commits with effects.
-    fn count_commits(&self, branch: i64, cycle: u32) -> Result<u64>;
+    fn count_commits(&self, branch: BranchId, cycle: u32) -> Result<u64>;
 
     /// Returns what was done to the working state since the last commit, oldest first, with the revision that it belongs to: if the context
     /// was written meanwhile, the caller sees that from the number.
-    fn journal(&self, context: i64) -> Result<(u64, Vec<Vec<u8>>)>;
+    fn journal(&self, context: ContextId) -> Result<(Revision, Vec<Vec<u8>>)>;
 
     /// Returns contents by their hash, in the order asked for; `None` for those that are not stored.
     fn contents(&self, hashes: &[[u8; 32]]) -> Result<Vec<Option<Vec<u8>>>>;
 
     /// Returns the attempts of a context, oldest first.
-    fn attempts(&self, context: i64) -> Result<Vec<AttemptRow>>;
+    fn attempts(&self, context: ContextId) -> Result<Vec<AttemptRow>>;
 
     /// Returns the value of a side record.
-    fn side_record(&self, context: i64, kind: &str, key: &str) -> Result<Option<Vec<u8>>>;
+    fn side_record(&self, context: ContextId, kind: &str, key: &str) -> Result<Option<Vec<u8>>>;
 
     /// Returns the side records of a context, or those of one kind, in the order of the bytes of kind and key.
-    fn side_records(&self, context: i64, kind: Option<&str>) -> Result<Vec<SideRecord>>;
+    fn side_records(&self, context: ContextId, kind: Option<&str>) -> Result<Vec<SideRecord>>;
 
     /// Pins a snapshot, or changes its label. Fails with `E_CONTEXT_NOT_FOUND` if the context has no such snapshot (any more).
-    fn pin(&self, context: i64, pin: &Pin) -> Result<()>;
+    fn pin(&self, context: ContextId, pin: &Pin) -> Result<()>;
 
     /// Unpins a snapshot; true if it was pinned.
-    fn unpin(&self, context: i64, cycle: u32) -> Result<bool>;
+    fn unpin(&self, context: ContextId, cycle: u32) -> Result<bool>;
 
     /// Returns the pins of a context, by cycle.
-    fn pins(&self, context: i64) -> Result<Vec<Pin>>;
+    fn pins(&self, context: ContextId) -> Result<Vec<Pin>>;
 
     /// Returns the branches that begin within a branch, each with the last cycle that it has in common with it.
-    fn children(&self, branch: i64) -> Result<Vec<Stretch>>;
+    fn children(&self, branch: BranchId) -> Result<Vec<Stretch>>;
 
     /// Changes what is kept of a context's own branch, provided that its revision is `expected`. Contents that are no longer used are removed.
     /// Increments the revision. Also fails with `E_CONFLICT` if a fork or a pin was added or removed that the caller did not know.
-    fn rewrite(&self, context: i64, expected: u64, rewrite: &Rewrite) -> Result<ContextRow>;
+    fn rewrite(
+        &self,
+        context: ContextId,
+        expected: Revision,
+        rewrite: &Rewrite,
+    ) -> Result<ContextRow>;
 
     /// Deletes a context, provided that its revision is `expected`, with everything that no other context needs. What other contexts began
     /// with stays: of a branch without a context, everything up to the last cycle that another branch has in common with it.
-    fn delete(&self, context: i64, expected: u64) -> Result<()>;
+    fn delete(&self, context: ContextId, expected: Revision) -> Result<()>;
 
     /// Returns free space to the system. Returns how many bytes the store takes now, where that is known.
     fn reclaim(&self) -> Result<Option<u64>>;
@@ -116,7 +122,7 @@ pub trait Backend: Send + Sync {
 
     /// Registers a listener for steps taken by other processes: it gets the context's number and its new revision. Returns
     /// false if the backend has no notifications; then the only way is to ask.
-    fn subscribe(&self, listener: Box<dyn Fn(i64, u64) + Send + Sync>) -> Result<bool> {
+    fn subscribe(&self, listener: Box<dyn Fn(ContextId, Revision) + Send + Sync>) -> Result<bool> {
         drop(listener);
         Ok(false)
     }

@@ -4,7 +4,7 @@ use contextree_engine::SnapshotError;
 use contextree_query::QueryError;
 use thiserror::Error;
 
-use crate::rows::Head;
+use crate::rows::{Head, Revision};
 
 /// The result of everything that a store does.
 pub type Result<T, E = StoreError> = std::result::Result<T, E>;
@@ -19,10 +19,10 @@ pub enum StoreError {
         /// The context.
         context: String,
         /// The revision that the writer knew.
-        expected: u64,
+        expected: Revision,
         /// The revision that is stored. Equal to `expected` if not the context changed, but what needs its snapshots: a
         /// fork or a pin.
-        found: u64,
+        found: Revision,
         /// The newest snapshot now.
         head: Option<Head>,
     },
@@ -108,7 +108,7 @@ pub enum StoreError {
     },
 }
 
-fn conflict(context: &str, expected: u64, found: u64, head: Option<Head>) -> String {
+fn conflict(context: &str, expected: Revision, found: Revision, head: Option<Head>) -> String {
     if expected == found {
         return format!("a snapshot of `{context}` was forked or pinned meanwhile");
     }

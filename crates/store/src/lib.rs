@@ -44,8 +44,8 @@ pub use memory::Memory;
 pub use reader::Reader;
 pub use retention::{Retained, Retention};
 pub use rows::{
-    AttemptRow, Checkpoint, Commit, ContentRow, ContextRow, Head, NewContext, Pin, Rewrite,
-    SideChange, SideRecord, Step, Stretch,
+    AttemptRow, BranchId, Checkpoint, Commit, ContentRow, ContextId, ContextRow, Head, NewContext,
+    Pin, Revision, Rewrite, SideChange, SideRecord, Step, Stretch,
 };
 pub use session::Session;
 pub use settings::ContextSettings;

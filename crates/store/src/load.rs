@@ -12,7 +12,7 @@ use contextree_tree::Body;
 use crate::backend::Backend;
 use crate::error::{Result, StoreError};
 use crate::packed::{unpack, unpack_bytes};
-use crate::rows::{Checkpoint, Commit, Stretch};
+use crate::rows::{BranchId, Checkpoint, Commit, Stretch};
 use crate::state::State;
 
 /// How many contents are fetched at once.
@@ -77,7 +77,7 @@ impl Place<'_> {
     }
 
     /// Returns the stretches with the cycles that each covers.
-    pub(crate) fn spans(&self) -> impl Iterator<Item = (i64, u32, u32)> {
+    pub(crate) fn spans(&self) -> impl Iterator<Item = (BranchId, u32, u32)> {
         let mut first = 0_u32;
         self.lineage.iter().filter_map(move |stretch| {
             let from = first;

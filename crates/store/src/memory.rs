@@ -7,7 +7,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use crate::backend::Backend;
 use crate::error::{Result, StoreError};
 use crate::rows::{
-    AttemptRow, Checkpoint, Commit, ContextRow, NewContext, Pin, Rewrite, SideRecord, Step, Stretch,
+    AttemptRow, BranchId, Checkpoint, Commit, ContextId, ContextRow, NewContext, Pin, Revision,
+    Rewrite, SideRecord, Step, Stretch,
 };
 
 /// A store in memory. It goes when it is dropped.
@@ -33,8 +34,8 @@ impl Memory {
 struct Tables {
     last_context: i64,
     last_branch: i64,
-    contexts: BTreeMap<i64, Context>,
-    branches: BTreeMap<i64, Branch>,
+    contexts: BTreeMap<ContextId, Context>,
+    branches: BTreeMap<BranchId, Branch>,
     contents: BTreeMap<[u8; 32], Vec<u8>>,
 }
 
@@ -58,19 +59,19 @@ struct Branch {
 }
 
 impl Tables {
-    fn context(&mut self, context: i64) -> Result<&mut Context> {
+    fn context(&mut self, context: ContextId) -> Result<&mut Context> {
         self.contexts
             .get_mut(&context)
             .ok_or_else(|| StoreError::NotFound { context: format!("#{context}") })
     }
 
-    fn branch(&mut self, branch: i64) -> Result<&mut Branch> {
+    fn branch(&mut self, branch: BranchId) -> Result<&mut Branch> {
         self.branches
             .get_mut(&branch)
             .ok_or_else(|| StoreError::NotFound { context: format!("branch {branch}") })
     }
 
-    fn lineage(&self, branch: i64) -> Result<Vec<Stretch>> {
+    fn lineage(&self, branch: BranchId) -> Result<Vec<Stretch>> {
         let mut stretches = Vec::new();
         let mut next = Some(Stretch { branch, upto: u32::MAX });
         let mut upto = u32::MAX;
@@ -95,7 +96,7 @@ impl Tables {
         })
     }
 
-    fn children(&self, parent: i64) -> Vec<Stretch> {
+    fn children(&self, parent: BranchId) -> Vec<Stretch> {
         self.branches
             .iter()
             .filter_map(|(&branch, row)| {
@@ -106,7 +107,7 @@ impl Tables {
     }
 
     /// Fails before anything is changed, or not at all.
-    fn take(&mut self, context: i64, step: &Step) -> Result<()> {
+    fn take(&mut self, context: ContextId, step: &Step) -> Result<()> {
         let row = self.context(context)?.row.clone();
         let branch = self.branch(row.branch)?;
         let mut cycles = BTreeSet::new();
@@ -158,13 +159,13 @@ impl Tables {
         context.key = step.key;
         context.row.head = step.head.or(context.row.head);
         context.row.snapshots += step.commits.len() as u64;
-        context.row.revision += 1;
+        context.row.revision = context.row.revision.next();
         context.row.updated_ns = step.now_ns;
         Ok(())
     }
 
     /// Lets go what no context needs any more: this branch, and then those that it began with.
-    fn release(&mut self, branch: i64) {
+    fn release(&mut self, branch: BranchId) {
         let mut next = Some(branch);
         while let Some(branch) = next {
             if self.contexts.values().any(|context| context.row.branch == branch) {
@@ -191,14 +192,14 @@ impl Tables {
 }
 
 impl Context {
-    fn expect(&self, expected: u64) -> Result<()> {
+    fn expect(&self, expected: Revision) -> Result<()> {
         if self.row.revision == expected {
             return Ok(());
         }
         Err(self.conflict(expected))
     }
 
-    fn conflict(&self, expected: u64) -> StoreError {
+    fn conflict(&self, expected: Revision) -> StoreError {
         let ContextRow { name, revision, head, .. } = &self.row;
         StoreError::Conflict { context: name.clone(), expected, found: *revision, head: *head }
     }
@@ -209,7 +210,9 @@ impl Backend for Memory {
         let mut tables = self.tables();
         let taken = tables.contexts.values().find(|context| context.row.name == new.name);
         if let Some(context) = taken {
-            if context.row.revision == 1 && new.first.key != [0; 16] && context.key == new.first.key
+            if context.row.revision == Revision::FIRST
+                && new.first.key != [0; 16]
+                && context.key == new.first.key
             {
                 return Ok(context.row.clone());
             }
@@ -227,12 +230,13 @@ impl Backend for Memory {
                 return Err(StoreError::NotFound { context: format!("branch {branch} @c{upto}") });
             }
         }
-        let (id, branch) = (tables.last_context + 1, tables.last_branch + 1);
+        let id = ContextId(tables.last_context + 1);
+        let branch = BranchId(tables.last_branch + 1);
         let row = ContextRow {
             id,
             name: new.name.clone(),
             branch,
-            revision: 0,
+            revision: Revision::ZERO,
             head: None,
             snapshots,
             settings: new.settings.clone(),
@@ -251,7 +255,7 @@ impl Backend for Memory {
             tables.branches.remove(&branch);
             return Err(error);
         }
-        (tables.last_context, tables.last_branch) = (id, branch);
+        (tables.last_context, tables.last_branch) = (id.get(), branch.get());
         let context = tables.context(id)?;
         context.row.updated_ns = new.created_ns;
         Ok(context.row.clone())
@@ -272,12 +276,11 @@ impl Backend for Memory {
         Ok(rows.into_iter().take(limit).cloned().collect())
     }
 
-    fn append(&self, context: i64, expected: u64, step: &Step) -> Result<ContextRow> {
+    fn append(&self, context: ContextId, expected: Revision, step: &Step) -> Result<ContextRow> {
         let mut tables = self.tables();
         let known = tables.context(context)?;
-        let landed = known.row.revision == expected.saturating_add(1)
-            && step.key != [0; 16]
-            && known.key == step.key;
+        let landed =
+            known.row.revision == expected.next() && step.key != [0; 16] && known.key == step.key;
         if !landed {
             known.expect(expected)?;
             tables.take(context, step)?;
@@ -285,11 +288,11 @@ impl Backend for Memory {
         Ok(tables.context(context)?.row.clone())
     }
 
-    fn lineage(&self, branch: i64) -> Result<Vec<Stretch>> {
+    fn lineage(&self, branch: BranchId) -> Result<Vec<Stretch>> {
         self.tables().lineage(branch)
     }
 
-    fn checkpoint(&self, branch: i64, cycle: u32) -> Result<Option<Checkpoint>> {
+    fn checkpoint(&self, branch: BranchId, cycle: u32) -> Result<Option<Checkpoint>> {
         let tables = self.tables();
         let newest = tables
             .branches
@@ -298,7 +301,7 @@ impl Backend for Memory {
         Ok(newest.map(|(_, checkpoint)| checkpoint.clone()))
     }
 
-    fn add_checkpoint(&self, branch: i64, checkpoint: &Checkpoint) -> Result<()> {
+    fn add_checkpoint(&self, branch: BranchId, checkpoint: &Checkpoint) -> Result<()> {
         let mut tables = self.tables();
         let row = tables.branch(branch)?;
         row.checkpoints.entry(checkpoint.cycle).or_insert_with(|| checkpoint.clone());
@@ -307,7 +310,7 @@ impl Backend for Memory {
 
     fn commits(
         &self,
-        branch: i64,
+        branch: BranchId,
         first: u32,
         last: u32,
         visit: &mut dyn FnMut(Commit) -> Result<()>,
@@ -328,7 +331,7 @@ impl Backend for Memory {
 
     fn bodies(
         &self,
-        branch: i64,
+        branch: BranchId,
         cycles: &[u32],
         visit: &mut dyn FnMut(u32, Vec<u8>) -> Result<()>,
     ) -> Result<()> {
@@ -345,18 +348,18 @@ impl Backend for Memory {
         Ok(())
     }
 
-    fn checkpoint_bodies(&self, branch: i64, cycle: u32) -> Result<Option<Vec<u8>>> {
+    fn checkpoint_bodies(&self, branch: BranchId, cycle: u32) -> Result<Option<Vec<u8>>> {
         let tables = self.tables();
         let checkpoint = tables.branches.get(&branch).and_then(|row| row.checkpoints.get(&cycle));
         Ok(checkpoint.map(|checkpoint| checkpoint.bodies.clone()))
     }
 
-    fn count_commits(&self, branch: i64, cycle: u32) -> Result<u64> {
+    fn count_commits(&self, branch: BranchId, cycle: u32) -> Result<u64> {
         let tables = self.tables();
         Ok(tables.branches.get(&branch).map_or(0, |row| count(&row.commits, cycle)))
     }
 
-    fn journal(&self, context: i64) -> Result<(u64, Vec<Vec<u8>>)> {
+    fn journal(&self, context: ContextId) -> Result<(Revision, Vec<Vec<u8>>)> {
         let mut tables = self.tables();
         let context = tables.context(context)?;
         Ok((context.row.revision, context.journal.clone()))
@@ -367,18 +370,18 @@ impl Backend for Memory {
         Ok(hashes.iter().map(|hash| tables.contents.get(hash).cloned()).collect())
     }
 
-    fn attempts(&self, context: i64) -> Result<Vec<AttemptRow>> {
+    fn attempts(&self, context: ContextId) -> Result<Vec<AttemptRow>> {
         let tables = self.tables();
         Ok(tables.contexts.get(&context).map_or_else(Vec::new, |row| row.attempts.clone()))
     }
 
-    fn side_record(&self, context: i64, kind: &str, key: &str) -> Result<Option<Vec<u8>>> {
+    fn side_record(&self, context: ContextId, kind: &str, key: &str) -> Result<Option<Vec<u8>>> {
         let tables = self.tables();
         let side = tables.contexts.get(&context).map(|context| &context.side);
         Ok(side.and_then(|side| side.get(&(kind.to_owned(), key.to_owned())).cloned()))
     }
 
-    fn side_records(&self, context: i64, kind: Option<&str>) -> Result<Vec<SideRecord>> {
+    fn side_records(&self, context: ContextId, kind: Option<&str>) -> Result<Vec<SideRecord>> {
         let tables = self.tables();
         let side = tables.contexts.get(&context).into_iter().flat_map(|context| &context.side);
         let record = |((kind, key), value): (&(String, String), &Vec<u8>)| SideRecord {
@@ -391,7 +394,7 @@ impl Backend for Memory {
         Ok(side.filter(wanted).map(record).collect())
     }
 
-    fn pin(&self, context: i64, pin: &Pin) -> Result<()> {
+    fn pin(&self, context: ContextId, pin: &Pin) -> Result<()> {
         let mut tables = self.tables();
         let row = tables.context(context)?.row.clone();
         let lineage = tables.lineage(row.branch)?;
@@ -402,31 +405,36 @@ impl Backend for Memory {
         Ok(())
     }
 
-    fn unpin(&self, context: i64, cycle: u32) -> Result<bool> {
+    fn unpin(&self, context: ContextId, cycle: u32) -> Result<bool> {
         let mut tables = self.tables();
         let pins = tables.contexts.get_mut(&context).map(|context| &mut context.pins);
         Ok(pins.is_some_and(|pins| pins.remove(&cycle).is_some()))
     }
 
-    fn pins(&self, context: i64) -> Result<Vec<Pin>> {
+    fn pins(&self, context: ContextId) -> Result<Vec<Pin>> {
         let tables = self.tables();
         let pins = tables.contexts.get(&context).map(|context| &context.pins);
         let pin = |(&cycle, label): (&u32, &String)| Pin { cycle, label: label.clone() };
         Ok(pins.into_iter().flatten().map(pin).collect())
     }
 
-    fn children(&self, branch: i64) -> Result<Vec<Stretch>> {
+    fn children(&self, branch: BranchId) -> Result<Vec<Stretch>> {
         Ok(self.tables().children(branch))
     }
 
-    fn rewrite(&self, context: i64, expected: u64, rewrite: &Rewrite) -> Result<ContextRow> {
+    fn rewrite(
+        &self,
+        context: ContextId,
+        expected: Revision,
+        rewrite: &Rewrite,
+    ) -> Result<ContextRow> {
         let mut tables = self.tables();
         let known = tables.context(context)?;
         known.expect(expected)?;
         let branch = known.row.branch;
         let pinned: BTreeSet<u32> = known.pins.keys().copied().collect();
         let conflict = known.conflict(expected);
-        let children: BTreeSet<(i64, u32)> =
+        let children: BTreeSet<(BranchId, u32)> =
             tables.children(branch).iter().map(|child| (child.branch, child.upto)).collect();
         if pinned != rewrite.pinned.iter().copied().collect()
             || children != rewrite.children.iter().map(|child| (child.branch, child.upto)).collect()
@@ -450,12 +458,12 @@ impl Backend for Memory {
 
         let context = tables.context(context)?;
         context.key = [0; 16];
-        context.row.revision += 1;
+        context.row.revision = context.row.revision.next();
         context.row.snapshots = context.row.snapshots.saturating_sub(rewrite.dropped_snapshots);
         Ok(context.row.clone())
     }
 
-    fn delete(&self, context: i64, expected: u64) -> Result<()> {
+    fn delete(&self, context: ContextId, expected: Revision) -> Result<()> {
         let mut tables = self.tables();
         let known = tables.context(context)?;
         known.expect(expected)?;

@@ -1,5 +1,76 @@
 //! The rows of a store, as plain values. Blobs are opaque to a backend: they carry their own checks.
 
+use std::fmt;
+
+/// The number of a context in its store. Never used again after a delete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(transparent)]
+pub struct ContextId(pub i64);
+
+impl ContextId {
+    /// Returns the number as the database has it.
+    #[must_use]
+    pub const fn get(self) -> i64 {
+        self.0
+    }
+}
+
+impl fmt::Display for ContextId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// The number of a branch of history in its store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(transparent)]
+pub struct BranchId(pub i64);
+
+impl BranchId {
+    /// Returns the number as the database has it.
+    #[must_use]
+    pub const fn get(self) -> i64 {
+        self.0
+    }
+}
+
+impl fmt::Display for BranchId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// Counts the steps of a context. The step that creates it makes revision 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(transparent)]
+pub struct Revision(pub u64);
+
+impl Revision {
+    /// The revision of a context before its first step. No stored context has it.
+    pub const ZERO: Revision = Revision(0);
+
+    /// The revision that the first step makes.
+    pub const FIRST: Revision = Revision(1);
+
+    /// Returns the count.
+    #[must_use]
+    pub const fn get(self) -> u64 {
+        self.0
+    }
+
+    /// Returns the revision that the next step makes. The highest one is its own successor.
+    #[must_use]
+    pub const fn next(self) -> Revision {
+        Revision(self.0.saturating_add(1))
+    }
+}
+
+impl fmt::Display for Revision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
 /// The newest snapshot of a context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Head {
@@ -29,14 +100,14 @@ pub struct NewContext {
 /// A context, as it is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ContextRow {
-    /// Its number. Never used again after a delete.
-    pub id: i64,
+    /// Its number.
+    pub id: ContextId,
     /// Its name.
     pub name: String,
     /// The branch of history that it appends to.
-    pub branch: i64,
+    pub branch: BranchId,
     /// Counts the steps. A writer names the last one that it knows.
-    pub revision: u64,
+    pub revision: Revision,
     /// The newest snapshot; `None` before the first commit.
     pub head: Option<Head>,
     /// How many snapshots there are, those before a fork included.
@@ -53,7 +124,7 @@ pub struct ContextRow {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stretch {
     /// The branch.
-    pub branch: i64,
+    pub branch: BranchId,
     /// The last cycle of it that belongs to the context; the highest possible one for the context's own branch.
     pub upto: u32,
 }

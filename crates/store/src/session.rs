@@ -132,7 +132,12 @@ impl Session {
                     if tries < self.reader.lease.shared.tries =>
                 {
                     tries += 1;
-                    tracing::debug!(context = self.name(), found, tries, "conflict, trying again");
+                    tracing::debug!(
+                        context = self.name(),
+                        found = found.get(),
+                        tries,
+                        "conflict, trying again"
+                    );
                     self.refresh()?;
                 }
                 result => return result.map_err(Failed::into_error),

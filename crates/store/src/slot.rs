@@ -8,7 +8,7 @@ use contextree_tree::Log;
 use crate::backend::Backend;
 use crate::checkpoint::Spacing;
 use crate::error::{Result, StoreError};
-use crate::rows::ContextRow;
+use crate::rows::{ContextId, ContextRow, Revision};
 use crate::state::{Newest, State};
 use crate::store::Shared;
 
@@ -31,8 +31,8 @@ pub(crate) struct Slot {
 /// The context that writes, at the revision that it is at.
 pub(crate) struct Writer {
     pub(crate) context: Context,
-    pub(crate) id: i64,
-    pub(crate) revision: u64,
+    pub(crate) id: ContextId,
+    pub(crate) revision: Revision,
     pub(crate) spacing: Spacing,
     /// The entries of the working state since the last commit, as they are stored.
     pub(crate) journal: Log<Vec<u8>>,
@@ -108,7 +108,7 @@ impl Slot {
         if let Some(state) = self.known(&row) {
             return Ok(state);
         }
-        tracing::debug!(context = name, revision = row.revision, "opening a context");
+        tracing::debug!(context = name, revision = row.revision.get(), "opening a context");
         let state = Arc::new(State::open(backend, name)?);
         self.publish(&state);
         Ok(state)

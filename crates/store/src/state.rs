@@ -13,7 +13,7 @@ use crate::checkpoint::Spacing;
 use crate::error::{ReadError, Result, StoreError};
 use crate::load::Place;
 use crate::past::{Part, Past};
-use crate::rows::{ContextRow, SideChange, SideRecord, Stretch};
+use crate::rows::{ContextId, ContextRow, Revision, SideChange, SideRecord, Stretch};
 use crate::settings::ContextSettings;
 
 /// How often something is read again because another process wrote at the same time.
@@ -168,7 +168,7 @@ impl State {
         self.past.is_large()
     }
 
-    pub(crate) fn is_at(&self, id: i64, revision: u64) -> bool {
+    pub(crate) fn is_at(&self, id: ContextId, revision: Revision) -> bool {
         (self.row.id, self.row.revision) == (id, revision)
     }
 

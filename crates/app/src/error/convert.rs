@@ -208,8 +208,8 @@ impl From<StoreError> for Error {
         match error {
             StoreError::Conflict { context, expected, found, head } => failure
                 .with_detail("context", context)
-                .with_detail("expected", expected)
-                .with_detail("found", found)
+                .with_detail("expected", expected.get())
+                .with_detail("found", found.get())
                 .with_detail("head", head.map_or(Value::Null, |head| Value::from(head.cycle))),
             StoreError::Exists { context } => failure
                 .with_advice(Advice::ShowContext(context.clone()))

@@ -46,7 +46,7 @@ impl From<&store::ContextRow> for ContextRow {
         });
         ContextRow {
             name: row.name.clone(),
-            revision: row.revision,
+            revision: row.revision.get(),
             head,
             snapshots: row.snapshots,
             settings: parse(row.settings.as_bytes()).unwrap_or_default(),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::thread;
 
-use contextree_store::{Backend, ContentRow, NewContext, Step};
+use contextree_store::{Backend, ContentRow, NewContext, Revision, Step};
 
 use crate::support::{commit, create, history, key, new, open, schema};
 
@@ -15,12 +15,14 @@ fn a_store_may_be_called_from_threads_of_another_runtime() {
     let shared = Arc::clone(&store);
     runtime.block_on(async move {
         let (first, second) = (Arc::clone(&shared), Arc::clone(&shared));
+        let task = tokio::task::spawn_blocking(move || {
+            first.append(row.id, Revision(1), &commit(1, "blocking"))
+        });
+        task.await.unwrap().unwrap();
         let task =
-            tokio::task::spawn_blocking(move || first.append(row.id, 1, &commit(1, "blocking")));
+            tokio::spawn(async move { second.append(row.id, Revision(2), &commit(2, "async")) });
         task.await.unwrap().unwrap();
-        let task = tokio::spawn(async move { second.append(row.id, 2, &commit(2, "async")) });
-        task.await.unwrap().unwrap();
-        shared.append(row.id, 3, &commit(3, "main")).unwrap();
+        shared.append(row.id, Revision(3), &commit(3, "main")).unwrap();
         // To drop the last one here is allowed, too.
         drop(shared);
     });
@@ -34,7 +36,7 @@ fn a_visitor_may_ask_for_more_even_with_one_connection() {
     let url = contextree_testkit::postgres::shared().url_with(&format!("{}&pool_max=1", schema()));
     let store = contextree_store_postgres::Postgres::open(&url).unwrap();
     let row = create(&store, "main");
-    store.append(row.id, 1, &commit(1, "first")).unwrap();
+    store.append(row.id, Revision(1), &commit(1, "first")).unwrap();
     let mut seen = 0;
     store
         .commits(row.branch, 0, u32::MAX, &mut |_| {

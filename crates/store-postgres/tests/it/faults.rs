@@ -66,12 +66,12 @@ impl Load {
         for writer in 0..WRITERS {
             let row = store.find(&Load::context(writer)).unwrap().unwrap();
             assert_eq!(history(store, &row), all(writer).collect::<Vec<_>>());
-            assert_eq!(row.revision as usize, count(writer) + 1);
+            assert_eq!(row.revision.get() as usize, count(writer) + 1);
         }
         let row = store.find("shared").unwrap().unwrap();
         let texts = history(store, &row);
         same_entries(&texts, (WRITERS..2 * WRITERS).flat_map(all));
-        assert_eq!(row.revision as usize, texts.len() + 1);
+        assert_eq!(row.revision.get() as usize, texts.len() + 1);
         assert_eq!(row.snapshots as usize, texts.len());
         assert_eq!(store.check().unwrap(), Vec::<String>::new());
     }

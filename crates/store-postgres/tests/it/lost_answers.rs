@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::thread;
 
-use contextree_store::{Backend, ContextRow, StoreError};
+use contextree_store::{Backend, ContextRow, Revision, StoreError};
 use contextree_store_postgres::Postgres;
 
 use crate::support::{commit, create, history, schema};
@@ -90,7 +90,7 @@ fn pump(mut from: TcpStream, mut to: TcpStream, mode: Option<&AtomicU8>) {
 /// Makes a context whose statements are prepared, so that the next answer is that of the step itself.
 fn warm(store: &dyn Backend) -> ContextRow {
     let row = create(store, "main");
-    store.append(row.id, 1, &commit(1, "first")).unwrap()
+    store.append(row.id, Revision(1), &commit(1, "first")).unwrap()
 }
 
 #[test]
@@ -101,7 +101,7 @@ fn a_step_whose_answer_was_lost_is_found_by_its_key() {
     line.set(SWALLOW);
     let now = store.append(row.id, row.revision, &commit(2, "second")).unwrap();
     assert_eq!(line.mode.load(Ordering::SeqCst), PASS, "an answer was swallowed");
-    assert_eq!(now.revision, row.revision + 1);
+    assert_eq!(now.revision, row.revision.next());
     assert_eq!(history(&store, &now), ["first", "second"]);
 }
 
@@ -113,7 +113,7 @@ fn a_context_whose_making_was_not_answered_is_made_once() {
     line.set(SWALLOW);
     let row = create(&store, "other");
     assert_eq!(line.mode.load(Ordering::SeqCst), PASS, "an answer was swallowed");
-    assert_eq!(row.revision, 1);
+    assert_eq!(row.revision, Revision(1));
     assert_eq!(store.find("other").unwrap(), Some(row));
     assert_eq!(store.list(None, 10).unwrap().len(), 2);
 }
@@ -153,7 +153,7 @@ fn if_nobody_can_tell_the_error_says_so_and_the_step_may_be_given_again() {
         now = others.append(now.id, now.revision, &commit(cycle, "theirs")).unwrap();
     }
     let known = store.append(row.id, row.revision, &step).unwrap();
-    assert_eq!(known.revision, row.revision + 1, "the revision that the step made");
+    assert_eq!(known.revision, row.revision.next(), "the revision that the step made");
     let stale = store.append(row.id, row.revision, &commit(2, "another")).unwrap_err();
     assert_eq!(stale.code(), "E_CONFLICT");
     let texts = history(&store, &now);

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use contextree_store::Backend;
+use contextree_store::{Backend, ContextId, Revision};
 use contextree_store_postgres::Postgres;
 
 use crate::support::{commit, create, open_on, until};
@@ -20,11 +20,11 @@ fn a_listener_may_ask_the_store() {
         notes.lock().unwrap().extend(found);
     };
     assert!(reader.subscribe(Box::new(listener)).unwrap());
-    writer.append(row.id, 1, &commit(1, "first")).unwrap();
-    until("the listener has read the step", || answers.lock().unwrap().contains(&2));
+    writer.append(row.id, Revision(1), &commit(1, "first")).unwrap();
+    until("the listener has read the step", || answers.lock().unwrap().contains(&Revision(2)));
 }
 
-type Heard = Arc<Mutex<Vec<(i64, u64)>>>;
+type Heard = Arc<Mutex<Vec<(ContextId, Revision)>>>;
 
 fn listen(store: &Postgres) -> Heard {
     let heard = Heard::default();
@@ -40,14 +40,16 @@ fn others_hear_of_steps_and_deletions_and_a_store_does_not_hear_itself() {
     let reader = Postgres::open(&url).unwrap();
     let (heard, own) = (listen(&reader), listen(&writer));
     let row = create(&writer, "main");
-    let row = writer.append(row.id, 1, &commit(1, "first")).unwrap();
-    until("the step is heard of", || heard.lock().unwrap().contains(&(row.id, 2)));
-    writer.delete(row.id, 2).unwrap();
-    until("the deletion is heard of", || heard.lock().unwrap().contains(&(row.id, 0)));
+    let row = writer.append(row.id, Revision(1), &commit(1, "first")).unwrap();
+    until("the step is heard of", || heard.lock().unwrap().contains(&(row.id, Revision(2))));
+    writer.delete(row.id, Revision(2)).unwrap();
+    until("the deletion is heard of", || heard.lock().unwrap().contains(&(row.id, Revision(0))));
     // What the reader writes, the writer hears; by then it would have heard itself.
     let other = create(&reader, "other");
-    let other = reader.append(other.id, 1, &commit(1, "first")).unwrap();
-    until("the other's step is heard of", || own.lock().unwrap().contains(&(other.id, 2)));
+    let other = reader.append(other.id, Revision(1), &commit(1, "first")).unwrap();
+    until("the other's step is heard of", || {
+        own.lock().unwrap().contains(&(other.id, Revision(2)))
+    });
     assert!(own.lock().unwrap().iter().all(|(context, _)| *context == other.id));
 }
 
@@ -60,7 +62,7 @@ fn after_a_lost_line_anything_may_have_changed() {
     let cut =
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'listens'";
     writer.with_connection(async |client| client.batch_execute(cut).await).unwrap();
-    until("the listener is told", || heard.lock().unwrap().contains(&(-1, 0)));
-    writer.append(row.id, 1, &commit(1, "first")).unwrap();
-    until("notices come again", || heard.lock().unwrap().contains(&(row.id, 2)));
+    until("the listener is told", || heard.lock().unwrap().contains(&(ContextId(-1), Revision(0))));
+    writer.append(row.id, Revision(1), &commit(1, "first")).unwrap();
+    until("notices come again", || heard.lock().unwrap().contains(&(row.id, Revision(2))));
 }

@@ -106,7 +106,7 @@ pub(crate) fn insist(store: &dyn Backend, name: &str, text: &str, on_error: &dyn
         loop {
             match store.append(row.id, row.revision, &step) {
                 Ok(now) => {
-                    assert_eq!(now.revision, row.revision + 1);
+                    assert_eq!(now.revision, row.revision.next());
                     return;
                 }
                 Err(StoreError::Conflict { .. }) => continue 'again,

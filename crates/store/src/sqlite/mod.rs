@@ -5,6 +5,7 @@
 
 mod backup;
 mod fault;
+mod ids;
 mod open;
 mod read;
 mod schema;
@@ -26,7 +27,8 @@ use self::writer::Writer;
 use crate::backend::Backend;
 use crate::error::{Result, StoreError};
 use crate::rows::{
-    AttemptRow, Checkpoint, Commit, ContextRow, NewContext, Pin, Rewrite, SideRecord, Step, Stretch,
+    AttemptRow, BranchId, Checkpoint, Commit, ContextId, ContextRow, NewContext, Pin, Revision,
+    Rewrite, SideRecord, Step, Stretch,
 };
 
 /// A store in a SQLite file.
@@ -105,26 +107,26 @@ impl Backend for Sqlite {
         self.readers.read(|connection| read::list(connection, after, limit))
     }
 
-    fn append(&self, context: i64, expected: u64, step: &Step) -> Result<ContextRow> {
+    fn append(&self, context: ContextId, expected: Revision, step: &Step) -> Result<ContextRow> {
         self.row(Write::Append { context, expected, step: Cow::Borrowed(step) })
     }
 
-    fn lineage(&self, branch: i64) -> Result<Vec<Stretch>> {
+    fn lineage(&self, branch: BranchId) -> Result<Vec<Stretch>> {
         self.readers.read(|connection| read::lineage(connection, branch))
     }
 
-    fn checkpoint(&self, branch: i64, cycle: u32) -> Result<Option<Checkpoint>> {
+    fn checkpoint(&self, branch: BranchId, cycle: u32) -> Result<Option<Checkpoint>> {
         self.readers.read(|connection| read::checkpoint(connection, branch, cycle))
     }
 
-    fn add_checkpoint(&self, branch: i64, checkpoint: &Checkpoint) -> Result<()> {
+    fn add_checkpoint(&self, branch: BranchId, checkpoint: &Checkpoint) -> Result<()> {
         let checkpoint = Cow::Borrowed(checkpoint);
         self.writer()?.take(Write::AddCheckpoint { branch, checkpoint }).map(drop)
     }
 
     fn commits(
         &self,
-        branch: i64,
+        branch: BranchId,
         first: u32,
         last: u32,
         visit: &mut dyn FnMut(Commit) -> Result<()>,
@@ -134,23 +136,23 @@ impl Backend for Sqlite {
 
     fn bodies(
         &self,
-        branch: i64,
+        branch: BranchId,
         cycles: &[u32],
         visit: &mut dyn FnMut(u32, Vec<u8>) -> Result<()>,
     ) -> Result<()> {
         self.readers.read(|connection| read::bodies(connection, branch, cycles, visit))
     }
 
-    fn checkpoint_bodies(&self, branch: i64, cycle: u32) -> Result<Option<Vec<u8>>> {
+    fn checkpoint_bodies(&self, branch: BranchId, cycle: u32) -> Result<Option<Vec<u8>>> {
         let parameters = params![branch, cycle];
         self.readers.read(|connection| read::blob(connection, sql::CHECKPOINT_BODIES, parameters))
     }
 
-    fn count_commits(&self, branch: i64, cycle: u32) -> Result<u64> {
+    fn count_commits(&self, branch: BranchId, cycle: u32) -> Result<u64> {
         self.readers.read(|connection| read::count(connection, branch, cycle))
     }
 
-    fn journal(&self, context: i64) -> Result<(u64, Vec<Vec<u8>>)> {
+    fn journal(&self, context: ContextId) -> Result<(Revision, Vec<Vec<u8>>)> {
         self.readers.read(|connection| read::journal(connection, context))
     }
 
@@ -160,41 +162,46 @@ impl Backend for Sqlite {
         })
     }
 
-    fn attempts(&self, context: i64) -> Result<Vec<AttemptRow>> {
+    fn attempts(&self, context: ContextId) -> Result<Vec<AttemptRow>> {
         self.readers.read(|connection| read::attempts(connection, context))
     }
 
-    fn side_record(&self, context: i64, kind: &str, key: &str) -> Result<Option<Vec<u8>>> {
+    fn side_record(&self, context: ContextId, kind: &str, key: &str) -> Result<Option<Vec<u8>>> {
         let parameters = params![context, kind, key];
         self.side(|connection| read::blob(connection, sql::SIDE_VALUE, parameters))
     }
 
-    fn side_records(&self, context: i64, kind: Option<&str>) -> Result<Vec<SideRecord>> {
+    fn side_records(&self, context: ContextId, kind: Option<&str>) -> Result<Vec<SideRecord>> {
         self.side(|connection| read::side_records(connection, context, kind))
     }
 
-    fn pin(&self, context: i64, pin: &Pin) -> Result<()> {
+    fn pin(&self, context: ContextId, pin: &Pin) -> Result<()> {
         self.writer()?.take(Write::Pin { context, pin: Cow::Borrowed(pin) }).map(drop)
     }
 
-    fn unpin(&self, context: i64, cycle: u32) -> Result<bool> {
+    fn unpin(&self, context: ContextId, cycle: u32) -> Result<bool> {
         let done = self.writer()?.take(Write::Unpin { context, cycle })?;
         Ok(matches!(done, Done::Whether(true)))
     }
 
-    fn pins(&self, context: i64) -> Result<Vec<Pin>> {
+    fn pins(&self, context: ContextId) -> Result<Vec<Pin>> {
         self.readers.read(|connection| read::pins(connection, context))
     }
 
-    fn children(&self, branch: i64) -> Result<Vec<Stretch>> {
+    fn children(&self, branch: BranchId) -> Result<Vec<Stretch>> {
         self.readers.read(|connection| read::children(connection, branch))
     }
 
-    fn rewrite(&self, context: i64, expected: u64, rewrite: &Rewrite) -> Result<ContextRow> {
+    fn rewrite(
+        &self,
+        context: ContextId,
+        expected: Revision,
+        rewrite: &Rewrite,
+    ) -> Result<ContextRow> {
         self.row(Write::Rewrite { context, expected, rewrite: Cow::Borrowed(rewrite) })
     }
 
-    fn delete(&self, context: i64, expected: u64) -> Result<()> {
+    fn delete(&self, context: ContextId, expected: Revision) -> Result<()> {
         self.writer()?.take(Write::Delete { context, expected }).map(drop)
     }
 

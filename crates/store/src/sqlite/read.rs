@@ -10,7 +10,10 @@ use super::fault::fault;
 use super::open::Source;
 use super::sql;
 use crate::error::{Result, StoreError};
-use crate::rows::{AttemptRow, Checkpoint, Commit, ContextRow, Head, Pin, SideRecord, Stretch};
+use crate::rows::{
+    AttemptRow, BranchId, Checkpoint, Commit, ContextId, ContextRow, Head, Pin, Revision,
+    SideRecord, Stretch,
+};
 
 /// How many connections are kept for later. More are opened when more threads read at once.
 const IDLE: usize = 8;
@@ -63,7 +66,7 @@ fn context_row(row: &Row<'_>) -> rusqlite::Result<(ContextRow, Option<[u8; 16]>)
         id: row.get(0)?,
         name: row.get(1)?,
         branch: row.get(0)?,
-        revision: count_at(row, 2)?,
+        revision: row.get(2)?,
         head,
         snapshots: count_at(row, 5)?,
         settings: row.get(6)?,
@@ -87,12 +90,12 @@ pub(super) fn list(
     all(connection, sql::CONTEXTS, params![after, limit], |row| Ok(context_row(row)?.0))
 }
 
-pub(super) fn lineage(connection: &Connection, branch: i64) -> Result<Vec<Stretch>> {
+pub(super) fn lineage(connection: &Connection, branch: BranchId) -> Result<Vec<Stretch>> {
     let mut statement = connection.prepare_cached(sql::BRANCH).map_err(fault)?;
     let mut stretches = Vec::new();
     let mut next = Some((branch, u32::MAX));
     while let Some((branch, upto)) = next {
-        let parent: Option<(Option<i64>, Option<u32>)> = statement
+        let parent: Option<(Option<BranchId>, Option<u32>)> = statement
             .query_row([branch], |row| Ok((row.get(0)?, row.get(1)?)))
             .optional()
             .map_err(fault)?;
@@ -121,20 +124,20 @@ pub(super) fn has_snapshot(
     Ok(false)
 }
 
-pub(super) fn children(connection: &Connection, branch: i64) -> Result<Vec<Stretch>> {
+pub(super) fn children(connection: &Connection, branch: BranchId) -> Result<Vec<Stretch>> {
     all(connection, sql::CHILDREN, [branch], |row| {
         Ok(Stretch { branch: row.get(0)?, upto: row.get(1)? })
     })
 }
 
-pub(super) fn count(connection: &Connection, branch: i64, cycle: u32) -> Result<u64> {
+pub(super) fn count(connection: &Connection, branch: BranchId, cycle: u32) -> Result<u64> {
     let mut statement = connection.prepare_cached(sql::COUNT).map_err(fault)?;
     statement.query_row(params![branch, cycle], |row| count_at(row, 0)).map_err(fault)
 }
 
 pub(super) fn checkpoint(
     connection: &Connection,
-    branch: i64,
+    branch: BranchId,
     cycle: u32,
 ) -> Result<Option<Checkpoint>> {
     let mut statement = connection.prepare_cached(sql::CHECKPOINT).map_err(fault)?;
@@ -146,7 +149,7 @@ pub(super) fn checkpoint(
 
 pub(super) fn commits(
     connection: &Connection,
-    branch: i64,
+    branch: BranchId,
     first: u32,
     last: u32,
     visit: &mut dyn FnMut(Commit) -> Result<()>,
@@ -164,7 +167,7 @@ pub(super) fn commits(
 
 pub(super) fn bodies(
     connection: &Connection,
-    branch: i64,
+    branch: BranchId,
     cycles: &[u32],
     visit: &mut dyn FnMut(u32, Vec<u8>) -> Result<()>,
 ) -> Result<()> {
@@ -194,9 +197,12 @@ pub(super) fn blob(
     statement.query_row(parameters, |row| row.get(0)).optional().map_err(fault)
 }
 
-pub(super) fn journal(connection: &Connection, context: i64) -> Result<(u64, Vec<Vec<u8>>)> {
-    let rows: Vec<(u64, Option<Vec<u8>>)> =
-        all(connection, sql::JOURNAL, [context], |row| Ok((count_at(row, 0)?, row.get(1)?)))?;
+pub(super) fn journal(
+    connection: &Connection,
+    context: ContextId,
+) -> Result<(Revision, Vec<Vec<u8>>)> {
+    let rows: Vec<(Revision, Option<Vec<u8>>)> =
+        all(connection, sql::JOURNAL, [context], |row| Ok((row.get(0)?, row.get(1)?)))?;
     let Some(&(revision, _)) = rows.first() else {
         return Err(StoreError::NotFound { context: format!("#{context}") });
     };
@@ -211,7 +217,7 @@ pub(super) fn has_side(connection: &Connection) -> Result<bool> {
 
 pub(super) fn side_records(
     connection: &Connection,
-    context: i64,
+    context: ContextId,
     kind: Option<&str>,
 ) -> Result<Vec<SideRecord>> {
     all(connection, sql::SIDE, params![context, kind], |row| {
@@ -219,13 +225,13 @@ pub(super) fn side_records(
     })
 }
 
-pub(super) fn attempts(connection: &Connection, context: i64) -> Result<Vec<AttemptRow>> {
+pub(super) fn attempts(connection: &Connection, context: ContextId) -> Result<Vec<AttemptRow>> {
     all(connection, sql::ATTEMPTS, [context], |row| {
         Ok(AttemptRow { id: row.get(0)?, record: row.get(1)? })
     })
 }
 
-pub(super) fn pins(connection: &Connection, context: i64) -> Result<Vec<Pin>> {
+pub(super) fn pins(connection: &Connection, context: ContextId) -> Result<Vec<Pin>> {
     all(connection, sql::PINS, [context], |row| Ok(Pin { cycle: row.get(0)?, label: row.get(1)? }))
 }
 

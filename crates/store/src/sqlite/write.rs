@@ -10,18 +10,19 @@ use super::read::{children, has_snapshot, known, lineage, pins};
 use super::sql;
 use crate::error::{Result, StoreError};
 use crate::rows::{
-    Checkpoint, Commit, ContextRow, NewContext, Pin, Rewrite, SideChange, Step, Stretch,
+    BranchId, Checkpoint, Commit, ContextId, ContextRow, NewContext, Pin, Revision, Rewrite,
+    SideChange, Step, Stretch,
 };
 
 /// Something that is to be done.
 pub(super) enum Write<'a> {
     Create(Cow<'a, NewContext>),
-    Append { context: i64, expected: u64, step: Cow<'a, Step> },
-    AddCheckpoint { branch: i64, checkpoint: Cow<'a, Checkpoint> },
-    Pin { context: i64, pin: Cow<'a, Pin> },
-    Unpin { context: i64, cycle: u32 },
-    Rewrite { context: i64, expected: u64, rewrite: Cow<'a, Rewrite> },
-    Delete { context: i64, expected: u64 },
+    Append { context: ContextId, expected: Revision, step: Cow<'a, Step> },
+    AddCheckpoint { branch: BranchId, checkpoint: Cow<'a, Checkpoint> },
+    Pin { context: ContextId, pin: Cow<'a, Pin> },
+    Unpin { context: ContextId, cycle: u32 },
+    Rewrite { context: ContextId, expected: Revision, rewrite: Cow<'a, Rewrite> },
+    Delete { context: ContextId, expected: Revision },
 }
 
 /// What came of it.
@@ -86,7 +87,7 @@ impl Rows<'_> {
     fn create(&self, new: &NewContext) -> Result<ContextRow> {
         let taken = known(self.connection, sql::CONTEXT_BY_NAME, params![new.name])?;
         if let Some((row, key)) = taken {
-            if row.revision == 1 && key.is_some() && key == name_of(&new.first) {
+            if row.revision == Revision::FIRST && key.is_some() && key == name_of(&new.first) {
                 return Ok(row);
             }
             return Err(StoreError::Exists { context: new.name.clone() });
@@ -112,10 +113,10 @@ impl Rows<'_> {
             self.change(sql::PUT_CHECKPOINT, params![id, base.cycle, base.tree, base.bodies])?;
         }
         let row = ContextRow {
-            id,
+            id: ContextId(id),
             name: new.name.clone(),
-            branch: id,
-            revision: 0,
+            branch: BranchId(id),
+            revision: Revision::ZERO,
             head: None,
             snapshots,
             settings: new.settings.clone(),
@@ -125,9 +126,9 @@ impl Rows<'_> {
         self.take(row, &Step { now_ns: new.created_ns, ..new.first.clone() })
     }
 
-    fn append(&self, context: i64, expected: u64, step: &Step) -> Result<ContextRow> {
+    fn append(&self, context: ContextId, expected: Revision, step: &Step) -> Result<ContextRow> {
         let (row, key) = self.context(context)?;
-        let next = row.revision == expected.saturating_add(1);
+        let next = row.revision == expected.next();
         if next && key.is_some() && key == name_of(step) {
             return Ok(row);
         }
@@ -137,7 +138,7 @@ impl Rows<'_> {
 
     /// Stores a step whose turn it is.
     fn take(&self, mut row: ContextRow, step: &Step) -> Result<ContextRow> {
-        row.revision += 1;
+        row.revision = row.revision.next();
         if !step.contents.is_empty() {
             self.add_contents(&row, step)?;
         }
@@ -150,7 +151,7 @@ impl Rows<'_> {
             self.change(sql::EMPTY_JOURNAL, params![row.id])?;
         }
         if let Some(data) = &step.journal {
-            self.change(sql::ADD_JOURNAL, params![row.id, as_integer(row.revision), data])?;
+            self.change(sql::ADD_JOURNAL, params![row.id, row.revision, data])?;
         }
         for attempt in &step.attempts {
             self.change(sql::PUT_ATTEMPT, params![row.id, attempt.id, attempt.record])?;
@@ -175,10 +176,10 @@ impl Rows<'_> {
     fn set_head(&self, row: &ContextRow, key: Option<[u8; 16]>) -> Result<()> {
         let cycle = row.head.map(|head| head.cycle);
         let digest = row.head.map(|head| head.digest);
-        let (revision, snapshots) = (as_integer(row.revision), as_integer(row.snapshots));
+        let snapshots = as_integer(row.snapshots);
         self.change(
             sql::SET_HEAD,
-            params![row.id, revision, snapshots, row.updated_ns, cycle, digest, key],
+            params![row.id, row.revision, snapshots, row.updated_ns, cycle, digest, key],
         )?;
         Ok(())
     }
@@ -204,20 +205,20 @@ impl Rows<'_> {
     }
 
     /// Returns the cycle that a branch begins with.
-    fn begin(&self, branch: i64) -> Result<u32> {
+    fn begin(&self, branch: BranchId) -> Result<u32> {
         let mut statement = self.connection.prepare_cached(sql::BRANCH).map_err(fault)?;
         let begin = statement.query_row([branch], |row| row.get::<_, Option<u32>>(1));
         Ok(begin.optional().map_err(fault)?.flatten().unwrap_or(0))
     }
 
-    fn add_checkpoint(&self, branch: i64, checkpoint: &Checkpoint) -> Result<()> {
+    fn add_checkpoint(&self, branch: BranchId, checkpoint: &Checkpoint) -> Result<()> {
         lineage(self.connection, branch)?;
         let Checkpoint { cycle, tree, bodies } = checkpoint;
         self.change(sql::ADD_CHECKPOINT, params![branch, cycle, tree, bodies])?;
         Ok(())
     }
 
-    fn pin(&self, context: i64, pin: &Pin) -> Result<()> {
+    fn pin(&self, context: ContextId, pin: &Pin) -> Result<()> {
         let (row, _) = self.context(context)?;
         let lineage = lineage(self.connection, row.branch)?;
         if !has_snapshot(self.connection, &lineage, pin.cycle)? {
@@ -227,12 +228,17 @@ impl Rows<'_> {
         Ok(())
     }
 
-    fn rewrite(&self, context: i64, expected: u64, rewrite: &Rewrite) -> Result<ContextRow> {
+    fn rewrite(
+        &self,
+        context: ContextId,
+        expected: Revision,
+        rewrite: &Rewrite,
+    ) -> Result<ContextRow> {
         let (mut row, _) = self.context(context)?;
         demand(&row, expected)?;
         let pinned = pins(self.connection, context)?.into_iter().map(|pin| pin.cycle);
         let children = children(self.connection, row.branch)?;
-        let sorted = |children: &[Stretch]| -> BTreeSet<(i64, u32)> {
+        let sorted = |children: &[Stretch]| -> BTreeSet<(BranchId, u32)> {
             children.iter().map(|child| (child.branch, child.upto)).collect()
         };
         if pinned.collect::<BTreeSet<u32>>() != rewrite.pinned.iter().copied().collect()
@@ -253,14 +259,14 @@ impl Rows<'_> {
             self.change(sql::PUT_CHECKPOINT, params![row.branch, cycle, tree, bodies])?;
         }
         self.set_uses(row.branch, rewrite)?;
-        row.revision += 1;
+        row.revision = row.revision.next();
         row.snapshots = row.snapshots.saturating_sub(rewrite.dropped_snapshots);
         self.set_head(&row, None)?;
         Ok(row)
     }
 
     /// Makes a branch use exactly these contents.
-    fn set_uses(&self, branch: i64, rewrite: &Rewrite) -> Result<()> {
+    fn set_uses(&self, branch: BranchId, rewrite: &Rewrite) -> Result<()> {
         let mut used = BTreeSet::new();
         for hash in &rewrite.contents {
             if let Some(id) = self.number(sql::CONTENT_BY_HASH, hash)? {
@@ -279,7 +285,7 @@ impl Rows<'_> {
         Ok(())
     }
 
-    fn delete(&self, context: i64, expected: u64) -> Result<()> {
+    fn delete(&self, context: ContextId, expected: Revision) -> Result<()> {
         let (row, _) = self.context(context)?;
         demand(&row, expected)?;
         for statement in sql::DROP_CONTEXT {
@@ -289,7 +295,7 @@ impl Rows<'_> {
     }
 
     /// Lets go what no context needs any more: this branch, and then those that it began with.
-    fn release(&self, branch: i64) -> Result<()> {
+    fn release(&self, branch: BranchId) -> Result<()> {
         let mut next = Some(branch);
         while let Some(branch) = next {
             if self.number(sql::CONTEXT_OF_BRANCH, branch)?.is_some() {
@@ -306,13 +312,13 @@ impl Rows<'_> {
             if needed.is_some() {
                 break;
             }
-            next = self.number(sql::PARENT, branch)?;
+            next = self.number(sql::PARENT, branch)?.map(BranchId);
             self.change(sql::DROP_BRANCH, params![branch])?;
         }
         Ok(())
     }
 
-    fn context(&self, context: i64) -> Result<(ContextRow, Option<[u8; 16]>)> {
+    fn context(&self, context: ContextId) -> Result<(ContextRow, Option<[u8; 16]>)> {
         known(self.connection, sql::CONTEXT_BY_ID, params![context])?
             .ok_or_else(|| StoreError::NotFound { context: format!("#{context}") })
     }
@@ -342,16 +348,16 @@ fn name_of(step: &Step) -> Option<[u8; 16]> {
     Some(step.key).filter(|key| *key != [0; 16])
 }
 
-fn demand(row: &ContextRow, expected: u64) -> Result<()> {
+fn demand(row: &ContextRow, expected: Revision) -> Result<()> {
     if row.revision == expected { Ok(()) } else { Err(conflict(row, expected)) }
 }
 
-fn conflict(row: &ContextRow, expected: u64) -> StoreError {
+fn conflict(row: &ContextRow, expected: Revision) -> StoreError {
     let ContextRow { name, revision, head, .. } = row;
     StoreError::Conflict { context: name.clone(), expected, found: *revision, head: *head }
 }
 
 /// SQLite's integers are signed; no count gets that large.
-fn as_integer(count: u64) -> i64 {
+pub(super) fn as_integer(count: u64) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }

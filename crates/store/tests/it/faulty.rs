@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use contextree_store::{Backend, ContextRow, Memory, NewContext, Step, StoreError};
+use contextree_store::{Backend, ContextRow, Memory, NewContext, Revision, Step, StoreError};
 use contextree_testkit::suite::faulty::{Faulty, When};
 use contextree_testkit::suite::{commits, new};
 
@@ -76,12 +76,12 @@ fn nothing_changes_while_writes_fail_and_reads_can_fail_too() {
     let full = StoreError::Full { message: "injected".to_owned() };
     store.fail_writes(When::Before, full.clone());
     for _ in 0..3 {
-        assert_eq!(store.append(row.id, 1, &commits([1])), Err(full.clone()));
+        assert_eq!(store.append(row.id, Revision(1), &commits([1])), Err(full.clone()));
     }
-    assert_eq!(store.delete(row.id, 1), Err(full.clone()));
+    assert_eq!(store.delete(row.id, Revision(1)), Err(full.clone()));
     assert_eq!(store.find("main").unwrap(), Some(row.clone()));
     store.fail_reads(full.clone());
     assert_eq!(store.find("main"), Err(full));
     store.heal();
-    assert_eq!(store.append(row.id, 1, &commits([1])).unwrap().revision, 2);
+    assert_eq!(store.append(row.id, Revision(1), &commits([1])).unwrap().revision, Revision(2));
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use contextree_engine::{Context, NewNode, Place, SnapshotAddress};
 use contextree_store::{
-    Backend, ContextSettings, Memory, Reader, Session, Store, StoreError, StoreOptions,
+    Backend, ContextSettings, Memory, Reader, Revision, Session, Store, StoreError, StoreOptions,
 };
 use contextree_testkit::suite::faulty::Faulty;
 
@@ -206,7 +206,7 @@ fn an_error_of_the_closure_is_never_taken_for_a_conflict() {
     let result = session.update(|_| -> Result<(), StoreError> {
         runs += 1;
         let context = "another".to_owned();
-        Err(StoreError::Conflict { context, expected: 1, found: 2, head: None })
+        Err(StoreError::Conflict { context, expected: Revision(1), found: Revision(2), head: None })
     });
     assert!(matches!(result, Err(StoreError::Conflict { .. })));
     assert_eq!(runs, 1);

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use contextree_store::{Backend, Sqlite, SqliteOptions, Step, StoreError};
+use contextree_store::{Backend, Revision, Sqlite, SqliteOptions, Step, StoreError};
 use contextree_testkit::suite::{commits, new};
 use rusqlite::Connection;
 use tempfile::TempDir;
@@ -132,12 +132,12 @@ fn check_fixture(store: &Sqlite, side: &[&[u8]]) {
     let names: Vec<String> = store.list(None, 9).unwrap().into_iter().map(|row| row.name).collect();
     assert_eq!(names, ["fork", "main"]);
     let (main, bodies) = contents_of(store, "main");
-    assert_eq!((main.revision, main.snapshots), (4, 3));
+    assert_eq!((main.revision.get(), main.snapshots), (4, 3));
     assert_eq!(main.settings, r#"{"edition":1}"#);
     assert_eq!((main.created_ns, main.updated_ns), (1_000, 2_000));
     assert_eq!(main.head.map(|head| head.cycle), Some(3));
     assert_eq!(bodies, [b"bodies 1", b"bodies 2", b"bodies 3"]);
-    assert_eq!(store.journal(main.id).unwrap(), (4, vec![b"edit".to_vec()]));
+    assert_eq!(store.journal(main.id).unwrap(), (Revision(4), vec![b"edit".to_vec()]));
     assert_eq!(store.attempts(main.id).unwrap()[0].record, r#"{"model":"m"}"#);
     let records = store.side_records(main.id, None).unwrap();
     assert_eq!(records.iter().map(|record| &record.value[..]).collect::<Vec<_>>(), side);
@@ -221,13 +221,13 @@ fn who_has_to_wait_too_long_is_told_so() {
     let row = home.create(&new("main")).unwrap();
     let other = Connection::open(home.path()).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
-    let error = home.append(row.id, 1, &commits([1])).unwrap_err();
+    let error = home.append(row.id, Revision(1), &commits([1])).unwrap_err();
     assert_eq!(error.code(), "E_STORE_BUSY");
     let expected = "the store is busy: another process has been writing for 20 ms without a pause";
     assert_eq!(error.to_string(), expected);
     assert_eq!(home.find("main").unwrap(), Some(row.clone()), "readers do not wait");
     other.execute_batch("ROLLBACK").unwrap();
-    assert_eq!(home.append(row.id, 1, &commits([1])).unwrap().revision, 2);
+    assert_eq!(home.append(row.id, Revision(1), &commits([1])).unwrap().revision, Revision(2));
 }
 
 #[test]

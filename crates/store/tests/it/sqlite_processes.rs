@@ -108,7 +108,7 @@ fn what_was_acknowledged_survives_a_kill_and_a_reader_sees_it() {
         let (row, bodies) = contents_of(&store, "main");
         let head = row.head.unwrap().cycle;
         assert!(head == last || head == last + 1, "{head} is there, {last} was acknowledged");
-        assert_eq!((bodies.len(), row.revision), (head as usize, u64::from(head) + 1));
+        assert_eq!((bodies.len(), row.revision.get()), (head as usize, u64::from(head) + 1));
         assert!(bodies.iter().all(|bodies| bodies.len() == 1_000));
         assert_eq!(store.check().unwrap(), Vec::<String>::new());
         last = head;

@@ -77,7 +77,7 @@ pub(crate) fn grow(store: &dyn Backend, mut row: ContextRow, count: u32) -> Cont
 /// Returns the next commit of a context.
 pub(crate) fn kilobyte(row: &ContextRow) -> Step {
     let mut step = commits([row.head.map_or(0, |head| head.cycle) + 1]);
-    step.commits[0].bodies = vec![row.revision.to_le_bytes()[0]; 1_000];
+    step.commits[0].bodies = vec![row.revision.get().to_le_bytes()[0]; 1_000];
     step
 }
 

@@ -3,8 +3,8 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use contextree_store::{
-    AttemptRow, Backend, Checkpoint, Commit, ContextRow, NewContext, Pin, Result, Rewrite,
-    SideRecord, Step, StoreError, Stretch,
+    AttemptRow, Backend, BranchId, Checkpoint, Commit, ContextId, ContextRow, NewContext, Pin,
+    Result, Revision, Rewrite, SideRecord, Step, StoreError, Stretch,
 };
 
 /// When a write fails.
@@ -123,25 +123,25 @@ impl<B: Backend> Backend for Faulty<B> {
         self.read(|inner| inner.list(after, limit))
     }
 
-    fn append(&self, context: i64, expected: u64, step: &Step) -> Result<ContextRow> {
+    fn append(&self, context: ContextId, expected: Revision, step: &Step) -> Result<ContextRow> {
         self.write(|inner| inner.append(context, expected, step))
     }
 
-    fn lineage(&self, branch: i64) -> Result<Vec<Stretch>> {
+    fn lineage(&self, branch: BranchId) -> Result<Vec<Stretch>> {
         self.read(|inner| inner.lineage(branch))
     }
 
-    fn checkpoint(&self, branch: i64, cycle: u32) -> Result<Option<Checkpoint>> {
+    fn checkpoint(&self, branch: BranchId, cycle: u32) -> Result<Option<Checkpoint>> {
         self.read(|inner| inner.checkpoint(branch, cycle))
     }
 
-    fn add_checkpoint(&self, branch: i64, checkpoint: &Checkpoint) -> Result<()> {
+    fn add_checkpoint(&self, branch: BranchId, checkpoint: &Checkpoint) -> Result<()> {
         self.write(|inner| inner.add_checkpoint(branch, checkpoint))
     }
 
     fn commits(
         &self,
-        branch: i64,
+        branch: BranchId,
         first: u32,
         last: u32,
         visit: &mut dyn FnMut(Commit) -> Result<()>,
@@ -151,22 +151,22 @@ impl<B: Backend> Backend for Faulty<B> {
 
     fn bodies(
         &self,
-        branch: i64,
+        branch: BranchId,
         cycles: &[u32],
         visit: &mut dyn FnMut(u32, Vec<u8>) -> Result<()>,
     ) -> Result<()> {
         self.read(|inner| inner.bodies(branch, cycles, visit))
     }
 
-    fn checkpoint_bodies(&self, branch: i64, cycle: u32) -> Result<Option<Vec<u8>>> {
+    fn checkpoint_bodies(&self, branch: BranchId, cycle: u32) -> Result<Option<Vec<u8>>> {
         self.read(|inner| inner.checkpoint_bodies(branch, cycle))
     }
 
-    fn count_commits(&self, branch: i64, cycle: u32) -> Result<u64> {
+    fn count_commits(&self, branch: BranchId, cycle: u32) -> Result<u64> {
         self.read(|inner| inner.count_commits(branch, cycle))
     }
 
-    fn journal(&self, context: i64) -> Result<(u64, Vec<Vec<u8>>)> {
+    fn journal(&self, context: ContextId) -> Result<(Revision, Vec<Vec<u8>>)> {
         self.read(|inner| inner.journal(context))
     }
 
@@ -174,39 +174,44 @@ impl<B: Backend> Backend for Faulty<B> {
         self.read(|inner| inner.contents(hashes))
     }
 
-    fn attempts(&self, context: i64) -> Result<Vec<AttemptRow>> {
+    fn attempts(&self, context: ContextId) -> Result<Vec<AttemptRow>> {
         self.read(|inner| inner.attempts(context))
     }
 
-    fn side_record(&self, context: i64, kind: &str, key: &str) -> Result<Option<Vec<u8>>> {
+    fn side_record(&self, context: ContextId, kind: &str, key: &str) -> Result<Option<Vec<u8>>> {
         self.read(|inner| inner.side_record(context, kind, key))
     }
 
-    fn side_records(&self, context: i64, kind: Option<&str>) -> Result<Vec<SideRecord>> {
+    fn side_records(&self, context: ContextId, kind: Option<&str>) -> Result<Vec<SideRecord>> {
         self.read(|inner| inner.side_records(context, kind))
     }
 
-    fn pin(&self, context: i64, pin: &Pin) -> Result<()> {
+    fn pin(&self, context: ContextId, pin: &Pin) -> Result<()> {
         self.write(|inner| inner.pin(context, pin))
     }
 
-    fn unpin(&self, context: i64, cycle: u32) -> Result<bool> {
+    fn unpin(&self, context: ContextId, cycle: u32) -> Result<bool> {
         self.write(|inner| inner.unpin(context, cycle))
     }
 
-    fn pins(&self, context: i64) -> Result<Vec<Pin>> {
+    fn pins(&self, context: ContextId) -> Result<Vec<Pin>> {
         self.read(|inner| inner.pins(context))
     }
 
-    fn children(&self, branch: i64) -> Result<Vec<Stretch>> {
+    fn children(&self, branch: BranchId) -> Result<Vec<Stretch>> {
         self.read(|inner| inner.children(branch))
     }
 
-    fn rewrite(&self, context: i64, expected: u64, rewrite: &Rewrite) -> Result<ContextRow> {
+    fn rewrite(
+        &self,
+        context: ContextId,
+        expected: Revision,
+        rewrite: &Rewrite,
+    ) -> Result<ContextRow> {
         self.write(|inner| inner.rewrite(context, expected, rewrite))
     }
 
-    fn delete(&self, context: i64, expected: u64) -> Result<()> {
+    fn delete(&self, context: ContextId, expected: Revision) -> Result<()> {
         self.write(|inner| inner.delete(context, expected))
     }
 
@@ -218,7 +223,7 @@ impl<B: Backend> Backend for Faulty<B> {
         self.read(Backend::check)
     }
 
-    fn subscribe(&self, listener: Box<dyn Fn(i64, u64) + Send + Sync>) -> Result<bool> {
+    fn subscribe(&self, listener: Box<dyn Fn(ContextId, Revision) + Send + Sync>) -> Result<bool> {
         self.inner.subscribe(listener)
     }
 }

@@ -13,7 +13,7 @@ pub mod side;
 pub mod threads;
 
 use contextree_store::{
-    Backend, Checkpoint, Commit, ContentRow, ContextRow, Head, NewContext, Result, Step,
+    Backend, BranchId, Checkpoint, Commit, ContentRow, ContextRow, Head, NewContext, Result, Step,
     StoreError, Stretch,
 };
 
@@ -111,7 +111,7 @@ pub(crate) fn create(store: &dyn Backend, name: &str) -> ContextRow {
 
 /// Creates a context that begins with the snapshot of another.
 #[track_caller]
-pub(crate) fn fork(store: &dyn Backend, name: &str, branch: i64, upto: u32) -> ContextRow {
+pub(crate) fn fork(store: &dyn Backend, name: &str, branch: BranchId, upto: u32) -> ContextRow {
     let from = Some(Stretch { branch, upto });
     ok(store.create(&NewContext { from, ..new(name) }))
 }
@@ -166,7 +166,7 @@ pub(crate) fn checkpoint(cycle: u32) -> Checkpoint {
 
 /// Returns the commits that a branch itself has between two cycles.
 #[track_caller]
-pub(crate) fn read(store: &dyn Backend, branch: i64, first: u32, last: u32) -> Vec<Commit> {
+pub(crate) fn read(store: &dyn Backend, branch: BranchId, first: u32, last: u32) -> Vec<Commit> {
     let mut found = Vec::new();
     ok(store.commits(branch, first, last, &mut |commit| {
         found.push(commit);

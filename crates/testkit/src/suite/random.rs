@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::{checkpoint, commit, content, hash, head, key, new, ok, read};
 use contextree_store::{
-    AttemptRow, Backend, Checkpoint, Commit, ContextRow, Memory, NewContext, Pin, Result, Rewrite,
-    Step, StoreError, Stretch,
+    AttemptRow, Backend, BranchId, Checkpoint, Commit, ContextId, ContextRow, Memory, NewContext,
+    Pin, Result, Revision, Rewrite, Step, StoreError, Stretch,
 };
 
 const NAMES: [&str; 5] = ["a", "b", "c", "d", "e"];
@@ -34,8 +34,8 @@ pub fn compare(store: &dyn Backend, script: &[[u8; 4]]) {
 /// A step that can be repeated.
 #[derive(Clone)]
 struct Last {
-    contexts: (i64, i64),
-    expected: u64,
+    contexts: (ContextId, ContextId),
+    expected: Revision,
     step: Step,
 }
 
@@ -43,9 +43,9 @@ struct Players<'a> {
     memory: &'a Memory,
     store: &'a dyn Backend,
     /// The numbers of contexts, from memory to the store.
-    contexts: BTreeMap<i64, i64>,
+    contexts: BTreeMap<ContextId, ContextId>,
     /// The numbers of branches.
-    branches: BTreeMap<i64, i64>,
+    branches: BTreeMap<BranchId, BranchId>,
     last: Option<Last>,
     steps: u64,
 }
@@ -66,7 +66,7 @@ impl Players<'_> {
                 self.append(&row, row.revision, Step { journal, ..self.step(how) });
             }
             6 => {
-                let expected = row.revision.wrapping_sub(1 + u64::from(how % 2));
+                let expected = Revision(row.revision.get().wrapping_sub(1 + u64::from(how % 2)));
                 self.append(&row, expected, self.commits(&row, how, with));
             }
             7 => match self.last.clone() {
@@ -88,7 +88,7 @@ impl Players<'_> {
             9 => self.pin(&row, how, with),
             10 => self.rewrite(&row, how, with),
             _ => {
-                let expected = row.revision - u64::from(with.is_multiple_of(4));
+                let expected = Revision(row.revision.get() - u64::from(with.is_multiple_of(4)));
                 let theirs = self.contexts[&row.id];
                 same(self.memory.delete(row.id, expected), self.store.delete(theirs, expected));
             }
@@ -114,7 +114,7 @@ impl Players<'_> {
     }
 
     fn make(&mut self, name: &str, kind: u8, how: u8, with: u8) {
-        let parents: Vec<i64> = self.branches.keys().copied().collect();
+        let parents: Vec<BranchId> = self.branches.keys().copied().collect();
         let parent = parents.get(usize::from(with) % (parents.len() + 1)).copied();
         let upto = u32::from(how) % CYCLES;
         let base = (with.is_multiple_of(5)).then(|| checkpoint(upto));
@@ -135,13 +135,13 @@ impl Players<'_> {
         self.same_rows(ours, theirs);
     }
 
-    fn append(&mut self, row: &ContextRow, expected: u64, step: Step) {
+    fn append(&mut self, row: &ContextRow, expected: Revision, step: Step) {
         let contexts = (row.id, self.contexts[&row.id]);
         self.give(contexts, expected, &step);
         self.last = Some(Last { contexts, expected, step });
     }
 
-    fn give(&self, contexts: (i64, i64), expected: u64, step: &Step) {
+    fn give(&self, contexts: (ContextId, ContextId), expected: Revision, step: &Step) {
         let ours = self.memory.append(contexts.0, expected, step);
         self.same_rows(ours, self.store.append(contexts.1, expected, step));
     }

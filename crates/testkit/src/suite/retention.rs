@@ -4,7 +4,9 @@ use super::{
     checkpoint, commit, commits, content, create, cycles, fork, hash, head, ok, read, refused,
     stored,
 };
-use contextree_store::{Backend, Commit, Pin, Rewrite, Step, StoreError, Stretch};
+use contextree_store::{
+    Backend, Commit, ContextId, Pin, Revision, Rewrite, Step, StoreError, Stretch,
+};
 
 fn pin(cycle: u32, label: &str) -> Pin {
     Pin { cycle, label: label.to_owned() }
@@ -13,7 +15,7 @@ fn pin(cycle: u32, label: &str) -> Pin {
 /// By cycle; the label may change.
 pub fn pins_hold_snapshots_that_are_there(store: &dyn Backend) {
     let main = create(store, "main");
-    let row = ok(store.append(main.id, 1, &commits(1..=9)));
+    let row = ok(store.append(main.id, Revision(1), &commits(1..=9)));
     for (cycle, label) in [(7, "release"), (2, "first"), (7, "the release")] {
         ok(store.pin(main.id, &pin(cycle, label)));
     }
@@ -21,7 +23,7 @@ pub fn pins_hold_snapshots_that_are_there(store: &dyn Backend) {
     let error = refused(store.pin(main.id, &pin(10, "")), "E_CONTEXT_NOT_FOUND");
     assert_eq!(error, StoreError::NotFound { context: "main@c10".to_owned() });
     refused(store.pin(main.id, &pin(0, "")), "E_CONTEXT_NOT_FOUND");
-    refused(store.pin(main.id + 100, &pin(1, "")), "E_CONTEXT_NOT_FOUND");
+    refused(store.pin(ContextId(main.id.get() + 100), &pin(1, "")), "E_CONTEXT_NOT_FOUND");
     let side = fork(store, "side", main.branch, 5);
     ok(store.pin(side.id, &pin(4, "shared")));
     refused(store.pin(side.id, &pin(6, "")), "E_CONTEXT_NOT_FOUND");
@@ -37,8 +39,12 @@ pub fn a_rewrite_changes_what_is_kept(store: &dyn Backend) {
     let main = create(store, "main");
     let other = create(store, "other");
     let step = Step { contents: vec![content(1), content(2), content(3)], ..commits(1..=6) };
-    let row = ok(store.append(main.id, 1, &step));
-    ok(store.append(other.id, 1, &Step { contents: vec![content(2)], ..Step::default() }));
+    let row = ok(store.append(main.id, Revision(1), &step));
+    ok(store.append(
+        other.id,
+        Revision(1),
+        &Step { contents: vec![content(2)], ..Step::default() },
+    ));
     for cycle in [1, 3] {
         ok(store.add_checkpoint(main.branch, &checkpoint(cycle)));
     }
@@ -55,11 +61,14 @@ pub fn a_rewrite_changes_what_is_kept(store: &dyn Backend) {
         pinned: vec![5],
         ..Rewrite::default()
     };
-    refused(store.rewrite(main.id, 1, &rewrite), "E_CONFLICT");
-    refused(store.rewrite(main.id + 100, 1, &rewrite), "E_CONTEXT_NOT_FOUND");
+    refused(store.rewrite(main.id, Revision(1), &rewrite), "E_CONFLICT");
+    refused(
+        store.rewrite(ContextId(main.id.get() + 100), Revision(1), &rewrite),
+        "E_CONTEXT_NOT_FOUND",
+    );
     assert_eq!(ok(store.find("main")), Some(row.clone()));
     let after = ok(store.rewrite(main.id, row.revision, &rewrite));
-    assert_eq!((after.revision, after.snapshots), (row.revision + 1, 3));
+    assert_eq!((after.revision, after.snapshots), (row.revision.next(), 3));
     assert_eq!((after.head, after.updated_ns), (Some(head(6)), row.updated_ns));
     assert_eq!(ok(store.find("main")), Some(after.clone()));
     let left = read(store, main.branch, 0, u32::MAX);
@@ -80,37 +89,40 @@ pub fn a_rewrite_changes_what_is_kept(store: &dyn Backend) {
     assert_eq!(row.snapshots, 0, "the count does not go below 0");
     assert_eq!(ok(store.checkpoint(main.branch, 4)), Some(checkpoint(4)), "replaced");
     assert_eq!(stored(store, &[1, 2, 3]), [2]);
-    ok(store.delete(other.id, 2));
+    ok(store.delete(other.id, Revision(2)));
     assert!(stored(store, &[1, 2, 3]).is_empty());
 }
 
 /// Between planning and removing.
 pub fn a_rewrite_is_refused_if_a_fork_or_pin_slipped_in(store: &dyn Backend) {
     let main = create(store, "main");
-    let row = ok(store.append(main.id, 1, &commits(1..=6)));
+    let row = ok(store.append(main.id, Revision(1), &commits(1..=6)));
     let rewrite = Rewrite { dropped_commits: vec![1, 2], ..Rewrite::default() };
     ok(store.pin(main.id, &pin(2, "")));
-    let error = refused(store.rewrite(main.id, 2, &rewrite), "E_CONFLICT");
+    let error = refused(store.rewrite(main.id, Revision(2), &rewrite), "E_CONFLICT");
     let (context, head) = ("main".to_owned(), row.head);
-    assert_eq!(error, StoreError::Conflict { context, expected: 2, found: 2, head });
+    assert_eq!(
+        error,
+        StoreError::Conflict { context, expected: Revision(2), found: Revision(2), head }
+    );
     ok(store.unpin(main.id, 2));
     let side = fork(store, "side", main.branch, 2);
-    refused(store.rewrite(main.id, 2, &rewrite), "E_CONFLICT");
+    refused(store.rewrite(main.id, Revision(2), &rewrite), "E_CONFLICT");
     assert_eq!(cycles(&read(store, main.branch, 0, u32::MAX)), [1, 2, 3, 4, 5, 6]);
     assert_eq!(ok(store.find("main")), Some(row));
     let children = vec![Stretch { branch: side.branch, upto: 2 }];
     let known = Rewrite { children, dropped_commits: vec![4], ..Rewrite::default() };
-    ok(store.rewrite(main.id, 2, &known));
+    ok(store.rewrite(main.id, Revision(2), &known));
     assert_eq!(cycles(&read(store, main.branch, 0, u32::MAX)), [1, 2, 3, 5, 6]);
-    ok(store.delete(side.id, 1));
-    refused(store.rewrite(main.id, 3, &known), "E_CONFLICT");
+    ok(store.delete(side.id, Revision(1)));
+    refused(store.rewrite(main.id, Revision(3), &known), "E_CONFLICT");
 }
 
 /// After some work, and after reclaiming its space.
 pub fn a_sound_store_has_no_faults(store: &dyn Backend) {
     assert_eq!(ok(store.check()), Vec::<String>::new());
     let main = create(store, "main");
-    let mut revision = 1;
+    let mut revision = Revision::FIRST;
     for cycle in 1..=100 {
         let number = u8::try_from(cycle).expect("small");
         let step = Step { contents: vec![content(number)], ..commits([cycle]) };
@@ -122,6 +134,6 @@ pub fn a_sound_store_has_no_faults(store: &dyn Backend) {
     assert_eq!(ok(store.check()), Vec::<String>::new());
     assert_eq!(read(store, main.branch, 0, u32::MAX).len(), 50);
     assert_eq!(stored(store, &[50, 51]), [50]);
-    ok(store.append(side.id, 1, &commits([51])));
+    ok(store.append(side.id, Revision(1), &commits([51])));
     assert_eq!(ok(store.check()), Vec::<String>::new());
 }

@@ -52,7 +52,7 @@ pub fn append_against_others(
 pub fn is_a_line(store: &dyn Backend, name: &str, count: u32) {
     let row = ok(store.find(name)).expect("the context exists");
     assert_eq!(row.head, Some(head(count)));
-    assert_eq!((row.snapshots, row.revision), (u64::from(count), u64::from(count) + 1));
+    assert_eq!((row.snapshots, row.revision.get()), (u64::from(count), u64::from(count) + 1));
     let commits = read(store, row.branch, 0, u32::MAX);
     assert_eq!(super::cycles(&commits), (1..=count).collect::<Vec<u32>>());
     let mut bodies: Vec<_> = commits.into_iter().map(|commit| commit.bodies).collect();

@@ -57,7 +57,7 @@ fn child_that_writes() {
     let mut session = store.session_or_new("main", &ContextSettings::default()).unwrap();
     let mut out = std::io::stdout();
     loop {
-        let next = session.row().revision + 1;
+        let next = session.row().revision.next().get();
         session.write(|context| step(context, next)).unwrap();
         writeln!(out, "acknowledged {next}").unwrap();
         out.flush().unwrap();
@@ -106,7 +106,7 @@ fn kill_again_and_again(home: &Home, rounds: u64, seed: u64) {
         let acknowledged = run_and_kill(&home.url, answers, spins).unwrap();
         let store = home.open();
         let session = store.session("main").unwrap();
-        let found = session.row().revision;
+        let found = session.row().revision.get();
         assert!(
             (acknowledged..=acknowledged + 1).contains(&found),
             "round {round}: {acknowledged} was acknowledged, {found} is there"

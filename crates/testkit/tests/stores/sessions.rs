@@ -207,6 +207,6 @@ fn failed_closure_leaves_nothing() {
         assert!(result.is_err());
         assert_eq!(utf8(&session.working().unwrap().export()), before);
         assert_eq!(session.row().snapshots, 2);
-        assert_eq!(session.row().revision, 1);
+        assert_eq!(session.row().revision.get(), 1);
     });
 }
