@@ -135,7 +135,7 @@ impl Importer {
     ///
     /// Like [`Importer::line`]. Lines before the bad one were imported.
     pub fn lines(&mut self, text: &[u8]) -> Result<(), ImportError> {
-        let repeats = !self.session.seen.is_empty();
+        let repeats = !self.session.request.is_empty();
         let mut reader = LineReader::new(self.format, self.detector.clone(), repeats);
         let read = lines(text).map(|line| reader.read(line));
         work_ahead(read, prepare, |line| {
@@ -262,9 +262,9 @@ impl Importer {
             let bad = self.report.errors.len() as u64;
             return Err(ImportError { line: None, kind: ImportErrorKind::Empty { skipped, bad } });
         }
-        self.report.messages = self.session.messages;
-        self.report.commits = self.session.commits;
-        self.report.conversations = self.session.conversations.max(1);
+        self.report.messages = self.session.counts.messages;
+        self.report.commits = self.session.counts.commits;
+        self.report.conversations = self.session.counts.conversations.max(1);
         Ok(Imported { context: self.session.context, report: self.report })
     }
 }

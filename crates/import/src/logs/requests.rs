@@ -12,7 +12,7 @@ use contextree_provider::read::{
 use super::{Entry, Log};
 use crate::error::ImportErrorKind;
 use crate::fingerprint::{Unmarked, fingerprint_of_answer, write_as_text};
-use crate::session::{Seen, Session, numbered, settings_node};
+use crate::session::{Session, UnmarkedText, numbered, settings_node};
 
 /// Reads the requests of a provider.
 pub(crate) struct Requests {
@@ -37,9 +37,9 @@ impl Requests {
         let fingerprints: Vec<_> = unmarked.iter().map(|message| message.fingerprint).collect();
         let known = session.known(&fingerprints);
         let mut listed: Vec<_> = unmarked.iter().map(|message| message.listed).collect();
+        let becomes_string = session.request.unmarked_text == UnmarkedText::BecomesString;
         for (index, message) in unmarked.iter().enumerate().skip(known) {
-            if session.unmarked_is_text && !message.marks.is_empty() && message.listed == Some(true)
-            {
+            if becomes_string && !message.marks.is_empty() && message.listed == Some(true) {
                 write_as_text(&mut messages[leading + index]);
                 listed[index] = Some(false);
             }
@@ -61,8 +61,7 @@ impl Requests {
         for (first, message) in incoming.filter(|(first, _)| *first >= leading + known) {
             session.message(message)?;
             let nodes = session.last_nodes();
-            let seen = &mut session.seen[first - leading];
-            *seen = Seen { nodes, listed: listed[first - leading], ..seen.clone() };
+            session.request.record(first - leading, nodes, listed[first - leading]);
         }
         mark(&unmarked, session)
     }
@@ -75,7 +74,7 @@ fn is_system(message: &Value) -> bool {
 /// Records the breakpoints of a request, and the texts that it writes in another form than before.
 fn mark(unmarked: &[Unmarked], session: &mut Session) -> Result<(), ImportErrorKind> {
     let (mut marks, mut forms) = (Object::new(), Object::new());
-    for (message, seen) in unmarked.iter().zip(&session.seen) {
+    for (message, seen) in unmarked.iter().zip(&session.request.messages) {
         for (part, fields) in &message.marks {
             if let Some(node) = seen.nodes.get(*part) {
                 marks.insert(node, Value::Object(fields.clone()));
@@ -86,8 +85,12 @@ fn mark(unmarked: &[Unmarked], session: &mut Session) -> Result<(), ImportErrorK
             && now != then
             && message.marks.is_empty()
         {
-            session.unmarked_is_text = !now;
-            forms.insert(node, Value::from(if now { form::LIST } else { form::TEXT }));
+            let (habit, form) = match now {
+                true => (UnmarkedText::StaysList, form::LIST),
+                false => (UnmarkedText::BecomesString, form::TEXT),
+            };
+            session.request.unmarked_text = habit;
+            forms.insert(node, Value::from(form));
         }
     }
     session.marks(marks, forms)
@@ -120,10 +123,12 @@ impl Log for Requests {
             }
             message => {
                 // An answer that is logged after its request is repeated by the next request.
-                let fingerprint =
-                    (!session.seen.is_empty()).then(|| fingerprint_of_answer(&message));
+                let repeated =
+                    (!session.request.is_empty()).then(|| fingerprint_of_answer(&message));
                 session.single(read_message(self.provider, message)?)?;
-                session.seen.extend(fingerprint.map(Seen::from));
+                if let Some(fingerprint) = repeated {
+                    session.request.add_answer(fingerprint);
+                }
                 Ok(())
             }
         }

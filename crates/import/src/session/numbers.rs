@@ -1,0 +1,92 @@
+//! Message numbers, which keep apart what providers would merge.
+//!
+//! The blocks of a turn are one list. Where a message ends follows from the roles of its blocks,
+//! except between two messages of one side, and in a message of several blocks. The blocks of such
+//! messages carry the number of their message.
+
+use contextree_engine::{Context, Edit, NewNode};
+use contextree_json::Value;
+use contextree_provider::Provider;
+use contextree_provider::parts::names;
+use contextree_provider::read::{Role, set};
+
+use super::refused;
+use crate::error::ImportErrorKind;
+
+/// The side that sends a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Side {
+    Model,
+    /// The user, and the tools that the user runs.
+    User,
+}
+
+impl Side {
+    /// Returns the side of a role, or `None` if consecutive messages of this role need no number.
+    fn of(provider: Provider, role: Role) -> Option<Side> {
+        match (provider, role) {
+            (Provider::OpenAiResponses, _) => None,
+            (_, Role::Assistant) => Some(Side::Model),
+            (Provider::Anthropic | Provider::Gemini, Role::User | Role::Tool) => Some(Side::User),
+            _ => None,
+        }
+    }
+}
+
+/// Whether the blocks of a message carry its number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Numbering {
+    /// They do not, because their roles alone tell where the message ends.
+    Implied,
+    /// They do.
+    Written,
+}
+
+/// The last message that was added.
+#[derive(Debug)]
+pub(super) struct LastMessage {
+    pub(super) role: Role,
+    /// The ids of its blocks.
+    pub(super) nodes: Vec<String>,
+    pub(super) numbering: Numbering,
+}
+
+impl LastMessage {
+    /// Returns whether a message of this role has to be told apart from the last one by number.
+    pub(super) fn merges_with(&self, provider: Provider, role: Role) -> bool {
+        let side = Side::of(provider, role);
+        side.is_some() && side == Side::of(provider, self.role)
+    }
+
+    /// Writes the number of the message on its blocks, unless they carry it.
+    pub(super) fn write_number(
+        &mut self,
+        context: &mut Context,
+        number: u64,
+    ) -> Result<(), ImportErrorKind> {
+        if self.numbering == Numbering::Implied {
+            for id in &self.nodes {
+                let set = vec![(names::MESSAGE.to_owned(), Value::from(number))];
+                context.edit(id, Edit { set, ..Edit::default() }).map_err(refused)?;
+            }
+            self.numbering = Numbering::Written;
+        }
+        Ok(())
+    }
+}
+
+/// Returns the numbering of a message that follows a message of another side.
+pub(super) fn numbering_of(role: Role, blocks: usize) -> Numbering {
+    match role {
+        Role::User | Role::System if blocks > 1 => Numbering::Written,
+        Role::User | Role::System | Role::Assistant | Role::Tool => Numbering::Implied,
+    }
+}
+
+/// Numbers the blocks of a system message, if there are several.
+pub(crate) fn numbered(mut parts: Vec<NewNode>, number: u64) -> Vec<NewNode> {
+    if parts.len() > 1 {
+        parts.iter_mut().for_each(|part| set(part, names::MESSAGE, number));
+    }
+    parts
+}

@@ -1,0 +1,116 @@
+//! The nodes of `^sys`: settings, tools, system text, and the marks of the newest request.
+//!
+//! They are not part of any turn. A request that changes them replaces only the nodes that differ.
+
+use contextree_engine::{Context, NewNode, Place};
+use contextree_json::{Object, Value};
+use contextree_provider::Provider;
+use contextree_provider::parts::names;
+use contextree_provider::read::set;
+
+use super::numbers::numbered;
+use super::refused;
+use crate::error::ImportErrorKind;
+
+/// A node that was added to `^sys`.
+#[derive(Debug)]
+struct Added {
+    /// The node as it was passed in, to be compared with that of the next request.
+    source: NewNode,
+    id: String,
+}
+
+/// What an import has added to `^sys`.
+#[derive(Debug, Default)]
+pub(super) struct System {
+    /// Blocks, such as tools and system text, whose order matters.
+    blocks: Vec<Added>,
+    /// Groups, such as settings. They are compared apart from blocks, so that a changed setting
+    /// does not replace the blocks after it.
+    groups: Vec<Added>,
+    /// The marks of the newest request, if it has any.
+    marks: Option<Added>,
+    /// The blocks of system messages before any other, in a log of single messages.
+    leading: Vec<NewNode>,
+}
+
+impl System {
+    /// Returns whether there is no block.
+    pub(super) fn has_no_blocks(&self) -> bool {
+        self.blocks.is_empty()
+    }
+
+    /// Sets settings, tools and system text. Leading nodes that did not change stay.
+    pub(super) fn set(
+        &mut self,
+        context: &mut Context,
+        nodes: Vec<NewNode>,
+    ) -> Result<(), ImportErrorKind> {
+        let (groups, blocks) = nodes.into_iter().partition(|node| node.node_type.is_some());
+        self.groups = exchange(context, std::mem::take(&mut self.groups), groups)?;
+        self.blocks = exchange(context, std::mem::take(&mut self.blocks), blocks)?;
+        Ok(())
+    }
+
+    /// Adds the blocks of a system message that precedes all other messages of its log.
+    pub(super) fn add_leading(
+        &mut self,
+        context: &mut Context,
+        blocks: Vec<NewNode>,
+    ) -> Result<(), ImportErrorKind> {
+        let number = self.leading.len() as u64;
+        self.leading.extend(numbered(blocks, number));
+        self.set(context, self.leading.clone())
+    }
+
+    /// Sets the marks: the breakpoints of the newest request, and the forms of its texts.
+    pub(super) fn set_marks(
+        &mut self,
+        context: &mut Context,
+        provider: Provider,
+        marks: Object,
+        forms: Object,
+    ) -> Result<(), ImportErrorKind> {
+        let mut node = NewNode::container(names::MARKS_TYPE);
+        for (name, fields) in [(names::MARKS, marks), (names::FORMS, forms)] {
+            if !fields.is_empty() {
+                set(&mut node, name, Value::Object(fields));
+            }
+        }
+        let new =
+            (!node.attributes.is_empty()).then(|| node.attribute(names::PROVIDER, provider.name()));
+        let old = self.marks.take().into_iter().collect();
+        self.marks = exchange(context, old, new.into_iter().collect())?.pop();
+        Ok(())
+    }
+}
+
+/// Returns a group that holds settings.
+pub(crate) fn settings_node(settings: Object, provider: Provider) -> NewNode {
+    NewNode::container(names::REQUEST_TYPE)
+        .attribute(names::SETTINGS, Value::Object(settings))
+        .attribute(names::PROVIDER, provider.name())
+}
+
+/// Replaces nodes of `^sys`, starting with the first that differs.
+fn exchange(
+    context: &mut Context,
+    mut old: Vec<Added>,
+    new: Vec<NewNode>,
+) -> Result<Vec<Added>, ImportErrorKind> {
+    let same = old.iter().zip(&new).take_while(|(old, new)| old.source == **new).count();
+    for removed in old.drain(same..) {
+        context.remove(&removed.id).map_err(refused)?;
+    }
+    for mut node in new.into_iter().skip(same) {
+        let source = node.clone();
+        if node.role.is_none() && node.node_type.is_none() {
+            node.role = Some("system".to_owned());
+        }
+        // These are the oldest blocks, so a policy would prune them first.
+        node.pinned = true;
+        let id = context.add(Place::system(), node).map_err(refused)?;
+        old.push(Added { source, id });
+    }
+    Ok(old)
+}
