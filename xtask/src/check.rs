@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::test::{cargo, say};
-use crate::{msrv, packages, tidy, wasm};
+use crate::{msrv, packages, prose, tidy, wasm};
 
 /// Packages that only `cargo xtask test` tests: thousands of random sessions, killed processes, a
 /// PostgreSQL server.
@@ -14,6 +14,8 @@ const SLOW: [&str; 4] =
 pub(crate) fn run(root: &Path) -> Result<String, String> {
     say("tidy: files, names, lengths");
     tidy::check(root)?;
+    say("prose: phrases that read like a translation");
+    prose::run(root, None)?;
     say("minimum Rust version");
     msrv::check(root)?;
     cargo(root, "format", &["fmt", "--all", "--check"], &[])?;

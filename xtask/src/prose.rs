@@ -5,7 +5,7 @@
 //! file ─words→ words with their lines ─phrases→ hits ─→ a line each, and a count per crate
 //! ```
 //!
-//! Paths in [`CLEAN`] must not have any hit; hits elsewhere are only reported.
+//! Any hit fails, except below the paths in [`EXEMPT`].
 
 mod phrases;
 mod words;
@@ -16,13 +16,13 @@ use std::path::{Path, PathBuf};
 
 use phrases::PHRASES;
 
-/// Files and folders that have been rewritten and stay clean. An entry of `""` is the whole
-/// repository.
-const CLEAN: [&str; 3] = [".github", "CODE_OF_CONDUCT.md", "SECURITY.md"];
+/// Files and folders whose words are not ours: names of measurements in stored results, the
+/// sentences of the specification, and test data.
+const EXEMPT: [&str; 3] = ["docs/performance.md", "docs/conformance.md", "crates/testkit"];
 
 /// Reports every hit in the repository, or below a path such as `crates/store` or `docs/cli.md`.
 ///
-/// Fails if there is a hit in a path that is clean already, or below the path that was asked for.
+/// Fails if there is a hit outside of the exempt paths, or below the path that was asked for.
 pub(crate) fn run(root: &Path, below: Option<&str>) -> Result<String, String> {
     let below_path = below.unwrap_or_default();
     let hits: Vec<Hit> =
@@ -38,7 +38,7 @@ pub(crate) fn run(root: &Path, below: Option<&str>) -> Result<String, String> {
     lines.extend(counts.iter().map(|(group, count)| format!("{count:6}  {group}")));
     lines.push(format!("{:6}  in all", hits.len()));
     let report = lines.join("\n");
-    let fails = |hit: &Hit| below.is_some() || CLEAN.iter().any(|path| is_below(&hit.file, path));
+    let fails = |hit: &Hit| below.is_some() || !EXEMPT.iter().any(|path| is_below(&hit.file, path));
     if hits.iter().any(fails) { Err(report) } else { Ok(report) }
 }
 

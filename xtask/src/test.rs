@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::{conformance, example, fuzz, map, setup, tidy};
+use crate::{conformance, example, fuzz, map, msrv, prose, setup, tidy};
 
 /// How long each fuzz target of the selector language runs here; `cargo xtask fuzz` takes any time.
 const FUZZ_SECONDS: u32 = 15;
@@ -14,8 +14,12 @@ pub(crate) fn run(root: &Path) -> Result<String, String> {
     setup::run()?;
     say("tidy: files, names, lengths");
     tidy::check(root)?;
+    say("prose: phrases that read like a translation");
+    prose::run(root, None)?;
     say("map: imports point downwards");
     map::check(root)?;
+    say("minimum Rust version");
+    msrv::check(root)?;
     say("conformance table");
     conformance::check(root)?;
     cargo(root, "format", &["fmt", "--all", "--check"], &[])?;

@@ -9,7 +9,8 @@ use crate::HashedContent;
 
 /// A node to be added, whose content may have been hashed ahead, on any thread: the commit that seals it then has less to do.
 ///
-/// The hash is no promise of the caller. It is made of the content that stands here, which therefore cannot be changed any more.
+/// The hash is computed here, not promised by the caller. The content can therefore not be changed
+/// any more.
 ///
 /// ```
 /// use contextree_canon::PreparedNode;

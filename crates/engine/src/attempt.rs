@@ -196,7 +196,7 @@ impl Attempts {
     ) -> Result<&Attempt, AttemptError> {
         let attempt = self.running_mut(id)?;
         attempt.status = status;
-        // A clock that went back must not make an attempt end before it began.
+        // If the clock was set back, the attempt must not end before it began.
         attempt.ended_at = Some(now.max(attempt.started_at));
         attempt.token_in = tokens.map(|(sent, _)| sent);
         attempt.token_out = tokens.map(|(_, received)| received);

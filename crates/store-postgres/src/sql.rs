@@ -71,7 +71,7 @@ impl Parameters {
     }
 }
 
-/// Returns the statement that takes a step: all of it, if the context's revision is the expected one, or nothing. One round trip, one
+/// Returns the statement that takes a step: all of it, if the context's revision is the expected one, or none. One round trip, one
 /// transaction. No table is changed twice in it, which is more than some engines can do.
 ///
 /// Parameters, in this order: context, expected revision, time, key; then, for each part that there is:

@@ -361,7 +361,7 @@ async fn taken(
     Err(StoreError::Exists { context: new.name.clone() }.into())
 }
 
-/// Holds the branches that a fork builds on, so that nothing of them goes meanwhile, and returns how many snapshots it begins with.
+/// Holds the branches that a fork builds on, so that none of them is removed meanwhile, and returns how many snapshots it begins with.
 async fn fork(client: &impl GenericClient, schema: &str, from: Stretch) -> Result<i64, Fault> {
     let upto = i64::from(from.upto);
     let line = sql::line(schema);

@@ -32,7 +32,7 @@ pub trait Backend: Send + Sync {
     /// made it has the same key: then it is stored already. Returns the context as it is now.
     fn append(&self, context: ContextId, expected: Revision, step: &Step) -> Result<ContextRow>;
 
-    /// Returns the stretches that a branch's history consists of, oldest first, its own last. A stretch never goes beyond one
+    /// Returns the stretches that a branch's history consists of, oldest first, its own last. A stretch never extends beyond one
     /// after it: of a branch that begins at cycle 5 of a branch that begins at cycle 10, both earlier stretches end at 5.
     fn lineage(&self, branch: BranchId) -> Result<Vec<Stretch>>;
 

@@ -229,7 +229,7 @@ fn read(value: &[u8]) -> Option<Pending<'_>> {
 }
 
 impl Place<'_> {
-    /// Goes on with the working state: a call that is running, and what was done before and since. With attempts, checks that they
+    /// Restores the working state: a call that is running, and what was done before and since. With attempts, checks that they
     /// name the same call.
     pub(crate) fn rest<'e>(
         &self,

@@ -151,7 +151,7 @@ impl StoreError {
         Some(match self {
             StoreError::Conflict { .. } => "read the context again and repeat the change",
             StoreError::Busy { .. } => "another process holds the store: try again, or wait longer",
-            StoreError::Full { .. } => "free some space; nothing that was acknowledged is lost",
+            StoreError::Full { .. } => "free some space; no acknowledged step is lost",
             StoreError::ReadOnly { .. } => {
                 "the store can be read; write where you have the permission to"
             }

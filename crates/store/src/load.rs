@@ -38,7 +38,7 @@ struct Raw<'a> {
     commits: Vec<(Effects<'a>, Bodies)>,
     /// How many bytes the checkpoint was, contents not counted.
     bytes: u64,
-    /// How many bytes came after the checkpoint.
+    /// How many bytes follow the checkpoint.
     since: u64,
 }
 

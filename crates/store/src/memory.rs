@@ -11,7 +11,7 @@ use crate::rows::{
     Rewrite, SideRecord, Step, Stretch,
 };
 
-/// A store in memory. It goes when it is dropped.
+/// A store in memory. Its contents are lost when it is dropped.
 #[derive(Debug, Default)]
 pub struct Memory {
     tables: Mutex<Tables>,
@@ -25,7 +25,7 @@ impl Memory {
     }
 
     fn tables(&self) -> MutexGuard<'_, Tables> {
-        // A panic in here cannot leave half a step behind: steps are checked before they change anything.
+        // A panic in here cannot leave half a step: steps are checked before they change anything.
         self.tables.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -164,7 +164,7 @@ impl Tables {
         Ok(())
     }
 
-    /// Lets go what no context needs any more: this branch, and then those that it began with.
+    /// Removes what no context needs any more: this branch, and then those that it began with.
     fn release(&mut self, branch: BranchId) {
         let mut next = Some(branch);
         while let Some(branch) = next {

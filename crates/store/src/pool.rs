@@ -224,7 +224,7 @@ impl Pool {
         let weight = state.as_ref().map(|state| weight_of(state));
         let mut entries = self.entries();
         if entries.in_use(name).is_some() {
-            // Another thread opened the context again before this one came here.
+            // Another thread opened the context again before this one got here.
             return;
         }
         let mut evicted = vec![entries.take(name)];

@@ -93,7 +93,7 @@ impl Session {
     }
 
     /// Changes the context in one durable step: everything the closure does (operations, batches, commits) is stored
-    /// together, or nothing of it is. When this returns, it is durable.
+    /// together, or none of it is. When this returns, it is durable.
     ///
     /// A commit in the closure prunes what the context's own policy says, unless its options say otherwise.
     ///
@@ -109,7 +109,7 @@ impl Session {
         if let Err(Failed::Store(StoreError::Conflict { .. })) = &result
             && let Err(error) = self.refresh()
         {
-            // The session stays where it was; the caller is told of the conflict in any case.
+            // The session stays where it was; the caller gets the conflict in any case.
             tracing::debug!(context = self.name(), %error, "not refreshed after a conflict");
         }
         result.map_err(Failed::into_error)

@@ -54,7 +54,7 @@ impl Writer {
         snapshots > most && snapshots * NODES_OF_A_SNAPSHOT > nodes && self.context.forget_history()
     }
 
-    /// Returns a writer that goes on from a state in memory. Only the attempts are read from the store.
+    /// Returns a writer that continues a state in memory. Only the attempts are read from the store.
     fn new(state: &State, options: ContextOptions) -> Result<Writer> {
         let newest = state.newest()?;
         let mut restore = newest.tail.resume();

@@ -36,7 +36,7 @@ pub struct NewNode {
     pub encoding: Option<String>,
     /// The content.
     pub content: Content,
-    /// A container that goes when it is empty.
+    /// A container that is removed when it is empty.
     pub removable: bool,
     /// Protected from pruning.
     pub pinned: bool,
@@ -78,7 +78,7 @@ impl NewNode {
         id: impl Into<String> => Some(id.into());
         /// Gives it a type.
         node_type: impl Into<String> => Some(node_type.into());
-        /// Lets it live for so many commits.
+        /// Limits it to this many commits.
         ttl: i64 => Some(ttl);
         /// Sets the priority.
         priority: i64 => priority;

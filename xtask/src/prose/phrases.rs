@@ -62,10 +62,10 @@ pub(super) const PHRASES: [Phrase; 30] = [
     phrase(&["nothing", "if|unless|where|when|otherwise"], "`None` if …"),
     unless(&[";", "nothing"], &[], &["is", "was", "has", "can", "may"], "; `None` if …"),
     phrase(&["or", "nothing"], "or `None`"),
-    phrase(&["is|are|was|were|be", "none"], "is invalid, is not a …"),
+    unless(&["is|are|was|were|be", "none"], &["there"], &[], "is invalid, is not a …"),
     unless(
         &["is|are|was|were", "no"],
-        &["there", "where", "it", "which"],
+        &["there", "where", "it", "which", "answer"],
         &["longer", "more", "less", "fewer", "later", "worse", "better", "matter"],
         "is not a …",
     ),
@@ -119,7 +119,7 @@ mod tests {
         check("its order is nobody's", &["nobody"]);
         check("As [`open`], with options.", &["as ` , with"]);
         check(
-            "Returns the rank; nothing if there is none.",
+            "Returns the rank; nothing if the address is none.",
             &["; nothing if", "nothing if", "is none"],
         );
         check("Assumed is that so many nodes are let go.", &["assumed is", "so many", "let go"]);

@@ -165,7 +165,7 @@ pub struct Breakpoint {
     pub blocks: usize,
     /// What it is for, as a word.
     pub purpose: String,
-    /// True if the provider sets it without being asked.
+    /// True if the provider sets it automatically.
     pub automatic: bool,
 }
 

@@ -52,7 +52,7 @@ impl Words for DocumentKind {
 pub struct ImportRequest {
     /// What the document is.
     pub from: Word<DocumentKind>,
-    /// Goes on after a bad line of a log; bad lines are listed.
+    /// Continues after a bad line of a log; bad lines are listed.
     pub keep_going: bool,
     /// Leaves the last turn of a log in progress instead of committing it.
     pub open: bool,

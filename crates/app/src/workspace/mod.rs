@@ -85,7 +85,7 @@ impl Workspace {
     ///
     /// # Errors
     ///
-    /// If the document is none of these.
+    /// If the document is of another kind.
     pub fn of_document(document: &Document) -> Result<Self, Error> {
         let file = FileSource::parse(&document.name, &document.text)?;
         Ok(Workspace::new(Location::File(Arc::new(file))))

@@ -6,7 +6,7 @@ use super::whole::write_part;
 
 /// Keeps the thread it rendered last, and the place of every child of a region in it.
 ///
-/// For the next snapshot the unchanged beginning stays where it is, unchanged parts behind it are copied, and only what is new is
+/// For the next snapshot the unchanged beginning stays where it is, unchanged parts after it are copied, and only what is new is
 /// rendered. A thread that merely grew costs what it grew by.
 #[derive(Debug, Default)]
 pub struct ThreadRenderer {
@@ -87,7 +87,7 @@ impl ThreadRenderer {
     }
 }
 
-/// Appends a part. Its comma stands at its beginning, and only the first of a thread has none.
+/// Appends a part. It begins with its comma; only the first part of a thread has none.
 fn copy(bytes: &mut Vec<u8>, part: &[u8]) {
     let objects = part.strip_prefix(b",").unwrap_or(part);
     if !objects.is_empty() && bytes.last() == Some(&b'}') {

@@ -36,9 +36,7 @@ fn words(advice: &Advice) -> String {
         Advice::KeepGoing { cut_off: true } => {
             "the log may end in the middle of a line: `--keep-going` imports what is before it"
         }
-        Advice::KeepGoing { cut_off: false } => {
-            "`--keep-going` goes on after bad lines, and lists them"
-        }
+        Advice::KeepGoing { cut_off: false } => "`--keep-going` skips bad lines, and lists them",
         Advice::ListFormats => "`ctx import --help` lists the formats of --from",
         Advice::NameProvider => "name the provider with `--as`",
         Advice::ListAttempts => "`ctx attempt list` lists the attempts",

@@ -90,7 +90,7 @@ impl Call {
     }
 }
 
-/// A request that was sent, and what came of it.
+/// A request that was sent, with its attempt.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Sent {

@@ -195,7 +195,7 @@ codes! {
     SnapshotRangeWildcard "E_SNAPSHOT_RANGE_WILDCARD" Usage;
     /// A span of a rendered request overlaps another one, or is outside of the request.
     SpanInvalid "E_SPAN_INVALID" Usage;
-    /// The database behind the store failed in an unexpected way.
+    /// The database of the store failed in an unexpected way.
     Store "E_STORE" Io;
     /// Another process holds the store.
     StoreBusy "E_STORE_BUSY" Unavailable;

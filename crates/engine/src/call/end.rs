@@ -112,7 +112,7 @@ impl Context {
         Err(AttemptError::NoRequest(attempt.to_owned()).into())
     }
 
-    /// Adds the answer to the core of the head, all of it or nothing.
+    /// Adds the answer to the core of the head, all of it or none.
     fn add_answer(&mut self, answer: Vec<PreparedNode>) -> Result<(), CallError> {
         let Some(answer_ns) = self.running.as_ref().map(|call| call.answer_ns) else {
             return Ok(());
@@ -142,7 +142,7 @@ impl Context {
 impl Work<'_> {
     fn add_answer(&mut self, answer: Vec<PreparedNode>) -> Result<(), BatchError> {
         let core = core_of(self.draft.view().region(Region::Head));
-        // Something may have been added with a lower offset; the answer goes before it all the same.
+        // Something may have been added with a lower offset; the answer comes before it all the same.
         let first = core.and_then(|core| core.child(0)).map_or(Scalar::ZERO, |node| node.offset());
         let offset = first.as_int().unwrap_or(0).min(0);
         let core = core.map(|core| core.id().to_owned());

@@ -113,7 +113,7 @@ impl Context {
         self.mark_all_work();
     }
 
-    /// Has the whole working state stand in the next record of work.
+    /// Puts the whole working state into the next record of work.
     pub(crate) fn mark_all_work(&mut self) {
         self.draft.watch();
         if self.history.is_empty() {
@@ -149,7 +149,7 @@ impl Context {
 
     /// Drops all snapshots in memory except the newest, for a context whose history is kept in a
     /// store, and frees everything that only they used. Addresses before it are `E_NOT_LOADED` from
-    /// then on. The cost is proportional to the newest snapshot. Returns false and does nothing if
+    /// then on. The cost is proportional to the newest snapshot. Returns false without an effect if
     /// there are records that were not taken, or a call is running.
     pub fn forget_history(&mut self) -> bool {
         let Some(last) = self.history.last().filter(|_| self.is_recorded()) else { return false };
@@ -273,7 +273,7 @@ impl Context {
         let before = self.history.last().map(Snapshot::view);
         let (snapshot, account) = (&call.snapshot, account::of_report(&call.report));
         let commit = write_commit(before, snapshot.tree(), snapshot.last_ns, &account);
-        // Contents that stand elsewhere are stored with this record, not again when the call is completed.
+        // Contents that are kept apart are stored with this record, not again when the call is completed.
         let (effects, bodies) = (commit.effects.clone(), commit.bodies.clone());
         call.record = Some(Encoded { effects, bodies, shared: Vec::new() });
         let (attempt, answer_ns) = (call.attempt.clone(), call.answer_ns);
@@ -307,7 +307,7 @@ impl Recorder {
         }
     }
 
-    /// Has everything that was done since the newest snapshot stand in the next record of work.
+    /// Puts everything that was done since the newest snapshot into the next record of work.
     fn forget_work(&mut self, context: &Context) {
         (self.operations, self.warnings) = (0, 0);
         let last_ns = context.head().map_or(0, |head| head.last_ns);

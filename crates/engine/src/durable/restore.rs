@@ -146,7 +146,7 @@ impl Restore {
         Ok(())
     }
 
-    /// Goes on with a call that is running. Everything that was done before it must follow, as well as what was done since: each record of
+    /// Adds a call that is running. Everything that was done before it must follow, as well as what was done since: each record of
     /// work tells which it is.
     ///
     /// # Errors

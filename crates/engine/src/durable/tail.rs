@@ -1,4 +1,4 @@
-//! The newest snapshots of a stored context, shared by all who read it or go on from it.
+//! The newest snapshots of a stored context, shared by readers and continued by writers.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -8,12 +8,12 @@ use super::restore::Restore;
 use crate::context::Context;
 use crate::snapshot::Snapshot;
 
-/// The newest snapshots of a stored context, and what its working state goes on from. Immutable.
+/// The newest snapshots of a stored context, and what its working state continues. Immutable.
 #[derive(Debug)]
 pub struct Tail {
     history: Log<Snapshot>,
     skipped: usize,
-    /// What the working state goes on from: the tree of the newest snapshot, or the one before the first commit.
+    /// What the working state continues: the tree of the newest snapshot, or the one before the first commit.
     base: Tree,
     last_ns: i64,
     /// Whether a draft appends to the branch of `base` already. Only one may; others go on in a branch of their own.
@@ -43,13 +43,13 @@ impl Tail {
         self.history.last()
     }
 
-    /// Returns how many nodes the tree has that the working state goes on from.
+    /// Returns the number of nodes of the tree that the working state continues.
     #[must_use]
     pub fn node_count(&self) -> usize {
         self.base.view().node_count()
     }
 
-    /// Goes on from the newest snapshot, to write: the journal of the working state comes next.
+    /// Continues the newest snapshot, to write: the journal of the working state comes next.
     #[must_use]
     pub fn resume(&self) -> Restore {
         // A second draft on one branch would write to the same rows of its log.
@@ -76,7 +76,7 @@ impl Context {
         let head = self.head()?;
         let history = self.history.fork(self.history.len());
         let tail = Tail::new(history, self.skipped, head.tree().clone(), head.last_ns);
-        // This context goes on appending to the branch.
+        // This context keeps appending to the branch.
         tail.is_continued.store(true, Ordering::Relaxed);
         Some(tail)
     }

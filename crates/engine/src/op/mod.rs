@@ -192,7 +192,7 @@ pub enum Outcome {
     },
     /// A node was moved.
     Moved {
-        /// Nodes that were created again under new ids, because they went to another region: old and new, in document order.
+        /// Nodes that were created again under new ids, because they were moved to another region: old and new, in document order.
         renamed: Vec<(String, String)>,
         /// The id of the core that had to be created for it.
         core: Option<String>,

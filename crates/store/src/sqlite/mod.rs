@@ -35,7 +35,7 @@ use crate::rows::{
 ///
 /// When the last one who has it open closes it, the file is one file again: the log beside it is gone.
 pub struct Sqlite {
-    // The order matters: the writer goes last, so that it can put the log into the file.
+    // The order matters: the writer is closed last, so that it can put the log into the file.
     readers: Readers,
     writer: Option<Writer>,
     options: SqliteOptions,

@@ -235,7 +235,7 @@ fn configure_writer(connection: &Connection, options: &SqliteOptions) -> rusqlit
     // On a Mac, only this one waits for the disk itself; elsewhere it changes nothing.
     connection.pragma_update(None, "fullfsync", options.durability == Durability::Full)?;
     connection.pragma_update(None, "cache_size", -16_384)?;
-    // After one very large step, the log goes back to this size.
+    // After one very large step, the log is cut back to this size.
     connection.pragma_update(None, "journal_size_limit", 16 << 20)?;
     if let Some(bytes) = options.max_bytes {
         let pages = i64::try_from(bytes / u64::from(PAGE_SIZE)).unwrap_or(i64::MAX).max(1);

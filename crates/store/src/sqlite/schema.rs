@@ -101,7 +101,7 @@ PRIMARY KEY (context, cycle)
 ) STRICT, WITHOUT ROWID;
 ";
 
-/// Side records. Those of running calls are soon gone, so they stand in the index itself.
+/// Side records. Those of running calls are soon gone, so they are in the index itself.
 const FORMAT_2: &str = "
 CREATE TABLE side(
 context INTEGER NOT NULL REFERENCES contexts,

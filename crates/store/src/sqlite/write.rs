@@ -25,7 +25,7 @@ pub(super) enum Write<'a> {
     Delete { context: ContextId, expected: Revision },
 }
 
-/// What came of it.
+/// The result.
 pub(super) enum Done {
     Row(ContextRow),
     Whether(bool),
@@ -294,7 +294,7 @@ impl Rows<'_> {
         self.release(row.branch)
     }
 
-    /// Lets go what no context needs any more: this branch, and then those that it began with.
+    /// Removes what no context needs any more: this branch, and then those that it began with.
     fn release(&self, branch: BranchId) -> Result<()> {
         let mut next = Some(branch);
         while let Some(branch) = next {

@@ -125,7 +125,7 @@ impl Writer {
         let connection = locked(&self.connection);
         let mut group = Group { connection: &connection, deadline, taken: 0, lost: None };
         if !connection.is_autocommit() {
-            // Left behind by a leader that panicked.
+            // From a leader that panicked.
             group.lost = group.run("ROLLBACK").map_err(fault).err();
         }
         let mut own = own.map(|write| group.take(&write));

@@ -6,7 +6,7 @@
 //! the JSON values with the engine.
 //!
 //! The rooms, in reading order: `tree` (nodes and their order), `state` (stamps, ids, one step),
-//! `place` (where a node may stand), `operations`, `commit`, `prune`, `calls`, `output`, `diff`.
+//! `place` (where a node may be), `operations`, `commit`, `prune`, `calls`, `output`, `diff`.
 
 mod calls;
 mod commit;
