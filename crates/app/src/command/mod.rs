@@ -54,7 +54,7 @@ pub use move_::move_;
 pub use new::new;
 pub use pin::{pin, unpin};
 pub use remove::remove;
-pub use render::render;
+pub use render::{render, sent};
 pub use select::select;
 pub use show::show;
 pub use status::status;

@@ -10,8 +10,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::cache::{counted_by, rules};
-use crate::wire::{AnyObject, Finding, Loss, Severity, Word, Words};
-use crate::workspace::{Address, State};
+use crate::wire::{AnyObject, Attempt, Finding, Loss, Severity, Word, Words};
+use crate::workspace::{Access, Address, State};
 use crate::{Control, Error, Workspace};
 
 /// What a state is rendered as.
@@ -109,6 +109,47 @@ pub fn render(
         request: super::ascii(rendered.bytes),
         findings,
     })
+}
+
+/// Returns the request that was sent in a cycle.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct SentRequest {
+    /// The snapshot; the newest if it is absent.
+    pub at: Option<Address>,
+}
+
+/// A request that was sent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SentResponse {
+    /// The attempt: the model, the times, the usage.
+    pub attempt: Attempt,
+    /// The exact bytes that were sent.
+    pub request: String,
+}
+
+/// Returns the request that was sent in the cycle of a snapshot, byte for byte.
+///
+/// # Errors
+///
+/// If the snapshot does not exist or was committed without a model call.
+pub fn sent(
+    workspace: &Workspace,
+    request: &SentRequest,
+    control: &Control<'_>,
+) -> Result<SentResponse, Error> {
+    let _span = workspace.span("sent");
+    control.check()?;
+    let address = match request.at {
+        None => SnapshotAddress::Back(0),
+        Some(Address::Snapshot(address)) => address,
+        Some(Address::Working) => return Err(Error::usage("the working state was not sent")),
+    };
+    let store = workspace.store(Access::Read)?;
+    let session = workspace.session(&store)?;
+    let sent = contextree::calls::sent(&session, address)?;
+    Ok(SentResponse { attempt: Attempt::from(&sent.attempt), request: super::ascii(sent.bytes) })
 }
 
 fn render_state(

@@ -71,6 +71,34 @@ fn a_conversation_by_json_alone() -> Result<(), Error> {
 }
 
 #[test]
+fn a_model_call_by_json_alone() -> Result<(), Error> {
+    let workspace = workspace();
+    run(&workspace, command::add, r#"{"node":{"role":"user","content":"Will it rain?"}}"#)?;
+    let begin = r#"{"provider":"openai-chat","settings":{"model":"gpt-5"}}"#;
+    let begun = run(&workspace, command::request, begin)?;
+    let sent = begun.get("request").and_then(Value::as_str).expect("a request").to_owned();
+    assert!(sent.contains("Will it rain?"), "{sent}");
+    let twice = run(&workspace, command::request, begin).expect_err("a call is running");
+    assert_eq!(twice.code().as_str(), "E_ATTEMPT_RUNNING");
+
+    let answer = r#"{"response":{"text":"{\"id\":\"r1\",\"choices\":[{\"message\":{\"role\":\"assistant\",\"content\":\"Yes.\"}}]}"}}"#;
+    let answered = run(&workspace, command::answer, answer)?;
+    assert_eq!(answered.get("nodes").and_then(Value::as_array).map(<[Value]>::len), Some(1));
+    let again = run(&workspace, command::sent, r#"{"at":"@c1"}"#)?;
+    assert_eq!(again.get("request").and_then(Value::as_str), Some(sent.as_str()));
+
+    run(&workspace, command::request, begin)?;
+    let repeated = run(&workspace, command::answer, answer).expect_err("an answer to call 1");
+    assert_eq!(repeated.code().as_str(), "E_ANSWER_REPEATED");
+    let ended = run(&workspace, command::cancel, r#"{"error":"overloaded"}"#)?;
+    let status = ended.get("attempt").and_then(|attempt| attempt.get("status")?.as_str());
+    assert_eq!(status, Some("error"));
+    let none = run(&workspace, command::cancel, "{}").expect_err("no call is running");
+    assert_eq!(none.code().as_str(), "E_ATTEMPT_NOT_FOUND");
+    Ok(())
+}
+
+#[test]
 fn unknown_keys_and_words_of_a_request_are_refused() {
     use command::render::RenderRequest;
     let wrong = |text: &str| from_slice::<RenderRequest>(text.as_bytes()).expect_err(text);

@@ -3,7 +3,7 @@
 use contextree::json::{Object, Value};
 use contextree::provider::{Provider, UnknownProvider};
 use contextree_app::Address;
-use contextree_app::command::render::{self, RenderRequest, RenderResponse, Target};
+use contextree_app::command::render::{self, RenderRequest, RenderResponse, SentRequest, Target};
 use contextree_app::wire::{self, Severity, Word};
 
 use super::Call;
@@ -26,6 +26,7 @@ Examples:
   ctx render @ --as anthropic --model claude-sonnet-5 --set-json max_tokens=1024
   ctx render --as anthropic --model claude-opus-5 --breakpoints     mark what is to be cached
   ctx render --as gemini --lint              only findings and losses
+  ctx render @c12 --sent                     what call 12 was sent, byte for byte
   ctx render --as thread                     the same as ctx thread")]
 pub(crate) struct Args {
     /// The state [default: the newest snapshot]
@@ -33,8 +34,12 @@ pub(crate) struct Args {
     at: Option<Address>,
 
     /// The format: openai-chat, openai-responses, anthropic, gemini, thread
-    #[arg(long = "as", value_name = "FORMAT", value_parser = target)]
-    format: Target,
+    #[arg(long = "as", value_name = "FORMAT", value_parser = target, required_unless_present = "sent")]
+    format: Option<Target>,
+
+    /// Print the request that was sent in this cycle, byte for byte
+    #[arg(long, conflicts_with_all = ["format", "model", "set", "set_json", "settings", "lint", "breakpoints", "strict"])]
+    sent: bool,
 
     #[command(flatten)]
     settings: Settings,
@@ -105,16 +110,17 @@ pub(super) fn provider(text: &str) -> Result<Provider, String> {
 }
 
 pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
+    let Some(format) = args.format else { return sent(args, call) };
     let request = RenderRequest {
         at: args.at,
-        format: Word(args.format),
+        format: Word(format),
         settings: args.settings.read()?,
         breakpoints: args.breakpoints,
     };
     let rendered = call.read(|workspace, control| render::render(workspace, &request, control))?;
     let lost = args.strict && !rendered.losses.is_empty();
     let exit = if !rendered.accepted || lost { Exit::No } else { Exit::Ok };
-    if args.lint && args.format != Target::Thread {
+    if args.lint && format != Target::Thread {
         report(&rendered, request.format, call);
         return Ok(exit);
     }
@@ -129,6 +135,16 @@ pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
     }
     call.output.bytes(rendered.request.as_bytes());
     Ok(exit)
+}
+
+fn sent(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
+    let request = SentRequest { at: args.at };
+    let sent = call.read(|workspace, control| render::sent(workspace, &request, control))?;
+    match call.output.format() {
+        Format::Human => call.output.bytes(sent.request.as_bytes()),
+        _ => call.output.form(&sent),
+    }
+    Ok(Exit::Ok)
 }
 
 /// Returns the word for the severity of a finding.
