@@ -124,7 +124,7 @@ fn check_answer(text: &str, selector: &Selector, history: &History) {
 
 /// Replaces the file of this name in the tests of queries; the fuzzer makes the choices.
 mod support {
-    use contextree_query::{Moment, Timeline};
+    use contextree_query::{Moment, QueryError, Timeline};
     use contextree_testkit::Rng;
     use contextree_tree::{Draft, Tree, TreeRef};
 
@@ -135,17 +135,19 @@ mod support {
     }
 
     impl Timeline for History {
+        type Error = QueryError;
+
         fn snapshot_count(&self) -> usize {
             self.snapshots.len()
         }
 
-        fn snapshot(&self, position: usize) -> Option<Moment<'_>> {
-            let (cycle, tree) = self.snapshots.get(position)?;
-            Some(Moment { cycle: *cycle, tree: tree.view() })
+        fn snapshot(&self, position: usize) -> Result<Option<Moment<'_>>, QueryError> {
+            let found = self.snapshots.get(position);
+            Ok(found.map(|(cycle, tree)| Moment { cycle: *cycle, tree: tree.view() }))
         }
 
-        fn working(&self) -> Option<TreeRef<'_>> {
-            self.working.as_ref().map(Draft::view)
+        fn working(&self) -> Result<Option<TreeRef<'_>>, QueryError> {
+            Ok(self.working.as_ref().map(Draft::view))
         }
     }
 
