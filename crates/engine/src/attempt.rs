@@ -3,7 +3,7 @@
 
 use contextree_canon::Hash;
 
-use crate::call::{CallOutcome, CallRequest, CallResponse, CallStart};
+use crate::call::{CallOutcome, CallRequest, CallResponse, CallStart, RecordedCall};
 
 /// The status of an attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,8 +57,12 @@ pub struct Attempt {
     pub token_in: Option<u64>,
     /// Tokens received.
     pub token_out: Option<u64>,
-    /// The digest of the exact rendered bytes.
-    pub input: Hash,
+    /// The digest of the exact rendered bytes; `None` if the call is known from a log that does not contain them.
+    pub input: Option<Hash>,
+    /// The user message that the call serves, by node id. All calls of a tool loop serve the same one.
+    pub serves: Option<String>,
+    /// The format of the log that the call is known from; `None` if it was begun here.
+    pub source: Option<String>,
     /// The request, if the attempt was begun as a call; see [`Context::begin_call`](crate::Context::begin_call).
     pub request: Option<CallRequest>,
     /// What the provider reported with its answer, if the call was completed.
@@ -104,6 +108,9 @@ pub enum AttemptError {
         /// The id.
         String,
     ),
+    /// A call was to be recorded, but nothing was committed that could have been sent.
+    #[error("nothing was committed that could have been sent")]
+    NotCommitted,
     /// It was started without a request, so there is nothing to commit.
     #[error("the attempt `{0}` was started without a request")]
     NoRequest(
@@ -120,6 +127,7 @@ impl AttemptError {
             AttemptError::NotFound(_) => "E_ATTEMPT_NOT_FOUND",
             AttemptError::Ended { .. } => "E_ATTEMPT_ENDED",
             AttemptError::IsCall(_) => "E_ATTEMPT_RUNNING",
+            AttemptError::NotCommitted => "E_SNAPSHOT_NOT_FOUND",
             AttemptError::NoRequest(_) => "E_ATTEMPT_NO_REQUEST",
         }
     }
@@ -140,7 +148,8 @@ impl Attempts {
             provider: provider.to_owned(),
             model: model.to_owned(),
             params: Hash::of(params),
-            input: Hash::of(input),
+            input: Some(Hash::of(input)),
+            serves: None,
             options: String::new(),
         };
         self.push(start, None, cycle, now)
@@ -158,13 +167,31 @@ impl Attempts {
         self.push(start, Some(CallRequest { snapshot, options }), cycle, now)
     }
 
+    /// Adds the attempt of a call that was made elsewhere and has ended; its request is the rendering of this snapshot.
+    pub(crate) fn record(&mut self, call: RecordedCall, snapshot: Hash, cycle: u32) -> &Attempt {
+        let RecordedCall { mut start, started_at, ended_at, outcome, source } = call;
+        let options = std::mem::take(&mut start.options);
+        let attempt = self.push(start, Some(CallRequest { snapshot, options }), cycle, started_at);
+        attempt.status = AttemptStatus::Completed;
+        attempt.ended_at = ended_at.map(|ended| ended.max(started_at));
+        (attempt.token_in, attempt.token_out) = (outcome.token_in, outcome.token_out);
+        attempt.response = Some(outcome.response);
+        attempt.source = Some(source);
+        attempt
+    }
+
+    /// Returns the user message that the newest attempt serves.
+    pub(crate) fn last_served(&self) -> Option<&str> {
+        self.0.iter().rev().find_map(|attempt| attempt.serves.as_deref())
+    }
+
     fn push(
         &mut self,
         start: CallStart,
         request: Option<CallRequest>,
         cycle: u32,
         now: i64,
-    ) -> &Attempt {
+    ) -> &mut Attempt {
         // While a call is running, other attempts are of the cycle after it; beyond that, cycles only go up.
         let recent = self.0.iter().rev().take_while(|attempt| attempt.cycle_id + 1 >= cycle);
         let before = recent.filter(|attempt| attempt.cycle_id == cycle).count();
@@ -180,11 +207,13 @@ impl Attempts {
             token_in: None,
             token_out: None,
             input: start.input,
+            serves: start.serves,
+            source: None,
             request,
             response: None,
             partial: None,
         });
-        self.0.last().expect("it was just pushed")
+        self.0.last_mut().expect("it was just pushed")
     }
 
     pub(crate) fn end(

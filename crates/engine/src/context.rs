@@ -70,6 +70,8 @@ pub struct Context {
     pub(crate) recorder: Option<Recorder>,
     /// The call that is running. The working state is then the head of the cycle after it.
     pub(crate) running: Option<Box<RunningCall>>,
+    /// The time that counts in place of the clock's; see [`Context::at_time`].
+    pub(crate) time: Option<i64>,
 }
 
 /// The result that a commit would have. It can be accepted as long as nothing else happens.
@@ -160,6 +162,7 @@ impl Context {
             revision: 0,
             recorder: None,
             running: None,
+            time: None,
         }
     }
 
@@ -170,7 +173,7 @@ impl Context {
             counters: &mut self.counters,
             settings: &self.settings,
             last: running.map(|call| &call.snapshot).or(self.history.last()).map(Snapshot::tree),
-            now: None,
+            now: self.time,
             reserved: None,
             running,
         }
@@ -290,12 +293,13 @@ impl Context {
     ) -> Result<(CommitReport, Snapshot), CommitError> {
         self.check_idle()?;
         let before = self.counters.mark();
+        let now = now.unwrap_or_else(|| self.now_ns());
         let mut work = Work {
             draft: &mut self.draft,
             counters: &mut self.counters,
             settings: &self.settings,
             last: self.history.last().map(Snapshot::tree),
-            now: Some(now.unwrap_or_else(|| self.settings.clock.now_ns())),
+            now: Some(now),
             reserved: None,
             running: None,
         };
@@ -319,7 +323,7 @@ impl Context {
     ///
     /// If the commit would fail.
     pub fn preview(&self, options: &CommitOptions<'_>) -> Result<Preview, CommitError> {
-        self.preview_at(options, self.settings.clock.now_ns())
+        self.preview_at(options, self.now_ns())
     }
 
     fn preview_at(&self, options: &CommitOptions<'_>, now: i64) -> Result<Preview, CommitError> {
@@ -404,6 +408,7 @@ impl Context {
             revision: 0,
             recorder: None,
             running: None,
+            time: None,
         }
     }
 
@@ -577,7 +582,7 @@ impl Context {
 
     /// Starts an attempt.
     pub fn start_attempt(&mut self, start: AttemptStart<'_>) -> &Attempt {
-        let (cycle, now) = (self.next_cycle(), self.settings.clock.now_ns());
+        let (cycle, now) = (self.next_cycle(), self.now_ns());
         let attempt = self.attempts.start(start, cycle, now);
         if let Some(recorder) = &mut self.recorder {
             recorder.attempts.push(attempt.attempt_id.clone());
@@ -599,7 +604,7 @@ impl Context {
         if self.running.as_ref().is_some_and(|call| call.attempt == attempt) {
             return Err(AttemptError::IsCall(attempt.to_owned()));
         }
-        let now = self.settings.clock.now_ns();
+        let now = self.now_ns();
         let attempt = self.attempts.end(attempt, status, tokens, now)?;
         if let Some(recorder) = &mut self.recorder {
             recorder.attempts.push(attempt.attempt_id.clone());

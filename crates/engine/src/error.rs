@@ -281,6 +281,9 @@ pub enum CommitError {
     /// The compaction returned an operation that is not allowed.
     #[error("compaction failed: {0}")]
     Compaction(#[source] BatchError),
+    /// A node that was to be dropped does not exist, or may not be removed.
+    #[error("cannot drop a node: {0}")]
+    Drop(#[source] Box<OpError>),
     /// A limit uses a measure that the context does not have.
     #[error("unknown measure `{0}` in the policy")]
     UnknownMeasure(
@@ -316,6 +319,7 @@ impl CommitError {
     pub fn code(&self) -> &'static str {
         match self {
             CommitError::Compaction(batch) => batch.error.code(),
+            CommitError::Drop(error) => error.code(),
             CommitError::UnknownMeasure(_) => "E_UNKNOWN_MEASURE",
             CommitError::Exclude { error, .. } => error.code(),
             CommitError::StalePreview => "E_CONFLICT",

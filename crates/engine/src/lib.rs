@@ -33,7 +33,8 @@ mod write;
 
 pub use attempt::{Attempt, AttemptError, AttemptStart, AttemptStatus};
 pub use call::{
-    CallError, CallOutcome, CallRequest, CallResponse, CallStart, MAX_PARTIAL_BYTES, RunningCallRef,
+    CallError, CallOutcome, CallRequest, CallResponse, CallStart, MAX_PARTIAL_BYTES, RecordedCall,
+    RunningCallRef,
 };
 pub use clock::{Clock, IdRequest, IdRole, IdSource, LogicalClock, ReadableIds};
 pub use commit::{CommitOptions, Compaction, prune_order};

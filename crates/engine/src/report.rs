@@ -19,6 +19,8 @@ pub struct CommitReport {
     pub deferred: Vec<Deferred>,
     /// Removable containers that became empty, in the order of their removal.
     pub cascaded: Vec<String>,
+    /// Nodes removed because the caller dropped them or a node above them, in the order given.
+    pub dropped: Vec<String>,
     /// Nodes removed by a pruning policy, in the order of their removal.
     pub pruned: Vec<Pruned>,
     /// Limits of the policy that could not be met, because everything left is protected.

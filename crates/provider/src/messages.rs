@@ -28,14 +28,6 @@ pub(crate) fn position(part: &Part<'_>) -> Option<u64> {
     part.node.attribute(POSITION)?.as_u64()
 }
 
-/// Returns whether two parts were imported in adjacent messages.
-pub(crate) fn side_by_side(before: &Part<'_>, part: &Part<'_>) -> bool {
-    match (before.message(), part.message()) {
-        (Some(before), Some(part)) => part == before + 1,
-        _ => false,
-    }
-}
-
 /// Splits the parts of a message into the groups in which their results were imported, where
 /// `apart` allows it.
 ///
@@ -47,7 +39,7 @@ pub(crate) fn groups<'m, 'a>(
     parts.chunk_by(move |before, part| {
         let answers = |part: &Part<'a>| part.kind == Kind::Result || part.orphan;
         let results = answers(before) && answers(part);
-        !(results && side_by_side(before, part) && apart(before, part))
+        !(results && part.is_apart_from(before) && apart(before, part))
     })
 }
 

@@ -25,10 +25,17 @@ pub(crate) fn to_row(attempt: &Attempt) -> AttemptRow {
     object.insert("provider", Value::from(attempt.provider.as_str()));
     object.insert("model", Value::from(attempt.model.as_str()));
     object.insert("params", Value::from(attempt.params.to_string().as_str()));
-    object.insert("input", Value::from(attempt.input.to_string().as_str()));
+    if let Some(input) = &attempt.input {
+        object.insert("input", Value::from(input.to_string().as_str()));
+    }
     for (name, tokens) in [("token_in", attempt.token_in), ("token_out", attempt.token_out)] {
         if let Some(tokens) = tokens {
             object.insert(name, unsigned(tokens));
+        }
+    }
+    for (name, text) in [("serves", &attempt.serves), ("source", &attempt.source)] {
+        if let Some(text) = text {
+            object.insert(name, Value::from(text.as_str()));
         }
     }
     if let Some(CallRequest { snapshot, options }) = &attempt.request {
@@ -38,25 +45,43 @@ pub(crate) fn to_row(attempt: &Attempt) -> AttemptRow {
         object.insert("request", Value::Object(request));
     }
     if let Some(response) = &attempt.response {
-        let CallResponse { cache_read, cache_write, model, stop_reason, response_id } = response;
-        let mut fields = Object::new();
-        for (name, tokens) in [("cache_read", cache_read), ("cache_write", cache_write)] {
-            if let Some(tokens) = tokens {
-                fields.insert(name, unsigned(*tokens));
-            }
-        }
-        let texts = [("model", model), ("stop_reason", stop_reason), ("response_id", response_id)];
-        for (name, text) in texts {
-            if let Some(text) = text {
-                fields.insert(name, Value::from(text.as_str()));
-            }
-        }
-        object.insert("response", Value::Object(fields));
+        object.insert("response", Value::Object(write_response(response)));
     }
     if let Some(partial) = &attempt.partial {
         object.insert("partial", Value::from(partial.as_str()));
     }
     AttemptRow { id: attempt.attempt_id.clone(), record: seal(object) }
+}
+
+fn write_response(response: &CallResponse) -> Object {
+    let mut fields = Object::new();
+    let tokens = [
+        ("cache_read", response.cache_read),
+        ("cache_write", response.cache_write),
+        ("cache_write_5m", response.cache_write_5m),
+        ("cache_write_1h", response.cache_write_1h),
+        ("reasoning", response.reasoning),
+    ];
+    for (name, tokens) in tokens {
+        if let Some(tokens) = tokens {
+            fields.insert(name, Value::Number(Number::from_u64(tokens)));
+        }
+    }
+    let texts = [
+        ("model", &response.model),
+        ("stop_reason", &response.stop_reason),
+        ("response_id", &response.response_id),
+        ("request_id", &response.request_id),
+    ];
+    for (name, text) in texts {
+        if let Some(text) = text {
+            fields.insert(name, Value::from(text.as_str()));
+        }
+    }
+    if let Some(diagnostics) = &response.diagnostics {
+        fields.insert("diagnostics", diagnostics.clone());
+    }
+    fields
 }
 
 pub(crate) fn from_row(row: &AttemptRow) -> Result<Attempt> {
@@ -93,7 +118,12 @@ fn read(value: &Value) -> Option<Attempt> {
         params: hash("params")?,
         token_in: number("token_in"),
         token_out: number("token_out"),
-        input: hash("input")?,
+        input: match value.get("input") {
+            Some(_) => Some(hash("input")?),
+            None => None,
+        },
+        serves: text("serves").map(str::to_owned),
+        source: text("source").map(str::to_owned),
         request: match value.get("request") {
             Some(request) => Some(read_request(request)?),
             None => None,
@@ -115,8 +145,13 @@ fn read_response(value: &Value) -> CallResponse {
     CallResponse {
         cache_read: number("cache_read"),
         cache_write: number("cache_write"),
+        cache_write_5m: number("cache_write_5m"),
+        cache_write_1h: number("cache_write_1h"),
+        reasoning: number("reasoning"),
         model: text("model"),
         stop_reason: text("stop_reason"),
         response_id: text("response_id"),
+        request_id: text("request_id"),
+        diagnostics: value.get("diagnostics").cloned(),
     }
 }

@@ -122,7 +122,8 @@ fn call_start(input: &[u8]) -> CallStart {
         provider: "acme".to_owned(),
         model: "m-1".to_owned(),
         params: Hash::of(b"{}"),
-        input: Hash::of(input),
+        input: Some(Hash::of(input)),
+        serves: None,
         options: "{}".to_owned(),
     }
 }

@@ -1,8 +1,11 @@
 //! Calls to a model. The keys are those of the specification.
 
 use contextree::engine;
+use contextree_json::Value;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use super::AnyValue;
 
 /// A call to a model, recorded beside the history.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -24,12 +27,19 @@ pub struct Attempt {
     pub model: String,
     /// The hash of the parameters.
     pub params: String,
-    /// The digest of the bytes that were sent.
-    pub input: String,
+    /// The digest of the bytes that were sent; absent if the call is known from a log that does not contain them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<String>,
     /// Tokens sent.
     pub token_in: Option<u64>,
     /// Tokens received.
     pub token_out: Option<u64>,
+    /// The user message that the call serves, by node id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub serves: Option<String>,
+    /// The format of the log that the call is known from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
     /// Why it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
@@ -39,12 +49,31 @@ pub struct Attempt {
     /// Tokens that were written to the provider's cache.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_write: Option<u64>,
+    /// Of these, the tokens that are kept for five minutes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache_write_5m: Option<u64>,
+    /// Of these, the tokens that are kept for an hour.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache_write_1h: Option<u64>,
+    /// Of the tokens received, those of the model's reasoning.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reasoning: Option<u64>,
+    /// The model that answered, if it differs from the one asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answered_by: Option<String>,
     /// Why the model stopped, in the provider's words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop_reason: Option<String>,
     /// The provider's id of the response.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub response_id: Option<String>,
+    /// The provider's id of the request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<String>,
+    /// What the provider says about the call besides, such as the reason of a cache miss.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<AnyValue>")]
+    pub diagnostics: Option<Value>,
     /// What arrived of an answer that was not completed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub partial: Option<String>,
@@ -85,7 +114,7 @@ impl From<&engine::Attempt> for Attempt {
             engine::AttemptStatus::Canceled => (AttemptStatus::Canceled, None),
             engine::AttemptStatus::Error(why) => (AttemptStatus::Error, Some(why.clone())),
         };
-        let response = attempt.response.as_ref();
+        let response = attempt.response.clone().unwrap_or_default();
         Attempt {
             attempt_id: attempt.attempt_id.clone(),
             cycle_id: attempt.cycle_id,
@@ -95,14 +124,22 @@ impl From<&engine::Attempt> for Attempt {
             provider: attempt.provider.clone(),
             model: attempt.model.clone(),
             params: attempt.params.to_string(),
-            input: attempt.input.to_string(),
+            input: attempt.input.map(|input| input.to_string()),
             token_in: attempt.token_in,
             token_out: attempt.token_out,
+            serves: attempt.serves.clone(),
+            source: attempt.source.clone(),
             error,
-            cache_read: response.and_then(|response| response.cache_read),
-            cache_write: response.and_then(|response| response.cache_write),
-            stop_reason: response.and_then(|response| response.stop_reason.clone()),
-            response_id: response.and_then(|response| response.response_id.clone()),
+            cache_read: response.cache_read,
+            cache_write: response.cache_write,
+            cache_write_5m: response.cache_write_5m,
+            cache_write_1h: response.cache_write_1h,
+            reasoning: response.reasoning,
+            answered_by: response.model.filter(|model| *model != attempt.model),
+            stop_reason: response.stop_reason,
+            response_id: response.response_id,
+            request_id: response.request_id,
+            diagnostics: response.diagnostics,
             partial: attempt.partial.clone(),
         }
     }

@@ -24,6 +24,9 @@ pub struct Report {
     pub deferred: Vec<Deferred>,
     /// Removable containers that became empty, in the order in which they were removed.
     pub cascaded: Vec<String>,
+    /// Nodes that were removed because the request no longer contains them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub dropped: Vec<String>,
     /// Nodes that the policy pruned, in this order.
     pub pruned: Vec<Pruned>,
     /// Limits of the policy that could not be kept, because everything left is protected.
@@ -121,6 +124,7 @@ impl From<&CommitReport> for Report {
             along: report.along.clone(),
             deferred: deferred.collect(),
             cascaded: report.cascaded.clone(),
+            dropped: report.dropped.clone(),
             pruned: pruned.collect(),
             unmet: unmet.collect(),
             operations: operations.collect(),

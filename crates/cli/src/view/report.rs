@@ -66,6 +66,7 @@ pub(crate) fn causes(report: &Report, policy: Option<&Policy>) -> Vec<(String, S
     add(&report.expired, "expired");
     add(&report.along, "below an expired node");
     add(&report.cascaded, "an empty group");
+    add(&report.dropped, "no longer in the request");
     for pruned in &report.pruned {
         let limit = policy.and_then(|policy| policy.limits.get(pruned.limit)).map(words);
         let cause = match (&pruned.with, limit) {

@@ -165,9 +165,14 @@ fn outcome_of(usage: Usage) -> CallOutcome {
         response: CallResponse {
             cache_read: usage.cache_read,
             cache_write: usage.cache_write,
+            cache_write_5m: usage.cache_write_5m,
+            cache_write_1h: usage.cache_write_1h,
+            reasoning: usage.reasoning,
             model: usage.model,
             stop_reason: usage.stop_reason,
             response_id: usage.id,
+            request_id: None,
+            diagnostics: usage.diagnostics,
         },
     }
 }

@@ -96,7 +96,7 @@ impl Call {
 pub struct Sent {
     /// The attempt: when, to which model, the usage.
     pub attempt: Attempt,
-    /// The exact bytes that were sent.
+    /// The exact bytes that were sent. If the call is known from a log, the request as far as the log has it.
     pub bytes: Vec<u8>,
     /// The snapshot that they are the rendering of.
     pub snapshot: Snapshot,
@@ -139,7 +139,8 @@ fn bytes_again(attempt: &Attempt, snapshot: &Snapshot) -> Result<(Vec<u8>, Reque
     };
     let request = Request::from_text(&stored.options)?;
     let bytes = request.render(snapshot)?.bytes;
-    if Hash::of(&bytes) == attempt.input {
+    // A log may lack the bytes; what it has is rendered as it is.
+    if attempt.input.is_none_or(|input| Hash::of(&bytes) == input) {
         return Ok((bytes, request));
     }
     let message = format!("the request of `{}` renders to other bytes now", attempt.attempt_id);

@@ -1,10 +1,8 @@
 //! What to send, and to whom.
 
-use std::collections::BTreeMap;
-
 use contextree_canon::Hash;
 use contextree_engine::{CallStart, CommitOptions, CommitReport, Context, Preview, Snapshot};
-use contextree_json::{Object, Value, parse};
+use contextree_json::{Value, parse};
 use contextree_provider::{Provider, RenderOptions, Rendered, lint, render};
 use contextree_store::Session;
 
@@ -86,8 +84,9 @@ impl Request {
                 provider: self.provider.name().to_owned(),
                 model: self.model(&rendered),
                 params: Hash::of(&Value::Object(self.options.settings.clone()).to_canonical()),
-                input: Hash::of(&rendered.bytes),
-                options: self.to_text(),
+                input: Some(Hash::of(&rendered.bytes)),
+                serves: None,
+                options: self.options.to_text(self.provider),
             };
             let (report, snapshot) = (preview.report.clone(), preview.snapshot.clone());
             Ok::<_, Error>((start, (rendered, report, snapshot)))
@@ -137,38 +136,14 @@ impl Request {
         set.or_else(named).unwrap_or_default()
     }
 
-    /// Returns everything that is needed to render a snapshot to the same bytes again.
-    fn to_text(&self) -> String {
-        let mut object = Object::from_iter([
-            ("provider", Value::from(self.provider.name())),
-            ("settings", Value::Object(self.options.settings.clone())),
-        ]);
-        if let Some(marks) = &self.options.marks {
-            let marks = marks.iter().map(|(id, fields)| (id, Value::Object(fields.clone())));
-            object.insert("marks", Value::Object(marks.collect()));
-        }
-        String::from_utf8_lossy(&Value::Object(object).to_canonical()).into_owned()
-    }
-
-    /// Reads what [`Request::to_text`] wrote.
+    /// Reads what [`RenderOptions::to_text`] wrote.
     pub(super) fn from_text(text: &str) -> Result<Self> {
-        let read = || {
-            let value = parse(text.as_bytes()).ok()?;
-            let provider = value.get("provider")?.as_str()?.parse().ok()?;
-            let settings = value.get("settings")?.as_object()?.clone();
-            let marks = match value.get("marks") {
-                None => None,
-                Some(marks) => {
-                    let entries = marks.as_object()?.iter();
-                    let entries =
-                        entries.map(|(id, it)| Some((id.to_owned(), it.as_object()?.clone())));
-                    Some(entries.collect::<Option<BTreeMap<_, _>>>()?)
-                }
-            };
-            Some(Request { provider, options: RenderOptions { settings, marks } })
-        };
-        read().ok_or_else(|| {
-            Error::new(Code::StoreCorrupt, "the options of a stored request cannot be read")
-        })
+        match RenderOptions::from_text(text) {
+            Some((provider, options)) => Ok(Request { provider, options }),
+            None => {
+                let message = "the options of a stored request cannot be read";
+                Err(Error::new(Code::StoreCorrupt, message))
+            }
+        }
     }
 }

@@ -39,7 +39,7 @@ impl Context {
         options: &CommitOptions<'_>,
         request: impl FnOnce(&Preview) -> Result<(CallStart, T), E>,
     ) -> Result<T, E> {
-        let now = self.settings.clock.now_ns();
+        let now = self.now_ns();
         self.begin_at(options, now, request)
     }
 
@@ -97,6 +97,7 @@ impl Context {
             }
         };
         let Preview { report, snapshot, .. } = preview;
+        let start = self.with_served(start, &snapshot);
         let attempt = self.attempts.begin(start, report.digest, report.cycle, now);
         let attempt = attempt.attempt_id.clone();
         if let Some(mut recorder) = self.recorder.take() {

@@ -30,7 +30,7 @@ impl Context {
         self.check_call(attempt)?;
         self.add_answer(answer)?;
         let Some(call) = self.running.take() else { return Err(no_such(attempt)) };
-        let now = self.settings.clock.now_ns();
+        let now = self.now_ns();
         self.attempts.complete(attempt, outcome, now)?;
         let tree = self.draft.rejoin(&call.before.draft, call.snapshot.tree());
         self.history.push(call.snapshot.with_tree(tree));
@@ -99,7 +99,7 @@ impl Context {
             recorder.note_cancel(self, attempt, is_touched);
             self.recorder = Some(recorder);
         }
-        let now = self.settings.clock.now_ns();
+        let now = self.now_ns();
         Ok(self.attempts.end(attempt, status, None, now)?)
     }
 
@@ -122,7 +122,7 @@ impl Context {
         }
         // As long as nothing was created meanwhile, the answer is stamped with the time of its arrival.
         let is_first = self.counters.next_index == 0;
-        let now = if is_first { self.settings.clock.now_ns() } else { answer_ns };
+        let now = if is_first { self.now_ns() } else { answer_ns };
         let mark = self.counters.mark();
         self.draft.checkpoint();
         let mut work = self.work();

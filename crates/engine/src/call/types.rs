@@ -3,6 +3,7 @@
 use std::fmt;
 
 use contextree_canon::Hash;
+use contextree_json::Value;
 
 use crate::attempt::AttemptError;
 use crate::error::{BatchError, CommitError};
@@ -16,8 +17,10 @@ pub struct CallStart {
     pub model: String,
     /// The hash of the parameters.
     pub params: Hash,
-    /// The hash of the exact bytes that are sent.
-    pub input: Hash,
+    /// The hash of the exact bytes that are sent; `None` if a log does not contain them.
+    pub input: Option<Hash>,
+    /// The user message that the call serves, by node id. `None` lets the engine find it: the newest one in the core of a turn.
+    pub serves: Option<String>,
     /// Everything that is needed to render the snapshot to the same bytes again, as JSON text. The engine does not read it.
     pub options: String,
 }
@@ -47,14 +50,39 @@ pub struct CallOutcome {
 pub struct CallResponse {
     /// Tokens that were read from the provider's cache.
     pub cache_read: Option<u64>,
-    /// Tokens that were written to the provider's cache.
+    /// Tokens that were written to the provider's cache, for any lifetime.
     pub cache_write: Option<u64>,
+    /// Of these, the tokens that are kept for five minutes.
+    pub cache_write_5m: Option<u64>,
+    /// Of these, the tokens that are kept for an hour.
+    pub cache_write_1h: Option<u64>,
+    /// Of the tokens received, those of the model's reasoning.
+    pub reasoning: Option<u64>,
     /// The model that answered, which may be more exact than the one asked for.
     pub model: Option<String>,
     /// Why the model stopped, in the provider's words.
     pub stop_reason: Option<String>,
     /// The provider's id of the response.
     pub response_id: Option<String>,
+    /// The provider's id of the request, as it is in its logs.
+    pub request_id: Option<String>,
+    /// What the provider says about the call besides, such as the reason of a cache miss.
+    pub diagnostics: Option<Value>,
+}
+
+/// A call that was made elsewhere and is known from a log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecordedCall {
+    /// What was sent.
+    pub start: CallStart,
+    /// When it was sent, in nanoseconds since 1970.
+    pub started_at: i64,
+    /// When the answer was complete.
+    pub ended_at: Option<i64>,
+    /// What the provider reported.
+    pub outcome: CallOutcome,
+    /// Where the call is known from: the format of the log.
+    pub source: String,
 }
 
 /// Why a call could not be begun, completed or ended. Nothing has changed.

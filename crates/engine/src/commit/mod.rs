@@ -1,5 +1,5 @@
-//! The commit: expire → cascade → compact (optional) → prune (optional) → cascade → seal →
-//! snapshot.
+//! The commit: expire → cascade → compact (optional) → drop (optional) → prune (optional) → cascade
+//! → seal → snapshot.
 //!
 //! The order matters. Expiry comes first, so that compaction and pruning see, and limits count,
 //! only nodes that are still alive. The head is sealed after pruning, because limits count it as
@@ -7,6 +7,7 @@
 //! restores it if a step fails.
 
 mod cascade;
+mod drop;
 mod expire;
 mod prune;
 mod seal;
@@ -36,6 +37,9 @@ pub struct CommitOptions<'a> {
     /// replacing the post-context of old turns with a summary. They are checked like any other; if
     /// one is rejected, the commit fails and nothing has changed.
     pub compaction: Option<Compaction<'a>>,
+    /// Nodes to remove, sealed or not, with everything below them: a past that the next request no longer contains, because its client
+    /// rewrote it or summarized it. Turns are removed as a whole. Removed after compaction and before pruning.
+    pub drop: &'a [String],
 }
 
 /// Examines the working tree and returns operations that make it smaller.
@@ -48,6 +52,7 @@ pub(crate) struct Progress {
     along: Vec<String>,
     deferred: Vec<Deferred>,
     cascaded: Vec<String>,
+    dropped: Vec<String>,
     pruned: Vec<Pruned>,
     unmet: Vec<Unmet>,
 }
@@ -101,11 +106,12 @@ impl Work<'_> {
                     .map_err(|error| CommitError::Compaction(BatchError { index, error }))?;
             }
         }
+        self.drop_nodes(options.drop, &mut progress)?;
         let policy = options.policy_or(self.settings.policy.as_ref());
         if let Some(policy) = policy {
             self.prune(policy, around, &mut progress)?;
         }
-        if policy.is_some() || options.compaction.is_some() {
+        if policy.is_some() || options.compaction.is_some() || !options.drop.is_empty() {
             self.cascade(around, &mut progress);
         }
         let (sealed, core) = self.seal();
@@ -117,6 +123,7 @@ impl Work<'_> {
             along: progress.along,
             deferred: progress.deferred,
             cascaded: progress.cascaded,
+            dropped: progress.dropped,
             pruned: progress.pruned,
             unmet: progress.unmet,
             sealed,

@@ -58,9 +58,12 @@ fn add<T>(object: &mut Object, name: &str, entries: &[T], entry: impl Fn(&T) -> 
 /// Returns the account of a commit. Empty fields are omitted.
 pub(crate) fn of_report(report: &CommitReport) -> Value {
     let mut object = Object::new();
-    for (name, ids) in
-        [("expired", &report.expired), ("along", &report.along), ("cascaded", &report.cascaded)]
-    {
+    for (name, ids) in [
+        ("expired", &report.expired),
+        ("along", &report.along),
+        ("cascaded", &report.cascaded),
+        ("dropped", &report.dropped),
+    ] {
         add(&mut object, name, ids, |id| text(id));
     }
     add(&mut object, "deferred", &report.deferred, |deferred| {
@@ -99,6 +102,7 @@ pub(crate) fn to_report(account: &Value, cycle: u32, digest: Hash) -> Option<Com
         along: ids("along"),
         deferred: list("deferred").iter().filter_map(to_deferred).collect(),
         cascaded: ids("cascaded"),
+        dropped: ids("dropped"),
         pruned: list("pruned").iter().filter_map(to_pruned).collect(),
         unmet: list("unmet").iter().filter_map(to_unmet).collect(),
         sealed: object.get("sealed")?.as_str()?.to_owned(),

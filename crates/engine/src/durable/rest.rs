@@ -106,6 +106,7 @@ impl Resting {
             revision: self.revision,
             recorder: None,
             running: None,
+            time: None,
         };
         context.record_changes();
         Ok(context)

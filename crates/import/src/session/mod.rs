@@ -145,7 +145,11 @@ impl Session {
         self.counts.messages += 1;
         let number = self.counts.messages;
         let has_results = parts.iter().any(|part| part.kind.as_deref() == Some("result"));
-        let numbering = self.separate(role, parts.len())?;
+        let numbering = numbering_of(role, parts.len());
+        let is_apart = self.last.as_ref().is_some_and(|it| it.merges_with(self.provider, role));
+        if is_apart {
+            parts.iter_mut().for_each(|part| set(part, names::APART, number));
+        }
         self.advance(Step::of(role, has_results))?;
         self.units.assign(self.provider, role, &mut parts, number);
         let mut nodes = Vec::with_capacity(parts.len());
@@ -159,7 +163,7 @@ impl Session {
             }
             nodes.push(self.context.add(Place::head(), part).map_err(refused)?);
         }
-        self.last = Some(LastMessage { role, nodes, numbering });
+        self.last = Some(LastMessage { role, nodes });
         Ok(())
     }
 
@@ -220,15 +224,6 @@ impl Session {
         }
         self.turn = self.turn.after(step);
         Ok(())
-    }
-
-    /// Returns the numbering of the newest message. If it would merge with the last one, both are
-    /// numbered; this edits the last one, so it has to happen before a commit seals it.
-    fn separate(&mut self, role: Role, blocks: usize) -> Result<Numbering, ImportErrorKind> {
-        let last = self.last.as_mut().filter(|last| last.merges_with(self.provider, role));
-        let Some(last) = last else { return Ok(numbering_of(role, blocks)) };
-        last.write_number(&mut self.context, self.counts.messages - 1)?;
-        Ok(Numbering::Written)
     }
 }
 

@@ -1,17 +1,13 @@
-//! Message numbers, which keep apart what providers would merge.
+//! Where a message ends.
 //!
 //! The blocks of a turn are one list. Where a message ends follows from the roles of its blocks,
-//! except between two messages of one side, and in a message of several blocks. The blocks of such
-//! messages carry the number of their message.
+//! with two exceptions. The blocks of a user or system message with several blocks carry the number
+//! of their message. A message that follows one of the same side is marked as being apart from it.
 
-use contextree_engine::{Context, Edit, NewNode};
-use contextree_json::Value;
+use contextree_engine::NewNode;
 use contextree_provider::Provider;
 use contextree_provider::parts::names;
 use contextree_provider::read::{Role, set};
-
-use super::refused;
-use crate::error::ImportErrorKind;
 
 /// The side that sends a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,34 +44,17 @@ pub(super) struct LastMessage {
     pub(super) role: Role,
     /// The ids of its blocks.
     pub(super) nodes: Vec<String>,
-    pub(super) numbering: Numbering,
 }
 
 impl LastMessage {
-    /// Returns whether a message of this role has to be told apart from the last one by number.
+    /// Returns whether a message of this role has to be kept apart from the last one.
     pub(super) fn merges_with(&self, provider: Provider, role: Role) -> bool {
         let side = Side::of(provider, role);
         side.is_some() && side == Side::of(provider, self.role)
     }
-
-    /// Writes the number of the message on its blocks, unless they carry it.
-    pub(super) fn write_number(
-        &mut self,
-        context: &mut Context,
-        number: u64,
-    ) -> Result<(), ImportErrorKind> {
-        if self.numbering == Numbering::Implied {
-            for id in &self.nodes {
-                let set = vec![(names::MESSAGE.to_owned(), Value::from(number))];
-                context.edit(id, Edit { set, ..Edit::default() }).map_err(refused)?;
-            }
-            self.numbering = Numbering::Written;
-        }
-        Ok(())
-    }
 }
 
-/// Returns the numbering of a message that follows a message of another side.
+/// Returns whether the blocks of a message need its number.
 pub(super) fn numbering_of(role: Role, blocks: usize) -> Numbering {
     match role {
         Role::User | Role::System if blocks > 1 => Numbering::Written,

@@ -5,7 +5,7 @@ use contextree_tree::Content;
 
 use super::blocks::{block, call, close, no_results, result};
 use super::{ME, is_native_system, preamble};
-use crate::messages::{groups, position, side_by_side, write_message_fields, write_settings};
+use crate::messages::{groups, position, write_message_fields, write_settings};
 use crate::parts::names::{self, form};
 use crate::parts::{Kind, Part, Role};
 use crate::render::wire::{FIRST, drop_signature, has_own, plain_text, write_model, write_own};
@@ -38,9 +38,9 @@ impl Wire for Anthropic {
         if before.kind == Kind::Result && part.kind == Kind::Result {
             return true;
         }
-        // Messages that were adjacent when imported stay separate; messages that became adjacent
+        // Messages that were separate when imported stay separate; messages that became adjacent
         // because something between them was removed are merged.
-        !side_by_side(before, part)
+        !part.is_apart_from(before)
     }
 
     fn answers_together(&self) -> bool {

@@ -7,7 +7,7 @@ use super::ME;
 use super::spelling::{CONTENT, ROLE_NULL, content, noted, noted_in, spelled};
 use super::tools::write_tools;
 use super::write_part::{data, no_result, write_part};
-use crate::messages::{groups, position, side_by_side, write_message_fields, write_settings};
+use crate::messages::{groups, position, write_message_fields, write_settings};
 use crate::parts::names;
 use crate::parts::{Kind, Part, Role};
 use crate::render::wire::{FIRST, write_model};
@@ -27,7 +27,7 @@ impl Wire for Gemini {
         }
         // Gemini refuses two model contents in a row if one of them contains a call, so they stay
         // separate only if they were imported that way.
-        !(side_by_side(before, part) && is_own(before) && is_own(part))
+        !(part.is_apart_from(before) && is_own(before) && is_own(part))
     }
 
     fn answers_together(&self) -> bool {

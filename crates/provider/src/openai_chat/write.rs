@@ -25,7 +25,9 @@ impl Wire for Chat {
             return false;
         }
         match (before.message(), part.message()) {
-            (None, None) => part.role == Role::Assistant && same_turn,
+            (None, None) => {
+                part.role == Role::Assistant && same_turn && !part.is_apart_from(before)
+            }
             (before, part) => before == part,
         }
     }

@@ -18,6 +18,9 @@ pub const PROVIDER: &str = "data_provider";
 pub const EXTRA: &str = "data_extra";
 /// The number of the imported message, where neighbouring blocks do not determine it.
 pub const MESSAGE: &str = "data_message";
+/// The number of a message that does not continue the message before it, although both are of the
+/// same side; on all its blocks.
+pub const APART: &str = "data_apart";
 /// Fields of a message that the mapping does not cover; on its first block.
 pub const MESSAGE_EXTRA: &str = "data_message_extra";
 /// How the part was written, if the format allows several forms.

@@ -104,6 +104,13 @@ impl<'a> Part<'a> {
         self.node.attribute(names::MESSAGE)?.as_u64()
     }
 
+    /// Returns whether the block was imported in another message than the block before it, although
+    /// both are of the same side.
+    pub(crate) fn is_apart_from(&self, before: &Part<'_>) -> bool {
+        let number = self.node.attribute(names::APART);
+        number.is_some() && number != before.node.attribute(names::APART)
+    }
+
     /// Returns whether a hand-written tree gave the block the role of a tool without a call.
     pub(crate) fn is_stray_tool(&self) -> bool {
         self.role == Role::User && self.node.role().is_some_and(|role| role_of(role) == Role::Tool)

@@ -19,8 +19,16 @@ pub struct Usage {
     pub output: Option<u64>,
     /// Tokens of the request that were read from the cache.
     pub cache_read: Option<u64>,
-    /// Tokens of the request that were written to the cache.
+    /// Tokens of the request that were written to the cache, for any lifetime.
     pub cache_write: Option<u64>,
+    /// Of these, the tokens that are kept for five minutes.
+    pub cache_write_5m: Option<u64>,
+    /// Of these, the tokens that are kept for an hour.
+    pub cache_write_1h: Option<u64>,
+    /// Of the tokens of the answer, those of the model's reasoning.
+    pub reasoning: Option<u64>,
+    /// What the provider says about the call besides, such as the reason of a cache miss.
+    pub diagnostics: Option<Value>,
 }
 
 /// Reads what an answer says about itself. What is missing stays `None`.
@@ -39,7 +47,8 @@ pub fn read_usage(provider: Provider, answer: &Value) -> Usage {
             input: number(&["usage", "prompt_tokens"]),
             output: number(&["usage", "completion_tokens"]),
             cache_read: number(&["usage", "prompt_tokens_details", "cached_tokens"]),
-            cache_write: None,
+            reasoning: number(&["usage", "completion_tokens_details", "reasoning_tokens"]),
+            ..Usage::default()
         },
         Provider::OpenAiResponses => Usage {
             id: text(&["id"]),
@@ -48,12 +57,14 @@ pub fn read_usage(provider: Provider, answer: &Value) -> Usage {
             input: number(&["usage", "input_tokens"]),
             output: number(&["usage", "output_tokens"]),
             cache_read: number(&["usage", "input_tokens_details", "cached_tokens"]),
-            cache_write: None,
+            reasoning: number(&["usage", "output_tokens_details", "reasoning_tokens"]),
+            ..Usage::default()
         },
         Provider::Anthropic => {
             let cache_read = number(&["usage", "cache_read_input_tokens"]);
             let cache_write = number(&["usage", "cache_creation_input_tokens"]);
             let cached = cache_read.unwrap_or(0).saturating_add(cache_write.unwrap_or(0));
+            let written = |name| number(&["usage", "cache_creation", name]);
             Usage {
                 id: text(&["id"]),
                 model: text(&["model"]),
@@ -62,19 +73,24 @@ pub fn read_usage(provider: Provider, answer: &Value) -> Usage {
                 output: number(&["usage", "output_tokens"]),
                 cache_read,
                 cache_write,
+                cache_write_5m: written("ephemeral_5m_input_tokens"),
+                cache_write_1h: written("ephemeral_1h_input_tokens"),
+                diagnostics: find(answer, &["diagnostics"]).filter(|it| !it.is_null()).cloned(),
+                ..Usage::default()
             }
         }
         Provider::Gemini => {
-            let thoughts = number(&["usageMetadata", "thoughtsTokenCount"]).unwrap_or(0);
+            let thoughts = number(&["usageMetadata", "thoughtsTokenCount"]);
             let spoken = number(&["usageMetadata", "candidatesTokenCount"]);
             Usage {
                 id: text(&["responseId"]),
                 model: text(&["modelVersion"]),
                 stop_reason: text(&["candidates", "0", "finishReason"]),
                 input: number(&["usageMetadata", "promptTokenCount"]),
-                output: spoken.map(|spoken| spoken.saturating_add(thoughts)),
+                output: spoken.map(|spoken| spoken.saturating_add(thoughts.unwrap_or(0))),
                 cache_read: number(&["usageMetadata", "cachedContentTokenCount"]),
-                cache_write: None,
+                reasoning: thoughts,
+                ..Usage::default()
             }
         }
     }

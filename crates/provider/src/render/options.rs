@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use contextree_json::{Object, Value};
+use contextree_json::{Object, Value, parse};
+
+use crate::Provider;
 
 /// Options of a rendering.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -29,6 +31,38 @@ impl RenderOptions {
     pub fn setting(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.settings.insert(name, value.into());
         self
+    }
+
+    /// Returns everything that is needed to render a tree to the same bytes again, as canonical JSON: the provider and these options.
+    #[must_use]
+    pub fn to_text(&self, provider: Provider) -> String {
+        let mut object = Object::from_iter([
+            ("provider", Value::from(provider.name())),
+            ("settings", Value::Object(self.settings.clone())),
+        ]);
+        if let Some(marks) = &self.marks {
+            let marks = marks.iter().map(|(id, fields)| (id, Value::Object(fields.clone())));
+            object.insert("marks", Value::Object(marks.collect()));
+        }
+        String::from_utf8_lossy(&Value::Object(object).to_canonical()).into_owned()
+    }
+
+    /// Reads what [`RenderOptions::to_text`] wrote; `None` if it is anything else.
+    #[must_use]
+    pub fn from_text(text: &str) -> Option<(Provider, RenderOptions)> {
+        let value = parse(text.as_bytes()).ok()?;
+        let provider = value.get("provider")?.as_str()?.parse().ok()?;
+        let settings = value.get("settings")?.as_object()?.clone();
+        let marks = match value.get("marks") {
+            None => None,
+            Some(marks) => {
+                let entries = marks.as_object()?.iter();
+                let entries =
+                    entries.map(|(id, it)| Some((id.to_owned(), it.as_object()?.clone())));
+                Some(entries.collect::<Option<BTreeMap<_, _>>>()?)
+            }
+        };
+        Some((provider, RenderOptions { settings, marks }))
     }
 }
 

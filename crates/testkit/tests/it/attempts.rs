@@ -74,7 +74,7 @@ fn turn_can_be_edited_and_retried_after_a_stopped_attempt() {
     context.end_attempt(&id, AttemptStatus::Completed, Some((20, 2))).unwrap();
     commit(&mut context);
     assert_eq!(head(&context).view().get("ask").unwrap().content().as_text(), Some("better"));
-    let inputs: Vec<Hash> = context.attempts().iter().map(|attempt| attempt.input).collect();
+    let inputs: Vec<Hash> = context.attempts().iter().filter_map(|attempt| attempt.input).collect();
     assert_eq!(inputs, [Hash::of(&first), Hash::of(&second)], "the digest of the exact bytes");
 }
 
@@ -132,7 +132,9 @@ fn attempt_record_has_every_field() {
         params: Hash::of(br#"{"temperature":0}"#),
         token_in: None,
         token_out: None,
-        input: Hash::of(b"input"),
+        input: Some(Hash::of(b"input")),
+        serves: None,
+        source: None,
         request: None,
         response: None,
         partial: None,

@@ -18,7 +18,8 @@ fn start(input: &[u8]) -> CallStart {
         provider: "acme".into(),
         model: "m-1".into(),
         params: Hash::of(b"{}"),
-        input: Hash::of(input),
+        input: Some(Hash::of(input)),
+        serves: None,
         options: "{}".into(),
     }
 }
@@ -89,7 +90,7 @@ fn an_attempt_keeps_request_response_and_usage() {
     let (attempt, input) = begin_with(&mut context, &CommitOptions::default());
     let found = context.attempts()[0].clone();
     assert_eq!((found.cycle_id, found.status.word()), (2, "running"));
-    assert_eq!(found.input, Hash::of(&input));
+    assert_eq!(found.input, Some(Hash::of(&input)));
     let request = found.request.unwrap();
     assert_eq!(request.snapshot, context.running_call().unwrap().snapshot.digest());
     let response = CallResponse {

@@ -16,6 +16,7 @@ mod lifecycle;
 mod model;
 mod order;
 mod pruning;
+mod recorded;
 mod reference;
 mod refusals;
 mod sealing;

@@ -28,7 +28,8 @@ fn start(input: &[u8]) -> CallStart {
         provider: "openai".into(),
         model: "m-1".into(),
         params: Hash::of(b"{}"),
-        input: Hash::of(input),
+        input: Some(Hash::of(input)),
+        serves: None,
         options: r#"{"model":"m-1"}"#.into(),
     }
 }
@@ -421,7 +422,7 @@ fn check_session(store: &Store, name: &str, seed: u64, steps: u64, crashes: bool
         let address = SnapshotAddress::Cycle(u64::from(attempt.cycle_id));
         let snapshot = session.snapshot(address).unwrap();
         assert_eq!(attempt.request.as_ref().unwrap().snapshot, snapshot.digest());
-        assert_eq!(request_of(&snapshot).map(|input| Hash::of(&input)), Some(attempt.input));
+        assert_eq!(request_of(&snapshot).map(|input| Hash::of(&input)), attempt.input);
         completed += 1;
     }
     completed

@@ -90,11 +90,18 @@ fn fill(home: &Home) {
     main.write(|context| -> Result<(), Box<dyn std::error::Error>> {
         let options = contextree::CommitOptions::default();
         context.begin_call(&options, |_| {
-            let (params, input) = (contextree::Hash::of(b""), contextree::Hash::of(b""));
+            let (params, input) = (contextree::Hash::of(b""), Some(contextree::Hash::of(b"")));
             let (provider, model) = ("a provider".to_owned(), "a model".to_owned());
             let options = String::new();
             Ok::<_, contextree::engine::CallError>((
-                contextree::engine::CallStart { provider, model, params, input, options },
+                contextree::engine::CallStart {
+                    provider,
+                    model,
+                    params,
+                    input,
+                    serves: None,
+                    options,
+                },
                 (),
             ))
         })?;
