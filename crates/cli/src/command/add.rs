@@ -142,7 +142,7 @@ pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
         call.output.form(&added);
         return Ok(Exit::Ok);
     }
-    call.output.text(&format!("{}\n", added.id));
+    call.output.words([&added.id]);
     if args.change.dry_run {
         call.output.note("it could be added (--dry-run)");
     }

@@ -11,7 +11,7 @@ use crate::error::{Exit, Failure};
 use crate::output::Format;
 use crate::output::style::{self, paint};
 use crate::output::table::Table;
-use crate::output::text::{ago, one_line};
+use crate::output::text::{ago, one_line, word};
 use crate::source::{ChangeOptions, document};
 
 /// Record calls to a model: start, finish, fail, cancel, list
@@ -141,7 +141,7 @@ pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
         }
     };
     match call.output.format() {
-        Format::Human => call.output.text(&format!("{}\n", done.attempt.attempt_id)),
+        Format::Human => call.output.words([&done.attempt.attempt_id]),
         _ => call.output.form(&done.attempt),
     }
     Ok(Exit::Ok)
@@ -190,7 +190,7 @@ fn list(call: &mut Call<'_>) -> Result<Exit, Failure> {
             AttemptStatus::Error => style::REMOVED,
         };
         table.row(vec![
-            paint(style::ID, &attempt.attempt_id),
+            paint(style::ID, word(&attempt.attempt_id)),
             format!("@c{}", attempt.cycle_id),
             paint(style, attempt.status.word()),
             ago(attempt.started_at, call.environment.now),

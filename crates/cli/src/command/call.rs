@@ -201,7 +201,7 @@ pub(crate) fn run_cancel(args: &CancelArgs, call: &mut Call<'_>) -> Result<Exit,
     };
     let done = call.read(|workspace, control| call::cancel(workspace, &request, control))?;
     match call.output.format() {
-        Format::Human => call.output.text(&format!("{}\n", done.attempt.attempt_id)),
+        Format::Human => call.output.words([&done.attempt.attempt_id]),
         _ => call.output.form(&done.attempt),
     }
     Ok(Exit::Ok)

@@ -7,7 +7,7 @@ use crate::error::{Exit, Failure};
 use crate::output::Format;
 use crate::output::style::{self, paint};
 use crate::output::table::Table;
-use crate::output::text::ago;
+use crate::output::text::{ago, word};
 
 /// List the contexts of the store, by name
 #[derive(Debug, clap::Args)]
@@ -43,7 +43,7 @@ pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
     let mut table = Table::new(&titles).right(2).right(3);
     for row in &rows {
         table.row(vec![
-            paint(style::ID, &row.name),
+            paint(style::ID, word(&row.name)),
             row.head.as_ref().map_or_else(|| "–".to_owned(), |head| format!("@c{}", head.cycle)),
             row.snapshots.to_string(),
             row.revision.to_string(),

@@ -6,6 +6,7 @@ use contextree_app::command::export::{self, ExportRequest, ExportWhat};
 use super::Call;
 use crate::args::parse_address;
 use crate::error::{Exit, Failure};
+use crate::output::file;
 use crate::output::text::size;
 
 /// Write a snapshot, the working state or the whole history as a document
@@ -52,9 +53,9 @@ pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
     let bytes = found.document.as_bytes();
     match &args.output {
         None => call.output.bytes(bytes),
-        Some(file) => {
-            std::fs::write(file, bytes).map_err(|error| Failure::io(file, error))?;
-            call.output.note(&format!("wrote {} to {file}", size(bytes.len() as u64)));
+        Some(name) => {
+            file::replace(name, bytes).map_err(|error| Failure::io(name, error))?;
+            call.output.note(&format!("wrote {} to {name}", size(bytes.len() as u64)));
         }
     }
     Ok(Exit::Ok)

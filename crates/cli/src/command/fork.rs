@@ -34,7 +34,7 @@ pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
         call.output.form(&made.context);
         return Ok(Exit::Ok);
     }
-    call.output.text(&format!("{}\n", args.name));
+    call.output.words([&args.name]);
     let from = match args.at {
         None | Some(Address::Working) => "the working state".to_owned(),
         Some(address) => address.to_string(),

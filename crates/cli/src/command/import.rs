@@ -135,7 +135,7 @@ fn import(
         tell(&done, place, call);
         call.output.note(&format!("{what} would be imported into `{name}` (--dry-run)"));
     } else {
-        call.output.text(&format!("{name}\n"));
+        call.output.words([name]);
         tell(&done, place, call);
         call.output.note(&format!("{what} from {place}"));
     }

@@ -116,8 +116,7 @@ fn output_ids<T: serde::Serialize>(
         call.output.form(response);
         return;
     }
-    let lines: String = ids.iter().map(|id| format!("{id}\n")).collect();
-    call.output.text(&lines);
+    call.output.words(ids);
     if change.dry_run {
         let text = format!("{} would be {word} (--dry-run)", count(ids.len(), "node"));
         call.output.note(&text);

@@ -54,7 +54,7 @@ pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
         return Ok(Exit::Ok);
     }
     let new = moved.renamed.iter().find(|renamed| renamed.from == moved.id);
-    call.output.text(&format!("{}\n", new.map_or(&moved.id, |renamed| &renamed.to)));
+    call.output.words([new.map_or(&moved.id, |renamed| &renamed.to)]);
     for renamed in &moved.renamed {
         call.output.note(&format!("{} is now {}", renamed.from, renamed.to));
     }

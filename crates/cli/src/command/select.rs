@@ -114,10 +114,7 @@ pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
     match &response.found {
         Found::Count(number) if is_human => call.output.text(&format!("{number}\n")),
         Found::Count(number) => call.output.form(number),
-        Found::Ids(ids) if is_human => {
-            let lines: String = ids.iter().map(|id| format!("{id}\n")).collect();
-            call.output.text(&lines);
-        }
+        Found::Ids(ids) if is_human => call.output.words(ids),
         Found::Ids(ids) => call.output.forms(ids),
         Found::Nodes(nodes) if is_human => {
             let text = table(nodes, call.output.width());

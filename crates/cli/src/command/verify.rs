@@ -7,6 +7,7 @@ use crate::error::{Exit, Failure};
 use crate::output::Format;
 use crate::output::style::{self, paint};
 use crate::output::table::Table;
+use crate::output::text::word;
 
 /// Check everything in the store; exits with 1 if something is damaged
 ///
@@ -32,7 +33,7 @@ pub(crate) fn run(_: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
             None => "all snapshots are intact".to_owned(),
             Some(problem) => format!("{}: {}", problem.record, problem.message),
         };
-        table.row(vec![paint(style::ID, &check.name), check.sound.to_string(), result]);
+        table.row(vec![paint(style::ID, word(&check.name)), check.sound.to_string(), result]);
     }
     let mut text = table.render(None);
     for fault in &found.engine {

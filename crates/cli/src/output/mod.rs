@@ -1,5 +1,6 @@
 //! What is printed: data to standard output, everything else to standard error; for people or for programs.
 
+pub(crate) mod file;
 mod pager;
 pub(crate) mod progress;
 pub(crate) mod style;
@@ -89,11 +90,22 @@ impl Output {
     /// Prints text for people. It may have styles; they are removed where they would not be seen.
     pub(crate) fn text(&mut self, text: &str) {
         self.paged = true;
-        if self.has_colour() {
-            self.data.extend_from_slice(text.as_bytes());
-        } else {
-            let plain = anstream::adapter::strip_str(text).to_string();
-            self.data.extend_from_slice(plain.as_bytes());
+        let mut text = match self.has_colour() {
+            true => text.to_owned(),
+            false => anstream::adapter::strip_str(text).to_string(),
+        };
+        if self.is_terminal() && text.contains(text::is_reordering) {
+            text = text.replace(text::is_reordering, "\u{fffd}");
+        }
+        self.data.extend_from_slice(text.as_bytes());
+    }
+
+    /// Prints ids or names, one per line, for people and for the shell. They are not altered: nothing in them is taken for a style.
+    pub(crate) fn words<T: AsRef<str>>(&mut self, words: impl IntoIterator<Item = T>) {
+        self.paged = true;
+        for one in words {
+            self.data.extend_from_slice(text::word(one.as_ref()).as_bytes());
+            self.data.push(b'\n');
         }
     }
 

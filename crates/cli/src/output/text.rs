@@ -1,5 +1,7 @@
 //! Text that fits: columns, one-line previews, sizes, times.
 
+use std::borrow::Cow;
+
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 /// Returns how many columns a text takes, styles aside.
@@ -15,11 +17,30 @@ pub(crate) fn one_line(text: &str) -> String {
             '\n' => line.push('⏎'),
             '\t' => line.push('⇥'),
             '\r' => {}
-            _ if character.is_control() => line.push('\u{fffd}'),
+            _ if character.is_control() || is_reordering(character) => line.push('\u{fffd}'),
             _ => line.push(character),
         }
     }
     line
+}
+
+/// Returns whether a character changes the order in which a terminal shows the others: text could look like what it is not.
+pub(crate) fn is_reordering(character: char) -> bool {
+    matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{2028}' | '\u{2029}')
+}
+
+/// Returns an id or a name as one word of one line. Characters that no id may have, but that an old store can contain, are shown as
+/// `\u{1b}`: such a word names no other node by accident.
+pub(crate) fn word(text: &str) -> Cow<'_, str> {
+    let is_strange = |character: char| character.is_control() || is_reordering(character);
+    if !text.contains(is_strange) {
+        return Cow::Borrowed(text);
+    }
+    let escaped = text.chars().map(|character| match is_strange(character) {
+        true => character.escape_unicode().to_string(),
+        false => character.to_string(),
+    });
+    Cow::Owned(escaped.collect())
 }
 
 /// Cuts a text to a number of columns; `…` replaces what is left out.
@@ -88,7 +109,7 @@ pub(crate) fn ago(stamp: i64, now: i64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{ago, columns, cut, one_line, size};
+    use super::{ago, columns, cut, one_line, size, word};
 
     #[test]
     fn what_is_cut_ends_with_an_ellipsis_and_fits() {
@@ -107,6 +128,14 @@ mod tests {
     #[test]
     fn a_preview_has_no_line_break_and_no_escape() {
         assert_eq!(one_line("a\nb\tc\u{1b}[31m"), "a⏎b⇥c\u{fffd}[31m");
+    }
+
+    #[test]
+    fn a_strange_id_is_shown_as_one_word_and_never_as_another_id() {
+        assert_eq!(word("block:1.1 é"), "block:1.1 é");
+        assert_eq!(word("victim\u{1b}[0m"), "victim\\u{1b}[0m");
+        assert_eq!(word("x\nvictim"), "x\\u{a}victim");
+        assert_eq!(word("a\u{202e}b"), "a\\u{202e}b");
     }
 
     #[test]
