@@ -47,11 +47,10 @@ pub fn gc(
     let store = workspace.store(if request.dry_run { Access::Read } else { Access::Write })?;
     // The error for a missing context names those that exist.
     drop(workspace.session(&store)?);
-    let day = 86_400_000_000_000_i64;
     let now = workspace.clock().now_ns();
     let retention = Retention {
         keep_newest: request.keep,
-        keep_since_ns: request.keep_days.map(|days| now.saturating_sub(i64::from(days) * day)),
+        keep_since_ns: request.keep_days.map(|days| days_before(now, days)),
     };
     let retained = store.store.retain(workspace.context(), &retention, request.dry_run)?;
     let bytes = match request.dry_run {
@@ -59,4 +58,27 @@ pub fn gc(
         false => store.store.backend().reclaim()?,
     };
     Ok(GcResponse { dropped: retained.dropped, kept: retained.kept, bytes })
+}
+
+/// Returns the stamp some days before another one; the earliest there is, if it would be before that. A limit that wrapped around
+/// would be in the future, and nothing would be kept.
+fn days_before(now: i64, days: u32) -> i64 {
+    const DAY: i64 = 86_400_000_000_000;
+    now.saturating_sub(i64::from(days).saturating_mul(DAY))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::days_before;
+
+    #[test]
+    fn a_limit_far_in_the_past_never_wraps_into_the_future() {
+        let now = 1_800_000_000_000_000_000;
+        assert_eq!(days_before(now, 1), now - 86_400_000_000_000);
+        for days in [106_751, 106_752, 213_504, 999_999, u32::MAX] {
+            for now in [i64::MIN, -1, 0, now, i64::MAX] {
+                assert!(days_before(now, days) <= now, "{days} days before {now}");
+            }
+        }
+    }
 }
