@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use contextree_store::{Store, StoreOptions};
+use contextree_store::{Store, StoreOptions, scheme_of};
 
 use crate::clock::SystemClock;
 use crate::error::Result;
@@ -37,35 +37,4 @@ pub fn open_with(url: &str, options: StoreOptions) -> Result<Store> {
         Some(_) => Store::open_with(url, options)?,
         None => Store::open_with(&format!("sqlite:{url}"), options)?,
     })
-}
-
-/// Returns the scheme of a URL, or `None` for a path. A single letter is a Windows drive.
-fn scheme_of(url: &str) -> Option<&str> {
-    let (scheme, _) = url.split_once(':')?;
-    let is_scheme = scheme.len() >= 2
-        && scheme.starts_with(|first: char| first.is_ascii_alphabetic())
-        && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte));
-    is_scheme.then_some(scheme)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::scheme_of;
-
-    #[test]
-    fn a_text_with_a_scheme_is_a_url_and_everything_else_a_path() {
-        for (text, scheme) in [
-            ("memory:", Some("memory")),
-            ("sqlite:agent.db", Some("sqlite")),
-            ("postgres://me@host/db?schema=a:b", Some("postgres")),
-            ("mysql://host/db", Some("mysql")),
-            ("agent.db", None),
-            ("./notes:today.db", None),
-            ("/data/agent.db", None),
-            (r"C:\data\agent.db", None),
-            ("", None),
-        ] {
-            assert_eq!(scheme_of(text), scheme, "{text}");
-        }
-    }
 }

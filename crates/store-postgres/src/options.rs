@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use contextree_store::{Result, StoreError};
+use contextree_store::{Result, StoreError, display_url};
 use tokio_postgres::Config;
 use tokio_postgres::config::{SslMode, TargetSessionAttrs};
 
@@ -36,7 +36,7 @@ pub(crate) struct Options {
 impl Options {
     /// Reads an address. Parameters that are not ours go to the client: `connect_timeout`, `application_name`, `target_session_attrs` …
     pub(crate) fn parse(url: &str) -> Result<Options> {
-        let wrong = |message: String| StoreError::Url { url: without_password(url), message };
+        let wrong = |message: String| StoreError::Url { url: display_url(url), message };
         let (address, query) = url.split_once('?').unwrap_or((url, ""));
         if !address.starts_with("postgres://") && !address.starts_with("postgresql://") {
             return Err(wrong("it does not begin with `postgres://`".to_owned()));
@@ -207,32 +207,6 @@ fn decode(text: &str) -> Option<String> {
         }
     }
     String::from_utf8(out).ok()
-}
-
-/// Returns the address as it may be shown.
-fn without_password(url: &str) -> String {
-    let (address, query) = match url.split_once('?') {
-        Some((address, query)) => (address, Some(query)),
-        None => (url, None),
-    };
-    let mut out = String::new();
-    match address.split_once("://").and_then(|(scheme, rest)| {
-        let (account, host) = rest.rsplit_once('@')?;
-        let (user, _) = account.split_once(':')?;
-        Some((scheme, user, host))
-    }) {
-        Some((scheme, user, host)) => out.push_str(&format!("{scheme}://{user}:…@{host}")),
-        None => out.push_str(address),
-    }
-    if let Some(query) = query {
-        let shown: Vec<&str> = query
-            .split('&')
-            .map(|pair| if pair.starts_with("password=") { "password=…" } else { pair })
-            .collect();
-        out.push('?');
-        out.push_str(&shown.join("&"));
-    }
-    out
 }
 
 #[cfg(test)]

@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use crate::backend::Backend;
 use crate::error::{Result, StoreError};
+use crate::mask::display_url;
 use crate::memory::Memory;
 #[cfg(feature = "sqlite")]
-use crate::sqlite::Sqlite;
+use crate::sqlite::{Sqlite, SqliteOptions};
 use crate::store::{Store, StoreOptions};
 
 /// Opens the backend at a URL.
@@ -49,7 +50,10 @@ impl Default for Schemes {
         #[cfg(feature = "sqlite")]
         let schemes = schemes.with("sqlite", |url, options| match rest(url) {
             "" => Err(invalid(url, "the path of the file is missing")),
-            path => Ok(Arc::new(Sqlite::open(path, &options.sqlite)?)),
+            path => {
+                let create = options.create && options.sqlite.create;
+                Ok(Arc::new(Sqlite::open(path, &SqliteOptions { create, ..options.sqlite })?))
+            }
         });
         schemes
     }
@@ -78,7 +82,8 @@ impl Schemes {
     ///
     /// If the URL is invalid, its scheme is unknown, or the store cannot be opened.
     pub fn open(&self, url: &str, options: StoreOptions) -> Result<Store> {
-        let Some((scheme, _)) = url.split_once(':') else {
+        // What does not look like a scheme may be anything, also a password: it is not repeated in a message.
+        let Some(scheme) = scheme_of(url) else {
             return Err(invalid(url, "the scheme is missing"));
         };
         let backend = match self.openers.get(scheme) {
@@ -93,13 +98,23 @@ impl Schemes {
     }
 }
 
+/// Returns the scheme of a URL, or `None` for a path. A single letter is a Windows drive.
+#[must_use]
+pub fn scheme_of(url: &str) -> Option<&str> {
+    let (scheme, _) = url.split_once(':')?;
+    let is_scheme = scheme.len() >= 2
+        && scheme.starts_with(|first: char| first.is_ascii_alphabetic())
+        && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte));
+    is_scheme.then_some(scheme)
+}
+
 /// Returns what follows the scheme.
 fn rest(url: &str) -> &str {
     url.split_once(':').map_or("", |(_, rest)| rest)
 }
 
 fn invalid(url: &str, message: &str) -> StoreError {
-    StoreError::Url { url: url.to_owned(), message: message.to_owned() }
+    StoreError::Url { url: display_url(url), message: message.to_owned() }
 }
 
 impl Store {
@@ -121,5 +136,28 @@ impl Store {
     /// See [`Store::open`].
     pub fn open_with(url: &str, options: StoreOptions) -> Result<Store> {
         Schemes::default().open(url, options)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::scheme_of;
+
+    #[test]
+    fn a_text_with_a_scheme_is_a_url_and_everything_else_a_path() {
+        for (text, scheme) in [
+            ("memory:", Some("memory")),
+            ("sqlite:agent.db", Some("sqlite")),
+            ("postgres://me@host/db?schema=a:b", Some("postgres")),
+            ("mysql://host/db", Some("mysql")),
+            ("agent.db", None),
+            ("./notes:today.db", None),
+            ("/data/agent.db", None),
+            (r"C:\data\agent.db", None),
+            ("host=h password=a:b", None),
+            ("", None),
+        ] {
+            assert_eq!(scheme_of(text), scheme, "{text}");
+        }
     }
 }

@@ -64,7 +64,7 @@ pub fn restore(
     control: &Control<'_>,
 ) -> Result<BackupResponse, Error> {
     let _span = workspace.span("restore");
-    let Some(path) = workspace.url().strip_prefix("sqlite:") else {
+    let Some(path) = workspace.sqlite_path() else {
         return Err(not_a_file(workspace));
     };
     std::fs::metadata(&request.path).map_err(|error| Error::io(&request.path, error))?;

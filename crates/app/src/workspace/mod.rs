@@ -13,7 +13,7 @@ mod stretches;
 
 use std::sync::Arc;
 
-use contextree::store::Store;
+use contextree::store::{Store, display_url};
 use contextree::{Clock, Edition, LogicalClock};
 use tracing::span::EnteredSpan;
 
@@ -40,10 +40,10 @@ pub struct Workspace {
 
 #[derive(Clone)]
 enum Location {
-    /// A store that each command opens for itself.
-    Url(String),
+    /// A store that each command opens for itself. `shown` is the URL without its password.
+    Url { url: String, shown: String },
     /// A store that is open.
-    Store { store: Store, url: String },
+    Store { store: Store, shown: String },
     /// A document.
     File(Arc<FileSource>),
 }
@@ -72,12 +72,13 @@ impl Workspace {
     /// Returns a workspace on the store at a URL: `sqlite:PATH`, `postgres://…` or `memory:`. Every command opens it for itself and
     /// creates it only if that is the command's purpose.
     pub fn at(url: impl Into<String>) -> Self {
-        Workspace::new(Location::Url(url.into()))
+        let url = url.into();
+        Workspace::new(Location::Url { shown: display_url(&url), url })
     }
 
     /// Returns a workspace on an open store. `url` is its name in messages.
-    pub fn over(store: Store, url: impl Into<String>) -> Self {
-        Workspace::new(Location::Store { store, url: url.into() })
+    pub fn over(store: Store, url: impl AsRef<str>) -> Self {
+        Workspace::new(Location::Store { store, shown: display_url(url.as_ref()) })
     }
 
     /// Returns a workspace on a document, which can only be read: a snapshot, a history (JSON Lines) or a fixture
@@ -124,12 +125,20 @@ impl Workspace {
         self.edition
     }
 
-    /// Returns the URL of the store, or the name of the document.
+    /// Returns the URL of the store as it may be shown, without a password, or the name of the document.
     #[must_use]
     pub fn url(&self) -> &str {
         match &self.location {
-            Location::Url(url) | Location::Store { url, .. } => url,
+            Location::Url { shown, .. } | Location::Store { shown, .. } => shown,
             Location::File(file) => &file.place,
+        }
+    }
+
+    /// Returns the path of the SQLite file that the commands open.
+    pub(crate) fn sqlite_path(&self) -> Option<&str> {
+        match &self.location {
+            Location::Url { url, .. } => url.strip_prefix("sqlite:"),
+            _ => None,
         }
     }
 

@@ -43,7 +43,7 @@ pub(crate) fn run_restore(args: &RestoreArgs, call: &mut Call<'_>) -> Result<Exi
     let request = RestoreRequest { path: args.path.clone() };
     let done =
         call.on(&call.store(), |workspace, control| backup::restore(workspace, &request, control))?;
-    report(&done, &format!("restored {} from {}", call.global.store, args.path), call);
+    report(&done, &format!("restored {} from {}", call.store().url(), args.path), call);
     Ok(Exit::Ok)
 }
 

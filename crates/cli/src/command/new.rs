@@ -58,11 +58,11 @@ pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
         return Ok(Exit::Ok);
     }
     let name = &made.context.name;
-    call.output.text(&format!("{name}\n"));
+    call.output.words([name]);
     let flag = if name == "main" { String::new() } else { format!("-c {name} ") };
     call.output.note(&format!(
         "an empty context in {}; go on with `ctx {flag}add --role user 'Hello'`",
-        call.global.store
+        call.store().url()
     ));
     Ok(Exit::Ok)
 }

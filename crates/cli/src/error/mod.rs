@@ -6,6 +6,7 @@ use std::io::{self, Write as _};
 
 use contextree::Kind;
 use contextree::json::Value;
+use contextree::store::mask_secrets;
 pub(crate) use contextree_app::Error as Failure;
 use contextree_app::wire;
 
@@ -75,7 +76,7 @@ pub(crate) fn report_usage(error: &clap::Error, as_json: bool) -> u8 {
         return Exit::Ok as u8;
     }
     if as_json {
-        let text = error.render().to_string();
+        let text = mask_secrets(&error.render().to_string());
         let mut parts = text.split("\n\n").map(str::trim);
         let message = parts.next().unwrap_or_default();
         let mut failure = Failure::usage(message.strip_prefix("error: ").unwrap_or(message));
@@ -88,7 +89,9 @@ pub(crate) fn report_usage(error: &clap::Error, as_json: bool) -> u8 {
         }
         crate::output::print_error(&to_value(&failure));
     } else {
-        let _ = error.print();
+        // An argument that was misplaced is repeated in the message, and may be the URL of a store with its password.
+        let text = mask_secrets(&error.render().ansi().to_string());
+        let _ = write!(anstream::stderr(), "{text}");
     }
     Exit::Usage as u8
 }
