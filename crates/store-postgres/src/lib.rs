@@ -44,7 +44,12 @@ use contextree_store::{Result, Schemes, Store, StoreOptions};
 #[must_use]
 pub fn register(schemes: Schemes) -> Schemes {
     ["postgres", "postgresql"].into_iter().fold(schemes, |schemes, scheme| {
-        schemes.with(scheme, |url, _| Ok(Arc::new(Postgres::open(url)?)))
+        schemes.with(scheme, |url, options| {
+            Ok(Arc::new(match options.create {
+                true => Postgres::open(url)?,
+                false => Postgres::open_existing(url)?,
+            }))
+        })
     })
 }
 

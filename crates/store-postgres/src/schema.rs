@@ -8,7 +8,7 @@ use contextree_store::{Result, StoreError};
 use deadpool_postgres::Object;
 use tokio_postgres::error::SqlState;
 
-use crate::error::{Fault, is_missing};
+use crate::error::{Fault, is_missing, text};
 use crate::link::{Kind, Link};
 
 /// The version of the tables that this program reads and writes.
@@ -106,20 +106,38 @@ pub(crate) enum Engine {
     Compatible,
 }
 
+/// What to do if there is no store in the schema.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum IfMissing {
+    /// Create the schema and its tables.
+    Create,
+    /// Refuse: who reads changes nothing.
+    Fail,
+}
+
 /// Sees to it that the tables are there, in the version that this program knows.
-pub(crate) async fn prepare(link: &Link, schema: &str) -> Result<Engine> {
+pub(crate) async fn prepare(link: &Link, schema: &str, if_missing: IfMissing) -> Result<Engine> {
     // Tables may take longer to be made than a statement is allowed to, here or where the lock is held.
     link.run_long(Kind::Read, async |client, _| {
         let engine = engine(client).await?;
         let found = match version(client, schema).await {
             Ok(found) => found,
             Err(Fault::Client(error)) if is_missing(&error) => None,
+            Err(Fault::Client(error))
+                if error.code() == Some(&SqlState::INSUFFICIENT_PRIVILEGE) =>
+            {
+                let message = format!("the account may not read the store: {}", text(&error));
+                return Err(StoreError::Backend { message }.into());
+            }
             Err(fault) => return Err(fault),
         };
         match found {
             Some(FORMAT) => {}
             Some(found) if found > FORMAT => return Err(too_new(found).into()),
             Some(_) => migrate(client, schema, engine).await?,
+            None if if_missing == IfMissing::Fail => {
+                return Err(no_store(client, schema).await?.into());
+            }
             None => {
                 found_store(client, schema).await?;
                 migrate(client, schema, engine).await?;
@@ -151,6 +169,17 @@ async fn version(client: &Object, schema: &str) -> Result<Option<u32>, Fault> {
     let format =
         format.parse().map_err(|_| foreign(schema, &format!("its format is `{format}`")))?;
     Ok(Some(format))
+}
+
+/// Returns the error for a schema without our tables.
+async fn no_store(client: &Object, schema: &str) -> Result<StoreError, Fault> {
+    let text = "SELECT count(*) FROM information_schema.schemata WHERE schema_name = $1";
+    let schemas: i64 = client.query_one(text, &[&schema]).await?.try_get(0)?;
+    let message = match schemas {
+        0 => "the database has no such schema",
+        _ => "the schema has no tables of a store",
+    };
+    Ok(StoreError::Missing { place: schema.to_owned(), message: message.to_owned() })
 }
 
 /// Creates the schema and `meta`, unless another process did.

@@ -16,7 +16,7 @@ use crate::notify::{Hearer, Teller, Wire};
 use crate::options::Options;
 use crate::read::Reader;
 use crate::remove::Remover;
-use crate::schema::{self, Engine};
+use crate::schema::{self, Engine, IfMissing};
 use crate::tls::Tls;
 use crate::wait::wait;
 use crate::{tend, write};
@@ -57,6 +57,19 @@ impl Postgres {
     ///
     /// `E_STORE_URL`, `E_STORE_UNAVAILABLE`, `E_STORE_VERSION` for tables of a newer version, `E_STORE_FOREIGN` for a schema of another program.
     pub fn open(url: &str) -> Result<Postgres> {
+        Postgres::open_or(url, IfMissing::Create)
+    }
+
+    /// Like [`Postgres::open`], but creates nothing: a schema or tables that do not exist are an error.
+    ///
+    /// # Errors
+    ///
+    /// `E_STORE_NOT_FOUND` if there is no store, and those of [`Postgres::open`].
+    pub fn open_existing(url: &str) -> Result<Postgres> {
+        Postgres::open_or(url, IfMissing::Fail)
+    }
+
+    fn open_or(url: &str, if_missing: IfMissing) -> Result<Postgres> {
         let options = Options::parse(url)?;
         let tls = Tls::new(&options)?;
         let link = Link::new(&options, tls.clone())?;
@@ -83,7 +96,7 @@ impl Postgres {
             handle,
             runtime: Some(runtime),
         };
-        store.engine = store.wait(schema::prepare(&store.link, &store.schema))?;
+        store.engine = store.wait(schema::prepare(&store.link, &store.schema, if_missing))?;
         Ok(store)
     }
 

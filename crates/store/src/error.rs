@@ -86,6 +86,14 @@ pub enum StoreError {
         /// The newest version that can be read.
         supported: u32,
     },
+    /// There is no store at this place: no file, an empty one, or a database without its tables.
+    #[error("there is no store `{place}`{}", because(message))]
+    Missing {
+        /// The path, or the name of the schema.
+        place: String,
+        /// What is there instead; may be empty.
+        message: String,
+    },
     /// The file or database belongs to another program.
     #[error("not a Contextree store: {message}")]
     Foreign {
@@ -116,6 +124,10 @@ fn conflict(context: &str, expected: Revision, found: Revision, head: Option<Hea
     format!("`{context}` was written meanwhile: revision {found} instead of {expected}{head}")
 }
 
+fn because(message: &str) -> String {
+    if message.is_empty() { String::new() } else { format!(": {message}") }
+}
+
 fn unavailable(unknown: bool) -> &'static str {
     if unknown {
         "the connection was lost before the store answered"
@@ -139,6 +151,7 @@ impl StoreError {
             StoreError::Unavailable { .. } => "E_STORE_UNAVAILABLE",
             StoreError::Corrupt { .. } => "E_STORE_CORRUPT",
             StoreError::Version { .. } => "E_STORE_VERSION",
+            StoreError::Missing { .. } => "E_STORE_NOT_FOUND",
             StoreError::Foreign { .. } => "E_STORE_FOREIGN",
             StoreError::Url { .. } => "E_STORE_URL",
             StoreError::Backend { .. } => "E_STORE",

@@ -29,6 +29,8 @@ pub struct StoreOptions {
     pub clock: Arc<dyn Clock>,
     /// Generates the ids that callers do not give; readable ones by default.
     pub ids: Option<Arc<dyn IdSource>>,
+    /// Whether a store that does not exist is created: a file, the tables of a schema. True by default.
+    pub create: bool,
     /// How often [`Session::update`] tries again after a conflict.
     pub tries: usize,
     /// Contexts that are no longer used stay in memory as long as all of them together take at most about this many bytes.
@@ -48,6 +50,7 @@ impl Default for StoreOptions {
         StoreOptions {
             clock: Arc::new(LogicalClock),
             ids: None,
+            create: true,
             tries: 1_000,
             idle_bytes: 256 << 20,
             on_open: None,

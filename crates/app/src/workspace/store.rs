@@ -1,10 +1,12 @@
 //! Opening the store of a workspace.
 
-use std::path::Path;
 use std::sync::Arc;
 
+use contextree::Code;
 use contextree::selector::closest;
-use contextree::store::{Session, Sqlite, SqliteOptions, Store, StoreError, StoreOptions};
+use contextree::store::{
+    Session, Sqlite, SqliteOptions, Store, StoreError, StoreOptions, scheme_of,
+};
 
 use super::{Location, Workspace};
 use crate::{Advice, Error};
@@ -32,7 +34,7 @@ impl Workspace {
     /// Opens the store.
     pub(crate) fn store(&self, access: Access) -> Result<OpenStore, Error> {
         let url = match &self.location {
-            Location::Url(url) => url,
+            Location::Url { url, .. } => url,
             Location::Store { store, .. } => {
                 return Ok(OpenStore { store: store.clone(), sqlite: None });
             }
@@ -42,27 +44,43 @@ impl Workspace {
                 );
             }
         };
-        let options = StoreOptions { clock: Arc::clone(self.clock()), ..StoreOptions::default() };
+        let create = access == Access::Create;
+        let clock = Arc::clone(self.clock());
+        let options = StoreOptions { clock, create, ..StoreOptions::default() };
         let Some(path) = url.strip_prefix("sqlite:") else {
-            let has_scheme = url.contains(':');
             // Unlike the library, a command line does not take a bare word for the path of a new store.
-            let store = match has_scheme {
-                true => contextree::open_with(url, options)?,
-                false => Store::open_with(url, options)?,
+            let store = match scheme_of(url) {
+                Some(_) => contextree::open_with(url, options).map_err(Error::from),
+                None => Store::open_with(url, options).map_err(Error::from),
             };
-            return Ok(OpenStore { store, sqlite: None });
+            return Ok(OpenStore {
+                store: store.map_err(|error| self.missing(error))?,
+                sqlite: None,
+            });
         };
-        if access != Access::Create && !Path::new(path).exists() {
-            return Err(Error::new("E_STORE_NOT_FOUND", format!("there is no store `{path}`"))
-                .with_detail("store", url.as_str())
-                .with_advice(Advice::NewStore)
-                .with_advice(Advice::OtherStore));
-        }
         // Opened for writing also by readers: a read-only connection could not remove the log of the file.
-        let file = SqliteOptions { create: access == Access::Create, ..SqliteOptions::default() };
-        let sqlite = Arc::new(Sqlite::open(path, &file)?);
+        let file = SqliteOptions { create, ..SqliteOptions::default() };
+        let sqlite = match Sqlite::open(path, &file) {
+            // As it was written, not the absolute path.
+            Err(StoreError::Missing { message, .. }) => {
+                let place = path.to_owned();
+                return Err(self.missing(StoreError::Missing { place, message }.into()));
+            }
+            sqlite => Arc::new(sqlite?),
+        };
         let store = Store::over(Arc::clone(&sqlite) as Arc<_>, options);
         Ok(OpenStore { store, sqlite: Some(sqlite) })
+    }
+
+    /// Adds to the error for a missing store what to do.
+    fn missing(&self, error: Error) -> Error {
+        match error.code() {
+            Code::StoreNotFound => error
+                .with_detail("store", self.url())
+                .with_advice(Advice::NewStore)
+                .with_advice(Advice::OtherStore),
+            _ => error,
+        }
     }
 
     /// Opens the context of the workspace.

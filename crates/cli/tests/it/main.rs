@@ -4,5 +4,6 @@ mod data;
 mod help;
 mod pages;
 mod pictures;
+mod safety;
 mod transcript;
 mod transcripts;

@@ -35,6 +35,11 @@ impl Folder {
         Folder(folder)
     }
 
+    /// Returns where it is.
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+
     /// Runs a command and returns what it prints on both streams, and its exit code.
     pub(crate) fn run(&self, command: &str) -> (String, i32) {
         let program = Path::new(env!("CARGO_BIN_EXE_ctx"));

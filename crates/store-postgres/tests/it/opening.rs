@@ -46,6 +46,42 @@ fn tables_of_a_newer_version_are_refused() {
 }
 
 #[test]
+fn who_only_opens_a_store_creates_nothing() {
+    let parameters = schema();
+    let name = parameters.strip_prefix("schema=").unwrap();
+    let admin = open();
+    let schemas = || {
+        let text = "SELECT count(*) FROM information_schema.schemata WHERE schema_name = $1";
+        let count = async |client: &tokio_postgres::Client| {
+            client.query_one(text, &[&name]).await?.try_get::<_, i64>(0)
+        };
+        admin.with_connection(count).unwrap()
+    };
+    let error = Postgres::open_existing(&shared(&parameters)).unwrap_err();
+    assert_eq!(error.code(), "E_STORE_NOT_FOUND", "{error}");
+    assert_eq!(schemas(), 0);
+    run(&admin, &format!("CREATE SCHEMA {name}"));
+    let error = Postgres::open_existing(&shared(&parameters)).unwrap_err();
+    assert_eq!(error.code(), "E_STORE_NOT_FOUND", "{error}");
+    Postgres::open(&shared(&parameters)).unwrap();
+    Postgres::open_existing(&shared(&parameters)).unwrap();
+}
+
+#[test]
+fn an_account_without_any_right_is_told_so() {
+    let parameters = schema();
+    let name = parameters.strip_prefix("schema=").unwrap();
+    let store = Postgres::open(&shared(&parameters)).unwrap();
+    let role = format!("guest_{name}");
+    let server = contextree_testkit::postgres::shared();
+    let Some(url) = server.url_as(&role, &parameters) else { return };
+    run(&store, &format!("CREATE ROLE {role} LOGIN"));
+    let error = Postgres::open_existing(&url).unwrap_err();
+    assert_eq!(error.code(), "E_STORE", "{error}");
+    assert!(error.to_string().contains("may not read the store"), "{error}");
+}
+
+#[test]
 fn tables_of_version_1_get_side_records() {
     let parameters = schema();
     let url = shared(&parameters);

@@ -7,8 +7,9 @@ use rusqlite::Connection;
 use rusqlite::backup::{Backup, StepResult};
 
 use super::Sqlite;
-use super::fault::fault;
+use super::fault::{fault, io};
 use super::open::{self, SqliteOptions};
+use super::permission;
 use crate::error::{Result, StoreError};
 
 /// How many pages are copied between two calls of `progress`.
@@ -76,6 +77,7 @@ fn copy_pages(from: &Connection, to: &Path, progress: &mut dyn FnMut(u64, u64)) 
     // One long read, so that the copy does not start over whenever another process writes.
     from.execute_batch("BEGIN; SELECT 1 FROM sqlite_schema").map_err(fault)?;
     let done = (|| {
+        permission::make_private(to)?;
         let mut copy = Connection::open(to).map_err(fault)?;
         copy.pragma_update(None, "synchronous", "FULL").map_err(fault)?;
         let backup = Backup::new(from, &mut copy).map_err(fault)?;
@@ -111,8 +113,4 @@ fn sync_folder(path: &Path) -> Result<()> {
     };
     let folder_file = std::fs::File::open(folder).map_err(|error| io(folder, &error))?;
     folder_file.sync_all().map_err(|error| io(folder, &error))
-}
-
-fn io(path: &Path, error: &std::io::Error) -> StoreError {
-    StoreError::Io { message: format!("`{}`: {error}", path.display()) }
 }

@@ -1,8 +1,12 @@
 //! What SQLite says, in the words of a store.
 
+use std::path::Path;
+
 use rusqlite::ErrorCode;
 
 use crate::error::StoreError;
+
+const IOERR_SHMSIZE: i32 = rusqlite::ffi::SQLITE_IOERR_SHMSIZE;
 
 /// Makes a store's error of one of SQLite's.
 #[expect(clippy::needless_pass_by_value, reason = "it is given to `map_err`")]
@@ -18,6 +22,11 @@ pub(super) fn fault(error: rusqlite::Error) -> StoreError {
             _ => StoreError::Backend { message },
         };
     };
+    // The index of the log is a file that cannot grow.
+    if matches!(&error, rusqlite::Error::SqliteFailure(failure, _) if failure.extended_code == IOERR_SHMSIZE)
+    {
+        return StoreError::Full { message };
+    }
     match code {
         ErrorCode::DatabaseBusy
         | ErrorCode::DatabaseLocked
@@ -30,6 +39,17 @@ pub(super) fn fault(error: rusqlite::Error) -> StoreError {
         | ErrorCode::NoLargeFileSupport => StoreError::Io { message },
         ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => corrupt(message),
         _ => StoreError::Backend { message },
+    }
+}
+
+/// Makes a store's error of one of the system's.
+pub(super) fn io(path: &Path, error: &std::io::Error) -> StoreError {
+    let message = format!("`{}`: {error}", path.display());
+    match error.kind() {
+        std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => {
+            StoreError::Full { message }
+        }
+        _ => StoreError::Io { message },
     }
 }
 

@@ -7,6 +7,7 @@ mod backup;
 mod fault;
 mod ids;
 mod open;
+mod permission;
 mod read;
 mod schema;
 mod sql;

@@ -7,7 +7,9 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, MAIN_DB, OpenFlags};
 
+use super::fault::io;
 use super::fault::{corrupt, fault};
+use super::permission;
 use super::schema::{APPLICATION_ID, FORMAT, migrate};
 use super::wait::Deadline;
 use crate::error::{Result, StoreError};
@@ -67,30 +69,63 @@ pub(super) fn open(path: &Path, options: &SqliteOptions) -> Result<(Source, Opti
     // An absolute path is never taken for one of SQLite's `file:` addresses.
     let path = std::path::absolute(path).map_err(|error| io(path, &error))?;
     let mut source = Source { path, busy_timeout: options.busy_timeout, immutable: false };
-    let exists = source.path.try_exists().map_err(|error| io(&source.path, &error))?;
-    if !exists && (options.read_only || !options.create) {
-        let message = format!("there is no file `{}`", source.path.display());
-        return Err(StoreError::Io { message });
-    }
+    look_for(&source, options)?;
     if !options.read_only {
         match open_writer(&source.path, options) {
             Ok(Some(writer)) => return Ok((source, Some(writer))),
-            // It is there and can perhaps be read.
-            Ok(None) | Err(StoreError::ReadOnly { .. }) => {}
-            Err(StoreError::Io { .. }) if exists => {}
+            // Only a file or folder without permission to write is opened for reading. Anything else, such as too many open files
+            // or a full disk, may be over in a moment: opening in another mode because of it would last.
+            Ok(None) => {
+                if !permission::is_denied(&source.path) {
+                    let message = format!("`{}` cannot be opened now", source.path.display());
+                    return Err(StoreError::Io { message });
+                }
+            }
+            Err(error @ (StoreError::ReadOnly { .. } | StoreError::Io { .. })) => {
+                if !permission::is_denied(&source.path) {
+                    return Err(permission::or_full(&source.path, error));
+                }
+            }
             Err(error) => return Err(error),
         }
     }
     match source.reader().and_then(|reader| demand(&reader)) {
         // A log beside the file has to be read with it, and for that its index beside it has to be written.
-        Err(StoreError::Io { .. } | StoreError::ReadOnly { .. }) if !source.has_log() => {
+        Err(StoreError::Io { .. } | StoreError::ReadOnly { .. })
+            if !source.has_log() && permission::is_denied(&source.path) =>
+        {
             source.immutable = true;
             let reader = source.reader()?;
             demand(&reader)?;
         }
-        other => other?,
+        Err(error) => return Err(permission::or_full(&source.path, error)),
+        Ok(()) => {}
     }
     Ok((source, None))
+}
+
+/// Looks whether there is a file that can be a store, and makes an empty one if there is none and one is wanted.
+fn look_for(source: &Source, options: &SqliteOptions) -> Result<()> {
+    let path = &source.path;
+    let may_create = options.create && !options.read_only;
+    let missing = |message: &str| StoreError::Missing {
+        place: path.display().to_string(),
+        message: message.to_owned(),
+    };
+    match std::fs::metadata(path) {
+        // Opening a pipe would wait for another process.
+        Ok(found) if !found.is_file() => {
+            Err(StoreError::Foreign { message: "it is not a regular file".to_owned() })
+        }
+        Ok(found) if found.len() == 0 && source.has_log() => {
+            Err(corrupt("it is empty, but there is a log beside it".to_owned()))
+        }
+        Ok(found) if found.len() == 0 && !may_create => Err(missing("the file is empty")),
+        Ok(_) => Ok(()),
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(io(path, &error)),
+        Err(_) if !may_create => Err(missing("")),
+        Err(_) => permission::make_private(path),
+    }
 }
 
 impl Source {
@@ -243,10 +278,6 @@ fn configure_writer(connection: &Connection, options: &SqliteOptions) -> rusqlit
     }
     // The writer waits for others by itself, in turns that are fair; see `wait`.
     connection.busy_timeout(Duration::ZERO)
-}
-
-fn io(path: &Path, error: &std::io::Error) -> StoreError {
-    StoreError::Io { message: format!("`{}`: {error}", path.display()) }
 }
 
 /// Returns a path for a URL, with special characters percent-encoded.

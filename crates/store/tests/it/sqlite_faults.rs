@@ -108,6 +108,8 @@ fn a_full_disk_is_told_and_the_store_works_again_when_there_is_space() {
     assert_eq!(append_until_it_fails(&store, "main").code(), "E_STORE_FULL");
     assert_eq!(append_until_it_fails(&store, "main").code(), "E_STORE_FULL");
     let before = contents_of(&store, "main");
+    let error = open(disk.0.path().join("second.db")).map(drop).unwrap_err();
+    assert_eq!(error.code(), "E_STORE_FULL", "{error}");
     fs::remove_file(ballast).unwrap();
     let row = grow(&store, before.0, 10);
     assert_eq!(store.check().unwrap(), Vec::<String>::new());
@@ -247,6 +249,49 @@ fn a_file_that_may_not_be_read_is_refused_and_works_when_it_may() {
     stage.run("sqlite_faults::task_refused", "E_STORE_IO");
     set_mode(&stage.store, 0o444);
     stage.run("sqlite_faults::task_read_only", "");
+}
+
+/// Opens the store while the process may open no more files.
+#[test]
+fn task_too_many_files() {
+    let Some(task) = task() else { return };
+    let mut taken = Vec::new();
+    while let Ok(file) = fs::File::open("/dev/null") {
+        taken.push(file);
+    }
+    // One after the other becomes free again, so that another call fails each time: the file, its log, the index of the log.
+    loop {
+        match open(&task[0]) {
+            Ok(store) => {
+                assert!(!store.is_read_only(), "an error that passes is not a reason to read only");
+                break;
+            }
+            Err(error) => {
+                assert_eq!(error.code(), "E_STORE_IO", "{error}");
+                assert!(taken.pop().is_some(), "it opens when files can be opened");
+            }
+        }
+    }
+    println!("as expected");
+}
+
+#[test]
+fn an_error_that_passes_is_an_error_and_never_another_mode() {
+    let stage = Stage::new();
+    let plain = command_of(
+        &stage.program,
+        "sqlite_faults::task_too_many_files",
+        &[stage.store.to_str().unwrap(), ""],
+    );
+    let mut limited = Command::new("sh");
+    limited.args(["-c", "ulimit -n 32; exec \"$@\"", "sh"]);
+    limited.arg(plain.get_program()).args(plain.get_args());
+    for (variable, value) in plain.get_envs() {
+        limited.env(variable, value.unwrap());
+    }
+    let output = limited.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && said.contains("as expected"), "{output:?}");
 }
 
 #[test]

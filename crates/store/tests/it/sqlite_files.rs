@@ -1,6 +1,7 @@
 //! Files: whose they are, which format they have, and where they can be opened.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -97,11 +98,16 @@ fn a_file_of_a_newer_format_is_refused_and_says_so() {
 }
 
 #[test]
-fn an_empty_file_becomes_a_store() {
+fn an_empty_file_becomes_a_store_only_if_one_is_to_be_created() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("a file: with?odd#name%20.db");
     fs::write(&path, "").unwrap();
-    assert_eq!(open_for_reading(&path).map(drop).unwrap_err().code(), "E_STORE_FOREIGN");
+    let given = SqliteOptions { create: false, ..SqliteOptions::default() };
+    for refused in [open_for_reading(&path), Sqlite::open(&path, &given)] {
+        let error = refused.map(drop).unwrap_err();
+        assert_eq!(error.code(), "E_STORE_NOT_FOUND", "{error}");
+        assert_eq!(fs::metadata(&path).unwrap().len(), 0, "who looks at it changes nothing");
+    }
     open(&path).unwrap().create(&new("main")).unwrap();
     assert_eq!(open_for_reading(&path).unwrap().list(None, 9).unwrap().len(), 1);
 }
@@ -112,12 +118,36 @@ fn a_file_that_is_not_there_is_made_only_if_that_is_wanted() {
     let path = folder.path().join("store.db");
     let given = SqliteOptions { create: false, ..SqliteOptions::default() };
     let error = Sqlite::open(&path, &given).map(drop).unwrap_err();
-    assert_eq!(error.code(), "E_STORE_IO");
-    assert_eq!(open_for_reading(&path).map(drop).unwrap_err().code(), "E_STORE_IO");
+    assert_eq!(error.code(), "E_STORE_NOT_FOUND");
+    assert_eq!(open_for_reading(&path).map(drop).unwrap_err().code(), "E_STORE_NOT_FOUND");
     assert_eq!(files(folder.path()), Vec::<String>::new());
-    assert_eq!(open(folder.path()).map(drop).unwrap_err().code(), "E_STORE_IO", "a folder");
+    assert_eq!(open(folder.path()).map(drop).unwrap_err().code(), "E_STORE_FOREIGN", "a folder");
     let nowhere = folder.path().join("no/such/folder/store.db");
     assert_eq!(open(nowhere).map(drop).unwrap_err().code(), "E_STORE_IO");
+}
+
+#[test]
+fn a_pipe_is_refused_without_waiting_for_another_process() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("pipe.db");
+    let made = std::process::Command::new("mkfifo").arg(&path).status().unwrap();
+    assert!(made.success());
+    assert_eq!(refusal(&path).code(), "E_STORE_FOREIGN");
+}
+
+#[test]
+fn a_store_and_its_copies_can_be_read_by_their_owner_only() {
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    let home = Home::new();
+    home.create(&new("main")).unwrap();
+    let copy = home.folder().join("copy.db");
+    home.backup(&copy, &mut |_, _| {}).unwrap();
+    let restored = home.folder().join("restored.db");
+    Sqlite::restore(&copy, &restored, &mut |_, _| {}).unwrap();
+    let log = home.folder().join("store.db-wal");
+    for path in [&home.path(), &copy, &restored, &log] {
+        assert_eq!(mode(path), 0o600, "{}", path.display());
+    }
 }
 
 /// Copies a fixture. It was written by `cargo run -p contextree-store --example fixture`, and stays as it is.

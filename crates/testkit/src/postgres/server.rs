@@ -129,6 +129,13 @@ impl Server {
         format!("{}{mark}{parameters}", self.url)
     }
 
+    /// Returns the URL for another account, which needs no password; `None` for a server that was not started here.
+    #[must_use]
+    pub fn url_as(&self, account: &str, parameters: &str) -> Option<String> {
+        let own = self.own.as_ref()?;
+        Some(format!("postgres://{account}@127.0.0.1:{}/postgres?{parameters}", own.port))
+    }
+
     /// Returns whether the server was started here, so that it can be killed and restarted.
     #[must_use]
     pub fn is_own(&self) -> bool {

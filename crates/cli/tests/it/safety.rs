@@ -1,0 +1,98 @@
+//! What must not happen, whatever is typed: history deleted by a large number, a password on the screen, an id that becomes another
+//! one in a pipe, a store made by looking for it.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+
+use crate::transcript::Folder;
+
+/// Runs commands that must all succeed; returns what the last one prints.
+fn succeed(folder: &Folder, commands: &[&str]) -> String {
+    let mut last = String::new();
+    for command in commands {
+        let (printed, code) = folder.run(command);
+        assert_eq!(code, 0, "{command}: {printed}");
+        last = printed;
+    }
+    last
+}
+
+#[test]
+fn a_large_number_of_days_keeps_everything() {
+    let folder = Folder::new();
+    succeed(&folder, &["ctx new", "for n in 1 2 3 4; do ctx add x && ctx commit; done"]);
+    for days in ["106751", "106752", "999999", "4294967295"] {
+        let printed = succeed(&folder, &[&format!("ctx gc --keep-days {days} --json")]);
+        assert!(printed.contains("\"dropped\":0"), "{days} days: {printed}");
+    }
+}
+
+#[test]
+fn no_command_shows_a_password() {
+    let folder = Folder::new();
+    let urls = [
+        "postgres://u:S3CRET@127.0.0.1:1/d?patience_ms=1",
+        "postgres://127.0.0.1:1/d?patience_ms=1&user=u&password=S3CRET",
+        "postgre://u:S3CRET@h/d",
+        "Postgres://u:S3CRET@h/d",
+        "postgres:u:S3CRET@h/d",
+        "host=h user=u password=S3CRET",
+        "u:S3CRET@h/d",
+    ];
+    let commands = [
+        "status",
+        "new",
+        "contexts",
+        "verify",
+        "export",
+        "gc",
+        "backup x.db",
+        "restore x.db",
+        "log",
+        "add hello",
+        "delete x --yes",
+    ];
+    for url in urls {
+        for command in commands {
+            for format in ["", "--json"] {
+                let line = format!("ctx --store '{url}' {format} {command}");
+                let (printed, code) = folder.run(&line);
+                assert!(!printed.contains("S3CRET"), "{line}: {printed}");
+                assert_ne!(code, 0, "{line}: {printed}");
+            }
+        }
+        let (printed, _) = folder.run(&format!("ctx status '{url}'; ctx --json '{url}' status"));
+        assert!(!printed.contains("S3CRET"), "misplaced: {printed}");
+    }
+}
+
+#[test]
+fn looking_for_a_store_does_not_make_one() {
+    let folder = Folder::new();
+    for command in
+        ["status", "contexts", "verify", "export", "gc --dry-run", "log", "add x", "commit"]
+    {
+        for make in ["rm -f x.db", ": > x.db"] {
+            let line = format!(
+                "{make}; ctx --store sqlite:x.db {command}; code=$?; test ! -s x.db && exit $code"
+            );
+            let (printed, code) = folder.run(&line);
+            assert_eq!(code, 3, "{make}, {command}: {printed}");
+            assert!(printed.contains("E_STORE_NOT_FOUND"), "{make}, {command}: {printed}");
+        }
+    }
+}
+
+#[test]
+fn an_export_replaces_its_file_whole_or_not_at_all() {
+    let folder = Folder::new();
+    succeed(&folder, &["ctx new", "ctx add hello", "ctx commit", "ctx export -o out.json"]);
+    let path = folder.path().join("out.json");
+    assert_eq!(fs::metadata(&path).expect("it was written").permissions().mode() & 0o777, 0o600);
+    let before = fs::read(&path).expect("it was written");
+    succeed(&folder, &["ctx add \"$(head -c 60000 /dev/zero | tr '\\0' x)\"", "ctx commit"]);
+    // No file may become larger than 8 KiB: the system answers the write with an error.
+    let (printed, code) = folder.run("trap '' XFSZ; ulimit -f 16; ctx export -o out.json");
+    assert_ne!(code, 0, "{printed}");
+    assert_eq!(fs::read(&path).expect("it is still there"), before);
+}
