@@ -64,7 +64,7 @@ mod tests {
         assert_eq!(fs::read(&path).unwrap(), b"two");
         assert_eq!(mode(&path), 0o640);
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2, "nothing is left behind");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2, "no temporary file is left");
     }
 
     #[test]
