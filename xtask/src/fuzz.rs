@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// All targets, and their seeds: a folder in `fuzz`, or a file there with one seed per line.
-const TARGETS: [(&str, &str); 9] = [
+const TARGETS: [(&str, &str); 10] = [
     ("json", "seeds/json"),
     ("import", "seeds/import"),
     ("history", "seeds/history"),
@@ -18,6 +18,7 @@ const TARGETS: [(&str, &str); 9] = [
     ("session", "seeds/session"),
     ("requests", "../crates/import/tests/samples"),
     ("budget", "seeds/budget"),
+    ("stream", "../crates/provider/tests/streams"),
 ];
 
 /// The targets of the selector language, which `cargo xtask test` runs for a short time.
@@ -27,7 +28,7 @@ const SELECTORS: [&str; 3] = ["parse", "print", "evaluate"];
 const ENGINE: [&str; 3] = ["import", "history", "session"];
 
 /// Targets that need providers and budgets.
-const PROVIDERS: [&str; 2] = ["requests", "budget"];
+const PROVIDERS: [&str; 3] = ["requests", "budget", "stream"];
 
 const COVERAGE: &str = "-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
      -Cllvm-args=-sanitizer-coverage-inline-8bit-counters \

@@ -2,7 +2,7 @@
 //!
 //! The SDKs are installed, in pinned versions, into a virtual environment under `target/`. Their
 //! types first produce samples for the importers; then everything is imported, rendered and
-//! validated.
+//! validated. Last, their collectors of streams check the samples that ours is tested with.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,9 @@ pub(crate) fn check(root: &Path) -> Result<String, String> {
     output(&mut render, &rendered)?;
     let input = fs::File::open(&rendered).map_err(|error| error.to_string())?;
     run(Command::new(&python).arg(scripts.join("validate.py")).stdin(input))?;
-    Ok("the types of the SDKs accept every request".to_owned())
+    let streams = root.join("crates/provider/tests/streams");
+    run(Command::new(&python).arg(scripts.join("streams.py")).arg(streams))?;
+    Ok("the types of the SDKs accept every request, and their collectors agree".to_owned())
 }
 
 /// Returns the interpreter of an environment that has the SDKs; creates it if it is missing or has

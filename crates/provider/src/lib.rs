@@ -4,6 +4,7 @@
 //! render   TreeRef ─parts→ messages ─wire→ bytes · spans · losses
 //! lint     request → findings, with the node at fault
 //! read     request or answer ─read→ messages of blocks; `contextree-import` fills contexts with them
+//! stream   events of a streamed answer ─collect→ the answer
 //! ```
 //!
 //! One block of a tree is one part of a message; `docs/providers.md` tables the mapping and what is
@@ -32,6 +33,7 @@ pub mod parts;
 mod provider;
 pub mod read;
 mod render;
+mod stream;
 mod tools;
 mod wires;
 
@@ -41,3 +43,4 @@ pub use read::{Incoming, read_answer, read_message};
 pub use render::{
     List, Loss, LossKind, RenderError, RenderOptions, Rendered, RequestRenderer, Slot, Span, render,
 };
+pub use stream::{MAX_STREAM_BYTES, StreamCollector, StreamError, is_event_stream};

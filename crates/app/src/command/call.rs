@@ -59,7 +59,7 @@ pub struct AnswerRequest {
     /// The attempt; the one that is running if it is absent.
     #[serde(default)]
     pub id: Option<String>,
-    /// The response as the provider returned it.
+    /// The response as the provider returned it: a document, or the body of a stream.
     pub response: Document,
     /// How to change the context.
     #[serde(default)]
@@ -78,6 +78,9 @@ pub struct AnswerResponse {
     pub nodes: Vec<String>,
     /// The tools that the model wants to be called.
     pub tool_calls: Vec<ToolCall>,
+    /// Parts of a stream that are unknown and therefore missing in the answer.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub skipped: Vec<String>,
 }
 
 /// A tool that the model wants to be called.
@@ -100,9 +103,23 @@ pub struct CancelRequest {
     pub id: Option<String>,
     /// Why the call failed; absent if it was canceled.
     pub error: Option<String>,
-    /// What arrived of the answer; it is kept with the attempt.
+    /// What arrived of the answer, as text or as the body of a stream; its text is kept with the attempt.
     pub partial: Option<Document>,
     /// How to change the context.
+    pub change: Change,
+}
+
+/// Keeps what has arrived of an answer with the attempt of the running call.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AttachRequest {
+    /// The attempt; the one that is running if it is absent.
+    #[serde(default)]
+    pub id: Option<String>,
+    /// What has arrived so far, as text or as the body of a stream; it replaces what was kept before.
+    pub partial: Document,
+    /// How to change the context.
+    #[serde(default)]
     pub change: Change,
 }
 
@@ -168,6 +185,7 @@ pub fn answer(
             tool_calls: tool_calls
                 .map(|call| ToolCall { id: call.id, name: call.name, arguments: call.arguments })
                 .collect(),
+            skipped: done.skipped,
         })
     })
 }
@@ -187,14 +205,32 @@ pub fn cancel(
     workspace.change(&request.change, |context| {
         let id = attempt_of(context, request.id.as_deref())?;
         if let Some(partial) = &request.partial {
-            let text = String::from_utf8_lossy(&partial.text);
-            context.attach_partial(&id, text).map_err(contextree::Error::from)?;
+            calls::attach_in(context, &id, &partial.text)?;
         }
         let ended = match &request.error {
             Some(why) => context.fail_call(&id, why.as_str()),
             None => context.cancel_call(&id),
         };
         ended.map_err(contextree::Error::from)?;
+        Ok(AttemptResponse { attempt: found(context, &id)? })
+    })
+}
+
+/// Keeps what has arrived of an answer with the attempt of the running call, in place of what was kept before.
+///
+/// # Errors
+///
+/// If no such call is running, the text is longer than 1 MiB, or the context cannot be changed.
+pub fn attach(
+    workspace: &Workspace,
+    request: &AttachRequest,
+    control: &Control<'_>,
+) -> Result<AttemptResponse, Error> {
+    let _span = workspace.span("attach");
+    control.check()?;
+    workspace.change(&request.change, |context| {
+        let id = attempt_of(context, request.id.as_deref())?;
+        calls::attach_in(context, &id, &request.partial.text)?;
         Ok(AttemptResponse { attempt: found(context, &id)? })
     })
 }

@@ -70,6 +70,7 @@ pub fn schema() -> String {
         call::AnswerResponse,
         call::BeginRequest,
         call::BeginResponse,
+        call::AttachRequest,
         call::CancelRequest,
         canon::CanonRequest,
         canon::CanonResponse,

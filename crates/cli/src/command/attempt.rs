@@ -4,6 +4,7 @@ use clap::Subcommand;
 use contextree_app::command::attempt::{
     self, AttemptOutcome, AttemptResponse, EndRequest, StartRequest,
 };
+use contextree_app::command::call::{self, AttachRequest};
 use contextree_app::wire::AttemptStatus;
 
 use super::Call;
@@ -14,7 +15,7 @@ use crate::output::table::Table;
 use crate::output::text::{ago, one_line, word};
 use crate::source::{ChangeOptions, document};
 
-/// Record calls to a model: start, finish, fail, cancel, list
+/// Record calls to a model: start, finish, fail, cancel, attach, list
 ///
 /// Attempts are not part of the history and change no snapshot. Only the digest of what is sent is kept.
 #[derive(Debug, clap::Args)]
@@ -34,6 +35,7 @@ enum Action {
     Finish(Finish),
     Fail(Fail),
     Cancel(Cancel),
+    Attach(Attach),
     List(List),
 }
 
@@ -116,6 +118,27 @@ struct Cancel {
     change: ChangeOptions,
 }
 
+/// Keep what has arrived of an answer with a call that is running
+///
+/// It replaces what was kept before, stays there if the call is canceled or fails, and is never part of a request.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  ctx attempt attach stream.txt
+  ctx attempt attach stream.txt --attempt attempt:3.1")]
+struct Attach {
+    /// What has arrived so far, as text or as the body of a stream; `-` is standard input
+    #[arg(value_name = "FILE", default_value = "-", hide_default_value = true)]
+    partial: String,
+
+    /// The attempt [default: the one that is running]
+    #[arg(long, value_name = "ID")]
+    attempt: Option<String>,
+
+    #[command(flatten)]
+    change: ChangeOptions,
+}
+
 /// List the attempts, oldest first
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -138,6 +161,14 @@ pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
         }
         Action::Cancel(cancel) => {
             end(cancel.id.as_ref(), AttemptOutcome::Canceled, cancel.change, call)?
+        }
+        Action::Attach(attach) => {
+            let request = AttachRequest {
+                id: attach.attempt.clone(),
+                partial: document(&attach.partial)?,
+                change: attach.change.to_change(),
+            };
+            call.read(|workspace, control| call::attach(workspace, &request, control))?
         }
     };
     match call.output.format() {

@@ -54,9 +54,10 @@ pub(crate) struct RequestArgs {
 Examples:
   ctx answer response.json
   curl $API --data-binary @request.json | ctx answer
+  curl --no-buffer $API --data-binary @request.json | ctx answer       a request with \"stream\": true
   ctx answer response.json --json | jq .tool_calls")]
 pub(crate) struct AnswerArgs {
-    /// The response as the provider returned it; `-` is standard input
+    /// The response as the provider returned it, a document or a stream of events; `-` is standard input
     #[arg(default_value = "-", hide_default_value = true)]
     response: String,
 
@@ -76,7 +77,7 @@ pub(crate) struct AnswerArgs {
 Examples:
   ctx cancel
   ctx cancel --error '529 overloaded'
-  ctx cancel --partial stream.txt        keep what arrived of the answer with the attempt")]
+  ctx cancel --partial stream.txt        keep the text that arrived with the attempt")]
 pub(crate) struct CancelArgs {
     /// The attempt [default: the one that is running]
     attempt: Option<String>,
@@ -85,7 +86,7 @@ pub(crate) struct CancelArgs {
     #[arg(long, value_name = "TEXT")]
     error: Option<String>,
 
-    /// What arrived of the answer, from a file or `-`; it is kept with the attempt
+    /// What arrived of the answer, from a file or `-`: text, or the body of a stream; its text is kept with the attempt
     #[arg(long, value_name = "FILE")]
     partial: Option<String>,
 
@@ -145,6 +146,9 @@ pub(crate) fn run_answer(args: &AnswerArgs, call: &mut Call<'_>) -> Result<Exit,
         change: args.change.to_change(),
     };
     let done = call.read(|workspace, control| call::answer(workspace, &request, control))?;
+    for part in &done.skipped {
+        call.output.warning(&format!("unknown part of the stream, left out of the answer: {part}"));
+    }
     if call.output.format() == Format::Human {
         let text = draw(&done);
         call.output.text(&text);

@@ -6,7 +6,7 @@ use contextree_provider::parts::names;
 use contextree_provider::read::{
     Kind, Usage, kind_of_node, provider_of_answer, read_usage, text_of_node,
 };
-use contextree_provider::{Provider, read_answer};
+use contextree_provider::{Provider, StreamCollector, is_event_stream, read_answer};
 use contextree_store::Session;
 use contextree_tree::NewNode;
 
@@ -26,6 +26,8 @@ pub struct Answered {
     pub tool_calls: Vec<ToolCall>,
     /// What the provider reported: usage, model, stop reason.
     pub outcome: CallOutcome,
+    /// Parts of a stream that are unknown and therefore missing in the answer.
+    pub skipped: Vec<String>,
 }
 
 /// A tool that the model wants to be called.
@@ -57,15 +59,15 @@ impl ToolCall {
 /// Completes a call by the id of its attempt, in one durable step: the snapshot that was sent becomes part of the history, the usage is
 /// recorded, and the answer, with thinking and tool calls, is the first content of the next request.
 ///
-/// `response` is the document as the API returned it, or the assistant's message alone.
+/// `response` is the document as the API returned it, the assistant's message alone, or the body of a stream: server-sent events. A
+/// program that reads a stream itself collects it with [`StreamCollector`], and passes the document on.
 ///
 /// # Errors
 ///
-/// If the document is not an answer of the provider that was asked, or is the answer to an earlier call (`E_ANSWER_…`), if the call is
-/// not running, or if the store cannot be written. The context is unchanged.
+/// If the document is not an answer of the provider that was asked, is half a stream, or is the answer to an earlier call
+/// (`E_ANSWER_…`), if the call is not running, or if the store cannot be written. The context is unchanged.
 pub fn complete(session: &mut Session, attempt: &str, response: &[u8]) -> Result<Answered> {
-    let document = read_document(response)?;
-    session.update(|context| complete_with(context, attempt, &document))
+    session.update(|context| complete_in(context, attempt, response))
 }
 
 /// Like [`complete`], but for a context in memory, as programs have it that store contexts themselves.
@@ -73,23 +75,54 @@ pub fn complete(session: &mut Session, attempt: &str, response: &[u8]) -> Result
 /// # Errors
 ///
 /// See [`complete`].
-pub fn complete_in(context: &mut Context, attempt: &str, response: &[u8]) -> Result<Answered> {
-    complete_with(context, attempt, &read_document(response)?)
+pub fn complete_in(context: &mut Context, id: &str, response: &[u8]) -> Result<Answered> {
+    let provider = provider_of(context, id)?;
+    if is_event_stream(response) {
+        let mut collector = StreamCollector::new(provider);
+        collector.feed(response)?;
+        return complete_collected(context, id, collector);
+    }
+    let document = parse(response).map_err(|error| {
+        Error::new(Code::AnswerInvalid, format!("the response is not JSON: {error}"))
+            .with_hint("pass the body of the response as the provider returned it")
+            .with_source(error)
+    })?;
+    complete_with_document(context, id, document)
 }
 
-fn complete_with(context: &mut Context, id: &str, document: &Value) -> Result<Answered> {
-    let found = context.attempts().iter().rev().find(|attempt| attempt.attempt_id == id);
-    let provider = match found.and_then(|attempt| attempt.request.as_ref()) {
-        Some(request) => Request::from_text(&request.options)?.provider,
-        // The engine says what is wrong with the attempt.
-        None => Provider::OpenAiChat,
-    };
-    check_provider(provider, document)?;
-    let outcome = outcome_of(read_usage(provider, document));
+/// Like [`complete_in`], but with a stream that was collected already.
+///
+/// # Errors
+///
+/// See [`complete`].
+pub fn complete_collected(
+    context: &mut Context,
+    id: &str,
+    collector: StreamCollector,
+) -> Result<Answered> {
+    let skipped = collector.skipped().to_vec();
+    let answered = complete_with_document(context, id, collector.finish()?)?;
+    Ok(Answered { skipped, ..answered })
+}
+
+/// Like [`complete_in`], but with a document that was parsed already.
+///
+/// # Errors
+///
+/// See [`complete`].
+pub fn complete_with_document(
+    context: &mut Context,
+    id: &str,
+    document: Value,
+) -> Result<Answered> {
+    let provider = provider_of(context, id)?;
+    check_error(&document)?;
+    check_provider(provider, &document)?;
+    let outcome = outcome_of(read_usage(provider, &document));
     if let Some(id) = &outcome.response.response_id {
         check_new(context.attempts(), id)?;
     }
-    let answer = read_answer(provider, document.clone()).map_err(|shape| {
+    let answer = read_answer(provider, document).map_err(|shape| {
         Error::new(Code::AnswerInvalid, format!("not an answer of {provider}: {shape}"))
             .with_source(shape)
     })?;
@@ -103,31 +136,48 @@ fn complete_with(context: &mut Context, id: &str, document: &Value) -> Result<An
     let cores = context.working().region(contextree_tree::Region::Head).children();
     let nodes = cores.flat_map(|core| core.children()).take(count);
     let nodes = nodes.map(|node| node.id().to_owned()).collect();
-    Ok(Answered { report, nodes, tool_calls, outcome })
+    Ok(Answered { report, nodes, tool_calls, outcome, skipped: Vec::new() })
 }
 
-fn read_document(response: &[u8]) -> Result<Value> {
-    let trimmed = response.trim_ascii_start();
-    if trimmed.starts_with(b"data:") || trimmed.starts_with(b"event:") {
-        let message = "the response is a stream of events, not one document";
-        return Err(Error::new(Code::AnswerInvalid, message)
-            .with_hint("collect the stream into the final message first"));
+/// Keeps what has arrived of an answer with the attempt of a running call, in place of what was kept before: of the body of a stream
+/// its text, of anything else the bytes as text.
+///
+/// # Errors
+///
+/// If the call is not running, or the text is longer than 1 MiB.
+pub fn attach_in(context: &mut Context, id: &str, body: &[u8]) -> Result<()> {
+    let text = if is_event_stream(body) {
+        let mut collector = StreamCollector::new(provider_of(context, id)?);
+        // An error ends the stream; what arrived before it is kept.
+        let _ = collector.feed(body);
+        collector.text().to_owned()
+    } else {
+        String::from_utf8_lossy(body).into_owned()
+    };
+    context.attach_partial(id, text)?;
+    Ok(())
+}
+
+/// Returns the provider that was asked.
+fn provider_of(context: &Context, id: &str) -> Result<Provider> {
+    let found = context.attempts().iter().rev().find(|attempt| attempt.attempt_id == id);
+    match found.and_then(|attempt| attempt.request.as_ref()) {
+        Some(request) => Ok(Request::from_text(&request.options)?.provider),
+        // The engine says what is wrong with the attempt.
+        None => Ok(Provider::OpenAiChat),
     }
-    let document = parse(response).map_err(|error| {
-        Error::new(Code::AnswerInvalid, format!("the response is not JSON: {error}"))
-            .with_hint("pass the body of the response as the provider returned it")
-            .with_source(error)
-    })?;
-    let error = document.get("error").filter(|error| !error.is_null());
-    if let Some(error) = error {
-        let message = error.get("message").and_then(Value::as_str).unwrap_or("no message");
-        return Err(Error::new(
-            Code::AnswerError,
-            format!("the provider returned an error: {message}"),
-        )
-        .with_hint("fail or cancel the call, then begin again"));
+}
+
+fn check_error(document: &Value) -> Result<()> {
+    match document.get("error").filter(|error| !error.is_null()) {
+        None => Ok(()),
+        Some(error) => {
+            let message = error.get("message").and_then(Value::as_str).unwrap_or("no message");
+            let message = format!("the provider returned an error: {message}");
+            Err(Error::new(Code::AnswerError, message)
+                .with_hint("fail or cancel the call, then begin again"))
+        }
     }
-    Ok(document)
 }
 
 fn check_provider(provider: Provider, document: &Value) -> Result<()> {

@@ -2,10 +2,10 @@
 
 use contextree_canon::Hash;
 use contextree_engine::{Attempt, CommitReport, Snapshot, SnapshotAddress};
-use contextree_provider::{Finding, Loss, Provider, Severity};
+use contextree_provider::{Finding, Loss, Provider, Severity, StreamCollector};
 use contextree_store::{Reader, RunningCall, Session};
 
-use super::answer::{Answered, complete};
+use super::answer::{Answered, complete, complete_collected};
 use super::request::Request;
 use crate::error::{Code, Error, Result};
 
@@ -60,6 +60,26 @@ impl Call {
     /// See [`complete`].
     pub fn complete(&self, session: &mut Session, response: &[u8]) -> Result<Answered> {
         complete(session, &self.attempt, response)
+    }
+
+    /// Returns a collector for the events of a streamed answer. Feed it as they arrive, [attach](Call::attach) its text now and then,
+    /// and complete the call with the document that it gives.
+    #[must_use]
+    pub fn collector(&self) -> StreamCollector {
+        StreamCollector::new(self.provider)
+    }
+
+    /// Completes the call with a streamed answer; see [`Call::collector`].
+    ///
+    /// # Errors
+    ///
+    /// Like [`Call::complete`], and `E_ANSWER_INCOMPLETE` if the stream ended early.
+    pub fn complete_stream(
+        &self,
+        session: &mut Session,
+        collector: &StreamCollector,
+    ) -> Result<Answered> {
+        session.update(|context| complete_collected(context, &self.attempt, collector.clone()))
     }
 
     /// Cancels the call. Nothing is sealed: the working state can be edited again, and keeps what was added meanwhile.

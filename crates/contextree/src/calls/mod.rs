@@ -32,6 +32,10 @@ mod answer;
 mod call;
 mod request;
 
-pub use answer::{Answered, ToolCall, complete, complete_in};
+pub use answer::{
+    Answered, ToolCall, attach_in, complete, complete_collected, complete_in,
+    complete_with_document,
+};
 pub use call::{Call, Sent, sent};
+pub use contextree_provider::{StreamCollector, StreamError};
 pub use request::Request;

@@ -115,7 +115,9 @@ codes! {
     Ambiguous "E_AMBIGUOUS" Usage;
     /// The document is an error that the provider returned, not an answer.
     AnswerError "E_ANSWER_ERROR" Usage;
-    /// The document is not an answer: not JSON, half a stream, or of an unknown shape.
+    /// The stream of an answer ended before the answer was complete.
+    AnswerIncomplete "E_ANSWER_INCOMPLETE" Usage;
+    /// The document is not an answer: not JSON, or of an unknown shape.
     AnswerInvalid "E_ANSWER_INVALID" Usage;
     /// The answer comes from another provider than the one that was asked.
     AnswerProvider "E_ANSWER_PROVIDER" Usage;

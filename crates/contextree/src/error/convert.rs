@@ -260,6 +260,25 @@ impl From<contextree_provider::read::Shape> for Error {
     }
 }
 
+#[cfg(feature = "providers")]
+impl From<contextree_provider::StreamError> for Error {
+    fn from(error: contextree_provider::StreamError) -> Self {
+        use contextree_provider::StreamError;
+
+        let hint = match &error {
+            StreamError::Incomplete { .. } => Some(
+                "cancel or fail the call, keep what arrived as its partial answer, and begin again",
+            ),
+            StreamError::Provider { .. } => Some("fail or cancel the call, then begin again"),
+            StreamError::NotJson { .. } | StreamError::Shape { .. } => {
+                Some("pass the body of the response as the provider returned it")
+            }
+            _ => None,
+        };
+        Error::typed(error.code(), error).hinted(hint)
+    }
+}
+
 #[cfg(feature = "import")]
 impl From<contextree_import::ImportError> for Error {
     fn from(error: contextree_import::ImportError) -> Self {

@@ -12,6 +12,7 @@ mod linting;
 mod losses;
 mod round_trip;
 mod session;
+mod streams;
 mod support;
 
 /// Every file of this directory must be a module, or its tests would silently not run.
