@@ -87,7 +87,9 @@ impl Cause {
             Cause::Cascaded | Cause::Removed | Cause::Gone => {
                 "remove several nodes at once, when the cache has expired anyway"
             }
-            Cause::Moved => "leave nodes that were sent where they are",
+            Cause::Moved => {
+                "leave content where it was first sent; if it must come last in every request, add it anew each time with ttl 1, after everything that stays"
+            }
             Cause::Rewritten => {
                 "write a node the same way each time: keep breakpoints out of its content, and do not merge it with later nodes"
             }

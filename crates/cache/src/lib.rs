@@ -1,5 +1,5 @@
 //! Reports how much of a request a provider can read from its prompt cache, what broke the prefix,
-//! and where to set breakpoints.
+//! what was billed instead, and where to set breakpoints.
 //!
 //! A provider reuses the beginning of a request that it has seen before, byte for byte. So a report
 //! compares two rendered requests: the length of their common prefix, the first node after it, and
@@ -10,7 +10,7 @@
 //!                                          ├─compare→ Report: prefix, break, cause
 //! Rendered (bytes, spans) ─measure→ Prompt ┘
 //! Prompt ─Outlook→ what will change ─breakpoints(rules)→ where to set them
-//! one snapshot after another ─Follower→ what is in the cache, and the share of input that is read from it
+//! one Call after another ─Follower→ what is in the cache, what each call reads from it, and why not more
 //! ```
 //!
 //! The input is what [`contextree_provider::render`] returns, or any bytes with the spans of their
@@ -27,23 +27,31 @@
 
 mod assert;
 mod breakpoints;
+mod call;
 mod cause;
 mod entries;
 mod follow;
+mod history;
+mod last;
 mod memo;
+mod miss;
 mod outlook;
 mod prompt;
 mod reason;
 mod rendered;
 mod report;
 mod rules;
+mod said;
 mod settings;
 
 pub use assert::{PrefixBroken, assert_stable_prefix, check_stable_prefix};
 pub use breakpoints::{Breakpoint, Purpose, breakpoints};
+pub use call::{Billed, Call, Diagnosis};
 pub use cause::{Cause, Evidence};
 pub use contextree_provider::Span;
-pub use follow::{Follower, History, Step};
+pub use follow::Follower;
+pub use history::{Agreement, Growth, History, Inferred, Step};
+pub use miss::{Miss, MissReason, Place, ReasonTotal};
 pub use outlook::Outlook;
 pub use prompt::Prompt;
 pub use reason::Reason;

@@ -1,12 +1,15 @@
-//! Caches the token counts of pieces of requests: most pieces of a request also occur in the
-//! previous one, perhaps at another offset.
+//! Caches the token counts of spans: most spans of a request also occur in the previous one, perhaps
+//! at another offset.
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hasher as _};
 
-use contextree_tokens::{Tokenizer, count_json};
+use contextree_provider::List;
+use contextree_tokens::Tokenizer;
 
-/// Counts each piece once.
+use crate::said::count_span;
+
+/// Counts each span once.
 #[derive(Debug)]
 pub(crate) struct Memo {
     tokenizer: Tokenizer,
@@ -18,14 +21,10 @@ impl Memo {
         Memo { tokenizer, counts: BTreeMap::new() }
     }
 
-    pub(crate) fn tokenizer(&self) -> Tokenizer {
-        self.tokenizer
-    }
-
-    pub(crate) fn count(&mut self, piece: &[u8]) -> u64 {
+    pub(crate) fn count(&mut self, span: &[u8], list: List) -> u64 {
         let tokenizer = self.tokenizer;
-        let count = || count_json(piece, tokenizer).tokens;
-        *self.counts.entry(hash(0, piece)).or_insert_with(count)
+        let count = || count_span(span, list, tokenizer);
+        *self.counts.entry(hash(list as u64, span)).or_insert_with(count)
     }
 }
 

@@ -2,20 +2,20 @@
 
 use std::borrow::Cow;
 
-use contextree_tokens::{Tokenizer, count_json};
+use contextree_tokens::Tokenizer;
 
 use crate::memo::Memo;
 use crate::rendered::{Rendered, common_prefix};
 
 /// The tokens of a request, up to the end of each span.
 ///
-/// Counts the text of its strings without escapes, the brackets, quotes and names around them, and
-/// images as images. Providers do not publish how they translate the JSON, so the count is never
-/// exact. What follows the last span is not counted.
+/// Counts the spans: their texts without escapes, images as images, and for each span what the
+/// provider adds around such a part. Providers do not publish how they translate the JSON, so the
+/// count is never exact. Ids, signatures, and what is outside of spans are not counted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Prompt<'a> {
     rendered: Rendered<'a>,
-    /// Up to the beginning of the first span, then up to the end of each span.
+    /// Up to the first span, which is 0, then up to the end of each span.
     until: Cow<'a, [u64]>,
 }
 
@@ -30,28 +30,20 @@ impl<'a> Prompt<'a> {
     #[must_use]
     pub fn measure_after(rendered: Rendered<'a>, tokenizer: Tokenizer, last: &Prompt<'_>) -> Self {
         let common = common_prefix(rendered.bytes(), last.rendered.bytes());
-        let same = same_spans(&rendered, &last.rendered, common);
-        let known = last.known(&rendered, common, same);
+        let same = same_spans(&rendered, &last.rendered, common, 0);
+        let known = last.until[..=same].to_vec();
         Self::measure_from(rendered, known, &mut Memo::new(tokenizer))
     }
 
-    /// Returns the counts that another request shares, if it has `common` bytes and `same` spans in
-    /// common with this one.
-    pub(crate) fn known(&self, other: &Rendered<'_>, common: usize, same: usize) -> Vec<u64> {
-        let head = other.head_end();
-        let begins_alike = head == self.rendered.head_end() && head <= common;
-        if begins_alike { self.until[..=same].to_vec() } else { Vec::new() }
-    }
-
     /// Counts a request whose first counts are known.
-    pub(crate) fn measure_from(rendered: Rendered<'a>, known: Vec<u64>, memo: &mut Memo) -> Self {
+    fn measure_from(rendered: Rendered<'a>, known: Vec<u64>, memo: &mut Memo) -> Self {
         let mut until = known;
         if until.is_empty() {
-            until.push(memo.count(&rendered.bytes()[..rendered.head_end()]));
+            until.push(0);
         }
-        for index in until.len() - 1..rendered.spans().len() {
+        for span in &rendered.spans()[until.len() - 1..] {
             let before = until.last().copied().unwrap_or_default();
-            until.push(before + memo.count(rendered.piece(index)));
+            until.push(before + memo.count(rendered.bytes_of(span), span.slot.list));
         }
         Prompt { rendered, until: Cow::Owned(until) }
     }
@@ -59,10 +51,6 @@ impl<'a> Prompt<'a> {
     /// Combines a request with its known counts.
     pub(crate) fn counted(rendered: Rendered<'a>, until: &'a [u64]) -> Self {
         Prompt { rendered, until: Cow::Borrowed(until) }
-    }
-
-    pub(crate) fn into_counts(self) -> Vec<u64> {
-        self.until.into_owned()
     }
 
     /// Returns the request.
@@ -92,24 +80,25 @@ impl<'a> Prompt<'a> {
         self.tokens_until(self.rendered.span_from(offset))
     }
 
-    /// Returns the tokens of a span, or of what precedes the first span, up to an offset inside it.
-    pub(crate) fn tokens_within(&self, offset: usize, tokenizer: Tokenizer) -> u64 {
+    /// Returns the tokens of a span up to an offset inside it, in proportion to its bytes.
+    pub(crate) fn tokens_within(&self, offset: usize) -> u64 {
         let index = self.rendered.span_from(offset);
-        let start = match index.checked_sub(1).and_then(|before| self.rendered.spans().get(before))
-        {
-            Some(before) => before.end,
-            None if offset < self.rendered.head_end() => 0,
-            None => self.rendered.head_end(),
-        };
-        let end = offset.min(self.rendered.last_end());
-        let piece = self.rendered.bytes().get(start..end).unwrap_or_default();
-        count_json(piece, tokenizer).tokens
+        let Some(span) = self.rendered.spans().get(index) else { return 0 };
+        let (inside, all) = (offset.saturating_sub(span.start), span.end - span.start);
+        let tokens = self.tokens_until(index + 1) - self.tokens_until(index);
+        (tokens * inside as u64).checked_div(all as u64).unwrap_or(0)
     }
 }
 
 /// Returns the number of leading spans that two requests share, given the number of bytes they
-/// share.
-pub(crate) fn same_spans(left: &Rendered<'_>, right: &Rendered<'_>, common: usize) -> usize {
-    let both = left.spans().iter().zip(right.spans());
-    both.take_while(|(left, right)| left.end <= common && left == right).count()
+/// share, and the number of bytes whose spans are known to be the same.
+pub(crate) fn same_spans(
+    left: &Rendered<'_>,
+    right: &Rendered<'_>,
+    common: usize,
+    known: usize,
+) -> usize {
+    let first = left.span_from(known).min(right.span_from(known));
+    let both = left.spans()[first..].iter().zip(&right.spans()[first..]);
+    first + both.take_while(|(left, right)| left.end <= common && left == right).count()
 }

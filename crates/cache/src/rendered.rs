@@ -144,12 +144,20 @@ impl<'a> Rendered<'a> {
 
 /// Returns the number of leading bytes that two requests share.
 pub(crate) fn common_prefix(left: &[u8], right: &[u8]) -> usize {
+    common_prefix_from(left, right, 0)
+}
+
+/// Returns the number of leading bytes that two requests share, if it is known that they share
+/// `known` bytes.
+pub(crate) fn common_prefix_from(left: &[u8], right: &[u8], known: usize) -> usize {
     // Compares whole pages first, which is as fast as reading them.
     const PAGE: usize = 4096;
+    let known = known.min(left.len()).min(right.len());
+    let (left, right) = (&left[known..], &right[known..]);
     let same = left.chunks(PAGE).zip(right.chunks(PAGE)).take_while(|(left, right)| left == right);
     let at = (same.count() * PAGE).min(left.len()).min(right.len());
     let rest = left[at..].iter().zip(&right[at..]).take_while(|(left, right)| left == right);
-    at + rest.count()
+    known + at + rest.count()
 }
 
 /// An invalid span.
@@ -186,7 +194,7 @@ impl std::error::Error for SpanError {}
 
 #[cfg(test)]
 mod tests {
-    use super::common_prefix;
+    use super::{common_prefix, common_prefix_from};
 
     #[test]
     fn a_common_prefix_ends_where_the_first_byte_differs() {
@@ -197,6 +205,7 @@ mod tests {
             assert_eq!(common_prefix(&long, &other), at);
             assert_eq!(common_prefix(&long[..at], &long), at);
             assert_eq!(common_prefix(&long, &long[..at]), at);
+            assert_eq!(common_prefix_from(&long, &other, at.min(4097)), at);
         }
         assert_eq!(common_prefix(&long, &long), long.len());
     }

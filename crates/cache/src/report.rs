@@ -1,13 +1,12 @@
 //! Compares two requests.
 
 use contextree_provider::{List, Span};
-use contextree_tokens::Tokenizer;
 use contextree_tree::Region;
 
 use crate::cause::{Cause, Evidence};
 use crate::prompt::Prompt;
 use crate::reason::Reason;
-use crate::rendered::common_prefix;
+use crate::rendered::{Rendered, common_prefix};
 use crate::rules::CacheRules;
 use crate::settings::{Changed, Reach, Settings};
 
@@ -60,63 +59,65 @@ pub struct Break {
     pub tokens_lost: u64,
 }
 
-/// Compares a request with the previous one. Counts both with `tokenizer`.
+/// Compares a request with the previous one. Both must be measured with the same tokenizer.
 #[must_use]
 pub fn compare(
     before: &Prompt<'_>,
     after: &Prompt<'_>,
     evidence: &Evidence<'_>,
     rules: &CacheRules,
-    tokenizer: Tokenizer,
 ) -> Report {
     let common = common_prefix(before.rendered().bytes(), after.rendered().bytes());
     let settings = |prompt: &Prompt<'_>| Settings::of(prompt.rendered(), Some(rules.name));
-    let changed = settings(after).changed_since(&settings(before));
-    compare_at(before, after, evidence, &Known { common, changed, rules, tokenizer })
+    let difference = Difference {
+        common,
+        changed: settings(after).changed_since(&settings(before)),
+        broken: break_of(before.rendered(), after.rendered(), evidence, common),
+    };
+    difference.report(after, before.tokens(), rules)
 }
 
-/// What is already known about two requests.
-pub(crate) struct Known<'a> {
+/// How two requests differ.
+pub(crate) struct Difference {
     /// The number of bytes that they share.
     pub(crate) common: usize,
     /// The setting that changed.
     pub(crate) changed: Option<Changed>,
-    pub(crate) rules: &'a CacheRules,
-    pub(crate) tokenizer: Tokenizer,
+    /// The first difference in content.
+    pub(crate) broken: Option<Break>,
 }
 
-pub(crate) fn compare_at(
-    before: &Prompt<'_>,
-    after: &Prompt<'_>,
-    evidence: &Evidence<'_>,
-    known: &Known<'_>,
-) -> Report {
-    let common = known.common;
-    let mut prefix = after.tokens_before(common);
-    if known.rules.compares_tokens() {
-        prefix += after.tokens_within(common, known.tokenizer);
-    }
-    let broken = break_of(before, after, evidence, common);
-    let broken = match &known.changed {
-        // If such a setting changed, nothing can be read, whatever else differs.
-        Some(changed) if changed.reach == Reach::All => {
-            prefix = 0;
-            Some(of_setting(changed, common))
+impl Difference {
+    /// Measures the difference, in tokens of the newer request. `before` is the number of tokens of
+    /// the older one.
+    pub(crate) fn report(self, after: &Prompt<'_>, before: u64, rules: &CacheRules) -> Report {
+        let Difference { common, changed, broken } = self;
+        let mut prefix = after.tokens_before(common);
+        if rules.compares_tokens() {
+            prefix += after.tokens_within(common);
         }
-        Some(changed) => {
-            let spans = after.rendered().spans();
-            let messages = spans.partition_point(|span| span.slot.list != List::Messages);
-            prefix = prefix.min(after.tokens_until(messages));
-            let earlier = |broken: &Break| matches!(broken.reason, Reason::Tools | Reason::System);
-            broken.filter(earlier).or_else(|| Some(of_setting(changed, common)))
+        let broken = match &changed {
+            // If such a setting changed, nothing can be read, whatever else differs.
+            Some(changed) if changed.reach == Reach::All => {
+                prefix = 0;
+                Some(of_setting(changed, common))
+            }
+            Some(changed) => {
+                let spans = after.rendered().spans();
+                let messages = spans.partition_point(|span| span.slot.list != List::Messages);
+                prefix = prefix.min(after.tokens_until(messages));
+                let earlier =
+                    |broken: &Break| matches!(broken.reason, Reason::Tools | Reason::System);
+                broken.filter(earlier).or_else(|| Some(of_setting(changed, common)))
+            }
+            None => broken,
+        };
+        let tokens_lost = before.saturating_sub(prefix);
+        Report {
+            bytes: Extent { total: after.rendered().bytes().len() as u64, prefix: common as u64 },
+            tokens: Extent { total: after.tokens(), prefix: prefix.min(after.tokens()) },
+            broken: broken.map(|broken| Break { tokens_lost, ..broken }),
         }
-        None => broken,
-    };
-    let tokens_lost = before.tokens().saturating_sub(prefix);
-    Report {
-        bytes: Extent { total: after.rendered().bytes().len() as u64, prefix: common as u64 },
-        tokens: Extent { total: after.tokens(), prefix: prefix.min(after.tokens()) },
-        broken: broken.map(|broken| Break { tokens_lost, ..broken }),
     }
 }
 
@@ -131,15 +132,18 @@ fn of_setting(changed: &Changed, common: usize) -> Break {
     }
 }
 
+/// The least number of bytes of content that is recognized at another position. Shorter content
+/// occurs more than once.
+const LEAST_MOVED: usize = 64;
+
 /// Returns the first difference between two conversations; `None` if the newer one extends the
 /// older one.
-fn break_of(
-    before: &Prompt<'_>,
-    after: &Prompt<'_>,
+pub(crate) fn break_of(
+    old: &Rendered<'_>,
+    new: &Rendered<'_>,
     evidence: &Evidence<'_>,
     common: usize,
 ) -> Option<Break> {
-    let (old, new) = (before.rendered(), after.rendered());
     let (old_index, new_index) = (old.span_from(common), new.span_from(common));
     let grew = old_index == old.spans().len() && !old.spans().is_empty();
     if grew || old.bytes() == new.bytes() {
@@ -147,11 +151,20 @@ fn break_of(
     }
     let (was, is) = (old.spans().get(old_index), new.spans().get(new_index));
     let node = |span: Option<&Span>| span.map(|span| span.node.to_string());
+    // The same content further on, in another node: it was removed and added again.
+    let moved = was.filter(|was| {
+        let (bytes, later) = (old.bytes_of(was), new.spans().get(new_index..).unwrap_or_default());
+        let is_copy = |span: &Span| span.node != was.node && new.bytes_of(span) == bytes;
+        bytes.len() >= LEAST_MOVED
+            && evidence.newer.get(&was.node).is_none()
+            && later.iter().any(is_copy)
+    });
     // The same node with the same bytes: the difference is before it.
     let envelope = node(was) == node(is)
         && was.map(|span| old.bytes_of(span)) == is.map(|span| new.bytes_of(span));
     let (node, cause) = match envelope {
         true => (None, Cause::Envelope),
+        false if moved.is_some() => (node(moved), Cause::Moved),
         false => {
             let sent =
                 |id: &str| old.spans().iter().chain(new.spans()).any(|span| &*span.node == id);

@@ -1,6 +1,6 @@
 //! The caching rules of providers, as data. `docs/tokens.md` has sources and dates.
 
-use contextree_tokens::bare_model;
+use contextree_tokens::{bare_model, model_version};
 
 /// The rules of a provider's prompt cache for a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,11 +18,27 @@ pub struct CacheRules {
     pub lookback: Option<usize>,
     /// Whether the provider sets one of the breakpoints automatically, at the end.
     pub own_tail: bool,
+    /// How long an entry stays in the cache after its last use, in seconds; `None` if unknown.
+    pub lifetime_s: Option<u64>,
+    /// How long an entry stays if the longer lifetime was asked for.
+    pub long_lifetime_s: Option<u64>,
+    /// Whether the provider drops the reasoning of earlier turns when the user says something new,
+    /// which breaks the prefix there.
+    pub drops_reasoning: bool,
 }
 
 impl CacheRules {
     const fn new(name: &'static str, breakpoints: usize, min_tokens: u64) -> Self {
-        CacheRules { name, breakpoints, min_tokens, lookback: None, own_tail: false }
+        CacheRules {
+            name,
+            breakpoints,
+            min_tokens,
+            lookback: None,
+            own_tail: false,
+            lifetime_s: None,
+            long_lifetime_s: None,
+            drops_reasoning: false,
+        }
     }
 
     /// Returns whether the provider compares requests token by token, not only at breakpoints.
@@ -31,8 +47,9 @@ impl CacheRules {
         self.breakpoints == 0
     }
 
-    /// Returns the rules of Anthropic: up to 4 breakpoints, each with a lookback of 20 blocks. The
-    /// minimum depends on the model.
+    /// Returns the rules of Anthropic: up to 4 breakpoints, each with a lookback of 20 blocks, for
+    /// five minutes or one hour. The minimum depends on the model. Opus keeps the reasoning of
+    /// earlier turns from 4.5 on, the others from 4.6 on.
     #[must_use]
     pub fn anthropic(model: &str) -> Self {
         let model = bare_model(model);
@@ -44,22 +61,37 @@ impl CacheRules {
         } else {
             1024
         };
-        CacheRules { lookback: Some(20), ..Self::new("anthropic", 4, min_tokens) }
+        let keeps_from = if has(&["opus"]) { (4, 5) } else { (4, 6) };
+        CacheRules {
+            lookback: Some(20),
+            lifetime_s: Some(5 * 60),
+            long_lifetime_s: Some(60 * 60),
+            drops_reasoning: model_version(model).is_some_and(|version| version < keeps_from),
+            ..Self::new("anthropic", 4, min_tokens)
+        }
     }
 
-    /// Returns the rules of OpenAI: automatic from 1,024 tokens on; from GPT-5.6 on, up to 4
-    /// breakpoints, one of them automatic at the end.
+    /// Returns the rules of OpenAI: automatic from 1,024 tokens on, for ten minutes, or with GPT-5.5
+    /// for an hour; the reasoning of earlier turns is dropped. From GPT-5.6 on, up to 4 breakpoints,
+    /// one of them automatic at the end, for half an hour; reasoning is kept.
     #[must_use]
     pub fn openai(model: &str) -> Self {
         let model = bare_model(model);
-        let version = model.strip_prefix("gpt-").and_then(|rest| {
-            let number = rest.split('-').next()?;
-            let (major, minor) = number.split_once('.').unwrap_or((number, "0"));
-            Some((major.parse::<u32>().ok()?, minor.parse::<u32>().ok()?))
-        });
+        let version = model_version(model).filter(|_| model.starts_with("gpt-"));
         let explicit = version.is_some_and(|version| version >= (5, 6));
         let rules = Self::new("openai", if explicit { 4 } else { 0 }, 1024);
-        CacheRules { own_tail: explicit, ..rules }
+        let (minutes, long) = match version {
+            Some(version) if version >= (5, 6) => (30, Some(12 * 60 * 60)),
+            Some((5, 5)) => (60, None),
+            _ => (10, None),
+        };
+        CacheRules {
+            own_tail: explicit,
+            lifetime_s: Some(minutes * 60),
+            long_lifetime_s: long,
+            drops_reasoning: !explicit,
+            ..rules
+        }
     }
 
     /// Returns the rules of Gemini: automatic but not guaranteed, from 1,024 tokens on for Flash
@@ -110,5 +142,22 @@ mod tests {
         check("gemini-3-flash", ("gemini", 0, 1024));
         check("gemini-2.5-pro", ("gemini", 0, 4096));
         assert_eq!(CacheRules::for_model("llama-4"), None);
+    }
+
+    #[test]
+    fn lifetimes_and_dropped_reasoning_depend_on_the_model() {
+        let check = |model: &str, lifetime, drops| {
+            let rules = CacheRules::for_model(model).expect(model);
+            assert_eq!((rules.lifetime_s, rules.drops_reasoning), (lifetime, drops), "{model}");
+        };
+        check("claude-sonnet-4-5-20250929", Some(300), true);
+        check("claude-opus-4-1", Some(300), true);
+        check("claude-opus-4-5-20251101", Some(300), false);
+        check("claude-sonnet-4-6", Some(300), false);
+        check("claude-fable-5", Some(300), false);
+        check("gpt-5.4", Some(600), true);
+        check("gpt-5.5-codex", Some(3600), true);
+        check("gpt-5.6-sol", Some(1800), false);
+        check("gemini-3-pro", None, false);
     }
 }

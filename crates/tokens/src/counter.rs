@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use contextree_canon::{Hash, content_hash};
-use contextree_tree::{Content, NodeRef};
+use contextree_tree::{Class, Content, NodeRef};
 
 use crate::media;
+use crate::part::Part;
 use crate::spoken::{Measured, count_json, decoded};
 use crate::tokenizer::Tokenizer;
 
@@ -20,7 +21,18 @@ const KEPT: usize = 100_000;
 #[derive(Debug)]
 pub struct TokenCounter {
     tokenizer: Tokenizer,
+    scope: Scope,
     kept: Mutex<Generations>,
+}
+
+/// What is counted of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Scope {
+    /// Its content.
+    Content,
+    /// What it takes in a request: its content, the name of a called tool, and
+    /// [`Tokenizer::overhead`].
+    Request,
 }
 
 /// Counts in two generations: when the younger is full, it replaces the older.
@@ -32,17 +44,31 @@ struct Generations {
 }
 
 impl TokenCounter {
-    /// Creates a counter.
+    /// Creates a counter of contents.
     #[must_use]
     pub fn new(tokenizer: Tokenizer) -> Self {
         Self::with_capacity(tokenizer, KEPT)
+    }
+
+    /// Creates a counter of what blocks take in a request: their content, the name of a called tool,
+    /// and what the provider adds around them ([`Tokenizer::overhead`]). An estimate, with any
+    /// tokenizer.
+    #[must_use]
+    pub fn of_requests(tokenizer: Tokenizer) -> Self {
+        TokenCounter { scope: Scope::Request, ..Self::new(tokenizer) }
+    }
+
+    /// Returns whether counts include what a request adds around a block.
+    #[must_use]
+    pub fn counts_requests(&self) -> bool {
+        self.scope == Scope::Request
     }
 
     /// Creates a counter that caches at most `counts` counts.
     #[must_use]
     pub fn with_capacity(tokenizer: Tokenizer, counts: usize) -> Self {
         let kept = Generations { limit: counts / 2, young: BTreeMap::new(), old: BTreeMap::new() };
-        TokenCounter { tokenizer, kept: Mutex::new(kept) }
+        TokenCounter { tokenizer, scope: Scope::Content, kept: Mutex::new(kept) }
     }
 
     /// Returns the tokenizer.
@@ -63,13 +89,28 @@ impl TokenCounter {
         self.measure_node(node).tokens
     }
 
-    /// Returns the number of tokens of a node's content, and how many of them are estimates for
-    /// images and other data.
+    /// Returns the number of tokens of a node, and how many of them are estimates for images and
+    /// other data.
     ///
     /// Text is counted as it is, and JSON as [`count_json`] does. The header `encoding` marks text
     /// that encodes other data.
     #[must_use]
     pub fn measure_node(&self, node: NodeRef<'_>) -> Measured {
+        let part = match self.scope {
+            Scope::Request if node.class() == Class::Block => Part::of_node(node),
+            _ => return self.measure_content(node),
+        };
+        if part == Part::Unsent {
+            return Measured::default();
+        }
+        let name = node.attribute("data_name").filter(|_| part == Part::Call);
+        let name = name.and_then(|name| name.as_str()).unwrap_or_default();
+        let mut measured = self.measure_content(node);
+        measured.tokens += self.tokenizer.overhead(part) + self.tokenizer.count(name);
+        measured
+    }
+
+    fn measure_content(&self, node: NodeRef<'_>) -> Measured {
         if *node.content() == Content::Absent {
             return Measured::default();
         }

@@ -13,15 +13,15 @@ pub struct Estimate {
     base: Encoding,
     /// In per cent.
     factor: u64,
-    /// In per cent, either way, for ordinary prose and code.
+    /// In per cent, either way: what nine of ten real sessions stay within.
     error: u64,
 }
 
 impl Estimate {
     /// Claude models from Opus 4.7 on.
-    pub const CLAUDE_5: Estimate = Estimate::new("anthropic", 153, 25);
+    pub const CLAUDE_5: Estimate = Estimate::new("anthropic", 161, 15);
     /// Claude models before Opus 4.7.
-    pub const CLAUDE_3: Estimate = Estimate::new("anthropic-before-4.7", 118, 20);
+    pub const CLAUDE_3: Estimate = Estimate::new("anthropic-before-4.7", 117, 15);
     /// Gemini models.
     pub const GEMINI: Estimate = Estimate::new("google", 110, 25);
     /// Unknown models.
@@ -41,7 +41,8 @@ impl Estimate {
         self.name
     }
 
-    /// Returns the maximum error in per cent, either way. Only unusual texts exceed it.
+    /// Returns the error in per cent, either way, that the estimate of a session rarely exceeds.
+    /// Short or unusual texts may be further off.
     #[must_use]
     pub fn error_percent(self) -> u64 {
         self.error

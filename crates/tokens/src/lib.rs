@@ -3,6 +3,7 @@
 //! ```text
 //! name ─Tokenizer::named→ Tokenizer ─count→ tokens of a text
 //! Tokenizer ─TokenCounter→ tokens of a block, kept per content hash
+//! TokenCounter::of_requests → the same, with what a request adds around a block
 //! TokenCounter ─Tally→ tokens of one snapshot after another, by region, turn, role, kind, key, tag
 //! ```
 //!
@@ -28,6 +29,7 @@ mod encoding;
 mod estimate;
 mod media;
 mod models;
+mod part;
 mod split;
 mod spoken;
 mod tally;
@@ -37,7 +39,8 @@ pub use breakdown::{Breakdown, By, Count, Group, breakdown};
 pub use counter::{TokenCounter, counted_text};
 pub use encoding::Encoding;
 pub use estimate::Estimate;
-pub use models::bare_model;
-pub use spoken::{Measured, count_json};
+pub use models::{bare_model, model_version};
+pub use part::Part;
+pub use spoken::{Measured, count_json, count_text};
 pub use tally::{Moment, Tally, over_time};
 pub use tokenizer::{Tokenizer, UnknownTokenizer};

@@ -77,11 +77,9 @@ pub(crate) fn estimate(model: &str) -> Option<Estimate> {
     let begins = |names: &[&str]| names.iter().any(|name| model.starts_with(name));
     let model_of = bare_model(model);
     if begins(&["anthropic"]) || model_of.contains("claude") {
-        return Some(if is_older_claude(model_of) {
-            Estimate::CLAUDE_3
-        } else {
-            Estimate::CLAUDE_5
-        });
+        // Opus 4.7 introduced a tokenizer that yields about a third more tokens.
+        let is_older = model_version(model_of).is_some_and(|version| version < (4, 7));
+        return Some(if is_older { Estimate::CLAUDE_3 } else { Estimate::CLAUDE_5 });
     }
     if begins(&["google"]) || model_of.starts_with("gemini") {
         return Some(Estimate::GEMINI);
@@ -89,22 +87,56 @@ pub(crate) fn estimate(model: &str) -> Option<Estimate> {
     (model == "other").then_some(Estimate::OTHER)
 }
 
-/// Returns whether a Claude model is older than Opus 4.7, whose tokenizer yields about a third more
-/// tokens.
-fn is_older_claude(model: &str) -> bool {
-    let is_version = |part: &&str| part.len() < 3 && part.bytes().all(|byte| byte.is_ascii_digit());
-    let mut numbers = model.split(['-', '.', '@', ':']).filter(is_version).map(str::parse::<u32>);
-    match (numbers.next(), numbers.next()) {
-        (Some(Ok(major)), _) if major < 4 => true,
-        (Some(Ok(4)), Some(Ok(minor))) => minor < 7,
-        (Some(Ok(4)), _) => true,
-        _ => false,
+/// Names to suggest for an unknown one, newest first.
+const SUGGESTED: [&str; 16] = [
+    "gpt-5.6",
+    "gpt-5.5",
+    "gpt-5",
+    "gpt-4.1",
+    "gpt-4o",
+    "gpt-4",
+    "gpt-3.5-turbo",
+    "gpt-oss-120b",
+    "o4-mini",
+    "o3",
+    "o1",
+    "codex-mini",
+    "claude-opus-5",
+    "claude-sonnet-4-5",
+    "gemini-3-pro",
+    "gemini-2.5-flash",
+];
+
+/// Returns up to three suggestions that share the longest beginning with a name: at least two
+/// characters, and at least a third of the name.
+pub(crate) fn nearest(name: &str) -> Vec<&'static str> {
+    let name = bare_model(name).to_ascii_lowercase();
+    let shared = |known: &str| {
+        known.bytes().zip(name.bytes()).take_while(|(known, name)| known == name).count()
+    };
+    let longest = SUGGESTED.iter().map(|known| shared(known)).max().unwrap_or(0);
+    if longest < 2 || longest * 3 < name.len() {
+        return Vec::new();
     }
+    SUGGESTED.into_iter().filter(|known| shared(known) == longest).take(3).collect()
+}
+
+/// Returns the version in the name of a model, if there is one: `(4, 5)` for `claude-sonnet-4-5-20250929`,
+/// `(5, 6)` for `gpt-5.6-sol`, `(4, 0)` for `claude-opus-4-20250514`.
+#[must_use]
+pub fn model_version(model: &str) -> Option<(u32, u32)> {
+    let is_number = |part: &&str| {
+        (1..3).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    let mut parts = bare_model(model).split(['-', '.', '@', ':']).skip_while(|it| !is_number(it));
+    let major = parts.next()?.parse().ok()?;
+    let minor = parts.next().filter(is_number).and_then(|minor| minor.parse().ok());
+    Some((major, minor.unwrap_or(0)))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{bare_model, encoding, estimate};
+    use super::{bare_model, encoding, estimate, nearest};
     use crate::{Encoding, Estimate};
 
     #[test]
@@ -122,6 +154,17 @@ mod tests {
         check("claude-sonnet-5", None);
         check("o1000", None);
         check("", None);
+    }
+
+    #[test]
+    fn unknown_names_have_the_nearest_known_ones() {
+        let check = |name: &str, expected: &[&str]| assert_eq!(nearest(name), expected, "{name}");
+        check("gpt-99", &["gpt-5.6", "gpt-5.5", "gpt-5"]);
+        check("openai/gpt-4x", &["gpt-4.1", "gpt-4o", "gpt-4"]);
+        check("GPT_5", &["gpt-5.6", "gpt-5.5", "gpt-5"]);
+        check("o5", &[]);
+        check("mistral-large", &[]);
+        check("", &[]);
     }
 
     /// All names in `tiktoken/model.py` of PyPI `tiktoken` 0.14.0, and its prefixes with a suffix.

@@ -1,4 +1,5 @@
-//! Counts JSON as a model reads it: strings without escapes, and data as the image it encodes.
+//! Counts JSON as a model reads it: strings without escapes, data as the image it encodes, and
+//! signatures, which no model reads, as nothing.
 
 use crate::media;
 use crate::tokenizer::Tokenizer;
@@ -31,9 +32,14 @@ impl std::ops::AddAssign for Measured {
     }
 }
 
+/// The fields whose text is encrypted or signed for the provider. It is billed as the reasoning it
+/// stands for, if at all, and its length says little about that.
+const OPAQUE: [&[u8]; 4] =
+    [b"signature", b"thoughtSignature", b"thought_signature", b"encrypted_content"];
+
 /// Counts JSON, or a piece of it that begins and ends outside of a string: the text of its strings,
 /// and the brackets, quotes and commas between them. `\u0431` counts as the letter that it encodes,
-/// and a Base64 image counts as an image.
+/// a Base64 image counts as an image, and the text of a signature is not counted.
 #[must_use]
 pub fn count_json(json: &[u8], tokenizer: Tokenizer) -> Measured {
     let mut measured = Measured::default();
@@ -43,27 +49,46 @@ pub fn count_json(json: &[u8], tokenizer: Tokenizer) -> Measured {
     measured
 }
 
-/// Returns JSON with its strings decoded. Strings that are data are removed and passed to `data`.
+/// Counts a text, or the image or other data that it encodes in Base64.
+#[must_use]
+pub fn count_text(text: &str, tokenizer: Tokenizer) -> Measured {
+    match media::data_of(text) {
+        Some(data) => Measured::of_media(media::tokens(tokenizer, data, false)),
+        None => Measured::of_text(text, tokenizer),
+    }
+}
+
+/// Returns JSON with its strings decoded. Signatures are removed; strings that are data are removed
+/// and passed to `data`.
 pub(crate) fn decoded(json: &[u8], mut data: impl FnMut(&str)) -> String {
     let mut text = Vec::with_capacity(json.len());
-    let mut at = 0;
+    let (mut at, mut is_opaque) = (0, false);
     while let Some(byte) = json.get(at) {
         text.push(*byte);
         at += 1;
         if *byte != b'"' {
+            // The value of a name is the next string, unless something else comes first.
+            is_opaque &= *byte == b':' || byte.is_ascii_whitespace();
             continue;
         }
         let end = string_end(json, at);
         let inside = &json[at..end];
         match str::from_utf8(inside).ok().and_then(media::data_of) {
+            _ if is_opaque => {}
             Some(found) => data(found),
             None => unescape(inside, &mut text),
         }
         // A piece may end inside a string.
         text.extend(json.get(end));
         at = end + 1;
+        is_opaque = OPAQUE.contains(&inside) && is_name(&json[at.min(json.len())..]);
     }
     String::from_utf8_lossy(&text).into_owned()
+}
+
+/// Returns whether the string before these bytes is the name of a field.
+fn is_name(rest: &[u8]) -> bool {
+    rest.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b':')
 }
 
 /// Returns the end of the string that began before an offset.
@@ -134,6 +159,14 @@ mod tests {
         check(r#"{"a":"\u0431\u0435","b":[1,true]}"#, r#"{"a":"бе","b":[1,true]}"#);
         check(r#""a \"word\" \\ \n\ud83d\ude00""#, "\"a \"word\" \\ \n😀\"");
         check(r#"],"x":"\ud83d!""#, "],\"x\":\"\u{fffd}!\"");
+        check(
+            r#"{"signature": "EqAb9xYz","x":"signature"}"#,
+            r#"{"signature": "","x":"signature"}"#,
+        );
+        check(
+            r#"["signature","a"],"signature":[1,"b"]"#,
+            r#"["signature","a"],"signature":[1,"b"]"#,
+        );
         check(r#"{"torn":"in the mid\u04"#, "{\"torn\":\"in the mid\u{fffd}04");
     }
 }

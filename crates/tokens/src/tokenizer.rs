@@ -6,6 +6,9 @@ use crate::encoding::Encoding;
 use crate::estimate::Estimate;
 use crate::models;
 
+/// The error of counts of requests with an exact tokenizer, in per cent.
+const REQUEST_ERROR: u64 = 10;
+
 /// A way to count tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Tokenizer {
@@ -68,13 +71,20 @@ impl Tokenizer {
         self.error_percent() == 0
     }
 
-    /// Returns the maximum error of counts in per cent, either way.
+    /// Returns the error of counts of text in per cent, either way.
     #[must_use]
     pub fn error_percent(self) -> u64 {
         match self {
             Tokenizer::Exact(_) => 0,
             Tokenizer::Estimate(estimate) => estimate.error_percent(),
         }
+    }
+
+    /// Returns the error of counts of requests in per cent, either way. No provider publishes how it
+    /// writes a request for the model, so these are never exact.
+    #[must_use]
+    pub fn request_error_percent(self) -> u64 {
+        self.error_percent().max(REQUEST_ERROR)
     }
 }
 
@@ -103,9 +113,23 @@ impl UnknownTokenizer {
         "E_UNKNOWN_TOKENIZER"
     }
 
-    /// Returns a hint that lists the known names.
+    /// Returns the known models with the most similar names, best first; empty if none is similar.
+    #[must_use]
+    pub fn nearest(&self) -> Vec<&'static str> {
+        models::nearest(&self.name)
+    }
+
+    /// Returns a hint: the nearest names, or the known ones.
     #[must_use]
     pub fn hint(&self) -> String {
+        let nearest = self.nearest();
+        if !nearest.is_empty() {
+            let names: Vec<String> = nearest.iter().map(|name| format!("`{name}`")).collect();
+            return format!(
+                "the nearest known names are {}; `other` estimates any model",
+                names.join(", ")
+            );
+        }
         let encodings: Vec<&str> = Encoding::ALL.into_iter().map(Encoding::name).collect();
         let estimates: Vec<&str> = Estimate::ALL.into_iter().map(Estimate::name).collect();
         format!(

@@ -19,9 +19,6 @@ use crate::wire::{AnyObject, Document, Word};
 use crate::workspace::{Address, Range, Reader};
 use crate::{Advice, Control, Error, Workspace};
 
-/// The parts of a request besides its texts are not published: no count of one is closer than this, in per cent.
-const CLOSEST: u64 = 10;
-
 /// Reports on the prompt cache.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -223,7 +220,7 @@ pub fn cache(
         model: terms.model,
         tokenizer: terms.tokenizer.name().to_owned(),
         exact: false,
-        error_percent: terms.tokenizer.error_percent().max(CLOSEST),
+        error_percent: terms.tokenizer.request_error_percent(),
         rules: terms.rules.name.to_owned(),
         min_tokens: terms.rules.min_tokens,
         breakpoints: marks.map(Breakpoint::from).collect(),

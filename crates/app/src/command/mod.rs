@@ -17,6 +17,7 @@ pub mod fork;
 pub mod gc;
 pub mod hash;
 pub mod import;
+mod known;
 pub mod lint;
 pub mod log;
 pub mod move_;

@@ -6,6 +6,8 @@ use contextree::tokens::{By, Count, Group, TokenCounter, Tokenizer, breakdown, o
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::cache::counted_by;
+use super::known::Known;
 use crate::wire::Word;
 use crate::workspace::Address;
 use crate::{Control, Error, Workspace};
@@ -16,21 +18,24 @@ use crate::{Control, Error, Workspace};
 pub struct TokensRequest {
     /// The state; the working state if it is absent.
     pub at: Option<Address>,
-    /// The model, encoding or estimate that counts.
-    pub model: String,
+    /// The model, encoding or estimate that counts; the model that the context was called with if it is absent, and `gpt-5` if there is none.
+    pub model: Option<String>,
     /// What to group by.
     pub by: Word<By>,
     /// Counts every snapshot, oldest first, instead of one state.
     pub over_time: bool,
+    /// Counts only the text of blocks, without what a request adds around them.
+    pub content: bool,
 }
 
 impl Default for TokensRequest {
     fn default() -> Self {
         TokensRequest {
             at: None,
-            model: "gpt-5".to_owned(),
+            model: None,
             by: Word(By::Region),
             over_time: false,
+            content: false,
         }
     }
 }
@@ -57,11 +62,13 @@ pub struct TokenCount {
     pub media: u64,
     /// The number of blocks.
     pub blocks: u64,
+    /// What is counted of a block: `request`, with what a request adds around it, or `content`.
+    pub of: String,
     /// What counted.
     pub tokenizer: String,
     /// True if the count is exact.
     pub exact: bool,
-    /// How far the counts of text may be off, in per cent.
+    /// How far the counts may be off, in per cent.
     pub error_percent: u64,
     /// What the groups are.
     pub by: Word<By>,
@@ -108,11 +115,22 @@ pub fn tokens(
     control: &Control<'_>,
 ) -> Result<TokensResponse, Error> {
     let _span = workspace.span("tokens");
-    let tokenizer = tokenizer(&request.model)?;
     let by = request.by.0;
     let mut reader = workspace.read()?;
-    let counter = Arc::new(TokenCounter::new(tokenizer));
-    let counted_by = tokenizer.to_string();
+    let state = reader.state(request.at.unwrap_or(Address::Working))?;
+    let tokenizer = match &request.model {
+        Some(name) => tokenizer(name)?,
+        None => match Known::find(&mut reader, state.tree(), state.cycle())? {
+            Some(known) => counted_by(known.provider, known.model.as_deref()),
+            None => Tokenizer::default(),
+        },
+    };
+    let counter = match request.content {
+        true => TokenCounter::new(tokenizer),
+        false => TokenCounter::of_requests(tokenizer),
+    };
+    let counter = Arc::new(counter);
+    let counted_by = name_of(&counter);
     if request.over_time {
         let snapshots = reader.newest_snapshots(usize::MAX)?;
         let trees = snapshots.iter().rev().map(contextree::Snapshot::tree);
@@ -120,15 +138,27 @@ pub fn tokens(
         for moment in over_time(trees, &counter, by) {
             control.check()?;
             let cycle = Some(moment.cycle);
-            counts.push(count(moment.total, &moment.groups, by, tokenizer, cycle));
+            counts.push(count(moment.total, &moment.groups, by, &counter, cycle));
         }
         return Ok(TokensResponse { counts, state: String::new(), counted_by });
     }
     control.check()?;
-    let state = reader.state(request.at.unwrap_or(Address::Working))?;
     let counted = breakdown(state.tree(), &counter);
-    let count = count(counted.total, counted.by(by), by, tokenizer, None);
+    let count = count(counted.total, counted.by(by), by, &counter, None);
     Ok(TokensResponse { counts: vec![count], state: state.label, counted_by })
+}
+
+/// Names what counts, for people, and how far it may be off.
+fn name_of(counter: &TokenCounter) -> String {
+    let tokenizer = counter.tokenizer();
+    match counter.counts_requests() {
+        true => format!(
+            "{} (estimate of a request, ±{} %)",
+            tokenizer.name(),
+            tokenizer.request_error_percent()
+        ),
+        false => tokenizer.to_string(),
+    }
 }
 
 /// Returns the tokenizer of a model, an encoding or an estimate.
@@ -141,16 +171,21 @@ fn count(
     total: Count,
     groups: &[Group],
     by: By,
-    tokenizer: Tokenizer,
+    counter: &TokenCounter,
     cycle: Option<u32>,
 ) -> TokenCount {
+    let (tokenizer, is_request) = (counter.tokenizer(), counter.counts_requests());
     TokenCount {
         tokens: total.tokens,
         media: total.media,
         blocks: total.blocks,
         tokenizer: tokenizer.name().to_owned(),
-        exact: tokenizer.is_exact() && total.media == 0,
-        error_percent: tokenizer.error_percent(),
+        of: if is_request { "request" } else { "content" }.to_owned(),
+        exact: tokenizer.is_exact() && total.media == 0 && !is_request,
+        error_percent: match is_request {
+            true => tokenizer.request_error_percent(),
+            false => tokenizer.error_percent(),
+        },
         by: Word(by),
         groups: groups.iter().map(TokenGroup::from).collect(),
         cycle,

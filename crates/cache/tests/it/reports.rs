@@ -19,7 +19,7 @@ fn last_two(context: &Context, report: Option<&CommitReport>) -> Report {
     let reports: Vec<&CommitReport> = report.into_iter().collect();
     let evidence = Evidence::new(older, newer).with_reports(&reports);
     let rules = CacheRules::anthropic("claude-sonnet-5");
-    let result = compare(&before, &after, &evidence, &rules, Tokenizer::default());
+    let result = compare(&before, &after, &evidence, &rules);
     let again = Prompt::measure_after(after.rendered().clone(), Tokenizer::default(), &before);
     assert_eq!(again, after, "counting only the difference gives the same result");
     result
@@ -105,12 +105,12 @@ fn changed_parameters_break_the_whole_prefix() {
             Prompt::measure(after.rendered(), tokenizer),
         );
         let evidence = Evidence::new(tree, tree);
-        let report = compare(&before, &after, &evidence, &rules, tokenizer);
+        let report = compare(&before, &after, &evidence, &rules);
         let broken = report.broken.expect("the prefix is broken");
         assert_eq!((broken.node, broken.reason.word()), (None, reason));
         assert_eq!(broken.cause, Cause::Setting { name: name.to_owned() });
         assert_eq!((report.tokens.prefix, broken.tokens_lost), (0, before.tokens()));
-        let same = compare(&before, &before, &evidence, &rules, tokenizer);
+        let same = compare(&before, &before, &evidence, &rules);
         assert_eq!((same.broken, same.tokens.per_mille()), (None, 1000));
     }
 }
@@ -156,7 +156,7 @@ fn breakpoints_stay_within_the_rules() {
 #[test]
 fn history_reports_the_share_read_from_the_cache() {
     let mut context = session(0);
-    for turn in 1..=60 {
+    for turn in 1..=120 {
         if turn == 30 {
             context.add(Place::system(), block("inserted")).unwrap();
         }
@@ -172,16 +172,16 @@ fn history_reports_the_share_read_from_the_cache() {
         before = Some(tree);
     }
     let history = follower.finish();
-    assert_eq!(history.steps.len(), 60);
+    assert_eq!(history.steps.len(), 120);
     assert_eq!(history.steps[0].cached, 0);
     assert!(history.steps[5].cached == 0, "too short to be cached");
-    let broken: Vec<usize> = (0..60)
+    let broken: Vec<usize> = (0..120)
         .filter(|step| {
             let report = history.steps[*step].report.as_ref();
             report.is_some_and(|report| report.broken.is_some())
         })
         .collect();
-    assert_eq!(broken, [29], "one step in sixty breaks the prefix");
+    assert_eq!(broken, [29], "one step breaks the prefix");
     assert_eq!(history.steps[29].cached, 0);
     let (cached, tokens) = (history.cached, history.tokens);
     assert_eq!(cached, history.steps.iter().map(|step| step.cached).sum::<u64>());

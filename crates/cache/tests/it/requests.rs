@@ -7,7 +7,7 @@ use contextree_cache::{
 use contextree_engine::{Context, NewNode, Place};
 use contextree_json::{Object, Value, parse};
 use contextree_provider::{Provider, RenderOptions, render};
-use contextree_tokens::{Tokenizer, count_json};
+use contextree_tokens::{Part, TokenCounter, Tokenizer};
 
 fn options(settings: &str) -> RenderOptions {
     let Value::Object(settings) = parse(settings.as_bytes()).unwrap() else { panic!("an object") };
@@ -40,7 +40,7 @@ fn newest(context: &Context, provider: Provider, settings: (&str, &str)) -> Repo
         _ => CacheRules::openai("gpt-5"),
     };
     let evidence = Evidence::new(older, newer);
-    compare(&measure(&before), &measure(&after), &evidence, &rules, tokenizer)
+    compare(&measure(&before), &measure(&after), &evidence, &rules)
 }
 
 #[test]
@@ -57,13 +57,33 @@ fn tokens_are_counted_without_escapes() {
 }
 
 #[test]
-fn bytes_between_spans_are_counted() {
+fn spans_are_counted_and_bytes_between_them_are_not() {
     let bytes = br#"{"a":["x"],"the words between":["y"]}"#;
-    let rendered = Rendered::new(bytes, [(6, 9, "x"), (31, 34, "y")]).unwrap();
+    let rendered = Rendered::new(bytes, [(6, 9, "x"), (32, 35, "y")]).unwrap();
     let tokenizer = Tokenizer::default();
-    let pieces: [&[u8]; 3] = [&bytes[..6], &bytes[6..9], &bytes[9..34]];
-    let expected: u64 = pieces.iter().map(|piece| count_json(piece, tokenizer).tokens).sum();
+    let expected = 2 * (1 + tokenizer.overhead(Part::Text));
     assert_eq!(Prompt::measure(rendered, tokenizer).tokens(), expected);
+}
+
+#[test]
+fn a_request_takes_the_sum_of_what_its_blocks_take() {
+    let mut context = session();
+    let call = NewNode::text(r#"{"city":"Oslo"}"#).role("assistant").kind("call");
+    let call = call.attribute("data_call_id", "c1").attribute("data_name", "weather");
+    context.add(Place::head(), call).unwrap();
+    let result = NewNode::text("rain").role("tool").kind("result");
+    context.add(Place::head(), result.attribute("data_call_id", "c1")).unwrap();
+    for provider in [Provider::Anthropic, Provider::OpenAiResponses] {
+        for model in ["gpt-5", "claude-opus-4-7"] {
+            let tokenizer = Tokenizer::named(model).unwrap();
+            let request = render(context.working(), provider, &options("{}")).unwrap();
+            let counter = TokenCounter::of_requests(tokenizer);
+            let blocks: u64 =
+                context.working().nodes().map(|(_, node)| counter.count_node(node)).sum();
+            let tokens = Prompt::measure(Rendered::from(&request), tokenizer).tokens();
+            assert_eq!(tokens, blocks, "{provider} {model}");
+        }
+    }
 }
 
 #[test]

@@ -17,22 +17,23 @@ use crate::output::text::one_line;
 
 /// Count tokens: by region, turn, role, kind, key or tag, and over time
 ///
-/// Counts of text are exact for models of OpenAI. Counts for other models and of images are estimates, and marked as such.
+/// Counts what blocks take in a request: their text, and what a provider adds around it. These are estimates for the model that the context was
+/// called with, or for `--model`. With `--content`, counts only the text; that is exact for models of OpenAI.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   ctx tokens                              the working state, by region
   ctx tokens @t0 --by turn --model claude-sonnet-5
-  ctx tokens --by role --json
+  ctx tokens --by role --content --json
   ctx tokens --over-time                  every snapshot")]
 pub(crate) struct Args {
     /// The state [default: the working state]
     #[arg(value_parser = parse_address)]
     at: Option<Address>,
 
-    /// The model, encoding or estimate that counts
-    #[arg(long, value_name = "NAME", default_value = "gpt-5")]
-    model: String,
+    /// The model, encoding or estimate that counts [default: the model that the context was called with, or gpt-5]
+    #[arg(long, value_name = "NAME")]
+    model: Option<String>,
 
     /// What to group by: region, turn, role, kind, key, tag
     #[arg(long, value_name = "WHAT", default_value = "region", value_parser = by)]
@@ -41,6 +42,10 @@ pub(crate) struct Args {
     /// One line per snapshot
     #[arg(long, conflicts_with = "at")]
     over_time: bool,
+
+    /// Count only the text of blocks, not what a request adds around them
+    #[arg(long)]
+    content: bool,
 }
 
 fn by(word: &str) -> Result<By, String> {
@@ -54,6 +59,7 @@ pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
         model: args.model.clone(),
         by: Word(args.by),
         over_time: args.over_time,
+        content: args.content,
     };
     let found = call.read(|workspace, control| tokens::tokens(workspace, &request, control))?;
     let format = call.output.format();

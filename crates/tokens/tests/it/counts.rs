@@ -14,9 +14,11 @@ fn tokenizer_name_is_an_encoding_a_model_or_an_estimate() {
     check("claude-3-opus-20240229", Tokenizer::Estimate(Estimate::CLAUDE_3));
     check("gemini-2.5-flash", Tokenizer::Estimate(Estimate::GEMINI));
     check("other", Tokenizer::Estimate(Estimate::OTHER));
-    let unknown = Tokenizer::named("gpt9").unwrap_err();
+    let unknown = Tokenizer::named("gpt-9").unwrap_err();
     assert_eq!(unknown.code(), "E_UNKNOWN_TOKENIZER");
-    assert!(unknown.hint().contains("o200k_base"), "the hint names an encoding");
+    assert!(unknown.hint().contains("`gpt-5`"), "the hint names the nearest models");
+    let unknown = Tokenizer::named("mistral-large").unwrap_err();
+    assert!(unknown.hint().contains("o200k_base"), "the hint names the encodings");
 }
 
 #[test]
@@ -25,8 +27,8 @@ fn estimate_is_displayed_as_one() {
     let exact = Tokenizer::default();
     assert_eq!((exact.count(text), exact.is_exact(), exact.error_percent()), (10, true, 0));
     let estimate = Tokenizer::Estimate(Estimate::CLAUDE_5);
-    assert_eq!((estimate.count(text), estimate.is_exact()), (16, false));
-    assert_eq!(estimate.to_string(), "anthropic (estimate, ±25 %)");
+    assert_eq!((estimate.count(text), estimate.is_exact()), (17, false));
+    assert_eq!(estimate.to_string(), "anthropic (estimate, ±15 %)");
     assert_eq!(estimate.count(""), 0);
 }
 
@@ -44,6 +46,28 @@ fn block_is_counted_by_its_text_or_canonical_json() {
     assert_eq!(count(&bare), 0);
     assert_eq!(counter.remembered(), 2);
     assert_eq!(count(&text), 2, "from the cache");
+}
+
+#[test]
+fn request_counts_include_what_surrounds_a_block_but_no_signature() {
+    let mut context = Context::new();
+    let mut add = |node: NewNode| context.add(Place::head(), node).unwrap();
+    let text = add(NewNode::text("hello world").role("user"));
+    let call = NewNode::text(r#"{"city":"Oslo"}"#).role("assistant").kind("call");
+    let call = add(call.attribute("data_call_id", "c1").attribute("data_name", "weather"));
+    let result = NewNode::text("rain").role("tool").kind("result");
+    let result = add(result.attribute("data_call_id", "c1"));
+    let hidden = NewNode::text("").role("assistant").kind("reasoning");
+    let hidden = add(hidden.attribute("data_signature", "EqAb9xYz".repeat(500).as_str()));
+    let foreign = add(NewNode::text("an entry of a log").kind("foreign"));
+    let check = |model: &str, expected: [u64; 5]| {
+        let counter = TokenCounter::of_requests(Tokenizer::named(model).unwrap());
+        assert!(counter.counts_requests());
+        let count = |id: &String| counter.count_node(context.working().get(id).unwrap());
+        assert_eq!([&text, &call, &result, &hidden, &foreign].map(count), expected, "{model}");
+    };
+    check("gpt-5", [2 + 7, 6 + 1 + 12, 1 + 12, 0, 0]);
+    check("claude-opus-4-5", [3 + 5, 8 + 2 + 60, 2 + 18, 0, 0]);
 }
 
 fn contextree_json_value(text: &str) -> contextree_json::Value {
