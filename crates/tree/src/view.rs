@@ -150,6 +150,18 @@ impl<'a> TreeRef<'a> {
         self.base.space.common_rows(self.base.rows, &other.base.space, other.base.rows)
     }
 
+    /// Returns how many children at the beginning of a region are the same in both trees, with everything below them. The cost follows
+    /// what differs.
+    #[must_use]
+    pub fn common_children(self, other: TreeRef<'_>, region: Region) -> usize {
+        let (here, there) = (&self.base.regions, &other.base.regions);
+        let region = region.index();
+        match self.base.space.same_names(&other.base.space) {
+            true => here[region].common(&there[region], self.common_versions(other)),
+            false => 0,
+        }
+    }
+
     /// Returns the child list of a row. The root's children are the regions, not a list.
     pub(crate) fn children_of(self, number: u32, row: &'a Row) -> &'a Children {
         match REGIONS.iter().position(|fixed| *fixed == number) {

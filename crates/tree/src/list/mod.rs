@@ -8,6 +8,7 @@
 //! latter two, but its shape, and with it the digest, would depend on the order of edits.)
 
 mod beside;
+mod common;
 mod edit;
 mod iter;
 mod node;

@@ -181,6 +181,9 @@ fn batches_of_edits_match_a_vector() {
             children.edit_all(&edits, &Plain);
             check(&children, &vector);
             check(&before, &kept);
+            let common = kept.iter().zip(&vector).take_while(|(old, new)| old == new).count();
+            assert_eq!(before.common(&children, u32::MAX), common);
+            assert_eq!(children.common(&before, u32::MAX), common);
         }
     }
 }
