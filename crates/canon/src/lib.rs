@@ -18,6 +18,7 @@ mod hash;
 pub mod history;
 mod import;
 mod limits;
+mod prefix;
 mod prepared;
 pub mod record;
 mod reference;
@@ -32,6 +33,7 @@ pub use hash::{
 };
 pub use import::{Imported, Profile, import, import_working};
 pub use limits::Limits;
+pub use prefix::PrefixHasher;
 pub use prepared::PreparedNode;
 pub use reference::{order_siblings, reference_bytes_of_document};
 pub use write::{SPEC_VERSION, export, export_to, reference_bytes};
