@@ -1,5 +1,5 @@
 //! Imports arbitrary bytes as a log of any format: it never panics; what is imported renders for
-//! every provider, with the same bytes incrementally and in full; and unless it was the provider's
+//! every provider, with the same bytes and findings incrementally and in full; and unless it was the provider's
 //! own request, the provider accepts it.
 #![no_main]
 
@@ -24,6 +24,7 @@ fuzz_target!(|data: &[u8]| {
                 assert!(value.as_object().is_some());
                 // Imported tools and settings may be invalid; only the conversation is ours.
                 let mut findings = lint(&rendered);
+                assert_eq!(renderer.lint(), findings, "incremental and full linting agree");
                 findings.retain(|finding| {
                     let slot = finding.slot.is_some_and(|slot| slot.list == List::Messages);
                     // If results may follow at any distance, an id that is used twice can refer to

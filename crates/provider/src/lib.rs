@@ -24,6 +24,7 @@
 
 mod anthropic;
 mod gemini;
+mod id_set;
 mod lint;
 mod media;
 mod messages;

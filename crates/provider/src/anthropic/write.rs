@@ -63,7 +63,7 @@ impl Wire for Anthropic {
         preamble::tools(out, &preamble.tools);
         preamble::system(out, &preamble.system);
         out.key("messages");
-        out.raw("[");
+        out.begin_list();
     }
 
     fn message(

@@ -44,8 +44,7 @@ impl Wire for Gemini {
         write_tools(out, &preamble.tools);
         system(out, &preamble.system);
         out.key("contents");
-        out.list_start = out.place();
-        out.raw("[");
+        out.begin_list();
     }
 
     fn message(

@@ -2,6 +2,7 @@
 
 use contextree_json::Value;
 
+use super::pass::Facts;
 use super::report::{Report, list, text, tool_at};
 use crate::render::wire::{fits_call_id, fits_name};
 use crate::{Provider, Slot};
@@ -49,21 +50,25 @@ pub(super) fn tools(report: &mut Report, request: &Value) {
     }
 }
 
+/// Returns the name of a tool definition, or of the tool that a choice names.
+fn named(tool: &Value, is_chat: bool) -> Option<String> {
+    let kind = text(tool, "type").filter(|kind| matches!(*kind, "function" | "custom"))?;
+    let holder = if is_chat { tool.get(kind)? } else { tool };
+    text(holder, "name").map(str::to_owned)
+}
+
+/// Returns the names of tools that an item of the conversation defines.
+pub(super) fn additional_tools(item: &Value) -> impl Iterator<Item = String> {
+    list(item, "tools").iter().filter_map(|tool| named(tool, false))
+}
+
 /// Lints `tool_choice`: a named tool must be defined.
-pub(super) fn choice(report: &mut Report, request: &Value) {
+pub(super) fn choice(report: &mut Report, request: &Value, facts: &Facts) {
     let Some(choice) = request.get("tool_choice").filter(|it| !it.is_null()) else { return };
     let is_chat = report.provider == Provider::OpenAiChat;
-    let named = |tool: &'_ Value| -> Option<String> {
-        let kind = text(tool, "type").filter(|kind| matches!(*kind, "function" | "custom"))?;
-        let holder = if is_chat { tool.get(kind)? } else { tool };
-        text(holder, "name").map(str::to_owned)
-    };
+    let named = |tool: &Value| named(tool, is_chat);
     let mut defined: Vec<String> = list(request, "tools").iter().filter_map(named).collect();
-    for item in list(request, report.provider.messages_field()) {
-        if text(item, "type") == Some("additional_tools") {
-            defined.extend(list(item, "tools").iter().filter_map(named));
-        }
-    }
+    defined.extend(facts.tools.iter().cloned());
     // A stored prompt or server-side state may define more tools.
     let elsewhere = ["prompt", "previous_response_id", "conversation"];
     if !is_chat && elsewhere.iter().any(|name| request.get(name).is_some_and(|it| !it.is_null())) {
@@ -83,7 +88,7 @@ pub(super) fn choice(report: &mut Report, request: &Value) {
 }
 
 /// Counts cache breakpoints and lints their values.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Breakpoints {
     count: usize,
 }

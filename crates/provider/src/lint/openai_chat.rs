@@ -4,24 +4,40 @@ use contextree_json::Value;
 
 use super::openai::{self, Breakpoints};
 use super::pairing::Pairing;
+use super::pass::{AnyPass, Facts, Pass, Resumable};
 use super::report::{Report, at, list, text, within};
 use crate::Slot;
 
-pub(super) fn lint(report: &mut Report, request: &Value, messages: &[Value]) {
+/// Lints everything but the conversation.
+pub(super) fn lint(report: &mut Report, request: &Value, facts: &Facts) {
     openai::tools(report, request);
-    openai::choice(report, request);
-    let mut pairing = Pairing::with_reuse(false);
-    let mut breakpoints = Breakpoints::default();
-    for (index, message) in messages.iter().enumerate() {
+    openai::choice(report, request, facts);
+}
+
+pub(super) fn passes(report: impl Fn() -> Report) -> Vec<Box<dyn AnyPass>> {
+    let pairing = Pairing::with_reuse(false);
+    let conversation = Conversation { pairing, breakpoints: Breakpoints::default() };
+    vec![Box::new(Resumable::new(conversation, report()))]
+}
+
+/// The state of a pass over the messages.
+#[derive(Clone)]
+struct Conversation {
+    pairing: Pairing,
+    breakpoints: Breakpoints,
+}
+
+impl Pass for Conversation {
+    fn message(&mut self, report: &mut Report, message: &Value, index: usize) {
         let role = text(message, "role").unwrap_or_default();
         if role == "tool" {
             let id = text(message, "tool_call_id").unwrap_or_default();
-            pairing.result(report, id, at(index));
+            self.pairing.result(report, id, at(index));
         } else {
-            pairing.close(report);
+            self.pairing.close(report);
         }
         match role {
-            "assistant" => assistant(report, message, index, &mut pairing),
+            "assistant" => assistant(report, message, index, &mut self.pairing),
             "system" | "developer" | "user" | "tool" => content(report, message, index, role),
             "function" => {
                 report.warning("deprecated", at(index), "the role `function` is deprecated");
@@ -31,11 +47,14 @@ pub(super) fn lint(report: &mut Report, request: &Value, messages: &[Value]) {
         name(report, message, index);
         for (inner, part) in list(message, "content").iter().enumerate() {
             let slot = within(index, "content", inner);
-            breakpoints.part(report, part, slot);
+            self.breakpoints.part(report, part, slot);
             data(report, part, slot);
         }
     }
-    pairing.close(report);
+
+    fn end(mut self, report: &mut Report, _request: &Value) {
+        self.pairing.close(report);
+    }
 }
 
 /// Lints the name of a participant: 1 to 64 characters, without whitespace or `<|\/>`.
@@ -100,7 +119,7 @@ fn data(report: &mut Report, part: &Value, slot: Slot) {
     }
 }
 
-fn assistant<'a>(report: &mut Report, message: &'a Value, index: usize, pairing: &mut Pairing<'a>) {
+fn assistant(report: &mut Report, message: &Value, index: usize, pairing: &mut Pairing) {
     let calls = list(message, "tool_calls");
     for (inner, call) in calls.iter().enumerate() {
         let slot = within(index, "tool_calls", inner);

@@ -1,13 +1,13 @@
 //! Lints Responses: every call has a later output, and every reasoning item is followed by its
 //! result.
 
-use std::collections::BTreeSet;
-
 use contextree_json::Value;
 
+use super::finding::Severity;
 use super::openai::{self, Breakpoints};
 use super::pairing::Pairing;
-use super::report::{Report, at, list, text, within};
+use super::pass::{AnyPass, Facts, Pass, Resumable};
+use super::report::{Place, Report, at, list, text, within};
 use crate::Slot;
 
 /// Item types other than messages, function calls and their outputs.
@@ -40,19 +40,30 @@ const KNOWN: [&str; 25] = [
 ];
 
 /// The state of a pass over the items.
-struct Linter<'a> {
-    pairing: Pairing<'a>,
+#[derive(Clone)]
+struct Items {
+    pairing: Pairing,
     breakpoints: Breakpoints,
-    /// Ids of items and of approval requests.
-    ids: BTreeSet<&'a str>,
-    approvals: BTreeSet<&'a str>,
+    /// Items whose rule depends on what follows them.
+    held: Vec<Held>,
+    tools: Vec<String>,
 }
 
-pub(super) fn lint(report: &mut Report, request: &Value, items: &[Value]) {
+/// An item whose rule depends on what follows it.
+#[derive(Clone)]
+struct Held {
+    place: Place,
+    index: usize,
+    /// A reasoning item must be followed by what the model made of it; otherwise, a
+    /// `compaction_trigger` by nothing.
+    is_reasoning: bool,
+}
+
+/// Lints everything but the conversation.
+pub(super) fn lint(report: &mut Report, request: &Value, facts: &Facts, items: usize) {
     openai::tools(report, request);
-    openai::choice(report, request);
+    openai::choice(report, request, facts);
     let has = |name: &str| request.get(name).is_some_and(|it| !it.is_null());
-    let remembers = has("previous_response_id") || has("conversation");
     if has("previous_response_id") && has("conversation") {
         let message = "`previous_response_id` and `conversation` exclude each other";
         report.whole("settings_conflict", message);
@@ -64,16 +75,25 @@ pub(super) fn lint(report: &mut Report, request: &Value, items: &[Value]) {
         report.whole("content_type", "`instructions` must be a string");
     }
     let is_text = request.get("input").is_some_and(|it| it.as_str().is_some());
-    if items.is_empty() && !is_text && !remembers && !has("prompt") {
+    if items == 0 && !is_text && !remembers(request) && !has("prompt") {
         report.whole("no_messages", "the request has no messages");
     }
-    let pairing = Pairing::with_reuse(remembers);
-    let (ids, approvals) = (BTreeSet::new(), BTreeSet::new());
-    let mut linter = Linter { pairing, breakpoints: Breakpoints::default(), ids, approvals };
-    for (index, item) in items.iter().enumerate() {
-        linter.item(report, items, item, index);
-    }
-    linter.pairing.close(report);
+}
+
+pub(super) fn passes(report: impl Fn() -> Report, request: &Value) -> Vec<Box<dyn AnyPass>> {
+    let items = Items {
+        pairing: Pairing::with_reuse(remembers(request)),
+        breakpoints: Breakpoints::default(),
+        held: Vec::new(),
+        tools: Vec::new(),
+    };
+    vec![Box::new(Resumable::new(items, report()))]
+}
+
+/// Returns whether the provider stores the beginning of the conversation.
+fn remembers(request: &Value) -> bool {
+    let has = |name: &str| request.get(name).is_some_and(|it| !it.is_null());
+    has("previous_response_id") || has("conversation")
 }
 
 /// Returns the type of an item; messages and references may omit it.
@@ -86,17 +106,18 @@ fn kind_of(item: &Value) -> &str {
     text(item, "type").unwrap_or(bare)
 }
 
-impl<'a> Linter<'a> {
-    fn item(&mut self, report: &mut Report, items: &'a [Value], item: &'a Value, index: usize) {
+impl Pass for Items {
+    fn message(&mut self, report: &mut Report, item: &Value, index: usize) {
         let slot = at(index);
         let kind = kind_of(item);
+        self.follow(report, Some(item));
         if kind == "item_reference" {
             // The referenced item may be a call.
             self.pairing.elsewhere = true;
             return;
         }
         if let Some(id) = text(item, "id")
-            && !self.ids.insert(id)
+            && !report.ids.insert(id)
         {
             report.error("duplicate_item_id", slot, format!("two items have the id `{id}`"));
         }
@@ -105,16 +126,62 @@ impl<'a> Linter<'a> {
             "function_call_output" | "custom_tool_call_output" => {
                 self.output(report, item, kind, index);
             }
-            "reasoning" => reasoning(report, items, item, index),
-            "message" => self.message(report, item, index),
-            "compaction_trigger" if index + 1 != items.len() => {
-                report.error("item_place", slot, "`compaction_trigger` must be the last item");
-            }
+            "reasoning" => self.reasoning(report, item, index),
+            "message" => self.said(report, item, index),
+            "compaction_trigger" => self.hold(report, index, false),
+            "additional_tools" => self.tools.extend(openai::additional_tools(item)),
             _ => self.other(report, item, kind, slot),
         }
     }
 
-    fn call(&mut self, report: &mut Report, item: &'a Value, kind: &str, slot: Slot) {
+    fn end(mut self, report: &mut Report, _request: &Value) {
+        self.follow(report, None);
+        self.pairing.close(report);
+    }
+
+    fn note(&self, facts: &mut Facts) {
+        facts.tools.extend(self.tools.iter().cloned());
+    }
+}
+
+impl Items {
+    fn hold(&mut self, report: &Report, index: usize, is_reasoning: bool) {
+        self.held.push(Held { place: report.place(), index, is_reasoning });
+    }
+
+    /// Lints the items that were held, now that it is known what follows them.
+    fn follow(&mut self, report: &mut Report, next: Option<&Value>) {
+        // More reasoning may follow, as long as something else follows in the end.
+        let is_reasoning = next.is_some_and(|next| text(next, "type") == Some("reasoning"));
+        let is_of_model = next.is_some_and(is_of_model);
+        for number in (0..self.held.len()).rev() {
+            let Held { place, index, is_reasoning: reasons } = self.held[number];
+            if reasons && is_reasoning {
+                continue;
+            }
+            self.held.remove(number);
+            let (code, message) = match reasons {
+                true if is_of_model => continue,
+                true => ("reasoning_alone", "nothing follows the reasoning item"),
+                false if next.is_none() => continue,
+                false => ("item_place", "`compaction_trigger` must be the last item"),
+            };
+            report.confirm(place, code, Severity::Error, at(index), message);
+        }
+    }
+
+    fn reasoning(&mut self, report: &mut Report, item: &Value, index: usize) {
+        self.hold(report, index, true);
+        if text(item, "id").is_none() {
+            let message = "the reasoning item has no id; the SDK types require one";
+            report.warning("reasoning_id", at(index), message);
+        }
+        if item.get("summary").and_then(Value::as_array).is_none() {
+            report.error("reasoning_summary", at(index), "`summary` must be a list");
+        }
+    }
+
+    fn call(&mut self, report: &mut Report, item: &Value, kind: &str, slot: Slot) {
         let is_function = kind == "function_call";
         let field = if is_function { "arguments" } else { "input" };
         if text(item, field).is_none() {
@@ -128,7 +195,7 @@ impl<'a> Linter<'a> {
         }
     }
 
-    fn output(&mut self, report: &mut Report, item: &'a Value, kind: &str, index: usize) {
+    fn output(&mut self, report: &mut Report, item: &Value, kind: &str, index: usize) {
         // Without an id, other fields identify what it answers.
         if let Some(id) = text(item, "call_id") {
             self.pairing.result_as(report, id, at(index), Some(kind));
@@ -147,7 +214,7 @@ impl<'a> Linter<'a> {
     }
 
     /// Lints provider-specific items: those that the client executes need an output.
-    fn other(&mut self, report: &mut Report, item: &'a Value, kind: &str, slot: Slot) {
+    fn other(&mut self, report: &mut Report, item: &Value, kind: &str, slot: Slot) {
         let id = text(item, "call_id");
         match (kind, id) {
             ("computer_call", Some(id)) => {
@@ -176,10 +243,14 @@ impl<'a> Linter<'a> {
             ("computer_call" | "apply_patch_call" | "shell_call", None) => {
                 report.error("call_id", slot, "the tool call has no id");
             }
-            ("mcp_approval_request", _) => self.approvals.extend(text(item, "id")),
+            ("mcp_approval_request", _) => {
+                if let Some(id) = text(item, "id") {
+                    report.approvals.insert(id);
+                }
+            }
             ("mcp_approval_response", _) => {
                 let asked = text(item, "approval_request_id").unwrap_or_default();
-                if !self.approvals.contains(asked) && !self.pairing.elsewhere {
+                if !report.approvals.contains(asked) && !self.pairing.elsewhere {
                     let message = format!("no open approval request `{asked}` for this response");
                     report.error("orphan_result", slot, message);
                 }
@@ -191,7 +262,7 @@ impl<'a> Linter<'a> {
         }
     }
 
-    fn message(&mut self, report: &mut Report, item: &'a Value, index: usize) {
+    fn said(&mut self, report: &mut Report, item: &Value, index: usize) {
         let role = text(item, "role").unwrap_or_default();
         if !matches!(role, "user" | "assistant" | "system" | "developer") {
             report.error("unknown_role", at(index), format!("unknown role `{role}`"));
@@ -250,21 +321,6 @@ impl<'a> Linter<'a> {
             let message = format!("an assistant message contains `output_text`, not `{kind}`");
             report.warning("content_type", slot, message);
         }
-    }
-}
-
-fn reasoning(report: &mut Report, items: &[Value], item: &Value, index: usize) {
-    let next = items[index + 1..].iter().find(|it| text(it, "type") != Some("reasoning"));
-    if !next.is_some_and(is_of_model) {
-        let message = "nothing follows the reasoning item";
-        report.error("reasoning_alone", at(index), message);
-    }
-    if text(item, "id").is_none() {
-        let message = "the reasoning item has no id; the SDK types require one";
-        report.warning("reasoning_id", at(index), message);
-    }
-    if item.get("summary").and_then(Value::as_array).is_none() {
-        report.error("reasoning_summary", at(index), "`summary` must be a list");
     }
 }
 

@@ -1,15 +1,12 @@
 //! Pairs tool calls with their results: every call has exactly one.
 
-use std::collections::BTreeSet;
-
 use super::report::Report;
 use crate::Slot;
 
 /// Tool calls without results so far.
-#[derive(Default)]
-pub(super) struct Pairing<'a> {
-    open: Vec<Call<'a>>,
-    seen: BTreeSet<&'a str>,
+#[derive(Clone, Default)]
+pub(super) struct Pairing {
+    open: Vec<Call>,
     /// Whether an id may be used again once its call has a result.
     reuse: bool,
     /// Whether the provider has calls that are not in the request.
@@ -17,9 +14,9 @@ pub(super) struct Pairing<'a> {
 }
 
 /// A tool call without a result so far.
-#[derive(Clone, Copy)]
-struct Call<'a> {
-    id: &'a str,
+#[derive(Clone)]
+struct Call {
+    id: Box<str>,
     slot: Slot,
     /// The required type of the result; `None` if any type will do.
     answer: Option<&'static str>,
@@ -27,13 +24,13 @@ struct Call<'a> {
     optional: bool,
 }
 
-impl<'a> Pairing<'a> {
+impl Pairing {
     /// Creates a pairing for a provider that accepts an id again once its call has a result.
     pub(super) fn with_reuse(elsewhere: bool) -> Self {
         Pairing { reuse: true, elsewhere, ..Pairing::default() }
     }
 
-    pub(super) fn call(&mut self, report: &mut Report, id: &'a str, slot: Slot) {
+    pub(super) fn call(&mut self, report: &mut Report, id: &str, slot: Slot) {
         self.call_for(report, id, slot, None, false);
     }
 
@@ -41,17 +38,17 @@ impl<'a> Pairing<'a> {
     pub(super) fn call_for(
         &mut self,
         report: &mut Report,
-        id: &'a str,
+        id: &str,
         slot: Slot,
         answer: Option<&'static str>,
         optional: bool,
     ) {
-        let first = self.seen.insert(id);
-        let waits = self.open.iter().any(|call| call.id == id);
-        if waits || (!first && !self.reuse) {
+        let is_new = self.reuse || report.ids.insert(id);
+        let waits = self.open.iter().any(|call| *call.id == *id);
+        if waits || !is_new {
             report.error("duplicate_call_id", slot, format!("duplicate tool call id `{id}`"));
         }
-        self.open.push(Call { id, slot, answer, optional });
+        self.open.push(Call { id: id.into(), slot, answer, optional });
     }
 
     pub(super) fn result(&mut self, report: &mut Report, id: &str, slot: Slot) {
@@ -66,7 +63,7 @@ impl<'a> Pairing<'a> {
         slot: Slot,
         kind: Option<&str>,
     ) {
-        let Some(index) = self.open.iter().position(|call| call.id == id) else {
+        let Some(index) = self.open.iter().position(|call| *call.id == *id) else {
             if !self.elsewhere {
                 let message = format!("no open tool call `{id}` for this result");
                 report.error("orphan_result", slot, message);

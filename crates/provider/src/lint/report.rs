@@ -3,13 +3,32 @@
 use contextree_json::Value;
 
 use super::finding::{Finding, Severity};
+use crate::id_set::IdSet;
 use crate::render::wire::fits_name;
 use crate::{List, Provider, Slot};
 
-/// The findings of one request.
+/// The findings of a pass over a request, and ids that it has seen.
 pub(super) struct Report {
     pub(super) provider: Provider,
-    pub(super) findings: Vec<Finding>,
+    /// What was found, each with its place in the result. It is twice the number of findings before
+    /// it, plus one unless it was confirmed later: that precedes what was found in between.
+    found: Vec<(usize, Finding)>,
+    /// Ids of calls or items.
+    pub(super) ids: IdSet,
+    /// Ids of approval requests.
+    pub(super) approvals: IdSet,
+}
+
+/// Where a finding belongs that is confirmed later, see [`Report::place`].
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place(usize);
+
+/// How far a [`Report`] has grown.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Length {
+    found: usize,
+    ids: usize,
+    approvals: usize,
 }
 
 /// Returns a slot in the list of tools.
@@ -29,12 +48,57 @@ pub(super) fn within(index: usize, list: &'static str, inner: usize) -> Slot {
 
 impl Report {
     pub(super) fn new(provider: Provider) -> Self {
-        Report { provider, findings: Vec::new() }
+        let (ids, approvals) = (IdSet::default(), IdSet::default());
+        Report { provider, found: Vec::new(), ids, approvals }
+    }
+
+    pub(super) fn length(&self) -> Length {
+        let (ids, approvals) = (self.ids.len(), self.approvals.len());
+        Length { found: self.found.len(), ids, approvals }
+    }
+
+    /// Drops everything beyond a length.
+    pub(super) fn truncate(&mut self, length: Length) {
+        self.found.truncate(length.found);
+        self.ids.truncate(length.ids);
+        self.approvals.truncate(length.approvals);
+    }
+
+    /// Returns a report with the same findings, to which what only the end of a request shows can be
+    /// added.
+    pub(super) fn to_ending(&self) -> Self {
+        Report { found: self.found.clone(), ..Report::new(self.provider) }
+    }
+
+    /// Returns the findings so far, in no particular order.
+    pub(super) fn findings_mut(&mut self) -> impl Iterator<Item = &mut Finding> {
+        self.found.iter_mut().map(|(_, finding)| finding)
+    }
+
+    pub(super) fn into_findings(mut self) -> Vec<Finding> {
+        self.found.sort_by_key(|(place, _)| *place);
+        self.found.into_iter().map(|(_, finding)| finding).collect()
+    }
+
+    /// Returns the place of what is suspected now, for [`Report::confirm`].
+    pub(super) fn place(&self) -> Place {
+        Place(self.found.len())
     }
 
     fn add(&mut self, code: &'static str, severity: Severity, slot: Option<Slot>, message: String) {
+        self.add_at(self.found.len() * 2 + 1, code, severity, slot, message);
+    }
+
+    fn add_at(
+        &mut self,
+        place: usize,
+        code: &'static str,
+        severity: Severity,
+        slot: Option<Slot>,
+        message: String,
+    ) {
         let path = slot.map_or_else(String::new, |slot| slot.path(self.provider));
-        self.findings.push(Finding { code, severity, message, node: None, path, slot });
+        self.found.push((place, Finding { code, severity, message, node: None, path, slot }));
     }
 
     pub(super) fn error(&mut self, code: &'static str, slot: Slot, message: impl Into<String>) {
@@ -43,6 +107,18 @@ impl Report {
 
     pub(super) fn warning(&mut self, code: &'static str, slot: Slot, message: impl Into<String>) {
         self.add(code, Severity::Warning, Some(slot), message.into());
+    }
+
+    /// Reports what was suspected before: the result has it at that place.
+    pub(super) fn confirm(
+        &mut self,
+        Place(place): Place,
+        code: &'static str,
+        severity: Severity,
+        slot: Slot,
+        message: &str,
+    ) {
+        self.add_at(place * 2, code, severity, Some(slot), message.to_owned());
     }
 
     /// Reports an error of the whole request.

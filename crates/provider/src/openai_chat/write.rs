@@ -41,7 +41,7 @@ impl Wire for Chat {
         write_model(out, settings);
         tools(out, &preamble.tools);
         out.key("messages");
-        out.raw("[");
+        out.begin_list();
         let mut rest = &preamble.system[..];
         while let Some(first) = rest.first() {
             let end = rest.windows(2).position(|pair| !self.joins(&pair[0], &pair[1], false));

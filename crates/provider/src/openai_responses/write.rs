@@ -68,7 +68,7 @@ impl Wire for Responses {
         tools(out, &preamble.tools);
         instructions(out, &preamble.system);
         out.key("input");
-        out.raw("[");
+        out.begin_list();
     }
 
     fn message(

@@ -2,7 +2,7 @@
 //!
 //! The renderer records the state before each turn (`Start`). For the next snapshot it
 //!
-//! 1. compares node versions to find the first turn that changed (`update`);
+//! 1. finds the first turn that changed (`update`);
 //! 2. truncates the output to the recorded state before that turn (`resume`), or starts over if
 //!    `^sys` changed (`restart`), because tools and system text precede all messages;
 //! 3. writes the remaining turns and records their states (`walk`).
@@ -18,8 +18,10 @@ use super::preamble::is_marks;
 use super::run::{Run, Used, parts_of};
 use super::wire::settings_of;
 use super::{
-    Marks, Names, Out, Pairs, Preamble, RenderError, RenderOptions, Rendered, Wire, order,
+    Layout, Loss, Marks, Names, Out, Pairs, Preamble, RenderError, RenderOptions, Rendered, Span,
+    Wire, order,
 };
+use crate::lint::{Finding, RequestLinter};
 use crate::parts::Part;
 use crate::{Provider, wires};
 
@@ -36,17 +38,29 @@ pub struct RequestRenderer {
     options: RenderOptions,
     last: Option<Tree>,
     out: Out,
+    /// The end of the last message.
+    list_end: usize,
     settings: Object,
     /// The node versions of the children of `^sys`.
     system: Vec<u32>,
-    /// The node versions of the turns.
-    turns: Vec<u32>,
     /// The states before each turn and after the last. Empty if the request cannot be resumed.
     starts: Vec<Start>,
     /// The pairs of calls and results, if results may follow their calls at any distance.
     pairs: Pairs,
     /// Call ids in use, for providers that require unique ids.
     used: Used,
+    /// How much of the last request is that of the request before it.
+    kept: Kept,
+    linter: RequestLinter,
+    /// The number of messages that did not change since the linter looked at them.
+    linted: usize,
+}
+
+/// The beginning that two requests have in common.
+#[derive(Clone, Copy, Debug, Default)]
+struct Kept {
+    bytes: usize,
+    messages: usize,
 }
 
 /// The state before a turn.
@@ -78,12 +92,15 @@ impl RequestRenderer {
             options,
             last: None,
             out: Out::new(provider),
+            list_end: 0,
             settings: Object::new(),
             system: Vec::new(),
-            turns: Vec::new(),
             starts: Vec::new(),
             pairs: Pairs::default(),
             used: Used::default(),
+            kept: Kept::default(),
+            linter: RequestLinter::new(),
+            linted: 0,
         }
     }
 
@@ -93,30 +110,75 @@ impl RequestRenderer {
     ///
     /// In the same cases as [`render`](super::render).
     pub fn render(&mut self, tree: &Tree) -> Result<&Rendered, RenderError> {
-        let view = tree.view();
-        // A version below this number denotes the same content in both trees.
-        let common = self.last.as_ref().map_or(0, |last| last.view().common_versions(view));
-        let done = self.update(view, common);
+        let (last, bracket) = (self.last.take(), self.bracket());
+        let done = self.update(tree.view(), last.as_ref().map(Tree::view));
         self.last = done.is_ok().then(|| tree.clone());
+        if done.is_err() || self.bracket() != bracket {
+            self.kept = Kept::default();
+        }
+        self.linted = self.linted.min(self.kept.messages);
         done?;
         Ok(&self.out.rendered)
     }
 
+    /// Returns how many bytes at the beginning of the request are those of the request before it.
+    /// More may be equal; these were not written again.
+    #[must_use]
+    pub fn kept(&self) -> usize {
+        self.kept.bytes
+    }
+
+    /// Returns about how many bytes of memory the renderer takes, besides the trees that it shares.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        let Rendered { bytes, spans, losses, .. } = &self.out.rendered;
+        let of_node = size_of::<Span>() + 32;
+        bytes.capacity()
+            + spans.len() * of_node
+            + losses.len() * (size_of::<Loss>() + 64)
+            + self.starts.len() * size_of::<Start>()
+    }
+
+    /// Returns the model that the request names, if it names one.
+    #[must_use]
+    pub fn model(&self) -> Option<&str> {
+        self.settings.get("model")?.as_str()
+    }
+
+    /// Lints the last request, looking only at what changed since this was called last. The findings
+    /// equal those of [`lint`](crate::lint).
+    pub fn lint(&mut self) -> Vec<Finding> {
+        let rendered = &self.out.rendered;
+        let messages = self.out.messages as usize;
+        let list = (!self.out.is_final && self.bracket() == Some(b'['))
+            .then(|| (self.out.list_start + 1, self.list_end));
+        let findings = self.linter.lint(rendered, Layout { list, messages }, self.linted);
+        self.linted = messages;
+        findings
+    }
+
+    /// Returns the byte that opens the list of messages, which one provider overwrites.
+    fn bracket(&self) -> Option<u8> {
+        self.out.rendered.bytes.get(self.out.list_start).copied()
+    }
+
     /// Renders a tree without reusing anything.
     pub(crate) fn render_once(&mut self, tree: TreeRef<'_>) -> Result<(), RenderError> {
-        self.update(tree, 0)
+        self.update(tree, None)
     }
 
     pub(crate) fn into_rendered(self) -> Rendered {
         self.out.rendered
     }
 
-    fn update(&mut self, tree: TreeRef<'_>, common: u32) -> Result<(), RenderError> {
+    fn update(&mut self, tree: TreeRef<'_>, last: Option<TreeRef<'_>>) -> Result<(), RenderError> {
         let reserved = self.provider.reserved_fields();
         if let Some(name) = self.options.settings.keys().find(|name| reserved.contains(name)) {
             return Err(RenderError::ReservedField { name: name.to_owned() });
         }
         let wire = wires::wire(self.provider);
+        // A version below this number denotes the same content in both trees.
+        let common = last.map_or(0, |last| last.common_versions(tree));
         let same = |version: Option<&u32>, node: NodeRef<'_>| {
             version.is_some_and(|version| *version == node.version() && *version < common)
         };
@@ -126,9 +188,8 @@ impl RequestRenderer {
             && versions.next().is_none();
         // The number of leading turns that did not change.
         let mut kept = 0;
-        if kept_system {
-            let turns = tree.region(Region::Seq).children().zip(&self.turns);
-            kept = turns.take_while(|(node, version)| same(Some(version), *node)).count();
+        if let Some(last) = last.filter(|_| kept_system) {
+            kept = last.common_children(tree, Region::Seq);
         }
         if kept_system && wire.keeps_order() {
             self.pairs.rewind(kept);
@@ -144,13 +205,21 @@ impl RequestRenderer {
         let start = self.starts.get(kept).filter(|_| kept_system);
         // A message that began in `^sys` and is still open is rare: start over.
         match start.filter(|start| start.open.is_none_or(|(turn, _)| turn != SYS)).cloned() {
-            Some(start) => self.resume(tree, wire, kept, &start),
-            None => self.restart(tree, wire),
+            Some(start) => {
+                let Mark { bytes, messages, .. } = start.mark;
+                self.kept = Kept { bytes, messages: messages as usize };
+                self.resume(tree, wire, kept, &start);
+            }
+            None => {
+                self.kept = Kept::default();
+                self.restart(tree, wire);
+            }
         }
         if self.out.messages == 0 && !wire.may_be_empty(&self.settings) {
             self.starts.clear();
             return Err(RenderError::Empty);
         }
+        self.list_end = self.out.place();
         wire.end(&mut self.out, &self.settings);
         // The marks in `starts` may refer to bytes that no longer exist.
         if self.out.is_final {
@@ -164,7 +233,6 @@ impl RequestRenderer {
         self.out.rewind(Mark::default());
         self.used.truncate(0);
         self.starts.clear();
-        self.turns.clear();
         self.system = self.system(tree).map(NodeRef::version).collect();
         let preamble = Preamble::of(tree);
         self.out.marks = Marks::of(self.provider, &preamble, &self.options);
@@ -184,7 +252,7 @@ impl RequestRenderer {
         let (out, used) = (&mut self.out, &mut self.used);
         let mut run = Run { wire, out, pending: Vec::new(), open: None, used };
         run.turn(rest, SYS, 0);
-        walk(run, tree, (0, 0), &mut self.pairs, &mut self.turns, &mut self.starts);
+        walk(run, tree, (0, 0), &mut self.pairs, &mut self.starts);
     }
 
     /// Keeps the first `kept` turns, except for a message that a later turn may extend.
@@ -192,7 +260,6 @@ impl RequestRenderer {
         self.out.rewind(start.mark);
         self.used.truncate(start.used);
         let (turn, from) = start.open.unwrap_or((kept, 0));
-        self.turns.truncate(turn);
         self.starts.truncate(turn + 1);
         let pending = start.pending.iter().filter_map(|(key, repeat)| {
             let part = part_at(tree, *key)?;
@@ -201,7 +268,7 @@ impl RequestRenderer {
         let pending = pending.collect();
         let (out, used) = (&mut self.out, &mut self.used);
         let run = Run { wire, out, pending, open: None, used };
-        walk(run, tree, (turn, from), &mut self.pairs, &mut self.turns, &mut self.starts);
+        walk(run, tree, (turn, from), &mut self.pairs, &mut self.starts);
     }
 
     /// Returns the children of `^sys` that affect the request: without the marks of an imported
@@ -229,7 +296,6 @@ fn walk<'a>(
     tree: TreeRef<'a>,
     (first, from): (usize, usize),
     pairs: &mut Pairs,
-    turns: &mut Vec<u32>,
     starts: &mut Vec<Start>,
 ) {
     let sequence = tree.region(Region::Seq);
@@ -258,7 +324,6 @@ fn walk<'a>(
             }
         };
         run.turn(ordered(turn, Region::Seq, number, awaiting, last), number, skip);
-        turns.push(turn.version());
         number += 1;
     }
     if starts.len() == number {

@@ -26,7 +26,7 @@ pub use rendered::{List, Rendered, Slot, Span};
 pub(crate) use fit::Names;
 pub(crate) use marks::Marks;
 pub(crate) use order::order;
-pub(crate) use out::Out;
+pub(crate) use out::{Layout, Out};
 pub(crate) use pairs::{Pairs, Side};
 pub(crate) use preamble::Preamble;
 pub(crate) use wire::{Message, Wire};

@@ -37,14 +37,24 @@ pub(crate) struct Out {
     pub(crate) list_start: usize,
 }
 
+/// Where the messages are in a request.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Layout {
+    /// The offsets after the bracket that opens the list of messages and at the one that closes it;
+    /// `None` if the request has no such list.
+    pub(crate) list: Option<(usize, usize)>,
+    /// The number of messages.
+    pub(crate) messages: usize,
+}
+
 /// A position in a request to which [`Out::rewind`] can return. Holds every field of [`Out`] that
 /// writing a message changes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Mark {
-    bytes: usize,
+    pub(crate) bytes: usize,
     spans: usize,
     losses: usize,
-    messages: u32,
+    pub(crate) messages: u32,
     bare_text: Option<(usize, usize)>,
     last_role: Option<Role>,
 }
@@ -64,6 +74,12 @@ impl Out {
             last_role: None,
             list_start: 0,
         }
+    }
+
+    /// Writes a bracket that opens the list of messages.
+    pub(crate) fn begin_list(&mut self) {
+        self.list_start = self.place();
+        self.raw("[");
     }
 
     pub(crate) fn mark(&self) -> Mark {
@@ -165,6 +181,12 @@ impl Out {
         }
         let end = self.rendered.bytes.len();
         if end > start {
+            let place = |slot: &Slot| (slot.list, slot.index);
+            let before = self.rendered.spans.last();
+            debug_assert!(
+                before.is_none_or(|before| place(&before.slot) <= place(&slot)),
+                "spans are in the order of their slots"
+            );
             self.rendered.spans.push(Span { start, end, node: node.into(), slot });
         }
     }

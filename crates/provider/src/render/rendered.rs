@@ -103,8 +103,11 @@ impl Rendered {
     /// Returns the first span at a location, or inside it.
     #[must_use]
     pub fn span_of(&self, slot: Slot) -> Option<&Span> {
-        let within = |span: &&Span| span.slot.list == slot.list && span.slot.index == slot.index;
-        let mut found = self.spans.iter().filter(within);
+        // Tools precede system text, and that the messages: the order of bytes is that of slots.
+        let place = |span: &Span| (span.slot.list, span.slot.index);
+        let first = self.spans.partition_point(|span| place(span) < (slot.list, slot.index));
+        let within = |span: &&Span| place(span) == (slot.list, slot.index);
+        let mut found = self.spans[first..].iter().take_while(within);
         let exact = found.clone().find(|span| span.slot == slot);
         exact.or_else(|| found.next())
     }

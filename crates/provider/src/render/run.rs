@@ -16,7 +16,7 @@
 //! - Responses: results are items anywhere after their calls, which [`Pairs`](super::Pairs) has
 //!   matched before this stage.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 use contextree_json::Value;
 use contextree_tree::{Class, NodeRef, Region};
@@ -26,6 +26,7 @@ use super::order::take;
 use super::out::Mark;
 use super::wire::wire_call_id;
 use super::{Loss, LossKind, Message, Out, Wire};
+use crate::id_set::IdSet;
 use crate::parts::{Kind, Part, Role, names};
 
 /// The state of writing a conversation, part by part.
@@ -60,32 +61,42 @@ pub(crate) struct Open<'a> {
 /// Call ids in use, in the order of their first use, so that the newest can be released again.
 #[derive(Debug, Default)]
 pub(crate) struct Used {
-    order: Vec<Box<str>>,
-    /// Never iterated, so its order cannot affect output.
-    ids: HashSet<Box<str>>,
+    ids: IdSet,
+    /// By id: the first suffix that may be free. Servers that name every call `call_0` would
+    /// otherwise make each of them try all suffixes before its own.
+    next: HashMap<Box<str>, u32>,
+    /// How `next` changed: the number of ids in use before, the id, and its entry before.
+    changes: Vec<(usize, Box<str>, Option<u32>)>,
 }
 
 impl Used {
     pub(crate) fn len(&self) -> usize {
-        self.order.len()
+        self.ids.len()
     }
 
     /// Releases all but the first `length` ids.
     pub(crate) fn truncate(&mut self, length: usize) {
-        for id in self.order.drain(length.min(self.order.len())..) {
-            self.ids.remove(&id);
+        self.ids.truncate(length);
+        while let Some((_, id, before)) = self.changes.pop_if(|(at, ..)| *at >= length) {
+            match before {
+                Some(before) => self.next.insert(id, before),
+                None => self.next.remove(&id),
+            };
         }
     }
 
     /// Reserves an id. Returns 0 for its first use, and the suffix that makes it unique for later
     /// uses: 2, 3, ….
     fn take(&mut self, id: &str) -> u32 {
-        let number = (1u32..).find(|number| !self.ids.contains(&*numbered(id, *number)));
+        let (length, first) = (self.len(), self.next.get(id).copied().unwrap_or(1));
+        let number = (first..).find(|number| self.ids.insert(&numbered(id, *number)));
         let number = number.unwrap_or_default();
-        let id = numbered(id, number);
-        self.ids.insert(id.clone());
-        self.order.push(id);
-        if number > 1 { number } else { 0 }
+        if number < 2 {
+            return 0;
+        }
+        let before = self.next.insert(id.into(), number + 1);
+        self.changes.push((length, id.into(), before));
+        number
     }
 }
 

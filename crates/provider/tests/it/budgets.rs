@@ -39,6 +39,7 @@ fn check(seed: u64) {
     let mut policy = session.policy();
     let mut renderers = Provider::ALL.map(|it| RequestRenderer::new(it, RenderOptions::default()));
     let mut rendered_once = 0;
+    let mut before = Provider::ALL.map(|_| Vec::new());
     for turn in 0..TURNS {
         session.ask();
         if turn % 10 == 0 {
@@ -53,8 +54,12 @@ fn check(seed: u64) {
         }
         session.commit(&policy);
         let tree = session.context.head_tree().unwrap().clone();
-        for renderer in &mut renderers {
+        for (renderer, before) in renderers.iter_mut().zip(&mut before) {
             let kept = renderer.render(&tree).cloned().ok();
+            let bytes = kept.as_ref().map(|kept| kept.bytes.clone()).unwrap_or_default();
+            let same = renderer.kept();
+            assert!(bytes.get(..same) == before.get(..same), "what is kept is what it was");
+            *before = bytes;
             if turn % 3 == 0 {
                 let what = format!("seed {seed}, turn {turn}");
                 let provider = kept.as_ref().map_or(owner, |kept| kept.provider);
@@ -66,6 +71,7 @@ fn check(seed: u64) {
                         kept.text(),
                         full.text()
                     );
+                    assert_eq!(renderer.lint(), lint(&full), "{what}, {provider}");
                     rendered_once += 1;
                 }
             }

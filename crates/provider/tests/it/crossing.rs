@@ -204,13 +204,14 @@ fn request_may_consist_of_server_side_state() {
     assert!(render(context.working(), Provider::OpenAiChat, &options).is_err());
 }
 
-/// Renders incrementally and from scratch, and checks that both agree.
+/// Renders and lints incrementally and from scratch, and checks that both agree.
 fn both(renderer: &mut RequestRenderer, context: &Context) -> Rendered {
     let tree = context.head_tree().unwrap().clone();
     let kept = renderer.render(&tree).unwrap().clone();
     let full = render(tree.view(), kept.provider, &RenderOptions::default()).unwrap();
     assert_eq!(kept.text(), full.text());
     assert_eq!(kept, full);
+    assert_eq!(renderer.lint(), lint(&full));
     kept
 }
 

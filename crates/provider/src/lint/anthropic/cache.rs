@@ -2,6 +2,7 @@
 
 use contextree_json::Value;
 
+use super::super::pass::Pass;
 use super::super::report::{Report, list, text, within};
 use super::{content_of, field, is_thinking};
 use crate::{List, Slot};
@@ -9,49 +10,80 @@ use crate::{List, Slot};
 /// The maximum number of breakpoints in a request, including one at the top level.
 const BREAKPOINTS: usize = 4;
 
-/// Lints all breakpoints in the order of the prefix: tools, system, messages. Nested blocks come
-/// before the block that contains them.
-pub(super) fn lint(report: &mut Report, request: &Value, messages: &[Value]) {
-    let mut found: Vec<(&Value, Slot)> = Vec::new();
-    for (list_name, list_kind) in [("tools", List::Tools), ("system", List::System)] {
-        for (index, entry) in list(request, list_name).iter().enumerate() {
-            let slot = Slot { list: list_kind, index: index as u32, inner: None };
-            holder(report, entry, slot, &mut found);
-        }
-    }
-    for (index, message) in messages.iter().enumerate() {
+/// The state of a pass over the messages: their breakpoints, in the order of the prefix.
+#[derive(Clone, Default)]
+pub(super) struct Breakpoints(Vec<Breakpoint>);
+
+#[derive(Clone)]
+struct Breakpoint {
+    slot: Slot,
+    is_hour: bool,
+}
+
+impl Pass for Breakpoints {
+    /// Nested blocks come before the block that contains them.
+    fn message(&mut self, report: &mut Report, message: &Value, index: usize) {
         for (inner, block) in content_of(message).iter().enumerate() {
             let slot = within(index, "content", inner);
             let source = block.get("source").map(|source| list(source, "content"));
             for nested in list(block, "content").iter().chain(source.unwrap_or_default()) {
-                holder(report, nested, slot, &mut found);
+                self.holder(report, nested, slot);
             }
-            holder(report, block, slot, &mut found);
+            self.holder(report, block, slot);
         }
     }
-    let top = field(request, "cache_control");
-    if let Some(message) = top.and_then(refused) {
-        report.whole("cache_control", &message);
-    }
-    let count = found.len() + usize::from(top.is_some());
-    if count > BREAKPOINTS {
-        let slot = found.get(BREAKPOINTS).or(found.last()).map(|(_, slot)| *slot);
-        let message = format!("{count} cache breakpoints; at most {BREAKPOINTS} are allowed");
-        if let Some(slot) = slot {
-            report.error("cache_breakpoints", slot, message);
+
+    fn end(self, report: &mut Report, request: &Value) {
+        let before = preamble(request);
+        let before = before.filter_map(|(entry, slot)| Breakpoint::of(entry, slot));
+        let found: Vec<Breakpoint> = before.chain(self.0).collect();
+        let top = field(request, "cache_control");
+        let count = found.len() + usize::from(top.is_some());
+        if count > BREAKPOINTS {
+            let slot = found.get(BREAKPOINTS).or(found.last()).map(|it| it.slot);
+            let message = format!("{count} cache breakpoints; at most {BREAKPOINTS} are allowed");
+            if let Some(slot) = slot {
+                report.error("cache_breakpoints", slot, message);
+            }
         }
+        order(report, &found, top.map(is_hour));
     }
-    order(report, &found, top);
 }
 
-fn holder<'a>(
-    report: &mut Report,
-    holder: &'a Value,
-    slot: Slot,
-    found: &mut Vec<(&'a Value, Slot)>,
-) {
+impl Breakpoints {
+    fn holder(&mut self, report: &mut Report, holder: &Value, slot: Slot) {
+        self.0.extend(Breakpoint::of(holder, slot));
+        check(report, holder, slot);
+    }
+}
+
+impl Breakpoint {
+    fn of(holder: &Value, slot: Slot) -> Option<Self> {
+        let control = field(holder, "cache_control")?;
+        Some(Breakpoint { slot, is_hour: is_hour(control) })
+    }
+}
+
+/// Lints breakpoints outside of the messages.
+pub(super) fn lint(report: &mut Report, request: &Value) {
+    preamble(request).for_each(|(entry, slot)| check(report, entry, slot));
+    if let Some(message) = field(request, "cache_control").and_then(refused) {
+        report.whole("cache_control", &message);
+    }
+}
+
+/// Returns what can have a breakpoint before the messages.
+fn preamble(request: &Value) -> impl Iterator<Item = (&Value, Slot)> {
+    [("tools", List::Tools), ("system", List::System)].into_iter().flat_map(|(name, kind)| {
+        list(request, name).iter().enumerate().map(move |(index, entry)| {
+            (entry, Slot { list: kind, index: index as u32, inner: None })
+        })
+    })
+}
+
+/// Lints the breakpoint of a block, a tool or a system text.
+fn check(report: &mut Report, holder: &Value, slot: Slot) {
     let Some(control) = field(holder, "cache_control") else { return };
-    found.push((control, slot));
     if let Some(message) = refused(control) {
         report.error("cache_control", slot, message);
     }
@@ -61,6 +93,10 @@ fn holder<'a>(
     if is_thinking(holder) || empty {
         report.error("cache_control", slot, "this block cannot have a breakpoint");
     }
+}
+
+fn is_hour(control: &Value) -> bool {
+    text(control, "ttl") == Some("1h")
 }
 
 /// Returns what is wrong with a breakpoint.
@@ -74,18 +110,18 @@ fn refused(control: &Value) -> Option<String> {
 }
 
 /// Lints the order of lifetimes: "a ttl='1h' cache_control block must not come after a ttl='5m'
-/// cache_control block". A top-level breakpoint applies to the last block.
-fn order(report: &mut Report, found: &[(&Value, Slot)], top: Option<&Value>) {
-    let hour = |control: &Value| text(control, "ttl") == Some("1h");
+/// cache_control block". A top-level breakpoint applies to the last block; `top` is whether its ttl
+/// is an hour.
+fn order(report: &mut Report, found: &[Breakpoint], top: Option<bool>) {
     let message = "a breakpoint with ttl `1h` follows one with ttl `5m`";
     let mut short = false;
-    for (control, slot) in found {
-        if hour(control) && short {
+    for Breakpoint { slot, is_hour } in found {
+        if *is_hour && short {
             report.error("cache_ttl_order", *slot, message);
         }
-        short |= !hour(control);
+        short |= !is_hour;
     }
-    if short && top.is_some_and(hour) {
+    if short && top == Some(true) {
         report.whole("cache_ttl_order", message);
     }
 }

@@ -2,64 +2,77 @@
 
 use contextree_json::Value;
 
+use super::super::pass::Pass;
 use super::super::report::{Report, text, within};
 use super::content_of;
 use crate::Slot;
 
-struct Call<'a> {
-    id: &'a str,
-    name: &'a str,
+/// A call without a result so far.
+#[derive(Clone)]
+struct Call {
+    id: Box<str>,
     message: usize,
     slot: Slot,
+    /// Whether the API refuses the call without its result.
+    is_strict: bool,
+    /// Whether there are client-side tool calls next to it.
+    waits: bool,
 }
 
-pub(super) fn lint(report: &mut Report, messages: &[Value]) {
-    let mut open: Vec<Call<'_>> = Vec::new();
-    let mut seen = std::collections::BTreeSet::new();
-    for (index, message) in messages.iter().enumerate() {
+/// The state of a pass over the messages.
+#[derive(Clone, Default)]
+pub(super) struct Calls {
+    open: Vec<Call>,
+    /// The last assistant message.
+    assistant: Option<usize>,
+    messages: usize,
+}
+
+impl Pass for Calls {
+    fn message(&mut self, report: &mut Report, message: &Value, index: usize) {
+        self.messages = index + 1;
         if text(message, "role") != Some("assistant") {
-            continue;
+            return;
         }
-        for (inner, block) in content_of(message).iter().enumerate() {
+        self.assistant = Some(index);
+        let blocks = content_of(message);
+        let waits = blocks.iter().any(|block| text(block, "type") == Some("tool_use"));
+        for (inner, block) in blocks.iter().enumerate() {
             let slot = within(index, "content", inner);
             let kind = text(block, "type").unwrap_or_default();
             if matches!(kind, "server_tool_use" | "mcp_tool_use") {
                 let id = text(block, "id").unwrap_or_default();
-                let name = text(block, "name").unwrap_or_default();
-                seen.insert(id);
-                open.push(Call { id, name, message: index, slot });
+                report.ids.insert(id);
+                // "`web_search` tool use with id `…` was found without a corresponding
+                // `web_search_tool_result` block"
+                let is_strict = matches!(text(block, "name"), Some("web_search" | "web_fetch"));
+                self.open.push(Call { id: id.into(), message: index, slot, is_strict, waits });
             } else if kind.ends_with("_tool_result") {
                 let id = text(block, "tool_use_id").unwrap_or_default();
                 // "unexpected `tool_use_id` found in `web_search_tool_result` blocks",
                 // anthropics/claude-code#80439
-                if !seen.contains(id) {
+                if !report.ids.contains(id) {
                     let message = format!("no tool call `{id}` precedes this result");
                     report.error("orphan_result", slot, message);
                 }
-                open.retain(|call| call.id != id);
+                self.open.retain(|call| *call.id != *id);
             }
         }
     }
-    unanswered(report, messages, &open);
-}
 
-/// Reports server-side calls without results. A message that the API paused is sent back as it is,
-/// so its calls have no results yet; neither have calls next to client-side tool calls.
-fn unanswered(report: &mut Report, messages: &[Value], open: &[Call<'_>]) {
-    let last = messages.iter().rposition(|it| text(it, "role") == Some("assistant"));
-    for call in open {
-        let blocks = content_of(&messages[call.message]);
-        let waits = blocks.iter().any(|block| text(block, "type") == Some("tool_use"));
-        let interrupted = call.message + 1 == messages.len() || waits;
-        if last == Some(call.message) && interrupted {
-            continue;
-        }
-        let message = format!("the tool call `{}` has no result after it", call.id);
-        // "`web_search` tool use with id `…` was found without a corresponding
-        // `web_search_tool_result` block"
-        match call.name {
-            "web_search" | "web_fetch" => report.error("missing_result", call.slot, message),
-            _ => report.warning("missing_result", call.slot, message),
+    /// Reports calls without results. A message that the API paused is sent back as it is, so its
+    /// calls have no results yet; neither have calls next to client-side tool calls.
+    fn end(self, report: &mut Report, _request: &Value) {
+        for call in self.open {
+            let is_interrupted = call.message + 1 == self.messages || call.waits;
+            if self.assistant == Some(call.message) && is_interrupted {
+                continue;
+            }
+            let message = format!("the tool call `{}` has no result after it", call.id);
+            match call.is_strict {
+                true => report.error("missing_result", call.slot, message),
+                false => report.warning("missing_result", call.slot, message),
+            }
         }
     }
 }

@@ -3,24 +3,23 @@
 
 use contextree_json::Value;
 
+use super::super::pass::Facts;
 use super::super::report::{Report, list, text};
-use super::{content_of, field, whole_warning};
+use super::field;
 use crate::{List, Slot};
 
 /// The minimum thinking budget in tokens.
 const LEAST_BUDGET: u64 = 1024;
 
-pub(super) fn lint(report: &mut Report, request: &Value, messages: &[Value]) {
+pub(super) fn lint(report: &mut Report, request: &Value, facts: &Facts) {
     numbers(report, request);
     thinking(report, request);
     tools(report, request);
     tool_choice(report, request);
-    let is_call = |block: &Value| text(block, "type") == Some("tool_use");
-    let calls = messages.iter().any(|message| content_of(message).iter().any(is_call));
-    if calls && list(request, "tools").is_empty() {
+    if facts.has_calls && list(request, "tools").is_empty() {
         // The API accepts this; some proxies do not.
         let message = "the conversation has tool calls, but no tool is defined";
-        whole_warning(report, "tools_missing", message);
+        report.whole_warning("tools_missing", message);
     }
 }
 
@@ -52,7 +51,7 @@ fn thinking(report: &mut Report, request: &Value) {
         _ => return,
     };
     let mut refuse = |message: &str| match adaptive {
-        true => whole_warning(report, "thinking_settings", message),
+        true => report.whole_warning("thinking_settings", message),
         false => report.whole("thinking_settings", message),
     };
     if field(request, "temperature").is_some_and(|it| it.as_f64() != Some(1.0)) {
@@ -85,7 +84,7 @@ fn budget(report: &mut Report, request: &Value, thinking: &Value) {
         let message = "`budget_tokens` must be less than `max_tokens`";
         match list(request, "tools") {
             [] => report.whole("thinking_budget", message),
-            _ => whole_warning(report, "thinking_budget", message),
+            _ => report.whole_warning("thinking_budget", message),
         }
     }
 }

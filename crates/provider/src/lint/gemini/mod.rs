@@ -10,8 +10,9 @@ mod settings;
 use contextree_json::Value;
 
 use self::responses::Responses;
-use super::finding::{Finding, Severity};
+use super::pass::{AnyPass, Pass, Resumable};
 use super::report::{Report, at, within};
+use crate::Slot;
 use crate::gemini::get;
 
 /// Returns the conversation. The SDK accepts a single content in place of a list.
@@ -23,11 +24,28 @@ pub(super) fn contents(contents: &Value) -> Option<&[Value]> {
     }
 }
 
-pub(super) fn lint(report: &mut Report, request: &Value, contents: &[Value]) {
+/// Lints everything but the conversation.
+pub(super) fn lint(report: &mut Report, request: &Value) {
     settings::lint(report, request);
-    let mut before: Option<&str> = None;
-    let mut responses = Responses::default();
-    for (index, content) in contents.iter().enumerate() {
+}
+
+pub(super) fn passes(report: impl Fn() -> Report) -> Vec<Box<dyn AnyPass>> {
+    vec![Box::new(Resumable::new(Conversation::default(), report()))]
+}
+
+/// The state of a pass over the contents.
+#[derive(Clone, Default)]
+struct Conversation {
+    contents: usize,
+    /// Whether the last content is the model's.
+    is_model: bool,
+    responses: Responses,
+    /// Calls of the current turn that lack a signature: the first of each content.
+    unsigned: Vec<Slot>,
+}
+
+impl Pass for Conversation {
+    fn message(&mut self, report: &mut Report, content: &Value, index: usize) {
         let role = role_of(content);
         if !matches!(role, "user" | "model" | "function" | "tool") {
             report.error("unknown_role", at(index), format!("unknown role `{role}`"));
@@ -36,38 +54,64 @@ pub(super) fn lint(report: &mut Report, request: &Value, contents: &[Value]) {
         if parts.is_empty() && content.as_str().is_none_or(str::is_empty) {
             report.error("empty_content", at(index), "the content has no parts");
         }
-        let calls = parts.iter().any(|part| field(part, "functionCall").is_some());
         if role == "model" {
-            responses.close(report);
-            match before {
-                None => report.error("first_role", at(0), "the first content must be the user's"),
-                Some("model") if calls => {
-                    let message = "a function call must directly follow a user content";
-                    report.error("alternation", at(index), message);
-                }
-                Some("model") => {
-                    report.warning("alternation", at(index), "two model contents in a row");
-                }
-                _ => {}
+            self.responses.close(report);
+            let calls = parts.iter().any(|part| field(part, "functionCall").is_some());
+            if self.contents == 0 {
+                report.error("first_role", at(0), "the first content must be the user's");
+            } else if self.is_model && calls {
+                let message = "a function call must directly follow a user content";
+                report.error("alternation", at(index), message);
+            } else if self.is_model {
+                report.warning("alternation", at(index), "two model contents in a row");
             }
         }
         for (inner, part) in parts.iter().enumerate() {
             let slot = within(index, "parts", inner);
             parts::part(report, role, part, slot);
-            responses.part(report, part, index, slot);
+            self.responses.part(report, part, index, slot);
         }
         if role != "model" {
-            responses.end_of_content(report, index);
+            self.responses.end_of_content(report, index);
         }
-        before = Some(role);
+        self.note_signature(role, parts, index);
+        self.contents += 1;
+        self.is_model = role == "model";
     }
-    responses.close(report);
-    if before == Some("model") {
-        let last = contents.len() - 1;
-        let message = "the request ends with a model content; some models refuse that";
-        report.warning("trailing_assistant", at(last), message);
+
+    fn end(mut self, report: &mut Report, request: &Value) {
+        self.responses.close(report);
+        if self.is_model {
+            let message = "the request ends with a model content; some models refuse that";
+            report.warning("trailing_assistant", at(self.contents - 1), message);
+        }
+        // "Function call is missing a thought_signature in functionCall parts". Models before
+        // Gemini 3 do not need one.
+        if text(request, "model").is_some_and(|model| model.contains("gemini-3")) {
+            for slot in self.unsigned {
+                let message = "the function call has no `thoughtSignature`";
+                report.warning("thought_signature", slot, message);
+            }
+        }
     }
-    signatures(report, request, contents);
+}
+
+impl Conversation {
+    /// Notes calls without a signature: in the current turn, the first call of each step needs one
+    /// (envoyproxy/ai-gateway#2366). A turn begins after a content of the user that answers no call.
+    fn note_signature(&mut self, role: &str, parts: &[Value], index: usize) {
+        let is_response = |part: &Value| field(part, "functionResponse").is_some();
+        if role != "model" && !parts.iter().any(is_response) {
+            self.unsigned.clear();
+            return;
+        }
+        let first = parts.iter().position(|part| field(part, "functionCall").is_some());
+        if let Some(inner) = first
+            && field(&parts[inner], "thoughtSignature").is_none()
+        {
+            self.unsigned.push(within(index, "parts", inner));
+        }
+    }
 }
 
 /// Returns a field in either spelling, unless it is null.
@@ -89,13 +133,6 @@ fn list<'a>(value: &'a Value, name: &str) -> &'a [Value] {
     }
 }
 
-/// Reports a problem of the whole request that only some models refuse.
-fn whole_warning(report: &mut Report, code: &'static str, message: &str) {
-    let (message, path) = (message.to_owned(), String::new());
-    let severity = Severity::Warning;
-    report.findings.push(Finding { code, severity, message, node: None, path, slot: None });
-}
-
 fn role_of(content: &Value) -> &str {
     text(content, "role").unwrap_or("user")
 }
@@ -106,31 +143,5 @@ fn parts_of(content: &Value) -> &[Value] {
     match object.contains_key("parts") || object.contains_key("role") {
         true => list(content, "parts"),
         false => std::slice::from_ref(content),
-    }
-}
-
-/// "Function call is missing a thought_signature in functionCall parts": in the current turn, the
-/// first call of each step needs one (envoyproxy/ai-gateway#2366). Models before Gemini 3 do not.
-fn signatures(report: &mut Report, request: &Value, contents: &[Value]) {
-    if !text(request, "model").is_some_and(|model| model.contains("gemini-3")) {
-        return;
-    }
-    let asks = |content: &Value| {
-        let response = |part: &Value| field(part, "functionResponse").is_some();
-        role_of(content) != "model" && !parts_of(content).iter().any(response)
-    };
-    let first = contents.iter().rposition(asks).map_or(0, |index| index + 1);
-    for (index, content) in contents.iter().enumerate().skip(first) {
-        let is_call = |part: &Value| field(part, "functionCall").is_some();
-        let parts = parts_of(content);
-        let Some(inner) = parts.iter().position(is_call) else { continue };
-        if field(&parts[inner], "thoughtSignature").is_none() {
-            let slot = within(index, "parts", inner);
-            report.warning(
-                "thought_signature",
-                slot,
-                "the function call has no `thoughtSignature`",
-            );
-        }
     }
 }

@@ -12,28 +12,28 @@ use super::{field, text};
 use crate::Slot;
 
 /// A call without a response so far.
-struct Call<'a> {
-    id: Option<&'a str>,
-    name: &'a str,
+#[derive(Clone)]
+struct Call {
+    id: Option<Box<str>>,
+    name: Box<str>,
     slot: Slot,
 }
 
 /// The calls without responses, and the state of the conversation.
-#[derive(Default)]
-pub(super) struct Responses<'a> {
-    open: Vec<Call<'a>>,
+#[derive(Clone, Default)]
+pub(super) struct Responses {
+    open: Vec<Call>,
     /// The content with the first response to the pending calls.
     answered_in: Option<usize>,
     /// Ids and names of responses that announced a continuation.
-    going_on: Vec<(Option<&'a str>, &'a str)>,
-    seen: BTreeSet<&'a str>,
-    /// The content in which `ids` were seen last.
+    going_on: Vec<(Option<Box<str>>, Box<str>)>,
+    /// The last content with a call, and the ids of its calls.
     calls_in: Option<usize>,
-    ids: BTreeSet<&'a str>,
+    ids: BTreeSet<Box<str>>,
 }
 
-impl<'a> Responses<'a> {
-    pub(super) fn part(&mut self, report: &mut Report, part: &'a Value, index: usize, slot: Slot) {
+impl Responses {
+    pub(super) fn part(&mut self, report: &mut Report, part: &Value, index: usize, slot: Slot) {
         if let Some(call) = field(part, "functionCall") {
             self.call(report, call, index, slot);
         }
@@ -42,7 +42,7 @@ impl<'a> Responses<'a> {
         }
     }
 
-    fn call(&mut self, report: &mut Report, call: &'a Value, index: usize, slot: Slot) {
+    fn call(&mut self, report: &mut Report, call: &Value, index: usize, slot: Slot) {
         if self.calls_in != Some(index) {
             self.calls_in = Some(index);
             self.ids.clear();
@@ -51,26 +51,26 @@ impl<'a> Responses<'a> {
             let message = format!("duplicate function call id `{id}`");
             // Within one content, responses could not be matched to their calls; in earlier
             // contents, it does not matter.
-            if !self.ids.insert(id) {
+            if !self.ids.insert(id.into()) {
                 report.error("duplicate_call_id", slot, message);
-            } else if !self.seen.insert(id) {
+            } else if !report.ids.insert(id) {
                 report.warning("duplicate_call_id", slot, message);
             }
         }
         let name = text(call, "name").unwrap_or_default();
-        self.open.push(Call { id: text(call, "id"), name, slot });
+        self.open.push(Call { id: text(call, "id").map(Into::into), name: name.into(), slot });
     }
 
-    fn response(&mut self, report: &mut Report, response: &'a Value, index: usize, slot: Slot) {
+    fn response(&mut self, report: &mut Report, response: &Value, index: usize, slot: Slot) {
         let (id, name) = (text(response, "id"), text(response, "name").unwrap_or_default());
         let same = |other: Option<&str>, called: &str| match (id, other) {
             (Some(id), Some(other)) => id == other,
             _ => name == called,
         };
-        let found = self.open.iter().position(|call| same(call.id, call.name));
+        let found = self.open.iter().position(|call| same(call.id.as_deref(), &call.name));
         match found.map(|found| self.open.remove(found)) {
             Some(call) => {
-                if call.name != name {
+                if *call.name != *name {
                     let message =
                         format!("the response is named `{name}`, but its call is `{}`", call.name);
                     report.warning("response_name", slot, message);
@@ -81,14 +81,14 @@ impl<'a> Responses<'a> {
                 }
                 self.answered_in.get_or_insert(index);
             }
-            None if self.going_on.iter().any(|(id, name)| same(*id, name)) => {}
+            None if self.going_on.iter().any(|(id, name)| same(id.as_deref(), name)) => {}
             None => {
                 let message = format!("no open function call `{name}` for this response");
                 report.error("orphan_result", slot, message);
             }
         }
         if field(response, "willContinue").and_then(Value::as_bool) == Some(true) {
-            self.going_on.push((id, name));
+            self.going_on.push((id.map(Into::into), name.into()));
         }
     }
 

@@ -3,7 +3,7 @@
 use contextree_json::Value;
 
 use super::super::report::{Report, list as entries};
-use super::{field, list, text, whole_warning};
+use super::{field, list, text};
 use crate::render::wire::fits_name;
 use crate::{List, Provider, Slot};
 
@@ -90,12 +90,11 @@ fn choice(report: &mut Report, request: &Value, names: &[&str]) {
             report.whole("tool_choice", message);
         }
         Some("ANY" | "VALIDATED") => {}
-        _ => whole_warning(report, "tool_choice", "`allowedFunctionNames` is set without a mode"),
+        _ => report.whole_warning("tool_choice", "`allowedFunctionNames` is set without a mode"),
     }
     let unknown = allowed.iter().filter_map(Value::as_str).find(|it| !names.contains(it));
     if let Some(name) = unknown {
-        whole_warning(
-            report,
+        report.whole_warning(
             "tool_choice",
             &format!("`allowedFunctionNames` names the undefined function `{name}`"),
         );
