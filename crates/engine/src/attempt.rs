@@ -1,6 +1,9 @@
 //! Attempts: calls to a model within one cycle. They are not part of the history and change no
 //! snapshot.
 
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
 use contextree_canon::Hash;
 
 use crate::call::{CallOutcome, CallRequest, CallResponse, CallStart, RecordedCall};
@@ -71,6 +74,12 @@ pub struct Attempt {
     pub partial: Option<String>,
 }
 
+impl Attempt {
+    fn response_id(&self) -> Option<&str> {
+        self.response.as_ref()?.response_id.as_deref()
+    }
+}
+
 /// The inputs for starting an attempt.
 #[derive(Clone, Copy, Debug)]
 pub struct AttemptStart<'a> {
@@ -135,11 +144,36 @@ impl AttemptError {
 
 /// The attempts of a context, oldest first.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Attempts(Vec<Attempt>);
+pub(crate) struct Attempts {
+    list: Vec<Attempt>,
+    /// The positions of attempts by the id of their response; filled when it is first asked for.
+    by_response: OnceLock<BTreeMap<Box<str>, usize>>,
+}
 
 impl Attempts {
-    pub(crate) fn restored(attempts: Vec<Attempt>) -> Self {
-        Attempts(attempts)
+    pub(crate) fn restored(list: Vec<Attempt>) -> Self {
+        Attempts { list, by_response: OnceLock::new() }
+    }
+
+    /// Returns the first attempt that was completed with this response.
+    pub(crate) fn with_response(&self, id: &str) -> Option<&Attempt> {
+        let known = self.by_response.get_or_init(|| {
+            let mut known = BTreeMap::new();
+            for (index, attempt) in self.list.iter().enumerate() {
+                if let Some(id) = attempt.response_id() {
+                    known.entry(id.into()).or_insert(index);
+                }
+            }
+            known
+        });
+        self.list.get(*known.get(id)?)
+    }
+
+    /// Notes that the attempt at a position was completed with a response.
+    fn note_response(&mut self, response: &CallResponse, index: usize) {
+        if let (Some(known), Some(id)) = (self.by_response.get_mut(), &response.response_id) {
+            known.entry(id.as_str().into()).or_insert(index);
+        }
     }
 
     pub(crate) fn start(&mut self, start: AttemptStart<'_>, cycle: u32, now: i64) -> &Attempt {
@@ -171,6 +205,8 @@ impl Attempts {
     pub(crate) fn record(&mut self, call: RecordedCall, snapshot: Hash, cycle: u32) -> &Attempt {
         let RecordedCall { mut start, started_at, ended_at, outcome, source } = call;
         let options = std::mem::take(&mut start.options);
+        let index = self.list.len();
+        self.note_response(&outcome.response, index);
         let attempt = self.push(start, Some(CallRequest { snapshot, options }), cycle, started_at);
         attempt.status = AttemptStatus::Completed;
         attempt.ended_at = ended_at.map(|ended| ended.max(started_at));
@@ -182,7 +218,7 @@ impl Attempts {
 
     /// Returns the user message that the newest attempt serves.
     pub(crate) fn last_served(&self) -> Option<&str> {
-        self.0.iter().rev().find_map(|attempt| attempt.serves.as_deref())
+        self.list.iter().rev().find_map(|attempt| attempt.serves.as_deref())
     }
 
     fn push(
@@ -193,9 +229,9 @@ impl Attempts {
         now: i64,
     ) -> &mut Attempt {
         // While a call is running, other attempts are of the cycle after it; beyond that, cycles only go up.
-        let recent = self.0.iter().rev().take_while(|attempt| attempt.cycle_id + 1 >= cycle);
+        let recent = self.list.iter().rev().take_while(|attempt| attempt.cycle_id + 1 >= cycle);
         let before = recent.filter(|attempt| attempt.cycle_id == cycle).count();
-        self.0.push(Attempt {
+        self.list.push(Attempt {
             attempt_id: format!("attempt:{cycle}.{}", before + 1),
             cycle_id: cycle,
             status: AttemptStatus::Running,
@@ -213,7 +249,7 @@ impl Attempts {
             response: None,
             partial: None,
         });
-        self.0.last_mut().expect("it was just pushed")
+        self.list.last_mut().expect("it was just pushed")
     }
 
     pub(crate) fn end(
@@ -240,7 +276,9 @@ impl Attempts {
         now: i64,
     ) -> Result<&Attempt, AttemptError> {
         let CallOutcome { token_in, token_out, response } = outcome;
-        let attempt = self.running_mut(id)?;
+        let index = self.running(id)?;
+        self.note_response(&response, index);
+        let attempt = &mut self.list[index];
         attempt.status = AttemptStatus::Completed;
         attempt.ended_at = Some(now.max(attempt.started_at));
         (attempt.token_in, attempt.token_out) = (token_in, token_out);
@@ -251,20 +289,22 @@ impl Attempts {
 
     /// Returns a running attempt, to be changed.
     pub(crate) fn running_mut(&mut self, id: &str) -> Result<&mut Attempt, AttemptError> {
-        let attempt = self
-            .0
-            .iter_mut()
-            .rev()
-            .find(|attempt| attempt.attempt_id == id)
-            .ok_or_else(|| AttemptError::NotFound(id.to_owned()))?;
-        if attempt.status != AttemptStatus::Running {
-            let status = attempt.status.word();
+        let index = self.running(id)?;
+        Ok(&mut self.list[index])
+    }
+
+    /// Returns the position of a running attempt.
+    fn running(&self, id: &str) -> Result<usize, AttemptError> {
+        let found = self.list.iter().rposition(|attempt| attempt.attempt_id == id);
+        let index = found.ok_or_else(|| AttemptError::NotFound(id.to_owned()))?;
+        if self.list[index].status != AttemptStatus::Running {
+            let status = self.list[index].status.word();
             return Err(AttemptError::Ended { attempt: id.to_owned(), status });
         }
-        Ok(attempt)
+        Ok(index)
     }
 
     pub(crate) fn list(&self) -> &[Attempt] {
-        &self.0
+        &self.list
     }
 }

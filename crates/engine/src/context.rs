@@ -8,6 +8,7 @@ use contextree_tree::diff::{self, Diff};
 use contextree_tree::{Draft, Log, NodeData, NodeRef, Region, Tree, TreeRef, Vocabulary};
 
 use crate::attempt::{Attempt, AttemptError, AttemptStart, AttemptStatus, Attempts};
+use crate::cached::Cache;
 use crate::call::RunningCall;
 use crate::clock::{Clock, IdSource, LogicalClock, ReadableIds};
 use crate::commit::{CommitOptions, Surroundings};
@@ -72,6 +73,7 @@ pub struct Context {
     pub(crate) running: Option<Box<RunningCall>>,
     /// The time that counts in place of the clock's; see [`Context::at_time`].
     pub(crate) time: Option<i64>,
+    pub(crate) cache: Cache,
 }
 
 /// The result that a commit would have. It can be accepted as long as nothing else happens.
@@ -163,6 +165,7 @@ impl Context {
             recorder: None,
             running: None,
             time: None,
+            cache: Cache::default(),
         }
     }
 
@@ -409,6 +412,7 @@ impl Context {
             recorder: None,
             running: None,
             time: None,
+            cache: Cache::default(),
         }
     }
 
@@ -616,6 +620,12 @@ impl Context {
     #[must_use]
     pub fn attempts(&self) -> &[Attempt] {
         self.attempts.list()
+    }
+
+    /// Returns the first attempt that was completed with this response of the provider.
+    #[must_use]
+    pub fn attempt_with_response(&self, response_id: &str) -> Option<&Attempt> {
+        self.attempts.with_response(response_id)
     }
 
     /// Returns the default edition for selectors.

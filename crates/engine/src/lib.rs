@@ -12,6 +12,7 @@
 //! does no IO. The rules are in `docs/operations.md`.
 
 mod attempt;
+mod cached;
 mod call;
 mod clock;
 mod commit;
@@ -32,6 +33,7 @@ mod working;
 mod write;
 
 pub use attempt::{Attempt, AttemptError, AttemptStart, AttemptStatus};
+pub use cached::Cached;
 pub use call::{
     CallError, CallOutcome, CallRequest, CallResponse, CallStart, MAX_PARTIAL_BYTES, RecordedCall,
     RunningCallRef,

@@ -220,8 +220,8 @@ impl Pool {
 
     /// Keeps a context whose last lease was dropped for the next one who asks.
     pub(crate) fn release(&self, name: &str, slot: &Arc<Slot>) {
-        let state = slot.put_away();
-        let weight = state.as_ref().map(|state| weight_of(state));
+        let (state, cached) = slot.put_away().unzip();
+        let weight = state.as_ref().map(|state| weight_of(state) + cached.unwrap_or_default());
         let mut entries = self.entries();
         if entries.in_use(name).is_some() {
             // Another thread opened the context again before this one got here.

@@ -196,8 +196,9 @@ impl Slot {
         Ok(())
     }
 
-    /// Leaves only what is needed to go on: the context is put away.
-    pub(crate) fn put_away(&self) -> Option<Arc<State>> {
+    /// Leaves only what is needed to go on: the context is put away. Returns its state, and about how many bytes are cached
+    /// with it.
+    pub(crate) fn put_away(&self) -> Option<(Arc<State>, u64)> {
         let state = self.latest()?;
         let mut fresh = state.without_past();
         let mut slot = self.lock_writer();
@@ -208,9 +209,11 @@ impl Slot {
             let newest = Newest { tail: Arc::new(tail), spacing: writer.spacing };
             fresh = fresh.after(state.row.clone(), newest, &state.journal, &[]);
         }
+        let cached = slot.as_ref().map_or(0, |writer| writer.context.cached_bytes());
+        drop(slot);
         let fresh = Arc::new(fresh);
         self.publish(&fresh);
-        Some(fresh)
+        Some((fresh, cached as u64))
     }
 
     /// Takes the writer out, to be packed away or dropped.

@@ -1,6 +1,6 @@
 //! Completing a call with the provider's response.
 
-use contextree_engine::{Attempt, CallOutcome, CallResponse, CommitReport, Context};
+use contextree_engine::{CallOutcome, CallResponse, CommitReport, Context};
 use contextree_json::{Value, parse};
 use contextree_provider::parts::names;
 use contextree_provider::read::{
@@ -120,7 +120,7 @@ pub fn complete_with_document(
     check_provider(provider, &document)?;
     let outcome = outcome_of(read_usage(provider, &document));
     if let Some(id) = &outcome.response.response_id {
-        check_new(context.attempts(), id)?;
+        check_new(context, id)?;
     }
     let answer = read_answer(provider, document).map_err(|shape| {
         Error::new(Code::AnswerInvalid, format!("not an answer of {provider}: {shape}"))
@@ -190,14 +190,8 @@ fn check_provider(provider: Provider, document: &Value) -> Result<()> {
     }
 }
 
-fn check_new(attempts: &[Attempt], id: &str) -> Result<()> {
-    let has_id = |attempt: &&Attempt| {
-        attempt
-            .response
-            .as_ref()
-            .is_some_and(|response| response.response_id.as_deref() == Some(id))
-    };
-    match attempts.iter().find(has_id) {
+fn check_new(context: &Context, id: &str) -> Result<()> {
+    match context.attempt_with_response(id) {
         None => Ok(()),
         Some(attempt) => {
             let message =

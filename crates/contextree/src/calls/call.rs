@@ -6,6 +6,7 @@ use contextree_provider::{Finding, Loss, Provider, Severity, StreamCollector};
 use contextree_store::{Reader, RunningCall, Session};
 
 use super::answer::{Answered, complete, complete_collected};
+use super::kept::{Kept, Rendering};
 use super::request::Request;
 use crate::error::{Code, Error, Result};
 
@@ -141,27 +142,26 @@ pub fn sent(reader: &Reader, address: SnapshotAddress) -> Result<Sent> {
         return Err(Error::new(Code::AttemptNotFound, message)
             .with_hint("render the snapshot with a provider and settings of your own"));
     };
-    let bytes = bytes_again(&attempt, &snapshot)?.0;
+    let bytes = rendered_again(&attempt, &snapshot)?.0.bytes;
     Ok(Sent { attempt, bytes, snapshot })
 }
 
 fn render_again(attempt: &Attempt, snapshot: Snapshot, report: CommitReport) -> Result<Call> {
-    let (_, request) = bytes_again(attempt, &snapshot)?;
-    let rendered = request.render(&snapshot)?;
-    Ok(request.call(attempt.attempt_id.clone(), rendered, report, snapshot))
+    let (rendering, mut kept) = rendered_again(attempt, &snapshot)?;
+    Ok(kept.call(attempt.attempt_id.clone(), rendering, report, snapshot))
 }
 
 /// Renders a snapshot as it was rendered for an attempt.
-fn bytes_again(attempt: &Attempt, snapshot: &Snapshot) -> Result<(Vec<u8>, Request)> {
+fn rendered_again(attempt: &Attempt, snapshot: &Snapshot) -> Result<(Rendering, Kept)> {
     let Some(stored) = &attempt.request else {
         let message = format!("the attempt `{}` has no request", attempt.attempt_id);
         return Err(Error::new(Code::AttemptNoRequest, message));
     };
-    let request = Request::from_text(&stored.options)?;
-    let bytes = request.render(snapshot)?.bytes;
+    let mut kept = Kept::new(&Request::from_text(&stored.options)?);
+    let rendering = kept.render(snapshot)?;
     // A log may lack the bytes; what it has is rendered as it is.
-    if attempt.input.is_none_or(|input| Hash::of(&bytes) == input) {
-        return Ok((bytes, request));
+    if attempt.input.is_none_or(|input| rendering.hash == input) {
+        return Ok((rendering, kept));
     }
     let message = format!("the request of `{}` renders to other bytes now", attempt.attempt_id);
     Err(Error::new(Code::RequestChanged, message).with_hint(

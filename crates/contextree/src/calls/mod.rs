@@ -30,6 +30,7 @@
 
 mod answer;
 mod call;
+mod kept;
 mod request;
 
 pub use answer::{

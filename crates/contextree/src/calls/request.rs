@@ -1,12 +1,13 @@
 //! What to send, and to whom.
 
 use contextree_canon::Hash;
-use contextree_engine::{CallStart, CommitOptions, CommitReport, Context, Preview, Snapshot};
-use contextree_json::{Value, parse};
-use contextree_provider::{Provider, RenderOptions, Rendered, lint, render};
+use contextree_engine::{CallStart, CommitOptions, Context, Preview};
+use contextree_json::Value;
+use contextree_provider::{Provider, RenderOptions};
 use contextree_store::Session;
 
 use super::call::Call;
+use super::kept::Kept;
 use crate::error::{Code, Error, Result};
 
 /// A request to a model: the provider, the model, and the settings besides the conversation.
@@ -78,21 +79,26 @@ impl Request {
     ///
     /// See [`Request::begin`].
     pub fn begin_in(&self, context: &mut Context, options: &CommitOptions<'_>) -> Result<Call> {
-        let (rendered, report, snapshot) = context.begin_call(options, |preview| {
-            let rendered = self.render(&preview.snapshot)?;
+        let mut kept = Kept::take(context, self);
+        let begun = context.begin_call(options, |preview| {
+            let rendering = kept.render(&preview.snapshot)?;
             let start = CallStart {
                 provider: self.provider.name().to_owned(),
-                model: self.model(&rendered),
+                model: rendering.model.clone().unwrap_or_default(),
                 params: Hash::of(&Value::Object(self.options.settings.clone()).to_canonical()),
-                input: Some(Hash::of(&rendered.bytes)),
+                input: Some(rendering.hash),
                 serves: None,
                 options: self.options.to_text(self.provider),
             };
             let (report, snapshot) = (preview.report.clone(), preview.snapshot.clone());
-            Ok::<_, Error>((start, (rendered, report, snapshot)))
-        })?;
-        let attempt = context.running_call().map(|call| call.attempt.attempt_id.clone());
-        Ok(self.call(attempt.unwrap_or_default(), rendered, report, snapshot))
+            Ok::<_, Error>((start, (rendering, report, snapshot)))
+        });
+        let call = begun.map(|(rendering, report, snapshot)| {
+            let attempt = context.running_call().map(|call| call.attempt.attempt_id.clone());
+            kept.call(attempt.unwrap_or_default(), rendering, report, snapshot)
+        });
+        context.set_cached(kept);
+        call
     }
 
     /// Returns what would be sent now, without beginning a call: the working state after expiry and pruning.
@@ -102,38 +108,9 @@ impl Request {
     /// If there is nothing to send, or the commit would fail.
     pub fn preview(&self, context: &Context, options: &CommitOptions<'_>) -> Result<Call> {
         let Preview { report, snapshot, .. } = context.preview(options)?;
-        let rendered = self.render(&snapshot)?;
-        Ok(self.call(String::new(), rendered, report, snapshot))
-    }
-
-    pub(super) fn render(&self, snapshot: &Snapshot) -> Result<Rendered> {
-        Ok(render(snapshot.view(), self.provider, &self.options)?)
-    }
-
-    pub(super) fn call(
-        &self,
-        attempt: String,
-        rendered: Rendered,
-        report: CommitReport,
-        snapshot: Snapshot,
-    ) -> Call {
-        Call {
-            attempt,
-            provider: self.provider,
-            hash: Hash::of(&rendered.bytes),
-            findings: lint(&rendered),
-            bytes: rendered.bytes,
-            losses: rendered.losses,
-            report,
-            snapshot,
-        }
-    }
-
-    /// Returns the model: that of the options, or the one that the tree names.
-    fn model(&self, rendered: &Rendered) -> String {
-        let set = self.options.settings.get("model").and_then(Value::as_str).map(str::to_owned);
-        let named = || parse(&rendered.bytes).ok()?.get("model")?.as_str().map(str::to_owned);
-        set.or_else(named).unwrap_or_default()
+        let mut kept = Kept::new(self);
+        let rendering = kept.render(&snapshot)?;
+        Ok(kept.call(String::new(), rendering, report, snapshot))
     }
 
     /// Reads what [`RenderOptions::to_text`] wrote.

@@ -12,6 +12,7 @@ use contextree_tree::{Class, Draft, Log, NodeKey, NodeRef};
 
 use super::account;
 use crate::attempt::Attempt;
+use crate::cached::Cache;
 use crate::call::Before;
 use crate::context::Context;
 use crate::report::CommitReport;
@@ -170,6 +171,8 @@ impl Context {
             }
         }
         self.draft = draft;
+        // It may hold on to the rows that are freed here.
+        self.cache = Cache::default();
         self.skipped += self.history.len() - 1;
         self.history = Log::default();
         self.history.push(head);

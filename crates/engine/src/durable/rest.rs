@@ -8,6 +8,7 @@ use contextree_canon::record::{
 use contextree_tree::{Body, Log};
 
 use crate::attempt::Attempts;
+use crate::cached::Cache;
 use crate::context::Context;
 use crate::policy::Measures;
 use crate::refs::Handles;
@@ -107,6 +108,7 @@ impl Resting {
             recorder: None,
             running: None,
             time: None,
+            cache: Cache::default(),
         };
         context.record_changes();
         Ok(context)

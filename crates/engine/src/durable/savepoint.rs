@@ -60,6 +60,7 @@ impl Context {
         other.measures = measures;
         other.revision = self.revision + 1;
         other.handles = std::mem::take(&mut self.handles);
+        other.cache = std::mem::take(&mut self.cache);
         *self = other;
     }
 

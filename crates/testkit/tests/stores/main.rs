@@ -7,6 +7,7 @@ mod crashes;
 mod damage;
 mod faults;
 mod reading;
+mod requests;
 mod sessions;
 mod support;
 mod vectors;
