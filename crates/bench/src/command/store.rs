@@ -3,6 +3,7 @@
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use contextree_store::Result;
 
@@ -66,7 +67,9 @@ fn measure(common: &Common) -> Result<ExitCode> {
     take(long.middle(opened));
     drop(long);
     sessions::idle(contexts)?.into_iter().for_each(&mut take);
-    take(reads::readers(rounds, 2, steps / 5)?);
+    let time = Duration::from_millis(if quick { 100 } else { 400 });
+    let (readers, blocked) = reads::readers(rounds, 2, time)?;
+    take(readers);
     calls::rows(rounds, steps / 10)?.into_iter().for_each(&mut take);
     let (our_pages, their_pages) = pages()?;
     let notes = [
@@ -80,6 +83,10 @@ fn measure(common: &Common) -> Result<ExitCode> {
             one / many
         ),
         format!("pages written per commit: {our_pages:.2} against {their_pages:.2}"),
+        format!(
+            "readers while one thread writes: blocked for {:.2} % of their time",
+            blocked * 1e2
+        ),
     ];
     println!("\n{}", notes.join("\n"));
     Ok(finish(common, &rows, &notes.map(|text| note(&text))))
