@@ -158,7 +158,9 @@ fn json_errors_have_positions() {
 fn tokenizers_and_selectors_are_checked_when_the_file_is_read() {
     let error = Budget::from_toml("tokenizer = 'gpt-nine'").unwrap_err();
     assert_eq!((error.fault.word(), error.line, error.column), ("unknown_tokenizer", 1, 13));
-    assert!(error.hint().contains("o200k_base"));
+    assert!(error.hint().contains("gpt-5"), "the models that look like it: {}", error.hint());
+    let error = Budget::from_toml("tokenizer = 'mistral-large'").unwrap_err();
+    assert!(error.hint().contains("o200k_base"), "the tokenizers: {}", error.hint());
     let error = Budget::from_toml("exclude = ['.block', '.block[']").unwrap_err();
     assert_eq!((error.fault.word(), error.key.as_str()), ("selector", "exclude[1]"));
     assert_eq!(error.column, 22);
