@@ -31,7 +31,7 @@ const USAGE: &str = "usage: cargo xtask test              every check and every 
        cargo xtask bench page        docs/performance.md from the results in docs/performance.json
        cargo xtask fuzz [TARGET] [--seconds N]   fuzzing; ten minutes each by default
        cargo xtask cli               the pages and pictures of the command line, from the program
-       cargo xtask schema            crates/app/schema.json, from the types of requests and responses
+       cargo xtask schema            crates/app/schema.json and crates/server/openapi.json, from the types of requests and responses
        cargo xtask map               the layers of the crates, and that imports point downwards
        cargo xtask format            digests by a reader in another language
        cargo xtask tokens            token counts by another library

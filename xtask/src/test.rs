@@ -62,11 +62,14 @@ pub(crate) fn write_cli(root: &Path) -> Result<String, String> {
     Ok("docs/cli.md, docs/tutorial.md, docs/pictures and crates/cli/tests/cases are up to date; look at the changes".to_owned())
 }
 
-/// Writes the JSON Schema of the wire forms.
+/// Writes the JSON Schema of the wire forms, and the description of the routes.
 pub(crate) fn write_schema(root: &Path) -> Result<String, String> {
     let arguments = ["test", "--quiet", "--package", "contextree-app", "--test", "it", "schema"];
     cargo(root, "schema of the wire forms", &arguments, &[("CONTEXTREE_UPDATE", "1")])?;
-    Ok("crates/app/schema.json is up to date; look at the changes".to_owned())
+    let arguments = ["test", "--quiet", "--package", "contextree-server", "--test", "it", "api"];
+    cargo(root, "description of the routes", &arguments, &[("CONTEXTREE_UPDATE", "1")])?;
+    Ok("crates/app/schema.json and crates/server/openapi.json are up to date; look at the changes"
+        .to_owned())
 }
 
 #[expect(clippy::print_stderr, reason = "progress of a chore")]

@@ -35,10 +35,20 @@ pub struct Progress {
     pub of: Option<u64>,
 }
 
-/// The caller's side of a running command: cancellation and progress. [`Control::default`] has neither.
+/// How much a command may do and return. A door that serves strangers sets these; [`Limits::default`] has none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Limits {
+    /// The most nodes, rows or entries of a response.
+    pub results: Option<usize>,
+    /// The most nodes that the evaluation of a selector may visit.
+    pub selector_cost: Option<u64>,
+}
+
+/// The caller's side of a running command: cancellation, limits and progress. [`Control::default`] has none of them.
 #[derive(Default)]
 pub struct Control<'c> {
     cancel: Cancel,
+    limits: Limits,
     progress: Option<&'c dyn Fn(Progress)>,
 }
 
@@ -53,6 +63,13 @@ impl<'c> Control<'c> {
     #[must_use]
     pub fn with_cancel(mut self, cancel: Cancel) -> Self {
         self.cancel = cancel;
+        self
+    }
+
+    /// Returns a control with limits.
+    #[must_use]
+    pub fn with_limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
         self
     }
 
@@ -73,6 +90,25 @@ impl<'c> Control<'c> {
     /// Reports that a task without a count has begun.
     pub(crate) fn begin(&self, task: &'static str) {
         self.at(Progress { task, unit: "", done: 0, of: None });
+    }
+
+    /// Refuses a response that is too large.
+    ///
+    /// # Errors
+    ///
+    /// `E_RESULT_LIMIT`.
+    pub(crate) fn check_results(&self, number: usize) -> Result<(), Error> {
+        match self.limits.results {
+            Some(most) if number > most => {
+                let message =
+                    format!("there are {number} results, and at most {most} are returned");
+                Err(Error::new("E_RESULT_LIMIT", message)
+                    .with_detail("results", number as u64)
+                    .with_detail("limit", most as u64)
+                    .with_hint("ask for a page at a time"))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Stops the command if it was canceled.

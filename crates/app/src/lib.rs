@@ -25,6 +25,7 @@
 //! | room | what |
 //! |---|---|
 //! | [`mod@command`] | one file per command: request, response, function |
+//! | [`catalog`] | every command as data, for doors that offer all of them |
 //! | [`wire`] | the JSON of operations, nodes, reports, diffs, findings and errors, and its schema |
 //! | `workspace` | stores and documents: opening, addresses of states, changes, dry runs |
 //! | `error` | codes, messages, details and hints |
@@ -32,13 +33,14 @@
 
 #![forbid(unsafe_code)]
 
+pub mod catalog;
 pub mod command;
 mod control;
 mod error;
 pub mod wire;
 mod workspace;
 
-pub use control::{Cancel, Control, Progress};
+pub use control::{Cancel, Control, Limits, Progress};
 pub use error::{Advice, Error, Hint};
 pub use wire::Document;
-pub use workspace::{Address, Change, InvalidAddress, Range, Source, Workspace};
+pub use workspace::{Address, Change, InvalidAddress, Names, Range, Source, Watch, Workspace};

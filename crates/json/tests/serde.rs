@@ -111,3 +111,15 @@ fn errors_name_the_place() {
     assert!(to_value(&f64::NAN).is_err());
     assert!(to_value(&BTreeMap::from([(1, 2)])).is_err(), "keys are strings");
 }
+
+#[test]
+fn an_integer_may_be_written_with_a_fraction_of_zero() {
+    assert_eq!(from_slice::<u32>(b"1000.0"), Ok(1000));
+    assert_eq!(from_slice::<i64>(b"-3e2"), Ok(-300));
+    assert_eq!(from_slice::<Option<u8>>(b"7.0"), Ok(Some(7)));
+    for wrong in ["1.5", "1e300", "-1.0", "256.0"] {
+        assert!(from_slice::<u8>(wrong.as_bytes()).is_err(), "{wrong}");
+    }
+    let kept = from_slice::<Value>(b"1.0").expect("a number");
+    assert_eq!(kept.to_canonical(), b"1.0", "a value keeps what was written");
+}

@@ -120,6 +120,12 @@ pub trait Backend: Send + Sync {
         Ok(false)
     }
 
+    /// Returns a number that differs from the one before if anything was written meanwhile, by this process or another one. `None` if the
+    /// backend has none: then [`Backend::subscribe`] tells.
+    fn version(&self) -> Result<Option<u64>> {
+        Ok(None)
+    }
+
     /// Registers a listener for steps taken by other processes: it gets the context's number and its new revision. Returns
     /// false if the backend has no notifications; then the only way is to ask.
     fn subscribe(&self, listener: Box<dyn Fn(ContextId, Revision) + Send + Sync>) -> Result<bool> {

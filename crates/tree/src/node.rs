@@ -11,7 +11,7 @@ use crate::list::{Children, Summary};
 use crate::row::{Header, NEVER, NO_SYMBOL, NodeKey, Row, flag};
 use crate::scalar::Scalar;
 use crate::time;
-use crate::view::{REGIONS, TreeRef};
+use crate::view::{REGIONS, TreeRef, order_of};
 use crate::walk::{Ancestors, Preorder, Siblings};
 
 /// A node of a tree. Cheap to copy; borrows the tree.
@@ -46,6 +46,18 @@ impl<'a> NodeRef<'a> {
     #[must_use]
     pub fn id(self) -> &'a str {
         self.tree.base.space.ids.name(self.row.node.0)
+    }
+
+    /// Returns what finds the node again in its tree, or in another tree of the same context and its forks: [`TreeRef::at`].
+    #[must_use]
+    pub fn node_key(self) -> NodeKey {
+        self.row.node
+    }
+
+    /// Compares with a sibling in canonical order. The other node may be of another tree.
+    #[must_use]
+    pub fn compare_sibling(self, other: NodeRef<'_>) -> Ordering {
+        order_of(self.row, self.id(), other.row, other.id())
     }
 
     /// Returns the `nodeType` as it is stored.

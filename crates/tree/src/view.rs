@@ -209,18 +209,26 @@ impl Entries for TreeRef<'_> {
 ///
 /// Offset, creation stamp, creation index, then id by code point.
 pub(crate) fn order(space: &Space, left: &Row, right: &Row) -> Ordering {
+    stamps(left, right).then_with(|| {
+        if left.node == right.node {
+            Ordering::Equal
+        } else {
+            // UTF-8 bytes compare like code points.
+            space.ids.name(left.node.0).cmp(space.ids.name(right.node.0))
+        }
+    })
+}
+
+/// Like [`order`], but for rows of trees that may have no names in common.
+pub(crate) fn order_of(left: &Row, left_id: &str, right: &Row, right_id: &str) -> Ordering {
+    stamps(left, right).then_with(|| left_id.cmp(right_id))
+}
+
+fn stamps(left: &Row, right: &Row) -> Ordering {
     left.offset()
         .cmp(&right.offset())
         .then_with(|| left.created_at_ns.cmp(&right.created_at_ns))
         .then_with(|| left.creation_index.cmp(&right.creation_index))
-        .then_with(|| {
-            if left.node == right.node {
-                Ordering::Equal
-            } else {
-                // UTF-8 bytes compare like code points.
-                space.ids.name(left.node.0).cmp(space.ids.name(right.node.0))
-            }
-        })
 }
 
 /// Returns how many levels of runs a row ends in a child list.

@@ -157,9 +157,9 @@ fn running(context: &Context) -> Result<String, Error> {
 pub fn list(workspace: &Workspace, control: &Control<'_>) -> Result<ListResponse, Error> {
     let _span = workspace.span("attempt list");
     control.check()?;
-    let mut reader = workspace.read()?;
-    let attempts = match reader.session() {
-        Some(session) => session.attempts()?.iter().map(Attempt::from).collect(),
+    let reader = workspace.read()?;
+    let attempts = match reader.stored() {
+        Some(stored) => stored.attempts()?.iter().map(Attempt::from).collect(),
         None => Vec::new(),
     };
     Ok(ListResponse { attempts })

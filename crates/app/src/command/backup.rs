@@ -39,18 +39,20 @@ pub struct BackupResponse {
 ///
 /// # Errors
 ///
-/// If the store is not a file that the command opens itself, or the file to write exists.
+/// If the store is not a file, or the file to write exists.
 pub fn backup(
     workspace: &Workspace,
     request: &BackupRequest,
     control: &Control<'_>,
 ) -> Result<BackupResponse, Error> {
     let _span = workspace.span("backup");
-    let Some(sqlite) = workspace.store(Access::Read)?.sqlite else {
-        return Err(not_a_file(workspace));
-    };
-    sqlite.backup(Path::new(&request.path), &mut |done, of| pages(control, done, of))?;
-    response(&request.path)
+    let store = workspace.store(Access::Read)?;
+    let backend = store.whole()?.backend();
+    let progress = &mut |done, of| pages(control, done, of);
+    match backend.backup(Path::new(&request.path), progress)? {
+        true => response(&request.path),
+        false => Err(not_a_file(workspace)),
+    }
 }
 
 /// Creates the store from a backup. The store must not exist yet.

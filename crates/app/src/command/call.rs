@@ -237,7 +237,7 @@ pub fn attach(
 
 fn keeper(workspace: &Workspace, budget: &Document) -> Result<Keeper, Error> {
     let store = workspace.store(Access::Read)?;
-    let edition = workspace.session(&store)?.settings().edition;
+    let edition = store.reader(workspace.context())?.settings().edition;
     Ok(Keeper::new(super::commit::read_budget(budget, edition)?))
 }
 

@@ -144,8 +144,8 @@ fn policy(workspace: &Workspace, request: &CommitRequest) -> Result<Option<Polic
         Some(value) => Some(read_policy(value)?),
         None if request.no_policy || workspace.is_document() => None,
         None => {
-            let session = workspace.session(&workspace.store(Access::Read)?)?;
-            session.settings().policy.clone()
+            let stored = workspace.store(Access::Read)?.reader(workspace.context())?;
+            stored.settings().policy.clone()
         }
     };
     let bytes = MeasureName::Bytes;
@@ -197,10 +197,9 @@ fn under_budget(
     change: &Change,
 ) -> Result<CommitResponse, Error> {
     // Exclusions are read in the edition of the context when they are applied.
-    let mut reader = workspace.read()?;
+    let reader = workspace.read()?;
     let keeper = Keeper::new(read_budget(budget, reader.edition())?);
-    let policy_ignored =
-        reader.session().is_some_and(|session| session.settings().policy.is_some());
+    let policy_ignored = reader.stored().is_some_and(|stored| stored.settings().policy.is_some());
     drop(reader);
     let (forecast, report) = workspace.change(change, |context| {
         let forecast = keeper.preview(context).map_err(|error| Error::commit(&error))?;

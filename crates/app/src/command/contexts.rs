@@ -37,7 +37,7 @@ pub fn contexts(
     control: &Control<'_>,
 ) -> Result<ContextsResponse, Error> {
     let _span = workspace.span("contexts");
-    let store = workspace.store(Access::Read)?.store;
+    let store = workspace.store(Access::Read)?;
     let mut rows: Vec<Row> = Vec::new();
     let limit = request.limit.unwrap_or(usize::MAX);
     while rows.len() < limit {

@@ -42,11 +42,11 @@ pub fn delete(
     let _span = workspace.span("delete");
     control.check()?;
     let store = workspace.store(if request.dry_run { Access::Read } else { Access::Write })?;
-    let session = store.store.session(&request.name).map_err(|error| store.explain(error))?;
-    let snapshots = session.row().snapshots;
+    let reader = store.reader(&request.name)?;
+    let snapshots = reader.row().snapshots;
     if !request.dry_run {
-        drop(session);
-        store.store.delete(&request.name)?;
+        drop(reader);
+        store.for_context(&request.name)?.delete(&request.name)?;
     }
     Ok(DeleteResponse { name: request.name.clone(), snapshots, deleted: !request.dry_run })
 }

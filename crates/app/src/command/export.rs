@@ -69,7 +69,8 @@ pub fn export(
         ExportWhat::Salvage => {
             let store = workspace.store(Access::Read)?;
             let mut bytes = Vec::new();
-            let salvaged = store.store.salvage(workspace.context(), &mut bytes);
+            let name = workspace.context();
+            let salvaged = store.for_context(name)?.salvage(name, &mut bytes);
             intact = Some(salvaged.map_err(|error| store.explain(error))?);
             bytes
         }

@@ -40,11 +40,12 @@ pub fn fork(
     control.check()?;
     let store = workspace.store(Access::Write)?;
     // The error for a missing context names those that exist.
-    workspace.session(&store)?;
+    drop(workspace.session(&store)?);
     let address = match request.at {
         None | Some(Address::Working) => None,
         Some(Address::Snapshot(address)) => Some(address),
     };
-    let session = store.store.fork(workspace.context(), address, &request.name)?;
+    let session =
+        store.for_new(&request.name)?.fork(workspace.context(), address, &request.name)?;
     Ok(ForkResponse { context: session.row().into() })
 }

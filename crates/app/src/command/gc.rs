@@ -46,16 +46,18 @@ pub fn gc(
     control.check()?;
     let store = workspace.store(if request.dry_run { Access::Read } else { Access::Write })?;
     // The error for a missing context names those that exist.
-    drop(workspace.session(&store)?);
+    drop(store.reader(workspace.context())?);
     let now = workspace.clock().now_ns();
     let retention = Retention {
         keep_newest: request.keep,
         keep_since_ns: request.keep_days.map(|days| days_before(now, days)),
     };
-    let retained = store.store.retain(workspace.context(), &retention, request.dry_run)?;
-    let bytes = match request.dry_run {
+    let stored = store.for_context(workspace.context())?;
+    let retained = stored.retain(workspace.context(), &retention, request.dry_run)?;
+    // The size of the store says something about contexts that the workspace does not know.
+    let bytes = match request.dry_run || !store.is_whole() {
         true => None,
-        false => store.store.backend().reclaim()?,
+        false => stored.backend().reclaim()?,
     };
     Ok(GcResponse { dropped: retained.dropped, kept: retained.kept, bytes })
 }

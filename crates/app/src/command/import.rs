@@ -156,7 +156,7 @@ pub fn import(
     if request.dry_run {
         // The name is checked if there is a store.
         if let Ok(store) = workspace.store(Access::Read)
-            && store.store.find(&response.name)?.is_some()
+            && store.find(&response.name)?.is_some()
         {
             return Err(StoreError::Exists { context: response.name }.into());
         }
@@ -164,7 +164,8 @@ pub fn import(
     }
     let edition = workspace.edition().unwrap_or_default();
     let settings = ContextSettings { edition, ..ContextSettings::default() };
-    let store = workspace.store(Access::Create)?.store;
+    let store = workspace.store(Access::Create)?;
+    let store = store.for_new(&response.name)?;
     control.begin("storing");
     let session = store.adopt(&response.name, context, &settings)?;
     response.context = Some(session.row().into());

@@ -59,7 +59,7 @@ pub fn new(
     if let Some(policy) = &request.policy {
         settings.policy = Some(read_policy(policy)?);
     }
-    let store = workspace.store(Access::Create)?.store;
-    let session = store.create(name, &settings)?;
+    let store = workspace.store(Access::Create)?;
+    let session = store.for_new(name)?.create(name, &settings)?;
     Ok(NewResponse { context: session.row().into() })
 }

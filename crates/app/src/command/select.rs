@@ -155,19 +155,24 @@ pub fn select(
         range_as_nodes: false,
     };
     Ok(match reader.select(&request.selector, &options)? {
-        Answer::Nodes(selection) => SelectResponse {
-            found: match request.what {
-                SelectWhat::Nodes => {
-                    Found::Nodes(selection.nodes.iter().map(|node| Node::from(*node)).collect())
-                }
-                SelectWhat::Ids => {
-                    let ids = selection.nodes.iter().map(|node| node.id().to_owned());
-                    Found::Ids(ids.collect())
-                }
-                SelectWhat::Count => Found::Count(selection.nodes.len()),
-            },
-            warnings: selection.warnings.iter().map(ToString::to_string).collect(),
-        },
+        Answer::Nodes(selection) => {
+            if request.what != SelectWhat::Count {
+                control.check_results(selection.nodes.len())?;
+            }
+            SelectResponse {
+                found: match request.what {
+                    SelectWhat::Nodes => {
+                        Found::Nodes(selection.nodes.iter().map(|node| Node::from(*node)).collect())
+                    }
+                    SelectWhat::Ids => {
+                        let ids = selection.nodes.iter().map(|node| node.id().to_owned());
+                        Found::Ids(ids.collect())
+                    }
+                    SelectWhat::Count => Found::Count(selection.nodes.len()),
+                },
+                warnings: selection.warnings.iter().map(ToString::to_string).collect(),
+            }
+        }
         Answer::Range(range) => {
             let errors = range.errors.iter();
             let errors = errors.map(|error| format!("{}: {}", error.code, error.message));

@@ -41,7 +41,9 @@ pub fn show(
 ) -> Result<ShowResponse, Error> {
     let _span = workspace.span("show");
     control.check()?;
-    find(&mut workspace.read()?, request.what.as_deref())
+    let found = find(&mut workspace.read()?, request.what.as_deref())?;
+    control.check_results(found.nodes.len())?;
+    Ok(found)
 }
 
 fn find(reader: &mut Reader, what: Option<&str>) -> Result<ShowResponse, Error> {

@@ -60,8 +60,8 @@ impl From<&ContextCheck> for CheckedContext {
 /// If the store cannot be read. Damage is not an error but part of the response.
 pub fn verify(workspace: &Workspace, control: &Control<'_>) -> Result<VerifyResponse, Error> {
     let _span = workspace.span("verify");
-    let store = workspace.store(Access::Read)?.store;
-    let found = store.verify(&mut |done, of| {
+    let store = workspace.store(Access::Read)?;
+    let found = store.whole()?.verify(&mut |done, of| {
         control.at(Progress { task: "checking", unit: "snapshots", done, of: Some(of) });
     })?;
     control.check()?;

@@ -38,8 +38,8 @@ pub use node::{Derived, Node, NodeClass};
 pub use op::{NewNode, Op, OpError, Place, Zone};
 pub use report::{Deferred, Operation, Pruned, Report, Unmet};
 pub use row::{ContextRow, Head};
-pub use schema::schema;
 pub(crate) use schema::{AnyObject, AnyValue};
+pub use schema::{schema, to_lines};
 pub use words::{UnknownWord, Word, Words};
 
 use contextree_json::Value;

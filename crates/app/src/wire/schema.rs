@@ -5,6 +5,8 @@ use std::borrow::Cow;
 use contextree_json::{Object, Value};
 use schemars::{JsonSchema, Schema, SchemaGenerator, generate::SchemaSettings};
 
+use crate::catalog::COMMANDS;
+
 /// Any JSON value, in a schema.
 pub(crate) struct AnyValue;
 
@@ -39,92 +41,22 @@ impl JsonSchema for AnyObject {
     }
 }
 
-/// Adds types to a generator.
-macro_rules! add {
-    ($generator:ident, $($kind:ty),* $(,)?) => { $($generator.subschema_for::<$kind>();)* };
-}
-
 /// Returns one schema with a definition for every request, every response and every part of them, as indented JSON.
 #[must_use]
 pub fn schema() -> String {
-    use crate::command::*;
+    use crate::command::{backup, import};
     let mut generator = SchemaSettings::draft2020_12().into_generator();
-    add!(
-        generator,
-        super::Op,
-        super::Node,
-        super::Report,
-        super::Failure,
-        add::AddRequest,
-        add::AddResponse,
-        attempt::StartRequest,
-        attempt::EndRequest,
-        attempt::AttemptResponse,
-        attempt::ListResponse,
-        backup::BackupRequest,
-        backup::RestoreRequest,
-        backup::BackupResponse,
-        cache::CacheRequest,
-        cache::CacheResponse,
-        call::AnswerRequest,
-        call::AnswerResponse,
-        call::BeginRequest,
-        call::BeginResponse,
-        call::AttachRequest,
-        call::CancelRequest,
-        canon::CanonRequest,
-        canon::CanonResponse,
-        commit::CommitRequest,
-        commit::CommitResponse,
-        contexts::ContextsRequest,
-        contexts::ContextsResponse,
-        delete::DeleteRequest,
-        delete::DeleteResponse,
-        diff::DiffRequest,
-        diff::DiffResponse,
-        edit::EditRequest,
-        edit::EditResponse,
-        explain::ExplainRequest,
-        explain::ExplainResponse,
-        export::ExportRequest,
-        export::ExportResponse,
-        fork::ForkRequest,
-        fork::ForkResponse,
-        gc::GcRequest,
-        gc::GcResponse,
-        hash::HashRequest,
-        hash::HashResponse,
-        import::ImportRequest,
-        import::ImportResponse,
-        lint::LintRequest,
-        lint::LintResponse,
-        log::LogRequest,
-        log::LogResponse,
-        move_::MoveRequest,
-        move_::MoveResponse,
-        new::NewRequest,
-        new::NewResponse,
-        pin::PinRequest,
-        pin::PinResponse,
-        pin::UnpinRequest,
-        pin::UnpinResponse,
-        remove::RemoveRequest,
-        remove::RemoveResponse,
-        render::RenderRequest,
-        render::RenderResponse,
-        render::SentRequest,
-        render::SentResponse,
-        select::SelectRequest,
-        select::SelectResponse,
-        show::ShowRequest,
-        show::ShowResponse,
-        status::StatusResponse,
-        thread::ThreadRequest,
-        thread::ThreadResponse,
-        tokens::TokensRequest,
-        tokens::TokensResponse,
-        verify::VerifyResponse,
-    );
+    for command in COMMANDS {
+        command.request_schema(&mut generator);
+        command.response_schema(&mut generator);
+    }
+    generator.subschema_for::<super::Op>();
+    generator.subschema_for::<super::Node>();
+    generator.subschema_for::<super::Report>();
+    generator.subschema_for::<super::Failure>();
+    generator.subschema_for::<backup::RestoreRequest>();
+    generator.subschema_for::<import::ImportRequest>();
+    generator.subschema_for::<import::ImportResponse>();
     let definitions = generator.take_definitions(true);
     let definitions = contextree_json::to_value(&definitions)
         .unwrap_or_else(|error| unreachable!("a schema is JSON: {error}"));
@@ -133,13 +65,18 @@ pub fn schema() -> String {
         ("title", "Contextree wire forms".into()),
         ("$defs", definitions),
     ]);
+    to_lines(&Value::Object(document))
+}
+
+/// Returns a value as text with one line for each entry, so that changes of a committed schema can be read.
+#[must_use]
+pub fn to_lines(value: &Value) -> String {
     let mut text = String::new();
-    indent(&Value::Object(document), 0, &mut text);
+    indent(value, 0, &mut text);
     text.push('\n');
     text
 }
 
-/// Writes a value with one line for each entry, so that changes of the schema can be read.
 fn indent(value: &Value, depth: usize, out: &mut String) {
     let canonical = |value: &Value| String::from_utf8_lossy(&value.to_canonical()).into_owned();
     let line = |out: &mut String, depth: usize| {

@@ -6,10 +6,14 @@
 mod address;
 mod change;
 mod file;
+mod memo;
+mod names;
+mod outline;
 mod reader;
 mod state;
 mod store;
 mod stretches;
+mod watch;
 
 use std::sync::Arc;
 
@@ -21,21 +25,27 @@ pub use address::{Address, InvalidAddress, Range};
 pub use change::Change;
 pub(crate) use change::{is_name, place_of, targets};
 pub(crate) use file::{FileSource, Kind, objects};
+pub use names::Names;
+pub(crate) use outline::{Mark, Outline, Row, Sums};
 pub(crate) use reader::Reader;
 pub(crate) use state::State;
 pub(crate) use store::Access;
 pub use stretches::Source;
 pub(crate) use stretches::Stretches;
+pub use watch::Watch;
 
 use crate::{Document, Error};
+use memo::Memo;
 
 /// What commands work on, and how: store or document, context, edition of selectors, clock.
 #[derive(Clone)]
 pub struct Workspace {
     location: Location,
     context: String,
+    names: Names,
     edition: Option<Edition>,
     clock: Arc<dyn Clock>,
+    memo: Arc<Memo>,
 }
 
 #[derive(Clone)]
@@ -64,8 +74,10 @@ impl Workspace {
         Workspace {
             location,
             context: "main".to_owned(),
+            names: Names::all(),
             edition: None,
             clock: Arc::new(LogicalClock),
+            memo: Arc::default(),
         }
     }
 
@@ -96,6 +108,13 @@ impl Workspace {
     #[must_use]
     pub fn with_context(mut self, name: impl Into<String>) -> Self {
         self.context = name.into();
+        self
+    }
+
+    /// Returns the same workspace with fewer contexts: only those of these names exist for its commands.
+    #[must_use]
+    pub fn with_names(mut self, names: Names) -> Self {
+        self.names = names;
         self
     }
 
@@ -150,6 +169,11 @@ impl Workspace {
 
     pub(crate) fn clock(&self) -> &Arc<dyn Clock> {
         &self.clock
+    }
+
+    /// Returns what is kept between commands.
+    pub(crate) fn memo(&self) -> &Memo {
+        &self.memo
     }
 
     /// Opens the context or document to be read.

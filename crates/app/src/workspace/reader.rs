@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use contextree::query::{Explanation, Timeline as _, explain, select};
-use contextree::store::{ReadError, Session};
+use contextree::store::{ReadError, Reader as StoreReader};
 use contextree::{
     Answer, CommitReport, Context, Edition, SelectOptions, Snapshot, SnapshotAddress, SnapshotError,
 };
@@ -21,7 +21,7 @@ pub(crate) struct Reader {
 
 enum From {
     File(Arc<FileSource>),
-    Store(Box<Session>),
+    Store(Box<StoreReader>),
 }
 
 impl Reader {
@@ -34,10 +34,10 @@ impl Reader {
             });
         }
         let store = workspace.store(Access::Read)?;
-        let session = workspace.session(&store)?;
-        let edition = workspace.edition.unwrap_or(session.settings().edition);
-        let place = format!("{} in {}", session.name(), workspace.url());
-        Ok(Reader { from: From::Store(Box::new(session)), edition, place })
+        let stored = store.reader(workspace.context())?;
+        let edition = workspace.edition.unwrap_or(stored.settings().edition);
+        let place = format!("{} in {}", stored.name(), workspace.url());
+        Ok(Reader { from: From::Store(Box::new(stored)), edition, place })
     }
 
     /// Returns where it is read from, for people.
@@ -50,11 +50,11 @@ impl Reader {
         self.edition
     }
 
-    /// Returns the open context, if it is one of a store.
-    pub(crate) fn session(&mut self) -> Option<&mut Session> {
-        match &mut self.from {
+    /// Returns the stored context, if it is one of a store.
+    pub(crate) fn stored(&self) -> Option<&StoreReader> {
+        match &self.from {
             From::File(_) => None,
-            From::Store(session) => Some(session),
+            From::Store(stored) => Some(stored),
         }
     }
 
@@ -62,7 +62,7 @@ impl Reader {
     pub(crate) fn snapshot_count(&self) -> usize {
         match &self.from {
             From::File(file) => file.snapshot_count(),
-            From::Store(session) => usize::try_from(session.row().snapshots).unwrap_or(usize::MAX),
+            From::Store(stored) => usize::try_from(stored.row().snapshots).unwrap_or(usize::MAX),
         }
     }
 
@@ -70,12 +70,47 @@ impl Reader {
     pub(crate) fn newest_snapshots(&mut self, limit: usize) -> Result<Vec<Snapshot>, Error> {
         let number = self.snapshot_count().min(limit);
         if number > 1
-            && let From::Store(session) = &mut self.from
+            && let From::Store(stored) = &mut self.from
         {
             let oldest = SnapshotAddress::Back(number as u64 - 1);
-            session.prefetch(oldest, SnapshotAddress::Back(0))?;
+            stored.prefetch(oldest, SnapshotAddress::Back(0))?;
         }
         (0..number).map(|back| self.snapshot(SnapshotAddress::Back(back as u64))).collect()
+    }
+
+    /// Returns the snapshots at these positions, oldest first.
+    pub(crate) fn snapshots_at(&self, first: usize, end: usize) -> Result<Vec<Snapshot>, Error> {
+        let end = end.min(self.snapshot_count());
+        let back =
+            |position: usize| SnapshotAddress::Back((self.snapshot_count() - 1 - position) as u64);
+        if let (From::Store(stored), true) = (&self.from, end > first + 1) {
+            stored.prefetch(back(first), back(end - 1))?;
+        }
+        (first..end).map(|position| self.snapshot(back(position))).collect()
+    }
+
+    /// Returns the position of the first snapshot after a commit.
+    pub(crate) fn position_after(&self, cycle: u32) -> Result<usize, Error> {
+        let cycle = i64::from(cycle) + 1;
+        match &self.from {
+            From::File(file) => {
+                file.position_of_cycle(cycle).map_err(|error| Error::query(&error, ""))
+            }
+            From::Store(stored) => Ok(stored.position_of_cycle(cycle)?),
+        }
+    }
+
+    /// Returns a text that two states have in common only if they are equal, for states of this reader's context.
+    pub(crate) fn fingerprint(&self, state: &State) -> String {
+        match (state.snapshot(), &self.from) {
+            (Some(snapshot), _) => snapshot.history_digest().to_string(),
+            (None, From::Store(stored)) => {
+                let row = stored.row();
+                format!("{}.{}", row.id, row.revision)
+            }
+            // A document does not change.
+            (None, From::File(_)) => "working".to_owned(),
+        }
     }
 
     /// Returns the whole history as JSON Lines; `None` before the first commit.
@@ -85,7 +120,7 @@ impl Reader {
         }
         match &mut self.from {
             From::File(file) => Ok(file.history.as_ref().map(Context::export_history)),
-            From::Store(session) => Ok(Some(session.to_context()?.export_history())),
+            From::Store(stored) => Ok(Some(stored.to_context()?.export_history())),
         }
     }
 
@@ -93,7 +128,7 @@ impl Reader {
     pub(crate) fn working(&mut self) -> Result<State, Error> {
         match &mut self.from {
             From::File(file) => Ok(State::of_working(file.context().share_working())),
-            From::Store(session) => Ok(State::of_working(session.working()?.clone())),
+            From::Store(stored) => Ok(State::of_working(stored.working()?.clone())),
         }
     }
 
@@ -113,15 +148,15 @@ impl Reader {
         }
     }
 
-    fn snapshot(&mut self, address: SnapshotAddress) -> Result<Snapshot, Error> {
+    fn snapshot(&self, address: SnapshotAddress) -> Result<Snapshot, Error> {
         let missing =
             || SnapshotError::NotFound { address: address.to_string(), oldest: None, newest: None };
-        match &mut self.from {
+        match &self.from {
             From::File(file) => match &file.history {
                 Some(context) => Ok(context.snapshot(address)?.clone()),
                 None => Err(missing().into()),
             },
-            From::Store(session) => Ok(session.snapshot(address)?),
+            From::Store(stored) => Ok(stored.snapshot(address)?),
         }
     }
 
@@ -134,7 +169,7 @@ impl Reader {
         match &mut self.from {
             From::File(file) => select(selector, self.edition, &**file, options)
                 .map_err(|error| Error::query(&error, selector)),
-            From::Store(session) => session
+            From::Store(stored) => stored
                 .select_with(selector, self.edition, options)
                 .map_err(|error| read_error(error, selector)),
         }
@@ -145,8 +180,8 @@ impl Reader {
         match &mut self.from {
             From::File(file) => explain(selector, self.edition, &**file)
                 .map_err(|error| Error::query(&error, selector)),
-            From::Store(session) => {
-                session.explain(selector, self.edition).map_err(|error| read_error(error, selector))
+            From::Store(stored) => {
+                stored.explain(selector, self.edition).map_err(|error| read_error(error, selector))
             }
         }
     }
@@ -158,8 +193,8 @@ impl Reader {
         last: u32,
     ) -> Result<BTreeMap<u32, CommitReport>, Error> {
         let mut reports = BTreeMap::new();
-        if let From::Store(session) = &mut self.from {
-            session.reports(after.saturating_add(1), last, &mut |cycle, _, report| {
+        if let From::Store(stored) = &mut self.from {
+            stored.reports(after.saturating_add(1), last, &mut |cycle, _, report| {
                 reports.extend(report.map(|report| (cycle, report)));
                 Ok(())
             })?;

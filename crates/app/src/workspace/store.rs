@@ -5,10 +5,11 @@ use std::sync::Arc;
 use contextree::Code;
 use contextree::selector::closest;
 use contextree::store::{
-    Session, Sqlite, SqliteOptions, Store, StoreError, StoreOptions, scheme_of,
+    ContextRow, Reader as StoreReader, Session, Sqlite, SqliteOptions, Store, StoreError,
+    StoreOptions, scheme_of,
 };
 
-use super::{Location, Workspace};
+use super::{Location, Names, Workspace};
 use crate::{Advice, Error};
 
 /// What a command does with a store.
@@ -22,28 +23,28 @@ pub(crate) enum Access {
     Create,
 }
 
-/// An open store.
+/// An open store, as far as the workspace knows it.
 pub(crate) struct OpenStore {
-    /// The store.
-    pub(crate) store: Store,
-    /// The file, if it is one that this command has opened.
-    pub(crate) sqlite: Option<Arc<Sqlite>>,
+    store: Store,
+    names: Names,
 }
 
 impl Workspace {
     /// Opens the store.
     pub(crate) fn store(&self, access: Access) -> Result<OpenStore, Error> {
-        let url = match &self.location {
-            Location::Url { url, .. } => url,
-            Location::Store { store, .. } => {
-                return Ok(OpenStore { store: store.clone(), sqlite: None });
-            }
+        let store = match &self.location {
+            Location::Url { url, .. } => self.open(url, access)?,
+            Location::Store { store, .. } => store.clone(),
             Location::File(_) => {
                 return Err(
                     Error::usage("a document can only be read").with_advice(Advice::ImportDocument)
                 );
             }
         };
+        Ok(OpenStore { store, names: self.names.clone() })
+    }
+
+    fn open(&self, url: &str, access: Access) -> Result<Store, Error> {
         let create = access == Access::Create;
         let clock = Arc::clone(self.clock());
         let options = StoreOptions { clock, create, ..StoreOptions::default() };
@@ -53,23 +54,18 @@ impl Workspace {
                 Some(_) => contextree::open_with(url, options).map_err(Error::from),
                 None => Store::open_with(url, options).map_err(Error::from),
             };
-            return Ok(OpenStore {
-                store: store.map_err(|error| self.missing(error))?,
-                sqlite: None,
-            });
+            return store.map_err(|error| self.missing(error));
         };
         // Opened for writing also by readers: a read-only connection could not remove the log of the file.
         let file = SqliteOptions { create, ..SqliteOptions::default() };
-        let sqlite = match Sqlite::open(path, &file) {
+        match Sqlite::open(path, &file) {
             // As it was written, not the absolute path.
             Err(StoreError::Missing { message, .. }) => {
                 let place = path.to_owned();
-                return Err(self.missing(StoreError::Missing { place, message }.into()));
+                Err(self.missing(StoreError::Missing { place, message }.into()))
             }
-            sqlite => Arc::new(sqlite?),
-        };
-        let store = Store::over(Arc::clone(&sqlite) as Arc<_>, options);
-        Ok(OpenStore { store, sqlite: Some(sqlite) })
+            sqlite => Ok(Store::over(Arc::new(sqlite?), options)),
+        }
     }
 
     /// Adds to the error for a missing store what to do.
@@ -83,17 +79,118 @@ impl Workspace {
         }
     }
 
-    /// Opens the context of the workspace.
+    /// Returns the same workspace with its store open: for programs that run many commands.
+    ///
+    /// # Errors
+    ///
+    /// If the store does not exist or cannot be opened.
+    pub fn opened(mut self) -> Result<Workspace, Error> {
+        let OpenStore { store, .. } = self.store(Access::Write)?;
+        self.location = Location::Store { store, url: self.url().to_owned() };
+        Ok(self)
+    }
+
+    /// Opens the context of the workspace, to change it.
     pub(crate) fn session(&self, store: &OpenStore) -> Result<Session, Error> {
-        store.store.session(self.context()).map_err(|error| store.explain(error))
+        store.session(self.context())
     }
 }
 
 impl OpenStore {
+    /// Opens a context, to change it.
+    pub(crate) fn session(&self, name: &str) -> Result<Session, Error> {
+        self.known(name)?;
+        self.store.session(name).map_err(|error| self.explain(error))
+    }
+
+    /// Opens a context, to read it. Unlike a session, this does not load what only a writer needs.
+    pub(crate) fn reader(&self, name: &str) -> Result<StoreReader, Error> {
+        self.known(name)?;
+        self.store.reader(name).map_err(|error| self.explain(error))
+    }
+
+    /// Returns the row of a context without opening it.
+    pub(crate) fn find(&self, name: &str) -> Result<Option<ContextRow>, Error> {
+        match self.names.contains(name) {
+            true => Ok(self.store.find(name)?),
+            false => Ok(None),
+        }
+    }
+
+    /// Returns contexts by name, only those after `after`, at most `limit`.
+    pub(crate) fn contexts(
+        &self,
+        after: Option<&str>,
+        limit: usize,
+    ) -> Result<Vec<ContextRow>, Error> {
+        let Some(prefixes) = self.names.prefixes() else {
+            return Ok(self.store.contexts(after, limit)?);
+        };
+        let mut rows = Vec::new();
+        for prefix in prefixes {
+            let left = limit - rows.len();
+            if left == 0 {
+                break;
+            }
+            let mut page = match after {
+                Some(after) if after >= prefix.as_str() => {
+                    self.store.contexts(Some(after), left)?
+                }
+                _ => {
+                    // The store lists what is after a name, and the prefix itself may be one.
+                    let mut page: Vec<ContextRow> = self.store.find(prefix)?.into_iter().collect();
+                    page.extend(self.store.contexts(Some(prefix), left - page.len())?);
+                    page
+                }
+            };
+            page.retain(|row| row.name.starts_with(prefix.as_str()));
+            rows.append(&mut page);
+        }
+        Ok(rows)
+    }
+
+    /// Returns the store, to create a context of this name.
+    pub(crate) fn for_new(&self, name: &str) -> Result<&Store, Error> {
+        self.names.check_new(name)?;
+        Ok(&self.store)
+    }
+
+    /// Returns the store, for a command that concerns one context.
+    pub(crate) fn for_context(&self, name: &str) -> Result<&Store, Error> {
+        self.known(name)?;
+        Ok(&self.store)
+    }
+
+    /// Returns the store, for a command that concerns all contexts.
+    pub(crate) fn whole(&self) -> Result<&Store, Error> {
+        match self.names.is_all() {
+            true => Ok(&self.store),
+            false => Err(Error::new("E_FORBIDDEN", "this needs access to the whole store")),
+        }
+    }
+
+    /// Returns another handle on the store.
+    pub(super) fn handle(&self) -> Store {
+        self.store.clone()
+    }
+
+    /// Returns whether all contexts are known.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.names.is_all()
+    }
+
+    /// Fails for a context that the workspace does not know as it does for one that does not exist.
+    fn known(&self, name: &str) -> Result<(), Error> {
+        match self.names.contains(name) {
+            true => Ok(()),
+            false => Err(self.explain(StoreError::NotFound { context: name.to_owned() })),
+        }
+    }
+
     /// Adds to the error for a missing context which ones there are.
     pub(crate) fn explain(&self, error: StoreError) -> Error {
         let StoreError::NotFound { context } = &error else { return error.into() };
-        let rows = self.store.contexts(None, 1_000).unwrap_or_default();
+        let rows = self.contexts(None, 1_000).unwrap_or_default();
         let names: Vec<&str> = rows.iter().map(|row| row.name.as_str()).collect();
         let failure =
             Error::new(error.code(), error.to_string()).with_detail("context", context.as_str());

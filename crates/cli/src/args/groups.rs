@@ -5,13 +5,14 @@ use clap::CommandFactory as _;
 use super::Cli;
 
 /// Title and commands. A test holds that every command is in one group.
-pub(crate) const GROUPS: [(&str, &[&str]); 9] = [
+pub(crate) const GROUPS: [(&str, &[&str]); 10] = [
     ("Begin", &["quickstart", "new", "contexts", "fork", "delete"]),
     ("Change", &["add", "edit", "remove", "move", "pin", "unpin"]),
     ("Call a model", &["request", "answer", "cancel", "commit", "attempt"]),
     ("Look", &["status", "show", "select", "diff", "log", "explain"]),
     ("In and out", &["import", "export", "render", "lint", "thread"]),
     ("Cost", &["tokens", "cache"]),
+    ("Serve", &["ui", "serve"]),
     ("Keep", &["backup", "restore", "verify", "gc"]),
     ("Check", &["conformance", "hash", "canon"]),
     ("Help", &["help", "completions", "man"]),

@@ -65,6 +65,8 @@ pub(crate) enum Command {
     Tokens(command::tokens::Args),
     Cache(command::cache::Args),
     Thread(command::thread::Args),
+    Ui(command::ui::Args),
+    Serve(command::serve::Args),
     Backup(command::backup::Args),
     Restore(command::backup::RestoreArgs),
     Verify(command::verify::Args),

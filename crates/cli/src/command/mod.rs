@@ -31,10 +31,12 @@ pub(crate) mod quickstart;
 pub(crate) mod remove;
 pub(crate) mod render;
 pub(crate) mod select;
+pub(crate) mod serve;
 pub(crate) mod show;
 pub(crate) mod status;
 pub(crate) mod thread;
 pub(crate) mod tokens;
+pub(crate) mod ui;
 pub(crate) mod verify;
 
 use crate::args::{Cli, Command, Global};
@@ -83,6 +85,8 @@ pub(crate) fn run(
         Command::Tokens(args) => tokens::run(args, &mut call),
         Command::Cache(args) => cache::run(args, &mut call),
         Command::Import(args) => import::run(args, &mut call),
+        Command::Ui(args) => ui::run(args, &mut call),
+        Command::Serve(args) => serve::run(args, &mut call),
         Command::Backup(args) => backup::run(args, &mut call),
         Command::Restore(args) => backup::run_restore(args, &mut call),
         Command::Verify(args) => verify::run(args, &mut call),

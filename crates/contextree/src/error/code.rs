@@ -16,6 +16,8 @@ pub enum Kind {
     Conflict,
     /// The past, or a call in flight, does not change.
     Sealed,
+    /// The caller may not do this.
+    Denied,
     /// A limit of size or count would be exceeded.
     Limit,
     /// Stored or imported bytes are damaged, or of a version that cannot be read.
@@ -38,6 +40,7 @@ impl Kind {
             Kind::Exists => "exists",
             Kind::Conflict => "conflict",
             Kind::Sealed => "sealed",
+            Kind::Denied => "denied",
             Kind::Limit => "limit",
             Kind::Corrupt => "corrupt",
             Kind::Io => "io",
@@ -131,6 +134,8 @@ codes! {
     AttemptNoRequest "E_ATTEMPT_NO_REQUEST" Usage;
     /// A model call is running: what it was sent cannot be changed until it ends.
     AttemptRunning "E_ATTEMPT_RUNNING" Sealed;
+    /// The body of a request is larger than the server accepts.
+    BodyLimit "E_BODY_LIMIT" Limit;
     /// A budget file or value is invalid.
     BudgetInvalid "E_BUDGET_INVALID" Usage;
     /// The caller canceled the command before it was done.
@@ -139,14 +144,24 @@ codes! {
     Conflict "E_CONFLICT" Conflict;
     /// There is a context of this name already.
     ContextExists "E_CONTEXT_EXISTS" Exists;
+    /// The name of a new context does not begin with a prefix of the token.
+    ContextName "E_CONTEXT_NAME" Usage;
     /// There is no context of this name.
     ContextNotFound "E_CONTEXT_NOT_FOUND" NotFound;
     /// Data that is part of the program is damaged.
     Corrupt "E_CORRUPT" Corrupt;
+    /// The cursor of a page is invalid, or belongs to another list.
+    Cursor "E_CURSOR" Usage;
+    /// The command took longer than the server allows.
+    Deadline "E_DEADLINE" Limit;
     /// A document does not have the digest that it states.
     DigestMismatch "E_DIGEST_MISMATCH" Corrupt;
     /// A document is JSON, but not a valid tree.
     DocumentInvalid "E_DOCUMENT_INVALID" Usage;
+    /// The token does not give the right to do this.
+    Forbidden "E_FORBIDDEN" Denied;
+    /// The request names a host that the server does not answer for.
+    Host "E_HOST" Denied;
     /// The header is fixed when the node is created.
     Immutable "E_IMMUTABLE" Sealed;
     /// The imported input has no messages.
@@ -167,12 +182,20 @@ codes! {
     JsonShape "E_JSON_SHAPE" Usage;
     /// A limit of size or count would be exceeded.
     Limit "E_LIMIT" Limit;
+    /// The media type of the body, or every one that the caller accepts, is not supported.
+    MediaType "E_MEDIA_TYPE" Usage;
+    /// The route does not have this method.
+    Method "E_METHOD" Usage;
     /// There is no node with this id in the working tree.
     NodeNotFound "E_NODE_NOT_FOUND" NotFound;
     /// The snapshot is in the store and was not loaded; read it through the session.
     NotLoaded "E_NOT_LOADED" Usage;
     /// The selector matches no node.
     NoMatch "E_NO_MATCH" NotFound;
+    /// The request comes from a page of another origin.
+    Origin "E_ORIGIN" Denied;
+    /// The server has too much to do.
+    Overloaded "E_OVERLOADED" Unavailable;
     /// A pruning policy is invalid.
     PolicyInvalid "E_POLICY_INVALID" Usage;
     /// A request does not begin with the bytes of the one before it, so a prompt cache cannot reuse them.
@@ -181,8 +204,14 @@ codes! {
     RequestChanged "E_REQUEST_CHANGED" Corrupt;
     /// The request would have no messages.
     RequestEmpty "E_REQUEST_EMPTY" Usage;
+    /// The result is larger than the server returns at once.
+    ResultLimit "E_RESULT_LIMIT" Limit;
+    /// There is no such route.
+    Route "E_ROUTE" NotFound;
     /// The node is sealed: the past does not change.
     Sealed "E_SEALED" Sealed;
+    /// Evaluating the selector takes more work than the server allows.
+    SelectorCost "E_SELECTOR_COST" Limit;
     /// The text is not a valid selector of its edition.
     SelectorInvalid "E_SELECTOR_INVALID" Usage;
     /// A request setting has the name of a field that the tree provides.
@@ -219,6 +248,8 @@ codes! {
     StoreUrl "E_STORE_URL" Usage;
     /// A newer version of Contextree wrote the store.
     StoreVersion "E_STORE_VERSION" Io;
+    /// The token is missing or unknown.
+    Token "E_TOKEN" Denied;
     /// A policy counts in a measure that the context does not have.
     UnknownMeasure "E_UNKNOWN_MEASURE" Usage;
     /// The model or tokenizer is unknown.

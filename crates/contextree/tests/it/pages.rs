@@ -58,12 +58,13 @@ fn the_page_of_errors_lists_every_code() {
     );
 }
 
-const KINDS: [(Kind, &str, &str, &str); 10] = [
+const KINDS: [(Kind, &str, &str, &str); 11] = [
     (Kind::Usage, "2", "400", "The request is wrong. Repeating it does not help."),
     (Kind::NotFound, "3", "404", "Something that was named does not exist."),
     (Kind::Exists, "2", "409", "Something of this name exists already."),
     (Kind::Conflict, "4", "409", "Another writer was faster. Read again and repeat."),
     (Kind::Sealed, "2", "409", "The past, or a call in flight, does not change."),
+    (Kind::Denied, "2", "403", "The caller may not do this."),
     (Kind::Limit, "2", "413", "A limit of size or count would be exceeded."),
     (Kind::Corrupt, "5", "500", "Bytes are damaged, or do not have the digest they state."),
     (Kind::Io, "5", "500", "A file, a stream or a store could not be read or written."),

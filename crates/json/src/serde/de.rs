@@ -176,6 +176,27 @@ fn visit_object<'de, V: Visitor<'de>>(
     }
 }
 
+/// The largest double below which every integer is a double.
+const EXACT: f64 = 9_007_199_254_740_992.0;
+
+/// Reads integers. JSON knows one type of number, and its schemas take `1.0` for an integer; so do we, where an integer is asked for.
+/// A [`Value`] keeps what was written.
+macro_rules! integers {
+    ($($name:ident)*) => {
+        $(fn $name<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ConvertError> {
+            match &self.0 {
+                Value::Number(number) => match number.repr() {
+                    Repr::Float(float) if float.trunc() == *float && float.abs() < EXACT => {
+                        visitor.visit_i64(*float as i64)
+                    }
+                    _ => self.visit(visitor, false),
+                },
+                _ => self.visit(visitor, false),
+            }
+        })*
+    };
+}
+
 impl<'de> Deserializer<'de> for FromValue {
     type Error = ConvertError;
 
@@ -222,8 +243,13 @@ impl<'de> Deserializer<'de> for FromValue {
         }
     }
 
+    integers! {
+        deserialize_i8 deserialize_i16 deserialize_i32 deserialize_i64
+        deserialize_u8 deserialize_u16 deserialize_u32 deserialize_u64
+    }
+
     serde::forward_to_deserialize_any! {
-        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct seq tuple
+        bool i128 u128 f32 f64 char str string bytes byte_buf unit unit_struct seq tuple
         tuple_struct map struct identifier ignored_any
     }
 }

@@ -222,6 +222,10 @@ impl Backend for Sqlite {
         })
     }
 
+    fn version(&self) -> Result<Option<u64>> {
+        self.readers.version().map(Some)
+    }
+
     fn check(&self) -> Result<Vec<String>> {
         match self.readers.read(read::faults) {
             // Too damaged to be looked through.

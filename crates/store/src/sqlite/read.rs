@@ -21,11 +21,13 @@ const IDLE: usize = 8;
 pub(super) struct Readers {
     source: Source,
     idle: Mutex<Vec<Connection>>,
+    /// A connection that never writes, to be asked for the version of the file: each connection counts for itself.
+    version: Mutex<Option<Connection>>,
 }
 
 impl Readers {
     pub(super) fn new(source: Source) -> Readers {
-        Readers { source, idle: Mutex::default() }
+        Readers { source, idle: Mutex::default(), version: Mutex::default() }
     }
 
     pub(super) fn source(&self) -> &Source {
@@ -46,6 +48,21 @@ impl Readers {
             idle.push(connection);
         }
         done
+    }
+
+    /// Returns a number that changes whenever another connection, of any process, has written.
+    pub(super) fn version(&self) -> Result<u64> {
+        let mut kept = self.version.lock().unwrap_or_else(PoisonError::into_inner);
+        let connection = match kept.take() {
+            Some(connection) => connection,
+            None => self.source.reader()?,
+        };
+        let number = connection
+            .prepare_cached("PRAGMA data_version")
+            .and_then(|mut statement| statement.query_row([], |row| row.get::<_, i64>(0)))
+            .map_err(fault)?;
+        *kept = Some(connection);
+        Ok(number.unsigned_abs())
     }
 }
 

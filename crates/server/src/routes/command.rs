@@ -1,0 +1,232 @@
+//! One route per command, for all commands.
+
+use std::sync::Arc;
+
+use axum::body::{Body, Bytes, to_bytes};
+use axum::extract::{FromRequestParts as _, RawPathParams};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderValue, Method, Request, StatusCode, header};
+use axum::response::{IntoResponse as _, Response};
+use contextree::Code;
+use contextree::Edition;
+use contextree_app::catalog::{Command, Right, Scope};
+use contextree_app::{Control, Error};
+use contextree_json::{Limits as JsonLimits, Object, Value, parse_with};
+use tokio::time::timeout;
+
+use super::Server;
+use super::form::{Form, parameters};
+use super::tag;
+use crate::shell::{Identity, Late, Problem, note_caller, require};
+
+/// The media type of lists with one entry per line.
+pub(crate) const LINES: &str = "application/x-ndjson";
+
+/// A command as a route.
+pub(crate) struct Endpoint {
+    pub(crate) command: &'static Command,
+    pub(crate) form: Form,
+}
+
+/// What the query says besides the request itself.
+#[derive(Default)]
+struct Options {
+    edition: Option<Edition>,
+}
+
+/// What a command returned.
+enum Outcome {
+    Unchanged { tag: HeaderValue },
+    Done { value: Value, tag: Option<HeaderValue> },
+}
+
+/// Answers a request for a command.
+pub(crate) async fn answer(
+    server: Arc<Server>,
+    endpoint: Arc<Endpoint>,
+    request: Request<Body>,
+) -> Response {
+    let (mut parts, body) = request.into_parts();
+    let identity = match server.shell.identify(&parts.method, &parts.headers) {
+        Ok(identity) => identity.clone(),
+        Err(problem) => return problem.into_response(),
+    };
+    let done = run(&server, &endpoint, &identity, &mut parts, body).await;
+    let mut response = done.unwrap_or_else(Problem::into_response);
+    note_caller(&identity, &mut response);
+    response
+}
+
+async fn run(
+    server: &Arc<Server>,
+    endpoint: &Endpoint,
+    identity: &Identity,
+    parts: &mut Parts,
+    body: Body,
+) -> Result<Response, Problem> {
+    let command = endpoint.command;
+    // A caller who may do nothing of the kind is told so before their body is read.
+    require(identity, command.right.min(Right::Read))?;
+    let (options, rest) = options(parts.uri.query())?;
+    let is_get = matches!(parts.method, Method::GET | Method::HEAD);
+    let request = match is_get {
+        true => endpoint.form.read(rest)?,
+        false => {
+            if let Some((name, _)) = rest.first() {
+                return Err(Error::usage(format!("unknown parameter `{name}`"))
+                    .with_hint("a request that is posted is in the body")
+                    .into());
+            }
+            read_body(server, &parts.headers, body).await?
+        }
+    };
+    let right = command.right_for(&request);
+    require(identity, right)?;
+    let mut workspace = server.workspace.clone().with_names(identity.names.clone());
+    workspace = workspace.with_edition(options.edition);
+    if command.scope == Scope::Context {
+        workspace = workspace.with_context(context_of(parts).await?);
+    }
+    let wanted = parts.headers.get(header::IF_NONE_MATCH).cloned();
+    let late = if right == Right::Read { Late::Abandon } else { Late::Await };
+    let work = {
+        let limits = server.shell.limits;
+        move |cancel| {
+            let control = Control::default().with_cancel(cancel).with_limits(limits.into());
+            let tag = match is_get {
+                true => tag::of(command, &workspace, &request)?,
+                false => None,
+            };
+            if let (Some(tag), Some(wanted)) = (&tag, &wanted)
+                && tag::matches(wanted, tag)
+            {
+                return Ok(Outcome::Unchanged { tag: tag.clone() });
+            }
+            let value = command.run(&workspace, request, &control)?;
+            Ok(Outcome::Done { value, tag })
+        }
+    };
+    let outcome = server.shell.pool.run(&identity.lane, late, work).await?;
+    if right > Right::Read {
+        server.hub.wrote();
+    }
+    Ok(match outcome {
+        Outcome::Unchanged { tag } => unchanged(tag),
+        Outcome::Done { value, tag } => respond(command, &parts.headers, &value, tag),
+    })
+}
+
+/// Takes the parameters that every route has out of a query.
+fn options(query: Option<&str>) -> Result<(Options, Vec<(String, String)>), Error> {
+    let mut options = Options::default();
+    let mut rest = Vec::new();
+    for (name, value) in parameters(query)? {
+        match name.as_str() {
+            "edition" => {
+                let edition = value.parse::<Edition>();
+                options.edition = Some(edition.map_err(|error| Error::usage(error.to_string()))?);
+            }
+            _ => rest.push((name, value)),
+        }
+    }
+    Ok((options, rest))
+}
+
+/// Returns the name of the context in the path.
+pub(crate) async fn context_of(parts: &mut Parts) -> Result<String, Problem> {
+    let invalid = || Problem::new(Code::Usage, "the name of the context is not UTF-8");
+    let params = RawPathParams::from_request_parts(parts, &()).await.map_err(|_| invalid())?;
+    let name = params.iter().find(|(name, _)| *name == "context").map(|(_, name)| name.to_owned());
+    name.ok_or_else(invalid)
+}
+
+/// Reads a body of JSON. No body is an empty request.
+async fn read_body(server: &Server, headers: &HeaderMap, body: Body) -> Result<Value, Problem> {
+    let bytes = collect(server, headers, body, server.shell.limits.body).await?;
+    if bytes.is_empty() {
+        return Ok(Value::Object(Object::new()));
+    }
+    let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+    let kind = kind.and_then(|kind| kind.split(';').next()).unwrap_or_default().trim();
+    // Also what a page of another origin cannot send without being asked first.
+    if !kind.eq_ignore_ascii_case("application/json") {
+        return Err(Problem::new(Code::MediaType, "the body must be `application/json`"));
+    }
+    let limits = JsonLimits { max_bytes: server.shell.limits.body, ..JsonLimits::default() };
+    let value = parse_with(&bytes, &limits).map_err(|error| {
+        Error::new(error.code(), format!("the body: {error}"))
+            .with_detail("line", error.line() as u64)
+            .with_detail("column", error.column() as u64)
+    })?;
+    match value {
+        Value::Object(_) => Ok(value),
+        _ => Err(Problem::new(Code::JsonShape, "the body must be a JSON object")),
+    }
+}
+
+/// Receives a body of at most `limit` bytes, within the time for it.
+pub(crate) async fn collect(
+    server: &Server,
+    headers: &HeaderMap,
+    body: Body,
+    limit: usize,
+) -> Result<Bytes, Problem> {
+    let too_large =
+        || Problem::new(Code::BodyLimit, format!("the body has more than {limit} bytes"));
+    let stated = headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok());
+    if stated.is_some_and(|length| length.parse().is_ok_and(|length: u64| length > limit as u64)) {
+        return Err(too_large());
+    }
+    let slow = |_| Problem::new(Code::Deadline, "the body did not arrive in time");
+    let time = server.shell.limits.body_time;
+    let received = timeout(time, to_bytes(body, limit)).await.map_err(slow)?;
+    received.map_err(|error| {
+        let error = std::error::Error::source(&error);
+        match error.is_some_and(|error| error.is::<http_body_util::LengthLimitError>()) {
+            true => too_large(),
+            false => Problem::new(Code::Usage, "the body did not arrive whole"),
+        }
+    })
+}
+
+fn unchanged(tag: HeaderValue) -> Response {
+    let mut response = StatusCode::NOT_MODIFIED.into_response();
+    response.headers_mut().insert(header::ETAG, tag);
+    response.headers_mut().insert(header::CACHE_CONTROL, tag::REVALIDATE);
+    response
+}
+
+fn respond(
+    command: &Command,
+    headers: &HeaderMap,
+    value: &Value,
+    tag: Option<HeaderValue>,
+) -> Response {
+    let accepts = headers.get(header::ACCEPT).and_then(|accept| accept.to_str().ok());
+    let list = command.list.and_then(|list| value.get(list)?.as_array());
+    let (body, kind) = match (list, accepts) {
+        (Some(list), Some(accepts)) if accepts.contains(LINES) => {
+            let mut bytes = Vec::new();
+            for entry in list {
+                bytes.extend(entry.to_canonical());
+                bytes.push(b'\n');
+            }
+            (bytes, LINES)
+        }
+        _ => (value.to_canonical(), "application/json"),
+    };
+    let mut response = Response::new(Body::from(body));
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
+    headers.insert(header::VARY, HeaderValue::from_static("accept"));
+    match tag {
+        Some(tag) => {
+            headers.insert(header::ETAG, tag);
+            headers.insert(header::CACHE_CONTROL, tag::REVALIDATE);
+        }
+        None => {
+            headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        }
+    }
+    response
+}

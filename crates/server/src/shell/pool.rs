@@ -1,0 +1,125 @@
+//! Commands on threads of their own, so that one that takes long does not stop the others.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use contextree::Code;
+use contextree_app::{Cancel, Error};
+use tokio::sync::Semaphore;
+use tokio::task::spawn_blocking;
+use tokio::time::{Instant, timeout_at};
+
+use super::limits::Limits;
+
+/// Runs commands: at most [`Limits::running`] at once, at most [`Limits::waiting`] in the queue, each within [`Limits::time`].
+#[derive(Debug)]
+pub struct Pool {
+    slots: Arc<Semaphore>,
+    waiting: AtomicUsize,
+    limits: Limits,
+}
+
+/// What happens to a command whose time is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Late {
+    /// The caller gets an error at once. The command stops at its next step.
+    Abandon,
+    /// The caller waits for the outcome: a change that was stored must not be reported as failed.
+    Await,
+}
+
+/// Stops the command when the caller is gone or its time is over.
+struct CancelOnDrop(Cancel);
+
+impl Drop for CancelOnDrop {
+    fn drop(&mut self) {
+        self.0.cancel();
+    }
+}
+
+/// Counts one that waits.
+struct Waiting<'p>(&'p AtomicUsize);
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Pool {
+    /// Returns a pool with these limits.
+    #[must_use]
+    pub fn new(limits: &Limits) -> Pool {
+        let slots = Arc::new(Semaphore::new(limits.running.max(1)));
+        Pool { slots, waiting: AtomicUsize::new(0), limits: *limits }
+    }
+
+    /// Returns how many commands wait.
+    pub fn waiting(&self) -> usize {
+        self.waiting.load(Ordering::Relaxed)
+    }
+
+    /// Returns how many commands run.
+    pub fn running(&self) -> usize {
+        self.limits.running.max(1) - self.slots.available_permits()
+    }
+
+    /// Runs a command. `lane` holds the slots of its caller, who cannot take those of all others.
+    ///
+    /// # Errors
+    ///
+    /// `E_OVERLOADED` if too many wait, `E_DEADLINE` if the time is over, and those of the command.
+    pub async fn run<T: Send + 'static>(
+        &self,
+        lane: &Arc<Semaphore>,
+        late: Late,
+        work: impl FnOnce(Cancel) -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, Error> {
+        let deadline = Instant::now() + self.limits.time;
+        if self.waiting.fetch_add(1, Ordering::Relaxed) >= self.limits.waiting {
+            self.waiting.fetch_sub(1, Ordering::Relaxed);
+            return Err(Error::new(Code::Overloaded.as_str(), "too many requests are waiting"));
+        }
+        let queued = Waiting(&self.waiting);
+        let closed = |_| Error::new(Code::Overloaded.as_str(), "the server is shutting down");
+        let acquire = async {
+            let own = Arc::clone(lane).acquire_owned().await.map_err(closed)?;
+            let slot = Arc::clone(&self.slots).acquire_owned().await.map_err(closed)?;
+            Ok::<_, Error>((own, slot))
+        };
+        let slots = timeout_at(deadline, acquire).await.map_err(|_| {
+            Error::new(Code::Overloaded.as_str(), "the server was busy for too long")
+        })??;
+        drop(queued);
+        let cancel = Cancel::default();
+        let guard = CancelOnDrop(cancel.clone());
+        let mut task = spawn_blocking(move || {
+            // The slots belong to the thread: they are free when it is, not when the caller is gone.
+            let _slots = slots;
+            work(cancel)
+        });
+        let done = match timeout_at(deadline, &mut task).await {
+            Ok(done) => done,
+            Err(_) if late == Late::Abandon => return Err(self.late()),
+            Err(_) => {
+                guard.0.cancel();
+                task.await
+            }
+        };
+        match done {
+            Ok(Err(error)) if error.code() == Code::Canceled && Instant::now() >= deadline => {
+                Err(self.late())
+            }
+            Ok(result) => result,
+            Err(panic) => {
+                tracing::error!(%panic, "a command panicked");
+                Err(Error::new(Code::Internal.as_str(), "the command panicked"))
+            }
+        }
+    }
+
+    fn late(&self) -> Error {
+        let seconds = self.limits.time.as_secs_f64();
+        Error::new(Code::Deadline.as_str(), format!("the command took longer than {seconds} s"))
+    }
+}

@@ -1,0 +1,198 @@
+//! Who may call what: every route with no token, a wrong one, a reader's, a writer's, an administrator's and another tenant's.
+
+use contextree_app::catalog::{COMMANDS, Command, Right, Scope};
+use contextree_json::Value;
+
+use crate::client::Answer;
+use crate::support::{ADMIN, OTHER, OWNER, READER, Served, Setup, WRITER};
+
+/// Returns a request that the command understands, as far as it matters for access.
+fn body_of(command: &Command) -> &'static str {
+    match command.name {
+        "new" => r#"{"name":"acme/new"}"#,
+        "fork" => r#"{"name":"acme/fork"}"#,
+        "delete" => r#"{"name":"acme/spare"}"#,
+        "add" => r#"{"node":{"content":"x"}}"#,
+        "edit" => r#"{"target":"block:2.1","set":{"key":"k"}}"#,
+        "remove" | "pin" | "unpin" => r#"{"targets":["block:2.1"]}"#,
+        "move" => r#"{"target":"block:2.1","place":{"parent":"^sys"}}"#,
+        "request" => r#"{"provider":"anthropic","settings":{"model":"m","max_tokens":9}}"#,
+        "answer" => r#"{"response":{"text":"{}"}}"#,
+        "attempt-start" => r#"{"provider":"p","model":"m"}"#,
+        "attempt-end" => r#"{"outcome":"canceled"}"#,
+        "select" | "explain" => r#"{"selector":".block"}"#,
+        "render" => r#"{"format":"thread"}"#,
+        "cache" => r#"{"format":"anthropic"}"#,
+        "node" | "node-history" => r#"{"id":"block:1.0"}"#,
+        "lint" => r#"{"document":{"text":"{}"}}"#,
+        "hash" => r#"{"nodes":{"text":"{}"}}"#,
+        "canon" => r#"{"node":{"text":"{}"}}"#,
+        "backup" => r#"{"path":"/nowhere/at/all"}"#,
+        _ => "{}",
+    }
+}
+
+fn path_of(command: &Command, context: &str) -> String {
+    match command.scope {
+        Scope::Context => format!("/v1/contexts/{}/{}", context.replace('/', "%2F"), command.name),
+        _ => format!("/v1/{}", command.name),
+    }
+}
+
+fn post(served: &Served, command: &Command, context: &str, token: Option<&str>) -> Answer {
+    let call = served.call("POST", &path_of(command, context)).json(body_of(command));
+    match token {
+        Some(token) => call.token(token).send(),
+        None => call.send(),
+    }
+}
+
+/// What the token's right says about a command.
+fn is_refused(answer: &Answer) -> bool {
+    answer.status == 403 && answer.code() == "E_FORBIDDEN"
+}
+
+#[test]
+fn every_command_refuses_callers_without_a_token_or_with_a_wrong_one() {
+    let served = Served::new();
+    for command in COMMANDS {
+        for token in [None, Some("ctx_wrong_0123456789abcdef"), Some("")] {
+            let answer = post(&served, command, "acme/main", token);
+            assert_eq!((answer.status, answer.code()), (401, "E_TOKEN".into()), "{command:?}");
+            assert_eq!(answer.header("www-authenticate"), Some("Bearer"));
+        }
+    }
+    let again = served.get("/v1/contexts/acme%2Fmain/status").json();
+    assert_eq!(again.get("snapshots"), Some(&1.into()), "nothing was changed");
+}
+
+#[test]
+fn a_token_gives_its_right_and_no_higher_one() {
+    let served = Served::new();
+    for command in COMMANDS {
+        for (token, right) in [(READER, Right::Read), (WRITER, Right::Write)] {
+            let answer = post(&served, command, "acme/main", Some(token));
+            assert_eq!(is_refused(&answer), command.right > right, "{command:?}: {answer:?}");
+        }
+    }
+}
+
+#[test]
+fn a_read_only_server_refuses_changes_by_anyone() {
+    let served = Served::with(&Setup { read_only: true, ..Setup::default() });
+    served.create("acme/main");
+    for command in COMMANDS {
+        let answer = post(&served, command, "acme/main", Some(OWNER));
+        assert_eq!(is_refused(&answer), command.right > Right::Read, "{command:?}: {answer:?}");
+    }
+}
+
+#[test]
+fn a_dry_run_needs_only_the_right_to_read() {
+    let served = Served::new();
+    let call = |body: &str| {
+        let path = "/v1/contexts/acme%2Fmain/commit";
+        served.call("POST", path).token(READER).json(body).send()
+    };
+    assert_eq!(call(r#"{"change":{"dry_run":true}}"#).status, 200);
+    assert_eq!(call(r#"{"change":{"dry_run":false}}"#).status, 403);
+    assert_eq!(
+        served.get("/v1/contexts/acme%2Fmain/status").json().get("snapshots"),
+        Some(&1.into())
+    );
+}
+
+/// Another tenant gets for a context that exists exactly what it gets for one that does not.
+#[test]
+fn contexts_of_another_tenant_cannot_be_told_from_missing_ones() {
+    let served = Served::new();
+    for command in COMMANDS.iter().filter(|command| command.scope == Scope::Context) {
+        let there = post(&served, command, "acme/main", Some(OTHER));
+        let missing = post(&served, command, "acme/nada", Some(OTHER));
+        let text = |answer: &Answer| answer.text().replace("acme/main", "acme/nada");
+        assert_eq!(text(&there), text(&missing), "{command:?}");
+        assert_eq!(there.status, missing.status);
+        assert!(there.status >= 400, "{command:?}: {there:?}");
+        assert!(!there.text().contains("spare"), "{there:?}");
+    }
+    let delete = |name: &str| {
+        let body = format!(r#"{{"name":"{name}"}}"#);
+        served.call("POST", "/v1/delete").token(OTHER).json(&body).send()
+    };
+    assert_eq!(delete("acme/main").code(), "E_CONTEXT_NOT_FOUND");
+    assert_eq!(
+        delete("acme/main").text().replace("acme/main", "acme/nada"),
+        delete("acme/nada").text()
+    );
+    for (path, body) in [
+        ("/v1/new", r#"{"name":"acme/mine"}"#),
+        ("/v1/new", r#"{"name":"acme/main"}"#),
+        ("/v1/contexts/other%2Fmain/fork", r#"{"name":"acme/main"}"#),
+    ] {
+        let answer = served.call("POST", path).token(OTHER).json(body).send();
+        assert_eq!(answer.code(), "E_CONTEXT_NAME", "{path} {body}");
+    }
+    let list = served.call("GET", "/v1/contexts").token(OTHER).send();
+    assert!(list.text().contains("other/main") && !list.text().contains("acme"), "{list:?}");
+    let events = served.call("GET", "/v1/contexts/acme%2Fmain/events").token(OTHER).send();
+    assert_eq!(events.code(), "E_CONTEXT_NOT_FOUND");
+}
+
+#[test]
+fn what_concerns_the_whole_store_is_refused_to_tenants() {
+    let served = Served::new();
+    for (method, path) in [("POST", "/v1/verify"), ("POST", "/v1/backup"), ("GET", "/metrics")] {
+        let call = served.call(method, path).token(ADMIN).json(r#"{"path":"/nowhere/at/all"}"#);
+        let call = if path == "/v1/verify" { call.json("{}") } else { call };
+        assert_eq!(call.send().code(), "E_FORBIDDEN", "{path}");
+    }
+    let gc = served.call("POST", "/v1/contexts/acme%2Fmain/gc").token(ADMIN).json("{}").send();
+    assert_eq!(gc.json().get("bytes"), Some(&Value::Null), "the size of the store is not theirs");
+    assert_eq!(served.get("/metrics").status, 200);
+}
+
+#[test]
+fn a_page_exchanges_its_token_for_a_strict_cookie() {
+    let served = Served::new();
+    let body = format!(r#"{{"token":"{WRITER}"}}"#);
+    let answer = served.call("POST", "/v1/session").json(&body).send();
+    assert_eq!(answer.json().get("right"), Some(&"write".into()));
+    let cookie = answer.header("set-cookie").unwrap();
+    assert!(cookie.contains("; HttpOnly; SameSite=Strict") && !cookie.contains(WRITER), "{cookie}");
+    let cookie = cookie.split(';').next().unwrap();
+    let origin = format!("http://{}", served.address);
+    let with = |method: &str, path: &str| served.call(method, path).header("cookie", cookie);
+    assert_eq!(with("GET", "/v1/contexts/acme%2Fmain/status").send().status, 200);
+    let add = || with("POST", "/v1/contexts/acme%2Fmain/add").json(r#"{"node":{"content":"x"}}"#);
+    assert_eq!(add().send().code(), "E_ORIGIN", "a page says where it is from");
+    assert_eq!(add().header("origin", "http://evil.example").send().code(), "E_ORIGIN");
+    assert_eq!(add().header("origin", &origin).send().status, 200);
+    let wrong = served.call("POST", "/v1/session").json(r#"{"token":"no"}"#).send();
+    assert_eq!(wrong.code(), "E_TOKEN");
+    let end = with("DELETE", "/v1/session").send();
+    assert!(end.header("set-cookie").unwrap().contains("Max-Age=0"));
+}
+
+#[test]
+fn other_hosts_are_refused_before_anything_else_is_looked_at() {
+    let served = Served::new();
+    for path in ["/", "/health", "/docs", "/openapi.json", "/v1/contexts", "/nowhere"] {
+        let answer = served.call("GET", path).header("host", "evil.example").token(OWNER).send();
+        assert_eq!((answer.status, answer.code()), (421, "E_HOST".into()), "{path}");
+    }
+    let none = served.call("GET", "/health").header("host", "").send();
+    assert!(none.status == 400 || none.code() == "E_HOST", "{none:?}");
+}
+
+#[test]
+fn every_response_tells_browsers_to_be_strict() {
+    let served = Served::new();
+    for path in ["/", "/v1/contexts", "/docs", "/nowhere"] {
+        let answer = served.get(path);
+        let policy = answer.header("content-security-policy").unwrap();
+        assert!(policy.starts_with("default-src 'none'"), "{path}: {policy}");
+        assert!(!policy.contains("unsafe"), "{path}: {policy}");
+        assert_eq!(answer.header("x-content-type-options"), Some("nosniff"), "{path}");
+        assert_eq!(answer.header("access-control-allow-origin"), None, "{path}");
+    }
+}

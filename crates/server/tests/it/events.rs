@@ -1,0 +1,83 @@
+//! Changes reach those who listen, whoever made them.
+
+use contextree_json::{Value, parse};
+
+use crate::client::Connection;
+use crate::support::{OWNER, Served, Setup};
+
+/// Reads events until one has a name; returns its data.
+fn next(connection: &mut Connection, name: &str) -> Value {
+    let mut text = String::new();
+    loop {
+        let chunk = connection.read_chunk();
+        assert!(!chunk.is_empty(), "the stream ended: {text}");
+        text.push_str(&String::from_utf8(chunk).unwrap());
+        let Some(event) = text.split("\n\n").find(|it| it.contains(&format!("event: {name}\n")))
+        else {
+            continue;
+        };
+        let data = event.lines().find_map(|line| line.strip_prefix("data: ")).unwrap();
+        return parse(data.as_bytes()).unwrap();
+    }
+}
+
+fn listen(served: &Served, path: &str) -> Connection {
+    let mut connection = served.call("GET", path).token(OWNER).open();
+    let head = connection.read_head();
+    assert_eq!((head.status, head.header("content-type")), (200, Some("text/event-stream")));
+    connection
+}
+
+#[test]
+fn a_listener_is_told_of_the_context_and_of_every_change() {
+    let mut served = Served::new();
+    let mut events = listen(&served, "/v1/contexts/acme%2Fmain/events");
+    let before = next(&mut events, "changed").get("revision").and_then(Value::as_u64).unwrap();
+    served.post("/v1/contexts/acme%2Fmain/add", r#"{"node":{"content":"x"}}"#);
+    let after = next(&mut events, "changed").get("revision").and_then(Value::as_u64).unwrap();
+    assert_eq!(after, before + 1);
+    served.post("/v1/contexts/acme%2Fspare/add", r#"{"node":{"content":"x"}}"#);
+    served.post("/v1/delete", r#"{"name":"acme/main"}"#);
+    next(&mut events, "deleted");
+    // A server that ends does not wait for those who listen.
+    let mut others = listen(&served, "/v1/contexts/acme%2Fspare/events");
+    next(&mut others, "changed");
+    served.stop();
+    assert!(others.read_chunk().is_empty());
+}
+
+#[test]
+fn a_listener_to_all_contexts_is_told_of_each() {
+    let served = Served::new();
+    let mut events = listen(&served, "/v1/events");
+    // The first look only remembers; wait until a change is seen.
+    let mut seen = None;
+    while seen.is_none() {
+        served.post("/v1/contexts/acme%2Fmain/add", r#"{"node":{"content":"x"}}"#);
+        seen = next(&mut events, "changed").get("name").cloned();
+    }
+    assert_eq!(seen, Some("acme/main".into()));
+    served.post("/v1/delete", r#"{"name":"acme/spare"}"#);
+    assert_eq!(next(&mut events, "deleted").get("name"), Some(&"acme/spare".into()));
+}
+
+#[test]
+fn changes_of_another_process_are_seen_in_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let url = format!("sqlite:{}", folder.path().join("a.db").display());
+    let served = Served::with(&Setup { url: url.clone(), ..Setup::default() });
+    served.create("main");
+    let mut events = listen(&served, "/v1/contexts/main/events");
+    let before = next(&mut events, "changed").get("revision").and_then(Value::as_u64).unwrap();
+    // Another connection to the file, as another process has it.
+    let other = contextree::open(&url).unwrap();
+    let mut session = other.session("main").unwrap();
+    session
+        .update(|context| {
+            context.commit()?;
+            Ok::<_, contextree::Error>(())
+        })
+        .unwrap();
+    let after = next(&mut events, "changed");
+    assert_eq!(after.get("revision").and_then(Value::as_u64), Some(before + 1));
+}

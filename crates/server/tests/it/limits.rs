@@ -1,0 +1,79 @@
+//! Requests that ask for too much, arrive too slowly, or never end.
+
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+use std::time::Duration;
+
+use contextree_server::shell::Limits;
+
+use crate::support::{OWNER, Served, Setup};
+
+/// Limits that a test can reach.
+fn tight() -> Setup {
+    let mut limits = Limits::default();
+    limits.body = 64 << 10;
+    limits.head_time = Duration::from_millis(300);
+    limits.body_time = Duration::from_millis(300);
+    limits.results = 3;
+    limits.running = 2;
+    Setup { limits, ..Setup::default() }
+}
+
+#[test]
+fn bodies_that_are_too_large_are_refused() {
+    let served = Served::with(&tight());
+    served.create("main");
+    let text = "x".repeat(1 << 20);
+    let body = format!(r#"{{"node":{{"content":"{text}"}}}}"#);
+    let stated = served.post("/v1/contexts/main/add", &body);
+    assert_eq!((stated.status, stated.code().as_str()), (413, "E_BODY_LIMIT"));
+    let login = format!(r#"{{"token":"{text}"}}"#);
+    let stranger = served.call("POST", "/v1/session").json(&login).send();
+    assert_eq!(stranger.code(), "E_BODY_LIMIT");
+}
+
+#[test]
+fn deep_json_is_refused_without_a_stack_overflow() {
+    let served = Served::new();
+    let deep = format!("{{\"node\":{}{}}}", "[".repeat(1 << 20), "]".repeat(1 << 20));
+    let answer = served.post("/v1/contexts/acme%2Fmain/add", &deep);
+    assert_eq!(answer.code(), "E_LIMIT", "{answer:?}");
+}
+
+#[test]
+fn results_that_are_too_many_are_refused_with_a_way_to_get_them() {
+    let served = Served::with(&tight());
+    served.create("main");
+    let answer = served.get("/v1/contexts/main/show");
+    assert_eq!((answer.status, answer.code().as_str()), (422, "E_RESULT_LIMIT"));
+    assert!(answer.text().contains("a page at a time"));
+    assert_eq!(served.get("/v1/contexts/main/rows?limit=3").status, 200);
+}
+
+#[test]
+fn connections_that_send_their_head_too_slowly_are_closed() {
+    let served = Served::with(&tight());
+    let mut stream = TcpStream::connect(served.address).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+    stream.write_all(b"GET /health HTTP/1.1\r\nHos").unwrap();
+    let mut rest = Vec::new();
+    // It ends, with or without a response; if it did not, this would fail by its timeout.
+    let _ = stream.read_to_end(&mut rest);
+    assert!(rest.is_empty() || rest.starts_with(b"HTTP/1.1 4"), "{rest:?}");
+    assert_eq!(served.call("GET", "/health").send().status, 200);
+}
+
+#[test]
+fn bodies_that_arrive_too_slowly_are_given_up() {
+    let served = Served::with(&tight());
+    served.create("main");
+    let call = served.call("POST", "/v1/contexts/main/add").token(OWNER);
+    let call = call.header("content-type", "application/json").header("content-length", "100");
+    let mut slow: Vec<_> = (0..20).map(|_| call.clone().open()).collect();
+    // Those who wait for their bodies take no slot from others.
+    assert_eq!(served.get("/v1/contexts/main/status").status, 200);
+    for connection in &mut slow {
+        let answer = connection.read_head();
+        assert_eq!(answer.status, 503);
+    }
+}

@@ -1,0 +1,94 @@
+//! Reading: tags, lines, compression, rows.
+
+use contextree_json::Value;
+
+use crate::support::{OWNER, Served};
+
+#[test]
+fn a_response_is_sent_again_only_if_the_context_changed() {
+    let served = Served::new();
+    let path = "/v1/contexts/acme%2Fmain/show";
+    let first = served.get(path);
+    let tag = first.header("etag").unwrap().to_owned();
+    assert_eq!(first.header("cache-control"), Some("private, no-cache"));
+    let again = || served.call("GET", path).token(OWNER).header("if-none-match", &tag).send();
+    assert_eq!((again().status, again().body.len()), (304, 0));
+    served.post("/v1/contexts/acme%2Fmain/add", r#"{"node":{"content":"x"}}"#);
+    assert_eq!(again().status, 200);
+    assert_ne!(again().header("etag"), Some(tag.as_str()));
+    let other = served.get("/v1/contexts/acme%2Fmain/show?what=@c1");
+    assert_ne!(other.header("etag"), again().header("etag"), "the request is part of it");
+}
+
+#[test]
+fn lists_can_be_read_line_by_line() {
+    let served = Served::new();
+    let lines =
+        served.call("GET", "/v1/contexts").token(OWNER).header("accept", "application/x-ndjson");
+    let lines = lines.send();
+    assert_eq!(lines.header("content-type"), Some("application/x-ndjson"));
+    assert_eq!(lines.text().lines().count(), 3);
+    let first = contextree_json::parse(lines.text().lines().next().unwrap().as_bytes()).unwrap();
+    assert_eq!(first.get("name"), Some(&"acme/main".into()));
+}
+
+#[test]
+fn responses_are_compressed_for_those_who_ask() {
+    let served = Served::new();
+    let zipped = served.call("GET", "/openapi.json").header("accept-encoding", "gzip").send();
+    assert_eq!(zipped.header("content-encoding"), Some("gzip"));
+    assert!(zipped.body.starts_with(&[0x1f, 0x8b]));
+    assert!(zipped.body.len() * 4 < served.get("/openapi.json").body.len());
+}
+
+#[test]
+fn get_and_post_of_a_command_return_the_same() {
+    let served = Served::new();
+    let path = "/v1/contexts/acme%2Fmain/select";
+    let got = served.get(&format!("{path}?selector=.block&limit=1&what=ids"));
+    let posted = served.post(path, r#"{"selector":".block","limit":1,"what":"ids"}"#);
+    assert_eq!((got.status, got.text()), (200, posted.text()));
+}
+
+#[test]
+fn rows_come_in_pages_with_what_was_removed() {
+    let served = Served::new();
+    let main = "/v1/contexts/acme%2Fmain";
+    // The user's message has a ttl of two commits: the second one still has it, the third does not.
+    for _ in 0..2 {
+        assert_eq!(served.post(&format!("{main}/commit"), "{}").status, 200);
+    }
+    let all = served.get(&format!("{main}/rows?at=@t0&against=@c1&model=gpt-5")).json();
+    let column = |rows: &Value, name: &str| -> Vec<Value> {
+        let column = rows.get("columns").and_then(|columns| columns.get(name)?.as_array());
+        column.unwrap_or_default().to_vec()
+    };
+    let (ids, marks) = (column(&all, "id"), column(&all, "mark"));
+    assert_eq!(ids.len(), marks.len());
+    assert_eq!(all.get("total").and_then(Value::as_u64), Some(ids.len() as u64));
+    let removed = marks.iter().position(|mark| mark.as_str() == Some("removed")).unwrap();
+    let reason = column(&all, "reason")[removed].as_u64().unwrap();
+    let words = all.get("words").and_then(Value::as_array).unwrap();
+    assert_eq!(words[reason as usize].as_str(), Some("expired"));
+    assert!(column(&all, "tokens_below")[0].as_u64() > Some(0));
+    // Page by page, the same rows.
+    let mut paged = Vec::new();
+    let mut skip = Some(0);
+    while let Some(at) = skip {
+        let page = served
+            .get(&format!("{main}/rows?at=@t0&against=@c1&columns=id&limit=3&skip={at}"))
+            .json();
+        paged.extend(column(&page, "id"));
+        skip = page.get("next").and_then(Value::as_u64);
+    }
+    assert_eq!(paged, ids);
+    let turns = served.get(&format!("{main}/rows?at=@t0&under=%5Eseq&depth=1&columns=id")).json();
+    assert_eq!(column(&turns, "id").len(), 4, "the region and three turns");
+    let found = served.get(&format!("{main}/rows?at=@t0&where=.block&columns=id")).json();
+    assert_eq!(found.get("matched"), Some(&2.into()));
+    let history = served.get(&format!("{main}/node-history?id=block:1.2")).json();
+    let events = history.get("events").and_then(Value::as_array).unwrap().to_vec();
+    let kinds: Vec<_> = events.iter().filter_map(|event| event.get("event")?.as_str()).collect();
+    assert_eq!(kinds, ["added", "removed"]);
+    assert_eq!(events[1].get("reason"), Some(&"expired".into()));
+}
