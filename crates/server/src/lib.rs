@@ -115,7 +115,7 @@ pub async fn start(config: Config, workspace: Workspace) -> Result<Running, Erro
         site.set_public_url(url)?;
     }
     if !site.has_hosts() {
-        return Err(Error::usage(format!("no host is named for {address}")).with_hint(
+        return Err(Error::usage(format!("no host is named for {place}")).with_hint(
             "name those that callers use with `--host`, or the URL with `--public-url`",
         ));
     }

@@ -181,6 +181,6 @@ pub(super) fn state_folder() -> Result<PathBuf, Failure> {
         .or_else(|| variable("HOME").map(|home| Path::new(&home).join(".local/state")));
     state.map(|state| state.join("contextree")).ok_or_else(|| {
         Failure::usage("no directory for the token file is known")
-            .with_hint("name a file with `--token-file`")
+            .with_hint("set `HOME`, or name a file with `ctx serve --token-file`")
     })
 }

@@ -1,7 +1,7 @@
 //! Files that only their owner may read.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{ErrorKind, Read as _, Write as _};
+use std::io::{Read as _, Write as _};
 use std::path::Path;
 
 use contextree_app::Error;
@@ -14,17 +14,14 @@ use super::token::draw;
 ///
 /// If others can read the file, or it cannot be read or written.
 pub fn token_in(path: &Path) -> Result<String, Error> {
-    match read_secret(path) {
-        Ok(text) => match text.trim() {
-            "" => Err(Error::usage(format!("{}: the file is empty", path.display()))),
-            token => Ok(token.to_owned()),
-        },
-        Err(error) if error.kind() == contextree::Kind::NotFound => {
-            let token = draw()?;
-            write_secret(path, &format!("{token}\n"))?;
-            Ok(token)
-        }
-        Err(error) => Err(error),
+    if !path.exists() {
+        let token = draw()?;
+        write_secret(path, &format!("{token}\n"))?;
+        return Ok(token);
+    }
+    match read_secret(path)?.trim() {
+        "" => Err(Error::usage(format!("{}: the file is empty", path.display()))),
+        token => Ok(token.to_owned()),
     }
 }
 
@@ -35,12 +32,7 @@ pub fn token_in(path: &Path) -> Result<String, Error> {
 /// If others can read it, or it cannot be read.
 pub fn read_secret(path: &Path) -> Result<String, Error> {
     let name = path.display().to_string();
-    let failed = |error: std::io::Error| match error.kind() {
-        ErrorKind::NotFound => {
-            Error::new("E_STORE_NOT_FOUND", format!("there is no file `{name}`"))
-        }
-        _ => Error::io(&name, error),
-    };
+    let failed = |error| Error::io(&name, error);
     let mut file = File::open(path).map_err(failed)?;
     check_mode(&file, &name)?;
     let mut text = String::new();
