@@ -177,6 +177,8 @@ commands! {
         NoOptions => call::BeginResponse, |workspace, _, control| call::running(workspace, control);
     "answer" Context Write "Completes a call: what was sent becomes a snapshot, and the answer opens the next cycle."
         call::AnswerRequest => call::AnswerResponse, answer;
+    "attach" Context Write "Keeps a part of a streamed answer with the call that is running."
+        call::AttachRequest => attempt::AttemptResponse, call::attach;
     "cancel" Context Write "Ends a call without an answer. Nothing is sealed."
         call::CancelRequest => attempt::AttemptResponse, cancel;
     "commit" Context Write "Commits the turn in progress: expires nodes, prunes what is over a limit, seals the turn and adds a snapshot."

@@ -24,8 +24,8 @@ impl Known {
         cycle: Option<u32>,
     ) -> Result<Option<Known>, Error> {
         let newest = cycle.unwrap_or(u32::MAX);
-        if let Some(session) = reader.session() {
-            let attempts = session.attempts()?.iter().rev();
+        if let Some(stored) = reader.stored() {
+            let attempts = stored.attempts()?.iter().rev();
             let mut called =
                 attempts.filter(|attempt| attempt.cycle_id <= newest).filter_map(|it| {
                     let model = Some(it.model.clone()).filter(|model| !model.is_empty());

@@ -86,7 +86,7 @@ impl Workspace {
     /// If the store does not exist or cannot be opened.
     pub fn opened(mut self) -> Result<Workspace, Error> {
         let OpenStore { store, .. } = self.store(Access::Write)?;
-        self.location = Location::Store { store, url: self.url().to_owned() };
+        self.location = Location::Store { store, shown: self.url().to_owned() };
         Ok(self)
     }
 

@@ -78,13 +78,13 @@ fn own_errors_have_a_message_a_hint_and_a_source() {
 }
 
 #[test]
-fn only_conflicts_and_unavailable_stores_are_retryable() {
+fn only_conflicts_and_what_is_busy_or_unavailable_are_retryable() {
     let retryable: Vec<&str> = Code::ALL
         .iter()
         .filter(|code| code.kind().is_retryable())
         .map(|code| code.as_str())
         .collect();
-    assert_eq!(retryable, ["E_CONFLICT", "E_STORE_BUSY", "E_STORE_UNAVAILABLE"]);
+    assert_eq!(retryable, ["E_CONFLICT", "E_OVERLOADED", "E_STORE_BUSY", "E_STORE_UNAVAILABLE"]);
 }
 
 #[test]

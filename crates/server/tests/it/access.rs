@@ -18,6 +18,7 @@ fn body_of(command: &Command) -> &'static str {
         "move" => r#"{"target":"block:2.1","place":{"parent":"^sys"}}"#,
         "request" => r#"{"provider":"anthropic","settings":{"model":"m","max_tokens":9}}"#,
         "answer" => r#"{"response":{"text":"{}"}}"#,
+        "attach" => r#"{"partial":{"text":"x"}}"#,
         "attempt-start" => r#"{"provider":"p","model":"m"}"#,
         "attempt-end" => r#"{"outcome":"canceled"}"#,
         "select" | "explain" => r#"{"selector":".block"}"#,
