@@ -1,4 +1,4 @@
-//! Noticing that contexts changed, whoever changed them.
+//! Noticing that contexts changed, in this process or in another one.
 
 use contextree::store::Store;
 

@@ -30,7 +30,7 @@ Examples:
   ctx serve
   ctx serve --read-only --listen 127.0.0.1:0
   ctx serve --listen 0.0.0.0:8377 --host ctx.example.org:8377 --tokens tokens.toml
-  ctx serve --public-url https://example.org/ctx        behind a reverse proxy")]
+  ctx serve --public-url https://example.org/ctx        with a reverse proxy")]
 pub(crate) struct Args {
     /// The address to listen on; port 0 takes one that is free
     #[arg(long, value_name = "ADDR", default_value = ADDRESS)]

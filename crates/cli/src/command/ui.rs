@@ -105,7 +105,7 @@ impl Redirect {
 
 impl Drop for Redirect {
     fn drop(&mut self) {
-        // A file that is left behind is readable for its owner only.
+        // If this fails, only its owner can read the file that stays.
         let _ = fs::remove_file(&self.0);
     }
 }

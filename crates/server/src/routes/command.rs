@@ -148,7 +148,7 @@ async fn read_body(server: &Server, headers: &HeaderMap, body: Body) -> Result<V
     }
     let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
     let kind = kind.and_then(|kind| kind.split(';').next()).unwrap_or_default().trim();
-    // Also what a page of another origin cannot send without being asked first.
+    // A page of another origin cannot send this type without a preflight request.
     if !kind.eq_ignore_ascii_case("application/json") {
         return Err(Problem::new(Code::MediaType, "the body must be `application/json`"));
     }
