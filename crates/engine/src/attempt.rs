@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use contextree_canon::Hash;
+use contextree_json::Value;
 
 use crate::call::{CallOutcome, CallRequest, CallResponse, CallStart, RecordedCall};
 
@@ -72,6 +73,8 @@ pub struct Attempt {
     pub response: Option<CallResponse>,
     /// The newest part of an answer that was streamed; kept if the call was canceled or failed.
     pub partial: Option<String>,
+    /// The answer as it was received, if the tree does not have it: the next request left it out or changed it.
+    pub answer: Option<Value>,
 }
 
 impl Attempt {
@@ -248,6 +251,7 @@ impl Attempts {
             request,
             response: None,
             partial: None,
+            answer: None,
         });
         self.list.last_mut().expect("it was just pushed")
     }
@@ -302,6 +306,14 @@ impl Attempts {
             return Err(AttemptError::Ended { attempt: id.to_owned(), status });
         }
         Ok(index)
+    }
+
+    /// Keeps an answer that the tree does not have.
+    pub(crate) fn keep_answer(&mut self, id: &str, answer: Value) -> Result<(), AttemptError> {
+        let attempt = self.list.iter_mut().rev().find(|attempt| attempt.attempt_id == id);
+        let attempt = attempt.ok_or_else(|| AttemptError::NotFound(id.to_owned()))?;
+        attempt.answer = Some(answer);
+        Ok(())
     }
 
     pub(crate) fn list(&self) -> &[Attempt] {

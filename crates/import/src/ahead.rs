@@ -4,10 +4,11 @@
 use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
 use std::sync::{Mutex, PoisonError};
 
-use contextree_json::{Limits, ParseError, Scratch};
+use contextree_json::{Limits, ParseError, Scratch, Value};
 
 use crate::detect::{Detector, Verdict};
 use crate::format::Format;
+use crate::importer::split_line;
 use crate::logs::{Entry, read_ahead};
 
 /// The number of items in a batch, and the number of batches that the channel holds.
@@ -62,8 +63,14 @@ fn send_all<T>(
     }
 }
 
-/// The result of reading a line; `None` if it is empty.
-pub(super) type Line = Option<Result<Entry, ParseError>>;
+/// The result of reading a line.
+pub(super) enum Line {
+    Empty,
+    One(Entry),
+    /// The writer lost newlines.
+    Several(Vec<Entry>),
+    Bad(ParseError),
+}
 
 /// Reads lines, each as far as possible without the lines before it.
 pub(super) struct LineReader {
@@ -84,30 +91,61 @@ impl LineReader {
 
     pub(super) fn read(&mut self, line: &[u8]) -> Line {
         if line.iter().all(u8::is_ascii_whitespace) {
-            return None;
+            return Line::Empty;
         }
-        let value = match self.scratch.parse(line, &Limits::default()) {
-            Ok(value) => value,
-            Err(error) => return Some(Err(error)),
-        };
+        let mut entries = Vec::new();
+        let mut rest = line;
+        loop {
+            match self.scratch.parse(rest, &Limits::default()) {
+                Ok(value) => {
+                    let entry = self.entry(value);
+                    if entries.is_empty() {
+                        return Line::One(entry);
+                    }
+                    entries.push(entry);
+                    return Line::Several(entries);
+                }
+                Err(error) => {
+                    let first = split_line(rest, &error);
+                    let Some((first, others)) = first else { return Line::Bad(error) };
+                    match self.scratch.parse(first, &Limits::default()) {
+                        Ok(value) => entries.push(self.entry(value)),
+                        Err(error) => return Line::Bad(error),
+                    }
+                    rest = others;
+                }
+            }
+        }
+    }
+
+    fn entry(&mut self, value: Value) -> Entry {
         if self.format == Format::Auto {
             if let Verdict::Is(format) = self.detector.examine(&value) {
                 self.format = format;
             }
-            return Some(Ok(Entry::Value(value)));
+            self.repeats |= value.get("role").is_none();
+            return Entry::Value(value);
         }
-        let entry = match self.repeats {
-            true => Entry::Value(value),
-            false => read_ahead(self.format, value),
-        };
+        // The entries of a session never repeat each other.
+        if self.repeats && self.format != Format::ClaudeCode {
+            return Entry::Value(value);
+        }
+        let entry = read_ahead(self.format, value);
         self.repeats |= matches!(entry, Entry::Value(_));
-        Some(Ok(entry))
+        entry
     }
 }
 
 /// Hashes the content of a line ahead of time, if it is a message.
 pub(super) fn prepare(line: &mut Line) {
-    if let Some(Ok(Entry::Message(message))) = line {
-        message.hash_contents();
+    let hash = |entry: &mut Entry| match entry {
+        Entry::Message { message, .. } => message.hash_contents(),
+        Entry::Claude(line) => line.hash_content(),
+        Entry::Value(_) | Entry::Bad(_) => {}
+    };
+    match line {
+        Line::One(entry) => hash(entry),
+        Line::Several(entries) => entries.iter_mut().for_each(hash),
+        Line::Empty | Line::Bad(_) => {}
     }
 }

@@ -4,8 +4,11 @@
 //! fits none. The detector therefore reads entries until one of them fits only one format.
 
 use contextree_json::Value;
+use contextree_provider::Provider;
+use contextree_provider::read::provider_of_answer;
 
 use crate::format::Format;
+use crate::logs::requests::exchange::request_in;
 
 /// The number of entries after which the best guess is used.
 const PATIENCE: usize = 256;
@@ -95,6 +98,17 @@ fn guess_object(value: &Value) -> Option<Guess> {
     let text = |name: &str| value.get(name).and_then(Value::as_str);
     let list = |name: &str| value.get(name).and_then(Value::as_array);
     let sure = |format| Some(Guess::Sure(format));
+    if let Some(request) = value.as_object().and_then(request_in) {
+        return guess_object(&request);
+    }
+    if let Some(provider) = provider_of_answer(value) {
+        return sure(match provider {
+            Provider::OpenAiResponses => Format::OpenAiResponses,
+            Provider::Anthropic => Format::Anthropic,
+            Provider::Gemini => Format::Gemini,
+            _ => Format::OpenAiChat,
+        });
+    }
     if ["conversations", "conversation"].into_iter().any(|name| list(name).is_some())
         || (has("from") && has("value"))
     {
@@ -240,7 +254,8 @@ fn is_langchain(value: &Value) -> bool {
     );
     let others = ["system", "tool", "function", "chat", "remove"];
     let speaks = value.get("data").is_some() && others.contains(&kind);
-    value.get("lc").is_some()
+    (value.get("run_type").is_some() && value.get("inputs").is_some())
+        || value.get("lc").is_some()
         || speaks
         || (speaker && (value.get("data").is_some() || value.get("content").is_some()))
         || (others.contains(&kind) && value.get("content").is_some() && value.get("role").is_none())

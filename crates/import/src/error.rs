@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use contextree_engine::{CommitError, OpError};
+use contextree_engine::{AttemptError, CallError, CommitError, OpError};
 use contextree_json::ParseError;
 use contextree_provider::read::Shape;
 
@@ -53,6 +53,11 @@ pub enum ImportErrorKind {
         /// The cause.
         Box<CommitError>,
     ),
+    /// A call could not be recorded.
+    Call(
+        /// The cause.
+        Box<CallError>,
+    ),
 }
 
 impl ImportErrorKind {
@@ -76,6 +81,7 @@ impl ImportError {
             ImportErrorKind::Empty { .. } => "E_IMPORT_EMPTY",
             ImportErrorKind::Refused(error) => error.code(),
             ImportErrorKind::Commit(error) => error.code(),
+            ImportErrorKind::Call(error) => error.code(),
         }
     }
 
@@ -134,6 +140,7 @@ impl fmt::Display for ImportError {
             }
             ImportErrorKind::Refused(error) => write!(formatter, "{error}"),
             ImportErrorKind::Commit(error) => write!(formatter, "{error}"),
+            ImportErrorKind::Call(error) => write!(formatter, "{error}"),
         }
     }
 }
@@ -147,6 +154,18 @@ fn looks_like(keys: &[String]) -> Option<&'static str> {
         return Some("an instruction data set (Alpaca)");
     }
     (has("prompt") && has("completion")).then_some("a data set of prompts and completions")
+}
+
+impl From<CallError> for ImportErrorKind {
+    fn from(error: CallError) -> Self {
+        ImportErrorKind::Call(Box::new(error))
+    }
+}
+
+impl From<AttemptError> for ImportErrorKind {
+    fn from(error: AttemptError) -> Self {
+        CallError::from(error).into()
+    }
 }
 
 impl From<Shape> for ImportErrorKind {

@@ -17,12 +17,8 @@ use contextree_provider::Provider;
 /// accidental collisions do not occur in practice. Used only within one import and never stored.
 pub(crate) type Fingerprint = (u64, u64);
 
-/// Returns the fingerprints of messages without normalising them.
-pub(crate) fn fingerprints(messages: &[Value]) -> Vec<Fingerprint> {
-    messages.iter().map(fingerprint).collect()
-}
-
-fn fingerprint(value: &Value) -> Fingerprint {
+/// Returns the fingerprint of a message without normalising it.
+pub(crate) fn fingerprint(value: &Value) -> Fingerprint {
     let mut hasher = DefaultHasher::new();
     value.hash(&mut hasher);
     let first = hasher.finish();
@@ -53,12 +49,40 @@ impl Unmarked {
     }
 }
 
-/// Returns the fingerprint of a logged answer as later requests repeat it: with only the fields
-/// that are sent back.
-pub(crate) fn fingerprint_of_answer(answer: &Value) -> Fingerprint {
-    let fields = ["role", "content", "tool_calls", "parts"];
-    let said = fields.iter().filter_map(|name| Some((*name, answer.get(name)?.clone())));
-    fingerprint_of(&mut Value::Object(said.collect()))
+/// Returns a fingerprint of what an answer says, which recognizes it in the next request: clients
+/// leave out fields that the provider added, such as ids of items and empty lists.
+pub(crate) fn essence_of(message: &Value) -> Fingerprint {
+    let mut message = essence(message);
+    fingerprint_of(&mut message)
+}
+
+fn essence(value: &Value) -> Value {
+    match value {
+        Value::Object(object) => {
+            let is_item = object.contains_key("type");
+            let kept = object.iter().filter(|(name, value)| {
+                let is_empty = match value {
+                    Value::Null => true,
+                    Value::Array(list) => list.is_empty(),
+                    _ => false,
+                };
+                let is_added = match *name {
+                    "status" | "annotations" | "logprobs" | "phase" => true,
+                    // The ids of calls identify them; those of items need not be repeated.
+                    "id" => is_item && object.contains_key("call_id") || is_message(object),
+                    _ => false,
+                };
+                !is_empty && !is_added
+            });
+            Value::Object(kept.map(|(name, value)| (name, essence(value))).collect())
+        }
+        Value::Array(list) => Value::Array(list.iter().map(essence).collect()),
+        value => value.clone(),
+    }
+}
+
+fn is_message(object: &Object) -> bool {
+    matches!(object.get("type").and_then(Value::as_str), Some("message" | "reasoning"))
 }
 
 /// Replaces a list of a single text by the text.

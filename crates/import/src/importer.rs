@@ -2,28 +2,32 @@
 
 use std::collections::BTreeMap;
 
-use contextree_engine::Context;
-use contextree_json::{Limits, ParseErrorKind, Scratch, Value, lines, parse};
+use contextree_engine::{CallOutcome, Context};
+use contextree_json::{Limits, ParseError, ParseErrorKind, Scratch, Value, lines, parse};
 
-use crate::ahead::{LineReader, prepare, work_ahead};
+use crate::ahead::{Line, LineReader, prepare, work_ahead};
+use crate::cycles::Cycles;
 use crate::detect::{Detector, Verdict};
 use crate::error::{ImportError, ImportErrorKind};
 use crate::format::Format;
 use crate::logs::{self, Entry, Log};
-use crate::session::Session;
+use crate::session::{Session, State};
 
 /// Options of an import.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ImportOptions {
     /// Whether to continue after a bad line and list it in the report.
     pub keep_going: bool,
-    /// Whether to commit the last turn; otherwise it stays in the head, to be continued.
+    /// What becomes a cycle.
+    pub cycles: Cycles,
+    /// Where turns are cycles, whether to commit the last one; otherwise it stays in the head, to be
+    /// continued. Where calls are cycles, what was not sent is never committed.
     pub commit_last: bool,
 }
 
 impl Default for ImportOptions {
     fn default() -> Self {
-        ImportOptions { keep_going: false, commit_last: true }
+        ImportOptions { keep_going: false, cycles: Cycles::Auto, commit_last: true }
     }
 }
 
@@ -45,13 +49,18 @@ pub struct ImportReport {
     pub lines: u64,
     /// The number of messages added.
     pub messages: u64,
-    /// The number of turns committed.
+    /// The number of commits.
     pub commits: u64,
+    /// The number of model calls that were recorded.
+    pub calls: u64,
     /// The number of conversations started; more than one if a line did not continue the one before
     /// it.
     pub conversations: u64,
     /// The number of log entries that are not messages, by type.
     pub skipped: BTreeMap<String, u64>,
+    /// What else should be known about the log, by name and number: `compaction`, `missing_parent`,
+    /// `time_backwards`.
+    pub findings: BTreeMap<String, u64>,
     /// The bad lines, with [`ImportOptions::keep_going`].
     pub errors: Vec<ImportError>,
 }
@@ -72,8 +81,9 @@ pub struct ImportReport {
 pub struct Importer {
     format: Format,
     options: ImportOptions,
-    session: Session,
-    log: Option<Box<dyn Log>>,
+    context: Context,
+    state: State,
+    log: Option<Box<dyn Log + Send>>,
     detector: Detector,
     /// Entries, with their lines, that are held until the format is detected.
     waiting: Vec<(Option<u64>, Value)>,
@@ -100,8 +110,9 @@ impl Importer {
     pub fn into_context(context: Context, format: Format, options: ImportOptions) -> Self {
         Importer {
             format,
+            state: State::new(format, options.cycles.are_calls(format)),
             options,
-            session: Session::new(context, format.provider()),
+            context,
             log: None,
             detector: Detector::default(),
             waiting: Vec::new(),
@@ -122,9 +133,23 @@ impl Importer {
             return Ok(());
         }
         let number = Some(self.report.lines);
-        match self.scratch.parse(line, &Limits::default()) {
-            Ok(value) => self.entry(Entry::Value(value), number),
-            Err(error) => self.note(Err(ImportErrorKind::Json(error)), number),
+        let mut rest = line;
+        loop {
+            match self.scratch.parse(rest, &Limits::default()) {
+                Ok(value) => return self.entry(Entry::Value(value), number),
+                Err(error) => match split_line(rest, &error) {
+                    Some((first, others)) => {
+                        let value = self.scratch.parse(first, &Limits::default());
+                        let value = value.map_err(ImportErrorKind::Json);
+                        match value {
+                            Ok(value) => self.entry(Entry::Value(value), number)?,
+                            Err(kind) => return self.note(Err(kind), number),
+                        }
+                        rest = others;
+                    }
+                    None => return self.note(Err(ImportErrorKind::Json(error)), number),
+                },
+            }
         }
     }
 
@@ -135,16 +160,19 @@ impl Importer {
     ///
     /// Like [`Importer::line`]. Lines before the bad one were imported.
     pub fn lines(&mut self, text: &[u8]) -> Result<(), ImportError> {
-        let repeats = !self.session.request.is_empty();
+        let repeats = self.state.window.iter().any(|placed| placed.seen.is_some());
         let mut reader = LineReader::new(self.format, self.detector.clone(), repeats);
         let read = lines(text).map(|line| reader.read(line));
         work_ahead(read, prepare, |line| {
             self.report.lines += 1;
             let number = Some(self.report.lines);
             match line {
-                None => Ok(()),
-                Some(Ok(entry)) => self.entry(entry, number),
-                Some(Err(error)) => self.note(Err(ImportErrorKind::Json(error)), number),
+                Line::Empty => Ok(()),
+                Line::One(entry) => self.entry(entry, number),
+                Line::Several(entries) => {
+                    entries.into_iter().try_for_each(|entry| self.entry(entry, number))
+                }
+                Line::Bad(error) => self.note(Err(ImportErrorKind::Json(error)), number),
             }
         })
     }
@@ -190,7 +218,7 @@ impl Importer {
             Verdict::Wait => Ok(()),
             Verdict::Is(format) => {
                 self.format = format;
-                self.session.provider = format.provider();
+                self.state = State::new(format, self.options.cycles.are_calls(format));
                 self.open(format)
             }
             Verdict::Unknown => {
@@ -218,11 +246,8 @@ impl Importer {
 
     fn apply(&mut self, entry: Entry, line: Option<u64>) -> Result<(), ImportError> {
         let log = self.log.as_mut().expect("it was opened above");
-        let done = match entry {
-            Entry::Value(value) => log.entry(value, &mut self.session, &mut self.report.skipped),
-            Entry::Message(message) => self.session.single(message),
-            Entry::Bad(shape) => Err(shape.into()),
-        };
+        let mut session = Session { context: &mut self.context, state: &mut self.state };
+        let done = log.take(entry, &mut session);
         self.note(done, line)
     }
 
@@ -248,24 +273,41 @@ impl Importer {
     /// be committed.
     pub fn finish(mut self) -> Result<Imported, ImportError> {
         self.settle()?;
-        let done = match &mut self.log {
-            Some(log) => log.end(&mut self.session, &mut self.report.skipped),
-            None => Ok(()),
-        };
-        let done = done.and_then(|()| match self.options.commit_last {
-            true => self.session.commit(),
-            false => Ok(()),
-        });
-        done.map_err(|kind| ImportError { line: None, kind })?;
-        if self.session.is_empty() {
-            let skipped = self.report.skipped.keys().cloned().collect();
+        self.end().map_err(|kind| ImportError { line: None, kind })?;
+        if self.state.is_empty() {
+            let skipped = self.state.skipped.keys().cloned().collect();
             let bad = self.report.errors.len() as u64;
             return Err(ImportError { line: None, kind: ImportErrorKind::Empty { skipped, bad } });
         }
-        self.report.messages = self.session.counts.messages;
-        self.report.commits = self.session.counts.commits;
-        self.report.conversations = self.session.counts.conversations.max(1);
-        Ok(Imported { context: self.session.context, report: self.report })
+        let report = self.report();
+        Ok(Imported { context: self.context, report })
+    }
+
+    fn end(&mut self) -> Result<(), ImportErrorKind> {
+        let mut session = Session { context: &mut self.context, state: &mut self.state };
+        if let Some(log) = &mut self.log {
+            log.end(&mut session)?;
+        }
+        session.end_call(CallOutcome::default(), None)?;
+        if self.options.commit_last && !session.state.by_calls {
+            session.commit()?;
+        }
+        session.settle()
+    }
+
+    /// Returns what was imported so far.
+    #[must_use]
+    pub fn report(&self) -> ImportReport {
+        let State { counts, skipped, findings, .. } = &self.state;
+        ImportReport {
+            messages: counts.messages,
+            commits: counts.commits,
+            calls: counts.calls,
+            conversations: counts.conversations.max(1),
+            skipped: skipped.clone(),
+            findings: findings.clone(),
+            ..self.report.clone()
+        }
     }
 }
 
@@ -297,6 +339,15 @@ pub fn without_byte_order_mark(text: &[u8]) -> &[u8] {
     text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(text)
 }
 
+/// Splits a line with several values after the first of them: writers that are interrupted lose the
+/// newline between two entries.
+pub(crate) fn split_line<'a>(line: &'a [u8], error: &ParseError) -> Option<(&'a [u8], &'a [u8])> {
+    let at = error.offset();
+    let has_more =
+        *error.kind() == ParseErrorKind::TrailingData && matches!(line.get(at), Some(b'{' | b'['));
+    has_more.then(|| line.split_at(at))
+}
+
 /// Returns whether a text is JSON Lines, not a single document: its first line is a complete value,
 /// and there are more lines.
 ///
@@ -310,6 +361,7 @@ pub fn is_lines(text: &[u8]) -> bool {
     match parse(first) {
         Ok(Value::Object(_) | Value::Array(_)) => lines.next().is_some(),
         Err(error) if matches!(error.kind(), ParseErrorKind::UnexpectedEnd { .. }) => false,
+        Err(error) if split_line(first, &error).is_some() => true,
         _ => lines.any(|line| parse(line).is_ok_and(|value| value.as_object().is_some())),
     }
 }

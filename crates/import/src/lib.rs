@@ -3,8 +3,8 @@
 //! 1. [`Format`] names the format, or has it detected;
 //! 2. an [`Importer`] takes documents, or a log line by line, and passes each entry to the reader
 //!    of its format;
-//! 3. readers turn entries into messages of blocks; the session adds them to the context, with one
-//!    commit for each turn.
+//! 3. readers turn entries into messages of blocks and model calls; the session adds them to the
+//!    context. Each call is a commit of what was sent, and a completed attempt.
 //!
 //! Lines that are imported together use two threads: one parses and reads ahead, the other fills
 //! the context. Contents are hashed by whichever thread has time, which does not affect the result.
@@ -20,6 +20,7 @@
 //! ```
 
 mod ahead;
+mod cycles;
 mod detect;
 mod error;
 mod fingerprint;
@@ -27,7 +28,9 @@ mod format;
 mod importer;
 mod logs;
 mod session;
+mod time;
 
+pub use cycles::{Cycles, UnknownCycles};
 pub use detect::detect;
 pub use error::{ImportError, ImportErrorKind};
 pub use format::{Format, UnknownFormat};

@@ -50,6 +50,9 @@ pub(crate) fn to_row(attempt: &Attempt) -> AttemptRow {
     if let Some(partial) = &attempt.partial {
         object.insert("partial", Value::from(partial.as_str()));
     }
+    if let Some(answer) = &attempt.answer {
+        object.insert("answer", answer.clone());
+    }
     AttemptRow { id: attempt.attempt_id.clone(), record: seal(object) }
 }
 
@@ -130,6 +133,7 @@ fn read(value: &Value) -> Option<Attempt> {
         },
         response: value.get("response").map(read_response),
         partial: text("partial").map(str::to_owned),
+        answer: value.get("answer").cloned(),
     })
 }
 

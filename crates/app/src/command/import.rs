@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use contextree::import::{
-    Format, ImportError, ImportErrorKind, ImportOptions, ImportReport as Imported, Importer,
-    is_lines,
+    Cycles, Format, ImportError, ImportErrorKind, ImportOptions, ImportReport as Imported,
+    Importer, is_lines,
 };
 use contextree::store::{ContextSettings, StoreError};
 use contextree::{Context, ContextOptions, Profile};
@@ -31,6 +31,14 @@ pub enum DocumentKind {
     Log(Format),
 }
 
+impl Words for Cycles {
+    const NAME: &'static str = "cycles";
+
+    fn words() -> Vec<(Self, &'static str)> {
+        Cycles::ALL.into_iter().map(|cycles| (cycles, cycles.name())).collect()
+    }
+}
+
 impl Words for DocumentKind {
     const NAME: &'static str = "format";
 
@@ -54,7 +62,9 @@ pub struct ImportRequest {
     pub from: Word<DocumentKind>,
     /// Continues after a bad line of a log; bad lines are listed.
     pub keep_going: bool,
-    /// Leaves the last turn of a log in progress instead of committing it.
+    /// What becomes a cycle: `call`, `turn`, or `auto` for the default of the format.
+    pub cycles: Word<Cycles>,
+    /// Where turns are cycles, leaves the last one in progress instead of committing it.
     pub open: bool,
     /// Accepts only documents with every required header.
     pub strict: bool,
@@ -90,12 +100,16 @@ pub struct ImportReport {
     pub lines: u64,
     /// Messages that were added.
     pub messages: u64,
-    /// Turns that were committed.
-    pub turns: u64,
+    /// Commits.
+    pub commits: u64,
+    /// Model calls; each is a commit of what was sent, and an attempt.
+    pub calls: u64,
     /// Conversations; more than one if a line did not continue the one before it.
     pub conversations: u64,
     /// Entries that are not messages, counted by their type.
     pub left_out: BTreeMap<String, u64>,
+    /// What else was noticed, counted by name: `compaction`, `missing_parent`, `time_backwards`.
+    pub findings: BTreeMap<String, u64>,
     /// Bad lines.
     pub bad_lines: Vec<BadLine>,
 }
@@ -123,9 +137,11 @@ impl From<&Imported> for ImportReport {
             format: report.format.map(Word),
             lines: report.lines,
             messages: report.messages,
-            turns: report.commits,
+            commits: report.commits,
+            calls: report.calls,
             conversations: report.conversations,
             left_out: report.skipped.clone(),
+            findings: report.findings.clone(),
             bad_lines: report.errors.iter().map(bad_line).collect(),
         }
     }
@@ -243,7 +259,11 @@ fn log(
     let clock = Some(Arc::clone(workspace.clock()));
     let edition = workspace.edition().unwrap_or_default();
     let options = ContextOptions { clock, edition, ..ContextOptions::default() };
-    let how = ImportOptions { keep_going: request.keep_going, commit_last: !request.open };
+    let how = ImportOptions {
+        keep_going: request.keep_going,
+        cycles: request.cycles.0,
+        commit_last: !request.open,
+    };
     let mut importer = Importer::into_context(Context::with_options(options), format, how);
     let fail = |error: &ImportError, at_end: bool| log_error(place, error, at_end);
     if is_lines(&first) {

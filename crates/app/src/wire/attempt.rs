@@ -77,6 +77,10 @@ pub struct Attempt {
     /// What arrived of an answer that was not completed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub partial: Option<String>,
+    /// The answer as it was received, if the tree does not have it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<AnyValue>")]
+    pub answer: Option<Value>,
 }
 
 /// Whether an attempt is still running, and how it ended.
@@ -141,6 +145,7 @@ impl From<&engine::Attempt> for Attempt {
             request_id: response.request_id,
             diagnostics: response.diagnostics,
             partial: attempt.partial.clone(),
+            answer: attempt.answer.clone(),
         }
     }
 }

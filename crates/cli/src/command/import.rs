@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use contextree::import::Format as LogFormat;
+use contextree::import::{Cycles, Format as LogFormat};
 use contextree::json::{Object, Value};
 use contextree_app::command::import::{self, DocumentKind, ImportRequest, ImportResponse};
 use contextree_app::wire::{self, Word};
@@ -43,7 +43,11 @@ pub(crate) struct Args {
     #[arg(long)]
     keep_going: bool,
 
-    /// Leave the last turn of a log in progress instead of committing it
+    /// What becomes a commit: each model `call`, or each user `turn`. Calls by default, turns for flat logs
+    #[arg(long, value_name = "CYCLES", default_value = "auto", hide_default_value = true)]
+    cycles: Cycles,
+
+    /// With turns, leave the last one in progress instead of committing it
     #[arg(long)]
     open: bool,
 
@@ -115,6 +119,7 @@ fn import(
     let request = ImportRequest {
         from: Word(args.from),
         keep_going: args.keep_going,
+        cycles: Word(args.cycles),
         open: args.open,
         strict: args.strict,
         dry_run: args.dry_run,

@@ -1,5 +1,7 @@
 //! Calls that were made elsewhere, and the time that counts for them.
 
+use contextree_json::Value;
+
 use super::{CallError, RecordedCall};
 use crate::attempt::{Attempt, AttemptError};
 use crate::context::Context;
@@ -24,6 +26,20 @@ impl Context {
             recorder.attempts.push(attempt.attempt_id.clone());
         }
         Ok(attempt)
+    }
+
+    /// Keeps an answer with its attempt, as it was received, because the tree does not have it: the next request left it out or changed
+    /// it.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such attempt.
+    pub fn keep_answer(&mut self, attempt: &str, answer: Value) -> Result<(), AttemptError> {
+        self.attempts.keep_answer(attempt, answer)?;
+        if let Some(recorder) = &mut self.recorder {
+            recorder.attempts.push(attempt.to_owned());
+        }
+        Ok(())
     }
 
     /// Does something as if the clock showed this time, in nanoseconds since 1970: for events that happened before, such as those of a

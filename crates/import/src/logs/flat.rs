@@ -4,8 +4,6 @@
 //! The blocks equal those of `Context::import_flat_log`, which is stricter about ids: here `null`
 //! means no id, and a number is kept like any other field.
 
-use std::collections::BTreeMap;
-
 use contextree_engine::{Context, NewNode, Op, Place};
 use contextree_json::Value;
 use contextree_provider::read::{Fields, Incoming, Shape, role_of};
@@ -14,17 +12,15 @@ use contextree_tree::Content;
 use super::Log;
 use crate::error::ImportErrorKind;
 use crate::session::Session;
+use crate::time::time_of;
 
 /// Reads flat logs.
+#[derive(Debug)]
 pub(crate) struct Flat;
 
 impl Log for Flat {
-    fn entry(
-        &mut self,
-        value: Value,
-        session: &mut Session,
-        _skipped: &mut BTreeMap<String, u64>,
-    ) -> Result<(), ImportErrorKind> {
+    fn entry(&mut self, value: Value, session: &mut Session<'_>) -> Result<(), ImportErrorKind> {
+        session.state.at(value.as_object().and_then(time_of));
         let messages = match value {
             Value::Array(messages) => messages,
             mut message => match message.get("messages") {
@@ -43,7 +39,7 @@ impl Log for Flat {
             })
             .collect::<Result<_, Shape>>()?;
         if nodes.len() > 1 || nodes.iter().any(may_be_refused) {
-            try_all(&nodes, &mut session.context)?;
+            try_all(&nodes, session.context)?;
         }
         for node in nodes {
             let role = role_of(node.role.as_deref().unwrap_or("user"));

@@ -6,15 +6,13 @@ mod flat;
 mod langchain;
 mod messages;
 mod otel;
-mod requests;
+pub(crate) mod requests;
 mod sharegpt;
-
-use std::collections::BTreeMap;
 
 use contextree_json::{Object, Value};
 use contextree_provider::Provider;
 use contextree_provider::parts::names;
-use contextree_provider::read::{Incoming, Shape, set};
+use contextree_provider::read::{Incoming, set};
 use contextree_tree::NewNode;
 
 use crate::error::ImportErrorKind;
@@ -27,16 +25,12 @@ use requests::Requests;
 pub(crate) enum Entry {
     /// Not read yet.
     Value(Value),
-    /// A message.
-    Message(Incoming),
+    /// A message, and its time if it is known.
+    Message { message: Incoming, time: Option<i64> },
+    /// A line of a Claude Code session.
+    Claude(claude_code::Line),
     /// Not a message, although it should be.
-    Bad(Shape),
-}
-
-impl From<Result<Incoming, Shape>> for Entry {
-    fn from(read: Result<Incoming, Shape>) -> Self {
-        read.map_or_else(Entry::Bad, Entry::Message)
-    }
+    Bad(ImportErrorKind),
 }
 
 /// Reads an entry ahead. A [`Log`] would return the same message or the same error.
@@ -46,6 +40,9 @@ pub(crate) fn read_ahead(format: Format, value: Value) -> Entry {
             requests::read_ahead(format.provider(), value)
         }
         Format::LangChain => messages::read_ahead(value),
+        Format::ClaudeCode if value.as_object().is_some() => {
+            claude_code::read(value).map_or_else(Entry::Bad, Entry::Claude)
+        }
         _ => Entry::Value(value),
     }
 }
@@ -53,19 +50,23 @@ pub(crate) fn read_ahead(format: Format, value: Value) -> Entry {
 /// Reads the entries of a log.
 pub(crate) trait Log {
     /// Reads an entry. On an error, nothing of it was added.
-    fn entry(
-        &mut self,
-        value: Value,
-        session: &mut Session,
-        skipped: &mut BTreeMap<String, u64>,
-    ) -> Result<(), ImportErrorKind>;
+    fn entry(&mut self, value: Value, session: &mut Session<'_>) -> Result<(), ImportErrorKind>;
+
+    /// Takes an entry that was read ahead.
+    fn take(&mut self, entry: Entry, session: &mut Session<'_>) -> Result<(), ImportErrorKind> {
+        match entry {
+            Entry::Value(value) => self.entry(value, session),
+            Entry::Message { message, time } => {
+                session.state.at(time);
+                session.single(message)
+            }
+            Entry::Bad(kind) => Err(kind),
+            Entry::Claude(_) => unreachable!("only the reader of its format reads it ahead"),
+        }
+    }
 
     /// Ends the log.
-    fn end(
-        &mut self,
-        _session: &mut Session,
-        _skipped: &mut BTreeMap<String, u64>,
-    ) -> Result<(), ImportErrorKind> {
+    fn end(&mut self, _session: &mut Session<'_>) -> Result<(), ImportErrorKind> {
         Ok(())
     }
 }
@@ -91,7 +92,7 @@ fn note(node: &mut NewNode, mut entry: Object) {
 }
 
 /// Returns the reader of a format.
-pub(crate) fn log(format: Format) -> Box<dyn Log> {
+pub(crate) fn log(format: Format) -> Box<dyn Log + Send> {
     match format {
         Format::OpenAiResponses => Box::new(Requests::new(Provider::OpenAiResponses)),
         Format::Anthropic => Box::new(Requests::new(Provider::Anthropic)),

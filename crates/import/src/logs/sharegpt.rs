@@ -2,8 +2,6 @@
 //! `{"conversations":[{"from":"human","value":…}],"system":…,"tools":…}`. Calls have no ids in this
 //! format; they are made from message numbers. Some files have messages as in Chat Completions.
 
-use std::collections::BTreeMap;
-
 use contextree_json::{Object, Value, parse};
 use contextree_provider::Provider;
 use contextree_provider::parts::names::{self, form};
@@ -12,10 +10,11 @@ use contextree_tree::{Content, NewNode};
 
 use super::{Log, foreign};
 use crate::error::ImportErrorKind;
-use crate::fingerprint::{Fingerprint, fingerprints};
-use crate::session::Session;
+use crate::fingerprint::fingerprint;
+use crate::session::{CallInfo, Listed, Session};
 
 /// Reads conversations.
+#[derive(Debug)]
 pub(crate) struct ShareGpt;
 
 /// The kinds of entries.
@@ -27,19 +26,12 @@ enum Read {
 
 /// A conversation that was read.
 struct Conversation {
-    fingerprints: Vec<Fingerprint>,
     system: Vec<NewNode>,
-    /// Messages, each with its position.
-    messages: Vec<(usize, Incoming)>,
+    messages: Vec<Listed>,
 }
 
 impl Log for ShareGpt {
-    fn entry(
-        &mut self,
-        value: Value,
-        session: &mut Session,
-        skipped: &mut BTreeMap<String, u64>,
-    ) -> Result<(), ImportErrorKind> {
+    fn entry(&mut self, value: Value, session: &mut Session<'_>) -> Result<(), ImportErrorKind> {
         let list = match value {
             Value::Array(list) => list,
             entry => vec![entry],
@@ -49,20 +41,15 @@ impl Log for ShareGpt {
         for entry in read {
             match entry {
                 Read::Message(message) => session.message(message)?,
-                Read::Conversation(conversation) => add(conversation, session)?,
-                Read::Empty => *skipped.entry("empty".to_owned()).or_default() += 1,
+                Read::Conversation(Conversation { system, messages }) => {
+                    session.system(system)?;
+                    session.conversation(messages, |_| CallInfo::default())?;
+                }
+                Read::Empty => session.state.skip("empty"),
             }
         }
         Ok(())
     }
-}
-
-fn add(conversation: Conversation, session: &mut Session) -> Result<(), ImportErrorKind> {
-    let known = session.known(&conversation.fingerprints);
-    session.begin_request(conversation.fingerprints)?;
-    session.system(conversation.system)?;
-    let mut new = conversation.messages.into_iter().filter(|(index, _)| *index >= known);
-    new.try_for_each(|(_, message)| session.message(message))
 }
 
 fn read_entry(value: Value) -> Result<Read, Shape> {
@@ -76,7 +63,6 @@ fn read_entry(value: Value) -> Result<Read, Shape> {
     if messages.is_empty() {
         return Ok(Read::Empty);
     }
-    let fingerprints = fingerprints(&messages);
     let mut system = Vec::new();
     if let Some(text) = fields.take_text("system") {
         system.push(text_node(text));
@@ -84,11 +70,12 @@ fn read_entry(value: Value) -> Result<Read, Shape> {
     let mut incoming = Vec::new();
     for (index, message) in messages.into_iter().enumerate() {
         let place = format!("{name}[{index}]");
+        let own = fingerprint(&message);
         let message = read(message).map_err(|shape| shape.within(&place))?;
         if message.role == Role::System && incoming.is_empty() {
             system.extend(message.into_nodes());
         } else {
-            incoming.push((index, message));
+            incoming.push((own, message));
         }
     }
     let mut nodes = read_tools(&mut fields);
@@ -97,7 +84,7 @@ fn read_entry(value: Value) -> Result<Read, Shape> {
         nodes.push(entry.attribute(names::ENTRY, Value::Object(fields.0)));
     }
     nodes.extend(system);
-    Ok(Read::Conversation(Conversation { fingerprints, system: nodes, messages: incoming }))
+    Ok(Read::Conversation(Conversation { system: nodes, messages: incoming }))
 }
 
 fn text_node(text: Box<str>) -> NewNode {

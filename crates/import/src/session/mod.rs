@@ -1,79 +1,123 @@
-//! The state of an import: messages become blocks, turns become commits.
+//! Fills a context: messages become blocks, calls become commits.
 //!
-//! These are the transitions, the only places that commit or change the state of the turn:
+//! A [`Session`] borrows a context together with the [`State`] of its import, so that the context
+//! can be one in memory or the one of a store.
 //!
-//! - [`Session::advance`], before a message is added: commits a turn that the message ends; then
-//!   the [`Turn`] takes the message's [`Step`].
-//! - [`Session::continue_request`], for a request that repeats the previous one and adds to it:
-//!   commits nothing.
-//! - [`Session::replace_request`], for a request that does not continue the previous one: starts a
-//!   conversation in a new window.
-//! - [`Session::begin_window`], also where a log drops its history: commits; the next commit
-//!   removes all earlier turns.
-//! - [`Session::commit`], called by the others and at the end of the log: the turn becomes
-//!   [`Turn::Empty`].
+//! - [`Session::message`] and [`Session::add`] add a message to the head ([`window`] knows which
+//!   messages the tree has, [`units`] which blocks belong together);
+//! - [`Session::begin_call`] commits what was added, because it is what a call sent, and
+//!   [`Session::end_call`] records the call ([`calls`]);
+//! - [`Session::retain`] drops messages that the next request no longer contains;
+//! - in logs that are committed by turns instead, [`turn`] decides where a turn ends.
 //!
-//! Changes to `^sys` do not start a turn, except those of [`Session::add_system`].
+//! Changes to `^sys` belong to the request that follows them.
 
+mod calls;
+mod list;
+mod marks;
 mod numbers;
-mod seen;
 mod system;
 mod turn;
 mod units;
+mod window;
 
-use contextree_engine::{CommitOptions, Context, Limit, NewNode, OpError, Place, Policy};
+use std::collections::BTreeMap;
+
+use contextree_engine::{Context, NewNode, OpError, Place, PreparedNode};
 use contextree_json::Object;
 use contextree_provider::Provider;
 use contextree_provider::parts::names;
 use contextree_provider::read::{Incoming, Role, set};
 
 use crate::error::ImportErrorKind;
-use crate::fingerprint::Fingerprint;
-use numbers::{LastMessage, Numbering, numbering_of};
+use crate::format::Format;
+use calls::OpenCall;
+use numbers::{merge, needs_number};
 use system::System;
-use turn::{Step, Turn, Window};
+use turn::{Step, Turn};
 use units::Units;
 
+pub(crate) use calls::CallInfo;
+pub(crate) use list::Listed;
+pub(crate) use marks::UnmarkedText;
 pub(crate) use numbers::numbered;
-pub(crate) use seen::{NewestRequest, UnmarkedText};
 pub(crate) use system::settings_node;
+pub(crate) use window::{Placed, Seen};
 
 /// What an import has done so far.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Counts {
     pub(crate) commits: u64,
+    pub(crate) calls: u64,
     pub(crate) conversations: u64,
-    /// Also the number of the last message.
     pub(crate) messages: u64,
 }
 
-/// The context that is being filled.
-pub(crate) struct Session {
-    pub(crate) context: Context,
+/// What an import knows about the context that it fills.
+#[derive(Debug)]
+pub(crate) struct State {
     pub(crate) provider: Provider,
+    pub(crate) format: Format,
+    /// Whether each call is a cycle; otherwise each turn is.
+    pub(crate) by_calls: bool,
     pub(crate) counts: Counts,
-    /// The newest request of a log of requests.
-    pub(crate) request: NewestRequest,
+    /// Entries that are not part of the conversation, by type.
+    pub(crate) skipped: BTreeMap<String, u64>,
+    /// What a reader noticed, by name.
+    pub(crate) findings: BTreeMap<String, u64>,
+    /// The messages of the tree, oldest first.
+    pub(crate) window: Vec<Placed>,
+    /// A habit of the client whose requests are imported.
+    pub(crate) unmarked_text: UnmarkedText,
+    /// Sealed nodes that the next commit drops.
+    drop: Vec<String>,
+    /// The turn that is being filled, if turns are cycles.
     turn: Turn,
-    window: Window,
-    /// The last message of the window.
-    last: Option<LastMessage>,
     system: System,
     units: Units,
+    /// The call whose request was committed and whose answer is not complete yet.
+    call: Option<OpenCall>,
+    /// The user message that the next call serves.
+    serves: Option<String>,
+    /// The time of the log.
+    time: Option<i64>,
 }
 
-impl Session {
-    pub(crate) fn new(context: Context, provider: Provider) -> Self {
-        Session {
-            context,
-            provider,
+/// A context that is being filled.
+pub(crate) struct Session<'a> {
+    pub(crate) context: &'a mut Context,
+    pub(crate) state: &'a mut State,
+}
+
+/// What a log knows about a message besides its content.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct About {
+    /// When each block was written, if they differ; otherwise the time of the log counts.
+    pub(crate) times: Vec<Option<i64>>,
+    /// Whether the client wrote a user message, not the user.
+    pub(crate) is_context: bool,
+    /// Whether the client sends the message together with the one before it, if both are the user's.
+    pub(crate) is_merged: bool,
+}
+
+impl State {
+    pub(crate) fn new(format: Format, by_calls: bool) -> Self {
+        State {
+            provider: format.provider(),
+            format,
+            by_calls,
             counts: Counts::default(),
-            request: NewestRequest::default(),
+            skipped: BTreeMap::new(),
+            findings: BTreeMap::new(),
+            window: Vec::new(),
+            unmarked_text: UnmarkedText::default(),
+            drop: Vec::new(),
             turn: Turn::default(),
-            window: Window::default(),
-            last: None,
             system: System::default(),
             units: Units::default(),
+            call: None,
+            serves: None,
+            time: None,
         }
     }
 
@@ -84,145 +128,181 @@ impl Session {
         messages == 0 && commits == 0 && nothing_added
     }
 
+    /// Counts an entry that is not part of the conversation.
+    pub(crate) fn skip(&mut self, name: &str) {
+        count(&mut self.skipped, name);
+    }
+
+    /// Counts something that the user should know.
+    pub(crate) fn find(&mut self, name: &str) {
+        count(&mut self.findings, name);
+    }
+
+    /// Moves on to the time of an entry, if it is known. Notes times that run backwards; entries that
+    /// were written at about the same time may be in any order.
+    pub(crate) fn at(&mut self, time: Option<i64>) {
+        const SECOND: i64 = 1_000_000_000;
+        let Some(time) = time else { return };
+        if self.time.is_some_and(|before| before - time >= SECOND) {
+            self.find("time_backwards");
+        }
+        self.time = self.time.max(Some(time));
+    }
+
+    /// Returns the time that stamps are made from. A log without times has stamps that only count.
+    fn now(&self) -> i64 {
+        self.time.unwrap_or(0)
+    }
+}
+
+fn count(counts: &mut BTreeMap<String, u64>, name: &str) {
+    match counts.get_mut(name) {
+        Some(count) => *count += 1,
+        None => {
+            counts.insert(name.to_owned(), 1);
+        }
+    }
+}
+
+impl Session<'_> {
     /// Sets the content of `^sys`: settings, tools, system text. Leading nodes that did not change
     /// stay.
     pub(crate) fn system(&mut self, nodes: Vec<NewNode>) -> Result<(), ImportErrorKind> {
-        self.system.set(&mut self.context, nodes)
+        let now = self.state.now();
+        let system = &mut self.state.system;
+        self.context.at_time(now, |context| system.set(context, nodes))
     }
 
     /// Records which blocks the newest request marks, and which it writes in another form than the
     /// imported one.
     pub(crate) fn marks(&mut self, marks: Object, forms: Object) -> Result<(), ImportErrorKind> {
-        self.system.set_marks(&mut self.context, self.provider, marks, forms)
-    }
-
-    /// Returns the number of leading messages that the previous request had as well: a log of
-    /// requests repeats the conversation so far in every line.
-    pub(crate) fn known(&self, messages: &[Fingerprint]) -> usize {
-        self.request.known(messages)
-    }
-
-    /// Starts a request. The caller then adds the messages that are not known.
-    pub(crate) fn begin_request(
-        &mut self,
-        messages: Vec<Fingerprint>,
-    ) -> Result<(), ImportErrorKind> {
-        if self.known(&messages) == 0 {
-            return self.replace_request(messages);
-        }
-        self.continue_request(messages);
-        Ok(())
-    }
-
-    /// Continues the previous request: what it adds belongs to the open turn.
-    fn continue_request(&mut self, messages: Vec<Fingerprint>) {
-        self.request.continue_with(messages);
-    }
-
-    /// Replaces the previous request in the tree, because a model sees only one request; the
-    /// history keeps the others.
-    fn replace_request(&mut self, messages: Vec<Fingerprint>) -> Result<(), ImportErrorKind> {
-        self.counts.conversations += 1;
-        self.begin_window()?;
-        self.request.replace_with(messages);
-        Ok(())
+        let (now, provider) = (self.state.now(), self.state.provider);
+        let system = &mut self.state.system;
+        self.context.at_time(now, |context| system.set_marks(context, provider, marks, forms))
     }
 
     /// Adds a message of a log without requests. System messages before any other are added to
     /// `^sys`.
     pub(crate) fn single(&mut self, message: Incoming) -> Result<(), ImportErrorKind> {
         // Responses has items of every role in its list.
-        let leads = self.counts.messages == 0 && self.provider != Provider::OpenAiResponses;
+        let is_first = self.state.counts.messages == 0;
+        let leads = is_first && self.state.provider != Provider::OpenAiResponses;
         if message.role == Role::System && leads {
-            return self.system.add_leading(&mut self.context, message.into_nodes());
+            let now = self.state.now();
+            let system = &mut self.state.system;
+            let nodes = message.into_nodes();
+            return self.context.at_time(now, |context| system.add_leading(context, nodes));
         }
         self.message(message)
     }
 
-    /// Adds a message.
+    /// Adds a message. If it is an answer, a call ends with it that sent everything before it.
     pub(crate) fn message(&mut self, message: Incoming) -> Result<(), ImportErrorKind> {
+        self.message_of(message, CallInfo::default())
+    }
+
+    /// Like [`Session::message`], but with what the log knows about the call.
+    pub(crate) fn message_of(
+        &mut self,
+        message: Incoming,
+        call: CallInfo,
+    ) -> Result<(), ImportErrorKind> {
+        // The items of one answer of Responses are written one by one.
+        let goes_on = self.state.provider == Provider::OpenAiResponses
+            && self.state.window.last().is_some_and(|last| last.role == Role::Assistant);
+        if message.role == Role::Assistant && !goes_on {
+            self.begin_call(call)?;
+        }
+        self.add(message, &About::default())
+    }
+
+    /// Adds a message that does not end a call, or whose call was begun.
+    pub(crate) fn add(&mut self, message: Incoming, about: &About) -> Result<(), ImportErrorKind> {
         let Incoming { role, mut parts } = message;
-        self.counts.messages += 1;
-        let number = self.counts.messages;
+        self.state.counts.messages += 1;
+        let number = self.state.window.len() as u64 + 1;
         let has_results = parts.iter().any(|part| part.kind.as_deref() == Some("result"));
-        let numbering = numbering_of(role, parts.len());
-        let is_apart = self.last.as_ref().is_some_and(|it| it.merges_with(self.provider, role));
-        if is_apart {
+        self.advance(Step::of(role, has_results))?;
+        let provider = self.state.provider;
+        let last = self.state.window.last().map(|last| last.role);
+        if last.is_some_and(|last| merge(provider, last, role)) && !about.is_merged {
             parts.iter_mut().for_each(|part| set(part, names::APART, number));
         }
-        self.advance(Step::of(role, has_results))?;
-        self.units.assign(self.provider, role, &mut parts, number);
-        let mut nodes = Vec::with_capacity(parts.len());
-        for mut part in parts {
-            if numbering == Numbering::Written {
-                set(&mut part, names::MESSAGE, number);
-            }
-            if part.role.is_none() {
-                let word = role_word(role, part.kind.as_deref());
-                part.set_role(word);
-            }
-            nodes.push(self.context.add(Place::head(), part).map_err(refused)?);
+        if needs_number(role, parts.len()) {
+            parts.iter_mut().for_each(|part| set(part, names::MESSAGE, number));
         }
-        self.last = Some(LastMessage { role, nodes });
+        let opened = self.state.units.assign(provider, role, &mut parts, number);
+        let cycle = self.context.next_cycle();
+        let is_summary = parts.iter().any(|part| part.kind.as_deref() == Some("summary"));
+        let mut nodes = Vec::with_capacity(parts.len());
+        for (index, part) in parts.into_iter().enumerate() {
+            let time = about.times.get(index).copied().flatten();
+            self.state.time = self.state.time.max(time);
+            nodes.push(self.block(role, part, time)?);
+        }
+        let is_prompt = role == Role::User && !has_results && !about.is_context;
+        if is_prompt {
+            self.state.serves = nodes.first().cloned();
+        }
+        let placed = Placed { role, nodes, cycle, is_prompt, is_summary, opened, seen: None };
+        self.state.window.push(placed);
         Ok(())
     }
 
-    /// Returns the ids of the blocks of the last message.
-    pub(crate) fn last_nodes(&self) -> Vec<String> {
-        self.last.as_ref().map(|last| last.nodes.clone()).unwrap_or_default()
+    fn block(
+        &mut self,
+        role: Role,
+        mut part: PreparedNode,
+        time: Option<i64>,
+    ) -> Result<String, ImportErrorKind> {
+        if part.role.is_none() {
+            let word = role_word(role, part.kind.as_deref());
+            part.set_role(word);
+        }
+        if part.kind.as_deref() == Some("foreign") {
+            self.state.find("foreign_block");
+        }
+        let now = time.unwrap_or_else(|| self.state.now());
+        self.context.at_time(now, |context| context.add(Place::head(), part)).map_err(refused)
     }
 
     /// Adds a block to `^sys` unchanged.
     pub(crate) fn add_system(&mut self, node: NewNode) -> Result<(), ImportErrorKind> {
-        self.context.add(Place::system(), node).map_err(refused)?;
+        let now = self.state.now();
+        self.context.at_time(now, |context| context.add(Place::system(), node)).map_err(refused)?;
         self.advance(Step::Addition)
     }
 
     /// Adds the block of a flat log unchanged. Its role alone decides whether it ends the turn.
     pub(crate) fn flat(&mut self, message: Incoming) -> Result<(), ImportErrorKind> {
-        self.advance(Step::of(message.role, false))?;
-        self.counts.messages += 1;
+        let role = message.role;
+        if role == Role::Assistant {
+            self.begin_call(CallInfo::default())?;
+        }
+        self.advance(Step::of(role, false))?;
+        self.state.counts.messages += 1;
+        let cycle = self.context.next_cycle();
+        let now = self.state.now();
+        let mut nodes = Vec::new();
         for part in message.parts {
-            self.context.add(Place::head(), part).map_err(refused)?;
+            let added = self.context.at_time(now, |context| context.add(Place::head(), part));
+            nodes.push(added.map_err(refused)?);
         }
-        Ok(())
-    }
-
-    /// Ends a window: the next commit removes all turns before it.
-    pub(crate) fn begin_window(&mut self) -> Result<(), ImportErrorKind> {
-        self.commit()?;
-        let has_earlier_turns = self.counts.commits > 0;
-        self.window = if has_earlier_turns { Window::Replaced } else { Window::Continued };
-        self.last = None;
-        self.units.end_window();
-        Ok(())
-    }
-
-    /// Commits the turn, unless it is empty.
-    pub(crate) fn commit(&mut self) -> Result<(), ImportErrorKind> {
-        if self.turn == Turn::Empty {
-            return Ok(());
+        let is_prompt = role == Role::User;
+        if is_prompt {
+            self.state.serves = nodes.first().cloned();
         }
-        let newest_only = Policy { limits: vec![Limit::Depth(1)], ..Policy::default() };
-        let policy = match std::mem::take(&mut self.window) {
-            Window::Continued => None,
-            Window::Replaced => Some(&newest_only),
-        };
-        let options = CommitOptions { policy, ..CommitOptions::default() };
-        let done = self.context.commit_with(&options);
-        done.map_err(|error| ImportErrorKind::Commit(Box::new(error)))?;
-        self.counts.commits += 1;
-        self.turn = Turn::Empty;
+        self.state.window.push(Placed { nodes, cycle, is_prompt, ..Placed::of(role) });
         Ok(())
     }
 
-    /// Commits the turn if the next message does not belong to it, then takes the message's step.
-    /// The only place where a message causes a commit.
+    /// If turns are cycles: commits the turn if the next message does not belong to it, then takes
+    /// the message's step.
     fn advance(&mut self, step: Step) -> Result<(), ImportErrorKind> {
-        if self.turn.ends_before(step) {
+        if self.state.turn.ends_before(step) && !self.state.by_calls {
             self.commit()?;
         }
-        self.turn = self.turn.after(step);
+        self.state.turn = self.state.turn.after(step);
         Ok(())
     }
 }

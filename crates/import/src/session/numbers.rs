@@ -18,7 +18,7 @@ enum Side {
 }
 
 impl Side {
-    /// Returns the side of a role, or `None` if consecutive messages of this role need no number.
+    /// Returns the side of a role, or `None` if consecutive messages of this role never merge.
     fn of(provider: Provider, role: Role) -> Option<Side> {
         match (provider, role) {
             (Provider::OpenAiResponses, _) => None,
@@ -29,37 +29,15 @@ impl Side {
     }
 }
 
-/// Whether the blocks of a message carry its number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Numbering {
-    /// They do not, because their roles alone tell where the message ends.
-    Implied,
-    /// They do.
-    Written,
-}
-
-/// The last message that was added.
-#[derive(Debug)]
-pub(super) struct LastMessage {
-    pub(super) role: Role,
-    /// The ids of its blocks.
-    pub(super) nodes: Vec<String>,
-}
-
-impl LastMessage {
-    /// Returns whether a message of this role has to be kept apart from the last one.
-    pub(super) fn merges_with(&self, provider: Provider, role: Role) -> bool {
-        let side = Side::of(provider, role);
-        side.is_some() && side == Side::of(provider, self.role)
-    }
+/// Returns whether two messages in a row would merge.
+pub(super) fn merge(provider: Provider, before: Role, role: Role) -> bool {
+    let side = Side::of(provider, role);
+    side.is_some() && side == Side::of(provider, before)
 }
 
 /// Returns whether the blocks of a message need its number.
-pub(super) fn numbering_of(role: Role, blocks: usize) -> Numbering {
-    match role {
-        Role::User | Role::System if blocks > 1 => Numbering::Written,
-        Role::User | Role::System | Role::Assistant | Role::Tool => Numbering::Implied,
-    }
+pub(super) fn needs_number(role: Role, blocks: usize) -> bool {
+    matches!(role, Role::User | Role::System) && blocks > 1
 }
 
 /// Numbers the blocks of a system message, if there are several.

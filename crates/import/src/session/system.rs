@@ -40,6 +40,26 @@ impl System {
         self.blocks.is_empty()
     }
 
+    /// Returns the model that the settings name.
+    pub(super) fn model(&self) -> Option<&str> {
+        self.all_settings().find_map(|settings| settings.get("model")?.as_str())
+    }
+
+    /// Returns all settings.
+    pub(super) fn settings(&self) -> Value {
+        let mut all = Object::new();
+        for (name, value) in self.all_settings().flatten() {
+            all.insert(name, value.clone());
+        }
+        Value::Object(all)
+    }
+
+    fn all_settings(&self) -> impl Iterator<Item = &Object> {
+        let attributes = self.groups.iter().flat_map(|group| &group.source.attributes);
+        let settings = attributes.filter(|(name, _)| name == names::SETTINGS);
+        settings.filter_map(|(_, value)| value.as_object())
+    }
+
     /// Sets settings, tools and system text. Leading nodes that did not change stay.
     pub(super) fn set(
         &mut self,

@@ -1,4 +1,5 @@
-//! The states of a turn, and which step leads from one to the next.
+//! The states of a turn, and which step leads from one to the next. Only logs that are committed by
+//! turns need them.
 //!
 //! | turn | [`Step::Question`] | [`Step::Answer`] | [`Step::Addition`] |
 //! |---|---|---|---|
@@ -66,17 +67,6 @@ impl Turn {
             (Turn::Empty | Turn::Asked, Step::Question | Step::Addition) => Turn::Asked,
         }
     }
-}
-
-/// Which earlier turns the next commit keeps. A model sees one window at a time.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Window {
-    /// The turn continues the window: all earlier turns stay in the tree.
-    #[default]
-    Continued,
-    /// The turn is the first of a new window: its commit removes all earlier turns, which only the
-    /// history keeps.
-    Replaced,
 }
 
 #[cfg(test)]

@@ -27,13 +27,20 @@ struct OpenUnit {
     whole: bool,
 }
 
+/// What a message added to the units; to be closed when the message is dropped.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Opened {
+    unit: Option<Box<str>>,
+    calls: Vec<Box<str>>,
+}
+
 /// The units of an import.
 #[derive(Debug, Default)]
 pub(super) struct Units {
-    /// The unit of every call of the window, by call id. Never iterated, so its order cannot affect
+    /// The unit of every call of the tree, by call id. Never iterated, so its order cannot affect
     /// output.
     by_call: HashMap<Box<str>, Box<str>>,
-    /// All unit names in use, in any window.
+    /// All unit names in use.
     taken: HashSet<Box<str>>,
     /// Calls of the last assistant message that have no results.
     open_calls: Vec<OpenCall>,
@@ -42,11 +49,20 @@ pub(super) struct Units {
 }
 
 impl Units {
-    /// Ends a window: later results cannot answer earlier calls. Names stay taken.
-    pub(super) fn end_window(&mut self) {
-        self.by_call.clear();
-        self.open_calls.clear();
-        self.open_unit = None;
+    /// Releases what a message opened, because it is dropped: later results cannot answer its calls,
+    /// and its name may be used again.
+    pub(super) fn close(&mut self, opened: &Opened) {
+        let Some(unit) = &opened.unit else { return };
+        for call in &opened.calls {
+            if self.by_call.get(call) == Some(unit) {
+                self.by_call.remove(call);
+            }
+        }
+        self.taken.remove(unit);
+        self.open_calls.retain(|open| !opened.calls.contains(&open.id));
+        if self.open_unit.as_ref().is_some_and(|open| open.name == *unit) {
+            self.open_unit = None;
+        }
     }
 
     /// Assigns units to the blocks of a message. Reasoning, calls and results of one assistant
@@ -57,15 +73,16 @@ impl Units {
         role: Role,
         parts: &mut [PreparedNode],
         number: u64,
-    ) {
+    ) -> Opened {
         if role == Role::Assistant {
             self.open_calls.clear();
             self.name_calls(parts, number);
-            self.assign_to_answer(provider, parts, number);
+            self.assign_to_answer(provider, parts, number)
         } else {
             self.name_calls(parts, number);
             self.open_unit = None;
             self.assign_to_results(parts);
+            Opened::default()
         }
     }
 
@@ -81,7 +98,12 @@ impl Units {
     }
 
     /// Assigns the blocks of an answer to a new unit, or to the open one that it continues.
-    fn assign_to_answer(&mut self, provider: Provider, parts: &mut [PreparedNode], number: u64) {
+    fn assign_to_answer(
+        &mut self,
+        provider: Provider,
+        parts: &mut [PreparedNode],
+        number: u64,
+    ) -> Opened {
         let bound =
             |part: &PreparedNode| matches!(kind_of_node(part), Kind::Reasoning | Kind::Opaque);
         // Consecutive items of the model form one message.
@@ -89,14 +111,16 @@ impl Units {
         let whole = parts.iter().any(bound) || continued.as_ref().is_some_and(|unit| unit.whole);
         let first = parts.iter().find_map(|part| call_id(part));
         if !whole && first.is_none() {
-            return;
+            return Opened::default();
         }
         let wanted: Box<str> = first.map_or_else(|| format!("step:{number}").into(), Into::into);
         let unit = continued.map_or_else(|| self.free_name(wanted), |unit| unit.name);
+        let mut opened = Opened { unit: Some(unit.clone()), calls: Vec::new() };
         for part in parts.iter_mut() {
             let own = call_id(part).map(Box::<str>::from);
             if let Some(own) = &own {
                 self.by_call.insert(own.clone(), unit.clone());
+                opened.calls.push(own.clone());
             } else if !whole {
                 continue;
             }
@@ -104,6 +128,7 @@ impl Units {
         }
         self.taken.insert(unit.clone());
         self.open_unit = Some(OpenUnit { name: unit, whole });
+        opened
     }
 
     /// Creates ids for calls without one, and finds the calls of results without one: by name, else

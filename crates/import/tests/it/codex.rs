@@ -179,5 +179,6 @@ fn settings_name_the_model_of_the_last_turn() {
     };
     let models: Vec<String> =
         imported.context.history().iter().map(|it| model(it.view())).collect();
-    assert_eq!(models, ["m-1", "m-2"], "each turn has its own model");
+    assert_eq!(models, ["m-1"], "each call has its own model");
+    assert_eq!(model(imported.context.working()), "m-2", "the next call has another one");
 }

@@ -146,7 +146,8 @@ fn unrelated_request_replaces_the_previous_one() {
     let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
     check(Format::OpenAiChat, &lines);
     let imported = imported(lines.join("\n").as_bytes(), Format::OpenAiChat);
-    assert_eq!(imported.report.conversations, 4);
+    let report = &imported.report;
+    assert_eq!((report.conversations, report.findings["rewritten"]), (3, 1));
     let seen = imported.context.history().iter().filter_map(|snapshot| {
         let options = RenderOptions::default();
         render(snapshot.view(), Provider::OpenAiChat, &options).ok()
@@ -199,8 +200,7 @@ fn responses_items_on_lines_form_a_request() {
     let input = format!(r#"{{"input":[{}]}}"#, items.join(","));
     assert_same(&rendered.value(), &parse(input.as_bytes()), "the items");
     let unit = |kind: &str| {
-        let head = imported.context.head().unwrap();
-        let mut nodes = head.view().nodes();
+        let mut nodes = imported.context.working().nodes();
         let (_, node) = nodes.find(|(_, node)| node.kind() == Some(kind)).unwrap();
         node.attribute("data_call_id").cloned()
     };

@@ -33,9 +33,9 @@ pub(crate) fn imported(text: &[u8], format: Format) -> Imported {
     import(text, format, ImportOptions::default()).unwrap_or_else(|error| panic!("{error}"))
 }
 
+/// Renders the working state: what was sent last, and what was added since.
 pub(crate) fn rendered(imported: &Imported, provider: Provider) -> Rendered {
-    let head = imported.context.head().expect("there is a turn");
-    render(head.view(), provider, &RenderOptions::default())
+    render(imported.context.working(), provider, &RenderOptions::default())
         .unwrap_or_else(|error| panic!("{error}"))
 }
 

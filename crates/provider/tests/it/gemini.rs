@@ -2,7 +2,7 @@
 //! rules.
 
 use contextree_engine::{Context, Edit, NewNode, Place};
-use contextree_import::{Format, ImportOptions, import};
+use contextree_import::{Cycles, Format, ImportOptions, import};
 use contextree_provider::{Provider, RenderOptions, RequestRenderer, render};
 
 use crate::support::{at, comes_back, crossed, findings, imported, losses, rendered};
@@ -73,7 +73,9 @@ fn schemas_are_json_schema_for_other_providers() {
 #[test]
 fn edited_schema_replaces_the_imported_dialect() {
     let request = r#"{"contents":[{"role":"user","parts":[{"text":"a"}]}],"tools":[{"functionDeclarations":[{"name":"f","parameters":{"type":"OBJECT"}}]}]}"#;
-    let options = ImportOptions { commit_last: false, ..ImportOptions::default() };
+    // What was sent is sealed, so the request is imported as a turn in progress.
+    let cycles = Cycles::Turn;
+    let options = ImportOptions { commit_last: false, cycles, ..ImportOptions::default() };
     let mut context = import(request.as_bytes(), Format::Gemini, options).unwrap().context;
     let tree = context.working();
     let tool = tree.nodes().find(|(_, node)| node.kind() == Some("tool")).unwrap().1;

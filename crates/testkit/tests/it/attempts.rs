@@ -138,6 +138,7 @@ fn attempt_record_has_every_field() {
         request: None,
         response: None,
         partial: None,
+        answer: None,
     };
     assert_eq!(running, expected);
     let error = AttemptStatus::Error("overloaded".into());

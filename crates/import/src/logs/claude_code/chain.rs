@@ -1,216 +1,321 @@
-//! Finds the conversation in a tree of entries: the path from the first entry to the newest leaf,
-//! and the entries that belong to the answers on it. Sets and maps are never iterated, so their
-//! order cannot affect output.
+//! The tree of entries: what precedes an entry, and which entries belong to the request of a call.
+//!
+//! One answer of the model is written as several entries with the same message id, and parallel calls
+//! and their results are on branches of their own. Maps are never iterated, so their order cannot
+//! affect output.
 
 use std::collections::{HashMap, HashSet};
 
-use contextree_json::{Object, Value};
+use super::read::{Above, Body, Entry, Kept, Which};
 
-use super::Entry;
-
-/// The entries that a compaction kept: they follow the anchor, which is the summary.
-pub(super) struct Kept {
-    anchor: Box<str>,
-    which: Which,
+/// The entries of a log, linked.
+#[derive(Debug, Default)]
+pub(super) struct Tree {
+    pub(super) entries: Vec<Entry>,
+    /// The position of each entry by id.
+    places: HashMap<Box<str>, usize>,
+    /// The entries of each answer.
+    answers: HashMap<Box<str>, Vec<usize>>,
+    /// The entries with results, by the id of their call.
+    results: HashMap<Box<str>, Vec<usize>>,
+    /// Compactions whose summary was not read yet.
+    compactions: Vec<Kept>,
+    /// Where entries continue that follow the summary of a compaction.
+    redirected: HashMap<usize, usize>,
+    /// Entries whose parent is not in the log.
+    pub(super) missing: HashSet<usize>,
 }
 
-enum Which {
-    /// These entries, in this order.
-    List(Vec<Box<str>>),
-    /// All entries from the first to the last, linked by their parents.
-    Segment { first: Box<str>, last: Box<str> },
+/// The entries that lead to an entry.
+pub(super) struct Chain {
+    /// The position in the window of the message that they continue; `None` if they begin a
+    /// conversation.
+    pub(super) anchor: Option<usize>,
+    /// Entries that are not part of the window, oldest first.
+    pub(super) entries: Vec<usize>,
+    /// Whether the conversation begins with a compaction.
+    pub(super) is_compacted: bool,
 }
 
-impl Kept {
-    /// Reads the kept entries from the entry that records a compaction. Streams use another
-    /// spelling.
-    pub(super) fn read(entry: &Object) -> Option<Self> {
-        let (either, text) = (
-            |value: &Value, one: &str, other: &str| {
-                value.get(one).or_else(|| value.get(other)).cloned()
-            },
-            |value: Option<Value>| Some(Box::<str>::from(value?.as_str()?)),
-        );
-        let all = entry.get("compactMetadata").or_else(|| entry.get("compact_metadata"))?;
-        let anchor = |it: &Value| text(either(it, "anchorUuid", "anchor_uuid"));
-        if let Some(kept) = either(all, "preservedMessages", "preserved_messages")
-            && let Some(list) = kept.get("uuids").and_then(Value::as_array)
-        {
-            let list = list.iter().filter_map(|it| Some(it.as_str()?.into())).collect();
-            return Some(Kept { anchor: anchor(&kept)?, which: Which::List(list) });
+impl Tree {
+    /// Adds an entry, and returns its position. An entry that is repeated, as in a resumed session,
+    /// is added once.
+    pub(super) fn push(&mut self, mut entry: Entry) -> Option<usize> {
+        if self.places.contains_key(&entry.uuid) {
+            return None;
         }
-        let kept = either(all, "preservedSegment", "preserved_segment")?;
-        let first = text(either(&kept, "headUuid", "head_uuid"))?;
-        let last = text(either(&kept, "tailUuid", "tail_uuid"))?;
-        Some(Kept { anchor: anchor(&kept)?, which: Which::Segment { first, last } })
+        let index = self.entries.len();
+        if entry.uuid.is_empty() {
+            entry.uuid = format!("#{index}").into();
+        }
+        self.places.insert(entry.uuid.clone(), index);
+        self.compactions.extend(entry.kept.take());
+        self.register(index, &entry);
+        self.entries.push(entry);
+        Some(index)
     }
-}
 
-/// Returns the entries of the conversation in order.
-pub(super) fn conversation(entries: &[Entry]) -> Vec<usize> {
-    let places: HashMap<&str, usize> =
-        entries.iter().enumerate().map(|(index, entry)| (&*entry.uuid, index)).collect();
-    let find = |uuid: &str| places.get(uuid).copied();
-    let mut parents: Vec<Option<usize>> =
-        entries.iter().map(|entry| find(entry.parent.as_deref()?)).collect();
-    for kept in entries.iter().filter_map(|entry| entry.kept.as_ref()) {
-        let moved = find(&kept.anchor).zip(kept_entries(kept, &parents, find));
-        if let Some((anchor, list)) = moved {
-            relink(anchor, &list, &mut parents);
+    fn register(&mut self, index: usize, entry: &Entry) {
+        if entry.aside {
+            return;
+        }
+        if let Some(answer) = &entry.answer {
+            self.answers.entry(answer.id.clone()).or_default().push(index);
+        }
+        for call in &entry.results {
+            self.results.entry(call.clone()).or_default().push(index);
         }
     }
-    let leaf = newest_leaf(entries, &parents);
-    leaf.map_or_else(Vec::new, |leaf| arrange(entries, &chain(leaf, &parents)))
-}
 
-/// Returns the end of the conversation: the newest entry that can be one, or a descendant of it
-/// that was written before it.
-fn newest_leaf(entries: &[Entry], parents: &[Option<usize>]) -> Option<usize> {
-    let newest = entries.iter().rposition(|entry| entry.may_end)?;
-    let mut goes_on = vec![false; entries.len()];
-    for (index, _) in entries.iter().enumerate().filter(|(_, entry)| entry.may_end) {
-        let mut next = parents[index];
-        while let Some(above) = next
-            && !std::mem::replace(&mut goes_on[above], true)
-        {
-            next = parents[above];
-        }
-    }
-    if !goes_on[newest] {
-        return Some(newest);
-    }
-    let mut children = vec![Vec::new(); entries.len()];
-    for (child, parent) in parents.iter().enumerate() {
-        parent.map(|parent| children[parent].push(child));
-    }
-    let mut open = vec![newest];
-    let mut found = None;
-    while let Some(index) = open.pop() {
-        // Taking the children ensures that each entry is visited once.
-        open.append(&mut children[index]);
-        if entries[index].may_end && !goes_on[index] {
-            found = found.max(Some(index));
-        }
-    }
-    found.or(Some(newest))
-}
-
-/// Finds the entries that were kept.
-fn kept_entries(
-    kept: &Kept,
-    parents: &[Option<usize>],
-    find: impl Fn(&str) -> Option<usize>,
-) -> Option<Vec<usize>> {
-    let anchor = find(&kept.anchor)?;
-    match &kept.which {
-        Which::List(list) => {
-            Some(list.iter().filter_map(|uuid| find(uuid)).filter(|it| *it != anchor).collect())
-        }
-        Which::Segment { first, last } => {
-            let (first, last) = (find(first)?, find(last)?);
-            let list = chain(last, parents);
-            let begin = list.iter().position(|index| *index == first)?;
-            Some(list[begin..].to_vec()).filter(|list| !list.contains(&anchor))
-        }
-    }
-}
-
-/// Inserts entries between the anchor and its successor.
-fn relink(anchor: usize, list: &[usize], parents: &mut [Option<usize>]) {
-    let Some(last) = list.last() else { return };
-    for (child, parent) in parents.iter_mut().enumerate() {
-        if *parent == Some(anchor) && !list.contains(&child) {
-            *parent = Some(*last);
-        }
-    }
-    let mut above = anchor;
-    for index in list {
-        parents[*index] = Some(above);
-        above = *index;
-    }
-}
-
-/// Returns the path from the first entry to this one.
-fn chain(leaf: usize, parents: &[Option<usize>]) -> Vec<usize> {
-    let mut seen = vec![false; parents.len()];
-    let mut chain = Vec::new();
-    let mut next = Some(leaf);
-    // In a cycle of parents, each entry is visited once.
-    while let Some(index) = next
-        && !std::mem::replace(&mut seen[index], true)
-    {
-        chain.push(index);
-        next = parents[index];
-    }
-    chain.reverse();
-    chain
-}
-
-/// Collects what belongs to each answer: its entries, including those on other branches, and their
-/// results.
-fn arrange(entries: &[Entry], chain: &[usize]) -> Vec<usize> {
-    let mut placed = vec![false; entries.len()];
-    chain.iter().for_each(|index| placed[*index] = true);
-    let mut beside = Beside::new(entries, &placed);
-    placed.fill(false);
-    let mut order: Vec<usize> = Vec::with_capacity(chain.len());
-    for (position, index) in chain.iter().enumerate() {
-        if std::mem::replace(&mut placed[*index], true) {
-            continue;
-        }
-        order.push(*index);
-        let Some(answer) = entries[*index].answer.as_deref() else { continue };
-        let first = order.len() - 1;
-        for later in &chain[position + 1..] {
-            if entries[*later].answer.as_deref() == Some(answer) {
-                placed[*later] = true;
-                order.push(*later);
-            } else if entries[*later].message.is_some() && !entries[*later].is_results() {
-                break;
+    /// Returns the entries of an answer in the order of the log, each content once: a session that
+    /// was resumed may repeat them under other ids.
+    pub(super) fn members(&self, answer: &str) -> Vec<usize> {
+        let mut members: Vec<usize> = Vec::new();
+        for index in self.answers.get(answer).into_iter().flatten().copied() {
+            let entry = &self.entries[index];
+            let is_same = |other: &usize| same_content(&self.entries[*other], entry);
+            if !members.iter().any(is_same) {
+                members.push(index);
             }
         }
-        order.extend(beside.answers.remove(answer).unwrap_or_default());
-        let calls = order[first..].iter().flat_map(|index| &entries[*index].calls);
-        let results: Vec<usize> = calls.filter_map(|id| beside.result(id)).collect();
-        order.extend(results);
+        members
     }
-    let are_results =
-        |left: &usize, right: &usize| entries[*left].is_results() && entries[*right].is_results();
-    // Results from other branches are sorted by their position in the file.
-    order.chunk_by_mut(are_results).for_each(<[usize]>::sort_unstable);
-    order
-}
 
-/// Entries outside of the path that may belong to it.
-struct Beside<'a> {
-    /// Entries of answers, by answer id.
-    answers: HashMap<&'a str, Vec<usize>>,
-    /// Entries with results, by the id of the first call.
-    results: HashMap<&'a str, usize>,
-}
+    /// Returns the entries with the results of these calls that are not part of the window, in the
+    /// order of the log.
+    fn results_of(&self, calls: impl Iterator<Item = usize>) -> Vec<usize> {
+        let calls = calls.flat_map(|index| &self.entries[index].calls);
+        let first = calls.filter_map(|call| {
+            let all = self.results.get(call)?;
+            // Of several, the one that was added, or else the first.
+            let added = all.iter().find(|index| self.entries[**index].group.is_some());
+            added.or(all.first()).copied()
+        });
+        let mut found: Vec<usize> =
+            first.filter(|index| self.entries[*index].group.is_none()).collect();
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
 
-impl<'a> Beside<'a> {
-    fn new(entries: &'a [Entry], placed: &[bool]) -> Self {
-        let on_the_way = entries.iter().zip(placed).filter(|(_, placed)| **placed);
-        let answered: HashSet<&str> =
-            on_the_way.flat_map(|(entry, _)| entry.results.iter().map(|id| &**id)).collect();
-        let mut beside = Beside { answers: HashMap::new(), results: HashMap::new() };
-        for (index, entry) in entries.iter().enumerate() {
-            if placed[index] || entry.message.is_none() {
+    /// Returns the first entry of an answer: the one that does not follow another of its entries.
+    pub(super) fn first_of(&mut self, members: &[usize]) -> Option<usize> {
+        let first = members.iter().copied().find(|index| {
+            let above = self.above(*index);
+            above.is_none_or(|above| !members.contains(&above))
+        });
+        first.or(members.first().copied())
+    }
+
+    /// Returns the entry before an entry.
+    fn above(&mut self, index: usize) -> Option<usize> {
+        let found = match &self.entries[index].above {
+            Above::Nothing => None,
+            Above::At(at) => return Some(*at),
+            Above::Line => self.line_before(index),
+            Above::Entry(uuid) => match self.places.get(uuid) {
+                Some(above) => Some(*above),
+                // The program did not write it, but the model saw what precedes it in the log.
+                None => {
+                    self.missing.insert(index);
+                    self.line_before(index)
+                }
+            },
+        };
+        found.map(|above| self.redirected.get(&above).copied().unwrap_or(above))
+    }
+
+    /// Returns the last entry of the same conversation that was written before this one.
+    fn line_before(&self, index: usize) -> Option<usize> {
+        let entry = &self.entries[index];
+        let is_same = |other: &&Entry| other.aside == entry.aside && other.session == entry.session;
+        self.entries[..index].iter().rposition(|other| is_same(&other))
+    }
+
+    /// Returns the last entry that a compaction kept after this one, if it is the summary of one.
+    pub(super) fn after(&mut self, index: usize) -> usize {
+        self.settle_compactions();
+        self.redirected.get(&index).copied().unwrap_or(index)
+    }
+
+    /// Returns the entries that lead to an entry, without the entry itself.
+    pub(super) fn chain(&mut self, index: usize) -> Chain {
+        self.settle_compactions();
+        let mut entries = Vec::new();
+        let mut seen = HashSet::from([index]);
+        let mut next = self.above(index);
+        let mut is_compacted = false;
+        // In a cycle of parents, each entry is visited once.
+        while let Some(at) = next.filter(|at| seen.insert(*at)) {
+            let entry = &self.entries[at];
+            if let Some(group) = entry.group {
+                entries.reverse();
+                return Chain { anchor: Some(group), entries, is_compacted: false };
+            }
+            is_compacted = entry.is_boundary;
+            entries.push(at);
+            next = self.above(at);
+        }
+        entries.reverse();
+        Chain { anchor: None, entries, is_compacted }
+    }
+
+    /// Arranges entries as messages: the entries of an answer together, then the results of its calls.
+    /// `before` are the entries of the answer that they continue.
+    pub(super) fn arrange(&self, before: &[usize], chain: &[usize]) -> Vec<Vec<usize>> {
+        let mut groups: Vec<Vec<usize>> = Vec::new();
+        let mut placed: HashSet<usize> = HashSet::new();
+        let add_results = |groups: &mut Vec<Vec<usize>>,
+                           placed: &mut HashSet<usize>,
+                           results: Vec<usize>| {
+            let results: Vec<usize> = results.into_iter().filter(|it| placed.insert(*it)).collect();
+            match groups.last_mut() {
+                _ if results.is_empty() => {}
+                Some(last) if self.entries[last[0]].is_results() => last.extend(results),
+                _ => groups.push(results),
+            }
+        };
+        add_results(&mut groups, &mut placed, self.results_of(before.iter().copied()));
+        for index in chain.iter().copied() {
+            let entry = &self.entries[index];
+            if !entry.is_message() || placed.contains(&index) {
                 continue;
             }
             if let Some(answer) = &entry.answer {
-                beside.answers.entry(answer).or_default().push(index);
-            } else if let Some(first) = entry.results.first()
-                && !entry.results.iter().any(|id| answered.contains(&**id))
-            {
-                beside.results.entry(first).or_insert(index);
+                let members = self.members(&answer.id);
+                let members: Vec<usize> = members
+                    .into_iter()
+                    .filter(|it| self.entries[*it].group.is_none() && placed.insert(*it))
+                    .collect();
+                if members.is_empty() {
+                    continue;
+                }
+                groups.push(members.clone());
+                add_results(&mut groups, &mut placed, self.results_of(members.into_iter()));
+            } else if entry.is_results() {
+                add_results(&mut groups, &mut placed, vec![index]);
+            } else if placed.insert(index) {
+                groups.push(vec![index]);
             }
         }
-        beside
+        for group in &mut groups {
+            group.sort_unstable();
+        }
+        groups
     }
 
-    fn result(&mut self, call: &str) -> Option<usize> {
-        self.results.remove(call)
+    /// Puts the entries that compactions kept after their summaries. They are entries of their own
+    /// from then on, because the model sees them in another place.
+    fn settle_compactions(&mut self) {
+        for kept in std::mem::take(&mut self.compactions) {
+            let Some(anchor) = self.places.get(&kept.anchor).copied() else {
+                self.compactions.push(kept);
+                continue;
+            };
+            let originals = self.kept_entries(&kept.which, anchor);
+            let mut above = anchor;
+            for original in originals {
+                let index = self.entries.len();
+                let mut copy = self.entries[original].clone();
+                copy.above = Above::At(above);
+                copy.group = None;
+                if let Body::Message(_) = &copy.body {
+                    self.entries[original].body = Body::Nothing;
+                }
+                self.places.insert(copy.uuid.clone(), index);
+                self.supersede(original, index);
+                self.entries.push(copy);
+                above = index;
+            }
+            if above != anchor {
+                self.redirected.insert(anchor, above);
+            }
+        }
+    }
+
+    /// Finds the entries that were kept.
+    fn kept_entries(&mut self, which: &Which, anchor: usize) -> Vec<usize> {
+        let place = |uuid: &str| self.places.get(uuid).copied();
+        match which {
+            Which::List(list) => {
+                list.iter().filter_map(|uuid| place(uuid)).filter(|it| *it != anchor).collect()
+            }
+            Which::Segment { first, last } => {
+                let (Some(first), Some(last)) = (place(first), place(last)) else {
+                    return Vec::new();
+                };
+                let mut list = vec![last];
+                let mut seen = HashSet::from([last]);
+                let mut at = last;
+                while at != first {
+                    match self.above(at).filter(|above| seen.insert(*above)) {
+                        Some(above) => at = above,
+                        None => return Vec::new(),
+                    }
+                    list.push(at);
+                }
+                list.reverse();
+                if list.contains(&anchor) { Vec::new() } else { list }
+            }
+        }
+    }
+
+    /// Replaces an entry by its copy in the lists of answers and results.
+    fn supersede(&mut self, original: usize, copy: usize) {
+        let entry = &self.entries[original];
+        let answer = entry.answer.as_ref().and_then(|answer| self.answers.get_mut(&answer.id));
+        let replace = |list: &mut Vec<usize>| {
+            for index in list.iter_mut().filter(|index| **index == original) {
+                *index = copy;
+            }
+        };
+        answer.into_iter().for_each(replace);
+        for call in &entry.results {
+            self.results.get_mut(call).into_iter().for_each(replace);
+        }
+    }
+
+    /// Returns the end of the conversation among the entries before a position: the newest one that can
+    /// be it, or a descendant that was written before it.
+    pub(super) fn newest_end(&mut self, before: usize) -> Option<usize> {
+        let may_end = |entry: &Entry| entry.may_end && !entry.aside;
+        let mut end = self.entries[..before].iter().rposition(may_end)?;
+        let before = self.chain(end).entries;
+        loop {
+            let uuid = self.entries[end].uuid.clone();
+            let follows =
+                |entry: &Entry| matches!(&entry.above, Above::Entry(above) if *above == uuid);
+            let below = (0..end).rev().find(|index| {
+                let entry = &self.entries[*index];
+                let is_new = entry.group.is_none() && !before.contains(index);
+                is_new && may_end(entry) && follows(entry)
+            });
+            match below {
+                Some(below) => end = below,
+                None => return Some(end),
+            }
+        }
+    }
+}
+
+/// Returns whether two entries of an answer have the same content.
+fn same_content(left: &Entry, right: &Entry) -> bool {
+    match (&left.body, &right.body) {
+        (Body::Message(left), Body::Message(right)) => {
+            left.parts.len() == right.parts.len()
+                && left.parts.iter().zip(&right.parts).all(|(left, right)| {
+                    let said =
+                        |(name, _): &&(String, contextree_json::Value)| name.starts_with("data_");
+                    left.kind == right.kind
+                        && left.content == right.content
+                        && left
+                            .attributes
+                            .iter()
+                            .filter(said)
+                            .eq(right.attributes.iter().filter(said))
+                })
+        }
+        // Once they are added, only calls can be compared.
+        _ => !left.calls.is_empty() && left.calls == right.calls,
     }
 }

@@ -1,260 +1,309 @@
-//! Reads Claude Code sessions: a tree of entries, in which the branch with the newest leaf is the
-//! conversation.
+//! Reads Claude Code sessions: a tree of entries, in which every answer of the model is a call that
+//! sent what leads to it.
 //!
-//! Entries are collected until the end of the log, because only then is that branch known;
-//! [`chain`] finds it. One answer of the model is written as several entries with the same message
-//! id, and parallel calls and their results are on branches of their own; both are merged again.
-//! Entries without the field `parentUuid`, as in the output stream of the command line, follow each
-//! other.
+//! Calls are imported in the order of the log. If a call does not continue the one before it, because
+//! the user rewound or cleared the conversation, or a compaction replaced it, then the messages that
+//! it does not contain are dropped. A call is complete when the next one begins, since its entries and
+//! the results of its calls may be interleaved.
 
+mod attachments;
 mod chain;
+mod copy;
+mod read;
 
-use std::collections::{BTreeMap, HashMap};
-
+use contextree_engine::{CallOutcome, CallResponse};
 use contextree_json::{Object, Value};
 use contextree_provider::Provider;
-use contextree_provider::parts::names;
-use contextree_provider::read::{Fields, Incoming, Role, read_spoken, set};
+use contextree_provider::read::{Incoming, Role};
 
 use super::Log;
-use crate::ahead::work_ahead;
 use crate::error::ImportErrorKind;
-use crate::session::{Session, settings_node};
-use chain::Kept;
+use crate::session::{About, CallInfo, Session, settings_node};
+use chain::Tree;
+use read::{Answer, Body};
+
+pub(crate) use read::{Entry, Line, read};
 
 /// Reads sessions.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(crate) struct ClaudeCode {
-    entries: Vec<Entry>,
-    /// The position of each entry by id. A session that was resumed or compacted may repeat
-    /// entries.
-    places: HashMap<Box<str>, usize>,
-}
-
-/// An entry that is part of the tree.
-struct Entry {
-    uuid: Box<str>,
-    parent: Option<Box<str>>,
-    /// The type under which it is counted if it is not a message.
-    name: Box<str>,
-    /// Whether it belongs to a subagent.
-    aside: bool,
-    /// Whether it can be the end of the conversation.
-    may_end: bool,
-    /// The id of the model's answer.
-    answer: Option<Box<str>>,
-    model: Option<Box<str>>,
-    calls: Vec<Box<str>>,
-    results: Vec<Box<str>>,
-    /// The entries that a compaction kept.
-    kept: Option<Kept>,
-    message: Option<Incoming>,
-}
-
-impl Entry {
-    /// Returns whether it consists of tool results only.
-    fn is_results(&self) -> bool {
-        self.message.as_ref().is_some_and(is_results)
-    }
-}
-
-/// A message merged from several entries.
-struct Joined {
-    answer: Option<Box<str>>,
-    model: Option<Box<str>>,
-    message: Incoming,
+    tree: Tree,
+    /// The entries of each message of the window.
+    groups: Vec<Vec<usize>>,
+    /// The answer that was begun and not added yet.
+    open: Option<Box<str>>,
+    /// Whether the log is that of a subagent, whose entries are all aside.
+    of_subagent: bool,
 }
 
 impl Log for ClaudeCode {
-    fn entry(
-        &mut self,
-        value: Value,
-        _session: &mut Session,
-        skipped: &mut BTreeMap<String, u64>,
-    ) -> Result<(), ImportErrorKind> {
+    fn entry(&mut self, value: Value, session: &mut Session<'_>) -> Result<(), ImportErrorKind> {
         let list = match value {
             Value::Array(list) => list,
             entry => vec![entry],
         };
         // Read everything before keeping the first entry, so that a bad list adds nothing.
-        let read: Vec<Read> = list.into_iter().map(read).collect::<Result<_, _>>()?;
-        for entry in read {
-            match entry {
-                Read::Entry { entry, follows } => self.keep(*entry, follows),
-                Read::Other(name) => count(skipped, &name),
+        let lines: Vec<Line> = list.into_iter().map(read).collect::<Result<_, _>>()?;
+        lines.into_iter().try_for_each(|line| self.line(line, session))
+    }
+
+    fn take(
+        &mut self,
+        entry: super::Entry,
+        session: &mut Session<'_>,
+    ) -> Result<(), ImportErrorKind> {
+        match entry {
+            super::Entry::Claude(line) => self.line(line, session),
+            super::Entry::Value(value) => self.entry(value, session),
+            super::Entry::Bad(kind) => Err(kind),
+            super::Entry::Message { message, .. } => session.single(message),
+        }
+    }
+
+    fn end(&mut self, session: &mut Session<'_>) -> Result<(), ImportErrorKind> {
+        self.close(session)?;
+        self.follow(self.tree.entries.len(), session)?;
+        let is_left = |entry: &&Entry| matches!(entry.body, Body::Message(_)) && !entry.aside;
+        for _ in self.tree.entries.iter().filter(is_left) {
+            session.state.skip("other_branch");
+        }
+        for _ in 0..self.tree.missing.len() {
+            session.state.find("missing_parent");
+        }
+        Ok(())
+    }
+}
+
+impl ClaudeCode {
+    /// Takes a line that was read.
+    pub(crate) fn line(
+        &mut self,
+        line: Line,
+        session: &mut Session<'_>,
+    ) -> Result<(), ImportErrorKind> {
+        let mut entry = match line {
+            Line::Entry(entry) => *entry,
+            Line::Other(name) => {
+                session.state.skip(&name);
+                return Ok(());
+            }
+        };
+        if entry.is_message() && self.groups.is_empty() && self.open.is_none() {
+            // On its own, the log of a subagent is an ordinary conversation.
+            self.of_subagent = entry.aside;
+        }
+        if self.of_subagent {
+            entry.aside = !entry.aside;
+        }
+        if entry.aside && entry.is_message() {
+            entry.body = Body::Nothing;
+            entry.may_end = false;
+            entry.name = "sidechain".into();
+        }
+        if !entry.is_message() {
+            session.state.skip(&entry.name);
+        }
+        let answer = entry.answer.as_ref().filter(|_| !entry.aside).map(|answer| answer.id.clone());
+        if let Some(answer) = answer
+            && self.open.as_ref() != Some(&answer)
+        {
+            self.close(session)?;
+            self.open = Some(answer);
+        }
+        if entry.is_boundary && !entry.aside {
+            self.close(session)?;
+        }
+        let (is_main, is_summary) = (!entry.aside, entry.is_summary);
+        let turns = entry.may_end && !entry.is_results() && entry.answer.is_none();
+        let Some(index) = self.tree.push(entry).filter(|_| is_main) else { return Ok(()) };
+        if is_summary || turns { self.turn_to(index, session) } else { Ok(()) }
+    }
+
+    /// Turns to another past at once, if a summary or a prompt has one: the user rewound or cleared
+    /// the conversation, or a compaction replaced it.
+    fn turn_to(&mut self, index: usize, session: &mut Session<'_>) -> Result<(), ImportErrorKind> {
+        let end = self.tree.after(index);
+        let anchor = self.tree.chain(end).anchor;
+        if self.kept(anchor) == self.groups.len() {
+            return Ok(());
+        }
+        self.close(session)?;
+        self.follow(index, session)?;
+        let mut chain = self.tree.chain(end);
+        chain.entries.push(end);
+        self.place(&chain, session)?;
+        session.settle()
+    }
+
+    /// Adds what continues the window and was written before an entry, although no call has sent it.
+    /// Anything else that was never sent cannot take the place of what was.
+    fn follow(&mut self, index: usize, session: &mut Session<'_>) -> Result<(), ImportErrorKind> {
+        let Some(end) = self.tree.newest_end(index).filter(|end| !self.is_placed(*end)) else {
+            return Ok(());
+        };
+        let mut chain = self.tree.chain(end);
+        chain.entries.push(end);
+        if self.kept(chain.anchor) == self.groups.len() {
+            self.place(&chain, session)?;
+        }
+        Ok(())
+    }
+
+    fn is_placed(&self, index: usize) -> bool {
+        self.tree.entries[index].group.is_some()
+    }
+
+    /// Adds the call whose answer was begun: what it sent, and the answer.
+    fn close(&mut self, session: &mut Session<'_>) -> Result<(), ImportErrorKind> {
+        let Some(answer) = self.open.take() else { return Ok(()) };
+        let members = self.tree.members(&answer);
+        let members: Vec<usize> =
+            members.into_iter().filter(|index| !self.is_placed(*index)).collect();
+        let Some(first) = self.tree.first_of(&members) else { return Ok(()) };
+        let mut chain = self.tree.chain(first);
+        if self.kept(chain.anchor) < self.groups.len() {
+            self.follow(first, session)?;
+            chain = self.tree.chain(first);
+        }
+        let sent_at = self.place(&chain, session)?;
+        let answers: Vec<&Answer> =
+            members.iter().filter_map(|index| self.tree.entries[*index].answer.as_ref()).collect();
+        let model = answers.iter().find_map(|answer| answer.model.clone());
+        let outcome = outcome_of(&answers);
+        if let Some(model) = &model {
+            let settings = Object::from_iter([("model", Value::String(model.clone()))]);
+            session.system(vec![settings_node(settings, Provider::Anthropic)])?;
+        }
+        let time = |index: &usize| self.tree.entries[*index].time;
+        let started_at = sent_at.or_else(|| members.iter().find_map(time));
+        let ended_at = members.iter().filter_map(time).max();
+        session.begin_call(CallInfo { model, started_at, ..CallInfo::default() })?;
+        self.add(members, session)?;
+        session.end_call(outcome, ended_at)
+    }
+
+    /// Returns how many messages of the window stay if a conversation continues after one of them:
+    /// the results of its calls belong to an answer.
+    fn kept(&self, anchor: Option<usize>) -> usize {
+        let Some(anchor) = anchor else { return 0 };
+        let entry = |group: usize| Some(&self.tree.entries[*self.groups.get(group)?.first()?]);
+        let is_answer = entry(anchor).is_some_and(|entry| entry.answer.is_some());
+        let has_results = entry(anchor + 1).is_some_and(Entry::is_results);
+        if is_answer && has_results { anchor + 2 } else { anchor + 1 }
+    }
+
+    /// Brings the window to what leads to an entry. Returns the time of the last entry that was
+    /// added.
+    fn place(
+        &mut self,
+        chain: &chain::Chain,
+        session: &mut Session<'_>,
+    ) -> Result<Option<i64>, ImportErrorKind> {
+        let kept = self.kept(chain.anchor);
+        // The answer whose results may be missing: the last one that stays, or the one before its
+        // results.
+        let groups = self.groups[..kept].iter().rev();
+        let answer = groups.take(2).find(|group| self.tree.entries[group[0]].answer.is_some());
+        let before = answer.cloned().unwrap_or_default();
+        if kept < self.groups.len() {
+            self.drop_after(kept, chain.is_compacted, session)?;
+        }
+        let mut last = None;
+        for group in self.tree.arrange(&before, &chain.entries) {
+            let times = group.iter().filter_map(|index| self.tree.entries[*index].time);
+            last = last.max(times.max());
+            self.add(group, session)?;
+        }
+        Ok(last)
+    }
+
+    /// Drops the messages after the first `kept`. What no call has sent yet is committed first, so
+    /// that the history has it.
+    fn drop_after(
+        &mut self,
+        kept: usize,
+        is_compacted: bool,
+        session: &mut Session<'_>,
+    ) -> Result<(), ImportErrorKind> {
+        let finding = match kept {
+            0 if is_compacted => "compaction",
+            0 => "cleared",
+            _ => "rewound",
+        };
+        session.state.find(finding);
+        session.commit()?;
+        session.retain(|index, _| index < kept)?;
+        for group in self.groups.drain(kept..) {
+            for index in group {
+                self.tree.entries[index].group = None;
             }
         }
         Ok(())
     }
 
-    fn end(
-        &mut self,
-        session: &mut Session,
-        skipped: &mut BTreeMap<String, u64>,
-    ) -> Result<(), ImportErrorKind> {
-        let mut entries = std::mem::take(&mut self.entries);
-        // On its own, the log of a subagent is an ordinary conversation.
-        let is_main = |entry: &Entry| entry.message.is_some() && !entry.aside;
-        if entries.iter().any(is_main) {
-            for entry in entries.iter_mut().filter(|entry| entry.aside) {
-                entry.message = None;
-                entry.may_end = false;
-                entry.name = "sidechain".into();
-            }
-        }
-        let order = chain::conversation(&entries);
-        let nothing = entries.iter().filter(|entry| entry.message.is_none());
-        nothing.for_each(|entry| count(skipped, &entry.name));
-        let mut messages: Vec<Joined> = Vec::new();
-        for index in order {
-            let entry = &mut entries[index];
-            let Some(message) = entry.message.take() else { continue };
-            let (answer, model) = (entry.answer.take(), entry.model.take());
-            match messages.last_mut() {
-                Some(last) if last.continues(answer.as_deref(), &message) => {
-                    last.model = last.model.take().or(model);
-                    last.message.parts.extend(message.parts);
+    /// Adds the entries of one message.
+    fn add(&mut self, group: Vec<usize>, session: &mut Session<'_>) -> Result<(), ImportErrorKind> {
+        let cycle = session.context.next_cycle();
+        let (mut parts, mut times, mut counts) = (Vec::new(), Vec::new(), Vec::new());
+        let mut said: Option<Role> = None;
+        let mut is_context = true;
+        for index in &group {
+            let entry = &mut self.tree.entries[*index];
+            let placeholder = Body::Nothing;
+            let message = match std::mem::replace(&mut entry.body, placeholder) {
+                Body::Message(message) => message,
+                Body::Added { role, cycle, nodes } => {
+                    let parts = copy::nodes(session.context, cycle, &nodes);
+                    Incoming::new(role, parts)
                 }
-                _ => messages.push(Joined { answer, model, message }),
-            }
+                Body::Nothing => continue,
+            };
+            let role = *said.get_or_insert(message.role);
+            entry.body = Body::Added { role, cycle, nodes: Vec::new() };
+            is_context &= entry.is_context;
+            times.extend(std::iter::repeat_n(entry.time, message.parts.len()));
+            counts.push((*index, message.parts.len()));
+            parts.extend(message.parts);
         }
-        for _ in entries.iter().filter(|entry| entry.message.is_some()) {
-            count(skipped, "other_branch");
+        let Some(role) = said else { return Ok(()) };
+        // The program sends consecutive messages of the user as one.
+        let about = About { times, is_context, is_merged: role != Role::Assistant };
+        session.add(Incoming { role, parts }, &about)?;
+        let nodes = session.state.window.last().map(|last| last.nodes.clone()).unwrap_or_default();
+        let mut nodes = nodes.into_iter();
+        for (index, count) in counts {
+            let entry = &mut self.tree.entries[index];
+            entry.group = Some(self.groups.len());
+            entry.body = Body::Added { role, cycle, nodes: nodes.by_ref().take(count).collect() };
         }
-        drop(entries);
-        let prepare = |joined: &mut Joined| joined.message.hash_contents();
-        work_ahead(messages.into_iter(), prepare, |joined| {
-            if let Some(model) = joined.model {
-                let settings = Object::from_iter([("model", Value::String(model))]);
-                session.system(vec![settings_node(settings, Provider::Anthropic)])?;
-            }
-            session.message(joined.message)
-        })
+        self.groups.push(group);
+        Ok(())
     }
 }
 
-impl ClaudeCode {
-    /// Keeps an entry. A repeated entry replaces the first.
-    fn keep(&mut self, mut entry: Entry, follows: bool) {
-        if let Some(place) = self.places.get(&entry.uuid) {
-            let before = &mut self.entries[*place];
-            if follows {
-                entry.parent = before.parent.take();
-            }
-            *before = entry;
-            return;
-        }
-        if entry.uuid.is_empty() {
-            entry.uuid = format!("#{}", self.entries.len()).into();
-        }
-        if follows {
-            entry.parent = self.entries.last().map(|last| last.uuid.clone());
-        }
-        self.places.insert(entry.uuid.clone(), self.entries.len());
-        self.entries.push(entry);
+/// Returns what the provider reported. Each entry of an answer has the numbers so far, so the last
+/// one counts.
+fn outcome_of(answers: &[&Answer]) -> CallOutcome {
+    let Some(last) = answers.last() else { return CallOutcome::default() };
+    let usage = last.usage.clone();
+    let output = answers.iter().filter_map(|answer| answer.usage.output).max();
+    let stop_reason = answers.iter().rev().find_map(|answer| answer.usage.stop_reason.clone());
+    let request_id = answers.iter().find_map(|answer| answer.request_id.clone());
+    let diagnostics = answers.iter().rev().find_map(|answer| answer.usage.diagnostics.clone());
+    CallOutcome {
+        token_in: usage.input,
+        token_out: output,
+        response: CallResponse {
+            cache_read: usage.cache_read,
+            cache_write: usage.cache_write,
+            cache_write_5m: usage.cache_write_5m,
+            cache_write_1h: usage.cache_write_1h,
+            reasoning: usage.reasoning,
+            model: usage.model,
+            stop_reason,
+            response_id: usage.id,
+            request_id: request_id.map(Into::into),
+            diagnostics,
+        },
     }
-}
-
-impl Joined {
-    /// Returns whether an entry belongs to this message: the same answer, or results next to
-    /// results.
-    fn continues(&self, answer: Option<&str>, next: &Incoming) -> bool {
-        match (self.message.role, next.role) {
-            (Role::Assistant, Role::Assistant) => {
-                answer.is_some() && self.answer.as_deref() == answer
-            }
-            (Role::Assistant, _) | (_, Role::Assistant) => false,
-            _ => is_results(&self.message) && is_results(next),
-        }
-    }
-}
-
-/// The kinds of lines.
-enum Read {
-    /// An entry of the tree, and whether it follows the entry before it because it has no parent
-    /// field.
-    Entry {
-        entry: Box<Entry>,
-        follows: bool,
-    },
-    Other(Box<str>),
-}
-
-fn read(value: Value) -> Result<Read, ImportErrorKind> {
-    let mut fields = Fields::of(value)?;
-    let flag = |name: &str| fields.0.get(name).and_then(Value::as_bool) == Some(true);
-    let kind = fields.text("type").unwrap_or("unknown");
-    let message = fields.0.get("message").filter(|it| it.as_object().is_some());
-    let model = message.and_then(|it| it.get("model")?.as_str()).map(Box::<str>::from);
-    // An error message of the program in place of an answer.
-    let name = match kind {
-        "assistant" if flag("isApiErrorMessage") => "api_error",
-        "assistant" if model.as_deref() == Some("<synthetic>") => "synthetic",
-        "assistant" | "user" if message.is_some_and(is_empty) => "empty",
-        kind => kind,
-    };
-    let is_message = matches!(name, "user" | "assistant") && message.is_some();
-    let uuid = fields.text("uuid").unwrap_or_default();
-    if uuid.is_empty() && !is_message {
-        return Ok(Read::Other(name.into()));
-    }
-    let begins = fields.text("subtype") == Some("compact_boundary");
-    let asked_by = fields.0.get("parent_tool_use_id").is_some_and(|it| !it.is_null());
-    let mut entry = Entry {
-        uuid: uuid.into(),
-        parent: fields.text("parentUuid").map(Box::from),
-        name: name.into(),
-        aside: flag("isSidechain") || asked_by,
-        may_end: is_message && !flag("isMeta") && !fields.0.contains_key("teamName"),
-        answer: None,
-        model: model.filter(|_| is_message && kind == "assistant"),
-        calls: Vec::new(),
-        results: Vec::new(),
-        kept: if begins { Kept::read(&fields.0) } else { None },
-        message: None,
-    };
-    let follows = !begins && !fields.0.contains_key("parentUuid");
-    if is_message {
-        read_message(&mut fields, &mut entry)?;
-    }
-    Ok(Read::Entry { entry: Box::new(entry), follows })
-}
-
-fn read_message(fields: &mut Fields, entry: &mut Entry) -> Result<(), ImportErrorKind> {
-    let mut message = Fields(fields.take_object("message").unwrap_or_default());
-    let answer = message.text("id").map(Box::from);
-    let mut read = read_spoken(&mut message).map_err(|shape| shape.within("message"))?;
-    entry.answer = answer.filter(|_| read.role == Role::Assistant);
-    for part in &read.parts {
-        let id = part.attributes.iter().find(|(name, _)| name == names::CALL_ID);
-        let id = id.and_then(|(_, id)| id.as_str()).map(Box::<str>::from);
-        match part.kind.as_deref() {
-            Some("call") => entry.calls.extend(id),
-            Some("result") => entry.results.extend(id),
-            _ => {}
-        }
-    }
-    let mut log = std::mem::take(&mut fields.0);
-    if !message.0.is_empty() {
-        log.insert("message", Value::Object(message.0));
-    }
-    if let Some(first) = read.parts.first_mut() {
-        set(first, names::ENTRY, Value::Object(log));
-    }
-    entry.message = Some(read);
-    Ok(())
-}
-
-/// Returns whether a message has no content, so that it could not be sent.
-fn is_empty(message: &Value) -> bool {
-    message.get("content").and_then(Value::as_array).is_some_and(<[Value]>::is_empty)
-}
-
-fn is_results(message: &Incoming) -> bool {
-    message.role != Role::Assistant
-        && message.parts.iter().all(|part| part.kind.as_deref() == Some("result"))
-}
-
-fn count(skipped: &mut BTreeMap<String, u64>, name: &str) {
-    *skipped.entry(name.to_owned()).or_default() += 1;
 }

@@ -8,14 +8,28 @@ use contextree_provider::parts::names;
 use contextree_provider::read::{Fields, Incoming, Role, Shape, read_message, set};
 use contextree_tree::NewNode;
 
+use crate::time;
+
+/// An entry of a rollout.
+#[derive(Debug)]
+pub(super) struct Entry {
+    pub(super) time: Option<i64>,
+    pub(super) step: Step,
+}
+
 /// The effect of an entry.
+#[derive(Debug)]
 pub(super) enum Step {
     /// Adds these messages.
     Messages(Vec<Incoming>),
+    /// Adds text in the name of the model that no call returned.
+    Written(Vec<Incoming>),
     /// Replaces the content of `^sys`.
     Meta(Vec<NewNode>),
-    /// Sets the model for the following turns.
-    Model(Box<str>),
+    /// Sets the settings of the following turns.
+    Settings(Object),
+    /// Counts the tokens of the call before it.
+    Tokens(Tokens),
     /// Replaces all earlier messages.
     Compacted(Summary),
     /// Removes the last N user turns.
@@ -24,7 +38,19 @@ pub(super) enum Step {
     Other(Box<str>),
 }
 
+/// What was billed for a call.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Tokens {
+    pub(super) input: Option<u64>,
+    pub(super) cached: Option<u64>,
+    pub(super) output: Option<u64>,
+    pub(super) reasoning: Option<u64>,
+    /// The total of the session.
+    pub(super) total: Option<u64>,
+}
+
 /// What replaces a window.
+#[derive(Debug)]
 pub(super) enum Summary {
     /// These messages.
     Messages(Vec<Incoming>),
@@ -49,8 +75,13 @@ const ITEMS: [&str; 12] = [
 ];
 
 /// Reads an entry.
-pub(super) fn read(value: Value) -> Result<Step, Shape> {
-    let mut fields = Fields::of(value)?;
+pub(super) fn read(value: Value) -> Result<Entry, Shape> {
+    let fields = Fields::of(value)?;
+    let time = fields.0.get("timestamp").and_then(time::read);
+    Ok(Entry { time, step: read_step(fields)? })
+}
+
+fn read_step(mut fields: Fields) -> Result<Step, Shape> {
     let Some(kind) = fields.take_text("type") else { return read_untyped(fields) };
     if !fields.0.contains_key("payload") && ITEMS.contains(&&*kind) {
         fields.0.insert("type", Value::String(kind));
@@ -63,17 +94,26 @@ pub(super) fn read(value: Value) -> Result<Step, Shape> {
             if payload.get("type").and_then(Value::as_str) == Some("ghost_snapshot") {
                 return Ok(Step::Other("ghost_snapshot".into()));
             }
-            Ok(Step::Messages(read_all(vec![payload], &fields.0).map_err(within)?))
+            let id = payload.get("id").and_then(Value::as_str);
+            let is_written = id.is_some_and(|id| id.starts_with("review_rollout_"));
+            let messages = read_all(vec![payload], &fields.0).map_err(within)?;
+            Ok(if is_written { Step::Written(messages) } else { Step::Messages(messages) })
         }
         "inter_agent_communication" => {
             let item = agent_message(Fields::of(payload).map_err(within)?);
             Ok(Step::Messages(read_all(vec![item], &fields.0).map_err(within)?))
         }
         "session_meta" => Ok(Step::Meta(read_meta(Fields::of(payload).map_err(within)?))),
-        "turn_context" => match payload.get("model").and_then(Value::as_str) {
-            Some(model) => Ok(Step::Model(model.into())),
-            None => Ok(Step::Other(kind)),
-        },
+        "turn_context" => Ok(match read_settings(&payload) {
+            Some(settings) => Step::Settings(settings),
+            None => Step::Other(kind),
+        }),
+        "event_msg" if payload.get("type").and_then(Value::as_str) == Some("token_count") => {
+            Ok(match read_tokens(&payload) {
+                Some(tokens) => Step::Tokens(tokens),
+                None => Step::Other(kind),
+            })
+        }
         "event_msg"
             if payload.get("type").and_then(Value::as_str) == Some("thread_rolled_back") =>
         {
@@ -100,6 +140,31 @@ fn read_untyped(fields: Fields) -> Result<Step, Shape> {
         return Ok(Step::Meta(read_meta(fields)));
     }
     Err(Shape::new("a string").within("type"))
+}
+
+/// Reads the settings of a turn: the model, and how much it reasons.
+fn read_settings(context: &Value) -> Option<Object> {
+    let mut settings = Object::from_iter([("model", context.get("model")?.clone())]);
+    settings.get("model")?.as_str()?;
+    if let Some(effort @ Value::String(_)) = context.get("effort") {
+        let reasoning = Object::from_iter([("effort", effort.clone())]);
+        settings.insert("reasoning", Value::Object(reasoning));
+    }
+    Some(settings)
+}
+
+/// Reads a count of tokens; `None` if it only has limits of use.
+fn read_tokens(payload: &Value) -> Option<Tokens> {
+    let info = payload.get("info")?;
+    let last = info.get("last_token_usage")?;
+    let number = |name: &str| last.get(name).and_then(Value::as_u64);
+    Some(Tokens {
+        input: number("input_tokens"),
+        cached: number("cached_input_tokens"),
+        output: number("output_tokens"),
+        reasoning: number("reasoning_output_tokens"),
+        total: info.get("total_token_usage").and_then(|it| it.get("total_tokens")?.as_u64()),
+    })
 }
 
 fn read_meta(mut meta: Fields) -> Vec<NewNode> {
@@ -134,14 +199,19 @@ fn read_all(items: Vec<Value>, entry: &Object) -> Result<Vec<Incoming>, Shape> {
     for (index, item) in items.into_iter().enumerate() {
         // A message from another agent to the model, like a user's.
         let is_agent = item.get("type").and_then(Value::as_str) == Some("agent_message");
+        let (item, id) = without_id(item);
         for item in as_input(item) {
             let within = |shape: Shape| shape.within(&format!("[{index}]"));
             if is_empty(&item).map_err(within)? {
                 continue;
             }
             let mut message = read_message(Provider::OpenAiResponses, item).map_err(within)?;
+            let mut entry = entry.clone();
+            if let Some(id) = &id {
+                entry.insert("item_id", id.clone());
+            }
             if let Some(first) = message.parts.first_mut().filter(|_| !entry.is_empty()) {
-                set(first, names::ENTRY, Value::Object(entry.clone()));
+                set(first, names::ENTRY, Value::Object(entry));
             }
             if is_agent {
                 message.role = Role::User;
@@ -150,6 +220,20 @@ fn read_all(items: Vec<Value>, entry: &Object) -> Result<Vec<Incoming>, Shape> {
         }
     }
     Ok(messages)
+}
+
+/// Takes the id of a message, which Codex does not send. Some of its commands write the same id
+/// again and again.
+fn without_id(item: Value) -> (Value, Option<Value>) {
+    match item {
+        Value::Object(mut object)
+            if object.get("type").and_then(Value::as_str) == Some("message") =>
+        {
+            let id = object.remove("id").filter(|id| !id.is_null());
+            (Value::Object(object), id)
+        }
+        item => (item, None),
+    }
 }
 
 /// Returns whether a message has no content, so that it could not be sent.

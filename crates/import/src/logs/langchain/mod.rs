@@ -5,14 +5,20 @@
 mod blocks;
 mod calls;
 mod results;
+mod runs;
 
+use contextree_engine::{CallOutcome, CallResponse};
 use contextree_json::Value;
 use contextree_provider::Provider;
+use contextree_provider::parts::names;
 use contextree_provider::read::{Fields, Incoming, Role, Shape};
 use contextree_tree::NewNode;
 
 use super::note;
+use crate::session::CallInfo;
 use calls::Calls;
+
+pub(super) use runs::{Run, is_run, read_runs};
 
 /// Takes the list out of an entry that has one: messages, the state of a graph, or a prompt value.
 pub(super) fn take_messages(value: Value) -> Result<Vec<Value>, Value> {
@@ -65,6 +71,44 @@ pub(super) fn read_message(message: Value) -> Result<Option<Incoming>, Shape> {
     Ok(Some(Incoming::new(role, parts)))
 }
 
+/// Returns what a message says about the call that it ended.
+pub(super) fn call_of(message: &Incoming) -> CallInfo {
+    let first = message.parts.first().map(|part| &part.attributes);
+    let entry = first.into_iter().flatten().find(|(name, _)| name == names::ENTRY);
+    let Some((_, entry)) = entry else { return CallInfo::default() };
+    let usage = |path: [&str; 2]| match path {
+        ["", name] => entry.get("usage_metadata")?.get(name)?.as_u64(),
+        [inner, name] => entry.get("usage_metadata")?.get(inner)?.get(name)?.as_u64(),
+    };
+    let said = |names: [&str; 2]| {
+        let metadata = entry.get("response_metadata")?;
+        let found = names.into_iter().find_map(|name| metadata.get(name)?.as_str());
+        found.map(str::to_owned)
+    };
+    let model = said(["model_name", "model"]);
+    let response = CallResponse {
+        cache_read: usage(["input_token_details", "cache_read"]),
+        cache_write: usage(["input_token_details", "cache_creation"]),
+        reasoning: usage(["output_token_details", "reasoning"]),
+        stop_reason: said(["finish_reason", "stop_reason"]),
+        response_id: entry.get("id").and_then(Value::as_str).map(str::to_owned),
+        model: model.clone(),
+        ..CallResponse::default()
+    };
+    let outcome = CallOutcome {
+        token_in: usage(["", "input_tokens"]),
+        token_out: usage(["", "output_tokens"]),
+        response,
+    };
+    let provider = message.parts.first().and_then(|_| provider_in(entry));
+    CallInfo {
+        model: model.map(Into::into),
+        provider,
+        outcome: Some(Box::new(outcome)),
+        ..CallInfo::default()
+    }
+}
+
 fn role_of(word: &str, spoken: Option<&str>) -> Option<Role> {
     match word {
         "human" => Some(Role::User),
@@ -103,7 +147,15 @@ fn read_parts(fields: &mut Fields) -> Vec<NewNode> {
 /// Returns the provider of a message, if recorded. Signatures and reasoning of OpenAI come from
 /// Responses.
 fn provider_of(fields: &Fields) -> Option<Provider> {
-    match fields.0.get("response_metadata")?.get("model_provider")?.as_str()? {
+    provider_named(fields.0.get("response_metadata")?)
+}
+
+fn provider_in(entry: &Value) -> Option<Provider> {
+    provider_named(entry.get("response_metadata")?)
+}
+
+fn provider_named(metadata: &Value) -> Option<Provider> {
+    match metadata.get("model_provider")?.as_str()? {
         "anthropic" => Some(Provider::Anthropic),
         "openai" => Some(Provider::OpenAiResponses),
         name if name.starts_with("google") => Some(Provider::Gemini),

@@ -7,16 +7,19 @@ use contextree_provider::parts::names;
 use contextree_provider::read::{Fields, Incoming, Role, Shape, function, role_of, set};
 use contextree_tree::{Content, NewNode};
 
-use crate::fingerprint::{Fingerprint, fingerprints};
+use crate::fingerprint::{Fingerprint, fingerprint};
 use crate::logs::{foreign, note};
+use crate::session::Listed;
 
 /// A model call that was read.
 pub(super) struct Call {
     /// The fingerprints of its messages.
     pub(super) fingerprints: Vec<Fingerprint>,
     pub(super) system: Vec<NewNode>,
-    /// The messages, each with its position.
-    pub(super) messages: Vec<(usize, Incoming)>,
+    /// The messages that were sent.
+    pub(super) messages: Vec<Listed>,
+    /// The messages that were returned.
+    pub(super) answers: Vec<Listed>,
     pub(super) model: Option<(Value, Provider)>,
     /// The other attributes.
     pub(super) rest: Object,
@@ -25,6 +28,7 @@ pub(super) struct Call {
 /// Reads a call from its attributes.
 pub(super) fn read_call(mut fields: Fields) -> Result<Call, Shape> {
     let mut messages = take_list(&mut fields, "gen_ai.input.messages")?;
+    let sent = messages.len();
     messages.extend(take_list(&mut fields, "gen_ai.output.messages")?);
     let messages: Vec<Value> = messages.into_iter().map(with_parts).collect();
     // An output message has more fields than the same message in the next call's input.
@@ -35,7 +39,7 @@ pub(super) fn read_call(mut fields: Fields) -> Result<Call, Shape> {
             Value::Array(vec![message.get("role").cloned().unwrap_or_default(), parts])
         })
         .collect();
-    let fingerprints = fingerprints(&same);
+    let fingerprints: Vec<Fingerprint> = same.iter().map(fingerprint).collect();
     let mut system = Vec::new();
     for tool in take_list(&mut fields, "gen_ai.tool.definitions")? {
         system.push(read_tool(tool));
@@ -43,19 +47,21 @@ pub(super) fn read_call(mut fields: Fields) -> Result<Call, Shape> {
     for part in take_list(&mut fields, "gen_ai.system_instructions")? {
         system.push(read_part(part));
     }
-    let mut incoming = Vec::new();
+    let (mut incoming, mut answers) = (Vec::new(), Vec::new());
     for (index, message) in messages.into_iter().enumerate() {
         let place = format!("messages[{index}]");
         let message = read_message(message).map_err(|shape| shape.within(&place))?;
         if message.role == Role::System && incoming.is_empty() {
             system.extend(message.into_nodes());
+        } else if index < sent {
+            incoming.push((fingerprints[index], message));
         } else {
-            incoming.push((index, message));
+            answers.push((fingerprints[index], message));
         }
     }
     let model = fields.0.get("gen_ai.request.model").filter(|it| it.as_str().is_some());
     let model = model.map(|model| (model.clone(), provider_of(&fields)));
-    Ok(Call { fingerprints, system, messages: incoming, model, rest: fields.0 })
+    Ok(Call { fingerprints, system, messages: incoming, answers, model, rest: fields.0 })
 }
 
 /// Returns the provider of a request. An unknown provider is read like Chat Completions, the format

@@ -10,22 +10,22 @@
 mod messages;
 mod records;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
+use contextree_engine::{CallOutcome, CallResponse};
 use contextree_json::{Object, Value};
-use contextree_provider::Provider;
 use contextree_provider::parts::names;
 use contextree_provider::read::{Fields, Incoming, Shape, set};
 
 use super::Log;
 use crate::error::ImportErrorKind;
 use crate::fingerprint::Fingerprint;
-use crate::session::{Session, settings_node};
+use crate::session::{CallInfo, Session, settings_node};
 use messages::{Call, read_call, read_message};
 use records::{Record, What};
 
 /// Reads spans and events.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(crate) struct OTel {
     /// The messages of the last call of each conversation. Never iterated.
     seen: HashMap<Box<str>, Vec<Fingerprint>>,
@@ -36,12 +36,14 @@ pub(crate) struct OTel {
 }
 
 /// A call whose messages arrive one by one.
+#[derive(Debug)]
 struct Open {
     conversation: Box<str>,
     span: Option<Box<str>>,
     messages: Vec<Value>,
     /// What the log notes about the first message.
     entry: Object,
+    times: Times,
     answered: bool,
 }
 
@@ -50,6 +52,7 @@ enum Step {
     Call {
         conversation: Box<str>,
         call: Box<Call>,
+        times: Times,
     },
     Message(Incoming),
     /// The beginning or the continuation of a call, and whether it is the answer.
@@ -61,12 +64,7 @@ enum Step {
 }
 
 impl Log for OTel {
-    fn entry(
-        &mut self,
-        value: Value,
-        session: &mut Session,
-        skipped: &mut BTreeMap<String, u64>,
-    ) -> Result<(), ImportErrorKind> {
+    fn entry(&mut self, value: Value, session: &mut Session<'_>) -> Result<(), ImportErrorKind> {
         // Read everything before adding anything.
         let records = records::of(value)?;
         let is_call = |record: &Record| matches!(record.what, What::Call(_)) && !record.of_agent;
@@ -75,21 +73,18 @@ impl Log for OTel {
         let steps: Vec<Step> = records.into_iter().map(read).collect::<Result<_, Shape>>()?;
         self.has_calls = has_calls;
         for step in steps {
-            self.step(step, session, skipped)?;
+            self.step(step, session)?;
         }
         Ok(())
     }
 
-    fn end(
-        &mut self,
-        session: &mut Session,
-        skipped: &mut BTreeMap<String, u64>,
-    ) -> Result<(), ImportErrorKind> {
-        self.close(session, skipped)
+    fn end(&mut self, session: &mut Session<'_>) -> Result<(), ImportErrorKind> {
+        self.close(session)
     }
 }
 
 fn read(record: Record, has_calls: bool) -> Result<Step, Shape> {
+    let times = record.times();
     let Record { conversation, span, of_agent, about, what, .. } = record;
     match what {
         What::Call(_) if of_agent && has_calls => Ok(Step::Other("agent_span")),
@@ -98,7 +93,7 @@ fn read(record: Record, has_calls: bool) -> Result<Step, Shape> {
             if call.fingerprints.is_empty() {
                 return Ok(Step::Other("other_span"));
             }
-            Ok(Step::Call { conversation, call: Box::new(call) })
+            Ok(Step::Call { conversation, call: Box::new(call), times })
         }
         What::Message(message) => Ok(Step::Message(read_message(message)?)),
         What::Event { name, body } => {
@@ -106,7 +101,8 @@ fn read(record: Record, has_calls: bool) -> Result<Step, Shape> {
                 return Ok(Step::Other("other_event"));
             };
             let messages = vec![message];
-            let begun = Open { conversation, span, messages, entry: about, answered: answers };
+            let begun =
+                Open { conversation, span, messages, entry: about, times, answered: answers };
             Ok(Step::Event { begun: Box::new(begun), answers })
         }
         What::Other => Ok(Step::Other("other_span")),
@@ -114,12 +110,7 @@ fn read(record: Record, has_calls: bool) -> Result<Step, Shape> {
 }
 
 impl OTel {
-    fn step(
-        &mut self,
-        step: Step,
-        session: &mut Session,
-        skipped: &mut BTreeMap<String, u64>,
-    ) -> Result<(), ImportErrorKind> {
+    fn step(&mut self, step: Step, session: &mut Session<'_>) -> Result<(), ImportErrorKind> {
         match step {
             Step::Event { begun, answers } => {
                 // An answer ends a call; any other message after it belongs to the next.
@@ -129,7 +120,7 @@ impl OTel {
                         && (answers || !open.answered)
                 });
                 let Some(open) = goes_on else {
-                    self.close(session, skipped)?;
+                    self.close(session)?;
                     self.open = Some(*begun);
                     return Ok(());
                 };
@@ -138,70 +129,114 @@ impl OTel {
                     open.messages.extend(begun.messages);
                 }
                 open.answered |= answers;
+                open.times.ended_at = begun.times.started_at.or(open.times.ended_at);
                 Ok(())
             }
-            Step::Call { conversation, call } => {
-                self.close(session, skipped)?;
-                self.call(&conversation, *call, session, skipped)
+            Step::Call { conversation, call, times } => {
+                self.close(session)?;
+                self.call(&conversation, *call, times, session)
             }
             Step::Message(message) => {
-                self.close(session, skipped)?;
+                self.close(session)?;
                 session.single(message)
             }
             Step::Other(name) => {
-                *skipped.entry(name.to_owned()).or_default() += 1;
+                session.state.skip(name);
                 Ok(())
             }
         }
     }
 
     /// Adds the open call.
-    fn close(
-        &mut self,
-        session: &mut Session,
-        skipped: &mut BTreeMap<String, u64>,
-    ) -> Result<(), ImportErrorKind> {
-        let Some(open) = self.open.take() else { return Ok(()) };
+    fn close(&mut self, session: &mut Session<'_>) -> Result<(), ImportErrorKind> {
+        let Some(mut open) = self.open.take() else { return Ok(()) };
         let mut fields = Fields(open.entry);
+        let answer = match open.answered {
+            true => open.messages.pop().into_iter().collect(),
+            false => Vec::new(),
+        };
         fields.0.insert("gen_ai.input.messages", Value::Array(open.messages));
-        self.call(&open.conversation, read_call(fields)?, session, skipped)
+        fields.0.insert("gen_ai.output.messages", Value::Array(answer));
+        self.call(&open.conversation, read_call(fields)?, open.times, session)
     }
 
     fn call(
         &mut self,
         conversation: &str,
         call: Call,
-        session: &mut Session,
-        skipped: &mut BTreeMap<String, u64>,
+        times: Times,
+        session: &mut Session<'_>,
     ) -> Result<(), ImportErrorKind> {
         let seen = self.seen.get(conversation);
         if seen.is_some_and(|seen| seen.starts_with(&call.fingerprints)) {
-            *skipped.entry("repeated_call".to_owned()).or_default() += 1;
+            session.state.skip("repeated_call");
             return Ok(());
         }
-        self.seen.insert(conversation.into(), call.fingerprints.clone());
-        let known = session.known(&call.fingerprints);
-        session.begin_request(call.fingerprints)?;
-        let settings = call.model.map(|(model, provider)| settings(model, provider));
+        self.seen.insert(conversation.into(), call.fingerprints);
+        session.state.at(times.started_at);
+        let provider = call.model.as_ref().map(|(_, provider)| *provider);
+        let settings = call.model.map(|(model, provider)| {
+            settings_node(Object::from_iter([("model", model)]), provider)
+        });
         session.system(settings.into_iter().chain(call.system).collect())?;
-        let mut entry = Some(call.rest).filter(|entry| !entry.is_empty());
-        for (index, mut message) in call.messages {
-            if index < known {
-                continue;
+        let outcome = outcome_of(&call.rest);
+        let entry = Some(call.rest).filter(|entry| !entry.is_empty());
+        let is_answered = !call.answers.is_empty();
+        let mut messages = call.messages;
+        // What the log notes about the call is with its answer, or else with its last message.
+        let mut answers = call.answers;
+        let first = answers.first_mut().or(messages.last_mut());
+        if let (Some(mut entry), Some((_, message))) = (entry, first)
+            && let Some(part) = message.parts.first_mut()
+        {
+            let attributes = part.attributes_mut();
+            if let Some(place) = attributes.iter().position(|(name, _)| name == names::ENTRY) {
+                entry.insert("part", attributes.remove(place).1);
             }
-            if let (Some(mut entry), Some(first)) = (entry.take(), message.parts.first_mut()) {
-                let attributes = first.attributes_mut();
-                if let Some(place) = attributes.iter().position(|(name, _)| name == names::ENTRY) {
-                    entry.insert("part", attributes.remove(place).1);
-                }
-                set(first, names::ENTRY, Value::Object(entry));
-            }
-            session.message(message)?;
+            set(part, names::ENTRY, Value::Object(entry));
+        }
+        session.sent(messages)?;
+        let outcome = Some(Box::new(outcome)).filter(|_| is_answered);
+        let ended_at = times.ended_at;
+        session.begin_call(CallInfo { provider, outcome, ended_at, ..CallInfo::default() })?;
+        session.state.at(ended_at);
+        for (fingerprint, message) in answers {
+            session.add(message, &crate::session::About::default())?;
+            session.recognize(fingerprint);
         }
         Ok(())
     }
 }
 
-fn settings(model: Value, provider: Provider) -> contextree_engine::NewNode {
-    settings_node(Object::from_iter([("model", model)]), provider)
+/// When a call began and ended.
+#[derive(Clone, Copy, Debug, Default)]
+struct Times {
+    started_at: Option<i64>,
+    ended_at: Option<i64>,
+}
+
+/// Returns what the provider reported. Some instrumentations use names of earlier conventions.
+fn outcome_of(attributes: &Object) -> CallOutcome {
+    let number = |names: &[&str]| {
+        names.iter().find_map(|name| {
+            let value = attributes.get(name)?;
+            value.as_u64().or_else(|| value.as_str()?.parse().ok())
+        })
+    };
+    let text = |name: &str| attributes.get(name).and_then(Value::as_str).map(str::to_owned);
+    let reasons = attributes.get("gen_ai.response.finish_reasons");
+    let reason = reasons.and_then(|it| it.as_array()?.first()?.as_str()).map(str::to_owned);
+    CallOutcome {
+        token_in: number(&["gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens"]),
+        token_out: number(&["gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens"]),
+        response: CallResponse {
+            cache_read: number(&["gen_ai.usage.cache_read.input_tokens"]),
+            cache_write: number(&["gen_ai.usage.cache_creation.input_tokens"]),
+            reasoning: number(&["gen_ai.usage.reasoning.output_tokens"]),
+            model: text("gen_ai.response.model"),
+            stop_reason: reason,
+            response_id: text("gen_ai.response.id"),
+            ..CallResponse::default()
+        },
+    }
 }

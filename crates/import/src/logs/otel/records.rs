@@ -5,6 +5,8 @@ use std::collections::HashMap;
 use contextree_json::{Object, Value};
 use contextree_provider::read::{Fields, Shape};
 
+use super::Times;
+
 /// A span, an event or a message.
 pub(super) struct Record {
     pub(super) conversation: Box<str>,
@@ -15,6 +17,8 @@ pub(super) struct Record {
     pub(super) about: Object,
     pub(super) what: What,
     time: Option<Time>,
+    /// When it ended, in nanoseconds.
+    ended_at: Option<i64>,
 }
 
 pub(super) enum What {
@@ -149,8 +153,9 @@ fn collect_events(
         let time = about.time.clone();
         let said = if found { Object::new() } else { span.clone() };
         found = true;
-        let of_agent = about.of_agent;
-        records.push(Record { conversation, span: span_id, of_agent, about: said, what, time });
+        let (of_agent, ended_at) = (about.of_agent, about.ended_at);
+        let span = span_id;
+        records.push(Record { conversation, span, of_agent, about: said, what, time, ended_at });
     }
     if !found {
         records.push(about);
@@ -166,6 +171,7 @@ impl Record {
             about: Object::new(),
             what,
             time: None,
+            ended_at: None,
         }
     }
 
@@ -184,8 +190,23 @@ impl Record {
             span: text(["spanId", "span_id"]),
             of_agent: matches!(operation, "invoke_agent" | "create_agent" | "invoke_workflow"),
             time: time(fields),
+            ended_at: ["endTimeUnixNano", "end_time_unix_nano", "end_time"]
+                .into_iter()
+                .find_map(|name| crate::time::read(fields.0.get(name)?)),
             ..Record::new(What::Other)
         }
+    }
+
+    /// Returns when it began and ended.
+    pub(super) fn times(&self) -> Times {
+        let started_at = match &self.time {
+            Some(Time::Number(number)) => u64::try_from(*number)
+                .ok()
+                .and_then(|number| crate::time::read(&Value::from(number))),
+            Some(Time::Text(text)) => crate::time::read(&Value::from(&**text)),
+            None => None,
+        };
+        Times { started_at, ended_at: self.ended_at }
     }
 }
 
