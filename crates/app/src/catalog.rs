@@ -205,6 +205,8 @@ commands! {
         diff::DiffRequest => diff::DiffResponse, diff;
     "log" Context Read ["entries"] "Lists the snapshots, newest first."
         log::LogRequest => log::LogResponse, log;
+    "timeline" Context Read ["calls"] "Lists the model calls and commits, oldest first, with the user message that each serves."
+        timeline::TimelineRequest => timeline::TimelineResponse, timeline;
     "explain" Context Read "Explains how a selector is read and evaluated."
         explain::ExplainRequest => explain::ExplainResponse, explain;
     "export" Context Read "Exports a state or the history as a document."

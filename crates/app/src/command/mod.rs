@@ -31,6 +31,7 @@ pub mod select;
 pub mod show;
 pub mod status;
 pub mod thread;
+pub mod timeline;
 pub mod tokens;
 pub mod verify;
 
@@ -64,6 +65,7 @@ pub use select::select;
 pub use show::show;
 pub use status::status;
 pub use thread::thread;
+pub use timeline::timeline;
 pub use tokens::tokens;
 pub use verify::verify;
 

@@ -118,7 +118,7 @@ pub struct NodeEvent {
     /// The fields that changed, the parent included.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fields: Vec<String>,
-    /// Why it was removed, if that is recorded: `expired`, `pruned`, `cascaded`, `removed`, `along`.
+    /// Why it was removed, if that is recorded: `expired`, `pruned`, `cascaded`, `dropped`, `removed`, `along`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
@@ -218,6 +218,8 @@ fn reason(report: &Report, id: &str) -> Option<String> {
         "pruned"
     } else if has(&report.cascaded) {
         "cascaded"
+    } else if has(&report.dropped) {
+        "dropped"
     } else if has(&report.along) || report.pruned.iter().any(|pruned| has(&pruned.along)) {
         "along"
     } else if report.operations.iter().any(|it| it.operation == "remove" && it.node == id) {

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use contextree::SnapshotAddress;
 use contextree::cache::{Outlook, Prompt, Rendered as Measured, breakpoints};
-use contextree::provider::{Provider, RenderOptions, Rendered, lint, render as render_tree};
+use contextree::provider::{Provider, RenderOptions, Rendered, Span, lint, render as render_tree};
+use contextree::{Hash, SnapshotAddress};
 use contextree_json::{Object, Value};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -49,6 +49,9 @@ pub struct RenderRequest {
     /// Sets the breakpoints of the prompt cache that `cache` advises, and no others.
     #[serde(default)]
     pub breakpoints: bool,
+    /// Returns where the nodes are in the request.
+    #[serde(default)]
+    pub spans: bool,
 }
 
 /// A rendered state.
@@ -57,12 +60,38 @@ pub struct RenderRequest {
 pub struct RenderResponse {
     /// The exact bytes of the request.
     pub request: String,
+    /// The hash of the bytes, as an attempt records it.
+    pub hash: String,
+    /// Where the nodes are in the request, if that was asked for, in the order of the bytes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub spans: Vec<RequestSpan>,
     /// What the provider would refuse or misread.
     pub findings: Vec<Finding>,
     /// What the request cannot express.
     pub losses: Vec<Loss>,
     /// False if the provider would refuse the request.
     pub accepted: bool,
+}
+
+/// The bytes of a node in a request.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RequestSpan {
+    /// The node.
+    pub node: String,
+    /// The first byte.
+    pub start: usize,
+    /// The byte after the last.
+    pub end: usize,
+    /// Where that is in the request, as a JSON path.
+    pub path: String,
+}
+
+impl RequestSpan {
+    fn new(span: &Span, provider: Provider) -> Self {
+        let path = span.slot.path(provider);
+        RequestSpan { node: span.node.to_string(), start: span.start, end: span.end, path }
+    }
 }
 
 /// Renders a state as a request. The bytes are stable, so that a provider can read what was sent before from its cache.
@@ -83,9 +112,11 @@ pub fn render(
         None => reader.newest()?,
     };
     let Target::Provider(provider) = request.format.0 else {
-        let request = super::ascii(contextree::thread(state.tree()));
+        let thread = contextree::thread(state.tree());
+        let hash = Hash::of(&thread).to_string();
+        let (request, spans) = (super::ascii(thread), Vec::new());
         let (findings, losses) = (Vec::new(), Vec::new());
-        return Ok(RenderResponse { request, findings, losses, accepted: true });
+        return Ok(RenderResponse { request, hash, spans, findings, losses, accepted: true });
     };
     let mut options =
         RenderOptions { settings: request.settings.clone(), ..RenderOptions::default() };
@@ -106,6 +137,11 @@ pub fn render(
     Ok(RenderResponse {
         accepted: !findings.iter().any(|finding| finding.severity == Severity::Error),
         losses: rendered.losses.iter().map(Loss::from).collect(),
+        hash: Hash::of(&rendered.bytes).to_string(),
+        spans: match request.spans {
+            true => rendered.spans.iter().map(|it| RequestSpan::new(it, provider)).collect(),
+            false => Vec::new(),
+        },
         request: super::ascii(rendered.bytes),
         findings,
     })
@@ -117,6 +153,8 @@ pub fn render(
 pub struct SentRequest {
     /// The snapshot; the newest if it is absent.
     pub at: Option<Address>,
+    /// Returns where the nodes are in the request.
+    pub spans: bool,
 }
 
 /// A request that was sent.
@@ -127,6 +165,11 @@ pub struct SentResponse {
     pub attempt: Attempt,
     /// The exact bytes that were sent.
     pub request: String,
+    /// The hash of the bytes. If the attempt has one, it is the same.
+    pub hash: String,
+    /// Where the nodes are in the request, if that was asked for, in the order of the bytes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub spans: Vec<RequestSpan>,
 }
 
 /// Returns the request that was sent in the cycle of a snapshot, byte for byte.
@@ -149,7 +192,12 @@ pub fn sent(
     let store = workspace.store(Access::Read)?;
     let session = workspace.session(&store)?;
     let sent = contextree::calls::sent(&session, address)?;
-    Ok(SentResponse { attempt: Attempt::from(&sent.attempt), request: super::ascii(sent.bytes) })
+    let spans = match request.spans {
+        true => sent.spans.iter().map(|it| RequestSpan::new(it, sent.provider)).collect(),
+        false => Vec::new(),
+    };
+    let (attempt, hash) = (Attempt::from(&sent.attempt), sent.hash.to_string());
+    Ok(SentResponse { attempt, request: super::ascii(sent.bytes), hash, spans })
 }
 
 fn render_state(

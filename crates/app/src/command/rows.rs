@@ -36,6 +36,8 @@ pub struct RowsRequest {
     /// Only rows that this selector, which has no time, matches.
     #[serde(rename = "where")]
     pub filter: Option<String>,
+    /// Only rows whose content, id or key has this text; the case of letters does not matter.
+    pub text: Option<String>,
     /// Only rows that differ from the state that this one is compared with.
     pub changed: bool,
     /// Leaves out the first rows.
@@ -70,6 +72,8 @@ pub enum RowColumn {
     Kind,
     /// Its key.
     Key,
+    /// The name of the tool that it calls or defines, or of a file.
+    Name,
     /// Its tags.
     Tags,
     /// How many commits it survives.
@@ -100,7 +104,7 @@ pub enum RowColumn {
     Excerpt,
 }
 
-const ALL: [RowColumn; 22] = {
+const ALL: [RowColumn; 23] = {
     use RowColumn::*;
     [
         Id,
@@ -111,6 +115,7 @@ const ALL: [RowColumn; 22] = {
         Role,
         Kind,
         Key,
+        Name,
         Tags,
         Ttl,
         Priority,
@@ -181,6 +186,9 @@ pub struct RowColumns {
     /// Keys.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub key: Option<Vec<Option<String>>>,
+    /// Names of tools and files.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<Vec<Option<String>>>,
     /// Tags.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tags: Option<Vec<Vec<String>>>,
@@ -218,7 +226,7 @@ pub struct RowColumns {
     /// The fields that differ.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fields: Option<Vec<Vec<String>>>,
-    /// Why it was removed, if that is recorded: `expired`, `pruned`, `cascaded`, `removed`, `along`.
+    /// Why it was removed, if that is recorded: `expired`, `pruned`, `cascaded`, `dropped`, `removed`, `along`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<Vec<Option<u32>>>,
     /// The beginnings of the contents.
@@ -304,6 +312,9 @@ pub fn rows(
         kind: view
             .column(&wanted, RowColumn::Kind, |_, _, node| node.kind().map(|it| table.word(it))),
         key: view.column(&wanted, RowColumn::Key, |_, _, node| node.key().map(str::to_owned)),
+        name: view.column(&wanted, RowColumn::Name, |_, _, node| {
+            node.attribute("data_name").and_then(Value::as_str).map(str::to_owned)
+        }),
         tags: view.column(&wanted, RowColumn::Tags, |_, _, node| tags(node)),
         ttl: view.column(&wanted, RowColumn::Ttl, |_, _, node| node.ttl()),
         priority: view.column(&wanted, RowColumn::Priority, |_, _, node| {
@@ -388,6 +399,7 @@ fn positions(outline: &Outline, request: &RowsRequest, reader: &Reader) -> Resul
         None => None,
         Some(text) => Some(selected(outline, text, reader)?),
     };
+    let text = request.text.as_ref().map(|text| text.to_lowercase());
     let Row { depth: base, end, .. } = rows[top];
     let deepest = request.depth.map_or(u32::MAX, |depth| base.saturating_add(depth));
     let mut found = Vec::new();
@@ -398,12 +410,29 @@ fn positions(outline: &Outline, request: &RowsRequest, reader: &Reader) -> Resul
             None => true,
             Some(ids) => outline.node(row).is_some_and(|node| ids.contains_key(node.id())),
         };
-        if is_selected && (!request.changed || row.mark != Mark::Same) {
+        let has_text = text.as_ref().is_none_or(|text| {
+            is_selected && outline.node(row).is_some_and(|node| has_text(node, text))
+        });
+        if is_selected && has_text && (!request.changed || row.mark != Mark::Same) {
             found.push(u32::try_from(position).unwrap_or(u32::MAX));
         }
         position = if row.depth >= deepest { row.end as usize } else { position + 1 };
     }
     Ok(found)
+}
+
+/// Returns whether a node has a text, which is in lower case.
+fn has_text(node: NodeRef<'_>, text: &str) -> bool {
+    let has = |other: &str| other.to_lowercase().contains(text);
+    let in_content = match node.content() {
+        Content::Absent => false,
+        Content::Text(content) => has(content),
+        Content::Json(value) => match value.as_str() {
+            Some(content) => has(content),
+            None => has(&super::ascii(value.to_canonical())),
+        },
+    };
+    in_content || has(node.id()) || node.key().is_some_and(has)
 }
 
 /// Returns the ids that a selector matches in the state.
@@ -436,6 +465,7 @@ fn reasons(
         add(&report.expired, "expired");
         add(&report.along, "along");
         add(&report.cascaded, "cascaded");
+        add(&report.dropped, "dropped");
         for pruned in &report.pruned {
             add(std::slice::from_ref(&pruned.id), "pruned");
             add(&pruned.along, "along");

@@ -87,6 +87,14 @@ fn a_model_call_by_json_alone() -> Result<(), Error> {
     let again = run(&workspace, command::sent, r#"{"at":"@c1"}"#)?;
     assert_eq!(again.get("request").and_then(Value::as_str), Some(sent.as_str()));
 
+    let spans = run(&workspace, command::sent, r#"{"at":"@c1","spans":true}"#)?;
+    let span = spans.get("spans").and_then(|spans| spans.as_array()?.first()).expect("a span");
+    let at = |name| span.get(name).and_then(Value::as_u64).and_then(|at| usize::try_from(at).ok());
+    let (start, end) = (at("start").expect("a byte"), at("end").expect("a byte"));
+    assert!(sent[start..end].contains("Will it rain?"), "{}", &sent[start..end]);
+    let hash = spans.get("attempt").and_then(|attempt| attempt.get("input"));
+    assert_eq!(spans.get("hash"), hash, "the hash is that of the attempt");
+
     run(&workspace, command::request, begin)?;
     let repeated = run(&workspace, command::answer, answer).expect_err("an answer to call 1");
     assert_eq!(repeated.code().as_str(), "E_ANSWER_REPEATED");
@@ -95,6 +103,63 @@ fn a_model_call_by_json_alone() -> Result<(), Error> {
     assert_eq!(status, Some("error"));
     let none = run(&workspace, command::cancel, "{}").expect_err("no call is running");
     assert_eq!(none.code().as_str(), "E_ATTEMPT_NOT_FOUND");
+    Ok(())
+}
+
+#[test]
+fn the_timeline_groups_attempts_by_the_message_that_they_serve() -> Result<(), Error> {
+    let workspace = workspace();
+    let begin = r#"{"provider":"openai-chat","settings":{"model":"gpt-5"}}"#;
+    let mut answers = 0;
+    let mut call = |workspace: &Workspace| -> Result<(), Error> {
+        answers += 1;
+        run(workspace, command::request, begin)?;
+        let text = format!(
+            r#"{{"response":{{"text":"{{\"id\":\"r{answers}\",\"choices\":[{{\"message\":{{\"role\":\"assistant\",\"content\":\"Yes.\"}}}}]}}"}}}}"#
+        );
+        run(workspace, command::answer, &text).map(drop)
+    };
+    run(&workspace, command::add, r#"{"node":{"role":"user","content":"Will it rain?"}}"#)?;
+    run(&workspace, command::request, begin)?;
+    run(&workspace, command::cancel, r#"{"error":"overloaded"}"#)?;
+    call(&workspace)?;
+    run(&workspace, command::add, r#"{"node":{"role":"tool","content":"rain","ttl":1}}"#)?;
+    call(&workspace)?;
+    run(&workspace, command::add, r#"{"node":{"role":"user","content":"Thanks!"}}"#)?;
+    call(&workspace)?;
+    run(&workspace, command::request, begin)?;
+
+    let timeline = run(&workspace, command::timeline, "{}")?;
+    let list =
+        |name: &str| timeline.get(name).and_then(Value::as_array).unwrap_or_default().to_vec();
+    let (calls, messages) = (list("calls"), list("messages"));
+    let of = |name: &str| -> Vec<Option<u64>> {
+        calls.iter().map(|call| call.get(name).and_then(Value::as_u64)).collect()
+    };
+    assert_eq!(of("cycle"), [1, 2, 3, 4].map(Some), "the running call is the last");
+    assert_eq!(of("serves"), [0, 0, 1, 1].map(Some));
+    assert_eq!(of("expired"), [0, 0, 1, 0].map(Some), "the result was for one call");
+    let texts: Vec<_> = messages.iter().filter_map(|it| it.get("excerpt")?.as_str()).collect();
+    assert_eq!(texts, ["Will it rain?", "Thanks!"]);
+    let tries = calls[0].get("attempts").and_then(Value::as_array).map(<[Value]>::len);
+    assert_eq!(tries, Some(2), "the one that failed, and the one that did not");
+    assert_eq!(timeline.get("model").and_then(Value::as_str), Some("gpt-5"));
+    let newest = run(&workspace, command::timeline, r#"{"limit":1}"#)?;
+    assert_eq!(newest.get("left_out").and_then(Value::as_u64), Some(2));
+    Ok(())
+}
+
+#[test]
+fn rows_are_found_by_text_in_any_case() -> Result<(), Error> {
+    let workspace = workspace();
+    run(&workspace, command::add, r#"{"node":{"role":"user","content":"Will it RAIN?"}}"#)?;
+    run(&workspace, command::add, r#"{"node":{"content":{"weather":"rain"}}}"#)?;
+    run(&workspace, command::add, r#"{"node":{"content":"sun","key":"rainy","data_name":"f"}}"#)?;
+    run(&workspace, command::add, r#"{"node":{"content":"snow"}}"#)?;
+    let found = run(&workspace, command::rows, r#"{"text":"rain","columns":["name"]}"#)?;
+    assert_eq!(found.get("matched").and_then(Value::as_u64), Some(3));
+    let names = found.get("columns").and_then(|it| it.get("name")).map(Value::to_canonical);
+    assert_eq!(names.as_deref(), Some(&br#"[null,null,"f"]"#[..]));
     Ok(())
 }
 

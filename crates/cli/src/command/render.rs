@@ -116,6 +116,7 @@ pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
         format: Word(format),
         settings: args.settings.read()?,
         breakpoints: args.breakpoints,
+        spans: false,
     };
     let rendered = call.read(|workspace, control| render::render(workspace, &request, control))?;
     let lost = args.strict && !rendered.losses.is_empty();
@@ -138,7 +139,7 @@ pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
 }
 
 fn sent(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
-    let request = SentRequest { at: args.at };
+    let request = SentRequest { at: args.at, spans: false };
     let sent = call.read(|workspace, control| render::sent(workspace, &request, control))?;
     match call.output.format() {
         Format::Human => call.output.bytes(sent.request.as_bytes()),

@@ -2,7 +2,7 @@
 
 use contextree_canon::Hash;
 use contextree_engine::{Attempt, CommitReport, Snapshot, SnapshotAddress};
-use contextree_provider::{Finding, Loss, Provider, Severity, StreamCollector};
+use contextree_provider::{Finding, Loss, Provider, Severity, Span, StreamCollector};
 use contextree_store::{Reader, RunningCall, Session};
 
 use super::answer::{Answered, complete, complete_collected};
@@ -119,6 +119,12 @@ pub struct Sent {
     pub attempt: Attempt,
     /// The exact bytes that were sent. If the call is known from a log, the request as far as the log has it.
     pub bytes: Vec<u8>,
+    /// The hash of the bytes.
+    pub hash: Hash,
+    /// The provider whose format they have.
+    pub provider: Provider,
+    /// Where the nodes of the snapshot are in the bytes.
+    pub spans: Vec<Span>,
     /// The snapshot that they are the rendering of.
     pub snapshot: Snapshot,
 }
@@ -142,8 +148,9 @@ pub fn sent(reader: &Reader, address: SnapshotAddress) -> Result<Sent> {
         return Err(Error::new(Code::AttemptNotFound, message)
             .with_hint("render the snapshot with a provider and settings of your own"));
     };
-    let bytes = rendered_again(&attempt, &snapshot)?.0.bytes;
-    Ok(Sent { attempt, bytes, snapshot })
+    let (Rendering { bytes, hash, .. }, mut kept) = rendered_again(&attempt, &snapshot)?;
+    let (provider, spans) = (kept.provider(), kept.spans(&snapshot)?);
+    Ok(Sent { attempt, bytes, hash, provider, spans, snapshot })
 }
 
 fn render_again(attempt: &Attempt, snapshot: Snapshot, report: CommitReport) -> Result<Call> {

@@ -2,7 +2,7 @@
 
 use contextree_canon::{Hash, PrefixHasher};
 use contextree_engine::{Cached, CommitReport, Context, Snapshot};
-use contextree_provider::{Loss, RequestRenderer};
+use contextree_provider::{Loss, Provider, RequestRenderer, Span};
 
 use super::call::Call;
 use super::request::Request;
@@ -54,6 +54,20 @@ impl Kept {
         let hash = self.hasher.hash(&bytes, self.renderer.kept());
         let model = self.renderer.model().map(str::to_owned);
         Ok(Rendering { bytes, hash, model, losses })
+    }
+
+    /// Returns where the nodes of a snapshot are in its request.
+    ///
+    /// # Errors
+    ///
+    /// Like [`Kept::render`].
+    pub(super) fn spans(&mut self, snapshot: &Snapshot) -> Result<Vec<Span>> {
+        Ok(self.renderer.render(snapshot.tree())?.spans.clone())
+    }
+
+    /// Returns the provider.
+    pub(super) fn provider(&self) -> Provider {
+        self.request.provider
     }
 
     /// Returns the call whose request is the last rendering.
