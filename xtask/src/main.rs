@@ -7,6 +7,7 @@ mod example;
 mod features;
 mod format;
 mod fuzz;
+mod inspector;
 mod map;
 mod msrv;
 mod packages;
@@ -23,7 +24,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 const USAGE: &str = "usage: cargo xtask test              every check and every test
-       cargo xtask setup             installs what the tests need, if it is missing: a PostgreSQL server
+       cargo xtask setup             installs what the tests need, if it is missing: a PostgreSQL server, Chromium
        cargo xtask check             the fast tier: format, lints, and tests that finish within three minutes
        cargo xtask bench [--quick]   every bar of our own
        cargo xtask bench --peers [NAME] [--quick]   the same work by other systems, or those with NAME in theirs
@@ -37,6 +38,9 @@ const USAGE: &str = "usage: cargo xtask test              every check and every 
        cargo xtask tokens            token counts by another library
        cargo xtask tokens --write    the vocabularies in crates/tokens/data, from their sources
        cargo xtask providers         rendered requests, judged by the types of the official SDKs
+       cargo xtask inspector         the page: types, the committed bundle, and every view in Chromium
+       cargo xtask inspector --write the bundle in crates/server/page, from inspector/
+       cargo xtask inspector --pictures   the pictures of the page in docs/pictures
        cargo xtask example           builds and runs examples/agent, a program outside the workspace
        cargo xtask tidy              what the house style asks of files
        cargo xtask prose [PATH]      phrases to rewrite, in documents, comments and messages
@@ -66,6 +70,9 @@ fn main() -> ExitCode {
         ["tokens"] => tokens::check(&root()),
         ["tokens", "--write"] => tokens::write(&root()),
         ["providers"] => providers::check(&root()),
+        ["inspector"] => inspector::check(&root()),
+        ["inspector", "--write"] => inspector::write(&root()),
+        ["inspector", "--pictures"] => inspector::pictures(&root()),
         ["example"] => example::run(&root()),
         ["tidy"] => tidy::check(&root()),
         ["prose"] => prose::run(&root(), None),

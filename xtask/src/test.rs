@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::{conformance, example, fuzz, map, msrv, prose, setup, tidy};
+use crate::{conformance, example, fuzz, inspector, map, msrv, prose, setup, tidy};
 
 /// How long each fuzz target of the selector language runs here; `cargo xtask fuzz` takes any time.
 const FUZZ_SECONDS: u32 = 15;
@@ -37,6 +37,8 @@ pub(crate) fn run(root: &Path) -> Result<String, String> {
     crate::tokens::check(root)?;
     say("requests, judged by the types of the official SDKs");
     crate::providers::check(root)?;
+    say("the inspector, in a browser");
+    inspector::check(root)?;
     // Allocated bytes are the same in every build, and this one exists already.
     let bench = ["run", "--quiet", "--package", "contextree-bench", "--bin"];
     let heap = [&bench[..], &["contextree-bench-counted", "--", "heap"]].concat();

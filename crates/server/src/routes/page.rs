@@ -27,7 +27,7 @@ struct File {
 }
 
 /// The files of the page. The first is the page itself.
-const FILES: [File; 4] = [
+const FILES: [File; 6] = [
     File { name: "index.html", kind: HTML, bytes: include_bytes!("../../page/index.html") },
     File {
         name: "inspector.js",
@@ -38,6 +38,16 @@ const FILES: [File; 4] = [
         name: "inspector.css",
         kind: "text/css; charset=utf-8",
         bytes: include_bytes!("../../page/inspector.css"),
+    },
+    File {
+        name: "inter.woff2",
+        kind: "font/woff2",
+        bytes: include_bytes!("../../page/inter.woff2"),
+    },
+    File {
+        name: "jetbrains-mono.woff2",
+        kind: "font/woff2",
+        bytes: include_bytes!("../../page/jetbrains-mono.woff2"),
     },
     File {
         name: "docs.css",

@@ -1,0 +1,103 @@
+// Requests to the server. Reads are kept until the context changes; every read is a URL that works without the page, too.
+
+/** What the server answers when it refuses something. */
+export class Problem extends Error {
+  constructor(
+    readonly status: number,
+    readonly code: string,
+    message: string,
+    readonly details: Record<string, unknown>,
+    readonly hint: string | undefined,
+  ) {
+    super(message);
+  }
+}
+
+export type Parameters = Record<string, string | number | boolean | string[] | object | undefined>;
+
+/** Returns the URL of a read: the JSON twin of what is shown. */
+export function url(context: string | undefined, command: string, parameters: Parameters = {}): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(parameters)) {
+    if (value === undefined || value === false) continue;
+    if (Array.isArray(value)) value.forEach((one) => query.append(name, one));
+    else query.set(name, typeof value === "object" ? JSON.stringify(value) : String(value));
+  }
+  const path = context === undefined ? `v1/${command}` : `v1/contexts/${encodeURIComponent(context)}/${command}`;
+  const text = query.toString();
+  return text === "" ? path : `${path}?${text}`;
+}
+
+async function refuse(response: Response): Promise<never> {
+  const text = await response.text();
+  let body: { code?: string; detail?: string; title?: string; details?: { hints?: string[]; [name: string]: unknown } } = {};
+  try {
+    body = JSON.parse(text);
+  } catch {
+    // A proxy may answer with something else.
+  }
+  const message = body.detail ?? body.title ?? (text.slice(0, 200) || response.statusText);
+  throw new Problem(response.status, body.code ?? `HTTP ${response.status}`, message, body.details ?? {}, body.details?.hints?.[0]);
+}
+
+const kept = new Map<string, Promise<unknown>>();
+const LARGEST = 200;
+
+/** Reads a URL. The same URL is asked for once, until `forget`. */
+export function read<T>(address: string): Promise<T> {
+  const known = kept.get(address);
+  if (known !== undefined) {
+    kept.delete(address);
+    kept.set(address, known);
+    return known as Promise<T>;
+  }
+  const promise = fetch(address, { headers: { accept: "application/json" } }).then((response) =>
+    response.ok ? (response.json() as Promise<T>) : refuse(response),
+  );
+  promise.catch(() => kept.delete(address));
+  kept.set(address, promise);
+  for (const oldest of kept.keys()) {
+    if (kept.size <= LARGEST) break;
+    kept.delete(oldest);
+  }
+  return promise;
+}
+
+/** Forgets what was read of a context, because it changed. */
+export function forget(context: string | undefined): void {
+  const prefix = context === undefined ? "v1/contexts" : url(context, "");
+  for (const address of kept.keys()) {
+    if (address.startsWith(prefix) && !isFixed(address)) kept.delete(address);
+  }
+}
+
+/** Returns whether an answer can never change: it is about snapshots that are named by their commits. */
+function isFixed(address: string): boolean {
+  const query = new URLSearchParams(address.split("?")[1] ?? "");
+  const states = ["at", "against"].map((name) => query.get(name)).filter((state) => state !== null);
+  return states.length > 0 && states.every((state) => /^@c\d+$/.test(state));
+}
+
+/** Runs a command that must be sent. The page only sends dry runs. */
+export async function dryRun<T>(context: string, command: string, request: object): Promise<T> {
+  const body = JSON.stringify({ ...request, change: { dry_run: true } });
+  const response = await fetch(url(context, command), {
+    method: "POST",
+    headers: { "content-type": "application/json", accept: "application/json" },
+    body,
+  });
+  return response.ok ? ((await response.json()) as T) : refuse(response);
+}
+
+/** Exchanges the token in the address for a cookie, and removes it from the address. */
+export async function signIn(): Promise<void> {
+  const token = new URLSearchParams(location.hash.slice(1)).get("token");
+  if (token === null) return;
+  history.replaceState(null, "", location.pathname + location.search);
+  const response = await fetch("v1/session", {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ token }),
+  });
+  if (!response.ok) await refuse(response);
+}

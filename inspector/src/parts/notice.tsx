@@ -1,0 +1,34 @@
+// What is said instead of a view: loading, empty, refused.
+import type { ComponentChildren } from "preact";
+import type { Problem } from "../data/api";
+
+export function Loading({ what }: { what: string }) {
+  return (
+    <p class="notice loading" role="status">
+      Loading {what} …
+    </p>
+  );
+}
+
+export function Empty({ title, children }: { title: string; children?: ComponentChildren }) {
+  return (
+    <div class="notice empty">
+      <h2>{title}</h2>
+      {children}
+    </div>
+  );
+}
+
+export function Refused({ problem }: { problem: Problem }) {
+  return (
+    <div class="notice refused" role="alert">
+      <p>
+        <strong>{problem.message}</strong>
+      </p>
+      <p class="small">
+        <code>{problem.code}</code>
+        {problem.hint !== undefined && <> · {problem.hint}</>}
+      </p>
+    </div>
+  );
+}

@@ -1,0 +1,255 @@
+// Where the tokens are, and what a budget would remove before it does.
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { changed, go, printPlace, type Place } from "../data/address";
+import { dryRun, url, type Problem } from "../data/api";
+import { count, percent, plural, short } from "../data/format";
+import { asProblem, useRead } from "../data/resource";
+import type { CommitResponse, TokensResponse } from "../data/wire";
+import { Icon } from "../parts/icon";
+import { Loading, Refused } from "../parts/notice";
+import type { TreeModel } from "./tree/model";
+import { rowName } from "./tree/row";
+
+interface Props {
+  place: Place;
+  context: string;
+  at: string;
+  model: string;
+  tree: TreeModel | undefined;
+  version: number;
+}
+
+interface Part {
+  name: string;
+  tokens: number;
+  voice: string;
+}
+
+export function BudgetView({ place, context, at, model, tree, version }: Props) {
+  const byRegion = useRead<TokensResponse>(url(context, "tokens", { at, model, by: "region", content: true }), version);
+  const byKind = useRead<TokensResponse>(url(context, "tokens", { at, model, by: "kind", content: true }), version);
+  const problem = byRegion.problem ?? byKind.problem;
+  if (problem !== undefined) return <Refused problem={problem} />;
+  if (byRegion.value === undefined || byKind.value === undefined) return <Loading what="the tokens" />;
+  const regions = byRegion.value.counts[0];
+  const kinds = byKind.value.counts[0];
+  if (regions === undefined || kinds === undefined) return <Loading what="the tokens" />;
+  const parts = partsOf(regions.groups, kinds.groups);
+  const limit = Number(place.budget ?? 0);
+  const total = regions.tokens;
+  return (
+    <div class="report budget" tabIndex={0} role="region" aria-label="Budget">
+      <section>
+        <h2>
+          <b>{count(total)}</b> tokens <span class="small">{byRegion.value.counted_by}</span>
+          <a class="quiet" href={url(context, "tokens", { at, model, by: "region", content: true })} aria-label="These counts as JSON">
+            <Icon name="json" />
+          </a>
+        </h2>
+        <Stack parts={parts} total={total} limit={limit} />
+      </section>
+      {tree !== undefined && <Treemap tree={tree} place={place} />}
+      <section>
+        <h3>By kind</h3>
+        <ul class="kinds">
+          {kinds.groups.map((group) => (
+            <li key={group.name}>
+              <span>{group.name ?? "without a kind"}</span>
+              <span class="track" aria-hidden="true">
+                <span style={{ width: `${(100 * group.tokens) / Math.max(1, total)}%` }} />
+              </span>
+              <span class="number">{count(group.tokens)}</span>
+              <span class="small">{plural(group.blocks, "block")}</span>
+            </li>
+          ))}
+        </ul>
+      </section>
+      <WhatIf place={place} context={context} model={model} version={version} />
+    </div>
+  );
+}
+
+/** Tool definitions are only in the system region, so both groupings can be combined. */
+function partsOf(regions: { name: string | null; tokens: number }[], kinds: { name: string | null; tokens: number }[]): Part[] {
+  const of = (groups: { name: string | null; tokens: number }[], name: string) => groups.find((group) => group.name === name)?.tokens ?? 0;
+  const tools = of(kinds, "tool");
+  return [
+    { name: "tools", tokens: tools, voice: "tool" },
+    { name: "system", tokens: Math.max(0, of(regions, "^sys") - tools), voice: "system" },
+    { name: "turns", tokens: of(regions, "^seq"), voice: "assistant" },
+    { name: "head", tokens: of(regions, "^ah"), voice: "user" },
+  ];
+}
+
+function Stack({ parts, total, limit }: { parts: Part[]; total: number; limit: number }) {
+  const all = Math.max(total, limit, 1);
+  const free = Math.max(0, limit - total);
+  return (
+    <>
+      <div class="stack" aria-hidden="true">
+        {parts.map((part) => (
+          <span key={part.name} data-voice={part.voice} style={{ width: `${(100 * part.tokens) / all}%` }} />
+        ))}
+        {limit > 0 && limit < total && <i style={{ left: `${(100 * limit) / all}%` }} />}
+      </div>
+      <ul class="legend">
+        {parts.map((part) => (
+          <li key={part.name} data-voice={part.voice}>
+            <span class="voice-dot" aria-hidden="true" /> {part.name} <b>{count(part.tokens)}</b> <span class="small">{percent(part.tokens, all)}</span>
+          </li>
+        ))}
+        {limit > 0 && (
+          <li>
+            {free > 0 ? (
+              <>
+                free <b>{count(free)}</b> <span class="small">{percent(free, all)}</span>
+              </>
+            ) : (
+              <b class="over">{count(total - limit)} over the budget</b>
+            )}
+          </li>
+        )}
+      </ul>
+    </>
+  );
+}
+
+interface Tile {
+  position: number;
+  tokens: number;
+  left: number;
+  top: number;
+  width: number;
+  height: number;
+}
+
+/** The turns and system nodes as areas, in order: the eye finds the large ones. */
+function Treemap({ tree, place }: { tree: TreeModel; place: Place }) {
+  const [, redraw] = useState(0);
+  useEffect(() => tree.listen(() => redraw((turn) => turn + 1)), [tree]);
+  const tiles = useMemo(() => layOut(tree), [tree]);
+  return (
+    <section>
+      <h3>By turn</h3>
+      <div class="treemap">
+        {tiles.map((tile) => {
+          const row = tree.row(tile.position);
+          const name = row === undefined ? "…" : rowName(row);
+          return (
+            <a
+              key={tile.position}
+              href={printPlace(changed(place, { view: "tree", node: row?.id }))}
+              data-voice={tree.parent[tile.position] !== undefined && tree.row(tree.parent[tile.position] ?? 0)?.type === "^sys" ? "system" : "assistant"}
+              style={{ left: `${tile.left}%`, top: `${tile.top}%`, width: `${tile.width}%`, height: `${tile.height}%` }}
+              title={`${name}: ${count(tile.tokens)} tokens`}
+            >
+              {tile.width > 7 && tile.height > 12 && (
+                <span>
+                  {name} <b>{short(tile.tokens)}</b>
+                </span>
+              )}
+            </a>
+          );
+        })}
+      </div>
+    </section>
+  );
+}
+
+/** Cuts the area in halves of about equal tokens, along the longer side: neighbours in the tree stay neighbours. */
+function layOut(tree: TreeModel): Tile[] {
+  const found: { position: number; tokens: number }[] = [];
+  for (let position = 0; position < tree.total; position += 1) {
+    const tokens = tree.tokens[position] ?? 0;
+    if (tree.depth[position] === 2 && tokens > 0 && tree.mark[position] !== 3) found.push({ position, tokens });
+  }
+  // Small tiles cannot be seen: the largest are enough.
+  const kept = new Set([...found].sort((a, b) => b.tokens - a.tokens).slice(0, 200));
+  const tiles: Tile[] = [];
+  const place = (items: typeof found, left: number, top: number, width: number, height: number) => {
+    if (items.length === 0) return;
+    if (items.length === 1 && items[0] !== undefined) {
+      tiles.push({ ...items[0], left, top, width, height });
+      return;
+    }
+    const all = items.reduce((sum, item) => sum + item.tokens, 0);
+    let part = 0;
+    let end = 0;
+    while (end < items.length - 1 && (end === 0 || part + (items[end]?.tokens ?? 0) / 2 < all / 2)) {
+      part += items[end]?.tokens ?? 0;
+      end += 1;
+    }
+    const share = part / all;
+    // The area is about four times as wide as high.
+    if (width * 4 >= height) {
+      place(items.slice(0, end), left, top, width * share, height);
+      place(items.slice(end), left + width * share, top, width * (1 - share), height);
+    } else {
+      place(items.slice(0, end), left, top, width, height * share);
+      place(items.slice(end), left, top + height * share, width, height * (1 - share));
+    }
+  };
+  place(found.filter((item) => kept.has(item)), 0, 0, 100, 100);
+  return tiles;
+}
+
+/** Asks the server what the next commit would prune under a budget. Nothing is changed. */
+function WhatIf({ place, context, model, version }: { place: Place; context: string; model: string; version: number }) {
+  const [answer, setAnswer] = useState<{ value?: CommitResponse; problem?: Problem }>({});
+  const limit = Number(place.budget ?? 0);
+  useEffect(() => {
+    let current = true;
+    if (!(limit > 0)) {
+      setAnswer({});
+      return;
+    }
+    const text = `tokenizer = ${JSON.stringify(model)}\nmax_tokens = ${Math.round(limit)}\n`;
+    dryRun<CommitResponse>(context, "commit", { budget: { name: "what-if.toml", text } }).then(
+      (value) => current && setAnswer({ value }),
+      (error: unknown) => current && setAnswer({ problem: asProblem(error) }),
+    );
+    return () => {
+      current = false;
+    };
+  }, [context, limit, model, version]);
+  const budget = answer.value?.budget;
+  return (
+    <section class="what-if">
+      <h3>What if</h3>
+      <p>
+        <label>
+          the next call may have at most{" "}
+          <input
+            type="number"
+            min="1"
+            step="100"
+            value={place.budget ?? ""}
+            placeholder="tokens"
+            onChange={(event) => go(changed(place, { budget: event.currentTarget.value || undefined }), true)}
+          />{" "}
+          tokens
+        </label>
+      </p>
+      {answer.problem !== undefined && <Refused problem={answer.problem} />}
+      {budget !== undefined && (
+        <>
+          <p role="status">
+            {budget.going.length === 0 ? "Nothing would be pruned" : `${plural(budget.going.length, "node")} would be pruned`}: <b>{count(budget.tokens_before)}</b> → <b>{count(budget.tokens_after)}</b> tokens
+            {budget.tokens_expiring > 0 && `, ${count(budget.tokens_expiring)} of them expire`}. {budget.kept ? "" : "The budget cannot be kept: everything left is protected."}
+          </p>
+          <ol class="going">
+            {budget.going.map((going) => (
+              <li key={going.node}>
+                <a class="id" href={printPlace(changed(place, { at: "@", view: "tree", node: going.node }))}>
+                  {going.node}
+                </a>
+                <span class="number">{count(going.tokens)}</span>
+                <span class="small">{going.reason}</span>
+              </li>
+            ))}
+          </ol>
+        </>
+      )}
+    </section>
+  );
+}

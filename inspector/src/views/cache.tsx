@@ -1,0 +1,112 @@
+// What the provider's prompt cache could reuse and what it billed, call by call, with the reason of each miss.
+import { changed, printPlace, type Place } from "../data/address";
+import { url } from "../data/api";
+import { count, percent } from "../data/format";
+import type { Resource } from "../data/resource";
+import type { CacheResponse, Timeline } from "../data/wire";
+import { Icon } from "../parts/icon";
+import { Loading, Refused } from "../parts/notice";
+import { attemptOf } from "./timeline";
+
+interface Props {
+  place: Place;
+  context: string;
+  provider: string | undefined;
+  timeline: Timeline;
+  cache: Resource<CacheResponse>;
+  at: string;
+}
+
+export function CacheView({ place, context, provider, timeline, cache, at }: Props) {
+  if (provider === undefined) return <p class="notice">No provider is known for this context, so there is no cache to compare with.</p>;
+  if (cache.problem !== undefined) return <Refused problem={cache.problem} />;
+  if (cache.value === undefined) return <Loading what="the report on the cache" />;
+  const { value } = cache;
+  const calls = new Map(timeline.calls.map((call) => [call.cycle, attemptOf(call)]));
+  let billedIn = 0;
+  let billedRead = 0;
+  for (const step of value.steps) {
+    const attempt = step.cycle === null ? undefined : calls.get(step.cycle);
+    billedIn += attempt?.token_in ?? 0;
+    billedRead += attempt?.cache_read ?? 0;
+  }
+  return (
+    <div class="report cache">
+      <div class="totals">
+        <Total title="predicted" part={value.cached} all={value.tokens} note={`of ≈ ${count(value.tokens)} input tokens`} />
+        {billedIn > 0 && <Total title="billed" part={billedRead} all={billedIn} note={`of ${count(billedIn)} input tokens`} />}
+        <p class="small">
+          Rules of {value.rules}: at least {count(value.min_tokens)} tokens, counted by {value.tokenizer} (±{value.error_percent} %). Predictions assume that the advised breakpoints are set and that nothing expires.{" "}
+          <a class="quiet" href={url(context, "cache", { format: provider })} aria-label="This report as JSON">
+            <Icon name="json" />
+          </a>
+        </p>
+      </div>
+      <div class="scroll" tabIndex={0} role="region" aria-label="Calls and their cache">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">call</th>
+              <th scope="col" class="number">tokens</th>
+              <th scope="col">predicted</th>
+              <th scope="col">billed</th>
+              <th scope="col">why not all of it</th>
+            </tr>
+          </thead>
+          <tbody>
+            {value.steps.map((step) => {
+              const attempt = step.cycle === null ? undefined : calls.get(step.cycle);
+              return (
+                <tr key={step.state} aria-current={step.state === at ? "true" : undefined}>
+                  <th scope="row">
+                    <a href={printPlace(changed(place, { at: step.state, against: undefined, node: undefined }))}>{step.cycle ?? "now"}</a>
+                  </th>
+                  <td class="number">{count(attempt?.token_in ?? step.tokens)}</td>
+                  <td>
+                    <Share part={step.cached} all={step.tokens} />
+                  </td>
+                  <td>{attempt?.cache_read !== undefined && attempt.token_in != null ? <Share part={attempt.cache_read} all={attempt.token_in} /> : <span class="small">not reported</span>}</td>
+                  <td class="why">
+                    {step.broken !== undefined && (
+                      <>
+                        <strong>{step.broken.reason.replaceAll("_", " ")}</strong>{" "}
+                        {step.broken.node !== null && (
+                          <a class="id" href={printPlace(changed(place, { at: step.state, against: undefined, view: "tree", node: step.broken.node }))}>
+                            {step.broken.node}
+                          </a>
+                        )}{" "}
+                        {step.broken.message}; {count(step.broken.tokens_lost)} tokens lost
+                        <span class="advice">{step.broken.advice}</span>
+                      </>
+                    )}
+                  </td>
+                </tr>
+              );
+            })}
+          </tbody>
+        </table>
+      </div>
+    </div>
+  );
+}
+
+function Total({ title, part, all, note }: { title: string; part: number; all: number; note: string }) {
+  return (
+    <p class="total">
+      <b>{percent(part, all)}</b>
+      <span>{title}</span>
+      <span class="small">{note}</span>
+    </p>
+  );
+}
+
+function Share({ part, all }: { part: number; all: number }) {
+  return (
+    <span class="share">
+      <span class="track" aria-hidden="true">
+        <span class="cached" style={{ width: `${all > 0 ? Math.min(100, (100 * part) / all) : 0}%` }} />
+      </span>
+      {percent(part, all)}
+    </span>
+  );
+}

@@ -1,0 +1,186 @@
+// What differs between two states: by node, and by byte of the request.
+import { useState } from "preact/hooks";
+import { changed, printPlace, type Place } from "../data/address";
+import { url } from "../data/api";
+import { bytes, count, percent, plural } from "../data/format";
+import { useRead } from "../data/resource";
+import type { CacheResponse, DiffResponse, Node } from "../data/wire";
+import { compareLines, type Line } from "../content/lines";
+import { Icon } from "../parts/icon";
+import { Empty, Loading, Refused } from "../parts/notice";
+import { REASONS, SYMBOLS, voice } from "./tree/row";
+
+/** Lines of a content that are shown before it is opened. */
+const LINES = 12;
+
+interface Props {
+  place: Place;
+  context: string;
+  at: string;
+  against: string | undefined;
+  provider: string | undefined;
+  version: number;
+}
+
+export function DiffView({ place, context, at, against, provider, version }: Props) {
+  const address = against === undefined ? undefined : url(context, "diff", { from: against, to: at, detail: true });
+  const { value, problem } = useRead<DiffResponse>(address, version);
+  const format = place.provider ?? provider;
+  const cache = useRead<CacheResponse>(against !== undefined && format !== undefined ? url(context, "cache", { from: against, to: at, format }) : undefined, version);
+  if (against === undefined || address === undefined) {
+    return (
+      <Empty title="Nothing to compare with">
+        <p>Choose a state above.</p>
+      </Empty>
+    );
+  }
+  if (problem !== undefined) return <Refused problem={problem} />;
+  if (value === undefined) return <Loading what="the diff" />;
+  const { detail } = value;
+  const reasons = reasonsOf(value);
+  const step = cache.value?.steps.at(-1);
+  const side = (cycle: number | null) => (cycle === null ? "@" : `@c${cycle}`);
+  const [older, newer] = [side(value.older.cycle), side(value.newer.cycle)];
+  return (
+    <div class="report diff" tabIndex={0} role="region" aria-label="Diff">
+      <p class="sides">
+        <a href={printPlace(changed(place, { at: older, against: undefined, view: "tree", node: undefined }))}>{value.older.label}</a>
+        <span aria-hidden="true">→</span>
+        <a href={printPlace(changed(place, { at: newer, against: undefined, view: "tree", node: undefined }))}>{value.newer.label}</a>
+        <a class="quiet" href={address} aria-label="This diff as JSON" title="This diff as JSON">
+          <Icon name="json" />
+        </a>
+        <span class="deltas">
+          <span class="mark-added">+{count(value.diff.added.length)}</span>
+          <span class="mark-removed">−{count(value.diff.removed.length)}</span>
+          <span class="mark-changed">~{count(value.diff.changed.length)}</span>
+        </span>
+      </p>
+      {step?.bytes !== undefined && step.prefix_bytes !== undefined && (
+        <div class="prefix">
+          <span class="track" aria-hidden="true">
+            <span class="cached" style={{ width: `${(100 * step.prefix_bytes) / Math.max(1, step.bytes)}%` }} />
+          </span>
+          <p>
+            The {format} requests share their first <b>{count(step.prefix_bytes)}</b> of {count(step.bytes)} bytes ({percent(step.prefix_bytes, step.bytes)}).{" "}
+            {step.broken === undefined ? (
+              "The newer one only adds."
+            ) : (
+              <>
+                They differ first at byte {count(step.broken.offset)}
+                {step.broken.path !== null && (
+                  <>
+                    , in <code>{step.broken.path}</code>
+                  </>
+                )}
+                : {step.broken.message}.
+              </>
+            )}
+          </p>
+        </div>
+      )}
+      {detail === undefined && <p class="notice">Nothing differs.</p>}
+      {detail?.removed.filter(isBlock).map((node) => <Card key={node.id} place={place} node={node} mark="removed" reason={reasons.get(node.id)} at={older} />)}
+      {detail?.changed.map(({ before, after, fields }) => (
+        <article key={after.id} class="card mark-changed" data-voice={voice({ role: after.role, kind: after.kind })}>
+          <Title place={place} node={after} mark="changed" note={fields.join(", ")} at={newer} />
+          <Lines lines={compareLines(textOf(before), textOf(after))} />
+          <dl class="fields">
+            {fields
+              .filter((field) => field !== "content" && field !== "content_hash")
+              .map((field) => (
+                <div key={field}>
+                  <dt>{field}</dt>
+                  <dd>
+                    <del>{JSON.stringify(before[field]) ?? "absent"}</del> <ins>{JSON.stringify(after[field]) ?? "absent"}</ins>
+                  </dd>
+                </div>
+              ))}
+          </dl>
+        </article>
+      ))}
+      {detail?.added.filter(isBlock).map((node) => <Card key={node.id} place={place} node={node} mark="added" at={newer} />)}
+    </div>
+  );
+}
+
+function isBlock(node: Node): boolean {
+  return node.derived.class === "block";
+}
+
+function textOf(node: Node): string {
+  if (node.content === undefined) return "";
+  return typeof node.content === "string" ? node.content : JSON.stringify(node.content, null, 2);
+}
+
+interface CardProps {
+  place: Place;
+  node: Node;
+  mark: "added" | "removed";
+  reason?: string | undefined;
+  at: string;
+}
+
+function Card({ place, node, mark, reason, at }: CardProps) {
+  const lines = textOf(node)
+    .split("\n")
+    .map((text): Line => ({ mark, text }));
+  return (
+    <article class={`card mark-${mark}`} data-voice={voice({ role: node.role, kind: node.kind })}>
+      <Title place={place} node={node} mark={mark} note={reason === undefined ? "" : (REASONS[reason] ?? reason)} at={at} />
+      <Lines lines={lines} />
+    </article>
+  );
+}
+
+function Title({ place, node, mark, note, at }: { place: Place; node: Node; mark: "added" | "removed" | "changed"; note: string; at: string }) {
+  return (
+    <h3>
+      <span class="gutter">{SYMBOLS[mark]}</span>
+      <span class="voice">{[node.role, node.kind === "text" ? undefined : node.kind].filter(Boolean).join(" ") || node.nodeType}</span>
+      <a class="id" href={printPlace(changed(place, { at, against: undefined, view: "tree", node: node.id }))}>
+        {node.id}
+      </a>
+      <span class="small">{bytes(node.derived.bytes)}</span>
+      {note !== "" && <span class="badge">{note}</span>}
+    </h3>
+  );
+}
+
+function Lines({ lines }: { lines: Line[] }) {
+  const [isOpen, setOpen] = useState(false);
+  const around = lines.filter((line, index) => line.mark !== "same" || lines.slice(Math.max(0, index - 2), index + 3).some((near) => near.mark !== "same"));
+  const shown = isOpen ? lines : around.slice(0, LINES);
+  const hidden = lines.length - shown.length;
+  if (around.length === 0) return null;
+  return (
+    <div class="lines">
+      {shown.map((line, index) => (
+        <div key={index} class={`line ${line.mark}`}>
+          <span aria-hidden="true">{SYMBOLS[line.mark] || " "}</span>
+          {line.text}
+        </div>
+      ))}
+      {hidden > 0 && (
+        <button class="more" onClick={() => setOpen(true)}>
+          {plural(hidden, "more line")}
+        </button>
+      )}
+    </div>
+  );
+}
+
+function reasonsOf({ detail }: DiffResponse): Map<string, string> {
+  const reasons = new Map<string, string>();
+  for (const report of detail?.reports ?? []) {
+    for (const id of report.expired) reasons.set(id, "expired");
+    for (const id of report.cascaded) reasons.set(id, "cascaded");
+    for (const id of report.dropped ?? []) reasons.set(id, "dropped");
+    for (const id of report.along) reasons.set(id, "along");
+    for (const { id, along } of report.pruned) {
+      reasons.set(id, "pruned");
+      for (const other of along) reasons.set(other, "along");
+    }
+  }
+  return reasons;
+}

@@ -1,0 +1,106 @@
+// What is shown: the call, its model, tokens and times, and what it is compared with.
+import { changed, go, type Place } from "../data/address";
+import { url } from "../data/api";
+import { count, duration, moment, percent, plural } from "../data/format";
+import type { CacheStep, Timeline, TimelineCall } from "../data/wire";
+import { Icon } from "../parts/icon";
+import { attemptOf } from "./timeline";
+import type { TreeModel } from "./tree/model";
+
+interface Props {
+  place: Place;
+  context: string;
+  at: string;
+  against: string | undefined;
+  call: TimelineCall | undefined;
+  timeline: Timeline;
+  step: CacheStep | undefined;
+  model: TreeModel | undefined;
+}
+
+export function StateHead({ place, context, at, against, call, timeline, step, model }: Props) {
+  const attempt = call === undefined ? undefined : attemptOf(call);
+  const tokens = attempt?.token_in ?? undefined;
+  const took = attempt?.ended_at != null ? attempt.ended_at - attempt.started_at : undefined;
+  const states = [...timeline.calls.filter((call) => call.committed).map((call) => `@c${call.cycle}`), "@"].filter((state) => state !== at);
+  const counted = model?.tokens[0];
+  return (
+    <header class="state">
+      <div class="what">
+        <h1>{at === "@" ? "Working state" : `Call ${at.slice(2)}`}</h1>
+        {attempt !== undefined && <span class="chip">{attempt.answered_by ?? attempt.model}</span>}
+        {attempt !== undefined && attempt.status !== "completed" && <span class={`chip status-${attempt.status}`}>{attempt.status}</span>}
+        <a class="quiet" href={url(context, "rows", { at, against })} title="These rows as JSON" aria-label="These rows as JSON">
+          <Icon name="json" />
+        </a>
+      </div>
+      <p class="facts">
+        {tokens !== undefined ? (
+          <span title="as the provider billed it">
+            <b>{count(tokens)}</b> tokens in
+          </span>
+        ) : (
+          counted !== undefined && (
+            <span title={`estimated by ${timeline.tokenizer}`}>
+              <b>≈ {count(counted)}</b> tokens
+            </span>
+          )
+        )}
+        {attempt?.token_out != null && (
+          <span>
+            <b>{count(attempt.token_out)}</b> out
+          </span>
+        )}
+        {tokens !== undefined && attempt?.cache_read !== undefined ? (
+          <span class="fact-cached">
+            <b>{percent(attempt.cache_read, tokens)}</b> cached
+          </span>
+        ) : (
+          step !== undefined &&
+          step.tokens > 0 && (
+            <span class="fact-cached" title="what the provider can read from its cache, if nothing in it expires">
+              <b>≈ {percent(step.cached, step.tokens)}</b> cacheable
+            </span>
+          )
+        )}
+        {took !== undefined && took > 0 && <span>{duration(took)}</span>}
+        {call?.sealed_at_ns !== undefined && call.sealed_at_ns > 1e15 && <span>{moment(call.sealed_at_ns)}</span>}
+        {model !== undefined && <span>{plural(model.first.total, "row")}</span>}
+      </p>
+      <p class="compare">
+        <label>
+          compared with{" "}
+          <select value={against ?? "none"} onChange={(event) => go(changed(place, { against: event.currentTarget.value }), true)}>
+            <option value="none">nothing</option>
+            {[...states].reverse().map((state) => (
+              <option key={state} value={state}>
+                {state === "@" ? "working state" : `call ${state.slice(2)}`}
+              </option>
+            ))}
+          </select>
+        </label>
+        {call?.changes !== undefined && against !== undefined && place.against === undefined && (
+          <span class="deltas">
+            <span class="mark-added">+{count(call.changes.added)}</span>
+            <span class="mark-removed">−{count(call.changes.removed)}</span>
+            <span class="mark-changed">~{count(call.changes.changed)}</span>
+          </span>
+        )}
+      </p>
+      {step?.broken !== undefined && (
+        <p class="break">
+          <strong>The cached prefix broke</strong> at byte {count(step.broken.offset)}: {step.broken.message}
+          {step.broken.node !== null && (
+            <>
+              {" "}
+              <button class="link" onClick={() => go(changed(place, { node: step.broken?.node ?? undefined }))}>
+                {step.broken.node}
+              </button>
+            </>
+          )}
+          . {plural(step.broken.tokens_lost, "token")} lost.
+        </p>
+      )}
+    </header>
+  );
+}

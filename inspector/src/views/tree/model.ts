@@ -1,0 +1,205 @@
+// The rows of a state: their shape in typed arrays, all of it at once; their words a page at a time, when they come into view.
+import { read, url, type Parameters } from "../../data/api";
+import type { Mark, Rows } from "../../data/wire";
+
+/** How many rows the first request brings. */
+const FIRST = 400;
+/** How many rows a page of words has. */
+const PAGE = 200;
+/** How many rows the shape is read in at a time: the server's limit for one answer. */
+const SHAPE = 100_000;
+
+const MARKS: Mark[] = ["same", "added", "changed", "removed"];
+const SHAPE_COLUMNS = ["depth", "below", "mark", "tokens_below"];
+
+export interface Row {
+  id: string;
+  class: string;
+  type: string;
+  role: string | undefined;
+  kind: string | undefined;
+  key: string | undefined;
+  /** Of a tool or a file. */
+  name: string | undefined;
+  tags: string[];
+  ttl: number | null;
+  priority: number | string;
+  pinned: boolean;
+  fields: string[];
+  reason: string | undefined;
+  excerpt: string | undefined;
+}
+
+export class TreeModel {
+  readonly total: number;
+  readonly depth: Uint16Array;
+  /** The position after the last row below each. */
+  readonly end: Uint32Array;
+  readonly mark: Uint8Array;
+  readonly tokens: Float64Array;
+  readonly parent: Int32Array;
+  /** The position among siblings, from 1, and how many there are. */
+  readonly place: Uint32Array;
+  readonly siblings: Uint32Array;
+  private readonly words = new Map<number, Row>();
+  private readonly positions = new Map<string, number>();
+  private readonly asked = new Set<number>();
+  private readonly listeners = new Set<() => void>();
+
+  private constructor(
+    private readonly context: string,
+    private readonly request: Parameters,
+    readonly first: Rows,
+    shape: Rows[],
+    isWhole: boolean,
+  ) {
+    // Until the whole shape is there, the first rows are all there is.
+    const total = isWhole ? first.total : first.positions.length;
+    this.total = total;
+    this.depth = new Uint16Array(total);
+    this.end = new Uint32Array(total);
+    this.mark = new Uint8Array(total);
+    this.tokens = new Float64Array(total);
+    this.parent = new Int32Array(total).fill(-1);
+    this.place = new Uint32Array(total);
+    this.siblings = new Uint32Array(total);
+    for (const rows of shape) this.addShape(rows);
+    this.relate();
+    this.addWords(first);
+  }
+
+  /** Reads a tree. `onFirst` gets the beginning of a large one at once. */
+  static async load(context: string, request: Parameters, onFirst: (model: TreeModel) => void): Promise<TreeModel> {
+    const first = await read<Rows>(url(context, "rows", { ...request, limit: FIRST }));
+    if (first.next === undefined) return new TreeModel(context, request, first, [first], true);
+    onFirst(new TreeModel(context, request, first, [first], false));
+    const pages: Promise<Rows>[] = [];
+    for (let skip = 0; skip < first.total; skip += SHAPE) {
+      const limit = Math.min(SHAPE, first.total - skip);
+      pages.push(read<Rows>(url(context, "rows", { ...request, columns: SHAPE_COLUMNS, skip, limit })));
+    }
+    return new TreeModel(context, request, first, await Promise.all(pages), true);
+  }
+
+  /** Returns the words of a row; asks for them if they are not there yet. */
+  row(position: number): Row | undefined {
+    const row = this.words.get(position);
+    if (row === undefined) this.ask(Math.floor(position / PAGE));
+    return row;
+  }
+
+  markOf(position: number): Mark {
+    return MARKS[this.mark[position] ?? 0] ?? "same";
+  }
+
+  hasChildren(position: number): boolean {
+    return (this.end[position] ?? 0) > position + 1;
+  }
+
+  /** Calls back when more words have arrived. */
+  listen(listener: () => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  /** Returns the words of a node, if they are there. */
+  peek(id: string): Row | undefined {
+    return this.words.get(this.positions.get(id) ?? -1);
+  }
+
+  /** Finds a node, also one whose words are not there yet. */
+  async find(id: string): Promise<number | undefined> {
+    const known = this.positions.get(id);
+    if (known !== undefined || this.words.size === this.total) return known;
+    try {
+      const found = await read<Rows>(url(this.context, "rows", { ...this.request, under: id, limit: 1 }));
+      return found.positions[0];
+    } catch {
+      return undefined;
+    }
+  }
+
+  private ask(page: number): void {
+    if (this.asked.has(page)) return;
+    this.asked.add(page);
+    read<Rows>(url(this.context, "rows", { ...this.request, skip: page * PAGE, limit: PAGE })).then(
+      (rows) => {
+        this.addWords(rows);
+        for (const listener of this.listeners) listener();
+      },
+      () => this.asked.delete(page),
+    );
+  }
+
+  private addShape({ positions, columns }: Rows): void {
+    positions.forEach((position, index) => {
+      this.depth[position] = columns.depth?.[index] ?? 0;
+      this.end[position] = Math.min(this.total, position + 1 + (columns.below?.[index] ?? 0));
+      this.mark[position] = MARKS.indexOf(columns.mark?.[index] ?? "same");
+      this.tokens[position] = columns.tokens_below?.[index] ?? 0;
+    });
+  }
+
+  private relate(): void {
+    for (let parent = 0; parent < this.total; parent += 1) {
+      const end = this.end[parent] ?? 0;
+      let number = 0;
+      for (let child = parent + 1; child < end; child = this.end[child] ?? end) {
+        this.parent[child] = parent;
+        this.place[child] = number += 1;
+      }
+      for (let child = parent + 1; child < end; child = this.end[child] ?? end) this.siblings[child] = number;
+    }
+    if (this.total > 0) this.place[0] = this.siblings[0] = 1;
+  }
+
+  private addWords({ positions, columns, words }: Rows): void {
+    const word = (index: number | null | undefined) => (index == null ? undefined : words[index]);
+    positions.forEach((position, index) => {
+      this.positions.set(columns.id?.[index] ?? "", position);
+      this.words.set(position, {
+        id: columns.id?.[index] ?? "",
+        class: word(columns.class?.[index]) ?? "block",
+        type: word(columns.type?.[index]) ?? "",
+        role: word(columns.role?.[index]),
+        kind: word(columns.kind?.[index]),
+        key: columns.key?.[index] ?? undefined,
+        name: columns.name?.[index] ?? undefined,
+        tags: columns.tags?.[index] ?? [],
+        ttl: columns.ttl?.[index] ?? null,
+        priority: columns.priority?.[index] ?? 0,
+        pinned: columns.pinned?.[index] ?? false,
+        fields: columns.fields?.[index] ?? [],
+        reason: word(columns.reason?.[index]),
+        excerpt: columns.excerpt?.[index] ?? undefined,
+      });
+    });
+  }
+}
+
+/** Returns the positions that are shown: all but what is below a closed row, or, for a search, the hits and what is above them. */
+export function visible(model: TreeModel, closed: ReadonlySet<number>, hits?: Uint8Array): Uint32Array {
+  const shown = new Uint32Array(model.total);
+  let length = 0;
+  for (let position = 0; position < model.total; ) {
+    if (hits === undefined || hits[position] !== 0) {
+      shown[length] = position;
+      length += 1;
+    } else {
+      position += 1;
+      continue;
+    }
+    position = closed.has(position) ? (model.end[position] ?? position + 1) : position + 1;
+  }
+  return shown.subarray(0, length);
+}
+
+/** Returns a mark for each row of a search: 2 a hit, 1 above a hit, 0 neither. */
+export function marksOfHits(model: TreeModel, positions: number[]): Uint8Array {
+  const marks = new Uint8Array(model.total);
+  for (const position of positions) {
+    marks[position] = 2;
+    for (let above = model.parent[position] ?? -1; above >= 0 && marks[above] === 0; above = model.parent[above] ?? -1) marks[above] = 1;
+  }
+  return marks;
+}

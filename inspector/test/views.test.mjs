@@ -1,0 +1,250 @@
+// Every view of the page in a real browser, over a real server.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { after, before, test } from "node:test";
+import { browse, open } from "./browser.mjs";
+import { serve } from "./server.mjs";
+import { makeSession } from "./session.mjs";
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+let server;
+let browser;
+
+before(async () => {
+  server = await serve();
+  await makeSession(server.api);
+  browser = await browse();
+});
+
+after(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+/** Opens a place of the page. */
+async function at(hash, options) {
+  const opened = await open(browser, server, options);
+  await opened.page.evaluate((hash) => (location.hash = hash), hash);
+  return opened;
+}
+
+/** Returns what axe finds serious. The policy of the page keeps scripts out, so this page is opened without it. */
+async function seriousIn(hash, ready, options = {}) {
+  const { page, context } = await at(hash, { bypassCSP: true, reducedMotion: "reduce", ...options });
+  await page.waitForSelector(ready);
+  await page.evaluate(axe);
+  const { violations } = await page.evaluate(() => globalThis.axe.run());
+  const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
+  await context.close();
+  return serious.map(({ id, nodes }) => `${hash}: ${id}: ${nodes.map((node) => `${node.target} ${node.failureSummary}`).join("\n")}`);
+}
+
+test("contexts are listed, filtered by the address, and change without a reload", async () => {
+  const { page, wrong, context } = await at("#/");
+  await page.waitForSelector(".cards li");
+  assert.deepEqual(await page.locator(".cards .title").allTextContents(), ["parser/retry", "parser"]);
+  assert.ok(!page.url().includes("token"), "the token stays out of the address");
+  await page.getByLabel("Filter contexts by name").fill("retry");
+  await page.waitForFunction(() => document.querySelectorAll(".cards li").length === 1);
+  assert.ok(page.url().endsWith("#/?q=retry"), page.url());
+  await server.api("new", { name: "retry-later" });
+  await page.waitForFunction(() => document.querySelectorAll(".cards li").length === 2);
+  await server.api("delete", { name: "retry-later" });
+  await page.waitForFunction(() => document.querySelectorAll(".cards li").length === 1);
+  assert.deepEqual(wrong, []);
+  await context.close();
+});
+
+test("the timeline groups calls by user message, and keys step through it", async () => {
+  const { page, wrong, context } = await at("#/parser");
+  await page.waitForSelector(".row");
+  const titles = await page.locator(".group h3").allTextContents();
+  assert.deepEqual(
+    titles.map((title) => title.slice(0, 20)),
+    ["The tests of the `pa", "Yes. Follow the styl", "Thanks! Is there the"],
+  );
+  assert.equal(await page.locator(".call .number").allTextContents().then((all) => all.join(" ")), "1 2 3 4 5 6 7 8 now");
+  await page.waitForSelector(".flag.broken");
+  const seventh = page.locator('.call:has(.number:text-is("7"))');
+  assert.match(await seventh.textContent(), /cache break.*pruned.*1\.55k/);
+  assert.match(await page.locator('.call:has(.number:text-is("3"))').textContent(), /1 failed try/);
+  assert.equal(await page.locator(".state h1").textContent(), "Call 8");
+  await page.keyboard.press("[");
+  await page.waitForFunction(() => document.querySelector(".state h1")?.textContent === "Call 7");
+  assert.ok(page.url().includes("#/parser/@c7"), page.url());
+  assert.equal(await page.locator('.call[aria-current="step"] .number').textContent(), "7");
+  assert.equal(await page.locator('.call[data-later="true"]').count(), 1);
+  await page.keyboard.press("]");
+  await page.keyboard.press("]");
+  await page.waitForFunction(() => document.querySelector(".state h1")?.textContent === "Working state");
+  await page.goBack();
+  await page.waitForFunction(() => document.querySelector(".state h1")?.textContent === "Call 8");
+  assert.deepEqual(wrong, []);
+  await context.close();
+});
+
+test("the tree marks what was added, and shows what was removed, with the reason", async () => {
+  const { page, wrong, context } = await at("#/parser/@c7");
+  await page.waitForSelector(".row.mark-removed");
+  assert.ok((await page.locator(".row.mark-removed .reason").allTextContents()).includes("pruned"));
+  assert.ok((await page.locator(".row.mark-added").count()) > 0);
+  await page.locator(".row.mark-removed.block").first().click();
+  await page.waitForSelector(".node .badge.reason");
+  assert.match(await page.locator(".node .badge.reason").textContent(), /as it was in @c6/);
+  await page.goto(`${server.url}/#/parser/@c5`);
+  await page.waitForSelector(".row.mark-removed .reason");
+  assert.ok((await page.locator(".row.mark-removed .reason").allTextContents()).includes("expired"));
+  await page.getByLabel("compared with").selectOption("none");
+  await page.waitForFunction(() => document.querySelectorAll(".row.mark-removed").length === 0);
+  assert.deepEqual(wrong, []);
+  await context.close();
+});
+
+test("rows of the tree tell a screen reader where they are, and arrows move", async () => {
+  const { page, context } = await at("#/parser/@c8");
+  await page.waitForSelector(".row");
+  const region = page.locator(".row.region").first();
+  assert.deepEqual(await region.evaluate((row) => ["aria-level", "aria-setsize", "aria-posinset", "aria-expanded"].map((name) => row.getAttribute(name))), ["2", "3", "1", "true"]);
+  await page.locator(".tree").focus();
+  await page.keyboard.press("Home");
+  await page.keyboard.press("ArrowDown");
+  await page.waitForFunction(() => document.querySelector(".node h2")?.textContent === "sys");
+  const rows = await page.locator(".row").count();
+  await page.keyboard.press("ArrowLeft");
+  await page.waitForFunction((rows) => document.querySelectorAll(".row").length < rows, rows);
+  await page.keyboard.press("?");
+  await page.waitForSelector("dialog[open]");
+  assert.match(await page.locator("dialog").textContent(), /previous call/);
+  await page.keyboard.press("Escape");
+  await page.waitForFunction(() => document.querySelector("dialog") === null);
+  await context.close();
+});
+
+test("a node shows its content, headers, history and bytes", async () => {
+  const { page, wrong, context } = await at("#/parser/@c4");
+  await page.waitForSelector(".row");
+  await page.locator('.row:has-text("STYLE.md")').click();
+  await page.waitForSelector(".markdown .heading");
+  assert.equal(await page.locator(".markdown .heading").textContent(), "Style of the parser");
+  assert.equal(await page.locator(".markdown pre code").count(), 1);
+  await page.getByRole("button", { name: "raw" }).click();
+  await page.waitForSelector("pre.raw");
+  assert.ok(page.url().endsWith("&raw"), page.url());
+  await page.getByRole("button", { name: "Headers" }).click();
+  assert.match(await page.locator(".headers").textContent(), /ttl0/);
+  await page.waitForSelector(".history .mark-removed");
+  assert.match(await page.locator(".history").textContent(), /@c4 added.*@c5 removed its ttl ran out/);
+  await page.waitForSelector('.node code:has-text("messages[")');
+  await page.locator('.row:has-text("states.png")').click();
+  await page.getByRole("button", { name: "raw" }).click();
+  await page.waitForFunction(() => document.querySelector("img.picture")?.naturalWidth === 16);
+  assert.deepEqual(wrong, []);
+  await context.close();
+});
+
+test("the request is what was sent, byte for byte, and its ranges lead to nodes", async () => {
+  const { page, wrong, context } = await at("#/parser/@c4/request?raw");
+  await page.waitForSelector(".proof .ok");
+  const sent = await server.api("contexts/parser/sent?at=@c4");
+  assert.equal(await page.locator(".bytes pre").textContent(), sent.request);
+  assert.match(await page.locator(".proof").textContent(), /same hash as attempt:4/);
+  const range = page.locator(".range", { hasText: "Follow the style guide" });
+  await range.hover();
+  await page.waitForSelector(".map .hovered");
+  await range.click();
+  await page.waitForSelector(".node h2");
+  assert.equal(await page.locator(".node h2").textContent(), await range.getAttribute("data-node"));
+  await page.locator(".toolbar").getByRole("button", { name: "raw" }).click();
+  await page.waitForFunction(() => document.querySelector(".bytes pre")?.textContent?.includes('\n  "max_tokens": 4096'));
+  await page.locator(".formats").getByText("gemini").click();
+  await page.waitForFunction(() => document.querySelector(".bytes pre")?.textContent?.includes("functionDeclarations"));
+  assert.match(await page.locator(".proof").textContent(), /not what was sent/);
+  assert.deepEqual(wrong, []);
+  await context.close();
+});
+
+test("a diff names both sides, every change and its reason, and the shared bytes", async () => {
+  const { page, wrong, context } = await at("#/parser/@c7/diff");
+  await page.waitForSelector(".card.mark-removed");
+  assert.match(await page.locator(".diff").textContent(), /over the budget/);
+  await page.waitForSelector(".prefix");
+  assert.match(await page.locator(".prefix").textContent(), /They differ first at byte [\d,]+/);
+  await page.locator(".sides a").first().click();
+  await page.waitForFunction(() => document.querySelector(".state h1")?.textContent === "Call 6");
+  assert.deepEqual(wrong, []);
+  await context.close();
+});
+
+test("the budget adds up, and a what-if changes nothing", async () => {
+  const { page, wrong, context } = await at("#/parser/@/budget");
+  await page.waitForSelector(".stack");
+  const number = (text) => Number(text.replace(/\D/g, ""));
+  const total = number(await page.locator(".budget h2 b").textContent());
+  const parts = await page.locator(".legend b").allTextContents();
+  assert.equal(parts.map(number).reduce((sum, part) => sum + part, 0), total);
+  assert.ok((await page.locator(".treemap a").count()) > 4);
+  const revision = async () => (await server.api("contexts")).contexts.find(({ name }) => name === "parser").revision;
+  const before = await revision();
+  await page.locator(".what-if input").fill("600");
+  await page.keyboard.press("Enter");
+  await page.waitForSelector(".going li");
+  assert.ok(page.url().includes("budget=600"), page.url());
+  assert.equal(await revision(), before);
+  assert.deepEqual(wrong, []);
+  await context.close();
+});
+
+test("the cache view has the reason of every break, with its node", async () => {
+  const { page, wrong, context } = await at("#/parser/@c8/cache");
+  await page.waitForSelector(".why strong");
+  assert.equal(await page.locator("tbody tr").count(), 8);
+  assert.match(await page.locator("tbody tr").nth(6).textContent(), /was pruned/);
+  assert.match(await page.locator(".totals").textContent(), /predicted.*billed/);
+  await page.locator("tbody tr").nth(7).locator(".id").click();
+  await page.waitForSelector(".node h2");
+  assert.deepEqual(wrong, []);
+  await context.close();
+});
+
+test("search takes a text or a selector, and shows where a selector is wrong", async () => {
+  const { page, context } = await at("#/parser/@c8");
+  await page.waitForSelector(".row");
+  const box = page.getByLabel("Search text or a selector");
+  await page.keyboard.press("/");
+  await box.fill("SAME MISTAKE");
+  await page.waitForFunction(() => document.querySelectorAll(".row.hit").length === 1);
+  assert.ok(page.url().includes("q=SAME%20MISTAKE"), page.url());
+  await box.fill("^sys .block[kind='tool']");
+  await page.waitForFunction(() => document.querySelectorAll(".row.hit").length === 3);
+  assert.equal(await page.locator(".result").textContent(), "3 matches");
+  await box.fill("^sys .block[kind=");
+  await page.waitForSelector(".caret");
+  assert.match(await page.locator(".caret pre").textContent(), /\^sys \.block\[kind=\n +\^/);
+  await context.close();
+});
+
+test("a change by another process appears at once", async () => {
+  const { page, context } = await at("#/parser%2Fretry/@");
+  await page.waitForSelector(".row");
+  await page.waitForSelector(".live:not(.off)");
+  await server.api("contexts/parser%2Fretry/add", { node: { role: "user", content: "And one more thing." } });
+  await page.waitForSelector('.row:has-text("And one more thing.")');
+  await context.close();
+});
+
+test("nothing serious for people who use other means than a mouse and a screen", async () => {
+  const dark = { colorScheme: "dark" };
+  const found = [
+    await seriousIn("#/", ".cards li"),
+    await seriousIn("#/parser/@c7?node=block:4.2", ".node .history"),
+    await seriousIn("#/parser/@c7", ".row.mark-removed", dark),
+    await seriousIn("#/parser/@c7/request?node=block:4.2", ".range.chosen"),
+    await seriousIn("#/parser/@c7/request?node=block:4.2", ".range.chosen", dark),
+    await seriousIn("#/parser/@c7/diff", ".card"),
+    await seriousIn("#/parser/@/budget?budget=600", ".going li"),
+    await seriousIn("#/parser/@c8/cache", ".why strong", dark),
+    await seriousIn("#/parser/@c5", ".row", { viewport: { width: 400, height: 800 } }),
+  ];
+  assert.deepEqual(found.flat(), []);
+});
