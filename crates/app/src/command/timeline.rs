@@ -138,9 +138,11 @@ pub fn timeline(
     }
     let working = reader.working()?;
     let next_cycle = working.tree().next_cycle();
-    if let Some(attempts) = attempts.remove(&next_cycle) {
+    // While a call runs, the working state belongs to the commit after it.
+    let newest = snapshots.last().map_or(0, Snapshot::cycle);
+    for (cycle, attempts) in attempts.split_off(&newest.saturating_add(1)) {
         calls.push(TimelineCall {
-            cycle: next_cycle,
+            cycle,
             committed: false,
             serves: messages.served(&attempts, |id| working.tree().get(id)),
             sealed_at_ns: None,
