@@ -176,7 +176,9 @@ impl ResolveError {
             ResolveErrorKind::NoWorkingState => {
                 Some("add `@t0` before the selector to read the latest commit".to_owned())
             }
-            ResolveErrorKind::TimeNotAllowed => Some("remove the prefix".to_owned()),
+            ResolveErrorKind::TimeNotAllowed => {
+                Some("remove the prefix; facets such as `age` work without it".to_owned())
+            }
         }
     }
 
@@ -210,6 +212,24 @@ pub enum WarningKind {
         /// A similar type that the tree has.
         suggestion: Option<String>,
     },
+    /// `[roel=user]` is valid, but no node of the tree has this attribute.
+    UnknownAttribute {
+        /// The attribute as written.
+        written: String,
+        /// A similar header, or attribute that the tree has.
+        suggestion: Option<String>,
+    },
+    /// `[role=usr]` is valid, but no node of the tree has this value, and some have a similar one.
+    UnknownValue {
+        /// `role`, `kind`, `key` or `tag`.
+        header: &'static str,
+        /// The value as written.
+        written: String,
+        /// A similar value that the tree has.
+        suggestion: String,
+    },
+    /// `(seg, cont)` matches nothing in any tree.
+    TurnHopFirst,
 }
 
 impl WarningKind {
@@ -218,6 +238,9 @@ impl WarningKind {
     pub fn as_str(&self) -> &'static str {
         match self {
             Self::UnknownType { .. } => "unknown_type",
+            Self::UnknownAttribute { .. } => "unknown_attribute",
+            Self::UnknownValue { .. } => "unknown_value",
+            Self::TurnHopFirst => "turn_hop_first",
         }
     }
 }
@@ -229,6 +252,15 @@ impl Warning {
         match &self.kind {
             WarningKind::UnknownType { suggestion, .. } => {
                 suggestion.as_ref().map(|near| format!("did you mean `.{near}`?"))
+            }
+            WarningKind::UnknownAttribute { suggestion, .. } => {
+                suggestion.as_ref().map(|near| format!("did you mean `{near}`?"))
+            }
+            WarningKind::UnknownValue { suggestion, .. } => {
+                Some(format!("did you mean `{suggestion}`?"))
+            }
+            WarningKind::TurnHopFirst => {
+                Some("begin with a depth, as in `(d1, seg, …)`".to_owned())
             }
         }
     }
@@ -256,6 +288,15 @@ impl fmt::Display for WarningKind {
         match self {
             Self::UnknownType { written, .. } => {
                 write!(formatter, "no node in this tree has the type `.{written}`")
+            }
+            Self::UnknownAttribute { written, .. } => {
+                write!(formatter, "no node in this tree has the attribute `{written}`")
+            }
+            Self::UnknownValue { header, written, .. } => {
+                write!(formatter, "no node in this tree has the {header} `{written}`")
+            }
+            Self::TurnHopFirst => {
+                formatter.write_str("`seg` as the first hop matches nothing: it does not move")
             }
         }
     }

@@ -62,6 +62,7 @@ mod range;
 mod resolve;
 mod select;
 mod selection;
+mod suspect;
 mod timeline;
 mod view;
 
@@ -70,7 +71,8 @@ pub mod resolved {
     pub use crate::compare::{Decimal, Exact, Literal, Test, Typing};
     pub use crate::resolve::{
         Arrangement, At, Attr, Body, Chain, Column, Compound, Condition, DepthOf, Hop, HopKind,
-        Part, Pick, Query, Recency, Relation, ResolvedRange, Step, lower,
+        Mention, MentionKind, Named, Part, Pick, Query, Recency, Relation, ResolvedRange, Step,
+        lower,
     };
 }
 
@@ -90,4 +92,4 @@ pub use resolve::{ResolvedSelector, resolve, resolve_on_tree};
 pub use select::{Answer, SelectOptions, select, select_parsed};
 pub use selection::Selection;
 pub use timeline::{Moment, Timeline};
-pub use view::{Coordinate, NodeView};
+pub use view::{Coordinate, NodeView, depth_of};

@@ -12,7 +12,8 @@ use crate::evaluate::{Window, arrange, cut, evaluate_some, find, unique};
 use crate::plan::{Plan, plan};
 use crate::range::{RangeDiff, RangeOptions, range_diff};
 use crate::resolve::{At, resolve, resolve_on_tree};
-use crate::selection::{Selection, unknown_types};
+use crate::selection::Selection;
+use crate::suspect::suspects;
 use crate::timeline::Timeline;
 
 /// Options besides the selector.
@@ -23,7 +24,7 @@ pub struct SelectOptions {
     /// Maximum number of results.
     pub limit: Option<usize>,
     /// Only results that this selector matches, or that are below such a match. It must not have a
-    /// time prefix.
+    /// time prefix; it may have facets if the results are of snapshots.
     pub filter: Option<Selector>,
     /// How differences are reported; ignored without a range.
     pub range: RangeOptions,
@@ -147,7 +148,7 @@ fn on_one<'t>(
     };
     let nodes = evaluate_some(plan, tree, cycle, window.enough());
     let nodes = window.cut(window.filtered(nodes, tree, cycle));
-    let warnings = if nodes.is_empty() { unknown_types(&plan.query, &[tree]) } else { Vec::new() };
+    let warnings = if nodes.is_empty() { suspects(&plan.query, &[tree]) } else { Vec::new() };
     Selection { nodes, warnings, recency }
 }
 
@@ -175,6 +176,6 @@ fn on_every<'t, T: Timeline + ?Sized>(
         nodes = unique(nodes);
     }
     let nodes = window.cut(cut(plan, nodes));
-    let warnings = if nodes.is_empty() { unknown_types(&plan.query, &trees) } else { Vec::new() };
+    let warnings = if nodes.is_empty() { suspects(&plan.query, &trees) } else { Vec::new() };
     Ok(Selection { nodes, warnings, recency: plan.query.recency })
 }

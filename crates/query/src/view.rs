@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use contextree_selector::Edition;
 use contextree_tree::{NodeRef, Region};
 
 use crate::depth::Axis;
@@ -25,19 +26,35 @@ impl<'t> NodeView<'t> {
         way.reverse();
         let mut below = way.iter().skip(1);
         let region = below.next().and_then(|node| node.as_region());
-        let depth = match region {
-            Some(Region::Seq) => {
-                below.next().map(|turn| Axis::new(node.tree(), recency).depth_at(turn.position()))
-            }
-            Some(region) => Axis::region_depth(region),
-            None => None,
-        };
+        if region == Some(Region::Seq) {
+            below.next();
+        }
         let children = below.map(|node| node.position() + 1).collect();
+        let depth = depth(node, recency);
         NodeView {
             node,
             path: way.iter().map(|node| node.id()).collect(),
             coordinate: Coordinate { region, depth, children },
         }
+    }
+}
+
+/// Returns the depth that a node belongs to in selectors of an edition: −1 for the system region, 0
+/// for the head, 1 for the newest turn; `None` for the root and the sequence.
+#[must_use]
+pub fn depth_of(node: NodeRef<'_>, edition: Edition) -> Option<i64> {
+    depth(node, Recency::of(edition))
+}
+
+fn depth(node: NodeRef<'_>, recency: Recency) -> Option<i64> {
+    match node.as_region().or_else(|| node.region())? {
+        Region::Seq => {
+            let mut way = std::iter::once(node).chain(node.ancestors());
+            let turn =
+                way.find(|node| node.parent().and_then(NodeRef::as_region) == Some(Region::Seq))?;
+            Some(Axis::new(node.tree(), recency).depth_at(turn.position()))
+        }
+        region => Axis::region_depth(region),
     }
 }
 

@@ -69,5 +69,8 @@ pub use ast::{
 pub use edition::{Edition, UnknownEdition};
 pub use error::{Code, ErrorKind, SelectorError, SelectorErrors, closest, draw_caret};
 pub use limits::{Limits, MAX_NUMBER_DIGITS};
-pub use parse::{parse, parse_node_spec, parse_position, parse_target, parse_with};
+pub use parse::{
+    parse, parse_node_spec, parse_on_snapshots, parse_position, parse_target, parse_time,
+    parse_with,
+};
 pub use span::{Span, Spanned};

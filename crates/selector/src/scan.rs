@@ -36,8 +36,8 @@ pub(crate) enum Quoted {
     Text(Box<str>),
     /// The closing quote is missing; the scanner is at the end of the text.
     Unclosed,
-    /// A backslash before something other than a quote or backslash, at this span. The scanner is
-    /// after the closing quote, if there is one.
+    /// A backslash before something other than a quote or backslash, at this span, where it does not
+    /// stand for itself. The scanner is after the closing quote, if there is one.
     BadEscape(Span),
 }
 
@@ -201,8 +201,9 @@ impl<'t> Scanner<'t> {
         Some(if is_plain { number } else { number.spelled(written) })
     }
 
-    /// Scans a string literal. The caller has seen its opening quote.
-    pub(crate) fn take_quoted(&mut self) -> Quoted {
+    /// Scans a string literal. The caller has seen its opening quote. With `plain_backslash`, a
+    /// backslash before anything but a quote or a backslash stands for itself.
+    pub(crate) fn take_quoted(&mut self, plain_backslash: bool) -> Quoted {
         let Some(quote) = self.peek() else { return Quoted::Unclosed };
         self.position += 1;
         let start = self.position;
@@ -225,6 +226,7 @@ impl<'t> Scanner<'t> {
                         text.push(char::from(escaped));
                         self.position += 1;
                     }
+                    _ if plain_backslash => text.push('\\'),
                     _ => {
                         self.advance_character();
                         bad_escape.get_or_insert(self.span_since(escape));
@@ -246,7 +248,7 @@ impl<'t> Scanner<'t> {
         while let Some(byte) = self.peek() {
             if quotes && (byte == b'\'' || byte == b'"') {
                 let mut ahead = self.clone();
-                quotes = !matches!(ahead.take_quoted(), Quoted::Unclosed);
+                quotes = !matches!(ahead.take_quoted(true), Quoted::Unclosed);
                 if quotes {
                     *self = ahead;
                     continue;

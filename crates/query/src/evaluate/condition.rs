@@ -175,7 +175,7 @@ fn header<'t>(node: NodeRef<'t>, name: &str) -> Datum<'t> {
 
 /// Returns the tags: the header `tags`, and `tag`, which documents may have; each a text or a list
 /// of texts.
-fn tags(node: NodeRef<'_>) -> impl Iterator<Item = &str> + Clone {
+pub(crate) fn tags(node: NodeRef<'_>) -> impl Iterator<Item = &str> + Clone {
     let values = ["tags", "tag"].into_iter().filter_map(move |name| node.attribute(name));
     values.flat_map(|value| {
         let elements = match value {

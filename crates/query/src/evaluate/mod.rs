@@ -13,7 +13,7 @@ mod walk;
 mod window;
 
 pub(crate) use automaton::{Automaton, MAX_STEPS};
-pub(crate) use condition::Env;
+pub(crate) use condition::{Env, tags};
 pub(crate) use matches::find;
 pub(crate) use order::{arrange, unique};
 pub(crate) use spot::{Spot, has_elided_core, is_zoned};

@@ -18,7 +18,7 @@ use super::result::{
 use crate::evaluate::{evaluate, has_elided_core, is_zoned};
 use crate::plan::Plan;
 use crate::resolve::ResolvedRange;
-use crate::selection::unknown_types;
+use crate::suspect::suspects;
 use crate::timeline::{Moment, Timeline};
 
 /// Compares what a plan matches over a range.
@@ -70,8 +70,8 @@ pub(crate) fn range_diff<T: Timeline + ?Sized>(
     if let Some(newest) = moments.first()
         && result.diffs.iter().all(DiffBlock::is_empty)
     {
-        // A range without changes may be due to a mistyped type.
-        let suspicious = unknown_types(&plan.query, &[newest.tree]);
+        // A range without changes may be due to a typing error.
+        let suspicious = suspects(&plan.query, &[newest.tree]);
         result.warnings.extend(suspicious.iter().map(ToString::to_string));
     }
     if options.max_snapshots.is_some() || options.max_changes_per_snapshot.is_some() {
@@ -315,7 +315,13 @@ fn changed_node(
     let is_scalar = |value: &Value| !matches!(value, Value::Array(_) | Value::Object(_));
     let mut delta = Vec::new();
     for field in &fields {
-        let (from, to) = (value(newer, field), value(older, field));
+        let (from, to) = match (value(newer, field), value(older, field)) {
+            // A stored hash may be stale: then the computed ones show the change.
+            (from, to) if field == "content_hash" && from == to => {
+                (content_hash(newer).to_string().into(), content_hash(older).to_string().into())
+            }
+            values => values,
+        };
         if is_scalar(&from) && is_scalar(&to) {
             delta.push(FieldDelta { field: field.to_string(), from, to });
         }

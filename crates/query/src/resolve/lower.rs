@@ -3,10 +3,11 @@
 use contextree_selector as ast;
 use contextree_selector::{
     AttrName, BehaviorKind, ClassWord, Combinator, Controls, DepthSet, Edition, Facet, Filter, Op,
-    PartKind, Pseudo, Selector, Span, TypeTest,
+    PartKind, Pseudo, Selector, TypeTest,
 };
 use contextree_tree::{Class, Vocabulary};
 
+use super::mentions::mentions;
 use super::types::{
     Arrangement, Attr, Body, Chain, Column, Compound, Condition, DepthOf, Hop, HopKind, Part, Pick,
     Query, Recency, Relation, Step,
@@ -16,11 +17,10 @@ use crate::compare::{Literal, Test};
 /// Returns the query of a selector for one tree, ignoring its time.
 pub fn lower(selector: &Selector) -> Query {
     let edition = selector.edition;
-    let mut literal_types = Vec::new();
     let body = match &selector.body {
-        ast::Body::Chains(chains) => Body::Chains(
-            chains.iter().map(|each| chain(each, edition, &mut literal_types)).collect(),
-        ),
+        ast::Body::Chains(chains) => {
+            Body::Chains(chains.iter().map(|each| chain(each, edition)).collect())
+        }
         ast::Body::Position(position) => Body::Path(hops(&position.hops, edition)),
         ast::Body::Step => Body::Regions,
         ast::Body::Deep(None) => Body::Below(Vec::new()),
@@ -50,11 +50,8 @@ pub fn lower(selector: &Selector) -> Query {
         page: page(controls),
         first: controls.first.is_some(),
         mode: controls.mode.map_or(ast::Mode::Union, |mode| mode.value),
-        recency: match edition {
-            Edition::V0_1 | Edition::V0_2 => Recency::LargerId,
-            Edition::V0_3 => Recency::SmallerId,
-        },
-        literal_types,
+        recency: Recency::of(edition),
+        mentions: mentions(selector),
     }
 }
 
@@ -95,7 +92,7 @@ fn is_same_key(selector: &Selector) -> bool {
         }
 }
 
-fn chain(chain: &ast::Chain, edition: Edition, types: &mut Vec<(Box<str>, Span)>) -> Chain {
+fn chain(chain: &ast::Chain, edition: Edition) -> Chain {
     let steps = chain
         .steps
         .iter()
@@ -110,18 +107,14 @@ fn chain(chain: &ast::Chain, edition: Edition, types: &mut Vec<(Box<str>, Span)>
                 is_zone: step.compound.is_zone()
                     && step.combinator == Combinator::Descendant
                     && next.is_some_and(|next| next.combinator == Combinator::Descendant),
-                compound: compound(&step.compound, edition, types),
+                compound: compound(&step.compound, edition),
             }
         })
         .collect();
     Chain { steps }
 }
 
-fn compound(
-    compound: &ast::Compound,
-    edition: Edition,
-    types: &mut Vec<(Box<str>, Span)>,
-) -> Compound {
+fn compound(compound: &ast::Compound, edition: Edition) -> Compound {
     let is_turn = |part: &ast::Part| match &part.kind {
         PartKind::Type(TypeTest::Class(word)) => word.class() == ast::Class::Turn,
         _ => false,
@@ -148,16 +141,7 @@ fn compound(
             PartKind::Type(_) if is_turn(part) && turns_include_regions => {
                 parts.push(Part::Test(Condition::TurnLike));
             }
-            PartKind::Type(test) => {
-                match test {
-                    TypeTest::NodeType(written) => types.push((written.clone(), part.span)),
-                    TypeTest::ClassKind { word, kind } => {
-                        types.push((format!("{}:{kind}", word.as_str()).into(), part.span));
-                    }
-                    TypeTest::Class(_) => {}
-                }
-                parts.extend(type_test(test).map(Part::Test));
-            }
+            PartKind::Type(test) => parts.extend(type_test(test).map(Part::Test)),
             PartKind::Id(id) => parts.push(Part::Test(Condition::Id(id.clone()))),
             PartKind::Key(key) => parts.push(Part::Test(Condition::Key(key.clone()))),
             PartKind::Attr(each) => parts.push(Part::Test(filter(each, edition))),

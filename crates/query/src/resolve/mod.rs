@@ -2,14 +2,16 @@
 //! editions.
 
 mod lower;
+mod mentions;
 mod time;
 mod types;
 
 pub use lower::lower;
 pub(crate) use lower::word_of;
 pub use types::{
-    Arrangement, At, Attr, Body, Chain, Column, Compound, Condition, DepthOf, Hop, HopKind, Part,
-    Pick, Query, Recency, Relation, ResolvedRange, ResolvedSelector, Step,
+    Arrangement, At, Attr, Body, Chain, Column, Compound, Condition, DepthOf, Hop, HopKind,
+    Mention, MentionKind, Named, Part, Pick, Query, Recency, Relation, ResolvedRange,
+    ResolvedSelector, Step,
 };
 
 use contextree_selector::Selector;

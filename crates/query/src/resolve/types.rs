@@ -1,6 +1,6 @@
 //! The resolved selector: no relative time, no alias, no name that depends on an edition.
 
-use contextree_selector::{DepthSet, Flag, Mode, Order, Root, Span};
+use contextree_selector::{DepthSet, Edition, Flag, Mode, Order, Root, Span};
 use contextree_tree::{Class, Vocabulary};
 
 use crate::compare::{Test, Typing};
@@ -59,9 +59,57 @@ pub struct Query {
     pub mode: Mode,
     /// Which of two turns with the same stamps is the newer one.
     pub recency: Recency,
-    /// Type names that are not a class, with their spans: worth a warning if the tree has neither
-    /// such a type nor such a kind.
-    pub literal_types: Vec<(Box<str>, Span)>,
+    /// What the selector names and a tree may not have.
+    pub mentions: Vec<Mention>,
+}
+
+/// Something that a selector names: worth a warning if the selector matches nothing because no node
+/// has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mention {
+    /// What is named.
+    pub kind: MentionKind,
+    /// Where, in bytes of the text.
+    pub span: Span,
+}
+
+/// What a selector names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MentionKind {
+    /// A type that is not a class, `.custom:note`, or a class with a kind.
+    Type(Box<str>),
+    /// An attribute that is not a header of the specification.
+    Attribute(Box<str>),
+    /// A role, kind, key or tag.
+    Value(Named, Box<str>),
+    /// `seg` as the first hop, which asks the root and so matches nothing (ER-176).
+    TurnHopFirst,
+}
+
+/// A header whose values are names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Named {
+    /// `role`.
+    Role,
+    /// `kind`.
+    Kind,
+    /// `key`.
+    Key,
+    /// A tag.
+    Tag,
+}
+
+impl Named {
+    /// Returns the header's name.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Role => "role",
+            Self::Kind => "kind",
+            Self::Key => "key",
+            Self::Tag => "tag",
+        }
+    }
 }
 
 /// The order of matches.
@@ -82,6 +130,17 @@ pub enum Recency {
     LargerId,
     /// The smaller id is newer.
     SmallerId,
+}
+
+impl Recency {
+    /// Returns the rule of an edition.
+    #[must_use]
+    pub fn of(edition: Edition) -> Self {
+        match edition {
+            Edition::V0_1 | Edition::V0_2 => Self::LargerId,
+            Edition::V0_3 => Self::SmallerId,
+        }
+    }
 }
 
 /// Where matches come from.

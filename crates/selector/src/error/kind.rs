@@ -58,8 +58,10 @@ pub enum ErrorKind {
     UnknownControl,
     /// `(d0, blok)`.
     UnknownHop,
-    /// `'a\n'`: only `\\`, `\'` and `\"` are escapes.
+    /// `'a\n'` in editions 0.1 and 0.2: only `\\`, `\'` and `\"` are escapes.
     UnknownEscape,
+    /// `{ role }`: a mere name where a comparison is needed.
+    NoOperator,
     /// `:nth(0)`, `:depth(1.5)`.
     InvalidNumber,
     /// `:depth(3-1)`.
@@ -109,6 +111,7 @@ impl ErrorKind {
             Self::UnknownControl => "unknown_control",
             Self::UnknownHop => "unknown_hop",
             Self::UnknownEscape => "unknown_escape",
+            Self::NoOperator => "no_operator",
             Self::InvalidNumber => "invalid_number",
             Self::Descending => "descending",
             Self::Duplicate => "duplicate",

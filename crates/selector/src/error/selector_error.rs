@@ -85,6 +85,7 @@ impl fmt::Display for SelectorError {
             ErrorKind::UnknownControl => write!(f, "unknown control {found}"),
             ErrorKind::UnknownHop => write!(f, "unknown hop {found}"),
             ErrorKind::UnknownEscape => write!(f, "unknown escape {found}; expected {expected}"),
+            ErrorKind::NoOperator => write!(f, "expected {expected} after {found}"),
             ErrorKind::InvalidNumber => write!(f, "{found} is not {expected}"),
             ErrorKind::Descending => write!(f, "{found} is descending; expected {expected}"),
             ErrorKind::Duplicate => write!(f, "duplicate {found}; expected {expected}"),

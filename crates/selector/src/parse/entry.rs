@@ -1,7 +1,7 @@
 //! Entry points: a selector, the position of a write, a node to create.
 
 use super::Parser;
-use crate::ast::{Insertion, NodeSpec, Selector};
+use crate::ast::{Insertion, NodeSpec, Selector, Time, TimeKind};
 use crate::error::{ErrorKind, SelectorError, SelectorErrors};
 use crate::scan::Scanner;
 use crate::{Edition, Limits, Span, check};
@@ -31,6 +31,33 @@ pub fn parse_with(
             check::selector(&selector, &mut parser.errors);
         }
         selector
+    })
+}
+
+/// Parses a selector for snapshots that are given otherwise, such as both sides of a diff. Facets
+/// and `@mode` need no time prefix then.
+///
+/// # Errors
+///
+/// All errors of the text.
+pub fn parse_on_snapshots(text: &str, edition: Edition) -> Result<Selector, SelectorErrors> {
+    run(text, edition, &Limits::default(), |parser| parser.selector())
+}
+
+/// Parses a snapshot or a range alone, as it is before a selector: `@t-3..0`.
+///
+/// # Errors
+///
+/// All errors of the text; anything after the snapshot is one.
+pub fn parse_time(text: &str, edition: Edition) -> Result<Time, SelectorErrors> {
+    run(text, edition, &Limits::default(), |parser| {
+        parser.scan.skip_blanks();
+        let time = parser.time();
+        parser.scan.skip_blanks();
+        if parser.errors.is_empty() && (time.is_none() || parser.scan.peek().is_some()) {
+            parser.unexpected("a snapshot or a range, as in `@t-3..@t0`");
+        }
+        time.unwrap_or(Time { kind: TimeKind::All, span: Span::NONE })
     })
 }
 

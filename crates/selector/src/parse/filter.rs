@@ -1,10 +1,11 @@
 //! Parses filters in all their brackets: `[…]`, `(…)` after a type, `{…}`, and the behavior
 //! bracket.
 
+use super::report::{excerpt, quote};
 use super::{Failed, Parsed, Parser};
 use crate::ast::{AttrName, Behavior, BehaviorKind, Filter, Flag, Op, Tag, Test, Value};
 use crate::error::{ErrorKind, SelectorError};
-use crate::scan::is_identifier;
+use crate::scan::{is_identifier, is_word};
 use crate::{Edition, Span};
 
 impl Parser<'_> {
@@ -74,7 +75,10 @@ impl Parser<'_> {
         }
         let read = loop {
             match self.filter() {
-                Ok(filter) => push(filter),
+                Ok(filter) => {
+                    self.needs_operator(&filter);
+                    push(filter);
+                }
                 Err(failed) => break Err(failed),
             }
             self.scan.skip_blanks();
@@ -101,7 +105,15 @@ impl Parser<'_> {
         }
         let read = loop {
             match self.filter() {
-                Ok(filter) => behavior.push(self.as_behavior(filter)),
+                Ok(filter) => {
+                    let condition = self.as_behavior(filter);
+                    if let BehaviorKind::Filter(filter) = &condition.kind
+                        && self.edition >= Edition::V0_3
+                    {
+                        self.needs_operator(filter);
+                    }
+                    behavior.push(condition);
+                }
                 Err(failed) => break Err(failed),
             }
             self.scan.skip_blanks();
@@ -138,10 +150,8 @@ impl Parser<'_> {
     fn filter(&mut self) -> Parsed<Filter> {
         self.count();
         let start = self.scan.position();
-        if !self.scan.peek().is_some_and(|byte| byte.is_ascii_alphabetic()) {
-            return Err(self.no_attribute());
-        }
-        let name = AttrName::new(self.scan.take_while(is_identifier), self.edition);
+        let name = self.attribute_name("an attribute's name")?;
+        let name = AttrName::new(&name, self.edition);
         let name_span = self.scan.span_since(start);
         // Whitespace around an operator belongs to it; without an operator it ends the filter.
         let mut ahead = self.scan.clone();
@@ -157,6 +167,40 @@ impl Parser<'_> {
             _ => Test::Compare(operator, self.value()?),
         };
         Ok(Filter { name, test, name_span, span: self.scan.span_since(start) })
+    }
+
+    /// Parses an attribute's name: an identifier, or any text in quotes.
+    pub(super) fn attribute_name(&mut self, expected: &'static str) -> Parsed<Box<str>> {
+        let start = self.scan.position();
+        match self.scan.peek() {
+            Some(byte) if byte.is_ascii_alphabetic() => {
+                Ok(self.scan.take_while(is_identifier).into())
+            }
+            Some(b'\'' | b'"') => {
+                let name = self.quoted()?;
+                if name.is_empty() {
+                    let span = self.scan.span_since(start);
+                    let found = quote(span.of(self.scan.text()));
+                    let error = SelectorError::new(ErrorKind::Empty, span, found, expected);
+                    return Err(self.report(error));
+                }
+                Ok(name)
+            }
+            _ => Err(self.unexpected(expected)),
+        }
+    }
+
+    /// Reports a mere name where a comparison is needed: `{ role }`, `(d0, *:block) [ role ]`
+    /// (ER-177).
+    fn needs_operator(&mut self, filter: &Filter) {
+        if filter.test == Test::Present {
+            let found = quote(filter.name_span.of(self.scan.text()));
+            let expected = "an operator and a value";
+            let error =
+                SelectorError::new(ErrorKind::NoOperator, filter.name_span, found, expected);
+            let name = excerpt(filter.name_span.of(self.scan.text()));
+            self.report(error.help(format!("`{name}!=null` holds for every value")));
+        }
     }
 
     fn operator(&mut self) -> Parsed<Op> {
@@ -230,20 +274,19 @@ impl Parser<'_> {
             self.skip_garbage();
             return Err(failed);
         }
-        let name = self.scan.take_while(is_identifier).into();
-        Ok(Tag { name, span: self.scan.span_since(start) })
-    }
-
-    #[cold]
-    fn no_attribute(&mut self) -> Failed {
-        let error = self.unexpected_error("an attribute's name");
-        let found = error.span.of(self.scan.text());
-        let error = if found.starts_with(['\'', '"']) {
-            error.help("names of attributes are not quoted, values are: `[role='user']`")
-        } else {
-            error
-        };
-        self.report(error)
+        let name = self.scan.take_while(is_word);
+        if self.scan.peek() == Some(b':') {
+            // A colon here is a typing error of a pseudo-class more often than part of a name.
+            self.scan.take_while(is_identifier);
+            let span = self.scan.span_since(start);
+            let written = excerpt(self.scan.since(start + 1));
+            let help = format!("a tag with a colon is written `{{ tag='{written}' }}`");
+            let found = quote(span.of(self.scan.text()));
+            let expected = "a tag without a colon";
+            let error = SelectorError::new(ErrorKind::Misplaced, span, found, expected);
+            return Err(self.report(error.help(help)));
+        }
+        Ok(Tag { name: name.into(), span: self.scan.span_since(start) })
     }
 
     /// Reports an empty bracket opened at `start` and skips its end, which is next.

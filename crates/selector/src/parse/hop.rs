@@ -110,19 +110,22 @@ impl Parser<'_> {
         })
     }
 
-    /// Parses the class after `*:` or `1:`.
+    /// Parses the class after `*:` or `1:`, which is that of blocks.
     fn child_class(&mut self) -> Parsed<ClassWord> {
         let start = self.scan.position();
         let name = self.scan.take_while(is_word);
         match ClassWord::from_text(name) {
-            Some(word) if word.class() != Class::Turn => Ok(word),
-            _ if name.is_empty() => Err(self.unexpected("`block` or `cont`")),
+            Some(word) if word.class() == Class::Block => Ok(word),
+            _ if name.is_empty() => Err(self.unexpected("`block`")),
             _ => {
                 let span = self.scan.span_since(start);
-                let expected = "`*:block` or `*:cont`";
-                let error = SelectorError::new(ErrorKind::UnknownHop, span, quote(name), expected);
-                let error = error.help("the children of a turn are `*:block` and `*:cont`");
-                Err(self.report(error.suggest("*:", name, &["block", "cont", "cb", "mc"])))
+                let error = SelectorError::new(ErrorKind::UnknownHop, span, quote(name), "`block`");
+                let error = match ClassWord::from_text(name).map(ClassWord::class) {
+                    Some(Class::Container) => error
+                        .help(format!("a hop to containers is `{name}`, or `{name}[offset=1]`")),
+                    _ => error.help("only blocks follow a colon: `*:block`, `1:block`"),
+                };
+                Err(self.report(error.suggest("*:", name, &["block", "cb"])))
             }
         }
     }

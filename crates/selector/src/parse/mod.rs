@@ -31,7 +31,10 @@ mod report;
 mod time;
 mod value;
 
-pub use entry::{parse, parse_node_spec, parse_position, parse_target, parse_with};
+pub use entry::{
+    parse, parse_node_spec, parse_on_snapshots, parse_position, parse_target, parse_time,
+    parse_with,
+};
 
 use crate::Edition;
 use crate::error::SelectorError;

@@ -104,13 +104,10 @@ impl<'t> Parser<'t> {
     fn property(&mut self) -> Parsed<Property> {
         self.count();
         let start = self.scan.position();
-        if !self.scan.peek().is_some_and(|byte| byte.is_ascii_alphabetic()) {
-            return Err(self.unexpected("a property's name"));
-        }
-        let name = self.scan.take_while(is_identifier);
+        let name = self.attribute_name("a property's name")?;
         let name_span = self.scan.span_since(start);
-        if matches!(AttrName::new(name, self.edition), AttrName::Facet(_) | AttrName::Type) {
-            self.derived(name, name_span);
+        if matches!(AttrName::new(&name, self.edition), AttrName::Facet(_) | AttrName::Type) {
+            self.derived(&name, name_span);
         }
         self.scan.skip_blanks();
         if !self.scan.eat(b'=') {
@@ -121,7 +118,7 @@ impl<'t> Parser<'t> {
             Some(b'[') => PropertyValue::List(self.value_list()?),
             _ => PropertyValue::One(self.value()?),
         };
-        Ok(Property { name: name.into(), value, span: self.scan.span_since(start) })
+        Ok(Property { name, value, span: self.scan.span_since(start) })
     }
 
     #[cold]

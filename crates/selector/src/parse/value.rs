@@ -70,7 +70,9 @@ impl Parser<'_> {
     /// Parses a quoted text. The caller has seen its quote.
     pub(super) fn quoted(&mut self) -> Parsed<Box<str>> {
         let start = self.scan.position();
-        match self.scan.take_quoted() {
+        // Edition 0.3 has one escape, of the quote; any other backslash is part of the text. `\\`
+        // stays an escape, because a text that ends with a backslash could not be written otherwise.
+        match self.scan.take_quoted(self.edition >= Edition::V0_3) {
             Quoted::Text(text) => Ok(text),
             Quoted::Unclosed => {
                 let span = self.scan.span_since(start);
@@ -82,7 +84,12 @@ impl Parser<'_> {
                     format!("the text {}", quote(text)),
                     format!("`{mark}`"),
                 );
-                Err(self.report(error.help(format!("add a closing `{mark}`"))))
+                let help = if text.contains(&format!("\\{mark}")) {
+                    format!("`\\{mark}` does not end the text; write `\\\\` for a backslash")
+                } else {
+                    format!("add a closing `{mark}`")
+                };
+                Err(self.report(error.help(help)))
             }
             Quoted::BadEscape(span) => {
                 let found = quote(span.of(self.scan.text()));

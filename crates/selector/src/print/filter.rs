@@ -4,16 +4,26 @@ use std::fmt::{self, Display, Formatter, Write as _};
 
 use super::List;
 use crate::ast::{Behavior, BehaviorKind, Filter, Test, Value};
+use crate::scan::is_identifier_text;
 
 impl Display for Filter {
     /// Writes the condition without brackets: `role='user'`.
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name.as_str())?;
+        Name(self.name.as_str()).fmt(f)?;
         match &self.test {
             Test::Present => Ok(()),
             Test::Compare(operator, value) => write!(f, "{}{value}", operator.as_str()),
             Test::OneOf(values) => write!(f, "=[{}]", List(values, ", ")),
         }
+    }
+}
+
+/// Writes an attribute's name, in quotes if it is not an identifier.
+pub(super) struct Name<'n>(pub(super) &'n str);
+
+impl Display for Name<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        if is_identifier_text(self.0) { f.write_str(self.0) } else { Quoted(self.0).fmt(f) }
     }
 }
 

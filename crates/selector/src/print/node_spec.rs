@@ -3,6 +3,7 @@
 use std::fmt::{self, Display, Formatter};
 
 use super::List;
+use super::filter::Name;
 use crate::ast::{NodeSpec, PropertyValue};
 
 impl Display for NodeSpec {
@@ -14,9 +15,9 @@ impl Display for NodeSpec {
         for (index, property) in self.properties.iter().enumerate() {
             f.write_str(if index == 0 { " { " } else { ", " })?;
             match &property.value {
-                PropertyValue::One(value) => write!(f, "{}={value}", property.name)?,
+                PropertyValue::One(value) => write!(f, "{}={value}", Name(&property.name))?,
                 PropertyValue::List(values) => {
-                    write!(f, "{}=[{}]", property.name, List(values, ", "))?;
+                    write!(f, "{}=[{}]", Name(&property.name), List(values, ", "))?;
                 }
             }
         }

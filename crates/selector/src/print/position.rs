@@ -3,7 +3,7 @@
 use std::fmt::{self, Display, Formatter};
 
 use super::List;
-use crate::ast::{Class, Cue, Hop, HopKind, Insertion, Position, Within};
+use crate::ast::{Class, Cue, Hop, HopKind, Insertion, Position, Test, Within};
 
 impl Display for Position {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
@@ -42,6 +42,10 @@ impl Display for Cue {
 impl Display for Hop {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self.kind {
+            // A mere name is valid in brackets only.
+            HopKind::Step if self.filters.iter().any(|filter| filter.test == Test::Present) => {
+                f.write_str("?")?;
+            }
             HopKind::Step => return write!(f, "? {{ {} }}", List(&self.filters, ", ")),
             HopKind::Depth(depth) => write!(f, "d{depth}")?,
             HopKind::Segment(word) => f.write_str(word.as_str())?,

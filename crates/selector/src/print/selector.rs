@@ -16,7 +16,7 @@ impl Display for Selector {
         }
         let is_search = matches!(self.body, Body::Step | Body::Deep(_) | Body::Tree);
         let (plus, mut block): (Vec<&Tag>, Vec<&Tag>) =
-            self.tags.iter().partition(|tag| is_identifier_text(&tag.name));
+            self.tags.iter().partition(|tag| is_plain_tag(&tag.name));
         let mut plus = plus;
         // `+tag` alone is a deep search; every other search needs a block.
         let bare = matches!(self.body, Body::Deep(None));
@@ -51,6 +51,11 @@ impl Display for Selector {
         words.behavior(self)?;
         words.controls(&self.controls)
     }
+}
+
+/// Returns whether a tag can be written `+tag`: an identifier without a colon.
+fn is_plain_tag(name: &str) -> bool {
+    is_identifier_text(name) && !name.contains(':')
 }
 
 /// Writes items separated by single spaces.

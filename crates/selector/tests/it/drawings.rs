@@ -331,7 +331,8 @@ error[E_SELECTOR_INVALID]: the facet `age` exists on snapshots only; expected a 
 
 #[test]
 fn invalid_values_and_numbers_are_explained() {
-    check(
+    check_in(
+        Edition::V0_2,
         "[a='x\\n']",
         r#"
 error[E_SELECTOR_INVALID]: unknown escape `\n`; expected `\\`, `\'` or `\"`
@@ -369,6 +370,70 @@ error[E_SELECTOR_INVALID]: expected `]`, found `,`
 1 | .cb[a=1,b=2]
   |        ^
   = help: use one bracket for each: `[a=1][b=2]`
+"#,
+    );
+}
+
+/// Texts that parsed once and matched nothing: typing errors must not be silent (ER-177).
+#[test]
+fn forms_that_no_production_derives_are_explained() {
+    check(
+        "+featured:frist",
+        r#"
+error[E_SELECTOR_INVALID]: `+featured:frist` is not allowed here; expected a tag without a colon
+  |
+1 | +featured:frist
+  | ^^^^^^^^^^^^^^^
+  = help: a tag with a colon is written `{ tag='featured:frist' }`
+"#,
+    );
+    check(
+        "?? { role, kind=text }",
+        r#"
+error[E_SELECTOR_INVALID]: expected an operator and a value after `role`
+  |
+1 | ?? { role, kind=text }
+  |      ^^^^
+  = help: `role!=null` holds for every value
+"#,
+    );
+    check(
+        "(d0, *:block) [ role ]",
+        r#"
+error[E_SELECTOR_INVALID]: expected an operator and a value after `role`
+  |
+1 | (d0, *:block) [ role ]
+  |                 ^^^^
+  = help: `role!=null` holds for every value
+"#,
+    );
+    check(
+        "(d0, *:cont)",
+        r#"
+error[E_SELECTOR_INVALID]: unknown hop `cont`
+  |
+1 | (d0, *:cont)
+  |        ^^^^
+  = help: a hop to containers is `cont`, or `cont[offset=1]`
+"#,
+    );
+    check(
+        r"{ data_path='C:\' }",
+        r#"
+error[E_SELECTOR_INVALID]: the text `'C:\' }` is not closed; expected `'`
+  |
+1 | { data_path='C:\' }
+  |             ^^^^^^^
+  = help: `\'` does not end the text; write `\\` for a backslash
+"#,
+    );
+    check(
+        "[''=1]",
+        r#"
+error[E_SELECTOR_INVALID]: `''` is empty; expected an attribute's name
+  |
+1 | [''=1]
+  |  ^^
 "#,
     );
 }

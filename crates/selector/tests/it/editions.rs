@@ -41,7 +41,7 @@ fn er_059_a_construct_of_a_later_edition_names_it() {
         (Edition::V0_3, "(d0, 1)"),
         (Edition::V0_3, "(d0, ? [a])"),
         (Edition::V0_3, "(d0, *:cb.x)"),
-        (Edition::V0_3, "(d0) [a, b]"),
+        (Edition::V0_3, "(d0) [a=1, b=2]"),
         (Edition::V0_3, "[a~b]"),
         (Edition::V0_3, "[a=[b]]"),
         (Edition::V0_3, "@t+1 *"),

@@ -54,7 +54,7 @@ fn attribute(edition: Edition, time: bool) -> impl Strategy<Value = AttrName> {
         "age",
         "depth",
     ]);
-    let name = prop_oneof![known.prop_map(str::to_owned), identifier()];
+    let name = prop_oneof![known.prop_map(str::to_owned), identifier(), ".{1,6}"];
     name.prop_map(move |name| match AttrName::new(&name, edition) {
         // Facets need a snapshot; `tag` and the flags have another meaning in some places.
         AttrName::Facet(_) if !time => AttrName::Ttl,
@@ -77,6 +77,14 @@ fn filter(edition: Edition, time: bool) -> impl Strategy<Value = Filter> {
         test,
         name_span: NONE,
         span: NONE,
+    })
+}
+
+/// A filter of a property block, where a mere name is invalid.
+fn property(edition: Edition, time: bool) -> impl Strategy<Value = Filter> {
+    filter(edition, time).prop_map(|filter| match filter.test {
+        Test::Present => Filter { test: Test::Compare(Op::Ne, Value::Null), ..filter },
+        _ => filter,
     })
 }
 
@@ -182,8 +190,7 @@ fn chain(edition: Edition, time: bool) -> impl Strategy<Value = Chain> {
 fn hop(edition: Edition, time: bool) -> BoxedStrategy<Hop> {
     let segment = select(vec![ClassWord::Mt, ClassWord::Seg]).prop_map(HopKind::Segment);
     let words = vec![ClassWord::Mc, ClassWord::Cont, ClassWord::Cb, ClassWord::Block];
-    let child =
-        select(words.clone()).prop_map(|word| HopKind::Child { class: Some(word), offset: None });
+    let child = select(words).prop_map(|word| HopKind::Child { class: Some(word), offset: None });
     let kinds = prop_oneof![(-3_i64..9).prop_map(HopKind::Depth), segment, child].boxed();
     let filters = |count| prop::collection::vec(filter(edition, time), count);
     let plain = (kinds, filters(0..3))
@@ -192,7 +199,8 @@ fn hop(edition: Edition, time: bool) -> BoxedStrategy<Hop> {
     if edition != Edition::V0_3 {
         return plain;
     }
-    let offset = (option::of(select(words)), -3_i64..4, filters(0..2)).prop_map(
+    let blocks = vec![ClassWord::Cb, ClassWord::Block];
+    let offset = (option::of(select(blocks)), -3_i64..4, filters(0..2)).prop_map(
         |(class, offset, filters)| Hop {
             kind: HopKind::Child { class, offset: Some(offset) },
             filters,
@@ -279,9 +287,13 @@ fn body(edition: Edition, time: bool) -> BoxedStrategy<Body> {
 /// Every selector that the parser can create, in every edition.
 fn selector() -> impl Strategy<Value = Selector> {
     (select(Edition::ALL.to_vec()), any::<bool>()).prop_flat_map(|(edition, timed)| {
-        let filters = |count| prop::collection::vec(filter(edition, timed), count);
+        let filters = |count| prop::collection::vec(property(edition, timed), count);
         let flag = select(vec![Flag::Ephemeral, Flag::Sticky]).prop_map(BehaviorKind::Flag);
-        let behavior = prop_oneof![filter(edition, timed).prop_map(BehaviorKind::Filter), flag];
+        let condition = match edition {
+            Edition::V0_3 => property(edition, timed).boxed(),
+            _ => filter(edition, timed).boxed(),
+        };
+        let behavior = prop_oneof![condition.prop_map(BehaviorKind::Filter), flag];
         let behavior = behavior.prop_map(|kind| Behavior { kind, span: NONE });
         let time = time(edition).prop_map(move |time| timed.then_some(time));
         let tail = (
@@ -290,7 +302,7 @@ fn selector() -> impl Strategy<Value = Selector> {
             prop::collection::vec(behavior, 0..3),
             controls(edition, timed),
         );
-        (time, body(edition, timed), tail, filter(edition, timed)).prop_map(
+        (time, body(edition, timed), tail, property(edition, timed)).prop_map(
             move |(time, body, (mut filters, mut tags, mut behavior, controls), extra)| {
                 if edition != Edition::V0_3 {
                     filters.clear();

@@ -27,6 +27,7 @@ pub(crate) fn file(name: &str) -> Json {
 pub(crate) fn queries() -> Vec<Case> {
     let names = [
         "content-diff.json",
+        "contextree-selectors.json",
         "ranges.json",
         "selectors-attributes.json",
         "selectors-depth-key-facets.json",

@@ -270,8 +270,15 @@ fn a_value_is_null_a_number_or_a_text() {
         check(&ALL, &format!("[id={written}]"), &format!("[id={written}]"));
     }
     check(&E3, "[id=+7]", "[id=+7]");
-    refuse(&ALL, r"[a='b\n']", "unknown_escape");
+    refuse(&[Edition::V0_1, Edition::V0_2], r"[a='b\n']", "unknown_escape");
+    // Edition 0.3 escapes quotes; any other backslash is part of the text.
+    check(&E3, r"[a='C:\temp']", r"[a='C:\\temp']");
+    check(&E3, r"[a='C:\\temp\\']", r"[a='C:\\temp\\']");
+    refuse(&E3, r"[a='C:\']", "unclosed");
     refuse(&ALL, "[a='b]", "unclosed");
+    // A name that is not an identifier is quoted; one that is prints without quotes.
+    check(&ALL, r#"["data_a.b"=1]['role'=user]"#, "['data_a.b'=1][role='user']");
+    check(&E3, "{ 'data_x]'='y', 'a b'!=null }", "{ 'data_x]'='y', 'a b'!=null }");
     refuse(&ALL, "[a=1x]", "invalid_number");
     refuse(&ALL, "[a=1.]", "invalid_number");
     refuse(&ALL, "[a=1-3]", "invalid_number");
