@@ -192,6 +192,7 @@ impl Budget {
             protect_turns: self.keep_turns,
             limits: self.rules().into_iter().map(|(_, limit)| limit).collect(),
             exclude,
+            ..Policy::default()
         }
     }
 }

@@ -31,7 +31,7 @@ pub use hash::{
     Hash, HashedContent, InvalidContent, NotAHash, content_hash, content_hash_of_bytes,
     content_hash_of_document, hashed_text,
 };
-pub use import::{Imported, Profile, import, import_working};
+pub use import::{Imported, Profile, import, import_working, is_version_1};
 pub use limits::Limits;
 pub use prefix::PrefixHasher;
 pub use prepared::PreparedNode;

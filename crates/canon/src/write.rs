@@ -3,11 +3,15 @@
 use std::iter::{Flatten, Peekable};
 use std::option;
 
-use contextree_json::write;
+use contextree_json::{Object, Value, write};
 use contextree_tree::{Class, Content, Header, NodeChildren, NodeRef, Scalar, TreeRef, time};
 
 /// The version in every export.
 pub const SPEC_VERSION: &str = "PACT/0.1.0";
+
+/// The attribute of the root that holds the keys of a foreign envelope, so that they are exported as
+/// they were imported.
+pub(crate) const ENVELOPE: &str = "contextree:envelope";
 
 /// Returns the export of a tree: an envelope with every node, every header and every attribute,
 /// children in canonical order.
@@ -22,12 +26,33 @@ pub fn export(tree: TreeRef<'_>, cycle: u32) -> Vec<u8> {
 
 /// Like [`export`], but appends to a buffer.
 pub fn export_to(out: &mut Vec<u8>, tree: TreeRef<'_>, cycle: u32) {
-    out.extend_from_slice(b"{\"cycle\":");
+    let root = tree.root();
+    let foreign = root.attribute(ENVELOPE).and_then(Value::as_object);
+    let mut foreign = foreign.into_iter().flat_map(Object::iter).peekable();
+    let mut separator = b'{';
+    // Foreign keys and the three of our own, in one order.
+    let mut before = |out: &mut Vec<u8>, name: Option<&str>| {
+        while let Some((key, value)) =
+            foreign.next_if(|(key, _)| name.is_none_or(|name| *key < name))
+        {
+            out.push(std::mem::replace(&mut separator, b','));
+            write::string(out, key);
+            out.push(b':');
+            write::value(out, value);
+        }
+        if let Some(name) = name {
+            out.push(std::mem::replace(&mut separator, b','));
+            write::string(out, name);
+            out.push(b':');
+        }
+    };
+    before(out, Some("cycle"));
     write::unsigned(out, u64::from(cycle));
-    out.extend_from_slice(b",\"root\":");
-    nodes(out, tree.root(), Style::Export);
-    out.extend_from_slice(b",\"spec_version\":");
+    before(out, Some("root"));
+    nodes(out, root, Style::Export);
+    before(out, Some("spec_version"));
     write::string(out, SPEC_VERSION);
+    before(out, None);
     out.push(b'}');
 }
 
@@ -246,7 +271,8 @@ impl<'a> Columns<'a> {
         while let Some((attribute, value)) =
             self.attributes.next_if(|(attribute, _)| name.is_none_or(|name| *attribute < name))
         {
-            if self.style != Style::Reference {
+            let of_envelope = attribute == ENVELOPE && self.node.class() == Class::Root;
+            if self.style != Style::Reference && !of_envelope {
                 out.push(if std::mem::take(&mut self.first) { b'{' } else { b',' });
                 write::string(out, attribute);
                 out.push(b':');

@@ -88,6 +88,15 @@ pub struct Preview {
     pub(crate) revision: u64,
 }
 
+/// Returns the vocabulary of an edition: messages (`mt`, `mc`, `cb`) up to 0.2, segments after it.
+#[must_use]
+pub fn vocabulary_of(edition: Edition) -> Vocabulary {
+    match edition {
+        Edition::V0_1 | Edition::V0_2 => Vocabulary::Message,
+        Edition::V0_3 => Vocabulary::Segment,
+    }
+}
+
 impl Default for Context {
     fn default() -> Self {
         Self::new()

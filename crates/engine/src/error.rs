@@ -290,9 +290,11 @@ pub enum CommitError {
         /// Its name.
         String,
     ),
-    /// A selector in `exclude` of the policy is invalid, or contains a time prefix.
-    #[error("invalid selector `{selector}` in `exclude` of the policy: {error}")]
-    Exclude {
+    /// A selector of the policy is invalid, or contains a time prefix.
+    #[error("invalid selector `{selector}` in `{list}` of the policy: {error}")]
+    Selector {
+        /// `exclude` or `removable`.
+        list: &'static str,
         /// The selector.
         selector: String,
         /// The problem.
@@ -321,7 +323,7 @@ impl CommitError {
             CommitError::Compaction(batch) => batch.error.code(),
             CommitError::Drop(error) => error.code(),
             CommitError::UnknownMeasure(_) => "E_UNKNOWN_MEASURE",
-            CommitError::Exclude { error, .. } => error.code(),
+            CommitError::Selector { error, .. } => error.code(),
             CommitError::StalePreview => "E_CONFLICT",
             CommitError::AttemptRunning { .. } => "E_ATTEMPT_RUNNING",
             CommitError::TooManyCommits => "E_LIMIT",

@@ -40,7 +40,7 @@ pub use call::{
 };
 pub use clock::{Clock, IdRequest, IdRole, IdSource, LogicalClock, ReadableIds};
 pub use commit::{CommitOptions, Compaction, prune_order};
-pub use context::{Context, ContextOptions, Preview};
+pub use context::{Context, ContextOptions, Preview, vocabulary_of};
 pub use durable::{
     CommitRecord, PendingCall, Records, Resting, Restore, Savepoint, Tail, report_of,
 };

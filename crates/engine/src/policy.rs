@@ -16,12 +16,15 @@ pub struct Policy {
     /// Selectors of the context's edition, without a time prefix: the nodes they match, and their
     /// subtrees, are never pruned.
     pub exclude: Vec<String>,
+    /// Selectors like those of `exclude`: the containers they match, except cores, are removed when
+    /// they are empty, as if they had been created removable.
+    pub removable: Vec<String>,
 }
 
 impl Default for Policy {
     /// Returns a policy that prunes nothing.
     fn default() -> Self {
-        Policy { protect_turns: 1, limits: Vec::new(), exclude: Vec::new() }
+        Policy { protect_turns: 1, limits: Vec::new(), exclude: Vec::new(), removable: Vec::new() }
     }
 }
 
@@ -158,7 +161,7 @@ impl PolicyError {
 impl Policy {
     /// Returns the policy as JSON:
     /// `{"limits":[{"limit":"total","max":8000,"measure":"bytes"}],"protect_turns":1}`, and
-    /// `exclude`, a list of selectors, if there are any.
+    /// `exclude` and `removable`, lists of selectors, if there are any.
     #[must_use]
     pub fn to_value(&self) -> Value {
         let limits = self.limits.iter().map(Limit::to_value).collect();
@@ -166,9 +169,11 @@ impl Policy {
             ("protect_turns", Value::from(self.protect_turns)),
             ("limits", Value::Array(limits)),
         ]);
-        if !self.exclude.is_empty() {
-            let exclude = self.exclude.iter().map(|selector| Value::from(selector.as_str()));
-            object.insert("exclude", Value::Array(exclude.collect()));
+        for (name, selectors) in [("exclude", &self.exclude), ("removable", &self.removable)] {
+            if !selectors.is_empty() {
+                let selectors = selectors.iter().map(|selector| Value::from(selector.as_str()));
+                object.insert(name, Value::Array(selectors.collect()));
+            }
         }
         Value::Object(object)
     }
@@ -181,9 +186,9 @@ impl Policy {
     pub fn from_value(value: &Value) -> Result<Policy, PolicyError> {
         let error = |at: &str, expected| PolicyError { at: at.to_owned(), expected };
         let object = value.as_object().ok_or_else(|| error("", "an object"))?;
-        let known = ["protect_turns", "limits", "exclude"];
+        let known = ["protect_turns", "limits", "exclude", "removable"];
         if let Some(other) = object.keys().find(|key| !known.contains(key)) {
-            return Err(error(other, "only `protect_turns`, `limits` and `exclude`"));
+            return Err(error(other, "only `protect_turns`, `limits`, `exclude` and `removable`"));
         }
         let protect_turns = match object.get("protect_turns") {
             None => 1,
@@ -200,16 +205,19 @@ impl Policy {
             .enumerate()
             .map(|(index, limit)| Limit::from_value(limit, &format!("limits[{index}]")))
             .collect::<Result<_, _>>()?;
-        let exclude = match object.get("exclude") {
-            None => &[][..],
-            Some(value) => value.as_array().ok_or_else(|| error("exclude", "a list"))?,
+        let selectors = |name: &str| -> Result<Vec<String>, PolicyError> {
+            let list = match object.get(name) {
+                None => &[][..],
+                Some(value) => value.as_array().ok_or_else(|| error(name, "a list"))?,
+            };
+            let selector = |(index, value): (usize, &Value)| {
+                let text = value.as_str().map(str::to_owned);
+                text.ok_or_else(|| error(&format!("{name}[{index}]"), "a selector"))
+            };
+            list.iter().enumerate().map(selector).collect()
         };
-        let selector = |(index, value): (usize, &Value)| {
-            let text = value.as_str().map(str::to_owned);
-            text.ok_or_else(|| error(&format!("exclude[{index}]"), "a selector"))
-        };
-        let exclude = exclude.iter().enumerate().map(selector).collect::<Result<_, _>>()?;
-        Ok(Policy { protect_turns, limits, exclude })
+        let (exclude, removable) = (selectors("exclude")?, selectors("removable")?);
+        Ok(Policy { protect_turns, limits, exclude, removable })
     }
 }
 

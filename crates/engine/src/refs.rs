@@ -129,15 +129,8 @@ impl<'a> References<'a> {
     pub(crate) fn of(tree: TreeRef<'_>, handles: &'a Handles) -> Self {
         let mut referrers: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
         for node in tree.referring() {
-            let mut note = |value: &Value| {
-                if let Some(target) = value.as_str() {
-                    referrers.entry(target.into()).or_default().insert(node.id().into());
-                }
-            };
-            match node.attribute("data_refs") {
-                Some(Value::Array(targets)) => targets.iter().for_each(&mut note),
-                Some(value) => note(value),
-                None => {}
+            for target in node.attribute("data_refs").into_iter().flat_map(references_in) {
+                referrers.entry(target).or_default().insert(node.id().into());
             }
         }
         let referring = referrers.values().flatten().cloned().collect();
@@ -157,4 +150,36 @@ impl<'a> References<'a> {
             Some(Holder::Node(holder.clone()))
         })
     }
+}
+
+/// Returns whether a value of `data_refs` is an id or a list of ids, as it should be.
+pub(crate) fn is_reference_list(value: &Value) -> bool {
+    match value {
+        Value::String(_) => true,
+        Value::Array(ids) => ids.iter().all(|id| id.as_str().is_some()),
+        _ => false,
+    }
+}
+
+/// Returns what a value of `data_refs` may refer to: every text and number in it, at any depth, keys
+/// included. Values of an unknown form are not ignored, because a node that may be needed must stay
+/// (02§5.4).
+fn references_in(value: &Value) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut waiting = vec![value];
+    while let Some(value) = waiting.pop() {
+        match value {
+            Value::String(id) => found.push(id.to_string()),
+            Value::Number(_) => {
+                found.push(String::from_utf8_lossy(&value.to_canonical()).into_owned());
+            }
+            Value::Array(values) => waiting.extend(values),
+            Value::Object(fields) => {
+                found.extend(fields.keys().map(str::to_owned));
+                waiting.extend(fields.iter().map(|(_, value)| value));
+            }
+            Value::Null | Value::Bool(_) => {}
+        }
+    }
+    found
 }

@@ -50,6 +50,11 @@ pub enum Warning {
         /// The new type.
         to: &'static str,
     },
+    /// `data_refs` is neither an id nor a list of ids: every text in it counts as a reference.
+    References {
+        /// The node.
+        node: String,
+    },
     /// A role that is neither well known nor has a namespace.
     Role {
         /// The node.
@@ -65,6 +70,10 @@ impl fmt::Display for Warning {
             Warning::AttributeType { node, attribute, from, to } => {
                 write!(formatter, "`{attribute}` of `{node}` changed from {from} to {to}")
             }
+            Warning::References { node } => write!(
+                formatter,
+                "`data_refs` of `{node}` is not a list of ids; every text in it is kept as a reference"
+            ),
             Warning::Role { node, role } => write!(
                 formatter,
                 "`{node}` has the role `{role}`; custom roles should have a namespace"

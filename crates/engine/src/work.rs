@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use contextree_canon::Limits;
 use contextree_selector::Edition;
-use contextree_tree::{Body, Draft, NodeData, NodeKey, Region, Tree, Vocabulary};
+use contextree_tree::{Body, Draft, NodeData, NodeKey, Region, Scalar, Tree, Vocabulary};
 
 use crate::call::RunningCall;
 use crate::clock::{Clock, IdRequest, IdRole, IdSource};
@@ -149,7 +149,7 @@ impl Work<'_> {
         self.make_id(IdRole::Core, index)
     }
 
-    /// Creates the core of the head.
+    /// Creates the core of the head, which takes over what is directly at offset 0.
     pub(crate) fn create_core(&mut self) -> (NodeKey, String) {
         let stamp = self.stamp();
         let id = self.core_id(stamp.index);
@@ -158,7 +158,23 @@ impl Work<'_> {
         stamp.put(&mut data, self.cycle());
         let head = self.draft.view().region(Region::Head).key_of();
         debug_assert!(core_of(self.draft.view().region(Region::Head)).is_none());
-        (self.draft.insert(head, data), id)
+        let core = self.draft.insert(head, data);
+        self.gather(core);
+        (core, id)
+    }
+
+    /// Moves what an imported head has directly at offset 0 into its new core, so that the turn has
+    /// exactly one. Offsets and stamps stay, and so does the order of the thread.
+    pub(crate) fn gather(&mut self, core: NodeKey) {
+        let head = self.draft.view().region(Region::Head);
+        let direct: Vec<(NodeKey, Scalar)> = head
+            .children_at(Scalar::ZERO)
+            .filter(|child| child.key_of() != core)
+            .map(|child| (child.key_of(), child.offset()))
+            .collect();
+        for (node, offset) in direct {
+            self.draft.relocate(node, core, offset);
+        }
     }
 
     /// Records an operation for the report of the commit.

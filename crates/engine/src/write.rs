@@ -307,7 +307,12 @@ impl Writer<'_> {
             && head.children_at(Scalar::ZERO).next().is_none()
     }
 
-    fn node_of(&self, text: &str) -> Result<NewNode, WriteError> {
+    /// Returns the node that a text specifies, `block:text { key='hero' }`, without content.
+    ///
+    /// # Errors
+    ///
+    /// If the text is invalid, or a property has a value of the wrong type.
+    pub fn node_of(&self, text: &str) -> Result<NewNode, WriteError> {
         let spec = parse_node_spec(text, self.edition)?;
         let mut node = NewNode::container(&*spec.node_type);
         node.kind = spec.kind.map(Into::into);

@@ -263,5 +263,11 @@ pub fn policy(policy: &Policy) -> contextree::Policy {
         Exclude::Kind(kind) => format!(".block[kind='{kind}']"),
         Exclude::Id(id) => format!("*[id='{id}']"),
     });
-    contextree::Policy { protect_turns: policy.protect_turns, limits, exclude: exclude.collect() }
+    let removable = policy.removable.iter().map(|id| format!("*[id='{id}']"));
+    contextree::Policy {
+        protect_turns: policy.protect_turns,
+        limits,
+        exclude: exclude.collect(),
+        removable: removable.collect(),
+    }
 }

@@ -481,15 +481,21 @@ fn given_id(rng: &mut Rng, model: &Model) -> String {
     }
 }
 
-/// Returns a value for `data_refs`: an id or a list of ids, known and unknown.
+/// Returns a value for `data_refs`: an id or a list of ids, known and unknown; rarely something else.
 fn references(rng: &mut Rng, model: &Model) -> Value {
     if rng.percent(50) {
         return Value::from(any_name(rng, model));
     }
     let count = rng.below(4);
     let mut entries: Vec<Value> = (0..count).map(|_| Value::from(any_name(rng, model))).collect();
+    // Values of another form are references, too.
     if rng.percent(10) {
-        entries.push(Value::from(3));
+        let name = Value::from(any_name(rng, model));
+        entries.push(match rng.below(3) {
+            0 => Value::from(3),
+            1 => Value::from(Object::from_iter([("id", name)])),
+            _ => Value::from(vec![name]),
+        });
     }
     Value::from(entries)
 }
@@ -550,7 +556,7 @@ fn text(rng: &mut Rng) -> Value {
 fn policy(rng: &mut Rng) -> Policy {
     let protect_turns = *rng.pick(&[0, 0, 0, 1, 1, 1, 2, 3]);
     let limits = (0..=rng.below(3)).map(|_| limit(rng)).collect();
-    Policy { protect_turns, limits, exclude: Vec::new() }
+    Policy { protect_turns, limits, exclude: Vec::new(), removable: Vec::new() }
 }
 
 /// Adds what a budget has besides limits.
@@ -563,6 +569,9 @@ fn add_budget(rng: &mut Rng, model: &Model, policy: &mut Policy) {
             Exclude::Id(any_name(rng, model).replace(['\'', '\\'], ""))
         };
         policy.exclude.push(exclude);
+    }
+    for _ in 0..rng.below(4) {
+        policy.removable.push(any_name(rng, model).replace(['\'', '\\'], ""));
     }
     if rng.percent(60) {
         let (measure, most) =

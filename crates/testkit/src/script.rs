@@ -129,6 +129,8 @@ pub struct Policy {
     pub limits: Vec<Limit>,
     /// What the limits skip.
     pub exclude: Vec<Exclude>,
+    /// The ids of containers that are removable although they are not marked.
+    pub removable: Vec<String>,
 }
 
 /// One step of a session.

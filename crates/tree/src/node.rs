@@ -8,6 +8,7 @@ use contextree_json::{Number, Value};
 use crate::body::{Body, Content};
 use crate::class::{Class, Region};
 use crate::list::{Children, Summary};
+use crate::policy_entry::PolicyEntry;
 use crate::row::{Header, NEVER, NO_SYMBOL, NodeKey, Row, flag};
 use crate::scalar::Scalar;
 use crate::time;
@@ -107,7 +108,7 @@ impl<'a> NodeRef<'a> {
         (self.row.expires != NEVER).then_some(self.row.expires)
     }
 
-    /// Returns the priority.
+    /// Returns the header `priority`. Pruning follows [`NodeRef::pruning_priority`].
     #[must_use]
     pub fn priority(self) -> Scalar {
         self.row.priority()
@@ -189,10 +190,28 @@ impl<'a> NodeRef<'a> {
         self.row.has(flag::REMOVABLE)
     }
 
-    /// Returns whether the node is protected from pruning.
+    /// Returns the header `pinned`. Pruning follows [`NodeRef::has_pin`].
     #[must_use]
     pub fn is_pinned(self) -> bool {
         self.row.has(flag::PINNED)
+    }
+
+    /// Returns the pin and the priority that were given after the node was sealed.
+    #[must_use]
+    pub fn policy(self) -> PolicyEntry {
+        self.row.policy.as_deref().copied().unwrap_or_default()
+    }
+
+    /// Returns whether pruning must keep the node: by its policy entry, otherwise by its header.
+    #[must_use]
+    pub fn has_pin(self) -> bool {
+        self.policy().pinned.unwrap_or(self.is_pinned())
+    }
+
+    /// Returns the priority that pruning follows: that of the policy entry, otherwise the header.
+    #[must_use]
+    pub fn pruning_priority(self) -> Scalar {
+        self.policy().priority.unwrap_or(self.priority())
     }
 
     /// Returns whether the imported document had this header. Always true for nodes created by the

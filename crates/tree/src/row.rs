@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 use crate::body::Body;
 use crate::class::Class;
 use crate::list::{Children, Summary};
+use crate::policy_entry::PolicyEntry;
 use crate::scalar::Scalar;
 
 /// No row, or no previous version.
@@ -150,6 +151,8 @@ pub(crate) struct Row {
     pub(crate) priority: i64,
     pub(crate) created_at_ns: i64,
     pub(crate) body: Option<Arc<Body>>,
+    /// Pin and priority that were given after the node was sealed. Few nodes have any.
+    pub(crate) policy: Option<Box<PolicyEntry>>,
     pub(crate) node_type: u32,
     pub(crate) role: u32,
     pub(crate) kind: u32,
@@ -200,6 +203,7 @@ impl Row {
             summary: Summary::EMPTY,
             children: Children::EMPTY,
             body: None,
+            policy: None,
             key: NO_SYMBOL,
             digest: OnceLock::new(),
         }
@@ -279,6 +283,10 @@ impl Row {
     pub(crate) fn set_priority(&mut self, priority: Scalar) {
         self.priority = bits(priority);
         self.set(flag::PRIORITY_FLOAT, matches!(priority, Scalar::Float(_)));
+    }
+
+    pub(crate) fn set_policy(&mut self, entry: PolicyEntry) {
+        self.policy = (!entry.is_empty()).then(|| Box::new(entry));
     }
 
     /// Recomputes the summary from the row itself and the summary of its children.

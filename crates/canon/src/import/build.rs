@@ -33,14 +33,19 @@ pub(super) fn builder(
                 .flatten()
         })
         .collect();
-    let root = nodes[0].take().map(|node| node_data(node, next_cycle));
-    let taken: Vec<String> = nodes
+    let root = nodes[0].take();
+    let mut taken: Vec<String> = nodes
         .iter()
         .flatten()
         .filter_map(|node| node.id.as_deref())
         .filter(|id| ["root", "sys", "seq", "ah"].iter().any(|word| id.starts_with(word)))
         .map(str::to_owned)
         .collect();
+    let root = root.map(|mut root| {
+        let id = root.id.get_or_insert_with(|| free("root", &taken).into());
+        taken.push(id.to_string());
+        node_data(root, next_cycle)
+    });
     let regions = Region::ALL.map(|region| {
         let found = region_of.iter().position(|found| *found == Some(region));
         match found.and_then(|index| {
@@ -103,14 +108,18 @@ pub(crate) fn check_limits(node: &DocNode, document: usize, limits: &Limits, iss
 
 /// Returns a region that a lenient document lacks.
 fn implied(region: Region, taken: &[String]) -> NodeData {
-    let word = region.word().trim_start_matches('^');
-    let id = std::iter::once(word.to_owned())
-        .chain((2..).map(|count| format!("{word}~{count}")))
-        .find(|id| !taken.contains(id))
-        .expect("an unused name exists");
+    let id = free(region.word().trim_start_matches('^'), taken);
     let mut data = NodeData::new(&id, region.word());
     data.creation_index = region as u32;
     data
+}
+
+/// Returns the word, or the word with the first number that makes it unused.
+fn free(word: &str, taken: &[String]) -> String {
+    std::iter::once(word.to_owned())
+        .chain((2..).map(|count| format!("{word}~{count}")))
+        .find(|id| !taken.contains(id))
+        .expect("an unused name exists")
 }
 
 /// Converts a node of a document for a tree whose next commit has this number.

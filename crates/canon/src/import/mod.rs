@@ -71,13 +71,21 @@ fn read(text: &[u8], profile: Profile, limits: &Limits) -> Result<Document, Docu
     Ok(document)
 }
 
-/// Rejects documents of unknown versions.
+/// Rejects documents of unknown versions. Version 1 of the specification has the same documents as
+/// edition 0.3; [`is_version_1`] says whether to name the differences.
 pub(crate) fn check_version(version: &str) -> Result<(), DocumentError> {
-    if version.starts_with("PACT/0.") {
+    if version.starts_with("PACT/0.") || is_version_1(version) {
         return Ok(());
     }
-    let message = format!("unsupported document version `{version}`; supported: `PACT/0.*`");
+    let message =
+        format!("unsupported document version `{version}`; supported: `PACT/0.*` and `PACT/1.*`");
     Err(DocumentError::one(codes::VERSION, "unknown_version", message))
+}
+
+/// Returns whether a `spec_version` is one of version 1, which is read as edition 0.3.
+#[must_use]
+pub fn is_version_1(version: &str) -> bool {
+    version.starts_with("PACT/1.")
 }
 
 /// Returns the cycle after this one.

@@ -2,11 +2,12 @@
 
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use contextree_json::{Event, ParseErrorKind, Reader};
+use contextree_json::{Event, Object, ParseErrorKind, Reader};
 
 use super::{DocNode, Issues, Profile};
 use crate::error::{DocumentError, codes};
 use crate::limits::Limits;
+use crate::write::ENVELOPE;
 
 /// An envelope and its nodes: parents before children, in text order.
 #[derive(Debug, Default)]
@@ -36,6 +37,7 @@ pub(super) fn read_document(
     let mut document = Document { bytes: text.len(), ..Document::default() };
     let mut issues = Issues::default();
     let mut seen = Vec::new();
+    let mut envelope = Object::new();
     reader.begin_object()?;
     while let Some(key) = reader.next_key()? {
         if seen.contains(&key) {
@@ -54,8 +56,11 @@ pub(super) fn read_document(
                 }
             }
             "spec_version" => document.spec_version = Some(reader.read_string()?.into_owned()),
-            // Foreign envelopes may have more fields; they are not part of the tree.
-            _ => drop(reader.read_value()?),
+            // Foreign envelopes may have more fields; they are kept for the export.
+            _ => {
+                let value = reader.read_value()?;
+                envelope.insert(&*key, value);
+            }
         }
         seen.push(key);
     }
@@ -64,6 +69,9 @@ pub(super) fn read_document(
     if document.nodes.is_empty() {
         let message = "the document has no `root`".to_owned();
         return Err(DocumentError::one(codes::DOCUMENT, "missing_root", message));
+    }
+    if !envelope.is_empty() {
+        document.nodes[0].attributes.insert(ENVELOPE, envelope.into());
     }
     Ok(document)
 }

@@ -1,6 +1,6 @@
 //! A node as bytes: its headers, its position and the place of its body.
 
-use contextree_tree::{Header, HeaderSet, NodeData, NodeRef, Scalar};
+use contextree_tree::{Header, HeaderSet, NodeData, NodeRef, PolicyEntry, Scalar};
 
 use super::bytes::{Cursor, RecordError, varint, zigzag};
 use super::words::{WordReader, WordWriter};
@@ -48,6 +48,12 @@ const ROLE: u64 = 1 << 8;
 const KIND: u64 = 1 << 9;
 const CYCLE: u64 = 1 << 10;
 const MISSING: u64 = 1 << 11;
+const POLICY: u64 = 1 << 12;
+
+/// Bits of the byte that begins a policy entry.
+const HAS_PIN: u8 = 1;
+const PIN: u8 = 1 << 1;
+const HAS_PRIORITY: u8 = 1 << 2;
 
 /// The values that the nodes of one record are encoded relative to.
 #[derive(Debug)]
@@ -86,7 +92,8 @@ pub(super) fn write<'a>(
         | bit(node.role().is_some(), ROLE)
         | bit(node.kind().is_some(), KIND)
         | bit(node.cycle() != frame.cycle, CYCLE)
-        | bit(missing != 0, MISSING);
+        | bit(missing != 0, MISSING)
+        | bit(!node.policy().is_empty(), POLICY);
     varint(out, flags);
     words.write(out, node.id());
     words.write(out, node.node_type());
@@ -108,6 +115,9 @@ pub(super) fn write<'a>(
     }
     if flags & MISSING != 0 {
         varint(out, missing);
+    }
+    if flags & POLICY != 0 {
+        policy(out, node.policy());
     }
     zigzag(out, node.created_at_ns().wrapping_sub(frame.stamp));
     frame.stamp = node.created_at_ns();
@@ -154,6 +164,9 @@ pub(super) fn read<'a>(
     if flags & MISSING != 0 {
         data.missing = HeaderSet::from_bits(cursor.varint()?);
     }
+    if flags & POLICY != 0 {
+        data.policy = read_policy(cursor)?;
+    }
     frame.stamp = frame.stamp.wrapping_add(cursor.zigzag()?);
     data.created_at_ns = frame.stamp;
     data.creation_index = cursor.u32()?;
@@ -175,6 +188,24 @@ fn relative(cursor: &mut Cursor<'_>, from: i64, sign: i64) -> Result<u32, Record
     let number = distance.checked_mul(sign).and_then(|distance| from.checked_add(distance));
     let number = number.and_then(|number| u32::try_from(number).ok());
     number.ok_or_else(|| cursor.error("the number of a commit is out of range"))
+}
+
+fn policy(out: &mut Vec<u8>, entry: PolicyEntry) {
+    let bit = |on: bool, bit: u8| if on { bit } else { 0 };
+    out.push(
+        bit(entry.pinned.is_some(), HAS_PIN)
+            | bit(entry.pinned == Some(true), PIN)
+            | bit(entry.priority.is_some(), HAS_PRIORITY),
+    );
+    if let Some(priority) = entry.priority {
+        scalar(out, priority);
+    }
+}
+
+fn read_policy(cursor: &mut Cursor<'_>) -> Result<PolicyEntry, RecordError> {
+    let bits = cursor.byte()?;
+    let priority = (bits & HAS_PRIORITY != 0).then(|| read_scalar(cursor)).transpose()?;
+    Ok(PolicyEntry { pinned: (bits & HAS_PIN != 0).then_some(bits & PIN != 0), priority })
 }
 
 fn scalar(out: &mut Vec<u8>, scalar: Scalar) {
@@ -216,6 +247,7 @@ pub(super) fn differs(before: NodeRef<'_>, after: NodeRef<'_>) -> bool {
             (node.created_at_ns(), node.creation_index(), node.is_removable(), node.is_pinned()),
             Header::REQUIRED.map(|header| node.has_header(header)),
             node.has_header(Header::Children),
+            (node.policy().pinned, node.policy().priority.map(scalar)),
         )
     };
     let texts = |node: NodeRef<'_>| [node.role(), node.kind()].map(|text| text.map(str::to_owned));

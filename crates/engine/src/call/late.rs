@@ -87,11 +87,8 @@ impl RunningCall {
                 Pair::Added(node) => late.push(node),
                 Pair::Both(_, new) if !is_old(new) => {}
                 Pair::Both(old, new) => {
-                    if old.is_pinned() != new.is_pinned() {
-                        draft.set_pinned(new.key_of(), new.is_pinned());
-                    }
-                    if old.priority() != new.priority() {
-                        draft.set_priority(new.key_of(), new.priority());
+                    if old.policy() != new.policy() {
+                        draft.set_policy(new.key_of(), new.policy());
                     }
                 }
                 Pair::Removed(_) => {}
@@ -163,6 +160,7 @@ fn copy_of(node: NodeRef<'_>) -> NodeData {
     data.kind = node.kind().map(Into::into);
     data.removable = node.is_removable();
     data.pinned = node.is_pinned();
+    data.policy = node.policy();
     if let Some(body) = node.body() {
         data.body = Body::new(body.content.clone(), body.attributes.clone());
     }

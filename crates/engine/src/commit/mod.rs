@@ -16,7 +16,9 @@ mod units;
 pub use prune::prune_order;
 
 use contextree_canon::{Hash, snapshot_digest};
-use contextree_tree::{Tree, TreeRef};
+use contextree_query::{QueryError, evaluate, plan, resolve_on_tree};
+use contextree_selector::parse;
+use contextree_tree::{NodeRef, Tree, TreeRef};
 
 use crate::error::{BatchError, CommitError};
 use crate::op::Op;
@@ -97,8 +99,10 @@ impl Work<'_> {
     ) -> Result<(CommitReport, Tree), CommitError> {
         let cycle = self.cycle();
         let mut progress = Progress::default();
+        let policy = options.policy_or(self.settings.policy.as_ref());
+        let removable = policy.map_or(&[][..], |policy| &policy.removable);
         self.expire(around, &mut progress);
-        self.cascade(around, &mut progress);
+        self.cascade(removable, around, &mut progress)?;
         if let Some(compaction) = options.compaction {
             let operations = compaction(self.draft.view());
             for (index, op) in operations.into_iter().enumerate() {
@@ -107,12 +111,11 @@ impl Work<'_> {
             }
         }
         self.drop_nodes(options.drop, &mut progress)?;
-        let policy = options.policy_or(self.settings.policy.as_ref());
         if let Some(policy) = policy {
             self.prune(policy, around, &mut progress)?;
         }
         if policy.is_some() || options.compaction.is_some() || !options.drop.is_empty() {
-            self.cascade(around, &mut progress);
+            self.cascade(removable, around, &mut progress)?;
         }
         let (sealed, core) = self.seal();
         let tree = self.draft.freeze();
@@ -133,6 +136,26 @@ impl Work<'_> {
         };
         self.counters.next_index = 0;
         Ok((report, tree))
+    }
+}
+
+impl Work<'_> {
+    /// Returns the nodes of the working tree that the selectors of a policy match, selector by
+    /// selector. `list` is the policy's name for these selectors.
+    fn matched(
+        &self,
+        list: &'static str,
+        selectors: &[String],
+    ) -> Result<Vec<NodeRef<'_>>, CommitError> {
+        let mut nodes = Vec::new();
+        for selector in selectors {
+            let error = |error| CommitError::Selector { list, selector: selector.clone(), error };
+            let parsed = parse(selector, self.settings.edition)
+                .map_err(|problem| error(QueryError::from(problem)))?;
+            let query = resolve_on_tree(&parsed).map_err(|problem| error(problem.into()))?;
+            nodes.extend(evaluate(&plan(query), self.draft.view(), None));
+        }
+        Ok(nodes)
     }
 }
 

@@ -4,8 +4,6 @@ mod turns;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use contextree_query::{QueryError, evaluate, plan, resolve_on_tree};
-use contextree_selector::{Edition, parse};
 use contextree_tree::{Class, NodeKey, NodeRef, Region, Scalar, TreeRef};
 
 use super::units::units;
@@ -24,7 +22,7 @@ pub fn prune_order(mut nodes: Vec<NodeRef<'_>>) -> Vec<NodeRef<'_>> {
 }
 
 pub(super) fn rank(node: NodeRef<'_>) -> (Scalar, i64, &str) {
-    (node.priority(), node.created_at_ns(), node.id())
+    (node.pruning_priority(), node.created_at_ns(), node.id())
 }
 
 impl Work<'_> {
@@ -34,7 +32,12 @@ impl Work<'_> {
         around: &Surroundings<'_>,
         progress: &mut Progress,
     ) -> Result<(), CommitError> {
-        let excluded = excluded(self.draft.view(), policy, self.settings.edition)?;
+        let excluded = self.matched("exclude", &policy.exclude)?;
+        let excluded: BTreeSet<String> = excluded
+            .into_iter()
+            .flat_map(NodeRef::subtree)
+            .map(|(_, node)| node.id().to_owned())
+            .collect();
         let mut pruner = Pruner::new(self.draft.view(), policy, around, &excluded);
         for (index, limit) in policy.limits.iter().enumerate() {
             pruner.limit = index;
@@ -150,9 +153,7 @@ impl<'a> Pruner<'a> {
                             node,
                             region,
                             turn,
-                            protected: in_newest
-                                || node.is_pinned()
-                                || excluded.contains(node.id()),
+                            protected: in_newest || node.has_pin() || excluded.contains(node.id()),
                         }),
                 );
             }
@@ -343,22 +344,4 @@ impl<'a> Pruner<'a> {
     fn miss(&mut self, scope: Scope<'a>, left: u64) {
         self.unmet.push(Unmet { limit: self.limit, scope: scope.name(), left });
     }
-}
-
-/// Returns the ids that a policy excludes, with their subtrees.
-fn excluded(
-    tree: TreeRef<'_>,
-    policy: &Policy,
-    edition: Edition,
-) -> Result<BTreeSet<String>, CommitError> {
-    let mut ids = BTreeSet::new();
-    for selector in &policy.exclude {
-        let error = |error: QueryError| CommitError::Exclude { selector: selector.clone(), error };
-        let parsed = parse(selector, edition).map_err(|problem| error(problem.into()))?;
-        let plan = plan(resolve_on_tree(&parsed).map_err(|problem| error(problem.into()))?);
-        for node in evaluate(&plan, tree, None) {
-            ids.extend(node.subtree().map(|(_, node)| node.id().to_owned()));
-        }
-    }
-    Ok(ids)
 }

@@ -3,15 +3,14 @@
 use contextree_tree::{NodeData, Region};
 
 use crate::clock::IdRole;
-use crate::place::{core_of, has_direct_core};
+use crate::place::core_of;
 use crate::work::Work;
 
 impl Work<'_> {
     /// Seals the head; returns the id of the turn, and of the core if one had to be created.
     pub(super) fn seal(&mut self) -> (String, Option<String>) {
         let head = self.draft.view().region(Region::Head);
-        let has_core = core_of(head).is_some() || has_direct_core(head);
-        let core = (!has_core).then(|| self.create_core().1);
+        let core = core_of(head).is_none().then(|| self.create_core().1);
         let stamp = self.stamp();
         let id = self.make_id(IdRole::Turn, stamp.index);
         let mut data = NodeData::new(&id, self.settings.vocabulary.turn());

@@ -45,6 +45,7 @@ fn add_work(object: &mut Object, operations: &[Operation], warnings: &[Warning])
         Warning::AttributeType { node, attribute, from, to } => {
             array([text("attribute"), text(node), text(attribute), text(from), text(to)])
         }
+        Warning::References { node } => array([text("references"), text(node)]),
         Warning::Role { node, role } => array([text("role"), text(node), text(role)]),
     });
 }
@@ -148,6 +149,7 @@ fn to_warning(value: &Value) -> Option<Warning> {
             from: known(from, &TYPES)?,
             to: known(to, &TYPES)?,
         }),
+        [_, node] => Some(Warning::References { node: own(node)? }),
         [_, node, role] => Some(Warning::Role { node: own(node)?, role: own(role)? }),
         _ => None,
     }

@@ -9,6 +9,7 @@ use super::{NewNode, Outcome, Place, PreparedNode};
 use crate::clock::IdRole;
 use crate::error::{OpError, Reason};
 use crate::place::{Parent, Subject, Target, resolve};
+use crate::refs::is_reference_list;
 use crate::report::Warning;
 use crate::work::{MAX_TTL, Work};
 
@@ -67,12 +68,20 @@ impl Work<'_> {
         data.removable = node.removable;
         data.pinned = node.pinned;
         let body = body(node);
+        let unreadable_references =
+            body.attributes.get("data_refs").is_some_and(|refs| !is_reference_list(refs));
         if let Some(content) = hashed {
             let Hash(hash) = content.finish(data.kind, data.role, &body.attributes);
             body.hash_cell().get_or_init(|| hash);
         }
         let key = self.draft.insert(parent, data.replace_body(body));
+        if target.becomes_core {
+            self.gather(key);
+        }
         self.rotate(key, stamp, &target.rotate);
+        if unreadable_references {
+            self.counters.warnings.push(Warning::References { node: id.clone() });
+        }
         if let Some(role) = role
             && !is_usual_role(&role)
         {

@@ -1,12 +1,13 @@
 //! Changes a node (content, attributes, priority, pins) or removes it.
 
 use contextree_json::Value;
-use contextree_tree::{Body, Class, Content, NodeKey, NodeRef, Scalar};
+use contextree_tree::{Body, Class, Content, NodeKey, NodeRef, PolicyEntry, Scalar};
 
 use super::names::{check_header, check_namespace, is_editable, is_reserved};
 use super::{Edit, Outcome};
 use crate::error::{OpError, Reason};
 use crate::place::{in_sealed_core, is_sealed};
+use crate::refs::is_reference_list;
 use crate::report::Warning;
 use crate::work::Work;
 
@@ -52,6 +53,9 @@ impl Work<'_> {
             body.content = content;
         }
         for (name, value) in set {
+            if name == "data_refs" && !is_reference_list(&value) {
+                warnings.push(Warning::References { node: node.id().to_owned() });
+            }
             match (name.as_str(), &value) {
                 ("content", _) => body.content = Content::from(value),
                 ("tags", Value::Array(tags)) if tags.is_empty() => {
@@ -125,18 +129,32 @@ impl Work<'_> {
         priority: i64,
         policy: &str,
     ) -> Result<Outcome, OpError> {
-        let key = self.ordinary(name)?.key_of();
+        let node = self.ordinary(name)?;
         if policy.is_empty() {
             return Err(OpError::Immutable { node: name.to_owned(), header: "priority".into() });
         }
-        self.draft.set_priority(key, Scalar::Int(priority));
+        let (key, entry, priority) = (node.key_of(), node.policy(), Scalar::Int(priority));
+        if is_sealed(node) {
+            let entry = PolicyEntry { priority: Some(priority), ..entry };
+            self.draft.set_policy(key, entry);
+        } else {
+            self.draft.set_policy(key, PolicyEntry { priority: None, ..entry });
+            self.draft.set_priority(key, priority);
+        }
         self.note("set_priority", name, policy);
         Ok(Outcome::Changed)
     }
 
     pub(crate) fn set_pinned(&mut self, name: &str, pinned: bool) -> Result<Outcome, OpError> {
-        let key = self.ordinary(name)?.key_of();
-        self.draft.set_pinned(key, pinned);
+        let node = self.ordinary(name)?;
+        let (key, entry) = (node.key_of(), node.policy());
+        if is_sealed(node) {
+            let entry = PolicyEntry { pinned: Some(pinned), ..entry };
+            self.draft.set_policy(key, entry);
+        } else {
+            self.draft.set_policy(key, PolicyEntry { pinned: None, ..entry });
+            self.draft.set_pinned(key, pinned);
+        }
         self.note(if pinned { "pin" } else { "unpin" }, name, "");
         Ok(Outcome::Changed)
     }

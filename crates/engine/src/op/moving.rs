@@ -6,7 +6,7 @@ use contextree_tree::{Body, Class, Header, NodeData, NodeKey, NodeRef};
 use super::{Outcome, Place};
 use crate::clock::IdRole;
 use crate::error::{OpError, Reason};
-use crate::place::{Subject, Target, in_sealed_core, is_sealed, resolve};
+use crate::place::{Parent, Subject, Target, in_sealed_core, is_sealed, resolve};
 use crate::work::Work;
 
 impl Work<'_> {
@@ -25,12 +25,19 @@ impl Work<'_> {
             moving: Some(node),
         };
         let target = resolve(self.draft.view(), place, subject)?;
+        let own_place = node.parent().map(|parent| Parent::Node(parent.key_of()));
+        let (key, sealed) = (node.key_of(), is_sealed(node));
+        // The offset of a node that stays with its parent is frozen: a sealed node keeps it, and an
+        // active one is created again.
+        let shifts = own_place == Some(target.parent) && target.offset != node.offset();
+        if shifts && sealed {
+            return Err(OpError::sealed(name));
+        }
         if target.becomes_core && (node.is_removable() || node.ttl().is_some()) {
             return Err(OpError::placement(Reason::CoreLifecycle, name));
         }
         self.check_depth(node, &target)?;
         let from = node.region();
-        let (key, sealed) = (node.key_of(), is_sealed(node));
         let (parent, core) = self.parent_of(&target);
         let to = self
             .draft
@@ -41,7 +48,7 @@ impl Work<'_> {
         if from != to && sealed {
             self.recreate(key, parent, &target, &mut renamed);
         } else {
-            let restamped = (target.by_cue && !sealed).then(|| self.stamp());
+            let restamped = ((target.by_cue || shifts) && !sealed).then(|| self.stamp());
             self.draft.relocate(key, parent, target.offset);
             if let Some(stamp) = restamped {
                 self.draft.restamp(key, stamp.nanoseconds, stamp.index);
@@ -49,6 +56,9 @@ impl Work<'_> {
             }
             if from != to {
                 self.recreate_sealed_below(key, &mut renamed);
+            }
+            if target.becomes_core {
+                self.gather(key);
             }
         }
         self.note("move", name, "");
@@ -58,8 +68,8 @@ impl Work<'_> {
     fn check_depth(&self, node: NodeRef<'_>, target: &Target) -> Result<(), OpError> {
         let height = node.subtree().map(|(depth, _)| depth).max().unwrap_or(0);
         let above = match target.parent {
-            crate::place::Parent::NewCore => 3,
-            crate::place::Parent::Node(key) => {
+            Parent::NewCore => 3,
+            Parent::Node(key) => {
                 self.draft.view().at(key).map_or(0, |parent| parent.ancestors().count() + 1)
             }
         };
@@ -105,6 +115,9 @@ impl Work<'_> {
             renamed.push((before.into(), data.id.to_string()));
             let new = self.draft.insert(under, data);
             if is_top {
+                if target.becomes_core {
+                    self.gather(new);
+                }
                 self.rotate(new, stamp, &target.rotate);
             }
             new_keys.push((old, new));
@@ -124,7 +137,7 @@ impl Work<'_> {
                 return;
             };
             let target = Target {
-                parent: crate::place::Parent::Node(parent),
+                parent: Parent::Node(parent),
                 offset: sealed.offset(),
                 rotate: Vec::new(),
                 by_cue: false,
@@ -140,12 +153,13 @@ impl Work<'_> {
 fn copy_of(node: NodeRef<'_>) -> NodeData {
     let mut data = NodeData::new(node.id(), node.node_type());
     data.offset = node.offset();
-    data.priority = node.priority();
+    // A policy entry of the sealed node becomes a header of the new one.
+    data.priority = node.pruning_priority();
     data.expires = node.expires();
     data.role = node.role().map(Into::into);
     data.kind = node.kind().map(Into::into);
     data.removable = node.is_removable();
-    data.pinned = node.is_pinned();
+    data.pinned = node.has_pin();
     if let Some(body) = node.body() {
         let mut attributes = body.attributes.clone();
         // Original header values kept by an import belong to the old node.

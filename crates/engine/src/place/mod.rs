@@ -141,14 +141,13 @@ fn into(parent: NodeRef<'_>, offset: Scalar, subject: Subject<'_>) -> Result<Tar
         _ if sealed => Err(OpError::sealed(parent.id())),
         _ => match core {
             Some(core) => target(Parent::Node(core.key_of()), false),
-            // An imported head may have its core content directly at offset 0; keep it together.
-            None if has_direct_core(parent) => target(Parent::Node(parent.key_of()), false),
             None => target(Parent::NewCore, false),
         },
     }
 }
 
-/// Returns whether there are blocks directly at offset 0, without a core around them.
+/// Returns whether there are blocks directly at offset 0, without a core around them. Only imported
+/// heads have such blocks, until a core is created, which takes them over.
 pub(crate) fn has_direct_core(turn: NodeRef<'_>) -> bool {
     turn.children_at(Scalar::ZERO).any(|child| child.class() == Class::Block)
 }

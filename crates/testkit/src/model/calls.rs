@@ -106,8 +106,8 @@ impl State {
                 // The turn that the commit made may have the id of a node that expired.
                 let own = state.tree.nodes.get_mut(&node.id);
                 if let Some(own) = own.filter(|own| own.created_at_ns == node.created_at_ns) {
-                    own.pinned = now.pinned;
-                    own.priority = now.priority;
+                    own.policy_pin = now.policy_pin;
+                    own.policy_priority = now.policy_priority;
                 }
             }
             self.keep_late(&mut state, &call.report);

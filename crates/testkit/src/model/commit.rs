@@ -31,11 +31,12 @@ impl State {
     /// Runs the whole sequence; the caller keeps a copy of the tree as the snapshot.
     pub(crate) fn commit(&mut self, policy: Option<&Policy>) -> Report {
         let mut report = Report { cycle: self.cycle, ..Report::default() };
+        let removable = policy.map_or(&[][..], |policy| &policy.removable);
         self.expire(&mut report);
-        self.cascade(&mut report);
+        self.cascade(removable, &mut report);
         if let Some(policy) = policy {
             self.prune(policy, &mut report);
-            self.cascade(&mut report);
+            self.cascade(removable, &mut report);
         }
         self.seal(&mut report);
         self.committed_ids = self.tree.nodes.keys().cloned().collect();
@@ -48,7 +49,8 @@ impl State {
     pub(crate) fn is_held(&self, id: &str, going: &BTreeSet<String>) -> bool {
         self.handles.contains_key(id)
             || self.tree.nodes.values().any(|carrier| {
-                !going.contains(&carrier.id) && Tree::references(carrier).contains(&id)
+                !going.contains(&carrier.id)
+                    && Tree::references(carrier).iter().any(|target| target == id)
             })
     }
 
@@ -99,11 +101,11 @@ impl State {
 
     /// Removes the first empty removable container in document order that is not held, until there
     /// is none. A container's own references do not keep it.
-    fn cascade(&mut self, report: &mut Report) {
+    fn cascade(&mut self, removable: &[String], report: &mut Report) {
         loop {
             let next = self.tree.document().into_iter().find(|node| {
                 node.class() == Class::Container
-                    && node.removable
+                    && (node.removable || removable.contains(&node.id) && !self.tree.is_core(node))
                     && self.tree.children(&node.id).is_empty()
                     && !self.is_held(&node.id, &BTreeSet::from([node.id.clone()]))
             });
@@ -114,7 +116,7 @@ impl State {
     }
 
     fn seal(&mut self, report: &mut Report) {
-        if self.tree.children("ah").into_iter().all(|node| node.offset != 0) {
+        if self.tree.children("ah").into_iter().all(|node| !self.tree.is_core(node)) {
             report.core_created = Some(self.create_core());
         }
         let mut turn = Node::bare("", "seg", Some("seq"));

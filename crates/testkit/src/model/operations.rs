@@ -79,6 +79,9 @@ impl State {
         node.attributes = spec.attributes.iter().cloned().collect();
         let id = node.id.clone();
         self.tree.nodes.insert(id.clone(), node);
+        if is_core {
+            self.gather(&id);
+        }
         self.rotate(&id, &spot.followers);
         Ok(Outcome::Added(id))
     }
@@ -171,6 +174,10 @@ impl State {
             is_new: !keeps_stamp,
         };
         let spot = self.spot(place, &candidate)?;
+        let shifts = spot.parent == node.parent && spot.offset != node.offset;
+        if shifts && self.is_sealed(&node) {
+            return Err(self.sealed(&id));
+        }
         let is_core = spot.parent.as_deref() == Some("ah") && spot.offset == 0;
         if is_core && (node.ttl.is_some() || node.removable) {
             return Err(invalid("core_lifecycle"));
@@ -183,13 +190,16 @@ impl State {
         let mut moved = node.clone();
         moved.parent = Some(parent);
         moved.offset = spot.offset;
-        if matches!(place, Place::Cue { .. }) && !self.is_sealed(&node) {
+        if (shifts || matches!(place, Place::Cue { .. })) && !self.is_sealed(&node) {
             self.stamp(&mut moved);
         }
         self.tree.nodes.insert(id.clone(), moved);
 
         let renamed = if crosses { self.recreate(&id, &subtree) } else { Vec::new() };
         let id = renamed.iter().find(|(old, _)| *old == id).map_or(id, |(_, new)| new.clone());
+        if is_core {
+            self.gather(&id);
+        }
         self.rotate(&id, &spot.followers);
         Ok(Outcome::Moved(renamed))
     }
@@ -206,7 +216,13 @@ impl State {
         if policy.is_empty() {
             return Err(refusal("E_IMMUTABLE"));
         }
-        self.tree.node_mut(&id).priority = priority;
+        let sealed = self.is_sealed(self.tree.node(&id));
+        let node = self.tree.node_mut(&id);
+        if sealed {
+            node.policy_priority = Some(priority);
+        } else {
+            (node.priority, node.policy_priority) = (priority, None);
+        }
         Ok(Outcome::Done)
     }
 
@@ -214,7 +230,13 @@ impl State {
     pub(crate) fn set_pinned(&mut self, name: &str, pinned: bool) -> Result<Outcome, Refusal> {
         let id = self.find(name)?;
         self.check_not_fixed(&id)?;
-        self.tree.node_mut(&id).pinned = pinned;
+        let sealed = self.is_sealed(self.tree.node(&id));
+        let node = self.tree.node_mut(&id);
+        if sealed {
+            node.policy_pin = Some(pinned);
+        } else {
+            (node.pinned, node.policy_pin) = (pinned, None);
+        }
         Ok(Outcome::Done)
     }
 
@@ -265,6 +287,9 @@ impl State {
                 node.parent = Some(new_parent.clone());
             }
             let is_core = self.tree.is_core(self.tree.node(old));
+            node.pinned = node.has_pin();
+            node.priority = node.policy_priority.unwrap_or(node.priority);
+            (node.policy_pin, node.policy_priority) = (None, None);
             self.stamp(&mut node);
             node.id = self.made_id(node.class(), is_core, node.creation_index);
             renamed.push((old.clone(), node.id.clone()));

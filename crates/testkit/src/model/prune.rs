@@ -93,7 +93,7 @@ impl State {
                 going.extend(outside.iter().cloned());
                 let stays = going.iter().any(|id| {
                     let node = &self.tree.nodes[id];
-                    node.pinned
+                    node.has_pin()
                         || self.is_excluded(node, policy)
                         || self.is_protected(node, policy)
                         || self.is_held(id, &going)
@@ -147,7 +147,7 @@ impl State {
             let ids: BTreeSet<String> = unit.iter().map(|node| node.id.clone()).collect();
             let is_prunable = unit.iter().any(|node| in_scope.contains(&node.id))
                 && unit.iter().all(|node| {
-                    !node.pinned
+                    !node.has_pin()
                         && !self.is_excluded(node, policy)
                         && !self.is_protected(node, policy)
                         && !self.is_held(&node.id, &ids)

@@ -198,14 +198,24 @@ impl State {
         id
     }
 
-    /// Creates the core of the head and returns its id.
+    /// Creates the core of the head, with what is directly at offset 0 in it, and returns its id.
     pub(crate) fn create_core(&mut self) -> String {
         let mut core = Node::bare("", "cont", Some("ah"));
         self.stamp(&mut core);
         core.id = self.made_id(Class::Container, true, core.creation_index);
         let id = core.id.clone();
         self.tree.nodes.insert(id.clone(), core);
+        self.gather(&id);
         id
+    }
+
+    /// Moves what is directly at offset 0 of the head into its core.
+    pub(crate) fn gather(&mut self, core: &str) {
+        for node in self.tree.nodes.values_mut() {
+            if node.parent.as_deref() == Some("ah") && node.offset == 0 && node.id != core {
+                node.parent = Some(core.to_owned());
+            }
+        }
     }
 }
 

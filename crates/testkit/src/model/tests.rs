@@ -58,7 +58,7 @@ fn retain(model: &mut Model, node: &str) {
 }
 
 fn remove_units(count: u64, protect_turns: u64) -> Policy {
-    Policy { protect_turns, limits: vec![Limit::Remove(count)], exclude: vec![] }
+    Policy { protect_turns, limits: vec![Limit::Remove(count)], exclude: vec![], removable: vec![] }
 }
 
 fn child_ids(model: &Model, parent: &str) -> Vec<String> {
@@ -393,7 +393,12 @@ fn depth_skips_turns_that_are_kept() {
         commit(&mut model, None);
     }
     model.apply(&Step::Pin { node: "a".to_owned() }).unwrap();
-    let policy = Policy { protect_turns: 1, limits: vec![Limit::Depth(2)], exclude: vec![] };
+    let policy = Policy {
+        protect_turns: 1,
+        limits: vec![Limit::Depth(2)],
+        exclude: vec![],
+        removable: vec![],
+    };
     assert_eq!(commit(&mut model, Some(policy)).pruned, ["seg:2", "seg:3"]);
 }
 
@@ -433,10 +438,12 @@ fn check_sealed(older: &Tree, newer: &Tree) {
         assert_eq!(older.region(id), newer.region(id), "`{id}` is in two regions");
         let mut changed = before.clone();
         changed.ttl = node.ttl;
-        changed.priority = node.priority;
-        changed.pinned = node.pinned;
-        changed.parent.clone_from(&node.parent);
-        changed.offset = node.offset;
+        changed.policy_pin = node.policy_pin;
+        changed.policy_priority = node.policy_priority;
+        if before.parent != node.parent {
+            changed.parent.clone_from(&node.parent);
+            changed.offset = node.offset;
+        }
         assert_eq!(&changed, node, "`{id}` was sealed");
     }
 }

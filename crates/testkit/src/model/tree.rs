@@ -43,6 +43,10 @@ pub(crate) struct Node {
     pub(crate) content: Option<Value>,
     pub(crate) removable: bool,
     pub(crate) pinned: bool,
+    /// The pin that was set or taken away after the node was sealed.
+    pub(crate) policy_pin: Option<bool>,
+    /// The priority that was set after the node was sealed.
+    pub(crate) policy_priority: Option<i64>,
     pub(crate) attributes: BTreeMap<String, Value>,
 }
 
@@ -69,6 +73,8 @@ impl Node {
             content: None,
             removable: false,
             pinned: false,
+            policy_pin: None,
+            policy_priority: None,
             attributes: BTreeMap::new(),
         }
     }
@@ -85,7 +91,12 @@ impl Node {
 
     /// Returns the sort key of pruning: priority, age, id.
     pub(crate) fn pruning_order(&self) -> (i64, u64, &str) {
-        (self.priority, self.created_at_ns, &self.id)
+        (self.policy_priority.unwrap_or(self.priority), self.created_at_ns, &self.id)
+    }
+
+    /// Returns whether pruning must keep the node.
+    pub(crate) fn has_pin(&self) -> bool {
+        self.policy_pin.unwrap_or(self.pinned)
     }
 }
 
@@ -220,12 +231,21 @@ impl Tree {
         self.region(id) == "seq" && self.lineage(id).into_iter().any(|node| self.is_core(node))
     }
 
-    /// Returns the ids in the `data_refs` of a node: one id, or a list.
-    pub(crate) fn references(node: &Node) -> Vec<&str> {
-        match node.attributes.get("data_refs") {
-            Some(Value::String(id)) => vec![id],
-            Some(Value::Array(entries)) => entries.iter().filter_map(Value::as_str).collect(),
-            _ => Vec::new(),
-        }
+    /// Returns what the `data_refs` of a node may refer to: every text, number and key in it.
+    pub(crate) fn references(node: &Node) -> Vec<String> {
+        node.attributes.get("data_refs").map(texts_in).unwrap_or_default()
+    }
+}
+
+fn texts_in(value: &Value) -> Vec<String> {
+    match value {
+        Value::String(text) => vec![text.to_string()],
+        Value::Number(_) => vec![String::from_utf8(value.to_canonical()).expect("JSON is UTF-8")],
+        Value::Array(values) => values.iter().flat_map(texts_in).collect(),
+        Value::Object(fields) => fields
+            .iter()
+            .flat_map(|(key, value)| [vec![key.to_owned()], texts_in(value)].concat())
+            .collect(),
+        Value::Null | Value::Bool(_) => Vec::new(),
     }
 }

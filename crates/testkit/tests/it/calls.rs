@@ -231,7 +231,7 @@ fn canceling_keeps_what_was_added_meanwhile() {
     assert_eq!(children(tree, "docs"), ["doc"]);
     let late = tree.get("late").unwrap();
     assert_eq!((late.cycle(), late.created_at_ns(), late.ttl()), (2, stamp, Some(1)));
-    assert!(tree.get("q").unwrap().is_pinned());
+    assert!(tree.get("q").unwrap().has_pin());
     let operations = commit(&mut context).operations.len();
     assert_eq!(operations, 8, "all of them are reported, none twice");
     assert!(head(&context).view().get("late").is_some());

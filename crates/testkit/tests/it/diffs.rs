@@ -44,7 +44,8 @@ fn content_structure_and_ttl_are_reported_by_field() {
         .iter()
         .map(|node| (node.id.as_str(), node.fields.iter().map(String::as_str).collect()))
         .collect();
-    let expected = [("s", vec!["pinned"]), ("p2", vec!["parent", "offset"]), ("x", vec!["ttl"])];
+    // The pin of a sealed node is a policy entry, not a header (ER-181).
+    let expected = [("p2", vec!["parent", "offset"]), ("x", vec!["ttl"])];
     assert_eq!(changed, expected);
     assert_eq!(context.diff(LAST.1, LAST.0).unwrap(), found, "in either order of arguments");
 }

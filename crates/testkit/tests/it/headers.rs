@@ -329,7 +329,7 @@ fn over_ten_commits_a_node_changes_only_its_ttl() {
 
 // covers: IDH-014
 #[test]
-fn policy_may_change_a_priority_and_it_is_reported() {
+fn policy_may_change_a_priority_beside_the_header_and_it_is_reported() {
     let mut context = turns(1);
     let op =
         |policy: &str| Op::SetPriority { node: "u1".into(), priority: 7, policy: policy.into() };
@@ -338,13 +338,21 @@ fn policy_may_change_a_priority_and_it_is_reported() {
     let report = commit(&mut context);
     let operation = report.operations.iter().find(|done| done.operation == "set_priority");
     assert_eq!(operation.map(|done| done.on_behalf_of.as_str()), Some("recency"));
+    // A sealed node is never changed in place (ER-181): the priority is an entry beside its header.
     let diff = context.diff(SnapshotAddress::Back(1), SnapshotAddress::Back(0)).unwrap();
-    assert!(diff.changed.iter().any(|node| node.id == "u1" && node.fields == ["priority"]));
-    assert_eq!(
-        context.snapshot(SnapshotAddress::Back(1)).unwrap().view().get("u1").unwrap().priority(),
-        contextree::tree::Scalar::Int(0),
-        "the past is as it was"
-    );
+    assert!(diff.changed.is_empty(), "{diff:?}");
+    let scalar = contextree::tree::Scalar::Int;
+    let priorities = |back| {
+        let snapshot = context.snapshot(SnapshotAddress::Back(back)).unwrap();
+        let node = snapshot.view().get("u1").unwrap();
+        (node.priority(), node.pruning_priority())
+    };
+    assert_eq!(priorities(0), (scalar(0), scalar(7)));
+    assert_eq!(priorities(1), (scalar(0), scalar(0)), "the past is as it was");
+    // The header of an active node changes.
+    context.add(Place::head(), block("new")).unwrap();
+    apply(&mut context, Op::SetPriority { node: "new".into(), priority: 7, policy: "p".into() });
+    assert_eq!(context.working().get("new").unwrap().priority(), scalar(7));
 }
 
 // covers: IDH-015

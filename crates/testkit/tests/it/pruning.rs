@@ -209,6 +209,7 @@ fn excluded_nodes_are_kept_with_their_descendants() {
         protect_turns: 0,
         limits: vec![Limit::Remove(1_000), Limit::Depth(1)],
         exclude: selectors.iter().map(|selector| (*selector).to_owned()).collect(),
+        ..Policy::default()
     };
     let error = |selectors: &[&str]| {
         let policy = policy(selectors);
@@ -255,7 +256,8 @@ fn policy_round_trips_as_a_value() {
         Limit::Depth(7),
         Limit::ClearAtLeast { measure: "tokens".into(), min: 20_000 },
     ];
-    let policy = Policy { protect_turns: 2, limits, exclude: vec![".block+keep".into()] };
+    let exclude = vec![".block+keep".into()];
+    let policy = Policy { protect_turns: 2, limits, exclude, ..Policy::default() };
     assert_eq!(Policy::from_value(&policy.to_value()).unwrap(), policy);
     for (text, at) in [
         (r#"[]"#, ""),

@@ -272,7 +272,7 @@ fn fork_of_the_working_state_has_uncommitted_changes() {
     assert_eq!(error.code(), "E_SNAPSHOT_NOT_FOUND");
 }
 
-// covers: THR-001, THR-012
+// covers: THR-001, THR-012, REF-012
 #[test]
 fn incremental_thread_equals_the_full_thread() {
     for seed in 0..120 {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use contextree::Context;
-use contextree_conformance::{Corpus, Runner, Verdict, set_detour};
+use contextree_conformance::{Corpus, Runner, set_detour};
 use contextree_store::{ContextSettings, Store, StoreOptions};
 
 use crate::support::on_every_store;
@@ -39,7 +39,7 @@ fn every_case_passes_through_every_store() {
         for case in &corpus.cases {
             for edition in &case.editions {
                 let verdict = runner.run(case, *edition);
-                if !matches!(verdict, Verdict::Pass) {
+                if !verdict.is_pass() {
                     failures.push(format!("{} {edition}: {verdict}", case.id));
                 }
             }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::body::Body;
 use crate::class::Class;
 use crate::node::NodeRef;
+use crate::policy_entry::PolicyEntry;
 use crate::row::{ALL_REQUIRED, Header, HeaderSet, NEVER, NO_SYMBOL, NodeKey, Row, flag};
 use crate::scalar::Scalar;
 use crate::store::Space;
@@ -47,6 +48,8 @@ pub struct NodeData<T = Box<str>, B = Body> {
     pub removable: bool,
     /// Whether the node is protected from pruning.
     pub pinned: bool,
+    /// Pin and priority that were given after the node was sealed.
+    pub policy: PolicyEntry,
     /// Content and attributes, or a reference to them.
     pub body: B,
     /// Headers that the imported document lacked; empty for nodes created by the engine.
@@ -79,6 +82,7 @@ impl<T, B> NodeData<T, B> {
             kind: None,
             removable: false,
             pinned: false,
+            policy: PolicyEntry::default(),
             body,
             missing: HeaderSet::default(),
             shows_children: None,
@@ -100,6 +104,7 @@ impl<T, B> NodeData<T, B> {
             kind: self.kind,
             removable: self.removable,
             pinned: self.pinned,
+            policy: self.policy,
             body,
             missing: self.missing,
             shows_children: self.shows_children,
@@ -129,6 +134,7 @@ impl<T: AsRef<str>> NodeData<T> {
         row.set(Header::Children.bit(), self.shows_children.unwrap_or(class.is_container()));
         row.set(flag::REMOVABLE, self.removable);
         row.set(flag::PINNED, self.pinned);
+        row.set_policy(self.policy);
         row.note_attributes(&self.body);
         row.body = (!self.body.is_empty()).then(|| Arc::new(self.body));
         row

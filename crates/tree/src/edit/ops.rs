@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::{Draft, NodeData};
 use crate::body::Body;
 use crate::node::NodeRef;
+use crate::policy_entry::PolicyEntry;
 use crate::row::{Header, NEVER, NodeKey, Row, flag};
 use crate::scalar::Scalar;
 use crate::store::Names;
@@ -125,7 +126,7 @@ impl Draft {
     }
 
     /// Replaces content and attributes. Returns false and changes nothing for the root and the
-    /// regions, like the three methods below.
+    /// regions, like the four methods below.
     pub fn set_body(&mut self, node: NodeKey, body: Body) -> bool {
         self.change(node, |row| {
             row.note_attributes(&body);
@@ -147,6 +148,11 @@ impl Draft {
             row.set(flag::PINNED, pinned);
             row.drop_attribute("pinned");
         })
+    }
+
+    /// Sets the pin and the priority that apply beside the headers.
+    pub fn set_policy(&mut self, node: NodeKey, entry: PolicyEntry) -> bool {
+        self.change(node, |row| row.set_policy(entry))
     }
 
     /// Sets the commit at which the node expires.

@@ -75,7 +75,7 @@ impl<'a> Pruner<'a> {
             .map(|block| block.node.id())
             .collect();
         let with = |id: &str| inside.contains(id) || outside.contains(id);
-        let stays = |node: NodeRef<'a>| node.is_pinned() || self.excluded.contains(node.id());
+        let stays = |node: NodeRef<'a>| node.has_pin() || self.excluded.contains(node.id());
         let free = turn.subtree().all(|(_, node)| !stays(node) && !self.is_held(node, &with))
             && shared
                 .iter()
