@@ -17,11 +17,12 @@
 //! ```
 //!
 //! A case is plain JSON, and its `kind` selects what is checked; `corpus/README.md` describes all
-//! kinds. Each kind has one [`Check`], which uses the public API of the engine and returns its
-//! result for every key of the case's `expect`. A [`Runner`] is a table of checks by kind. Checks
+//! kinds. Each kind has one [`Check`], which uses the public API of the engine and returns what the
+//! engine returned; the comparison with the case's `expect` comes after it. A [`Runner`] is a table of checks by kind. Checks
 //! that need a selector language are supplied by the caller; without them, their cases are
 //! [`Verdict::Unsupported`] and never skipped silently.
 
+mod agree;
 mod case;
 mod corpus;
 mod document;

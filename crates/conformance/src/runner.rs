@@ -69,8 +69,8 @@ impl Runner {
             return Verdict::Unsupported(missing);
         }
         match check.check(case, edition) {
-            Ok(got) => Verdict::of(case, &got),
-            Err(why) => Verdict::broken(case, &why),
+            Ok(got) => Verdict::of(case, got),
+            Err(why) => Verdict::Broken(why),
         }
     }
 
@@ -80,8 +80,8 @@ impl Runner {
             return Verdict::Unsupported(twin.kind.clone());
         };
         match check.check(twin, edition) {
-            Ok(got) => Verdict::of(case, &got),
-            Err(why) => Verdict::broken(case, &format!("{}: {why}", twin.id)),
+            Ok(got) => Verdict::of(case, got),
+            Err(why) => Verdict::Broken(format!("{}: {why}", twin.id)),
         }
     }
 }

@@ -92,6 +92,7 @@ pub(super) fn report_value(report: &CommitReport) -> Object {
         ("unmet", unmet.collect::<Vec<_>>().into()),
         ("sealed", Value::from(report.sealed.as_str())),
         ("core", report.core.as_deref().map_or(Value::Null, Value::from)),
+        ("warnings", texts(report.warnings.iter().map(ToString::to_string))),
     ])
 }
 

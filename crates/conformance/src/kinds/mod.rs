@@ -2,6 +2,7 @@
 
 mod adoption;
 mod commit;
+mod documents;
 mod insert;
 mod selectors;
 mod session;
@@ -20,12 +21,13 @@ use super::case::{Case, Edition};
 pub(super) use selectors::{BySelector, language};
 pub(super) use trees::diff;
 
-/// The results of a check, by the keys of `expect`.
+/// What the program returned for a case, under the names that expectations use.
 pub type Got = Object;
 
 /// Runs the cases of one kind.
 pub trait Check {
-    /// Returns the result for every key of the case's `expect`. A missing key fails the case.
+    /// Returns what the program returned. A key of the case's `expect` that is missing fails the case;
+    /// further keys do no harm.
     ///
     /// # Errors
     ///
@@ -92,5 +94,6 @@ pub(super) fn engine() -> BTreeMap<String, Box<dyn Check>> {
         entry("flat_log", Box::new(adoption::flat_log)),
         entry("flat_log_commit", Box::new(adoption::flat_log_commit)),
         entry("session", Box::new(session::session)),
+        entry("import", Box::new(documents::import)),
     ])
 }

@@ -8,7 +8,7 @@ use contextree::query::{
 };
 use contextree::{Answer, Context, SelectOptions, Snapshot, TreeRef};
 use contextree_json::Value;
-use contextree_selector::parse as parse_selector;
+use contextree_selector::{parse as parse_selector, parse_on_snapshots};
 
 use super::{DiffSelector, Got};
 use crate::case::{Case, Edition};
@@ -69,12 +69,15 @@ fn options(case: &Case, edition: Edition) -> Result<SelectOptions, String> {
     let number = |name: &str| {
         given.get(name).and_then(Value::as_u64).and_then(|number| usize::try_from(number).ok())
     };
+    let query = case.field("query").as_str().unwrap_or_default();
+    let reads_snapshots = parse_selector(query, language(edition))
+        .is_ok_and(|selector| !selector.reads_working_state());
     let filter = match given.get("where").and_then(Value::as_str) {
-        Some(text) => {
-            Some(parse_selector(text, language(edition)).map_err(|error| error.to_string())?)
-        }
+        Some(text) if reads_snapshots => Some(parse_on_snapshots(text, language(edition))),
+        Some(text) => Some(parse_selector(text, language(edition))),
         None => None,
     };
+    let filter = filter.transpose().map_err(|error| error.to_string())?;
     let mode = given.get("contentMode").and_then(Value::as_str).unwrap_or("unified");
     let content_mode: ContentMode =
         mode.parse().map_err(|_| format!("unknown content mode `{mode}`"))?;
@@ -89,7 +92,7 @@ fn options(case: &Case, edition: Edition) -> Result<SelectOptions, String> {
             max_changes_per_snapshot: number("maxChangesPerSnapshot"),
             ..RangeOptions::default()
         },
-        range_as_nodes: false,
+        range_as_nodes: given.get("select_range_returns_diff") == Some(&Value::Bool(false)),
     })
 }
 
@@ -106,15 +109,10 @@ fn answer(case: &Case, edition: Edition) -> Result<Result<Value, &'static str>, 
 }
 
 pub(super) fn select_nodes(case: &Case, edition: Edition) -> Result<Got, String> {
-    let mut got = match answer(case, edition)? {
+    Ok(match answer(case, edition)? {
         Ok(ids) => Got::from_iter([("ids", ids)]),
         Err(code) => Got::from_iter([("error", Value::from(code))]),
-    };
-    // A printed remark is commentary.
-    if let Some(text) = case.expect().get("golden_text") {
-        got.insert("golden_text", text.clone());
-    }
-    Ok(got)
+    })
 }
 
 pub(super) fn parse(case: &Case, edition: Edition) -> Result<Got, String> {
@@ -128,57 +126,33 @@ pub(super) fn parse(case: &Case, edition: Edition) -> Result<Got, String> {
     })
 }
 
-/// Checks a range. The expectation may omit keys; those count as matching.
+/// Returns the whole object of a range.
 pub(super) fn range(case: &Case, edition: Edition) -> Result<Got, String> {
+    match answer(case, edition)? {
+        Ok(Value::Object(found)) => Ok(found),
+        Ok(ids) => Ok(Got::from_iter([("ids", ids)])),
+        Err(code) => Ok(Got::from_iter([("error", Value::from(code))])),
+    }
+}
+
+/// Returns the content diff of the node that the case names, if that is among the changed ones.
+pub(super) fn content_diff(case: &Case, edition: Edition) -> Result<Got, String> {
     let found = match answer(case, edition)? {
         Ok(found) => found,
         Err(code) => return Ok(Got::from_iter([("error", Value::from(code))])),
     };
-    let part = |(name, expected): (&str, &Value)| {
-        let got = found.get(name).cloned().unwrap_or(Value::Null);
-        let got = if is_part(expected, &got) { expected.clone() } else { got };
-        (name.to_owned(), got)
-    };
-    Ok(case.expect().iter().map(part).collect())
-}
-
-pub(super) fn content_diff(case: &Case, edition: Edition) -> Result<Got, String> {
-    let found = answer(case, edition)?.map_err(str::to_owned)?;
-    let wanted = case.expect().get("changed_id").ok_or("the case does not expect a node")?;
+    let named = case.expected("changed_id");
     let blocks = found.get("diffs").and_then(Value::as_array).ok_or("there are no diffs")?;
-    let node = blocks
-        .iter()
-        .filter_map(|block| block.get("changed")?.as_array())
-        .flatten()
-        .find(|node| node.get("id") == Some(wanted))
-        .ok_or("the node is not among the changed nodes")?;
-    let got = match (case.expect().get("content_diff"), node.get("content_diff")) {
-        // `has` names a key that must be present; other keys must be equal.
-        (Some(Value::Object(expected)), Some(found)) => expected
-            .iter()
-            .map(|(key, value)| match (key, value.as_str()) {
-                ("has", Some(name)) if found.get(name).is_some() => ("has", value.clone()),
-                _ => (key, found.get(key).cloned().unwrap_or(Value::Null)),
-            })
-            .collect::<Got>()
-            .into(),
-        (_, found) => found.cloned().unwrap_or(Value::Null),
-    };
-    Ok(Got::from_iter([("changed_id", wanted.clone()), ("content_diff", got)]))
-}
-
-/// Returns whether `found` contains `expected`: objects may have more keys, lists must be equal.
-fn is_part(expected: &Value, found: &Value) -> bool {
-    match (expected, found) {
-        (Value::Object(expected), Value::Object(found)) => expected
-            .iter()
-            .all(|(key, value)| found.get(key).is_some_and(|found| is_part(value, found))),
-        (Value::Array(expected), Value::Array(found)) => {
-            expected.len() == found.len()
-                && expected.iter().zip(found).all(|(expected, found)| is_part(expected, found))
+    let changed = blocks.iter().filter_map(|block| block.get("changed")?.as_array()).flatten();
+    let mut got = Got::new();
+    for node in changed.filter(|node| node.get("id") == Some(named)) {
+        for (name, key) in [("changed_id", "id"), ("content_diff", "content_diff")] {
+            if let Some(value) = node.get(key) {
+                got.insert(name, value.clone());
+            }
         }
-        _ => expected == found,
     }
+    Ok(got)
 }
 
 /// Compares snapshots by the selector language.
@@ -193,7 +167,7 @@ impl DiffSelector for BySelector {
         edition: Edition,
     ) -> Result<Diff, String> {
         let selector =
-            parse_selector(selector, language(edition)).map_err(|error| error.to_string())?;
+            parse_on_snapshots(selector, language(edition)).map_err(|error| error.to_string())?;
         let plan = plan(resolve_on_tree(&selector).map_err(|error| error.to_string())?);
         let side = |snapshot: &'_ Snapshot| Some(snapshot.cycle());
         Ok(diff_selected(&plan, (older.view(), side(older)), (newer.view(), side(newer))))

@@ -2,24 +2,37 @@
 //! for the result.
 
 use contextree::engine::Reference;
-use contextree::{CommitOptions, Context, Op, Outcome, Policy, Snapshot, SnapshotAddress, TreeRef};
+use contextree::{
+    CommitOptions, Context, Op, Outcome, Policy, Profile, Snapshot, SnapshotAddress, TreeRef,
+};
 use contextree_app::wire;
 use contextree_json::{Object, Value, parse};
 
 use super::Got;
 use super::commit::report_value;
+use super::documents::profile;
 use crate::case::{Case, Edition};
 use crate::document::{header, ids, options, texts, thread_value};
 
 pub(super) fn session(case: &Case, edition: Edition) -> Result<Got, String> {
-    let mut session = Session { context: Context::with_options(options(edition)), handles: vec![] };
+    let context = match case.field("document") {
+        Value::Null => Context::with_options(options(edition)),
+        document => {
+            let (text, profile) = (document.to_canonical(), profile(case.field("profile"))?);
+            Context::import_snapshot(&text, profile, options(edition))
+                .map_err(|error| format!("import: {error}"))?
+        }
+    };
+    let mut session = Session { context, handles: vec![] };
     let steps = case.field("steps").as_array().ok_or("`steps` is not a list")?;
+    let mut results = Vec::new();
     for (index, step) in steps.iter().enumerate() {
-        session.step(step).map_err(|why| format!("step {}: {why}", index + 1))?;
+        let result = session.step(step).map_err(|why| format!("step {}: {why}", index + 1))?;
+        results.push(Value::Object(result));
     }
     let context = &session.context;
     let tree = context.working();
-    let mut got = Got::new();
+    let mut got = Got::from_iter([("steps", Value::Array(results))]);
     for (key, wanted) in case.expect() {
         let found = match key {
             "thread_ids" => thread_value(&contextree::thread(tree))?.1,
@@ -35,6 +48,7 @@ pub(super) fn session(case: &Case, edition: Edition) -> Result<Got, String> {
                 Value::Array(cycles.collect())
             }
             "diff" => diff(context, wanted)?,
+            "strict" => strict(context, edition),
             "export_sha256" => {
                 let export = context.head().map(Snapshot::export).unwrap_or_default();
                 contextree::Hash::of(&export).to_string().into()
@@ -46,13 +60,24 @@ pub(super) fn session(case: &Case, edition: Edition) -> Result<Got, String> {
     Ok(got)
 }
 
+/// Returns true if every snapshot is accepted by a strict import, otherwise the first refusal.
+fn strict(context: &Context, edition: Edition) -> Value {
+    for snapshot in context.history().iter() {
+        let text = snapshot.export();
+        if let Err(error) = Context::import_snapshot(&text, Profile::Strict, options(edition)) {
+            return Value::from(format!("@c{}: {error}", snapshot.cycle()));
+        }
+    }
+    Value::from(true)
+}
+
 struct Session {
     context: Context,
     handles: Vec<(String, Reference)>,
 }
 
 impl Session {
-    fn step(&mut self, step: &Value) -> Result<(), String> {
+    fn step(&mut self, step: &Value) -> Result<Object, String> {
         let wanted = step.get("expect").and_then(Value::as_object);
         let before = self.context.export_working();
         let got = match self.carry_out(step) {
@@ -62,7 +87,8 @@ impl Session {
                     return Err("the refused operation changed the tree".to_owned());
                 }
                 if wanted.is_none() {
-                    return Err(format!("refused: {refused:?}"));
+                    let refused = Value::Object(refused).to_canonical();
+                    return Err(format!("refused: {}", String::from_utf8_lossy(&refused)));
                 }
                 refused
             }
@@ -70,10 +96,13 @@ impl Session {
         };
         for (key, wanted) in wanted.into_iter().flat_map(Object::iter) {
             if got.get(key) != Some(wanted) {
-                return Err(format!("`{key}`: expected {wanted:?}, got {:?}", got.get(key)));
+                let got = Value::Object(got).to_canonical();
+                let (wanted, got) = (wanted.to_canonical(), String::from_utf8_lossy(&got));
+                let wanted = String::from_utf8_lossy(&wanted);
+                return Err(format!("`{key}`: expected {wanted}, got {got}"));
             }
         }
-        Ok(())
+        Ok(got)
     }
 
     /// Returns the operation of a step such as `{"op":"add","parent":"^ah","offset":1,"node":{…}}`.

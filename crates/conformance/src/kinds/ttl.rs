@@ -38,12 +38,10 @@ pub(super) fn rag_insert(case: &Case, edition: Edition) -> Result<Got, String> {
     if let Some(node) = stored {
         got.insert("offset", Value::Number(node.offset().to_number()));
         let in_turn = node.parent().is_some_and(|parent| parent.class() == Class::Turn);
-        let place = if in_turn && node.offset().signum() > 0 {
-            case.expected("placement").clone()
-        } else {
-            Value::from(format!("offset {:?} below {:?}", node.offset(), node.parent_id()))
-        };
-        got.insert("placement", place);
+        if !in_turn || node.offset().signum() <= 0 {
+            return Err(format!("`{id}` is not in the post-context of a turn"));
+        }
+        got.insert("placement", node.parent_id().map_or(Value::Null, Value::from));
     }
     Ok(got)
 }

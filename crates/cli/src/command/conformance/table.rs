@@ -39,7 +39,7 @@ pub(super) fn render(ran: &[Ran<'_>]) -> String {
             one.case.file,
         ));
         let text = match &one.verdict {
-            Verdict::Unsupported(_) => format!("     {}", one.verdict),
+            Verdict::Unsupported(_) | Verdict::Broken(_) => format!("     {}", one.verdict),
             _ => one.verdict.to_string(),
         };
         for line in text.lines() {
