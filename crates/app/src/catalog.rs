@@ -161,6 +161,8 @@ commands! {
         delete::DeleteRequest => delete::DeleteResponse, delete;
     "add" Context Write "Adds a node to the working state."
         add::AddRequest => add::AddResponse, add;
+    "apply" Context Write "Carries out operations in one durable step: all of them, or none."
+        apply::ApplyRequest => apply::ApplyResponse, apply;
     "edit" Context Write "Edits all nodes that the target names, or none."
         edit::EditRequest => edit::EditResponse, edit;
     "remove" Context Write "Removes nodes with everything below them. Snapshots keep them."

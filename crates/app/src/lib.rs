@@ -43,4 +43,7 @@ mod workspace;
 pub use control::{Cancel, Control, Limits, Progress};
 pub use error::{Advice, Error, Hint};
 pub use wire::Document;
-pub use workspace::{Address, Change, InvalidAddress, Names, Range, Source, Watch, Workspace};
+pub use workspace::{
+    Address, Change, CompareError, Compared, InvalidAddress, Names, Range, Source, StateRef, Watch,
+    Workspace,
+};

@@ -21,6 +21,8 @@ pub(crate) struct Environment {
     pub(crate) height: Option<usize>,
     /// The pager to use, if there is one.
     pub(crate) pager: Option<String>,
+    /// True if lines and arrows can be drawn: the locale has an encoding beyond ASCII.
+    pub(crate) unicode: bool,
     /// The time, in nanoseconds since 1970.
     pub(crate) now: i64,
 }
@@ -31,22 +33,40 @@ impl Environment {
         let stdout_is_terminal = std::io::stdout().is_terminal();
         let size = stdout_is_terminal.then(terminal_size::terminal_size).flatten();
         let columns = variable("COLUMNS").and_then(|text| text.parse().ok());
-        let pager = variable("CONTEXTREE_PAGER").or_else(|| variable("PAGER"));
+        // A variable that is set and empty means: no pager.
+        let pager = raw_variable("CONTEXTREE_PAGER").or_else(|| raw_variable("PAGER"));
+        let pager = pager.unwrap_or_else(|| "less -FRX".to_owned());
+        let unicode = has_unicode();
         Environment {
             stdout_is_terminal,
             stdin_is_terminal: std::io::stdin().is_terminal(),
             stderr_is_terminal: std::io::stderr().is_terminal(),
-            width: columns.or_else(|| size.map(|(width, _)| usize::from(width.0))),
+            // Three dots take two columns more than an ellipsis.
+            width: columns
+                .or_else(|| size.map(|(width, _)| usize::from(width.0)))
+                .map(|width: usize| if unicode { width } else { width.saturating_sub(2) }),
             height: size.map(|(_, height)| usize::from(height.0)),
-            pager: (!global.no_pager && stdout_is_terminal)
-                .then(|| pager.unwrap_or_else(|| "less -FRX".to_owned())),
+            pager: (!global.no_pager && stdout_is_terminal && !pager.is_empty()).then_some(pager),
+            unicode,
             now: global.now.unwrap_or_else(|| contextree::SystemClock.now_ns()),
         }
     }
 }
 
 /// Returns a variable of the environment, unless it is empty or no text.
-#[expect(clippy::disallowed_methods, reason = "this is the edge where the environment comes in")]
 pub(crate) fn variable(name: &str) -> Option<String> {
-    std::env::var(name).ok().filter(|text| !text.is_empty())
+    raw_variable(name).filter(|text| !text.is_empty())
+}
+
+/// Returns a variable of the environment, also an empty one.
+#[expect(clippy::disallowed_methods, reason = "this is the edge where the environment comes in")]
+fn raw_variable(name: &str) -> Option<String> {
+    std::env::var(name).ok()
+}
+
+/// Returns false if the locale is that of plain ASCII. The first of the three variables that is set decides, as everywhere;
+/// without any, the terminal is taken for a modern one.
+fn has_unicode() -> bool {
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(variable);
+    locale.is_none_or(|locale| !matches!(locale.as_str(), "C" | "POSIX"))
 }

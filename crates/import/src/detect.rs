@@ -98,6 +98,9 @@ fn guess_object(value: &Value) -> Option<Guess> {
     let text = |name: &str| value.get(name).and_then(Value::as_str);
     let list = |name: &str| value.get(name).and_then(Value::as_array);
     let sure = |format| Some(Guess::Sure(format));
+    if list("flat_log").is_some() {
+        return sure(Format::Flat);
+    }
     if let Some(request) = value.as_object().and_then(request_in) {
         return guess_object(&request);
     }
@@ -325,6 +328,7 @@ mod tests {
     fn a_plain_message_decides_nothing() {
         let plain = r#"{"role":"user","content":"Rain?"}"#;
         check(&[plain], Some(Format::Flat));
+        check(&[r#"{"flat_log":[{"role":"user","content":"Hello"}]}"#], Some(Format::Flat));
         let calls = r#"{"role":"assistant","content":null,"tool_calls":[]}"#;
         check(&[plain, calls], Some(Format::OpenAiChat));
         let uses = r#"{"role":"assistant","content":[{"type":"tool_use","id":"t","name":"f","input":{}}]}"#;

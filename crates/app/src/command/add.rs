@@ -1,6 +1,6 @@
 //! `add`: a new node in the working state.
 
-use contextree::{Op, Outcome};
+use contextree::{Class, Content, Context, Edition, Op, Outcome};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -14,6 +14,9 @@ use crate::{Control, Error, Workspace};
 pub struct AddRequest {
     /// The node.
     pub node: NewNode,
+    /// The node in the words of the selector language, `block:text { key='hero' }`; what `node` has besides is added to it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spec: Option<String>,
     /// Where; the core of the turn in progress if it is absent.
     pub place: Place,
     /// How to change the context.
@@ -31,7 +34,7 @@ pub struct AddResponse {
     pub core: Option<String>,
 }
 
-/// Adds a node to the working state.
+/// Adds a node to the working state. A block of text gets the kind `text` unless another one is given.
 ///
 /// # Errors
 ///
@@ -45,11 +48,64 @@ pub fn add(
     control.check()?;
     let outcome = workspace.change(&request.change, |context| {
         let place = request.place.clone().resolve(context, workspace.edition())?;
-        let op = Op::Add { place, node: request.node.0.clone() };
+        let op = Op::Add { place, node: node(request, context, workspace.edition())? };
         context.apply(op).map_err(|error| Error::refused(&error))
     })?;
     match outcome {
         Outcome::Added { id, core } => Ok(AddResponse { id, core }),
         other => Err(Error::new("E_INTERNAL", format!("adding a node returned {other:?}"))),
     }
+}
+
+/// Returns the node: what the specification says, then what the request gives, then the usual kind.
+fn node(
+    request: &AddRequest,
+    context: &mut Context,
+    edition: Option<Edition>,
+) -> Result<contextree::NewNode, Error> {
+    let given = request.node.0.clone();
+    let mut node = match &request.spec {
+        Some(spec) => {
+            let edition = edition.unwrap_or(context.edition());
+            let written = context.in_edition(edition).node_of(spec);
+            overlay(written.map_err(|error| Error::write(&error, spec))?, given)
+        }
+        None => given,
+    };
+    let is_block = node.node_type.as_deref().is_none_or(|name| Class::of(name) == Class::Block);
+    if is_block && node.kind.is_none() && matches!(node.content, Content::Text(_)) {
+        node.kind = Some("text".to_owned());
+    }
+    Ok(node)
+}
+
+/// Returns a node with everything that another one gives in its place.
+fn overlay(mut node: contextree::NewNode, given: contextree::NewNode) -> contextree::NewNode {
+    let texts = [
+        (&mut node.id, given.id),
+        (&mut node.node_type, given.node_type),
+        (&mut node.role, given.role),
+        (&mut node.kind, given.kind),
+        (&mut node.key, given.key),
+        (&mut node.provenance, given.provenance),
+        (&mut node.mime, given.mime),
+        (&mut node.encoding, given.encoding),
+    ];
+    for (own, given) in texts {
+        if given.is_some() {
+            *own = given;
+        }
+    }
+    node.ttl = given.ttl.or(node.ttl);
+    if given.priority != 0 {
+        node.priority = given.priority;
+    }
+    node.tags.extend(given.tags);
+    if given.content != Content::Absent {
+        node.content = given.content;
+    }
+    node.removable |= given.removable;
+    node.pinned |= given.pinned;
+    node.attributes.extend(given.attributes);
+    node
 }

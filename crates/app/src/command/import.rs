@@ -3,13 +3,15 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use contextree::canon::is_version_1;
+use contextree::engine::vocabulary_of;
 use contextree::import::{
     Cycles, Format, ImportError, ImportErrorKind, ImportOptions, ImportReport as Imported,
     Importer, is_lines,
 };
 use contextree::store::{ContextSettings, StoreError};
-use contextree::{Context, ContextOptions, Profile};
-use contextree_json::ParseErrorKind;
+use contextree::{Context, ContextOptions, Profile, Region, Vocabulary};
+use contextree_json::{ParseErrorKind, lines, parse};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -70,6 +72,9 @@ pub struct ImportRequest {
     pub strict: bool,
     /// Reads and checks the document and stores nothing.
     pub dry_run: bool,
+    /// The words for the types of new nodes. If it is absent: those of the edition that was asked for; otherwise those of the
+    /// newest turn of a snapshot or history; otherwise `segment`.
+    pub vocabulary: Option<Word<Vocabulary>>,
 }
 
 /// An imported document.
@@ -88,6 +93,9 @@ pub struct ImportResponse {
     /// What was read from a request or a log.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub import: Option<ImportReport>,
+    /// What the reader should know about the document.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
 }
 
 /// What was read from a request or a log.
@@ -161,13 +169,16 @@ pub fn import(
 ) -> Result<ImportResponse, Error> {
     let _span = workspace.span("import");
     let place = source.name.clone();
-    let (context, report) = read(workspace, request, &place, Stretches::new(source), control)?;
+    let mut warnings = Vec::new();
+    let text = Stretches::new(source);
+    let (context, report) = read(workspace, request, &place, text, &mut warnings, control)?;
     let mut response = ImportResponse {
         name: workspace.context().to_owned(),
         context: None,
         snapshots: context.history().len(),
         nodes: context.working().node_count(),
         import: report.as_ref().map(ImportReport::from),
+        warnings,
     };
     if request.dry_run {
         // The name is checked if there is a store.
@@ -179,7 +190,8 @@ pub fn import(
         return Ok(response);
     }
     let edition = workspace.edition().unwrap_or_default();
-    let settings = ContextSettings { edition, ..ContextSettings::default() };
+    let vocabulary = vocabulary(workspace, request, Some(&context));
+    let settings = ContextSettings { edition, vocabulary, ..ContextSettings::default() };
     let store = workspace.store(Access::Create)?;
     let store = store.for_new(&response.name)?;
     control.begin("storing");
@@ -196,6 +208,7 @@ fn read(
     request: &ImportRequest,
     place: &str,
     mut text: Stretches<'_>,
+    warnings: &mut Vec<String>,
     control: &Control<'_>,
 ) -> Result<Read, Error> {
     let profile = if request.strict { Profile::Strict } else { Profile::Lenient };
@@ -215,17 +228,51 @@ fn read(
     };
     match kind {
         DocumentKind::Snapshot => {
-            Context::import_snapshot(&text.whole(first)?, profile, ContextOptions::default())
+            let text = text.whole(first)?;
+            warnings.extend(differences_of_version(&text));
+            Context::import_snapshot(&text, profile, ContextOptions::default())
                 .map(|context| (context, None))
                 .map_err(|error| Error::document(place, &error))
         }
         DocumentKind::Auto | DocumentKind::History => {
-            Context::import_history(&text.whole(first)?, profile, ContextOptions::default())
+            let text = text.whole(first)?;
+            warnings.extend(differences_of_version(&text));
+            Context::import_history(&text, profile, ContextOptions::default())
                 .map(|context| (context, None))
                 .map_err(|error| Error::history(place, &error))
         }
         DocumentKind::Log(format) => log(workspace, request, format, place, first, text, control),
     }
+}
+
+/// Returns the words for the types of new nodes.
+fn vocabulary(
+    workspace: &Workspace,
+    request: &ImportRequest,
+    imported: Option<&Context>,
+) -> Vocabulary {
+    let asked = request.vocabulary.map(|words| words.0);
+    let of_edition = || workspace.edition().map(vocabulary_of);
+    let of_document = || {
+        let turn = imported?.working().region(Region::Seq).children().last()?;
+        let is_message = turn.node_type().split(':').next() == Some(Vocabulary::Message.turn());
+        Some(if is_message { Vocabulary::Message } else { Vocabulary::Segment })
+    };
+    asked.or_else(of_edition).or_else(of_document).unwrap_or_default()
+}
+
+/// Returns what is different in a document of version 1, which is read as edition 0.3.
+fn differences_of_version(text: &[u8]) -> Option<String> {
+    let first = lines(text).next()?;
+    // A snapshot may be printed on many lines.
+    let document = parse(first).or_else(|_| parse(text)).ok()?;
+    let version = document.get("spec_version")?.as_str()?.to_owned();
+    is_version_1(&version).then(|| {
+        format!(
+            "the document is marked `{version}` and is read as edition 0.3: `@t0` is the newest snapshot, not the working state; \
+             `role` and `kind` are headers, and part of threads and hashes; a flat log has `role`, not `tag`"
+        )
+    })
 }
 
 /// Refuses what no parser can read, with a hint how to convert it.
@@ -258,7 +305,8 @@ fn log(
 ) -> Result<Read, Error> {
     let clock = Some(Arc::clone(workspace.clock()));
     let edition = workspace.edition().unwrap_or_default();
-    let options = ContextOptions { clock, edition, ..ContextOptions::default() };
+    let vocabulary = vocabulary(workspace, request, None);
+    let options = ContextOptions { clock, edition, vocabulary, ..ContextOptions::default() };
     let how = ImportOptions {
         keep_going: request.keep_going,
         cycles: request.cycles.0,

@@ -1,6 +1,7 @@
 //! One file per command: its request, its response, and what it does.
 
 pub mod add;
+pub mod apply;
 pub mod attempt;
 pub mod backup;
 pub mod cache;
@@ -36,6 +37,7 @@ pub mod tokens;
 pub mod verify;
 
 pub use add::add;
+pub use apply::apply;
 pub use attempt::{end as end_attempt, list as list_attempts, start as start_attempt};
 pub use backup::{backup, restore};
 pub use cache::cache;

@@ -1,7 +1,8 @@
 //! `new`: an empty context, and the store for it.
 
+use contextree::Vocabulary;
+use contextree::engine::vocabulary_of;
 use contextree::store::ContextSettings;
-use contextree::{Edition, Vocabulary};
 use contextree_json::Value;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -47,10 +48,7 @@ pub fn new(
     control.check()?;
     let name = request.name.as_deref().unwrap_or(workspace.context());
     let edition = workspace.edition().unwrap_or_default();
-    let usual = match edition {
-        Edition::V0_3 => Vocabulary::Segment,
-        _ => Vocabulary::Message,
-    };
+    let usual = vocabulary_of(edition);
     let mut settings = ContextSettings {
         edition,
         vocabulary: request.vocabulary.map_or(usual, |words| words.0),

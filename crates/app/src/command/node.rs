@@ -62,13 +62,14 @@ pub fn node(
     let _span = workspace.span("node");
     control.check()?;
     let tokenizer = request.model.as_deref().map(tokenizer).transpose()?;
-    let state = workspace.read()?.state(request.at.unwrap_or(Address::Working))?;
+    let mut reader = workspace.read()?;
+    let state = reader.state(request.at.unwrap_or(Address::Working))?;
     let Some(node) = state.tree().resolve(&request.id) else {
         return Err(missing(&request.id, &state.label));
     };
     let counter = tokenizer.map(|tokenizer| workspace.memo().counter(tokenizer));
     Ok(NodeResponse {
-        node: Node::from(node),
+        node: Node::new(node, reader.edition()),
         children: node.children().map(|child| child.id().to_owned()).collect(),
         tokens: counter.map(|counter| counter.count_node(node)),
         counted_by: tokenizer.map(|tokenizer| tokenizer.to_string()),

@@ -1,12 +1,13 @@
 //! `select`: what a selector matches.
 
 use contextree::query::{ContentMode, Materialize, RangeOptions, resolve_on_tree};
-use contextree::{Answer, SelectOptions};
+use contextree::selector::{Selector, parse, parse_on_snapshots};
+use contextree::{Answer, Edition, SelectOptions};
 use contextree_json::Value;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::wire::{AnyValue, Node, Word};
+use crate::wire::{self, AnyValue, Node, Word};
 use crate::{Control, Error, Workspace};
 
 /// Finds nodes by selector.
@@ -75,6 +76,9 @@ pub struct RangeRequest {
     pub max_snapshots: Option<usize>,
     /// Reports at most this many changes of a snapshot.
     pub max_changes: Option<usize>,
+    /// Returns the nodes of all its snapshots, each id once, instead of comparing them: edition 0.1's
+    /// `select_range_returns_diff=false`.
+    pub as_nodes: bool,
 }
 
 impl Default for RangeRequest {
@@ -87,6 +91,7 @@ impl Default for RangeRequest {
             materialize: usual.materialize.into_iter().map(Word).collect(),
             max_snapshots: usual.max_snapshots,
             max_changes: usual.max_changes_per_snapshot,
+            as_nodes: false,
         }
     }
 }
@@ -129,10 +134,19 @@ pub fn select(
     let _span = workspace.span("select");
     control.check()?;
     let mut reader = workspace.read()?;
+    let edition = reader.edition();
+    // An invalid selector is reported when it is evaluated.
+    let parsed = parse(&request.selector, edition).ok();
+    let reads_snapshots = parsed.as_ref().is_some_and(|parsed| !parsed.reads_working_state());
     let filter = match &request.filter {
         Some(text) => {
-            let filter = contextree::parse(text, reader.edition())
-                .map_err(|errors| Error::selector(&errors, text))?;
+            let filter = match reads_snapshots {
+                true => parse_on_snapshots(text, edition),
+                false => parse(text, edition),
+            };
+            let filter = filter.map_err(|errors| {
+                Error::facets(&errors, text, "begin the selector itself with `@t0`")
+            })?;
             // Resolved here, where its text is at hand for the message.
             resolve_on_tree(&filter).map_err(|error| Error::query(&error.into(), text))?;
             Some(filter)
@@ -152,8 +166,10 @@ pub fn select(
             max_snapshots: range.max_snapshots,
             max_changes_per_snapshot: range.max_changes,
         },
-        range_as_nodes: false,
+        range_as_nodes: request.range.as_nodes,
     };
+    let is_range = parsed.as_ref().is_some_and(Selector::is_range);
+    let ignored = ignored_options(request, is_range, edition);
     Ok(match reader.select(&request.selector, &options)? {
         Answer::Nodes(selection) => {
             if request.what != SelectWhat::Count {
@@ -162,7 +178,7 @@ pub fn select(
             SelectResponse {
                 found: match request.what {
                     SelectWhat::Nodes => {
-                        Found::Nodes(selection.nodes.iter().map(|node| Node::from(*node)).collect())
+                        Found::Nodes(wire::nodes(selection.nodes.iter().copied(), edition))
                     }
                     SelectWhat::Ids => {
                         let ids = selection.nodes.iter().map(|node| node.id().to_owned());
@@ -170,14 +186,59 @@ pub fn select(
                     }
                     SelectWhat::Count => Found::Count(selection.nodes.len()),
                 },
-                warnings: selection.warnings.iter().map(ToString::to_string).collect(),
+                warnings: selection
+                    .warnings
+                    .iter()
+                    .map(ToString::to_string)
+                    .chain(ignored)
+                    .collect(),
             }
         }
         Answer::Range(range) => {
             let errors = range.errors.iter();
             let errors = errors.map(|error| format!("{}: {}", error.code, error.message));
-            let warnings = range.warnings.iter().map(ToString::to_string).chain(errors).collect();
+            let warnings = range.warnings.iter().map(ToString::to_string);
+            let warnings = warnings.chain(errors).chain(ignored).collect();
             SelectResponse { found: Found::Range(range.to_value()), warnings }
         }
     })
+}
+
+/// Returns a message for each option that does not apply to what the selector returns.
+fn ignored_options(request: &SelectRequest, is_range: bool, edition: Edition) -> Vec<String> {
+    let usual = RangeRequest::default();
+    let range = &request.range;
+    let windows = [
+        ("where", request.filter.is_some()),
+        ("skip", request.skip > 0),
+        ("limit", request.limit.is_some()),
+    ];
+    let ranges = [
+        ("content", range.content),
+        ("materialize", !range.materialize.is_empty()),
+        ("max-snapshots", range.max_snapshots.is_some()),
+        ("max-changes", range.max_changes.is_some()),
+        ("as-nodes", range.as_nodes),
+        ("content-mode", range.content_mode != usual.content_mode),
+        ("context-lines", range.context_lines != usual.context_lines),
+    ];
+    let given = |options: &[(&'static str, bool)]| -> Vec<&'static str> {
+        options.iter().filter(|(_, given)| *given).map(|(name, _)| *name).collect()
+    };
+    let first = edition == Edition::V0_1;
+    let (mut names, why) = match is_range {
+        true if first && range.as_nodes => return Vec::new(),
+        true => (
+            given(&windows),
+            "a range compares snapshots; use `@limit`, or filters in the selector",
+        ),
+        false => (given(&ranges), "the selector has no range"),
+    };
+    names.retain(|name| *name != "as-nodes");
+    let mut warnings: Vec<String> =
+        names.into_iter().map(|name| format!("`{name}` is ignored: {why}")).collect();
+    if range.as_nodes {
+        warnings.push("`as-nodes` is ignored: it belongs to ranges of edition 0.1".to_owned());
+    }
+    warnings
 }

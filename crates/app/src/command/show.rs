@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use contextree::{Answer, NodeRef, SelectOptions};
+use contextree::{Answer, Edition, NodeRef, SelectOptions};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::wire::Node;
+use crate::wire::{self, Node};
 use crate::workspace::{Address, Range, Reader, is_name};
 use crate::{Advice, Control, Error, Workspace};
 
@@ -47,16 +47,20 @@ pub fn show(
 }
 
 fn find(reader: &mut Reader, what: Option<&str>) -> Result<ShowResponse, Error> {
-    let Some(what) = what else { return Ok(response([reader.working()?.tree().root()], vec![])) };
+    let edition = reader.edition();
+    let response = |nodes: Vec<NodeRef<'_>>, warnings| response(nodes, warnings, edition);
+    let Some(what) = what else {
+        return Ok(response(vec![reader.working()?.tree().root()], vec![]));
+    };
     if let Ok(address) = what.parse::<Address>() {
-        return Ok(response([reader.state(address)?.tree().root()], vec![]));
+        return Ok(response(vec![reader.state(address)?.tree().root()], vec![]));
     }
     if let Ok(Range { to: Some(_), .. }) = what.parse() {
         return Err(Error::usage(format!("`{what}` names two states, but a tree has one"))
             .with_advice(Advice::DiffStates(what.to_owned())));
     }
     if let Some(node) = reader.working()?.tree().resolve(what) {
-        return Ok(response([node], vec![]));
+        return Ok(response(vec![node], vec![]));
     }
     match reader.select(what, &SelectOptions::default()) {
         Ok(Answer::Nodes(selection)) => {
@@ -76,12 +80,9 @@ fn find(reader: &mut Reader, what: Option<&str>) -> Result<ShowResponse, Error> 
     }
 }
 
-fn response<'t>(
-    nodes: impl IntoIterator<Item = NodeRef<'t>>,
-    warnings: Vec<String>,
-) -> ShowResponse {
+fn response(nodes: Vec<NodeRef<'_>>, warnings: Vec<String>, edition: Edition) -> ShowResponse {
     let all = nodes.into_iter().flat_map(|node| node.subtree());
-    ShowResponse { nodes: all.map(|(_, node)| Node::from(node)).collect(), warnings }
+    ShowResponse { nodes: wire::nodes(all.map(|(_, node)| node), edition), warnings }
 }
 
 /// Leaves out nodes that are below another one of the list.

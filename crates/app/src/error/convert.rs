@@ -2,7 +2,7 @@
 
 use super::{Advice, Error};
 use contextree::query::{QueryError, ResolveError, ResolveErrorKind};
-use contextree::selector::{SelectorError, SelectorErrors};
+use contextree::selector::{ErrorKind, SelectorError, SelectorErrors, draw_caret};
 use contextree::store::{ReadError, StoreError};
 use contextree::{
     CommitError, DocumentError, HistoryError, Location, OpError, SnapshotError, WriteError,
@@ -48,6 +48,21 @@ impl Error {
             .with_detail("selector", text)
             .with_detail("errors", Value::Array(list))
             .with_advice(Advice::SelectorHelp)
+    }
+
+    /// Like [`Error::selector`], for a selector whose tree is given: `help` says where facets exist.
+    pub(crate) fn facets(errors: &SelectorErrors, text: &str, help: &str) -> Self {
+        let facets = errors.errors().iter().all(|error| error.kind == ErrorKind::NeedsSnapshot);
+        let failure = Error::selector(errors, text);
+        if !facets {
+            return failure;
+        }
+        // The usual help, a prefix for the selector, would be refused next.
+        let drawing = errors.errors().first().map(|error| {
+            let headline = format!("error[{}]: {error}", error.code);
+            draw_caret(&headline, text, error.span, Some(help))
+        });
+        failure.with_drawing(drawing.unwrap_or_default())
     }
 
     /// Returns the error for a document that cannot be read.

@@ -39,6 +39,16 @@ pub struct Changed {
     pub fields: Vec<String>,
 }
 
+/// Two ids of one content: a node that was probably moved, or the same message in two contexts.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Moved {
+    /// The id in the first state.
+    pub from: String,
+    /// The id in the second state.
+    pub to: String,
+}
+
 impl From<&diff::Diff> for Diff {
     fn from(diff: &diff::Diff) -> Self {
         let changed = diff.changed.iter();

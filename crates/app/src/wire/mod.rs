@@ -27,10 +27,11 @@ mod op;
 mod report;
 mod row;
 mod schema;
+mod tools;
 mod words;
 
 pub use attempt::{Attempt, AttemptStatus};
-pub use diff::{Changed, Changes, Diff, FieldChange, ModifiedNode, ParentChange};
+pub use diff::{Changed, Changes, Diff, FieldChange, ModifiedNode, Moved, ParentChange};
 pub use document::Document;
 pub use error::{Error, Failure};
 pub use finding::{Finding, Loss, Severity};
@@ -40,6 +41,7 @@ pub use report::{Deferred, Operation, Pruned, Report, Unmet};
 pub use row::{ContextRow, Head};
 pub(crate) use schema::{AnyObject, AnyValue};
 pub use schema::{schema, to_lines};
+pub(crate) use tools::nodes;
 pub use words::{UnknownWord, Word, Words};
 
 use contextree_json::Value;

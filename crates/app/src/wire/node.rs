@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use contextree::{Class, NodeRef, Region, content_hash};
+use contextree::query::depth_of;
+use contextree::{Class, Edition, NodeRef, Region, content_hash};
 use contextree_json::{Number, Object, Value};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
@@ -54,6 +55,16 @@ pub struct Derived {
     pub path: Vec<String>,
     /// The region that the node is, or is in: `^sys`, `^seq` or `^ah`.
     pub region: Option<String>,
+    /// The name of the tool that is called, or that returned this result.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool: Option<String>,
+    /// Whether pruning keeps it, if that was decided after it was sealed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pinned: Option<bool>,
+    /// Its priority for pruning, if that was set after it was sealed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<AnyValue>")]
+    pub priority: Option<Value>,
 }
 
 /// What a node is.
@@ -84,8 +95,10 @@ impl From<Class> for NodeClass {
     }
 }
 
-impl From<NodeRef<'_>> for Node {
-    fn from(node: NodeRef<'_>) -> Self {
+impl Node {
+    /// Returns the wire form of a node. Depths of turns with equal stamps depend on the edition of selectors.
+    #[must_use]
+    pub fn new(node: NodeRef<'_>, edition: Edition) -> Self {
         let mut fields = Object::new();
         for name in HEADERS {
             if let Some(value) = node.header(name) {
@@ -106,10 +119,13 @@ impl From<NodeRef<'_>> for Node {
             bytes: node.content().byte_len() as u64,
             class: node.class().into(),
             content_hash: content_hash(node).to_string(),
-            depth: depth(node),
+            depth: depth_of(node, edition),
             parent: node.parent_id().map(Into::into),
             path,
             region: region(node).map(|region| region.word().to_owned()),
+            tool: super::tools::own(node),
+            pinned: node.policy().pinned,
+            priority: node.policy().priority.map(|priority| Value::Number(priority.to_number())),
         };
         Node { fields, derived }
     }
@@ -118,18 +134,6 @@ impl From<NodeRef<'_>> for Node {
 /// Returns the region that a node is, or is in.
 fn region(node: NodeRef<'_>) -> Option<Region> {
     node.as_region().or_else(|| node.region())
-}
-
-fn depth(node: NodeRef<'_>) -> Option<i64> {
-    match region(node)? {
-        Region::Sys => Some(-1),
-        Region::Head => Some(0),
-        Region::Seq => {
-            let mut line = std::iter::once(node).chain(node.ancestors());
-            let turn = line.find(|node| node.class() == Class::Turn)?;
-            i64::try_from(node.tree().turn_count() - turn.position()).ok()
-        }
-    }
 }
 
 impl Node {
@@ -185,10 +189,11 @@ impl Node {
         self.fields.get("offset").and_then(Value::as_number)
     }
 
-    /// Returns the priority.
+    /// Returns the priority that pruning follows.
     #[must_use]
     pub fn priority(&self) -> Option<&Number> {
-        self.fields.get("priority").and_then(Value::as_number)
+        let priority = self.derived.priority.as_ref().or(self.fields.get("priority"));
+        priority.and_then(Value::as_number)
     }
 
     /// Returns when the node was created, in nanoseconds since 1970.
@@ -200,7 +205,8 @@ impl Node {
     /// Returns whether the node is protected from pruning.
     #[must_use]
     pub fn is_pinned(&self) -> bool {
-        self.fields.get("pinned").and_then(Value::as_bool) == Some(true)
+        let header = self.fields.get("pinned").and_then(Value::as_bool) == Some(true);
+        self.derived.pinned.unwrap_or(header)
     }
 
     /// Returns whether the container is removed when it is empty.

@@ -44,6 +44,12 @@ impl FromStr for Address {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InvalidAddress(SnapshotError);
 
+impl InvalidAddress {
+    pub(super) fn cause(&self) -> &SnapshotError {
+        &self.0
+    }
+}
+
 impl fmt::Display for InvalidAddress {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {

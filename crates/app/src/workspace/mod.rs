@@ -5,6 +5,7 @@
 
 mod address;
 mod change;
+mod compared;
 mod file;
 mod memo;
 mod names;
@@ -24,6 +25,7 @@ use tracing::span::EnteredSpan;
 pub use address::{Address, InvalidAddress, Range};
 pub use change::Change;
 pub(crate) use change::{is_name, place_of, targets};
+pub use compared::{CompareError, Compared, StateRef};
 pub(crate) use file::{FileSource, Kind, objects};
 pub use names::Names;
 pub(crate) use outline::{Mark, Outline, Row, Sums};

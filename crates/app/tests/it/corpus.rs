@@ -17,7 +17,7 @@ fn there_and_back<T: Serialize + DeserializeOwned + PartialEq + std::fmt::Debug>
 
 fn nodes(tree: TreeRef<'_>) {
     for (_, node) in tree.nodes() {
-        there_and_back(&wire::Node::from(node));
+        there_and_back(&wire::Node::new(node, contextree::Edition::V0_3));
     }
 }
 

@@ -7,7 +7,7 @@ use super::Cli;
 /// Title and commands. A test holds that every command is in one group.
 pub(crate) const GROUPS: [(&str, &[&str]); 10] = [
     ("Begin", &["quickstart", "new", "contexts", "fork", "delete"]),
-    ("Change", &["add", "edit", "remove", "move", "pin", "unpin"]),
+    ("Change", &["add", "apply", "edit", "remove", "move", "pin", "unpin"]),
     ("Call a model", &["request", "answer", "cancel", "commit", "attempt"]),
     ("Look", &["status", "show", "select", "diff", "log", "explain"]),
     ("In and out", &["import", "export", "render", "lint", "thread"]),

@@ -8,7 +8,7 @@ use clap::{Parser, Subcommand};
 
 pub(crate) use global::{ColorWhen, Global};
 pub(crate) use groups::{GROUPS, root_template};
-pub(crate) use values::{parse_address, parse_range};
+pub(crate) use values::{parse_address, parse_range, parse_size};
 
 use crate::command;
 
@@ -42,6 +42,7 @@ pub(crate) enum Command {
     Fork(command::fork::Args),
     Delete(command::delete::Args),
     Add(command::add::Args),
+    Apply(command::apply::Args),
     Edit(command::edit::Args),
     Remove(command::remove::Args),
     Move(command::move_::Args),

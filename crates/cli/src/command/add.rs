@@ -1,6 +1,8 @@
 //! `ctx add`: a new node in the working state.
 
-use contextree::{Content, NewNode};
+use contextree::json::Value;
+use contextree::selector::parse_node_spec;
+use contextree::{Class, Content, NewNode};
 use contextree_app::command::add::{self, AddRequest};
 use contextree_app::wire::{self, Place, Zone};
 
@@ -14,6 +16,8 @@ use crate::source::ChangeOptions;
 ///
 /// Without a place it is added to the core of the turn in progress (`^ah`). `--offset -1` puts it before the core, `--offset 1`
 /// after it; `--into ^sys` into the system region; `--at` takes a position with a cue, such as `(d0, cont[offset=0], end)`.
+///
+/// The content is an argument, a file, or what comes through a pipe. A block of text has the kind `text` unless another one is given.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -21,8 +25,10 @@ Examples:
   ctx add --into ^sys --role system --pinned 'You are a travel assistant.'
   ctx add --role tool --ttl 2 --offset 1 --key forecast --tag retrieved --content-file forecast.txt
   ctx add --role tool --kind result --attr data_call_id=call-1 --content-json '{\"rain\":true}'
-  git diff | ctx add --role user --kind diff -
-  ctx add --at '(d1, end)' --role assistant --kind summary 'They agreed.'   after the newest sealed turn")]
+  git diff | ctx add --role user --kind diff
+  ctx add --role user '- buy milk'
+  ctx add --at '(d1, end)' --role assistant --kind summary 'They agreed.'   after the newest sealed turn
+  ctx add --at '(d0, cont[offset=0], )' --node \"block:text { key='hero' }\" 'Hello'")]
 pub(crate) struct Args {
     #[command(flatten)]
     content: ContentOptions,
@@ -83,6 +89,10 @@ pub(crate) struct Args {
     #[arg(long)]
     provenance: Option<String>,
 
+    /// Add a block without content
+    #[arg(long, conflicts_with_all = ["content", "content_file", "content_json"])]
+    empty: bool,
+
     /// Never prune it
     #[arg(long)]
     pinned: bool,
@@ -90,6 +100,10 @@ pub(crate) struct Args {
     /// A group that is removed when it is empty
     #[arg(long)]
     removable: bool,
+
+    /// The node in the words of the selector language: `block:text { key='hero' }`; other options add to it
+    #[arg(long, value_name = "SPECIFICATION")]
+    node: Option<String>,
 
     /// The parent: ^ah, ^sys, or an id [default: ^ah]
     #[arg(long, value_name = "PARENT", conflicts_with = "at")]
@@ -133,7 +147,8 @@ pub(super) fn place(
 
 pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
     let request = AddRequest {
-        node: wire::NewNode(node(args)?),
+        node: wire::NewNode(node(args, call)?),
+        spec: args.node.clone(),
         place: place(args.at.as_deref(), args.into.as_deref(), args.zone, args.offset),
         change: args.change.to_change(),
     };
@@ -149,7 +164,26 @@ pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
     Ok(Exit::Ok)
 }
 
-fn node(args: &Args) -> Result<NewNode, Failure> {
+/// Reads the content. Groups have none, and a block has some.
+fn content(args: &Args, call: &Call<'_>) -> Result<Content, Failure> {
+    let written = args.node.as_deref().map(|spec| spec.split([' ', '{']).next().unwrap_or(spec));
+    let node_type = args.node_type.as_deref().or(written);
+    let is_container = node_type.is_some_and(|name| Class::of(name).is_container());
+    if args.empty || is_container {
+        return Ok(args.content.read()?.map_or(Content::Absent, Content::from));
+    }
+    let content = args.content.read_for_block(call)?;
+    // `ctx add --at '(d0, )' "block:text { key='hero' }"` is how the specification writes it.
+    if let (Some(_), None, Value::String(text)) = (&args.at, &args.node, &content)
+        && text.trim_end().ends_with('}')
+        && parse_node_spec(text, call.global.edition.unwrap_or_default()).is_ok()
+    {
+        call.output.warning("the content looks like a specification; `--node` takes one");
+    }
+    Ok(content.into())
+}
+
+fn node(args: &Args, call: &Call<'_>) -> Result<NewNode, Failure> {
     let mut node = NewNode {
         id: args.id.clone(),
         node_type: args.node_type.clone(),
@@ -162,7 +196,7 @@ fn node(args: &Args) -> Result<NewNode, Failure> {
         provenance: args.provenance.clone(),
         mime: args.mime.clone(),
         encoding: args.encoding.clone(),
-        content: args.content.read()?.map_or(Content::Absent, Content::from),
+        content: content(args, call)?,
         removable: args.removable,
         pinned: args.pinned,
         attributes: Vec::new(),

@@ -9,6 +9,7 @@ use contextree::{Code, Policy, Region};
 use contextree_app::command::commit::{self, CommitRequest};
 
 use super::Call;
+use crate::args::parse_size;
 use crate::error::{Exit, Failure};
 use crate::output::Format;
 use crate::source::{ChangeOptions, document, read_bytes};
@@ -27,12 +28,12 @@ Examples:
   ctx commit --budget budget.toml             max_tokens = 8000, counted as the model does
   ctx commit --max-turns 20 --json")]
 pub(crate) struct Args {
-    /// At most N bytes of content in the whole tree
-    #[arg(long, value_name = "N")]
+    /// At most N bytes of content in the whole tree: 8000, 10k, 1.5M
+    #[arg(long, value_name = "N", value_parser = parse_size)]
     max_bytes: Option<u64>,
 
     /// At most N blocks in the whole tree
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = parse_size)]
     max_nodes: Option<u64>,
 
     /// At most N turns, the new one included; older ones are pruned whole
@@ -66,8 +67,7 @@ pub(crate) struct Args {
 fn region_limit(text: &str) -> Result<(Region, u64), String> {
     let (word, number) = text.split_once('=').ok_or("write REGION=N, for example ^sys=2000")?;
     let region = Region::from_word(word).ok_or(format!("`{word}` is not ^sys, ^seq or ^ah"))?;
-    let number = number.parse().map_err(|_| format!("`{number}` is not a number"))?;
-    Ok((region, number))
+    Ok((region, parse_size(number)?))
 }
 
 pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {

@@ -1,10 +1,9 @@
 //! `ctx diff`: what changed between two states.
 
-use contextree_app::command::diff::{self, DiffRequest};
-use contextree_app::{Address, Range};
+use contextree_app::command::diff::{self, DiffRequest, DiffResponse};
+use contextree_app::{Compared, StateRef};
 
 use super::Call;
-use crate::args::parse_range;
 use crate::error::{Exit, Failure};
 use crate::output::Format;
 use crate::view::{difference, report};
@@ -13,22 +12,26 @@ use crate::view::{difference, report};
 ///
 /// Without arguments: from the newest snapshot to the working state. With one: from that snapshot to the working state. With
 /// two, or `A..B`: from the older to the newer.
+///
+/// States of other contexts are written `NAME@t0`, and `NAME` alone is a context as it is now. Nodes of two contexts are matched by id
+/// and content: a message that both have is not a difference, and equal ids of different messages do not hide one.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   ctx diff                         what is not committed yet
   ctx diff @t-1..@t0               what the newest commit did
   ctx diff 3 7                     between commits 3 and 7
+  ctx diff main..alt               what two contexts do not have in common
+  ctx diff alt@t0 main@t-2         the same, of older states
   ctx diff 3 7 --select '^sys *'   only nodes that a selector matches
-  ctx diff 3 7 --json              {\"added\":[…],\"changed\":[…],\"removed\":[…]}")]
+  ctx diff 3 7 --json              {\"added\":[…],\"changed\":[…],\"removed\":[…]}
+  ctx diff 3 7 --json --details    also what was moved, and where the nodes are in the threads")]
 pub(crate) struct Args {
     /// The first state, or both as `A..B`
-    #[arg(value_parser = parse_range)]
-    from: Option<Range>,
+    from: Option<String>,
 
     /// The second state
-    #[arg(value_parser = crate::args::parse_address)]
-    to: Option<Address>,
+    to: Option<String>,
 
     /// Compare only nodes that this selector matches
     #[arg(long, value_name = "SELECTOR")]
@@ -37,31 +40,51 @@ pub(crate) struct Args {
     /// With --json: old and new values, parents and children
     #[arg(long, conflicts_with = "select")]
     values: bool,
+
+    /// With --json: everything, with nodes, moves and positions in the threads
+    #[arg(long, conflicts_with = "values")]
+    details: bool,
 }
 
 pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
     let is_human = call.output.format() == Format::Human;
     let request = DiffRequest {
-        from: args.from,
-        to: args.to,
+        from: args.from.as_deref().map(str::parse::<Compared>).transpose()?,
+        to: args.to.as_deref().map(str::parse::<StateRef>).transpose()?,
         select: args.select.clone(),
         values: args.values && !is_human,
-        detail: is_human,
+        detail: is_human || args.details,
     };
     let response = call.read(|workspace, control| diff::diff(workspace, &request, control))?;
     let exit = if response.diff.is_empty() { Exit::Ok } else { Exit::No };
-    match (&response.detail, &response.values) {
-        (Some(detail), _) => {
+    if !is_human {
+        match &response.values {
+            _ if args.details => call.output.form(&response),
+            Some(values) => call.output.form(values),
+            None => call.output.form(&response.diff),
+        }
+        return Ok(exit);
+    }
+    match &response.detail {
+        Some(detail) => {
             let causes = report::causes_of(&detail.reports);
             let text = difference::draw(&response, detail, &causes, call.output.width());
             call.output.text(&text);
         }
-        _ if is_human => {
-            let (older, newer) = (&response.older.label, &response.newer.label);
+        None => {
+            let (older, newer) =
+                (difference::name(&response.older), difference::name(&response.newer));
             call.output.note(&format!("{older} and {newer} are equal"));
         }
-        (None, Some(values)) => call.output.form(values),
-        (None, None) => call.output.form(&response.diff),
     }
+    note_order(&response, call);
     Ok(exit)
+}
+
+/// Says so if the states were named the other way round.
+fn note_order(response: &DiffResponse, call: &mut Call<'_>) {
+    if response.swapped {
+        let (older, newer) = (&response.older.label, &response.newer.label);
+        call.output.note(&format!("compared from {older} to {newer}: the older state comes first"));
+    }
 }

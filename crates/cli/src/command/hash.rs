@@ -31,6 +31,11 @@ pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
     let name = call.global.file.as_deref().unwrap_or(&args.nodes);
     let request = HashRequest { nodes: document(name)?, hashed: args.hashed };
     let found = hash::hash(&request, &Control::default())?;
+    for node in &found.nodes {
+        if let Some(warning) = &node.warning {
+            call.output.warning(&format!("line {}: {warning}", node.line));
+        }
+    }
     if call.output.format() == Format::Human {
         let line = |node: &HashedNode| {
             let text = node.content_hash.as_deref().or(node.hashed.as_deref());

@@ -4,12 +4,13 @@ use super::Call;
 use crate::error::{Exit, Failure};
 use crate::output::style::{self, paint};
 
-/// Explain a command, or a topic: selectors, addresses, output, exit-codes, environment
+/// Explain a command, or a topic: loop, selectors, addresses, policy, pruning, output, exit-codes, environment
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   ctx help
   ctx help diff
+  ctx help loop            how an agent uses it
   ctx help selectors       the language on one page
   ctx help exit-codes")]
 pub(crate) struct Args {
@@ -18,7 +19,8 @@ pub(crate) struct Args {
 }
 
 /// Topics: name, what it is about, text.
-pub(crate) const TOPICS: [(&str, &str, &str); 6] = [
+pub(crate) const TOPICS: [(&str, &str, &str); 9] = [
+    ("loop", "one cycle is one model call", include_str!("../topics/loop.txt")),
     (
         "selectors",
         "the language that names nodes, on one page",
@@ -30,6 +32,8 @@ pub(crate) const TOPICS: [(&str, &str, &str); 6] = [
         "how snapshots and the working state are named",
         include_str!("../topics/addresses.txt"),
     ),
+    ("policy", "what a commit prunes, as a file", include_str!("../topics/policy.txt")),
+    ("pruning", "what goes first, and what stays", include_str!("../topics/pruning.txt")),
     ("output", "what is printed for people and for programs", include_str!("../topics/output.txt")),
     ("exit-codes", "how the program ends", include_str!("../topics/exit-codes.txt")),
     ("environment", "variables, stores and files", include_str!("../topics/environment.txt")),

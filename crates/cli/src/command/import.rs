@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use contextree::Vocabulary;
 use contextree::import::{Cycles, Format as LogFormat};
 use contextree::json::{Object, Value};
 use contextree_app::command::import::{self, DocumentKind, ImportRequest, ImportResponse};
@@ -58,6 +59,11 @@ pub(crate) struct Args {
     /// Read and check it, and store nothing
     #[arg(long)]
     dry_run: bool,
+
+    /// The words for new types: segment (seg, cont, block) or message (mt, mc, cb) [default: those of --edition, or of the
+    /// document]
+    #[arg(long, value_name = "WORDS", value_parser = super::new::vocabulary)]
+    vocabulary: Option<Vocabulary>,
 }
 
 fn from(text: &str) -> Result<DocumentKind, String> {
@@ -123,11 +129,15 @@ fn import(
         open: args.open,
         strict: args.strict,
         dry_run: args.dry_run,
+        vocabulary: args.vocabulary.map(Word),
     };
     let source = open(document)?;
     let done = call.on(&call.store().with_context(name), |workspace, control| {
         import::import(workspace, &request, source, control)
     })?;
+    for warning in &done.warnings {
+        call.output.warning(&format!("{}: {warning}", place(document)));
+    }
     let is_bad = done.import.as_ref().is_some_and(|report| !report.bad_lines.is_empty());
     let exit = if is_bad { Exit::No } else { Exit::Ok };
     if call.output.format() != Format::Human {

@@ -2,6 +2,7 @@
 
 use contextree::json::{Object, Value, parse};
 
+use super::Call;
 use crate::error::Failure;
 use crate::source::read_bytes;
 
@@ -9,6 +10,7 @@ use crate::source::read_bytes;
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct ContentOptions {
     /// The content, as text; `-` reads standard input
+    #[arg(allow_hyphen_values = true, value_parser = text)]
     content: Option<String>,
 
     /// Read the content from this file
@@ -20,7 +22,38 @@ pub(crate) struct ContentOptions {
     content_json: Option<String>,
 }
 
+/// Reads a text that may begin with a hyphen, as an item of a list does. What looks like an option is not a text.
+fn text(text: &str) -> Result<String, String> {
+    let is_option = text.starts_with('-') && text.len() > 1 && !text.contains(char::is_whitespace);
+    match is_option {
+        true => {
+            Err(format!("there is no option `{text}`; a text like this is written `-- {text}`"))
+        }
+        false => Ok(text.to_owned()),
+    }
+}
+
 impl ContentOptions {
+    /// Reads the content of a new block: if none is given, what comes through a pipe. An empty block is made only on request.
+    pub(crate) fn read_for_block(&self, call: &Call<'_>) -> Result<Value, Failure> {
+        let missing = |message: &str| {
+            Failure::usage(message)
+                .with_hint(
+                    "write it as an argument, name a file with `--content-file`, or pipe it in",
+                )
+                .with_hint("`--empty` adds a block without content")
+        };
+        match self.read()? {
+            Some(Value::String(text)) if text.is_empty() => Err(missing("the content is empty")),
+            Some(content) => Ok(content),
+            None if call.environment.stdin_is_terminal => Err(missing("the content is missing")),
+            None => match utf8(read_bytes("-")?)? {
+                Value::String(text) if text.is_empty() => Err(missing("the content is missing")),
+                content => Ok(content),
+            },
+        }
+    }
+
     /// Reads the content; `None` if none is given.
     pub(crate) fn read(&self) -> Result<Option<Value>, Failure> {
         if let Some(text) = &self.content_json {
@@ -32,12 +65,22 @@ impl ContentOptions {
             (None, Some(file)) => read_bytes(file)?,
             (None, None) => return Ok(None),
         };
-        match String::from_utf8(bytes) {
-            Ok(text) => Ok(Some(Value::from(text.as_str()))),
-            Err(_) => Err(Failure::usage("the content is not UTF-8 text")
-                .with_hint("encode it, for example with `base64`, and pass `--encoding base64`")),
-        }
+        utf8(bytes).map(Some)
     }
+}
+
+/// Returns bytes as text.
+fn utf8(bytes: Vec<u8>) -> Result<Value, Failure> {
+    String::from_utf8(bytes).map(|text| Value::from(text.as_str())).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        Failure::usage(format!(
+            "the content is not UTF-8 text: the byte at {at} is not part of one"
+        ))
+        .with_hint("text in Latin-1: `iconv -f LATIN1 -t UTF-8 FILE | ctx add -`")
+        .with_hint(
+            "other bytes: encode them, for example with `base64`, and pass `--encoding base64`",
+        )
+    })
 }
 
 /// Reads `name=text` pairs.

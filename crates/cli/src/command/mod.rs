@@ -1,6 +1,7 @@
 //! One file per command: its options, its request, and how the response is printed.
 
 pub(crate) mod add;
+pub(crate) mod apply;
 pub(crate) mod attempt;
 pub(crate) mod backup;
 pub(crate) mod cache;
@@ -70,6 +71,7 @@ pub(crate) fn run(
         Command::Fork(args) => fork::run(args, &mut call),
         Command::Delete(args) => delete::run(args, &mut call),
         Command::Add(args) => add::run(args, &mut call),
+        Command::Apply(args) => apply::run(args, &mut call),
         Command::Edit(args) => edit::run(args, &mut call),
         Command::Remove(args) => remove::run(args, &mut call),
         Command::Move(args) => move_::run(args, &mut call),

@@ -33,7 +33,7 @@ pub(crate) struct Args {
     policy: Option<String>,
 }
 
-fn vocabulary(text: &str) -> Result<Vocabulary, String> {
+pub(super) fn vocabulary(text: &str) -> Result<Vocabulary, String> {
     match text {
         "segment" => Ok(Vocabulary::Segment),
         "message" => Ok(Vocabulary::Message),

@@ -72,6 +72,10 @@ pub(crate) struct Args {
     /// In a range: report at most N changes of a snapshot
     #[arg(long, value_name = "N")]
     max_changes: Option<usize>,
+
+    /// In a range of edition 0.1: print the nodes of its snapshots, each once, instead of what changed
+    #[arg(long)]
+    as_nodes: bool,
 }
 
 fn content_mode(text: &str) -> Result<ContentMode, String> {
@@ -104,6 +108,7 @@ pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
             materialize: args.materialize.iter().copied().map(Word).collect(),
             max_snapshots: args.max_snapshots,
             max_changes: args.max_changes,
+            as_nodes: args.as_nodes,
         },
     };
     let response = call.read(|workspace, control| select::select(workspace, &request, control))?;

@@ -7,6 +7,7 @@ pub(crate) mod style;
 pub(crate) mod table;
 pub(crate) mod text;
 
+use std::borrow::Cow;
 use std::io::{self, Write as _};
 
 use anstream::{AutoStream, ColorChoice};
@@ -17,6 +18,9 @@ use serde::Serialize;
 use crate::args::{ColorWhen, Global};
 use crate::environment::Environment;
 use crate::error::{self, Failure};
+
+/// The columns of a line in a pipe.
+const IN_A_PIPE: usize = 160;
 
 /// The format of the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,17 +86,23 @@ impl Output {
         matches!(self.colour, ColorChoice::Always | ColorChoice::AlwaysAnsi)
     }
 
-    /// Returns the columns that a line may take.
+    /// Returns the columns that a line may take. In a pipe a preview is long, but never a whole document.
     pub(crate) fn width(&self) -> Option<usize> {
-        self.environment.width
+        self.environment.width.or(Some(IN_A_PIPE))
+    }
+
+    /// Returns a text with lines and arrows that the terminal can draw.
+    fn drawable<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        if self.environment.unicode { text.into() } else { text::ascii(text).into() }
     }
 
     /// Prints text for people. It may have styles; they are removed where they would not be seen.
     pub(crate) fn text(&mut self, text: &str) {
         self.paged = true;
+        let text = self.drawable(text);
         let mut text = match self.has_colour() {
-            true => text.to_owned(),
-            false => anstream::adapter::strip_str(text).to_string(),
+            true => text.into_owned(),
+            false => anstream::adapter::strip_str(&text).to_string(),
         };
         if self.is_terminal() && text.contains(text::is_reordering) {
             text = text.replace(text::is_reordering, "\u{fffd}");
@@ -150,13 +160,15 @@ impl Output {
     pub(crate) fn say(&self, text: &str) {
         let mut stream = AutoStream::new(io::stderr(), self.error_colour);
         // A standard error that is closed cannot be told about it.
-        let _ = writeln!(stream, "{text}");
+        let _ = writeln!(stream, "{}", self.drawable(text));
     }
 
     /// Prints a line of text for people at once, for commands that run other commands.
     pub(crate) fn say_data(&self, text: &str) -> Result<(), Failure> {
         let mut stream = AutoStream::new(io::stdout(), self.colour);
-        writeln!(stream, "{text}").and_then(|()| stream.flush()).map_err(error::output)
+        writeln!(stream, "{}", self.drawable(text))
+            .and_then(|()| stream.flush())
+            .map_err(error::output)
     }
 
     /// Prints a warning at once.

@@ -9,7 +9,12 @@ pub(crate) struct Table {
     title: Vec<String>,
     rows: Vec<Vec<String>>,
     right: Vec<usize>,
+    /// Columns that may be left out on a narrow terminal, the first one first.
+    spare: Vec<usize>,
 }
+
+/// The columns that the last cell keeps at least before others are left out.
+const ROOM: usize = 16;
 
 impl Table {
     /// Returns a table with these titles.
@@ -25,6 +30,13 @@ impl Table {
         self
     }
 
+    /// Sets the columns that may be left out where the line is too narrow, the first one first.
+    #[must_use]
+    pub(crate) fn spare(mut self, columns: &[usize]) -> Self {
+        self.spare = columns.to_vec();
+        self
+    }
+
     /// Adds a row.
     pub(crate) fn row(&mut self, cells: Vec<String>) {
         self.rows.push(cells);
@@ -33,7 +45,7 @@ impl Table {
     /// Returns the table as text, every line with its line break. Columns that are empty everywhere are left out.
     pub(crate) fn render(&self, width: Option<usize>) -> String {
         let count = self.title.len();
-        let used: Vec<bool> = (0..count)
+        let mut used: Vec<bool> = (0..count)
             .map(|column| self.rows.iter().any(|row| columns(&row[column]) > 0))
             .collect();
         let widths: Vec<usize> = (0..count)
@@ -42,6 +54,26 @@ impl Table {
                 cells.chain([columns(&self.title[column])]).max().unwrap_or(0)
             })
             .collect();
+        let fixed = |used: &[bool]| -> usize {
+            (0..count - 1).filter(|column| used[*column]).map(|column| widths[column] + 2).sum()
+        };
+        for column in &self.spare {
+            if width.is_some_and(|width| fixed(&used) + ROOM > width) {
+                used[*column] = false;
+            }
+        }
+        // What is left may still be too wide: ids are cut then.
+        let widest = match width {
+            Some(width) if fixed(&used) > width.saturating_sub(8) => {
+                let others = fixed(&used) - widths[0];
+                Some(width.saturating_sub(8 + others).max(8))
+            }
+            _ => None,
+        };
+        let mut widths = widths;
+        if let Some(widest) = widest {
+            widths[0] = widths[0].min(widest);
+        }
         let mut out = String::new();
         let dimmed = |cell: &String| match cell.is_empty() {
             true => String::new(),
@@ -52,7 +84,12 @@ impl Table {
             let mut line = String::new();
             let mut at = 0;
             for column in (0..count).filter(|column| used[*column]) {
-                let cell = &row[column];
+                let cut_cell;
+                let mut cell = &row[column];
+                if column == 0 && columns(cell) > widths[0] {
+                    cut_cell = cut(&anstream::adapter::strip_str(cell).to_string(), widest);
+                    cell = &cut_cell;
+                }
                 if column + 1 == count && index > 0 {
                     line.push_str(&cut(cell, width.map(|width| width.saturating_sub(at).max(8))));
                     continue;

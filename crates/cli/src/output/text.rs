@@ -43,6 +43,28 @@ pub(crate) fn word(text: &str) -> Cow<'_, str> {
     Cow::Owned(escaped.collect())
 }
 
+/// Returns a text with the lines and signs of this program in plain ASCII, for terminals that have no others.
+pub(crate) fn ascii(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '├' | '╰' | '└' => plain.push('+'),
+            '─' => plain.push('-'),
+            '│' => plain.push('|'),
+            '→' => plain.push_str("->"),
+            '←' => plain.push_str("<-"),
+            '…' => plain.push_str("..."),
+            '⏎' => plain.push_str("\\n"),
+            '⇥' => plain.push_str("\\t"),
+            '–' | '−' => plain.push('-'),
+            '±' => plain.push_str("+-"),
+            '●' => plain.push('*'),
+            other => plain.push(other),
+        }
+    }
+    plain
+}
+
 /// Cuts a text to a number of columns; `…` replaces what is left out.
 pub(crate) fn cut(text: &str, width: Option<usize>) -> String {
     let Some(width) = width else { return text.to_owned() };

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use contextree::json::Value;
-use contextree_app::command::diff::{DiffDetail, DiffResponse};
+use contextree_app::command::diff::{DiffDetail, DiffResponse, StateName, ThreadPosition};
 use contextree_app::command::status::Pending;
 use contextree_app::wire::Node;
 use similar::{ChangeTag, TextDiff};
@@ -32,7 +32,10 @@ pub(crate) fn draw(
         add(node::speaker(node));
         add(node.ttl().map_or_else(String::new, |ttl| paint(style::TTL, format!("ttl {ttl}"))));
         add(node::bytes(node));
-        add(paint(style::DIM, why).replace("\u{1b}[2m\u{1b}[0m", ""));
+        add(position(detail, node.id(), mark));
+        if !why.is_empty() {
+            add(paint(style::DIM, why));
+        }
         let used = crate::output::text::columns(&text) + 2;
         let room = width.map(|width| width.saturating_sub(used).max(8));
         let preview = cut(&node::preview(node), room);
@@ -42,11 +45,16 @@ pub(crate) fn draw(
         out.push_str(&text);
         out.push('\n');
     };
+    let moved_to = |id: &str| response.moved.iter().find(|moved| moved.from == id);
+    let moved_from = |id: &str| response.moved.iter().find(|moved| moved.to == id);
     for node in &detail.added {
-        line("+", style::ADDED, node, "");
+        let why = moved_from(node.id()).map(|moved| format!("(moved from {})", moved.from));
+        line("+", style::ADDED, node, why.as_deref().unwrap_or_default());
     }
     for node in &detail.removed {
-        let why = causes.get(node.id()).map(|cause| format!("({cause})"));
+        let cause = causes.get(node.id()).map(|cause| format!("({cause})"));
+        let moved = || moved_to(node.id()).map(|moved| format!("(moved to {})", moved.to));
+        let why = cause.or_else(moved);
         line("-", style::REMOVED, node, why.as_deref().unwrap_or(reason(node, response)));
     }
     for changed in &detail.changed {
@@ -59,19 +67,43 @@ pub(crate) fn draw(
 fn sums(response: &DiffResponse, detail: &DiffDetail) -> String {
     let (all, shared) = (detail.thread_bytes, detail.thread_bytes_shared);
     let percent = (shared * 100).checked_div(all).unwrap_or(100);
+    // The closing bracket of the older thread is never part of what a longer one begins with.
+    let stays = match shared + 1 >= all {
+        true => "the thread only grew".to_owned(),
+        false => format!("{percent} % of the thread's bytes stay ({shared} of {all})"),
+    };
     let part = |style, mark: char, number: usize| paint(style, format!("{mark}{number}"));
     let diff = &response.diff;
     format!(
         "{} → {}   {} {} {}   content {} → {}   {}\n",
-        paint(style::TITLE, &response.older.label),
-        paint(style::TITLE, &response.newer.label),
+        paint(style::TITLE, name(&response.older)),
+        paint(style::TITLE, name(&response.newer)),
         part(style::ADDED, '+', diff.added.len()),
         part(style::REMOVED, '-', diff.removed.len()),
         part(style::CHANGED, '~', diff.changed.len()),
         size(detail.bytes_before),
         size(detail.bytes_after),
-        paint(style::DIM, format!("{percent} % of the thread's bytes stay ({shared} of {all})")),
+        paint(style::DIM, stays),
     )
+}
+
+/// Returns the name of a state, with its context if two are compared.
+pub(crate) fn name(state: &StateName) -> String {
+    match (&state.context, state.cycle) {
+        (Some(context), Some(_)) => format!("{context}{}", state.label),
+        (Some(context), None) => context.clone(),
+        (None, _) => state.label.clone(),
+    }
+}
+
+/// Returns where an added or removed block is in its thread, `[12]`.
+fn position(detail: &DiffDetail, id: &str, mark: &str) -> String {
+    let is_meant = |at: &&ThreadPosition| {
+        at.id == id && if mark == "+" { at.after.is_some() } else { at.before.is_some() }
+    };
+    let found = detail.positions.iter().find(is_meant);
+    let at = found.and_then(|at| if mark == "+" { at.after } else { at.before });
+    at.map_or_else(String::new, |at| paint(style::DIM, format!("[{at}]")))
 }
 
 /// Returns the region, and for sealed turns the turn.

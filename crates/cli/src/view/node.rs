@@ -6,12 +6,17 @@ use contextree_app::wire::{Node, NodeClass};
 use crate::output::style::{self, paint};
 use crate::output::text::{one_line, size};
 
-/// Returns the content on one line.
+/// Returns the content on one line; of a tool call `name(arguments)`, of a result `name → content`.
 pub(crate) fn preview(node: &Node) -> String {
-    match node.content() {
+    let content = match node.content() {
         None => String::new(),
         Some(Value::String(text)) => one_line(text),
         Some(value) => String::from_utf8_lossy(&value.to_canonical()).into_owned(),
+    };
+    match (&node.derived.tool, node.kind()) {
+        (None, _) => content,
+        (Some(tool), Some("result")) => format!("{} → {content}", one_line(tool)),
+        (Some(tool), _) => format!("{}({content})", one_line(tool)),
     }
 }
 

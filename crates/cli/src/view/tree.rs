@@ -110,11 +110,44 @@ impl<'n> Drawing<'n> {
             cells[8] = format!("{}; without --turns all are drawn", count(skip, "older turn"));
             self.rows.push(Row { cells, below: Vec::new() });
         }
-        for (index, child) in children.into_iter().enumerate().skip(skip) {
+        let mut index = skip;
+        while index < all {
+            // Pruning leaves turns without a block; a run of them is one line.
+            let empty = match is_sequence {
+                true => children[index..].iter().take_while(|turn| self.is_empty(turn)).count(),
+                false => 0,
+            };
+            let next = index + empty.max(1);
             let (branch, line) =
-                if index + 1 == all { ("└─ ", "   ") } else { ("├─ ", "│  ") };
-            self.node(child, &format!("{rest}{branch}"), &format!("{rest}{line}"));
+                if next == all { ("└─ ", "   ") } else { ("├─ ", "│  ") };
+            match empty {
+                0 => {
+                    self.node(
+                        children[index],
+                        &format!("{rest}{branch}"),
+                        &format!("{rest}{line}"),
+                    );
+                }
+                number => {
+                    let (first, last) = (children[index].id(), children[next - 1].id());
+                    let name = if number == 1 {
+                        one_line(first)
+                    } else {
+                        format!("{} … {}", one_line(first), one_line(last))
+                    };
+                    let mut cells = vec![String::new(); 9];
+                    cells[0] = paint(style::DIM, format!("{rest}{branch}{name}"));
+                    cells[8] = count(number, "empty turn");
+                    self.rows.push(Row { cells, below: Vec::new() });
+                }
+            }
+            index = next;
         }
+    }
+
+    /// Returns whether there is no block below a turn.
+    fn is_empty(&self, turn: &Node) -> bool {
+        turn.derived.class == NodeClass::Turn && self.blocks(turn).0 == 0
     }
 
     /// Describes what is in a region or a turn.
@@ -146,7 +179,7 @@ impl<'n> Drawing<'n> {
 
     fn content(&self, node: &Node, rest: &str) -> Vec<String> {
         let value = match node.content() {
-            Some(Value::String(text)) => text.to_string(),
+            Some(Value::String(text)) if node.derived.tool.is_none() => text.to_string(),
             _ => node::preview(node),
         };
         value
@@ -159,7 +192,7 @@ impl<'n> Drawing<'n> {
 
     fn render(self) -> String {
         let titles = ["node", "type", "role", "kind", "offset", "ttl", "marks", "size", "text"];
-        let mut table = Table::new(&titles).right(4).right(5).right(7);
+        let mut table = Table::new(&titles).right(4).right(5).right(7).spare(&[7, 1, 6, 3, 4]);
         let below: Vec<Vec<String>> = self.rows.iter().map(|row| row.below.clone()).collect();
         for row in self.rows {
             table.row(row.cells);

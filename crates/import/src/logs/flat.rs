@@ -1,5 +1,5 @@
 //! Reads flat logs: `{"role":…,"content":…}`, optionally with an id and a kind; other fields are
-//! kept.
+//! kept. The list may be alone, or under `flat_log` as the specification prints it, or `messages`.
 //!
 //! The blocks equal those of `Context::import_flat_log`, which is stricter about ids: here `null`
 //! means no id, and a number is kept like any other field.
@@ -23,13 +23,18 @@ impl Log for Flat {
         session.state.at(value.as_object().and_then(time_of));
         let messages = match value {
             Value::Array(messages) => messages,
-            mut message => match message.get("messages") {
-                Some(Value::Array(_)) => {
-                    let mut fields = Fields::of(std::mem::take(&mut message))?;
-                    fields.take_list("messages").unwrap_or_default()
+            mut message => {
+                let list = ["flat_log", "messages"]
+                    .into_iter()
+                    .find(|name| message.get(name).and_then(Value::as_array).is_some());
+                match list {
+                    Some(name) => {
+                        let mut fields = Fields::of(std::mem::take(&mut message))?;
+                        fields.take_list(name).unwrap_or_default()
+                    }
+                    None => vec![message],
                 }
-                _ => vec![message],
-            },
+            }
         };
         let nodes: Vec<NewNode> = messages
             .into_iter()

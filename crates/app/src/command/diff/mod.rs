@@ -1,23 +1,32 @@
 //! `diff`: what changed between two states.
 
-use contextree::Class;
-use contextree::diff::{changes, diff as compare};
+mod branches;
+mod detail;
+mod states;
+
+use contextree::content_hash;
+use contextree::diff::{changes, diff as compare, moved};
 use contextree::query::{diff_selected, plan, resolve_on_tree};
+use contextree::selector::{parse, parse_on_snapshots};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::wire::{Changes, Diff, Node, Report};
-use crate::workspace::{Address, Range, Reader, State};
-use crate::{Advice, Control, Error, Workspace};
+pub use detail::{ChangedNode, DiffDetail, ThreadPosition};
+pub(super) use states::in_order;
+use states::{Pair, pair};
+
+use crate::wire::{Changes, Diff, Moved};
+use crate::workspace::{Compared, Reader, State, StateRef};
+use crate::{Control, Error, Workspace};
 
 /// Compares two states.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct DiffRequest {
     /// The first state, or both as `A..B`; the newest snapshot if it is absent.
-    pub from: Option<Range>,
+    pub from: Option<Compared>,
     /// The second state; the working state if it is absent.
-    pub to: Option<Address>,
+    pub to: Option<StateRef>,
     /// Compares only nodes that this selector matches.
     pub select: Option<String>,
     /// Returns old and new values, parents and children as well.
@@ -34,8 +43,15 @@ pub struct DiffResponse {
     pub older: StateName,
     /// The newer state.
     pub newer: StateName,
+    /// True if the states were named in the other order; of one context, the older one always comes first.
+    #[serde(default)]
+    pub swapped: bool,
     /// What changed.
     pub diff: Diff,
+    /// Pairs of a removed and an added node with the same content, which were probably moved. Between two contexts: nodes of
+    /// the same content under different ids, which are neither added nor removed.
+    #[serde(default)]
+    pub moved: Vec<Moved>,
     /// What changed, with values, if they were asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub values: Option<Changes>,
@@ -52,49 +68,18 @@ pub struct StateName {
     pub label: String,
     /// The number of its commit; null for the working state.
     pub cycle: Option<u32>,
+    /// The context, if two are compared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context: Option<String>,
 }
 
 impl From<&State> for StateName {
     fn from(state: &State) -> Self {
-        StateName { label: state.label.clone(), cycle: state.cycle() }
+        StateName { label: state.label.clone(), cycle: state.cycle(), context: None }
     }
 }
 
-/// The nodes of a diff.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct DiffDetail {
-    /// Added nodes, as they are in the newer state.
-    pub added: Vec<Node>,
-    /// Removed nodes, as they are in the older state.
-    pub removed: Vec<Node>,
-    /// Changed nodes, on both sides, with the names of the fields that differ.
-    pub changed: Vec<ChangedNode>,
-    /// The bytes of all contents in the older state.
-    pub bytes_before: u64,
-    /// The bytes of all contents in the newer state.
-    pub bytes_after: u64,
-    /// The bytes of the older state's thread.
-    pub thread_bytes: u64,
-    /// The bytes at the beginning of the thread that both states share.
-    pub thread_bytes_shared: u64,
-    /// The reports of the commits between the two states, oldest first.
-    pub reports: Vec<Report>,
-}
-
-/// A changed node on both sides.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ChangedNode {
-    /// The node in the older state.
-    pub before: Node,
-    /// The node in the newer state.
-    pub after: Node,
-    /// The fields that differ.
-    pub fields: Vec<String>,
-}
-
-/// Compares two states; the older one comes first, whatever the order in the request.
+/// Compares two states. Of one context the older one comes first, whatever the order in the request; of two contexts the first one.
 ///
 /// # Errors
 ///
@@ -106,39 +91,84 @@ pub fn diff(
 ) -> Result<DiffResponse, Error> {
     let _span = workspace.span("diff");
     control.check()?;
-    let mut reader = workspace.read()?;
-    let (left, right) = states(request, &mut reader)?;
-    let (older, newer) = in_order(left, right);
-    let found = match &request.select {
-        None => compare(older.tree(), newer.tree()),
-        Some(text) => selected(text, &reader, &older, &newer)?,
-    };
-    let found = Diff::from(&found);
-    let values = request.values.then(|| Changes::from(&changes(older.tree(), newer.tree())));
-    let detail = match request.detail && !found.is_empty() {
-        true => Some(detail(&found, &older, &newer, &mut reader)?),
-        false => None,
-    };
-    let (older, newer) = ((&older).into(), (&newer).into());
-    Ok(DiffResponse { older, newer, diff: found, values, detail })
-}
-
-fn states(request: &DiffRequest, reader: &mut Reader) -> Result<(State, State), Error> {
-    match (request.from, request.to) {
-        (None, _) => Ok((reader.newest()?, reader.working()?)),
-        (Some(Range { from, to: None }), to) => {
-            Ok((reader.state(from)?, reader.state(to.unwrap_or(Address::Working))?))
+    match pair(workspace, request)? {
+        Pair::OfOne { mut reader, older, newer, swapped } => {
+            let mut response = of_one(request, &reader, &older, &newer)?;
+            response.swapped = swapped;
+            if request.detail && !response.diff.is_empty() {
+                let last = newer.cycle().or(older.cycle()).unwrap_or(0);
+                let reports = reader.reports(older.cycle().unwrap_or(0), last)?;
+                let edition = reader.edition();
+                response.detail =
+                    Some(detail::of(&response.diff, &older, &newer, &reports, edition));
+            }
+            Ok(response)
         }
-        (Some(Range { from, to: Some(to) }), None) => Ok((reader.state(from)?, reader.state(to)?)),
-        (Some(_), Some(_)) => Err(Error::usage("three states are given, two can be compared")
-            .with_advice(Advice::TwoStates("diff"))),
+        Pair::OfTwo { left, right } => {
+            if request.select.is_some() {
+                return Err(Error::usage(
+                    "a selector cannot restrict the comparison of two contexts",
+                )
+                .with_hint("compare them without it"));
+            }
+            let matched = branches::compare(left.state.tree(), right.state.tree());
+            let name = |side: &states::Side| StateName {
+                context: Some(side.context.clone()),
+                ..StateName::from(&side.state)
+            };
+            let mut response = DiffResponse {
+                older: name(&left),
+                newer: name(&right),
+                swapped: false,
+                diff: matched.diff,
+                moved: matched.same,
+                values: None,
+                detail: None,
+            };
+            if request.values {
+                let changes = changes(left.state.tree(), right.state.tree());
+                response.values = Some(Changes::from(&changes));
+            }
+            if request.detail && !response.diff.is_empty() {
+                let (left, right) = (&left.state, &right.state);
+                let none = std::collections::BTreeMap::new();
+                let edition = workspace.edition().unwrap_or_default();
+                response.detail = Some(detail::of(&response.diff, left, right, &none, edition));
+            }
+            Ok(response)
+        }
     }
 }
 
-/// Returns the older state first; the working state is the newest of all.
-pub(super) fn in_order(left: State, right: State) -> (State, State) {
-    let age = |state: &State| state.cycle().unwrap_or(u32::MAX);
-    if age(&left) <= age(&right) { (left, right) } else { (right, left) }
+fn of_one(
+    request: &DiffRequest,
+    reader: &Reader,
+    older: &State,
+    newer: &State,
+) -> Result<DiffResponse, Error> {
+    let found = match &request.select {
+        None => compare(older.tree(), newer.tree()),
+        Some(text) => selected(text, reader, older, newer)?,
+    };
+    let found = Diff::from(&found);
+    // Moves are guessed among what was added and removed.
+    let moves = match found.added.is_empty() || found.removed.is_empty() {
+        true => Vec::new(),
+        false => moved(older.tree(), newer.tree(), |node| content_hash(node).0).moved,
+    };
+    let is_meant = |from: &str, to: &str| {
+        found.removed.iter().any(|id| id == from) && found.added.iter().any(|id| id == to)
+    };
+    let moved = moves.into_iter().filter(|found| is_meant(&found.from, &found.to));
+    Ok(DiffResponse {
+        older: older.into(),
+        newer: newer.into(),
+        swapped: false,
+        moved: moved.map(|moved| Moved { from: moved.from, to: moved.to }).collect(),
+        diff: found,
+        values: request.values.then(|| Changes::from(&changes(older.tree(), newer.tree()))),
+        detail: None,
+    })
 }
 
 fn selected(
@@ -147,44 +177,15 @@ fn selected(
     older: &State,
     newer: &State,
 ) -> Result<contextree::diff::Diff, Error> {
-    let selector = contextree::parse(text, reader.edition())
-        .map_err(|errors| Error::selector(&errors, text))?;
+    // Facets exist on snapshots, so both sides must be one.
+    let both = older.cycle().is_some() && newer.cycle().is_some();
+    let parsed = match both {
+        true => parse_on_snapshots(text, reader.edition()),
+        false => parse(text, reader.edition()),
+    };
+    let selector = parsed.map_err(|errors| {
+        Error::facets(&errors, text, "compare two snapshots, as in `@t-1..@t0`")
+    })?;
     let query = resolve_on_tree(&selector).map_err(|error| Error::query(&error.into(), text))?;
     Ok(diff_selected(&plan(query), (older.tree(), older.cycle()), (newer.tree(), newer.cycle())))
-}
-
-fn detail(
-    diff: &Diff,
-    older: &State,
-    newer: &State,
-    reader: &mut Reader,
-) -> Result<DiffDetail, Error> {
-    let nodes = |state: &State, ids: &[String]| -> Vec<Node> {
-        ids.iter().filter_map(|id| state.tree().get(id)).map(Node::from).collect()
-    };
-    let changed = diff.changed.iter().filter_map(|changed| {
-        Some(ChangedNode {
-            before: older.tree().get(&changed.id)?.into(),
-            after: newer.tree().get(&changed.id)?.into(),
-            fields: changed.fields.clone(),
-        })
-    });
-    let bytes = |state: &State| -> u64 {
-        let blocks = state.tree().nodes().filter(|(_, node)| node.class() == Class::Block);
-        blocks.map(|(_, block)| block.content().byte_len() as u64).sum()
-    };
-    let (before, after) = (contextree::thread(older.tree()), contextree::thread(newer.tree()));
-    let shared = before.iter().zip(&after).take_while(|(left, right)| left == right).count();
-    let last = newer.cycle().or(older.cycle()).unwrap_or(0);
-    let reports = reader.reports(older.cycle().unwrap_or(0), last)?;
-    Ok(DiffDetail {
-        added: nodes(newer, &diff.added),
-        removed: nodes(older, &diff.removed),
-        changed: changed.collect(),
-        bytes_before: bytes(older),
-        bytes_after: bytes(newer),
-        thread_bytes: before.len() as u64,
-        thread_bytes_shared: shared as u64,
-        reports: reports.values().map(Report::from).collect(),
-    })
 }
