@@ -14,6 +14,8 @@ pub(crate) struct Case {
     pub(crate) edition: Edition,
     pub(crate) query: String,
     pub(crate) expect: Json,
+    /// True for the filter of a query that reads snapshots, where facets exist.
+    pub(crate) filters_snapshots: bool,
 }
 
 /// Returns the cases of one corpus file; cases without a query have an empty one.
@@ -44,6 +46,7 @@ pub(crate) fn queries() -> Vec<Case> {
         let json = file(name);
         for case in json["cases"].as_array().unwrap() {
             let mut queries = vec![case["query"].as_str().unwrap().to_owned()];
+            let reads_snapshots = queries[0].starts_with('@');
             // The filter of the `where` option is a separate selector.
             queries.extend(case["options"]["where"].as_str().map(str::to_owned));
             for (index, query) in queries.into_iter().enumerate() {
@@ -52,7 +55,9 @@ pub(crate) fn queries() -> Vec<Case> {
                     let kind = case["kind"].as_str().unwrap().to_owned();
                     let edition = edition.as_str().unwrap().parse().unwrap();
                     let expect = if index == 0 { case["expect"].clone() } else { Json::Null };
-                    cases.push(Case { id, kind, edition, query: query.clone(), expect });
+                    let filters_snapshots = index > 0 && reads_snapshots;
+                    let query = query.clone();
+                    cases.push(Case { id, kind, edition, query, expect, filters_snapshots });
                 }
             }
         }
