@@ -21,8 +21,8 @@ macro_rules! cases {
 }
 
 cases! {
-    add answer attempt backup cache cancel canon commit completions conformance contexts delete diff edit explain export files fork gc hash help
-    import lint log man new pin quickstart remove render request restore select serve show status thread tokens ui unpin usage verify
+    add answer apply attempt backup cache cancel canon commit completions conformance contexts delete diff edit explain export files fork gc hash help
+    import jobs lint log man new pin quickstart remove render request restore select serve show status thread tokens ui unpin usage verify wrong
 }
 
 /// Every command of the tutorial, with what it prints.
