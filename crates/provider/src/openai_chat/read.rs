@@ -61,6 +61,8 @@ pub(crate) fn read_message(message: Value) -> Result<Incoming, Shape> {
     let mut parts = Vec::new();
     if role == Role::Tool && fields.text("tool_call_id").is_some() {
         parts.push(read_result(&mut fields));
+    } else if &*word == "function" && fields.text("name").is_some() {
+        parts.push(read_function_result(&mut fields));
     } else {
         read_content(&mut fields, role, &mut parts)?;
     }
@@ -90,6 +92,25 @@ pub(crate) fn set_role(first: &mut NewNode, word: Box<str>, role: Role, provider
 fn read_result(fields: &mut Fields) -> NewNode {
     let id = fields.take_text("tool_call_id").unwrap_or_default();
     let fits = fits_call_id(&id, ME);
+    let mut node = read_output(fields);
+    set(&mut node, names::CALL_ID, Value::String(id));
+    if !fits {
+        mark_provider(&mut node, ME);
+    }
+    node
+}
+
+/// Reads the result of a function call, which has the name of the function and no id.
+fn read_function_result(fields: &mut Fields) -> NewNode {
+    let name = fields.take("name").unwrap_or_default();
+    let mut node = read_output(fields);
+    set(&mut node, names::NAME, name);
+    set(&mut node, names::FORM, form::FUNCTION);
+    mark_provider(&mut node, ME);
+    node
+}
+
+fn read_output(fields: &mut Fields) -> NewNode {
     let (content, shape) = match fields.take("content") {
         Some(Value::Null) => (Content::Absent, Some(form::NULL)),
         None => (Content::Absent, Some(form::ABSENT)),
@@ -97,11 +118,10 @@ fn read_result(fields: &mut Fields) -> NewNode {
         Some(other) => (Content::from(other), None),
     };
     let mut node = NewNode { content, ..NewNode::default() }.kind("result");
-    set(&mut node, names::CALL_ID, Value::String(id));
     if let Some(shape) = shape {
         set(&mut node, names::SHAPE, shape);
     }
-    if shape == Some(form::LIST) || !fits {
+    if shape == Some(form::LIST) {
         mark_provider(&mut node, ME);
     }
     node
@@ -114,8 +134,13 @@ fn read_content(fields: &mut Fields, role: Role, parts: &mut Vec<NewNode>) -> Re
         Role::Assistant => fields.take_filled("tool_calls").unwrap_or_default(),
         _ => Vec::new(),
     };
+    let function_call = match role {
+        Role::Assistant if calls.is_empty() => take_function_call(fields),
+        _ => None,
+    };
+    let has_calls = !calls.is_empty() || function_call.is_some();
     match fields.0.get("content") {
-        Some(Value::String(text)) if text.is_empty() && !calls.is_empty() => {
+        Some(Value::String(text)) if text.is_empty() && has_calls => {
             shape = Some(form::EMPTY);
             fields.take("content");
         }
@@ -148,6 +173,7 @@ fn read_content(fields: &mut Fields, role: Role, parts: &mut Vec<NewNode>) -> Re
         let read = read_call(call);
         parts.push(read.map_err(|it| it.within(&format!("tool_calls[{index}]")))?);
     }
+    parts.extend(function_call);
     if shape == Some(form::LIST) && !said && !parts.is_empty() {
         shape = Some(form::EMPTY_LIST);
     }
@@ -164,6 +190,20 @@ fn read_content(fields: &mut Fields, role: Role, parts: &mut Vec<NewNode>) -> Re
         None => {}
     }
     Ok(())
+}
+
+/// Takes the `function_call` of a message: a call without an id.
+fn take_function_call(fields: &mut Fields) -> Option<NewNode> {
+    fields.0.get("function_call")?.get("name")?.as_str()?;
+    let mut inner = Fields(fields.take_object("function_call")?);
+    let arguments = inner.take("arguments");
+    let content = arguments.map_or(Content::Absent, Content::from);
+    let mut node = NewNode { content, ..NewNode::default() }.kind("call");
+    set(&mut node, names::NAME, inner.take("name").unwrap_or_default());
+    set(&mut node, names::FORM, form::FUNCTION);
+    mark_provider(&mut node, ME);
+    inner.keep(&mut node, names::EXTRA, ME);
+    Some(node)
 }
 
 fn read_call(call: Value) -> Result<NewNode, Shape> {

@@ -36,6 +36,10 @@ impl Wire for Chat {
         false
     }
 
+    fn may_stay_open(&self, call: &Part<'_>) -> bool {
+        is_function(&call.view())
+    }
+
     fn begin(&self, out: &mut Out, preamble: &Preamble<'_>, settings: &Object) {
         out.raw("{");
         write_model(out, settings);
@@ -198,7 +202,11 @@ fn assistant(out: &mut Out, message: &Message<'_>) {
         out.rendered.bytes.truncate(start);
         return;
     }
-    if !calls.is_empty() {
+    if let [only] = &*calls
+        && is_function(&only.view())
+    {
+        function_call(out, only);
+    } else if !calls.is_empty() {
         out.key("tool_calls");
         out.raw("[");
         for (index, part) in calls.iter().enumerate() {
@@ -279,6 +287,28 @@ fn write_text_content(out: &mut Out, texts: &[&Part<'_>], head: &View<'_>, alone
     }
 }
 
+/// Returns whether a call or a result is written like the one function call of a message.
+fn is_function(view: &View<'_>) -> bool {
+    view.form() == Some(form::FUNCTION) && view.is_from(ME)
+}
+
+/// Writes the call of a message as its `function_call`.
+fn function_call(out: &mut Out, part: &Part<'_>) {
+    let view = part.view();
+    out.key("function_call");
+    let start = out.place();
+    let name = sent_name(out, part);
+    out.raw("{");
+    out.text_field("name", &name);
+    if !view.is_blank() {
+        out.text_field("arguments", &arguments_text(&view));
+    }
+    drop_signature(out, &view, part.node.id());
+    close(out, &view, part.node.id());
+    let slot = Slot { inner: Some(("function_call", 0)), ..out.message_slot() };
+    out.span(start, part.node.id(), slot);
+}
+
 fn call(out: &mut Out, part: &Part<'_>, index: u32) {
     let view = part.view();
     let id = part.node.id();
@@ -322,10 +352,15 @@ fn call(out: &mut Out, part: &Part<'_>, index: u32) {
 fn result(out: &mut Out, part: &Part<'_>, calls: &[Part<'_>]) {
     let view = part.view();
     let id = part.node.id();
-    let call_id = sent_call_id(out, part, calls);
     out.raw("{");
     out.text_field("role", role_word(part, "tool"));
-    out.text_field("tool_call_id", &call_id);
+    if is_function(&view) {
+        let name = sent_name(out, part);
+        out.text_field("name", &name);
+    } else {
+        let call_id = sent_call_id(out, part, calls);
+        out.text_field("tool_call_id", &call_id);
+    }
     if view.attribute(names::IS_ERROR).and_then(Value::as_bool) == Some(true) {
         out.loss(LossKind::IsError, id, "");
     }

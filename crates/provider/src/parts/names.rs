@@ -69,6 +69,9 @@ pub mod form {
     pub const CUSTOM: &str = "custom";
     /// A call or a result without an id.
     pub const ANONYMOUS: &str = "anonymous";
+    /// The one call of a message in its `function_call`, or the result of a `function`, as the first
+    /// versions of Chat Completions wrote them.
+    pub const FUNCTION: &str = "function";
     /// A part that continues the message of the block before it.
     pub const JOINED: &str = "joined";
     /// A separate entry of the conversation, not a part of a message.

@@ -244,7 +244,9 @@ impl<'a> Run<'a, '_> {
             self.write_missing();
         }
         self.write(&message, &calls, &missing);
-        self.pending.extend(message.parts.iter().filter(|part| part.kind == Kind::Call));
+        let needs_result =
+            |part: &&Part<'_>| part.kind == Kind::Call && !self.wire.may_stay_open(part);
+        self.pending.extend(message.parts.iter().filter(needs_result));
     }
 
     /// Writes a message of a provider that accepts results at any distance (Responses). Calls that
