@@ -126,6 +126,15 @@ fn guess_object(value: &Value) -> Option<Guess> {
     if is_codex(value) {
         return sure(Format::Codex);
     }
+    if is_gemini_cli(value) {
+        return sure(Format::GeminiCli);
+    }
+    if is_pi(value) {
+        return sure(Format::Pi);
+    }
+    if is_trajectory(value) {
+        return sure(Format::SweAgent);
+    }
     if ["sessionId", "parentUuid", "leafUuid", "parent_tool_use_id"].into_iter().any(has)
         || (has("session_id") && has("type"))
     {
@@ -138,6 +147,9 @@ fn guess_object(value: &Value) -> Option<Guess> {
     }
     if let Some(messages) = list("messages") {
         return Some(guess_request(value, messages));
+    }
+    if let Some(simulations) = list("simulations") {
+        return guess_list(simulations);
     }
     if has("role") {
         return Some(guess_message(value));
@@ -182,8 +194,8 @@ fn guess_request(request: &Value, messages: &[Value]) -> Guess {
                 return Guess::Perhaps(Format::Anthropic, 3);
             }
             match perhaps {
-                Some(Guess::Perhaps(Format::Anthropic, rank)) => {
-                    Guess::Perhaps(Format::Anthropic, rank)
+                Some(Guess::Perhaps(format @ (Format::Anthropic | Format::PlainChat), rank)) => {
+                    Guess::Perhaps(format, rank)
                 }
                 _ => Guess::Perhaps(Format::OpenAiChat, 3),
             }
@@ -195,8 +207,13 @@ fn guess_request(request: &Value, messages: &[Value]) -> Guess {
 fn guess_message(message: &Value) -> Guess {
     let text = |name: &str| message.get(name).and_then(Value::as_str);
     let role = text("role").unwrap_or_default();
-    let called = ["tool_calls", "tool_call_id", "function_call"];
-    if called.into_iter().any(|name| message.get(name).is_some()) || role == "function" {
+    let calls = message.get("tool_calls").and_then(Value::as_array).unwrap_or_default();
+    if calls.iter().any(is_plain_call) || is_plain_result(message, role) {
+        return Guess::Sure(Format::PlainChat);
+    }
+    let says = |name: &str| message.get(name).is_some_and(|value| !value.is_null());
+    let called = ["tool_call_id", "function_call"];
+    if !calls.is_empty() || called.into_iter().any(says) || role == "function" {
         return Guess::Sure(Format::OpenAiChat);
     }
     let parts = message.get("content").and_then(Value::as_array);
@@ -223,8 +240,55 @@ fn guess_message(message: &Value) -> Guess {
             Guess::Perhaps(Format::Anthropic, 2)
         }
         Some(_) => Guess::Perhaps(Format::OpenAiChat, 1),
+        // Benchmarks number their messages.
+        None if message.get("turn_idx").is_some() => Guess::Perhaps(Format::PlainChat, 2),
+        None if message.get("tool_calls").is_some() => Guess::Perhaps(Format::OpenAiChat, 1),
         None => Guess::Perhaps(Format::Flat, 0),
     }
+}
+
+/// Returns whether a call has its name in itself.
+fn is_plain_call(call: &Value) -> bool {
+    let text = |name: &str| call.get(name).and_then(Value::as_str).is_some();
+    text("name") && call.get("function").is_none() && call.get("custom").is_none()
+}
+
+/// Returns whether a result has the id of its call as its own.
+fn is_plain_result(message: &Value, role: &str) -> bool {
+    let has = |name: &str| message.get(name).is_some();
+    role == "tool" && has("id") && !has("tool_call_id") && (has("requestor") || has("error"))
+}
+
+fn is_gemini_cli(value: &Value) -> bool {
+    let has = |name: &str| value.get(name).is_some();
+    let is_answer = value.get("type").and_then(Value::as_str) == Some("gemini");
+    (has("sessionId") && has("projectHash"))
+        || has("$rewindTo")
+        || has("$set")
+        || (is_answer && has("id") && has("content"))
+}
+
+fn is_pi(value: &Value) -> bool {
+    let has = |name: &str| value.get(name).is_some();
+    let role = value.get("message").and_then(|message| message.get("role")?.as_str());
+    match value.get("type").and_then(Value::as_str) {
+        Some("session") => has("id") && has("timestamp") && has("cwd"),
+        Some("message") => {
+            has("parentId") || matches!(role, Some("toolResult" | "bashExecution" | "custom"))
+        }
+        Some("model_change") => has("modelId"),
+        Some("thinking_level_change") => has("thinkingLevel"),
+        _ => false,
+    }
+}
+
+fn is_trajectory(value: &Value) -> bool {
+    let list = |name: &str| value.get(name).and_then(Value::as_array);
+    let steps = list("trajectory").unwrap_or_default();
+    let is_step = |step: &Value| step.get("response").is_some() && step.get("action").is_some();
+    steps.iter().any(is_step)
+        || (list("trajectory").is_some() && list("history").is_some())
+        || (list("messages").is_some() && value.get("trajectory_format").is_some())
 }
 
 fn is_otel(value: &Value) -> bool {

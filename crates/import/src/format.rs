@@ -27,15 +27,23 @@ pub enum Format {
     ClaudeCode,
     /// Codex rollouts.
     Codex,
+    /// Gemini CLI sessions.
+    GeminiCli,
+    /// pi sessions.
+    Pi,
     /// Spans and events of the OpenTelemetry conventions for generative AI.
     OTel,
+    /// Trajectories of SWE-agent.
+    SweAgent,
+    /// Messages of agents whose calls are `{"id":…,"name":…,"arguments":…}`.
+    PlainChat,
     /// `{"role":…,"content":…}` with any other fields.
     Flat,
 }
 
 impl Format {
     /// Every format.
-    pub const ALL: [Format; 11] = [
+    pub const ALL: [Format; 15] = [
         Format::Auto,
         Format::OpenAiChat,
         Format::OpenAiResponses,
@@ -45,7 +53,11 @@ impl Format {
         Format::ShareGpt,
         Format::ClaudeCode,
         Format::Codex,
+        Format::GeminiCli,
+        Format::Pi,
         Format::OTel,
+        Format::SweAgent,
+        Format::PlainChat,
         Format::Flat,
     ];
 
@@ -62,7 +74,11 @@ impl Format {
             Format::ShareGpt => "sharegpt",
             Format::ClaudeCode => "claude-code",
             Format::Codex => "codex",
+            Format::GeminiCli => "gemini-cli",
+            Format::Pi => "pi",
             Format::OTel => "otel",
+            Format::SweAgent => "swe-agent",
+            Format::PlainChat => "plain-chat",
             Format::Flat => "flat",
         }
     }
@@ -71,9 +87,9 @@ impl Format {
     #[must_use]
     pub fn provider(self) -> Provider {
         match self {
-            Format::Anthropic | Format::ClaudeCode => Provider::Anthropic,
+            Format::Anthropic | Format::ClaudeCode | Format::Pi => Provider::Anthropic,
             Format::OpenAiResponses | Format::Codex => Provider::OpenAiResponses,
-            Format::Gemini => Provider::Gemini,
+            Format::Gemini | Format::GeminiCli => Provider::Gemini,
             _ => Provider::OpenAiChat,
         }
     }

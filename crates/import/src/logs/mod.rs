@@ -1,13 +1,18 @@
 //! Readers of logs, which take one entry after the other.
 
+mod chat;
 mod claude_code;
 mod codex;
 mod flat;
+mod gemini_cli;
 mod langchain;
 mod messages;
 mod otel;
+mod pi;
+mod plain_chat;
 pub(crate) mod requests;
 mod sharegpt;
+mod swe_agent;
 
 use contextree_json::{Object, Value};
 use contextree_provider::Provider;
@@ -102,6 +107,10 @@ pub(crate) fn log(format: Format) -> Box<dyn Log + Send> {
         Format::ClaudeCode => Box::new(claude_code::ClaudeCode::default()),
         Format::Codex => Box::new(codex::Codex::default()),
         Format::OTel => Box::new(otel::OTel::default()),
+        Format::GeminiCli => Box::new(gemini_cli::GeminiCli::default()),
+        Format::Pi => Box::new(pi::Pi::default()),
+        Format::PlainChat => Box::new(plain_chat::PlainChat),
+        Format::SweAgent => Box::new(swe_agent::SweAgent),
         Format::Flat => Box::new(flat::Flat),
         Format::OpenAiChat | Format::Auto => Box::new(Requests::new(Provider::OpenAiChat)),
     }

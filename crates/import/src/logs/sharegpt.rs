@@ -2,13 +2,12 @@
 //! `{"conversations":[{"from":"human","value":…}],"system":…,"tools":…}`. Calls have no ids in this
 //! format; they are made from message numbers. Some files have messages as in Chat Completions.
 
-use contextree_json::{Object, Value, parse};
-use contextree_provider::Provider;
+use contextree_json::{Value, parse};
 use contextree_provider::parts::names::{self, form};
-use contextree_provider::read::{Fields, Incoming, Role, Shape, function, read_message, set};
+use contextree_provider::read::{Fields, Incoming, Role, Shape, function, set};
 use contextree_tree::{Content, NewNode};
 
-use super::{Log, foreign};
+use super::{Log, chat, foreign};
 use crate::error::ImportErrorKind;
 use crate::fingerprint::fingerprint;
 use crate::session::{CallInfo, Listed, Session};
@@ -171,24 +170,11 @@ fn read_chat(mut fields: Fields) -> Result<Incoming, Shape> {
         Some(Value::Array(list)) => !list.is_empty(),
         Some(_) => true,
     };
-    if !["content", "tool_calls", "tool_call_id", "refusal"].into_iter().any(says) {
+    let said = ["content", "tool_calls", "function_call", "tool_call_id", "refusal"];
+    if !said.into_iter().any(says) {
         return speak(&role, None);
     }
-    // Any other content could not be sent.
-    if !matches!(
-        fields.0.get("content"),
-        None | Some(Value::Null | Value::String(_) | Value::Array(_))
-    ) {
-        return Err(Shape::new("a string or a list").within("content"));
-    }
-    let known = ["role", "content", "tool_calls", "tool_call_id", "name", "refusal"];
-    let chat: Object =
-        known.into_iter().filter_map(|name| Some((name, fields.take(name)?))).collect();
-    let mut message = read_message(Provider::OpenAiChat, Value::Object(chat))?;
-    if let Some(first) = message.parts.first_mut().filter(|_| !fields.0.is_empty()) {
-        set(first, names::ENTRY, Value::Object(fields.0));
-    }
-    Ok(message)
+    chat::read(Value::Object(fields.0), "sharegpt")
 }
 
 /// Reads calls from a text: `{"name":…,"arguments":…}`, or a list of these. Any other text stays

@@ -5,7 +5,7 @@ use contextree_provider::parts::names;
 use contextree_tree::{NodeRef, TreeRef};
 
 /// Returns copies of blocks that were added in a cycle, as they were before they were added.
-pub(super) fn nodes(context: &Context, cycle: u32, ids: &[String]) -> Vec<NewNode> {
+pub(crate) fn copies_of(context: &Context, cycle: u32, ids: &[String]) -> Vec<NewNode> {
     let address = SnapshotAddress::Cycle(u64::from(cycle));
     let sealed = context.snapshot(address).ok().map(|snapshot| snapshot.view());
     let find = |tree: Option<TreeRef<'_>>, id: &str| tree?.resolve(id).map(copy);
@@ -30,8 +30,12 @@ fn copy(node: NodeRef<'_>) -> NewNode {
         || node.kind().is_some_and(|kind| kind.ends_with("tool_use") || kind.ends_with("_result"));
     let anew = [names::CALL_ID, names::TOOL_CALL_ID, names::MESSAGE, names::APART];
     for (name, value) in attributes.into_iter().flatten() {
-        if !anew.contains(&name) {
-            new.attributes.push((name.to_string(), value.clone()));
+        let text = || value.as_str().map(str::to_owned);
+        match name {
+            "mime" => new.mime = text(),
+            "encoding" => new.encoding = text(),
+            name if anew.contains(&name) => {}
+            name => new.attributes.push((name.to_string(), value.clone())),
         }
     }
     if let Some(own) = own.filter(|_| is_own) {

@@ -30,7 +30,13 @@ impl Session<'_> {
         self.list(list, |session, message| session.add(message, &About::default()))
     }
 
-    fn list(
+    /// Drops everything, because another conversation begins.
+    pub(crate) fn start_conversation(&mut self) -> Result<(), ImportErrorKind> {
+        self.keep_known(&[]).map(drop)
+    }
+
+    /// Brings the tree to a list of messages. `add` adds each message that it does not have.
+    pub(crate) fn list(
         &mut self,
         list: Vec<Listed>,
         add: impl Fn(&mut Self, Incoming) -> Result<(), ImportErrorKind>,

@@ -13,10 +13,12 @@
 //! Changes to `^sys` belong to the request that follows them.
 
 mod calls;
+mod copy;
 mod list;
 mod marks;
 mod numbers;
 mod system;
+mod trail;
 mod turn;
 mod units;
 mod window;
@@ -38,10 +40,12 @@ use turn::{Step, Turn};
 use units::Units;
 
 pub(crate) use calls::CallInfo;
+pub(crate) use copy::copies_of;
 pub(crate) use list::Listed;
 pub(crate) use marks::UnmarkedText;
 pub(crate) use numbers::numbered;
 pub(crate) use system::settings_node;
+pub(crate) use trail::Trail;
 pub(crate) use window::{Placed, Seen};
 
 /// What an import has done so far.

@@ -139,7 +139,10 @@ fn long_log(format: Format) -> Vec<u8> {
         let value = contextree_json::parse(&text).unwrap();
         let fields = ["messages", "input", "contents", "conversations"];
         let list = fields.into_iter().find_map(|field| value.get(field)).unwrap_or(&value);
-        lines.extend(list.as_array().into_iter().flatten().map(Value::to_canonical));
+        match list {
+            Value::Array(list) => lines.extend(list.iter().map(Value::to_canonical)),
+            document => lines.push(document.to_canonical()),
+        }
     }
     assert!(!lines.is_empty(), "{format}");
     let mut log = Vec::new();

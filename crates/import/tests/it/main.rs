@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
+mod agents;
 mod claude_code;
 mod codex;
 mod langchain;
@@ -10,6 +11,7 @@ mod otel;
 mod plain_logs;
 mod requests;
 mod said;
+mod sessions;
 mod support;
 
 /// Every file of this directory must be a module, or its tests would silently not run.

@@ -8,7 +8,6 @@
 
 mod attachments;
 mod chain;
-mod copy;
 mod read;
 
 use contextree_engine::{CallOutcome, CallResponse};
@@ -18,7 +17,7 @@ use contextree_provider::read::{Incoming, Role};
 
 use super::Log;
 use crate::error::ImportErrorKind;
-use crate::session::{About, CallInfo, Session, settings_node};
+use crate::session::{About, CallInfo, Session, copies_of, settings_node};
 use chain::Tree;
 use read::{Answer, Body};
 
@@ -253,7 +252,7 @@ impl ClaudeCode {
             let message = match std::mem::replace(&mut entry.body, placeholder) {
                 Body::Message(message) => message,
                 Body::Added { role, cycle, nodes } => {
-                    let parts = copy::nodes(session.context, cycle, &nodes);
+                    let parts = copies_of(session.context, cycle, &nodes);
                     Incoming::new(role, parts)
                 }
                 Body::Nothing => continue,

@@ -23,6 +23,8 @@ use crate::session::{Seen, Session};
 use crate::time::time_of;
 use exchange::{Exchange, Outcome, exchanges};
 
+pub(super) use answer::outcome_of;
+
 /// Reads the requests of a provider.
 #[derive(Debug)]
 pub(crate) struct Requests {
