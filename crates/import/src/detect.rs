@@ -8,7 +8,7 @@ use contextree_provider::Provider;
 use contextree_provider::read::provider_of_answer;
 
 use crate::format::Format;
-use crate::logs::requests::exchange::request_in;
+use crate::logs::requests::exchange::{entries_of, request_in};
 
 /// The number of entries after which the best guess is used.
 const PATIENCE: usize = 256;
@@ -100,6 +100,9 @@ fn guess_object(value: &Value) -> Option<Guess> {
     let sure = |format| Some(Guess::Sure(format));
     if list("flat_log").is_some() {
         return sure(Format::Flat);
+    }
+    if let Some(entries) = value.as_object().and_then(entries_of) {
+        return entries.iter().find_map(guess_object);
     }
     if let Some(request) = value.as_object().and_then(request_in) {
         return guess_object(&request);
@@ -409,6 +412,23 @@ mod tests {
         let entry = r#"{"type":"user","uuid":"u","parentUuid":null,"sessionId":"s","message":{}}"#;
         check(&[snapshot, snapshot, entry], Some(Format::ClaudeCode));
         check(&[snapshot], None);
+    }
+
+    #[test]
+    fn agents_are_known_by_their_fields() {
+        let plain = r#"{"role":"user","content":"Rain?"}"#;
+        let null = r#"{"role":"assistant","content":"Hi","tool_calls":null}"#;
+        check(&[null, plain], Some(Format::OpenAiChat));
+        let call = r#"{"role":"assistant","tool_calls":[{"id":"c","name":"f","arguments":{}}]}"#;
+        check(&[null, plain, call], Some(Format::PlainChat));
+        let step = r#"{"trajectory":[{"action":"ls","response":"I look."}],"history":[]}"#;
+        check(&[step], Some(Format::SweAgent));
+        let header = r#"{"type":"session","id":"s","timestamp":"2026-03-01T09:00:00Z","cwd":"/"}"#;
+        check(&[header], Some(Format::Pi));
+        let session = r#"{"sessionId":"s","projectHash":"p","messages":[]}"#;
+        check(&[session], Some(Format::GeminiCli));
+        let answer = r#"{"id":"2","type":"gemini","timestamp":"t","content":"Hi"}"#;
+        check(&[answer], Some(Format::GeminiCli));
     }
 
     #[test]

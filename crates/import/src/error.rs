@@ -6,6 +6,8 @@ use contextree_engine::{AttemptError, CallError, CommitError, OpError};
 use contextree_json::ParseError;
 use contextree_provider::read::Shape;
 
+use crate::format::Format;
+
 /// Why a document or a line was not imported.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ImportError {
@@ -13,6 +15,8 @@ pub struct ImportError {
     pub line: Option<u64>,
     /// The cause.
     pub kind: ImportErrorKind,
+    /// The format, if it was detected: another one may fit better.
+    pub detected: Option<Format>,
 }
 
 /// The cause of a failed import.
@@ -94,7 +98,10 @@ impl ImportError {
                 None => "name the format explicitly",
             }),
             ImportErrorKind::Shape { .. } | ImportErrorKind::Empty { .. } => {
-                Some("check that this is the right format")
+                Some(match self.detected {
+                    Some(_) => "name the format explicitly if this is not the right one",
+                    None => "check that this is the right format",
+                })
             }
             _ => None,
         }
@@ -141,6 +148,12 @@ impl fmt::Display for ImportError {
             ImportErrorKind::Refused(error) => write!(formatter, "{error}"),
             ImportErrorKind::Commit(error) => write!(formatter, "{error}"),
             ImportErrorKind::Call(error) => write!(formatter, "{error}"),
+        }?;
+        match (self.detected, &self.kind) {
+            (Some(format), ImportErrorKind::Shape { .. } | ImportErrorKind::Empty { .. }) => {
+                write!(formatter, "; the format was detected as `{format}`")
+            }
+            _ => Ok(()),
         }
     }
 }

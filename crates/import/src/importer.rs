@@ -80,6 +80,8 @@ pub struct ImportReport {
 /// ```
 pub struct Importer {
     format: Format,
+    /// The format, if it was detected.
+    detected: Option<Format>,
     options: ImportOptions,
     context: Context,
     state: State,
@@ -110,6 +112,7 @@ impl Importer {
     pub fn into_context(context: Context, format: Format, options: ImportOptions) -> Self {
         Importer {
             format,
+            detected: None,
             state: State::new(format, options.cycles.are_calls(format)),
             options,
             context,
@@ -218,20 +221,23 @@ impl Importer {
             Verdict::Wait => Ok(()),
             Verdict::Is(format) => {
                 self.format = format;
+                self.detected = Some(format);
                 self.state = State::new(format, self.options.cycles.are_calls(format));
                 self.open(format)
             }
-            Verdict::Unknown => {
-                let first = self.waiting.first();
-                let keys = first.and_then(|(_, value)| match value {
-                    Value::Array(list) => list.first()?.as_object(),
-                    value => value.as_object(),
-                });
-                let keys = keys.into_iter().flat_map(|it| it.keys().take(8)).map(str::to_owned);
-                let kind = ImportErrorKind::UnknownFormat { keys: keys.collect() };
-                Err(ImportError { line: first.and_then(|(line, _)| *line), kind })
-            }
+            Verdict::Unknown => Err(unknown_format(&self.waiting)),
         }
+    }
+
+    /// Imports a value of a log, or a whole document.
+    pub(crate) fn value(&mut self, value: Value, line: Option<u64>) -> Result<(), ImportError> {
+        self.report.lines += u64::from(line.is_some());
+        self.entry(Entry::Value(value), line)
+    }
+
+    /// Notes that the format was detected.
+    pub(crate) fn set_detected(&mut self, detected: Option<Format>) {
+        self.detected = detected;
     }
 
     /// Opens the reader of a format and passes it the entries that were held.
@@ -257,12 +263,16 @@ impl Importer {
         line: Option<u64>,
     ) -> Result<(), ImportError> {
         let Err(kind) = done else { return Ok(()) };
-        let error = ImportError { line, kind };
+        let error = self.error(line, kind);
         if self.options.keep_going && line.is_some() {
             self.report.errors.push(error);
             return Ok(());
         }
         Err(error)
+    }
+
+    fn error(&self, line: Option<u64>, kind: ImportErrorKind) -> ImportError {
+        ImportError { line, kind, detected: self.detected }
     }
 
     /// Ends the import.
@@ -273,11 +283,11 @@ impl Importer {
     /// be committed.
     pub fn finish(mut self) -> Result<Imported, ImportError> {
         self.settle()?;
-        self.end().map_err(|kind| ImportError { line: None, kind })?;
+        self.end().map_err(|kind| self.error(None, kind))?;
         if self.state.is_empty() {
             let skipped = self.state.skipped.keys().cloned().collect();
             let bad = self.report.errors.len() as u64;
-            return Err(ImportError { line: None, kind: ImportErrorKind::Empty { skipped, bad } });
+            return Err(self.error(None, ImportErrorKind::Empty { skipped, bad }));
         }
         let report = self.report();
         Ok(Imported { context: self.context, report })
@@ -309,6 +319,18 @@ impl Importer {
             ..self.report.clone()
         }
     }
+}
+
+/// Returns the error for entries of an unknown format.
+pub(crate) fn unknown_format(entries: &[(Option<u64>, Value)]) -> ImportError {
+    let first = entries.first();
+    let keys = first.and_then(|(_, value)| match value {
+        Value::Array(list) => list.first()?.as_object(),
+        value => value.as_object(),
+    });
+    let keys = keys.into_iter().flat_map(|it| it.keys().take(8)).map(str::to_owned);
+    let kind = ImportErrorKind::UnknownFormat { keys: keys.collect() };
+    ImportError { line: first.and_then(|(line, _)| *line), kind, detected: None }
 }
 
 /// Imports a text: a document, or JSON Lines.

@@ -6,6 +6,8 @@
 //! 3. readers turn entries into messages of blocks and model calls; the session adds them to the
 //!    context. Each call is a commit of what was sent, and a completed attempt.
 //!
+//! A file with many conversations can be imported into a context for each: [`Splitter`].
+//!
 //! Lines that are imported together use two threads: one parses and reads ahead, the other fills
 //! the context. Contents are hashed by whichever thread has time, which does not affect the result.
 //!
@@ -28,6 +30,7 @@ mod format;
 mod importer;
 mod logs;
 mod session;
+mod split;
 mod time;
 
 pub use cycles::{Cycles, UnknownCycles};
@@ -37,3 +40,4 @@ pub use format::{Format, UnknownFormat};
 pub use importer::{
     ImportOptions, ImportReport, Imported, Importer, import, is_lines, without_byte_order_mark,
 };
+pub use split::{Split, Splitter};

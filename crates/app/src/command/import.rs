@@ -134,13 +134,15 @@ pub struct BadLine {
     pub message: String,
 }
 
+impl From<&ImportError> for BadLine {
+    fn from(error: &ImportError) -> Self {
+        let (code, message) = (error.code().to_owned(), error.to_string());
+        BadLine { code, line: error.line, message }
+    }
+}
+
 impl From<&Imported> for ImportReport {
     fn from(report: &Imported) -> Self {
-        let bad_line = |error: &ImportError| BadLine {
-            code: error.code().to_owned(),
-            line: error.line,
-            message: error.to_string(),
-        };
         ImportReport {
             format: report.format.map(Word),
             lines: report.lines,
@@ -150,7 +152,7 @@ impl From<&Imported> for ImportReport {
             conversations: report.conversations,
             left_out: report.skipped.clone(),
             findings: report.findings.clone(),
-            bad_lines: report.errors.iter().map(bad_line).collect(),
+            bad_lines: report.errors.iter().map(BadLine::from).collect(),
         }
     }
 }
@@ -276,7 +278,7 @@ fn differences_of_version(text: &[u8]) -> Option<String> {
 }
 
 /// Refuses what no parser can read, with a hint how to convert it.
-fn check_encoding(place: &str, text: &[u8]) -> Result<(), Error> {
+pub(super) fn check_encoding(place: &str, text: &[u8]) -> Result<(), Error> {
     if text.iter().all(u8::is_ascii_whitespace) {
         return Err(Error::new("E_IMPORT_EMPTY", format!("{place} is empty")));
     }
@@ -336,7 +338,7 @@ fn log(
 }
 
 /// Returns the error for a log that could not be imported.
-fn log_error(place: &str, error: &ImportError, cut_off: bool) -> Error {
+pub(super) fn log_error(place: &str, error: &ImportError, cut_off: bool) -> Error {
     let mut failure = Error::new(error.code(), format!("{place}: {error}"));
     if let Some(line) = error.line {
         failure = failure.with_detail("line", line);

@@ -44,7 +44,7 @@ impl JsonSchema for AnyObject {
 /// Returns one schema with a definition for every request, every response and every part of them, as indented JSON.
 #[must_use]
 pub fn schema() -> String {
-    use crate::command::{backup, import};
+    use crate::command::{backup, import, split};
     let mut generator = SchemaSettings::draft2020_12().into_generator();
     for command in COMMANDS {
         command.request_schema(&mut generator);
@@ -57,6 +57,8 @@ pub fn schema() -> String {
     generator.subschema_for::<backup::RestoreRequest>();
     generator.subschema_for::<import::ImportRequest>();
     generator.subschema_for::<import::ImportResponse>();
+    generator.subschema_for::<split::SplitRequest>();
+    generator.subschema_for::<split::SplitResponse>();
     let definitions = generator.take_definitions(true);
     let definitions = contextree_json::to_value(&definitions)
         .unwrap_or_else(|error| unreachable!("a schema is JSON: {error}"));

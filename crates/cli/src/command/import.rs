@@ -6,6 +6,7 @@ use contextree::Vocabulary;
 use contextree::import::{Cycles, Format as LogFormat};
 use contextree::json::{Object, Value};
 use contextree_app::command::import::{self, DocumentKind, ImportRequest, ImportResponse};
+use contextree_app::command::split::{self, SplitRequest};
 use contextree_app::wire::{self, Word};
 
 use super::Call;
@@ -20,7 +21,7 @@ use crate::source::{open, place};
 /// accepts only what this program could have written.
 ///
 /// A log of requests, each of which repeats the conversation, becomes a history of its turns; a request that does not continue the one
-/// before it replaces it. Exits with 1 if lines were bad and `--keep-going` skipped them.
+/// before it replaces it, unless `--split` makes a context of each conversation. Exits with 1 if lines were bad and `--keep-going` skipped them.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -29,6 +30,7 @@ Examples:
   ctx -c chat import messages.json              [{\"role\":\"user\",\"content\":\"Hello\"},…]
   ctx -c log import session.jsonl --from claude-code --keep-going
   ctx import ~/.claude/projects/*/*.jsonl       one context for each, named after its file
+  ctx -c train import rows.jsonl --split        train-0001, train-0002, … one for each conversation
   ctx export --history | ctx --store sqlite:copy.db import -")]
 pub(crate) struct Args {
     /// The file; `-` is standard input. Each of several becomes a context that is named after its file
@@ -36,7 +38,7 @@ pub(crate) struct Args {
     documents: Vec<String>,
 
     /// The format: auto, snapshot, history, openai-chat, openai-responses, anthropic, gemini, langchain, sharegpt, claude-code,
-    /// codex, otel, flat
+    /// codex, gemini-cli, pi, otel, swe-agent, plain-chat, flat
     #[arg(long, value_name = "FORMAT", default_value = "auto", value_parser = from)]
     from: DocumentKind,
 
@@ -47,6 +49,11 @@ pub(crate) struct Args {
     /// What becomes a commit: each model `call`, or each user `turn`. Calls by default, turns for flat logs
     #[arg(long, value_name = "CYCLES", default_value = "auto", hide_default_value = true)]
     cycles: Cycles,
+
+    /// Make a context of each conversation of the file: rows of a data set, simulations, sessions, requests that begin with the same message.
+    /// They are named after the context or, with several files, their file: `main-0001`, `main-0002`, …
+    #[arg(long, conflicts_with = "strict")]
+    split: bool,
 
     /// With turns, leave the last one in progress instead of committing it
     #[arg(long)]
@@ -74,34 +81,33 @@ fn from(text: &str) -> Result<DocumentKind, String> {
 }
 
 pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
-    if let [document] = &*args.documents {
-        let name = call.global.context.clone();
-        let (exit, row) = import(args, document, &name, call)?;
-        if let Some(row) = row {
-            call.output.value(&row);
-        }
-        return Ok(exit);
-    }
+    let is_one = args.documents.len() == 1;
     let mut rows = Vec::new();
     let mut all = Exit::Ok;
     for document in &args.documents {
-        let name = name_of(document)?;
-        match import(args, document, &name, call) {
-            Ok((exit, row)) => {
-                rows.extend(row);
+        let name = if is_one { call.global.context.clone() } else { name_of(document)? };
+        let done = match args.split {
+            true => split(args, document, &name, call),
+            false => import(args, document, &name, call),
+        };
+        match done {
+            Ok((exit, new)) => {
+                rows.extend(new);
                 if exit != Exit::Ok {
                     all = exit;
                 }
             }
-            Err(failure) if args.keep_going => {
+            Err(failure) if args.keep_going && !is_one => {
                 call.output.failure(&failure);
                 all = Exit::No;
             }
             Err(failure) => return Err(failure),
         }
     }
-    if call.output.format() != Format::Human {
-        call.output.values(rows);
+    match &*rows {
+        [row] if is_one && !args.split => call.output.value(row),
+        _ if call.output.format() != Format::Human => call.output.values(rows),
+        _ => {}
     }
     Ok(all)
 }
@@ -121,7 +127,7 @@ fn import(
     document: &str,
     name: &str,
     call: &mut Call<'_>,
-) -> Result<(Exit, Option<Value>), Failure> {
+) -> Result<(Exit, Vec<Value>), Failure> {
     let request = ImportRequest {
         from: Word(args.from),
         keep_going: args.keep_going,
@@ -141,7 +147,7 @@ fn import(
     let is_bad = done.import.as_ref().is_some_and(|report| !report.bad_lines.is_empty());
     let exit = if is_bad { Exit::No } else { Exit::Ok };
     if call.output.format() != Format::Human {
-        return Ok((exit, Some(to_value(&done))));
+        return Ok((exit, vec![to_value(&done)]));
     }
     let place = place(document);
     let (snapshots, nodes) = (count(done.snapshots, "snapshot"), count(done.nodes, "node"));
@@ -154,7 +160,63 @@ fn import(
         tell(&done, place, call);
         call.output.note(&format!("{what} from {place}"));
     }
-    Ok((exit, None))
+    Ok((exit, Vec::new()))
+}
+
+/// Imports each conversation of a document; returns what to print for programs.
+fn split(
+    args: &Args,
+    document: &str,
+    name: &str,
+    call: &mut Call<'_>,
+) -> Result<(Exit, Vec<Value>), Failure> {
+    let from = match args.from {
+        DocumentKind::Auto => LogFormat::Auto,
+        DocumentKind::Log(format) => format,
+        DocumentKind::Snapshot | DocumentKind::History => {
+            return Err(Failure::usage("a snapshot or a history is one conversation")
+                .with_hint("leave out `--split`"));
+        }
+    };
+    let request = SplitRequest {
+        from: Word(from),
+        keep_going: args.keep_going,
+        cycles: Word(args.cycles),
+        open: args.open,
+        dry_run: args.dry_run,
+    };
+    let source = open(document)?;
+    let done = call.on(&call.store().with_context(name), |workspace, control| {
+        split::split(workspace, &request, source, control)
+    })?;
+    let exit = if done.bad_lines.is_empty() { Exit::Ok } else { Exit::No };
+    let place = place(document);
+    for bad in &done.bad_lines {
+        call.output.warning(&format!("{place}: {}", bad.message));
+    }
+    if call.output.format() != Format::Human {
+        return Ok((exit, done.contexts.iter().map(to_value).collect()));
+    }
+    if !args.dry_run {
+        done.contexts.iter().for_each(|part| call.output.words([&*part.name]));
+    }
+    if done.empty > 0 {
+        let conversations =
+            count(usize::try_from(done.empty).unwrap_or(usize::MAX), "conversation");
+        call.output.note(&format!("{conversations} without messages left out"));
+    }
+    let reports = done.contexts.iter().filter_map(|part| part.import.as_ref());
+    let (messages, format) =
+        reports.fold((0, None), |(sum, _), report| (sum + report.messages, report.format));
+    if let Some(format) = format {
+        call.output.note(&format!("{messages} messages, read as {format}"));
+    }
+    let what = count(done.contexts.len(), "conversation");
+    match args.dry_run {
+        true => call.output.note(&format!("{what} would be imported (--dry-run)")),
+        false => call.output.note(&format!("{what} from {place}")),
+    }
+    Ok((exit, Vec::new()))
 }
 
 /// Prints what was read from a log, for people.
@@ -170,6 +232,7 @@ fn tell(done: &ImportResponse, place: &str, call: &mut Call<'_>) {
     if report.conversations > 1 {
         let text = "each replaced the one before it, and the history has them all";
         call.output.note(&format!("{} conversations: {text}", report.conversations));
+        call.output.note("`--split` makes a context of each");
     }
     if let Some(format) = report.format {
         call.output.note(&format!("{} messages, read as {format}", report.messages));

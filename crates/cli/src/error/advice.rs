@@ -1,5 +1,6 @@
 //! What to do next, in the words of this program.
 
+use contextree::import::Format;
 use contextree_app::{Advice, Hint};
 
 /// Returns a hint as text.
@@ -37,7 +38,6 @@ fn words(advice: &Advice) -> String {
             "the log may end in the middle of a line: `--keep-going` imports what is before it"
         }
         Advice::KeepGoing { cut_off: false } => "`--keep-going` skips bad lines, and lists them",
-        Advice::ListFormats => "`ctx import --help` lists the formats of --from",
         Advice::NameProvider => "name the provider with `--as`",
         Advice::ListAttempts => "`ctx attempt list` lists the attempts",
         Advice::StartAttempt => "`ctx attempt start --provider NAME --model NAME` starts one",
@@ -49,6 +49,11 @@ fn words(advice: &Advice) -> String {
 /// Returns advice that names something.
 fn phrase(advice: &Advice) -> String {
     match advice {
+        Advice::ListFormats => {
+            let formats = Format::ALL.into_iter().filter(|format| *format != Format::Auto);
+            let names: Vec<&str> = formats.map(Format::name).collect();
+            format!("`--from FORMAT` forces one of {}", names.join(", "))
+        }
         Advice::Explain(selector) => {
             format!("`ctx explain \"{selector}\"` shows what each step matches")
         }

@@ -236,6 +236,22 @@ fn document_may_span_lines_and_log_lines_may_be_lists() {
 }
 
 #[test]
+fn error_names_the_format_that_was_detected() {
+    let text = br#"{"sessionId":"s","projectHash":"p","messages":[{"id":"1","type":"info","content":"x"}]}"#;
+    let error = import(text, Format::Auto, ImportOptions::default()).unwrap_err();
+    assert_eq!(error.detected, Some(Format::GeminiCli));
+    let expected =
+        "no messages; found only entries of type `info`; the format was detected as `gemini-cli`";
+    assert_eq!(error.to_string(), expected);
+    let error = import(text, Format::GeminiCli, ImportOptions::default()).unwrap_err();
+    assert_eq!(error.to_string(), "no messages; found only entries of type `info`");
+    let bad = b"[{\"role\":\"user\",\"content\":\"a\",\"tool_calls\":null},{\"content\":1}]";
+    let error = import(bad, Format::Auto, ImportOptions::default()).unwrap_err();
+    assert!(error.to_string().ends_with("; the format was detected as `openai-chat`"), "{error}");
+    assert!(error.hint().unwrap().contains("explicitly"));
+}
+
+#[test]
 fn unknown_format_is_reported() {
     let error = import(b"{\"a\":1}", Format::Auto, ImportOptions::default()).unwrap_err();
     assert_eq!(error.code(), "E_IMPORT_FORMAT");

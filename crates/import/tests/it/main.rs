@@ -12,6 +12,7 @@ mod plain_logs;
 mod requests;
 mod said;
 mod sessions;
+mod split;
 mod support;
 
 /// Every file of this directory must be a module, or its tests would silently not run.

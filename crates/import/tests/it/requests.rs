@@ -244,3 +244,27 @@ fn marks_can_be_given_with_the_request() {
     assert_same(&rendered.value(), &parse(expected.as_bytes()), "marked");
     assert_eq!(lint(&rendered), []);
 }
+
+#[test]
+fn capture_of_a_proxy_may_contain_requests_that_are_not_calls() {
+    let side = |path: &str, body: &str| {
+        format!(
+            r#"{{"request":{{"method":"POST","url":"https://api.example.com{path}","headers":{{}},"body":{body}}},"response":{{"status":200,"headers":{{}},"body":{{"type":"message","role":"assistant","content":[{{"type":"text","text":"A"}}],"usage":{{"input_tokens":3,"output_tokens":1}}}}}}}}"#
+        )
+    };
+    let request =
+        r#"{"model":"m","max_tokens":9,"system":"S","messages":[{"role":"user","content":"Q"}]}"#;
+    let get = r#"{"request":{"method":"GET","url":"https://api.example.com/health","headers":{}},"response":{"status":200}}"#;
+    let count = side("/v1/messages/count_tokens", request);
+    let events = side("/api/events", r#"{"events":[]}"#);
+    let call = side("/v1/messages?beta=true", request);
+    let lines = [get, &count, &events, &call];
+    let entries = format!(r#"{{"log":{{"entries":[{}]}}}}"#, lines.join(","));
+    for text in [lines.join("\n"), format!("[{}]", lines.join(",")), entries] {
+        let imported = imported(text.as_bytes(), Format::Auto);
+        assert_eq!(imported.report.format, Some(Format::Anthropic));
+        assert_eq!((imported.report.calls, imported.report.commits), (1, 1), "{text}");
+        assert_eq!(imported.report.skipped["other_request"], 3);
+        assert_eq!(imported.context.attempts()[0].token_in, Some(3));
+    }
+}

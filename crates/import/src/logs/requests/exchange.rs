@@ -11,6 +11,8 @@ use crate::time::{read as read_time, time_of};
 #[derive(Debug)]
 pub(crate) struct Exchange {
     pub(super) request: Value,
+    /// Whether its address is that of a model call, if it is known.
+    pub(super) is_call: bool,
     pub(super) outcome: Outcome,
     pub(super) started_at: Option<i64>,
     pub(super) ended_at: Option<i64>,
@@ -41,12 +43,22 @@ pub(crate) fn is_exchange(object: &Object) -> bool {
         || object.get("log").is_some_and(|log| log.get("entries").is_some())
 }
 
-/// Returns the request in a wrapper, to detect its format.
+/// Returns the request in a wrapper.
 pub(crate) fn request_in(object: &Object) -> Option<Value> {
-    if let Some(entries) = object.get("log").and_then(|log| log.get("entries")?.as_array()) {
-        return entries.iter().find_map(|entry| request_in(entry.as_object()?));
-    }
     SIDES.iter().find_map(|(request, _)| body_of(object.get(request)?))
+}
+
+/// Returns the entries of a HAR file.
+pub(crate) fn entries_of(object: &Object) -> Option<&[Value]> {
+    object.get("log")?.get("entries")?.as_array()
+}
+
+/// Returns whether a captured request is a model call, so far as its address says: proxies capture
+/// everything that a program sends.
+fn is_call(side: &Value) -> bool {
+    let others = ["count_tokens", "countTokens", "/embeddings", "embedContent", "/moderations"];
+    let address = ["url", "path", "uri"].into_iter().find_map(|name| side.get(name)?.as_str());
+    address.is_none_or(|address| !others.into_iter().any(|other| address.contains(other)))
 }
 
 /// Returns the exchanges of an entry; the entry itself if it is not a wrapper.
@@ -95,7 +107,7 @@ fn exchange(provider: Provider, mut object: Object) -> Option<Exchange> {
         (None, Some(error)) => Outcome::Failed(text_of(error)),
         (None, None) => Outcome::Unknown,
     };
-    Some(Exchange { request, outcome, started_at, ended_at })
+    Some(Exchange { request, is_call: is_call(&outer), outcome, started_at, ended_at })
 }
 
 /// Returns how long a request took, in nanoseconds.

@@ -79,6 +79,15 @@ impl Requests {
         role.is_some_and(|role| role_of(role) == Role::Assistant)
     }
 
+    /// Returns whether the body of a captured request is a request for an answer.
+    fn is_sent(&self, body: &Object) -> bool {
+        let fields: &[&str] = match self.provider {
+            Provider::OpenAiResponses => &["input", "prompt", "previous_response_id"],
+            _ => &[self.provider.messages_field()],
+        };
+        fields.iter().any(|field| body.contains_key(field))
+    }
+
     fn is_request(&self, value: &Value) -> bool {
         value.as_object().is_some_and(|object| is_request(self.provider, object))
     }
@@ -129,11 +138,15 @@ impl Requests {
         exchange: Exchange,
         session: &mut Session<'_>,
     ) -> Result<(), ImportErrorKind> {
-        let Exchange { request, outcome, started_at, ended_at } = exchange;
+        let Exchange { request, is_call, outcome, started_at, ended_at } = exchange;
         session.state.at(started_at);
         let Value::Object(object) = request else {
             return self.document(request, session);
         };
+        if !is_call || !self.is_sent(&object) {
+            session.state.skip("other_request");
+            return Ok(());
+        }
         self.request(Fields(object), session).map_err(|kind| kind.within("request"))?;
         match outcome {
             Outcome::Failed(why) => self.fail(why, ended_at, session),
