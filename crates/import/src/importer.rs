@@ -59,7 +59,7 @@ pub struct ImportReport {
     /// The number of log entries that are not messages, by type.
     pub skipped: BTreeMap<String, u64>,
     /// What else should be known about the log, by name and number: `compaction`, `missing_parent`,
-    /// `time_backwards`.
+    /// `time_backwards`, `unfinished_line`.
     pub findings: BTreeMap<String, u64>,
     /// The bad lines, with [`ImportOptions::keep_going`].
     pub errors: Vec<ImportError>,
@@ -291,6 +291,39 @@ impl Importer {
         }
         let report = self.report();
         Ok(Imported { context: self.context, report })
+    }
+
+    /// Returns the import as if the log ended here, with what follows its last line break. The importer
+    /// can go on: the log may still be growing.
+    ///
+    /// An incomplete last line is not imported, but listed as the finding `unfinished_line`.
+    ///
+    /// # Errors
+    ///
+    /// Like [`Importer::finish`].
+    pub fn ended(&self, rest: &[u8]) -> Result<Imported, ImportError> {
+        let mut copy = Importer {
+            format: self.format,
+            options: self.options.clone(),
+            context: self.context.duplicate(),
+            state: self.state.clone(),
+            log: self.log.as_ref().map(|log| log.boxed()),
+            detector: self.detector.clone(),
+            waiting: self.waiting.clone(),
+            report: self.report.clone(),
+            scratch: Scratch::default(),
+        };
+        if parse(rest).is_ok() {
+            copy.line(rest)?;
+        } else if !rest.iter().all(u8::is_ascii_whitespace) {
+            copy.state.find("unfinished_line");
+        }
+        copy.finish()
+    }
+
+    /// Returns the context, for stores that take records of it while it is being filled.
+    pub fn context_mut(&mut self) -> &mut Context {
+        &mut self.context
     }
 
     fn end(&mut self) -> Result<(), ImportErrorKind> {

@@ -11,6 +11,7 @@
 //! [`Store::session`] opens a context to write, [`Store::reader`] to read. Both share what the process has in memory. A write
 //! publishes a new immutable state at its end; readers keep the one they have and never wait.
 
+mod append;
 mod attempts;
 mod backend;
 mod calls;
@@ -38,6 +39,7 @@ mod store;
 mod url;
 mod verify;
 
+pub use append::{Appender, Note};
 pub use backend::Backend;
 pub use calls::{RunningCall, StepError};
 pub use error::{ReadError, Result, StoreError};

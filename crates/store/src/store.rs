@@ -8,6 +8,7 @@ use contextree_engine::{
     Clock, Context, ContextOptions, IdSource, LogicalClock, Records, Snapshot, SnapshotAddress,
 };
 
+use crate::append::Note;
 use crate::attempts;
 use crate::backend::Backend;
 use crate::error::{ReadError, Result, StoreError};
@@ -142,7 +143,7 @@ impl Shared {
 /// ```
 #[derive(Clone)]
 pub struct Store {
-    shared: Arc<Shared>,
+    pub(crate) shared: Arc<Shared>,
 }
 
 impl std::fmt::Debug for Store {
@@ -192,14 +193,30 @@ impl Store {
     pub fn adopt(
         &self,
         name: &str,
+        context: Context,
+        settings: &ContextSettings,
+    ) -> Result<Session> {
+        self.adopt_with(name, context, settings, None)
+    }
+
+    /// Like [`Store::adopt`], but with a note that is kept beside the context.
+    ///
+    /// # Errors
+    ///
+    /// Like [`Store::adopt`].
+    pub fn adopt_with(
+        &self,
+        name: &str,
         mut context: Context,
         settings: &ContextSettings,
+        note: Option<Note<'_>>,
     ) -> Result<Session> {
         context.record_all();
         let (next_cycle, base) = context.base_record();
         let mut first = self.shared.step();
         first.add_records(context.take_records());
         first.attempts = context.attempts().iter().map(attempts::to_row).collect();
+        first.side.extend(note.map(Note::to_change));
         let new = NewContext {
             name: name.to_owned(),
             created_ns: first.now_ns,

@@ -81,12 +81,38 @@ impl<'s> Stretches<'s> {
     }
 
     /// Returns the given stretch with everything after it.
-    pub(crate) fn whole(mut self, first: Vec<u8>) -> Result<Vec<u8>, Error> {
+    pub(crate) fn whole(&mut self, first: Vec<u8>) -> Result<Vec<u8>, Error> {
         let mut text = first;
         text.append(&mut self.waiting);
         let read = self.source.reader.read_to_end(&mut text);
         read.map_err(|error| Error::io(&self.source.name, error))?;
         Ok(text)
+    }
+
+    /// Returns the next whole lines, at most so many bytes. They are empty if there is no further line break; the text may have grown when
+    /// this is called again.
+    pub(crate) fn whole_lines(&mut self, most: usize) -> Result<Vec<u8>, Error> {
+        loop {
+            self.fill()?;
+            if self.done == 0 {
+                let mark = self.waiting.len() - without_byte_order_mark(&self.waiting).len();
+                self.waiting.drain(..mark);
+            }
+            if let Some(end) = memchr::memrchr(b'\n', &self.waiting) {
+                let end = (end + 1).min(most);
+                let rest = self.waiting.split_off(end);
+                self.done += end as u64;
+                return Ok(std::mem::replace(&mut self.waiting, rest));
+            }
+            if self.ended {
+                return Ok(Vec::new());
+            }
+        }
+    }
+
+    /// Returns what follows the whole lines.
+    pub(crate) fn rest(&self) -> &[u8] {
+        &self.waiting
     }
 
     /// Reads one more stretch.

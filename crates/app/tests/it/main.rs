@@ -2,4 +2,5 @@
 
 mod commands;
 mod corpus;
+mod growing;
 mod schema;

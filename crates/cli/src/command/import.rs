@@ -1,5 +1,7 @@
 //! `ctx import`: a document becomes a context.
 
+mod follow;
+
 use std::path::Path;
 
 use contextree::Vocabulary;
@@ -17,8 +19,11 @@ use crate::source::{open, place};
 
 /// Create a context from a document: a snapshot, a history, a provider's request, or the log of another agent
 ///
-/// The context must not exist yet. Detects the format; `--from` overrides it. Documents of other programs are read leniently; `--strict`
-/// accepts only what this program could have written.
+/// Detects the format; `--from` overrides it. Documents of other programs are read leniently; `--strict` accepts only what this program could
+/// have written.
+///
+/// A context that was imported from a log gets what is new when the log is imported again: each call is stored as one step. `--follow` goes
+/// on while another program writes the log. Any other context must not exist yet.
 ///
 /// A log of requests, each of which repeats the conversation, becomes a history of its turns; a request that does not continue the one
 /// before it replaces it, unless `--split` makes a context of each conversation. Exits with 1 if lines were bad and `--keep-going` skipped them.
@@ -31,6 +36,7 @@ Examples:
   ctx -c log import session.jsonl --from claude-code --keep-going
   ctx import ~/.claude/projects/*/*.jsonl       one context for each, named after its file
   ctx -c train import rows.jsonl --split        train-0001, train-0002, … one for each conversation
+  ctx -c log import session.jsonl --follow      and what is added to it, until Ctrl-C
   ctx export --history | ctx --store sqlite:copy.db import -")]
 pub(crate) struct Args {
     /// The file; `-` is standard input. Each of several becomes a context that is named after its file
@@ -59,6 +65,10 @@ pub(crate) struct Args {
     #[arg(long)]
     open: bool,
 
+    /// Go on importing while another program writes the log, until Ctrl-C. The last turn stays in progress
+    #[arg(long, conflicts_with_all = ["dry_run", "strict", "split"])]
+    follow: bool,
+
     /// Accept only documents with every required header
     #[arg(long)]
     strict: bool,
@@ -82,6 +92,13 @@ fn from(text: &str) -> Result<DocumentKind, String> {
 
 pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
     let is_one = args.documents.len() == 1;
+    if args.follow {
+        let [document] = &*args.documents else {
+            return Err(Failure::usage("--follow needs a single log"));
+        };
+        let name = call.global.context.clone();
+        return follow::run(document, &request(args), &name, call);
+    }
     let mut rows = Vec::new();
     let mut all = Exit::Ok;
     for document in &args.documents {
@@ -121,14 +138,8 @@ fn name_of(document: &str) -> Result<String, Failure> {
     })
 }
 
-/// Imports one document; returns what to print for programs.
-fn import(
-    args: &Args,
-    document: &str,
-    name: &str,
-    call: &mut Call<'_>,
-) -> Result<(Exit, Vec<Value>), Failure> {
-    let request = ImportRequest {
+fn request(args: &Args) -> ImportRequest {
+    ImportRequest {
         from: Word(args.from),
         keep_going: args.keep_going,
         cycles: Word(args.cycles),
@@ -136,7 +147,22 @@ fn import(
         strict: args.strict,
         dry_run: args.dry_run,
         vocabulary: args.vocabulary.map(Word),
-    };
+    }
+}
+
+/// Returns a number with its word.
+fn number(number: u64, word: &str) -> String {
+    count(usize::try_from(number).unwrap_or(usize::MAX), word)
+}
+
+/// Imports one document; returns what to print for programs.
+fn import(
+    args: &Args,
+    document: &str,
+    name: &str,
+    call: &mut Call<'_>,
+) -> Result<(Exit, Vec<Value>), Failure> {
+    let request = request(args);
     let source = open(document)?;
     let done = call.on(&call.store().with_context(name), |workspace, control| {
         import::import(workspace, &request, source, control)
@@ -152,7 +178,17 @@ fn import(
     let place = place(document);
     let (snapshots, nodes) = (count(done.snapshots, "snapshot"), count(done.nodes, "node"));
     let what = format!("{snapshots} and {nodes}");
-    if args.dry_run {
+    if let Some(report) = done.import.as_ref().filter(|_| done.updated) {
+        let added =
+            format!("{} and {}", number(report.calls, "call"), number(report.messages, "message"));
+        let is_new = report.calls + report.commits + report.messages > 0;
+        call.output.words([name]);
+        call.output.note(&match (is_new, args.dry_run) {
+            (false, _) => format!("{place} has nothing new; {what}"),
+            (true, false) => format!("{added} added from {place}; {what}"),
+            (true, true) => format!("{added} would be added from {place} (--dry-run)"),
+        });
+    } else if args.dry_run {
         tell(&done, place, call);
         call.output.note(&format!("{what} would be imported into `{name}` (--dry-run)"));
     } else {

@@ -1,6 +1,7 @@
 //! The program as its users see it: every command, for people and for programs, and what it says when something is wrong.
 
 mod data;
+mod follow;
 mod help;
 mod pages;
 mod pictures;

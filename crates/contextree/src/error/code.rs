@@ -164,12 +164,18 @@ codes! {
     Host "E_HOST" Denied;
     /// The header is fixed when the node is created.
     Immutable "E_IMMUTABLE" Sealed;
+    /// What was imported of a log has changed since, or the log is another one.
+    ImportChanged "E_IMPORT_CHANGED" Usage;
+    /// A context that was imported from a log was changed since, so that the log cannot be continued.
+    ImportDiverged "E_IMPORT_DIVERGED" Usage;
     /// The imported input has no messages.
     ImportEmpty "E_IMPORT_EMPTY" Usage;
     /// The format of the imported input is unknown.
     ImportFormat "E_IMPORT_FORMAT" Usage;
     /// The imported input does not have the shape of its format.
     ImportShape "E_IMPORT_SHAPE" Usage;
+    /// A log is shorter than what was imported of it.
+    ImportShrank "E_IMPORT_SHRANK" Usage;
     /// A bug in Contextree. Please report it.
     Internal "E_INTERNAL" Internal;
     /// A node cannot be placed there, or not with these headers.

@@ -148,6 +148,26 @@ impl Context {
         }
     }
 
+    /// Puts the whole working state into the next records. What is stored of it is void then, so the
+    /// records can follow another working state than the one that was recorded last.
+    pub fn replace_work(&mut self) {
+        let Some(mut recorder) = self.recorder.take() else { return };
+        recorder.replaced = true;
+        recorder.forget_work(self);
+        self.mark_all_work();
+        self.recorder = Some(recorder);
+    }
+
+    /// Returns an independent copy with the attempts, to try how something ends. Its first records are
+    /// what is done to it.
+    #[must_use]
+    pub fn duplicate(&self) -> Context {
+        let mut copy = self.fork_working();
+        copy.attempts = self.attempts.clone();
+        copy.record_changes();
+        copy
+    }
+
     /// Drops all snapshots in memory except the newest, for a context whose history is kept in a
     /// store, and frees everything that only they used. Addresses before it are `E_NOT_LOADED` from
     /// then on. The cost is proportional to the newest snapshot. Returns false without an effect if

@@ -15,7 +15,7 @@ use crate::session::Session;
 use crate::time::time_of;
 
 /// Reads flat logs.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Flat;
 
 impl Log for Flat {

@@ -10,7 +10,7 @@ use crate::fingerprint::fingerprint;
 use crate::session::{CallInfo, Listed, Session};
 
 /// Reads messages, lists of messages, and runs.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Messages;
 
 /// Reads an entry ahead if it is a single message, that is, if it has no list. Entries that remove

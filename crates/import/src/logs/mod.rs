@@ -52,8 +52,19 @@ pub(crate) fn read_ahead(format: Format, value: Value) -> Entry {
     }
 }
 
+/// Copies a reader, so that the end of a log can be tried.
+pub(crate) trait Boxed {
+    fn boxed(&self) -> Box<dyn Log + Send>;
+}
+
+impl<T: Log + Clone + Send + 'static> Boxed for T {
+    fn boxed(&self) -> Box<dyn Log + Send> {
+        Box::new(self.clone())
+    }
+}
+
 /// Reads the entries of a log.
-pub(crate) trait Log {
+pub(crate) trait Log: Boxed {
     /// Reads an entry. On an error, nothing of it was added.
     fn entry(&mut self, value: Value, session: &mut Session<'_>) -> Result<(), ImportErrorKind>;
 

@@ -13,7 +13,7 @@ use crate::fingerprint::fingerprint;
 use crate::session::{CallInfo, Listed, Session};
 
 /// Reads conversations.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct ShareGpt;
 
 /// The kinds of entries.

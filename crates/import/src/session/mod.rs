@@ -58,7 +58,7 @@ pub(crate) struct Counts {
 }
 
 /// What an import knows about the context that it fills.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct State {
     pub(crate) provider: Provider,
     pub(crate) format: Format,

@@ -13,7 +13,7 @@ use super::refused;
 use crate::error::ImportErrorKind;
 
 /// A node that was added to `^sys`.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Added {
     /// The node as it was passed in, to be compared with that of the next request.
     source: NewNode,
@@ -21,7 +21,7 @@ struct Added {
 }
 
 /// What an import has added to `^sys`.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct System {
     /// Blocks, such as tools and system text, whose order matters.
     blocks: Vec<Added>,

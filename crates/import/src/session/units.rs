@@ -35,7 +35,7 @@ pub(super) struct Opened {
 }
 
 /// The units of an import.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Units {
     /// The unit of every call of the tree, by call id. Never iterated, so its order cannot affect
     /// output.

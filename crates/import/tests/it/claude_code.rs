@@ -202,3 +202,91 @@ fn bad_list_adds_nothing() {
     assert_eq!(imported.report.errors.len(), 1);
     assert_eq!(said(&imported), ["user: Q"]);
 }
+
+/// Returns everything that the history has, snapshot by snapshot.
+fn history(imported: &Imported) -> String {
+    String::from_utf8(imported.context.export_history()).unwrap()
+}
+
+#[test]
+fn entry_with_a_missing_parent_continues_the_line_before_it() {
+    let log = [
+        user("u1<", "Q1"),
+        text("a1<u1", "A1"),
+        user("u2<never-written", "Q2"),
+        text("a2<u2", "A2"),
+    ];
+    let imported = check(&log, &["user: Q1", "assistant: A1", "user: Q2", "assistant: A2"]);
+    assert_eq!(imported.report.findings.get("missing_parent"), Some(&1));
+    assert_eq!(imported.report.calls, 2);
+}
+
+#[test]
+fn prompt_typed_meanwhile_is_a_user_message() {
+    let queued = r#"{"parentUuid":"r1","uuid":"q1","type":"attachment","sessionId":"s","attachment":{"type":"queued_command","prompt":"And hurry.","commandMode":"prompt"}}"#;
+    let file = r#"{"parentUuid":"q1","uuid":"f1","type":"attachment","sessionId":"s","attachment":{"type":"edited_text_file","filename":"a.rs","snippet":"1 fn main"}}"#;
+    let log = [
+        user("u1<", "Q1"),
+        call("a1<u1", "m1", "c1"),
+        result("r1<a1", "c1", "done"),
+        queued.to_owned(),
+        file.to_owned(),
+        text("a2<f1", "A2"),
+    ];
+    let imported = imported(log.join("\n").as_bytes(), Format::ClaudeCode);
+    let said = said(&imported).join("\n");
+    assert!(said.contains("user: And hurry."), "{said}");
+    assert!(said.contains("a.rs\n1 fn main"), "{said}");
+    let before = said.find("And hurry.").unwrap();
+    assert!(before < said.find("assistant: A2").unwrap(), "the answer follows it: {said}");
+}
+
+#[test]
+fn what_precedes_a_compaction_or_clear_stays_in_the_history() {
+    let boundary = r#"{"parentUuid":null,"uuid":"b1","type":"system","subtype":"compact_boundary","sessionId":"s"}"#;
+    let summary = entry(
+        "s1<b1",
+        "user",
+        r#","isCompactSummary":true"#,
+        r#"{"role":"user","content":"Summary."}"#,
+    );
+    let old = [user("u1<", "Q1"), call("a1<u1", "m1", "c1"), result("r1<a1", "c1", "old result")];
+    let next = |first: &str| [user(&format!("u2<{first}"), "Q2"), text("a2<u2", "A2")];
+    let mut log = old.to_vec();
+    log.extend([text("a9<r1", "A1"), boundary.to_owned(), summary]);
+    log.extend(next("s1"));
+    let compacted = check(&log, &["user: Summary.", "user: Q2", "assistant: A2"]);
+    assert_eq!(compacted.report.findings.get("compaction"), Some(&1));
+    let mut log = old.to_vec();
+    log.push(text("a9<r1", "A1"));
+    log.extend(next(""));
+    let cleared = check(&log, &["user: Q2", "assistant: A2"]);
+    assert_eq!(cleared.report.findings.get("cleared"), Some(&1));
+    for imported in [compacted, cleared] {
+        let history = history(&imported);
+        for text in ["Q1", "old result", "A1"] {
+            assert!(history.contains(text), "{text} was committed before it was dropped");
+        }
+        assert_eq!(imported.report.calls, 3);
+    }
+}
+
+#[test]
+fn attempt_has_the_usage_and_ids_of_the_answer() {
+    let log = [
+        user("u1<", "Q1"),
+        entry(
+            "a1<u1",
+            "assistant",
+            r#","requestId":"req_1","timestamp":"2026-11-01T10:00:05Z""#,
+            r#"{"id":"msg_1","model":"m-2","role":"assistant","content":[{"type":"text","text":"A1"}],"stop_reason":"end_turn","usage":{"input_tokens":3,"cache_read_input_tokens":40,"cache_creation_input_tokens":5,"output_tokens":7}}"#,
+        ),
+    ];
+    let imported = check(&log, &["user: Q1", "assistant: A1"]);
+    let [attempt] = imported.context.attempts() else { panic!("one call is one attempt") };
+    assert_eq!((attempt.token_in, attempt.token_out), (Some(48), Some(7)));
+    let response = attempt.response.as_ref().unwrap();
+    assert_eq!((response.cache_read, response.cache_write), (Some(40), Some(5)));
+    assert_eq!(response.request_id.as_deref(), Some("req_1"));
+    assert_eq!(attempt.model, "m-2");
+}

@@ -5,6 +5,7 @@
 mod agents;
 mod claude_code;
 mod codex;
+mod growing;
 mod langchain;
 mod logs;
 mod otel;

@@ -205,7 +205,7 @@ impl Api {
                     "post",
                     "/v1/contexts/{context}/import",
                     "import",
-                    "Imports the body, a document or a log, into a context that must not exist yet.",
+                    "Imports the body, a document or a log, into a new context, or what is new in a log into its context.",
                     Some(Right::Write),
                 )
             },

@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 use super::read::{Above, Body, Entry, Kept, Which};
 
 /// The entries of a log, linked.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Tree {
     pub(super) entries: Vec<Entry>,
     /// The position of each entry by id.

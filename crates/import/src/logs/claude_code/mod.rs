@@ -24,7 +24,7 @@ use read::{Answer, Body};
 pub(crate) use read::{Entry, Line, read};
 
 /// Reads sessions.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct ClaudeCode {
     tree: Tree,
     /// The entries of each message of the window.

@@ -17,7 +17,7 @@ use crate::session::{About, CallInfo, Placed, Session, settings_node};
 use read::{Entry, Step, Summary, Tokens, is_context, read};
 
 /// Reads rollouts.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Codex {
     /// Consecutive items of the model, with their times, not yet added.
     open: Option<(Incoming, Vec<Option<i64>>)>,

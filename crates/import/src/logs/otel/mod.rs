@@ -25,7 +25,7 @@ use messages::{Call, read_call, read_message};
 use records::{Record, What};
 
 /// Reads spans and events.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct OTel {
     /// The messages of the last call of each conversation. Never iterated.
     seen: HashMap<Box<str>, Vec<Fingerprint>>,
@@ -36,7 +36,7 @@ pub(crate) struct OTel {
 }
 
 /// A call whose messages arrive one by one.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Open {
     conversation: Box<str>,
     span: Option<Box<str>>,

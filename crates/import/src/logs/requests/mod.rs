@@ -26,7 +26,7 @@ use exchange::{Exchange, Outcome, exchanges};
 pub(super) use answer::outcome_of;
 
 /// Reads the requests of a provider.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Requests {
     provider: Provider,
     /// The answer to the newest request, as it was received, until the next request repeats it.

@@ -1,4 +1,8 @@
-//! `import`: a document becomes a context.
+//! `import`: a document becomes a context, and a log that has grown is continued.
+
+mod follow;
+mod grow;
+mod position;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,7 +14,7 @@ use contextree::import::{
     Importer, is_lines,
 };
 use contextree::store::{ContextSettings, StoreError};
-use contextree::{Context, ContextOptions, Profile, Region, Vocabulary};
+use contextree::{Code, Context, ContextOptions, Profile, Region, Vocabulary};
 use contextree_json::{ParseErrorKind, lines, parse};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,6 +22,10 @@ use serde::{Deserialize, Serialize};
 use crate::wire::{ContextRow, Word, Words};
 use crate::workspace::{Access, Kind, Source, Stretches};
 use crate::{Advice, Control, Error, Progress, Workspace};
+use grow::Growth;
+use position::{Position, Trace};
+
+pub use follow::{Follower, follow};
 
 /// What a document is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -90,7 +98,10 @@ pub struct ImportResponse {
     pub snapshots: usize,
     /// The number of nodes of its working state.
     pub nodes: usize,
-    /// What was read from a request or a log.
+    /// Whether the context existed and got what is new in its log.
+    #[serde(default)]
+    pub updated: bool,
+    /// What was read from a request or a log; of a log that has grown, what is new.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub import: Option<ImportReport>,
     /// What the reader should know about the document.
@@ -157,12 +168,14 @@ impl From<&Imported> for ImportReport {
     }
 }
 
-/// Imports a document into the context of the workspace, which must not exist yet. The store is created if it is a file that does not
-/// exist.
+/// Imports a document into the context of the workspace. The store is created if it is a file that does not exist.
+///
+/// A context that was imported from a log gets what is new in the log, with one durable step per call. Otherwise the context must not exist
+/// yet.
 ///
 /// # Errors
 ///
-/// If the document cannot be read, or the context exists.
+/// If the document cannot be read, or the context exists and is not continued by it.
 pub fn import(
     workspace: &Workspace,
     request: &ImportRequest,
@@ -170,25 +183,27 @@ pub fn import(
     control: &Control<'_>,
 ) -> Result<ImportResponse, Error> {
     let _span = workspace.span("import");
+    if let Some(position) = imported(workspace, request)? {
+        let mut growth = Growth::open(workspace, request, position, source, control)?;
+        growth.read(control)?;
+        growth.settle()?;
+        return growth.response(workspace);
+    }
     let place = source.name.clone();
     let mut warnings = Vec::new();
     let text = Stretches::new(source);
-    let (context, report) = read(workspace, request, &place, text, &mut warnings, control)?;
+    let Read { context, report, trace } =
+        read(workspace, request, &place, text, &mut warnings, control)?;
     let mut response = ImportResponse {
         name: workspace.context().to_owned(),
         context: None,
         snapshots: context.history().len(),
         nodes: context.working().node_count(),
+        updated: false,
         import: report.as_ref().map(ImportReport::from),
         warnings,
     };
     if request.dry_run {
-        // The name is checked if there is a store.
-        if let Ok(store) = workspace.store(Access::Read)
-            && store.find(&response.name)?.is_some()
-        {
-            return Err(StoreError::Exists { context: response.name }.into());
-        }
         return Ok(response);
     }
     let edition = workspace.edition().unwrap_or_default();
@@ -197,13 +212,50 @@ pub fn import(
     let store = workspace.store(Access::Create)?;
     let store = store.for_new(&response.name)?;
     control.begin("storing");
-    let session = store.adopt(&response.name, context, &settings)?;
+    let position = report.and_then(|report| Position::of(request, &context, &report, trace));
+    let session = match position {
+        Some(position) => position
+            .write(|note| store.adopt_with(&response.name, context, &settings, Some(note)))?,
+        None => store.adopt(&response.name, context, &settings)?,
+    };
     response.context = Some(session.row().into());
     Ok(response)
 }
 
+/// Returns how much of a log the context has; `None` if the context does not exist.
+///
+/// # Errors
+///
+/// If the context exists, but was not imported from a log.
+fn imported(workspace: &Workspace, request: &ImportRequest) -> Result<Option<Position>, Error> {
+    let store = match workspace.store(Access::Read) {
+        Err(error) if error.code() == Code::StoreNotFound => return Ok(None),
+        store => store?,
+    };
+    let name = workspace.context();
+    if store.find(name)?.is_none() {
+        return Ok(None);
+    }
+    let is_log = matches!(request.from.0, DocumentKind::Auto | DocumentKind::Log(_));
+    match Position::read(&store.reader(name)?)?.filter(|_| is_log) {
+        Some(position) => Ok(Some(position)),
+        None => Err(StoreError::Exists { context: name.to_owned() }.into()),
+    }
+}
+
 /// A context, and what was read if the document was a log.
-type Read = (Context, Option<Imported>);
+struct Read {
+    context: Context,
+    report: Option<Imported>,
+    /// What was read, if it has lines.
+    trace: Option<Trace>,
+}
+
+impl From<Context> for Read {
+    fn from(context: Context) -> Self {
+        Read { context, report: None, trace: None }
+    }
+}
 
 fn read(
     workspace: &Workspace,
@@ -233,14 +285,14 @@ fn read(
             let text = text.whole(first)?;
             warnings.extend(differences_of_version(&text));
             Context::import_snapshot(&text, profile, ContextOptions::default())
-                .map(|context| (context, None))
+                .map(Read::from)
                 .map_err(|error| Error::document(place, &error))
         }
         DocumentKind::Auto | DocumentKind::History => {
             let text = text.whole(first)?;
             warnings.extend(differences_of_version(&text));
             Context::import_history(&text, profile, ContextOptions::default())
-                .map(|context| (context, None))
+                .map(Read::from)
                 .map_err(|error| Error::history(place, &error))
         }
         DocumentKind::Log(format) => log(workspace, request, format, place, first, text, control),
@@ -316,6 +368,7 @@ fn log(
     };
     let mut importer = Importer::into_context(Context::with_options(options), format, how);
     let fail = |error: &ImportError, at_end: bool| log_error(place, error, at_end);
+    let mut trace = None;
     if is_lines(&first) {
         let mut stretch = first;
         while !stretch.is_empty() {
@@ -323,18 +376,27 @@ fn log(
             // A log whose writer was killed ends in the middle of a line.
             let cut_off = !stretch.ends_with(b"\n");
             importer.lines(&stretch).map_err(|error| fail(&error, cut_off))?;
+            trace.get_or_insert_with(Trace::default).add(&stretch);
             // A file that grows while it is read is read to its end.
             let (done, of) = (text.done(), text.length().map(|length| length.max(text.done())));
             control.at(Progress { task: "importing", unit: "bytes", done, of });
             stretch = text.next()?;
         }
     } else {
-        importer.document(&text.whole(first)?).map_err(|error| fail(&error, false))?;
+        let whole = text.whole(first)?;
+        importer.document(&whole).map_err(|error| fail(&error, false))?;
+        // The first line of a log is a document until there is another.
+        trace = is_one_line(&whole).then(Trace::default);
     }
     control.check()?;
     control.begin("assembling turns");
     let imported = importer.finish().map_err(|error| fail(&error, false))?;
-    Ok((imported.context, Some(imported.report)))
+    Ok(Read { context: imported.context, report: Some(imported.report), trace })
+}
+
+/// Returns whether a text is a single line.
+fn is_one_line(text: &[u8]) -> bool {
+    lines(text).filter(|line| !line.iter().all(u8::is_ascii_whitespace)).take(2).count() == 1
 }
 
 /// Returns the error for a log that could not be imported.
