@@ -223,7 +223,7 @@ commands! {
         thread::ThreadRequest => thread::ThreadResponse, thread;
     "tokens" Context Read "Counts tokens: of a state, or over time."
         tokens::TokensRequest => tokens::TokensResponse, tokens;
-    "cache" Context Read "Reports how much of each request a provider can read from its prompt cache, and what broke the prefix."
+    "cache" Context Read "Reports what each call can read from the provider's prompt cache, what was billed, and the reason for every miss."
         cache::CacheRequest => cache::CacheResponse, cache;
     "backup" Store Admin "Copies the store into a file of the machine that runs the command."
         backup::BackupRequest => backup::BackupResponse, backup;

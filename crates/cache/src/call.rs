@@ -13,9 +13,14 @@ pub struct Call<'a> {
     /// The number of bytes at the beginning of the request that are known to equal those of the
     /// previous one. A lower number only costs time.
     pub unchanged: usize,
+    /// The model that was called, if it is known otherwise than from the request.
+    pub model: Option<String>,
     /// Whether the request is complete. Logs of agents lack the system text and the tools; their
     /// size is inferred from what was billed for the first call.
     pub is_complete: bool,
+    /// The breakpoints that the request has; `None` if unknown: then those that
+    /// [`breakpoints`](crate::breakpoints()) recommends are assumed.
+    pub marks: Option<Vec<Mark>>,
     /// When the call began, in nanoseconds since 1970.
     pub started_ns: Option<i64>,
     /// When the answer was complete.
@@ -32,12 +37,23 @@ impl<'a> Call<'a> {
             request,
             evidence,
             unchanged: 0,
+            model: None,
             is_complete: true,
+            marks: None,
             started_ns: None,
             ended_ns: None,
             billed: None,
         }
     }
+}
+
+/// A breakpoint that a request has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mark {
+    /// The node that carries it; `None` for the end of the request.
+    pub node: Option<String>,
+    /// Whether it asks for the longer lifetime.
+    pub is_long: bool,
 }
 
 /// What a provider billed for a call, in tokens.

@@ -2,16 +2,18 @@
 
 use std::collections::BTreeSet;
 
+use contextree_provider::List;
 use contextree_tokens::Tokenizer;
 
 use crate::breakpoints::{breakpoints, reaches};
-use crate::call::{Billed, Call};
+use crate::call::{Billed, Call, Mark};
 use crate::cause::Evidence;
 use crate::entries::{Entries, SECOND};
 use crate::history::{History, Inferred, Step};
+use crate::infer::Inference;
 use crate::last::Last;
 use crate::memo::Memo;
-use crate::miss::{Place, Ruled};
+use crate::miss::{Place, Ruled, Seen};
 use crate::outlook::Outlook;
 use crate::prompt::{Prompt, same_spans};
 use crate::rendered::{Rendered, common_prefix_from};
@@ -28,10 +30,10 @@ use crate::settings::Settings;
 /// finds within the provider's lookback. A provider that needs no breakpoints finds whole spans of
 /// any earlier request, and the beginning of a span of the last one.
 ///
-/// Bills are used for three things that requests do not contain: the size of system text and tools
-/// that a log lacks, the size of reasoning that was returned without its text, and how much other
-/// conversations keep in the cache. The tokens of a call are otherwise estimates, and its own bill
-/// never changes what is predicted for it, except for the first call.
+/// Bills are used for four things that requests do not contain: the size of system text and tools
+/// that a log lacks, the size of reasoning that was returned without its text, content that an agent
+/// left out without logging it, and how much other conversations keep in the cache. The tokens of a
+/// call are otherwise estimates.
 #[derive(Debug)]
 pub struct Follower {
     rules: CacheRules,
@@ -39,15 +41,13 @@ pub struct Follower {
     last: Last,
     entries: Entries,
     history: History,
-    /// Tokens before the first span: what an incomplete request lacks.
-    hidden: u64,
-    /// Tokens that are read although every entry of this history has expired, because other
-    /// conversations begin in the same way.
-    shared: u64,
+    inference: Inference,
     /// Whether entries are written for the longer lifetime.
     is_long: bool,
     /// Whether the rules have changed since the last call.
     has_switched: bool,
+    /// The breakpoints of the last request, as numbers of spans.
+    points: Vec<usize>,
 }
 
 impl Follower {
@@ -60,10 +60,10 @@ impl Follower {
             last: Last::default(),
             entries: Entries::default(),
             history: History::default(),
-            hidden: 0,
-            shared: 0,
+            inference: Inference::default(),
             is_long: false,
             has_switched: false,
+            points: Vec::new(),
         }
     }
 
@@ -84,7 +84,8 @@ impl Follower {
     /// Adds the next call.
     pub fn follow_call(&mut self, call: &Call<'_>) -> &Step {
         let rendered = &call.request;
-        let settings = Settings::of(rendered, Some(self.rules.name));
+        let settings =
+            Settings::of(rendered, Some(self.rules.name)).with_model(call.model.as_deref());
         let is_first = self.history.steps.is_empty();
         let now_ns = call.started_ns.or(call.ended_ns);
         let old = self.last.rendered();
@@ -108,7 +109,12 @@ impl Follower {
         self.last.finish(valid, settings, drops);
         let prompt = Prompt::counted(rendered.clone(), &self.last.until);
         let report = difference.map(|difference| difference.report(&prompt, before, &self.rules));
-        self.infer_hidden(call, is_first);
+        let billed = call.billed.as_ref();
+        let logged = self.last.tokens();
+        self.inference.infer_prefix(call, is_first || self.has_switched, logged);
+        let is_extended = report.as_ref().is_some_and(|report| report.broken.is_none());
+        let last = self.history.steps.last();
+        let has_cleared = self.inference.infer_cleared(last, billed, logged, is_extended);
         let has_expired = self.entries.has_expired(now_ns);
         let expired = has_expired.then(|| {
             let seconds = |ns: Option<i64>| ns.unwrap_or(0).unsigned_abs() / SECOND.unsigned_abs();
@@ -117,21 +123,22 @@ impl Follower {
         let keeps = if keeps_settings { valid } else { 0 };
         let partial = report.as_ref().filter(|_| valid == same && !has_expired);
         let partial = partial.map_or(0, |report| report.tokens.prefix);
-        let tokens = self.hidden + self.last.tokens();
+        let tokens = self.inference.tokens(logged);
         let is_cold = is_first || has_expired || !keeps_settings;
-        let billed = call.billed.as_ref();
         let found = self.look_up(call, (keeps, partial), now_ns);
         let cached = match found {
             Some(cached) => cached,
             None if is_first => billed.map_or(0, |billed| billed.cached),
-            None if has_expired && keeps_settings => self.shared,
+            None if has_expired && keeps_settings => self.inference.shared,
             // Tools and system text that the log lacks are still the same.
-            None if keeps_settings && !is_cold => self.fixed(),
+            None if keeps_settings && !is_cold => self.inference.fixed(),
             None => 0,
         };
-        let cached = cached.min(tokens);
+        let step = self.rules.step_tokens.max(1);
+        let cached = if found.is_some() { cached / step * step } else { cached }.min(tokens);
         self.remember(call, is_cold);
-        let step = self.step(call, report, (tokens, cached), (expired, valid < same, is_first));
+        let seen = Seen { expired, has_dropped: valid < same, has_cleared };
+        let step = self.step(call, report, (tokens, cached), seen);
         self.history.push(step);
         self.has_switched = false;
         self.history.steps.last().expect("a step was just added")
@@ -154,7 +161,7 @@ impl Follower {
             let kept = if is_warm { keeps } else { 0 };
             let known = self.entries.longest(chain, kept + 1, now_ns).unwrap_or(kept);
             let read = prompt.tokens_until(known).max(partial);
-            let cached = if read > 0 { self.hidden + read } else { 0 };
+            let cached = if read > 0 { self.inference.tokens(read) } else { 0 };
             return (cached > 0 && cached >= self.rules.min_tokens).then_some(cached);
         }
         let known = self.entries.longest(chain, 1, now_ns).unwrap_or(0);
@@ -163,18 +170,38 @@ impl Follower {
         };
         let outlook = Outlook::with(prompt.rendered(), call.evidence.newer, first_of);
         let least = CacheRules {
-            min_tokens: self.rules.min_tokens.saturating_sub(self.hidden),
+            min_tokens: self.rules.min_tokens.saturating_sub(self.inference.prefix),
             ..self.rules
         };
         let set = breakpoints(&prompt, &Outlook { known, ..outlook }, &least);
-        let found = set.iter().any(|point| reaches(point.spans, known, self.rules.lookback));
+        self.points = match &call.marks {
+            None => set.iter().map(|point| point.spans).collect(),
+            Some(marks) => self.marked(marks),
+        };
         self.history.breakpoints = set;
-        (found && known > 0).then(|| self.hidden + prompt.tokens_until(known))
+        let found = self.points.iter().any(|at| reaches(*at, known, self.rules.lookback));
+        (found && known > 0).then(|| self.inference.tokens(prompt.tokens_until(known)))
     }
 
-    /// Returns the tokens of tools and system text that the log lacks, as far as they are cached.
-    fn fixed(&self) -> u64 {
-        if self.shared > 0 { self.shared.min(self.hidden) } else { self.hidden }
+    /// Returns the tokens of tools and system text that are in the request.
+    fn preamble(&self, rendered: &Rendered<'_>) -> u64 {
+        let spans = rendered.spans().partition_point(|span| span.slot.list != List::Messages);
+        self.last.until.get(spans).copied().unwrap_or_default()
+    }
+
+    /// Returns where the breakpoints of a request are, as numbers of spans.
+    fn marked(&self, marks: &[Mark]) -> Vec<usize> {
+        let end = self.last.spans.len();
+        let place = |mark: &Mark| match &mark.node {
+            Some(node) => self.last.first.get(node.as_str()).map(|index| index + 1),
+            None => Some(end),
+        };
+        let automatic = self.rules.own_tail.then_some(end);
+        let is_long_enough = |spans: &usize| {
+            let tokens = self.last.until.get(*spans).copied().unwrap_or_default();
+            self.inference.tokens(tokens) >= self.rules.min_tokens
+        };
+        marks.iter().filter_map(place).chain(automatic).filter(is_long_enough).collect()
     }
 
     /// Infers the size of reasoning that the last answer contains without its text: what was billed
@@ -189,30 +216,23 @@ impl Follower {
         });
     }
 
-    /// Infers the size of what an incomplete request lacks, from the first bill.
-    fn infer_hidden(&mut self, call: &Call<'_>, is_first: bool) {
-        if call.is_complete {
-            self.hidden = 0;
-        } else if is_first || self.has_switched {
-            let billed = call.billed.as_ref().map_or(0, |billed| billed.input);
-            self.hidden = billed.saturating_sub(self.last.tokens());
-        }
-    }
-
     /// Records what the call wrote to the cache, and when.
     fn remember(&mut self, call: &Call<'_>, is_cold: bool) {
         let billed = call.billed.as_ref();
         if let Some(billed) = billed.filter(|billed| billed.written.is_some_and(|it| it > 0)) {
             self.is_long = billed.written_hour.is_some_and(|it| it > 0);
         }
+        if let Some(marks) = call.marks.as_ref().filter(|marks| !marks.is_empty()) {
+            self.is_long = marks.iter().any(|mark| mark.is_long);
+        }
         if let Some(billed) = billed.filter(|_| is_cold) {
-            self.shared = billed.cached;
+            self.inference.infer_shared(billed, self.preamble(&call.request));
         }
         let CacheRules { lifetime_s, long_lifetime_s, .. } = self.rules;
         self.entries.set_lifetime(if self.is_long { long_lifetime_s } else { lifetime_s });
         self.entries.use_at(call.ended_ns.or(call.started_ns));
-        for point in &self.history.breakpoints {
-            self.entries.write(&self.last.chain, point.spans);
+        for spans in &self.points {
+            self.entries.write(&self.last.chain, *spans);
         }
     }
 
@@ -221,24 +241,22 @@ impl Follower {
         call: &Call<'_>,
         report: Option<Report>,
         (tokens, cached): (u64, u64),
-        (expired, has_dropped, is_first): (Option<(u64, u64)>, bool, bool),
+        seen: Seen,
     ) -> Step {
         let billed = call.billed.clone();
         let last = self.history.steps.last();
+        let is_unmarked = self.points.is_empty() && !self.rules.compares_tokens();
         let ruled = Ruled {
             before: last.map_or(0, |step| step.tokens),
             cached,
             report: report.as_ref(),
-            expired,
-            has_dropped,
+            seen,
+            is_unmarked,
             min_tokens: self.rules.min_tokens,
         };
         let before = last.and_then(|step| step.billed.as_ref());
         let place = |read: u64| self.place(&call.request, read, (tokens, billed.as_ref()));
-        let miss = match is_first {
-            true => None,
-            false => ruled.miss(before, billed.as_ref(), place),
-        };
+        let miss = last.and_then(|_| ruled.miss(before, billed.as_ref(), place));
         let gap_ns = last.and_then(|step| {
             let since = step.ended_ns.or(step.started_ns)?;
             Some(call.started_ns.or(call.ended_ns)?.saturating_sub(since).max(0))
@@ -247,9 +265,10 @@ impl Follower {
             tokens,
             cached,
             inferred: Inferred {
-                prefix: self.hidden,
+                prefix: self.inference.prefix,
                 reasoning: self.last.unseen(),
-                cached: if is_first { cached } else { 0 },
+                cleared: self.inference.cleared,
+                cached: if last.is_none() { cached } else { 0 },
             },
             started_ns: call.started_ns,
             ended_ns: call.ended_ns,
@@ -270,10 +289,10 @@ impl Follower {
         let Some(billed) = billed.filter(|billed| billed.input > 0) else { return Place::Unknown };
         let read = u128::from(read) * u128::from(tokens) / u128::from(billed.input);
         let read = u64::try_from(read).unwrap_or(u64::MAX);
-        if read < self.hidden {
+        if read < self.inference.prefix {
             return Place::Unlogged;
         }
-        let spans = self.last.until.partition_point(|until| self.hidden + until <= read);
+        let spans = self.last.until.partition_point(|until| self.inference.tokens(*until) <= read);
         match rendered.spans().get(spans.saturating_sub(1)) {
             Some(span) => Place::Node(span.node.to_string()),
             None => Place::Unknown,

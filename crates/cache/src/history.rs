@@ -38,6 +38,9 @@ pub struct Inferred {
     pub prefix: u64,
     /// Reasoning that was returned without its text.
     pub reasoning: u64,
+    /// Logged content that the request leaves out: requests became shorter without a trace in the
+    /// log.
+    pub cleared: u64,
     /// What was in the cache before the first call.
     pub cached: u64,
 }
@@ -88,6 +91,15 @@ pub struct Growth {
     pub billed: i64,
 }
 
+impl FromIterator<Step> for History {
+    /// Sums up some of the steps of a history, without breakpoints.
+    fn from_iter<I: IntoIterator<Item = Step>>(steps: I) -> Self {
+        let mut history = History::default();
+        steps.into_iter().for_each(|step| history.push(step));
+        history
+    }
+}
+
 impl History {
     pub(crate) fn push(&mut self, step: Step) {
         self.tokens += step.tokens;
@@ -108,6 +120,7 @@ impl History {
             let is_extended = step.report.as_ref().is_some_and(|report| report.broken.is_none());
             if let Some((last, before)) = last.and_then(|last| Some((last, last.billed.as_ref()?)))
                 && is_extended
+                && last.inferred.cleared == step.inferred.cleared
             {
                 sums.growth.estimated += difference(last.tokens, step.tokens);
                 sums.growth.billed += difference(before.input, billed.input);

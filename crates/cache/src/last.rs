@@ -28,7 +28,8 @@ pub(crate) struct Last {
     pub(crate) until: Vec<u64>,
     /// The tokens of reasoning without text among these.
     unseen: Vec<u64>,
-    /// The spans in which the user says something, in order.
+    /// The spans in which the user says something after the model has finished, in order. What is
+    /// said between a tool call and the next answer belongs to the same turn.
     questions: Vec<usize>,
 }
 
@@ -95,7 +96,7 @@ impl Last {
             let node = tree.get(&span.node);
             let part = node.map_or(Part::Text, Part::of_node);
             let role = node.and_then(|node| node.role());
-            if part == Part::Text && role == Some("user") {
+            if part == Part::Text && role == Some("user") && self.is_answered() {
                 self.questions.push(index);
             }
             self.facts.push(Fact { tokens, unseen: 0, part, is_answer: role == Some("assistant") });
@@ -154,6 +155,12 @@ impl Last {
         let rendered = Rendered::borrowed(&self.bytes, &self.spans, self.provider);
         self.chain.follow(&rendered, &settings, valid, shape);
         self.settings = settings;
+    }
+
+    /// Returns whether the model has finished: it has spoken after the last result.
+    fn is_answered(&self) -> bool {
+        let is_of_turn = |fact: &&Fact| fact.is_answer || fact.part == Part::Result;
+        self.facts.iter().rev().find(is_of_turn).is_none_or(|fact| fact.part != Part::Result)
     }
 
     /// Returns the span of the newest question; 0 without one.

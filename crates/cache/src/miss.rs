@@ -1,5 +1,7 @@
 //! Why a call did not read the whole previous request from the cache, by the rules and by the bill.
 
+use std::fmt;
+
 use crate::call::Billed;
 use crate::cause::Cause;
 use crate::reason::Reason;
@@ -44,8 +46,12 @@ pub enum MissReason {
     },
     /// The provider dropped the reasoning of earlier turns, because the user said something new.
     ReasoningDropped,
+    /// The request became shorter, although the log shows no change: the agent cleared content.
+    Cleared,
     /// The previous request was too short to be cached.
     BelowMinimum,
+    /// The request has no breakpoint, and the provider reads only up to one.
+    NoBreakpoint,
     /// No breakpoint is close enough to an entry.
     OutOfReach,
     /// By the rules, everything should have been read. The provider may say why.
@@ -78,7 +84,9 @@ impl MissReason {
             MissReason::Moved => "content_moved",
             MissReason::Expired { .. } => "expired",
             MissReason::ReasoningDropped => "reasoning_dropped",
+            MissReason::Cleared => "content_cleared",
             MissReason::BelowMinimum => "below_minimum",
+            MissReason::NoBreakpoint => "no_breakpoint",
             MissReason::OutOfReach => "out_of_reach",
             MissReason::Unexplained { .. } => "unexplained",
         }
@@ -95,8 +103,14 @@ impl MissReason {
             MissReason::ReasoningDropped => {
                 Some("nothing to do: the provider drops reasoning before each new question")
             }
+            MissReason::Cleared => Some(
+                "clear old results rarely and many at once: each time, everything after them is processed again",
+            ),
             MissReason::BelowMinimum => {
                 Some("nothing to do: the request is too short to be cached")
+            }
+            MissReason::NoBreakpoint => {
+                Some("set breakpoints: without them the provider caches nothing")
             }
             MissReason::OutOfReach => {
                 Some("set a breakpoint at the end of the previous request: see `--breakpoints`")
@@ -104,6 +118,36 @@ impl MissReason {
             MissReason::Unexplained { .. } => Some(
                 "compare system text, tools and settings of the two requests: the log does not show a reason",
             ),
+        }
+    }
+}
+
+impl fmt::Display for MissReason {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            MissReason::Changed(reason) => formatter.write_str(reason.word()),
+            MissReason::Moved => formatter.write_str("content is at another position"),
+            MissReason::Expired { lifetime_s, .. } => {
+                write!(formatter, "the cache expired after {} minutes", lifetime_s / 60)
+            }
+            MissReason::ReasoningDropped => {
+                formatter.write_str("the provider dropped the reasoning of earlier turns")
+            }
+            MissReason::Cleared => formatter.write_str(
+                "the request is shorter than before: content was cleared, which is not logged",
+            ),
+            MissReason::BelowMinimum => formatter.write_str("the request is too short"),
+            MissReason::NoBreakpoint => formatter.write_str("the request has no breakpoint"),
+            MissReason::OutOfReach => formatter.write_str("no breakpoint reaches the last entry"),
+            MissReason::Unexplained { place: Place::Unlogged } => {
+                formatter.write_str("something that is not in the log, before the first message")
+            }
+            MissReason::Unexplained { place: Place::Node(node) } => {
+                write!(formatter, "reading stopped near {node}")
+            }
+            MissReason::Unexplained { place: Place::Unknown } => {
+                formatter.write_str("the log shows no reason")
+            }
         }
     }
 }
@@ -119,6 +163,17 @@ pub struct ReasonTotal {
     pub tokens: u64,
 }
 
+/// What was seen between two calls.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Seen {
+    /// The gap and the lifetime, in seconds, if the entry has expired.
+    pub(crate) expired: Option<(u64, u64)>,
+    /// Whether the provider dropped reasoning.
+    pub(crate) has_dropped: bool,
+    /// Whether the agent cleared content without logging it.
+    pub(crate) has_cleared: bool,
+}
+
 /// What the rules say about a call.
 pub(crate) struct Ruled<'a> {
     /// The tokens of the previous request, as estimated.
@@ -127,10 +182,9 @@ pub(crate) struct Ruled<'a> {
     pub(crate) cached: u64,
     /// The comparison with the previous request.
     pub(crate) report: Option<&'a Report>,
-    /// The gap and the lifetime, in seconds, if the entry has expired.
-    pub(crate) expired: Option<(u64, u64)>,
-    /// Whether reasoning was dropped.
-    pub(crate) has_dropped: bool,
+    pub(crate) seen: Seen,
+    /// Whether the provider needs breakpoints, and the request has none.
+    pub(crate) is_unmarked: bool,
     /// The shortest prefix that is cached.
     pub(crate) min_tokens: u64,
 }
@@ -139,6 +193,11 @@ pub(crate) struct Ruled<'a> {
 /// a difference between the bill and the rules a miss: providers read whole blocks only.
 const LEAST_TOKENS: u64 = 1024;
 const LEAST_PERCENT: u64 = 5;
+
+/// Returns the number of tokens by which a bill may differ from the rules without meaning anything.
+pub(crate) fn slack(input: u64) -> u64 {
+    LEAST_TOKENS.max(input * LEAST_PERCENT / 100)
+}
 
 impl Ruled<'_> {
     /// Returns the miss of a call, if there is one. `before` and `after` are the bills of the
@@ -155,7 +214,7 @@ impl Ruled<'_> {
             return Some(Miss { reason: reason?, predicted, billed: None });
         };
         let billed = before.input.saturating_sub(after.cached);
-        let slack = LEAST_TOKENS.max(before.input * LEAST_PERCENT / 100);
+        let slack = slack(before.input);
         // What the rules explain, as a share of the bill: estimates are on another scale.
         let explained = match (&reason, u128::from(self.before)) {
             (None, _) | (_, 0) => 0,
@@ -163,7 +222,10 @@ impl Ruled<'_> {
         };
         if u128::from(billed) > explained + u128::from(slack) {
             let predicted = if reason.is_some() { predicted } else { 0 };
-            let reason = MissReason::Unexplained { place: place(after.cached) };
+            let reason = match self.seen.has_cleared {
+                true => MissReason::Cleared,
+                false => MissReason::Unexplained { place: place(after.cached) },
+            };
             return Some(Miss { reason, predicted, billed: Some(billed) });
         }
         Some(Miss { reason: reason?, predicted, billed: Some(billed) })
@@ -176,7 +238,7 @@ impl Ruled<'_> {
         if broken.filter(is_model).is_some() {
             return Some(MissReason::Changed(Reason::Model));
         }
-        if let Some((gap_s, lifetime_s)) = self.expired.filter(|_| lost > 0) {
+        if let Some((gap_s, lifetime_s)) = self.seen.expired.filter(|_| lost > 0) {
             return Some(MissReason::Expired { gap_s, lifetime_s });
         }
         if let Some(broken) = broken {
@@ -185,13 +247,15 @@ impl Ruled<'_> {
                 _ => MissReason::Changed(broken.reason),
             });
         }
-        if self.has_dropped {
+        if self.seen.has_dropped {
             return Some(MissReason::ReasoningDropped);
         }
         if self.before < self.min_tokens {
             return (lost > 0).then_some(MissReason::BelowMinimum);
         }
-        let is_large = lost * 100 > self.before * LEAST_PERCENT && lost > LEAST_TOKENS;
-        is_large.then_some(MissReason::OutOfReach)
+        if self.is_unmarked && lost > 0 {
+            return Some(MissReason::NoBreakpoint);
+        }
+        (lost > slack(self.before)).then_some(MissReason::OutOfReach)
     }
 }

@@ -1,4 +1,4 @@
-//! The caching rules of providers, as data. `docs/tokens.md` has sources and dates.
+//! The caching rules of providers, as data. `docs/cache.md` has sources and dates.
 
 use contextree_tokens::{bare_model, model_version};
 
@@ -22,6 +22,8 @@ pub struct CacheRules {
     pub lifetime_s: Option<u64>,
     /// How long an entry stays if the longer lifetime was asked for.
     pub long_lifetime_s: Option<u64>,
+    /// What the provider reads from its cache is a multiple of this number of tokens.
+    pub step_tokens: u64,
     /// Whether the provider drops the reasoning of earlier turns when the user says something new,
     /// which breaks the prefix there.
     pub drops_reasoning: bool,
@@ -37,6 +39,7 @@ impl CacheRules {
             own_tail: false,
             lifetime_s: None,
             long_lifetime_s: None,
+            step_tokens: 1,
             drops_reasoning: false,
         }
     }
@@ -71,8 +74,8 @@ impl CacheRules {
         }
     }
 
-    /// Returns the rules of OpenAI: automatic from 1,024 tokens on, for ten minutes, or with GPT-5.5
-    /// for an hour; the reasoning of earlier turns is dropped. From GPT-5.6 on, up to 4 breakpoints,
+    /// Returns the rules of OpenAI: automatic from 1,024 tokens on, in steps of 128, for ten minutes, or
+    /// with GPT-5.5 for an hour; the reasoning of earlier turns is dropped. From GPT-5.6 on, up to 4 breakpoints,
     /// one of them automatic at the end, for half an hour; reasoning is kept.
     #[must_use]
     pub fn openai(model: &str) -> Self {
@@ -87,6 +90,7 @@ impl CacheRules {
         };
         CacheRules {
             own_tail: explicit,
+            step_tokens: 128,
             lifetime_s: Some(minutes * 60),
             long_lifetime_s: long,
             drops_reasoning: !explicit,

@@ -81,6 +81,15 @@ impl Settings {
         Settings { values: DEPENDS.iter().map(value).collect() }
     }
 
+    /// Sets the model, if it is known otherwise than from the request.
+    pub(crate) fn with_model(mut self, model: Option<&str>) -> Self {
+        let index = DEPENDS.iter().position(|(reason, ..)| *reason == Reason::Model);
+        if let (Some(model), Some(value)) = (model, index.and_then(|it| self.values.get_mut(it))) {
+            *value = Some(Value::from(model));
+        }
+        self
+    }
+
     /// Returns the first setting that changed.
     pub(crate) fn changed_since(&self, older: &Settings) -> Option<Changed> {
         let pairs = older.values.iter().zip(&self.values);

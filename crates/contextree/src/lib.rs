@@ -147,3 +147,8 @@ struct Readme;
 #[cfg(all(doctest, feature = "tokens"))]
 #[doc = include_str!("../../../docs/tokens.md")]
 struct Tokens;
+
+/// The examples of the page run as tests.
+#[cfg(all(doctest, feature = "tokens"))]
+#[doc = include_str!("../../../docs/cache.md")]
+struct Cache;

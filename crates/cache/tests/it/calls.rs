@@ -1,8 +1,8 @@
 //! Tests calls: what the rules predict, what was billed, and the reason of every miss.
 
 use contextree_cache::{
-    Billed, CacheRules, Call, Cause, Diagnosis, Evidence, Follower, History, MissReason, Place,
-    Rendered, Step,
+    Billed, CacheRules, Call, Cause, Diagnosis, Evidence, Follower, History, Mark, MissReason,
+    Place, Rendered, Step,
 };
 use contextree_engine::{CommitOptions, Context, Limit, MeasureName, NewNode, Place as At, Policy};
 use contextree_provider::{Provider, RenderOptions, render};
@@ -21,6 +21,7 @@ struct Calls {
     /// Whether the system text is missing, as in the logs of agents.
     is_complete: bool,
     policy: Policy,
+    marks: Option<Vec<Mark>>,
 }
 
 impl Calls {
@@ -40,6 +41,7 @@ impl Calls {
             now_ns: 0,
             is_complete: true,
             policy: Policy::default(),
+            marks: None,
         }
     }
 
@@ -80,6 +82,7 @@ impl Calls {
             started_ns: Some(self.now_ns),
             ended_ns: Some(self.now_ns),
             billed,
+            marks: self.marks.clone(),
             ..Call::new(Rendered::from(&request), evidence)
         };
         self.follower.follow_call(&call).clone()
@@ -272,7 +275,58 @@ fn reasoning_without_text_is_inferred_from_the_bill_of_the_answer() {
     let third = calls.say("user", "well").call(MINUTE, bill(20_016, 20_000));
     assert_eq!((third.inferred.reasoning, third.tokens), (0, 20_016));
     assert_eq!(word(&third), Some("reasoning_dropped"));
-    assert_eq!(third.cached, 20_000);
+    assert_eq!(third.cached, 19_968, "in steps of 128");
+}
+
+#[test]
+fn requests_that_shrink_without_a_logged_change_were_cleared() {
+    let mut calls = Calls::logged("claude-opus-4-5");
+    calls.say("user", "hello").call(0, bill(60_000, 0));
+    let step = calls.say("assistant", "hello").call(MINUTE, bill(50_000, 30_000));
+    assert_eq!(word(&step), Some("content_cleared"));
+    assert_eq!(step.miss.unwrap().billed, Some(30_000));
+    assert_eq!((step.tokens, step.inferred.cleared), (50_000, 10_007));
+    let step = calls.say("user", "well").call(MINUTE, bill(50_010, 50_000));
+    assert_eq!((step.cached, word(&step)), (50_000, None), "from here on it is as it was");
+    let growth = calls.finish().billed.unwrap().growth;
+    assert_eq!(
+        (growth.estimated, growth.billed),
+        (7, 10),
+        "of the calls that only added something"
+    );
+}
+
+#[test]
+fn reasoning_is_kept_as_long_as_tools_are_running() {
+    let mut calls = Calls::logged("gpt-5.4");
+    let with = |input, cached| bill(input, cached).map(|it| Billed { reasoning: Some(300), ..it });
+    calls.say("user", "hello").call(0, with(20_000, 0));
+    let call = NewNode::text("{}").role("assistant").kind("call");
+    let call = call.attribute("data_call_id", "c1").attribute("data_name", "weather");
+    calls.context.add(At::head(), call).unwrap();
+    let result = NewNode::text("rain").role("tool").kind("result");
+    calls.context.add(At::head(), result.attribute("data_call_id", "c1")).unwrap();
+    let step = calls.say("user", "a note meanwhile").call(MINUTE, with(20_350, 20_000));
+    assert_eq!((word(&step), step.inferred.reasoning), (None, 300));
+    let step =
+        calls.say("assistant", "rain").say("user", "why?").call(MINUTE, bill(20_100, 20_000));
+    assert_eq!((word(&step), step.inferred.reasoning), (Some("reasoning_dropped"), 0));
+}
+
+#[test]
+fn a_request_without_breakpoints_is_not_cached() {
+    let check = |marks: Option<Vec<Mark>>, expected: Option<&str>| {
+        let mut calls = Calls::new("claude-opus-4-5");
+        calls.marks = marks;
+        calls.say("user", "hello").call(0, None);
+        let step = calls.say("assistant", "hello").call(MINUTE, None);
+        assert_eq!((word(&step), step.cached > 0), (expected, expected.is_none()));
+    };
+    let mark = |node: Option<&str>| Mark { node: node.map(str::to_owned), is_long: false };
+    check(None, None);
+    check(Some(Vec::new()), Some("no_breakpoint"));
+    check(Some(vec![mark(None)]), None);
+    check(Some(vec![mark(Some("rules"))]), None);
 }
 
 #[test]

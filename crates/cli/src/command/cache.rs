@@ -1,4 +1,4 @@
-//! `ctx cache`: how much of each request a provider can read from its prompt cache, and what broke the prefix.
+//! `ctx cache`: what calls could read from the provider's prompt cache, what was billed, and why not more.
 
 mod view;
 
@@ -14,22 +14,25 @@ use crate::error::{Exit, Failure};
 use crate::output::Format;
 use crate::source::document;
 
-/// Report how much of the prompt a provider can read from its cache, and what broke it
+/// Report what calls could read from the provider's prompt cache, what was billed, and why not more
 ///
-/// Renders every snapshot as a request and compares it with the one before: how long their common prefix is, which node is the first
-/// after it, what was done to that node, and how to avoid it. With two states, or `A..B`: only these two. With one: from that snapshot
-/// to the working state, the request about to be sent. Assumes that breakpoints are set as `--breakpoints` advises, and that nothing in
-/// the cache expires.
+/// For each call of a model: what the rules of the provider's cache predict and, if its usage is known, what was billed; with the reason for
+/// every miss: the node that changed, a pause that was longer than the lifetime of the cache, another model or setting, content that
+/// moved, a request that is too short. Calls are those made with `ctx request` and those of imported logs; without any, every snapshot
+/// counts as a call. What logs do not contain, such as system text and tools, is inferred from usage. With two states, or `A..B`: only these
+/// two. With one: from that snapshot to the working state, the request about to be sent. Assumes that breakpoints are set as
+/// `--breakpoints` advises.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
+  ctx cache                                  all calls, for the provider and model that were called
+  ctx cache -n 10 --prices prices.toml       the newest ten, and what they cost
   ctx cache --as anthropic --model claude-sonnet-5
-  ctx cache --as openai-chat -n 10           the model is that of the imported request
-  ctx cache @t0 --as anthropic               what the request about to be sent can reuse
-  ctx cache @c3..@c9 --as openai-responses --json
-  ctx cache --as anthropic --model claude-opus-5 --breakpoints     where to set them")]
+  ctx cache @t0                              what the request about to be sent can reuse
+  ctx cache @c3..@c9 --json
+  ctx cache --breakpoints                    where to set them in the newest request")]
 pub(crate) struct Args {
-    /// The first state, or both as `A..B` [default: all snapshots]
+    /// The first state, or both as `A..B` [default: all calls]
     #[arg(value_parser = parse_range, conflicts_with = "limit")]
     from: Option<Range>,
 
@@ -37,18 +40,18 @@ pub(crate) struct Args {
     #[arg(value_parser = parse_address)]
     to: Option<Address>,
 
-    /// The format: openai-chat, openai-responses, anthropic, gemini
+    /// The format: openai-chat, openai-responses, anthropic, gemini [default: that of the calls]
     #[arg(long = "as", value_name = "FORMAT", value_parser = provider)]
-    format: Provider,
+    format: Option<Provider>,
 
     #[command(flatten)]
     settings: Settings,
 
-    /// What counts tokens [default: the model of the request, or an estimate for the format]
+    /// What counts tokens [default: the model of the call, or an estimate for the format]
     #[arg(long, value_name = "NAME")]
     tokenizer: Option<String>,
 
-    /// Only the newest N snapshots
+    /// Only the newest N calls
     #[arg(long, short = 'n', value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     limit: Option<u64>,
 
@@ -59,28 +62,33 @@ pub(crate) struct Args {
     /// The budget that commits were made under: its rules are named where one pruned something
     #[arg(long, value_name = "FILE")]
     budget: Option<String>,
+
+    /// Prices of models, as TOML: print what calls cost
+    #[arg(long, value_name = "FILE")]
+    prices: Option<String>,
 }
 
 pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
     let request = CacheRequest {
         from: args.from,
         to: args.to,
-        format: Word(args.format),
+        format: args.format.map(Word),
         settings: args.settings.read()?,
         tokenizer: args.tokenizer.clone(),
         limit: args.limit,
         breakpoints: args.breakpoints,
         budget: args.budget.as_deref().map(document).transpose()?,
+        prices: args.prices.as_deref().map(document).transpose()?,
     };
     let found = call.read(|workspace, control| cache::cache(workspace, &request, control))?;
     for label in &found.skipped {
         call.output.note(&format!("{label} has no message, and so no request"));
     }
     match call.output.format() {
-        Format::Human => view::human(&found, args.breakpoints, args.format, call),
+        Format::Human => view::human(&found, args.breakpoints, call),
         Format::Json => call.output.form(&found),
         Format::JsonLines => {
-            call.output.forms(&found.steps);
+            call.output.forms(&found.calls);
             call.output.forms(&found.breakpoints);
         }
     }

@@ -8,6 +8,8 @@ use super::text::{columns, cut};
 pub(crate) struct Table {
     title: Vec<String>,
     rows: Vec<Vec<String>>,
+    /// Lines across all columns, each before the row with this index.
+    headings: Vec<(usize, String)>,
     right: Vec<usize>,
     /// Columns that may be left out on a narrow terminal, the first one first.
     spare: Vec<usize>,
@@ -40,6 +42,11 @@ impl Table {
     /// Adds a row.
     pub(crate) fn row(&mut self, cells: Vec<String>) {
         self.rows.push(cells);
+    }
+
+    /// Adds a line across all columns, cut to the width of the terminal.
+    pub(crate) fn heading(&mut self, text: String) {
+        self.headings.push((self.rows.len(), text));
     }
 
     /// Returns the table as text, every line with its line break. Columns that are empty everywhere are left out.
@@ -81,6 +88,11 @@ impl Table {
         };
         let title = self.title.iter().map(dimmed).collect();
         for (index, row) in std::iter::once(&title).chain(&self.rows).enumerate() {
+            let is_before = |(row, _): &&(usize, String)| row + 1 == index;
+            for (_, heading) in self.headings.iter().filter(is_before) {
+                out.push_str(&cut(heading, width));
+                out.push('\n');
+            }
             let mut line = String::new();
             let mut at = 0;
             for column in (0..count).filter(|column| used[*column]) {

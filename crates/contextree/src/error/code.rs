@@ -206,6 +206,8 @@ codes! {
     PolicyInvalid "E_POLICY_INVALID" Usage;
     /// A request does not begin with the bytes of the one before it, so a prompt cache cannot reuse them.
     PrefixBroken "E_PREFIX_BROKEN" Usage;
+    /// A price file is invalid.
+    PricesInvalid "E_PRICES_INVALID" Usage;
     /// The stored request renders to other bytes than those that were sent.
     RequestChanged "E_REQUEST_CHANGED" Corrupt;
     /// The request would have no messages.

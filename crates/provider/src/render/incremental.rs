@@ -128,6 +128,12 @@ impl RequestRenderer {
         self.kept.bytes
     }
 
+    /// Returns the last request.
+    #[must_use]
+    pub fn rendered(&self) -> &Rendered {
+        &self.out.rendered
+    }
+
     /// Returns about how many bytes of memory the renderer takes, besides the trees that it shares.
     #[must_use]
     pub fn bytes(&self) -> usize {

@@ -1,0 +1,132 @@
+//! How the requests of a call are rendered, counted and cached.
+
+use std::collections::BTreeMap;
+
+use contextree::cache::{CacheRules, Rendered};
+use contextree::provider::{Provider, RenderOptions, render};
+use contextree::tokens::{Estimate, Tokenizer};
+use contextree::{Attempt, TreeRef};
+
+use super::CacheRequest;
+use crate::command::commit::read_budget;
+use crate::command::known::Known;
+use crate::command::tokens::tokenizer;
+use crate::workspace::Reader;
+use crate::{Advice, Error};
+
+/// What is the same for all calls of a report.
+pub(super) struct Terms {
+    pub(super) provider: Provider,
+    /// The model of the newest request.
+    pub(super) model: Option<String>,
+    /// The names of the limits of a policy.
+    pub(super) limits: Vec<String>,
+    /// What counts all requests, if the caller said so.
+    tokenizer: Option<Tokenizer>,
+    options: RenderOptions,
+}
+
+impl Terms {
+    /// Decides by the request, by what was called, and by the newest tree.
+    pub(super) fn of(
+        request: &CacheRequest,
+        reader: &mut Reader,
+        newest: TreeRef<'_>,
+        cycle: Option<u32>,
+    ) -> Result<Terms, Error> {
+        let known = Known::find(reader, newest, cycle)?;
+        let provider = match (&request.format, &known) {
+            (Some(format), _) => format.0,
+            (None, Some(known)) => known.provider,
+            (None, None) => {
+                return Err(Error::usage(
+                    "no provider is known: nothing was called or imported yet",
+                )
+                .with_advice(Advice::NameProvider));
+            }
+        };
+        // Marks are not part of what is cached.
+        let options =
+            RenderOptions { settings: request.settings.clone(), marks: Some(BTreeMap::new()) };
+        let rendered = render(newest, provider, &options).ok();
+        let set = rendered.and_then(|rendered| Rendered::from(&rendered).model());
+        let called = known.filter(|known| known.provider == provider).and_then(|it| it.model);
+        let limits = match &request.budget {
+            None => Vec::new(),
+            Some(document) => {
+                let budget = read_budget(document, reader.edition())?;
+                budget.rules().into_iter().map(|(rule, _)| rule.key().to_owned()).collect()
+            }
+        };
+        Ok(Terms {
+            provider,
+            model: if request.settings.contains_key("model") { set } else { called.or(set) },
+            limits,
+            tokenizer: request.tokenizer.as_deref().map(tokenizer).transpose()?,
+            options,
+        })
+    }
+
+    /// Returns how a call was rendered, without marks: its own settings, and over them those of the request.
+    pub(super) fn options(&self, attempt: Option<&Attempt>) -> RenderOptions {
+        let stored = attempt.and_then(|attempt| attempt.request.as_ref());
+        let stored = stored.and_then(|request| RenderOptions::from_text(&request.options));
+        match stored.filter(|(provider, _)| *provider == self.provider) {
+            None => self.options.clone(),
+            Some((_, own)) => {
+                let mut options = self.options.clone();
+                for (name, value) in own.settings.iter() {
+                    if !self.options.settings.contains_key(name) {
+                        options.settings.insert(name, value.clone());
+                    }
+                }
+                options
+            }
+        }
+    }
+
+    /// Returns the model of a call.
+    pub(super) fn model(&self, attempt: Option<&Attempt>) -> Option<String> {
+        if self.options.settings.contains_key("model") {
+            return self.model.clone();
+        }
+        let called = attempt.filter(|attempt| attempt.provider == self.provider.name());
+        let called = called.map(|attempt| attempt.model.clone()).filter(|it| !it.is_empty());
+        called.or_else(|| self.model.clone())
+    }
+
+    /// Returns what counts requests for a model, and the rules of its cache.
+    pub(super) fn of_model(&self, model: Option<&str>) -> (Tokenizer, CacheRules) {
+        let tokenizer = self.tokenizer.unwrap_or_else(|| counted_by(self.provider, model));
+        (tokenizer, rules(self.provider, model))
+    }
+}
+
+/// Returns the rules of a provider's cache for a model.
+pub(in crate::command) fn rules(provider: Provider, model: Option<&str>) -> CacheRules {
+    let name = model.unwrap_or_default();
+    match provider {
+        Provider::Anthropic => CacheRules::anthropic(name),
+        Provider::Gemini => CacheRules::gemini(name),
+        _ => CacheRules::openai(name),
+    }
+}
+
+/// Returns what counts requests for a model.
+pub(in crate::command) fn counted_by(provider: Provider, model: Option<&str>) -> Tokenizer {
+    match model {
+        Some(model) => Tokenizer::named(model).unwrap_or_else(|_| usual(provider, true)),
+        None => usual(provider, false),
+    }
+}
+
+/// Returns what counts requests of a provider whose model has no tokenizer of its own.
+fn usual(provider: Provider, is_other: bool) -> Tokenizer {
+    match provider {
+        Provider::Anthropic => Tokenizer::Estimate(Estimate::CLAUDE_5),
+        Provider::Gemini => Tokenizer::Estimate(Estimate::GEMINI),
+        // Many other models take requests in the format of OpenAI.
+        _ if is_other => Tokenizer::Estimate(Estimate::OTHER),
+        _ => Tokenizer::default(),
+    }
+}

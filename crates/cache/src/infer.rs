@@ -1,0 +1,75 @@
+//! What bills tell about a conversation that its requests do not contain.
+
+use crate::call::{Billed, Call};
+use crate::history::Step;
+use crate::miss::slack;
+
+/// What is inferred from the bills of earlier calls, and from that of the first.
+#[derive(Debug, Default)]
+pub(crate) struct Inference {
+    /// Tokens before the first span: what an incomplete request lacks.
+    pub(crate) prefix: u64,
+    /// Tokens that are read although every entry of this history has expired, because other
+    /// conversations begin in the same way.
+    pub(crate) shared: u64,
+    /// Tokens of logged content that were left out of the request: agents clear old results
+    /// without a trace in the log.
+    pub(crate) cleared: u64,
+}
+
+impl Inference {
+    /// Returns the tokens of a request, or of its beginning, with `logged` tokens in spans.
+    pub(crate) fn tokens(&self, logged: u64) -> u64 {
+        (self.prefix + logged).saturating_sub(self.cleared)
+    }
+
+    /// Returns the tokens of tools and system text that the log lacks, as far as they are cached.
+    pub(crate) fn fixed(&self) -> u64 {
+        if self.shared > 0 { self.shared.min(self.prefix) } else { self.prefix }
+    }
+
+    /// Infers the size of what an incomplete request lacks, from the first bill. `logged` are the
+    /// tokens of its spans.
+    pub(crate) fn infer_prefix(&mut self, call: &Call<'_>, is_first: bool, logged: u64) {
+        if call.is_complete {
+            self.prefix = 0;
+        } else if is_first {
+            let billed = call.billed.as_ref().map_or(0, |billed| billed.input);
+            self.prefix = billed.saturating_sub(logged);
+        }
+    }
+
+    /// Infers how much logged content was left out: a request that extends the previous one cannot
+    /// be shorter. Returns whether more was left out than before. `logged` are the tokens of the
+    /// spans.
+    pub(crate) fn infer_cleared(
+        &mut self,
+        last: Option<&Step>,
+        billed: Option<&Billed>,
+        logged: u64,
+        is_extended: bool,
+    ) -> bool {
+        if !is_extended {
+            self.cleared = 0;
+        }
+        let Some((last, billed)) = last.zip(billed).filter(|_| is_extended) else { return false };
+        let Some(before) = &last.billed else { return false };
+        let tokens = self.tokens(logged);
+        let expected = (before.input + tokens).saturating_sub(last.tokens);
+        let is_shorter = billed.input + slack(before.input) < before.input.min(expected);
+        if is_shorter {
+            self.cleared += expected - billed.input;
+        }
+        is_shorter
+    }
+
+    /// Infers what other conversations keep in the cache, from a call that found no entry of its
+    /// own. `preamble` are the tokens of tools and system text in the request.
+    pub(crate) fn infer_shared(&mut self, billed: &Billed, preamble: u64) {
+        // More than tools and system text is an entry that lived longer than promised. The limit is
+        // generous, because the sizes are estimates.
+        if billed.cached <= (self.prefix + preamble) * 5 / 4 {
+            self.shared = billed.cached;
+        }
+    }
+}
