@@ -202,6 +202,8 @@ fn read_message(fields: &mut Fields, entry: &mut Entry) -> Result<(), ImportErro
             request_id: fields.text("requestId").map(Box::from),
         });
     }
+    // What the program shows of a result. The model saw the result itself, and this often has the whole file again.
+    fields.take("toolUseResult");
     let mut log = std::mem::take(&mut fields.0);
     if about.as_object().is_some_and(|about| !about.is_empty()) {
         log.insert("message", about);
