@@ -7,6 +7,7 @@ pub mod calls;
 pub mod command;
 pub mod growth;
 pub mod heap;
+mod judge;
 pub mod measure;
 pub mod outcome;
 pub mod peers;

@@ -133,10 +133,12 @@ fn import(scale: Scale, format: Format, values: Values) -> Row {
     let log = log(format, megabytes * 1_000_000);
     let lines: Vec<&[u8]> =
         log.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).collect();
+    let is_answer = |line: &&&[u8]| line.windows(11).any(|part| part == b"\"assistant\"");
+    let answers = lines.iter().filter(is_answer).count() as u64;
     let (name, bar) = match values {
         Values::Kept => (
             format!(
-                "import of {megabytes} MB of JSON Lines ({format}): against parsing its lines as generic JSON"
+                "import of {megabytes} MB with one cycle per call ({format}): against parsing its lines as generic JSON"
             ),
             3.0,
         ),
@@ -154,6 +156,7 @@ fn import(scale: Scale, format: Format, values: Values) -> Row {
                 let imported = import_text(&log, format, ImportOptions::default());
                 let imported = imported.expect("the log is well-formed");
                 assert_eq!(imported.report.messages, lines.len() as u64, "nothing is left out");
+                assert_eq!(imported.report.calls, answers, "each answer ends a call");
                 black_box(imported);
             })
         },

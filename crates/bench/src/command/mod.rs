@@ -6,6 +6,7 @@
 //! command line; each starts the build that a subcommand needs.
 
 mod engine;
+mod judge;
 mod peers;
 mod postgres;
 mod scale;
@@ -86,6 +87,8 @@ enum What {
     Startup,
     /// Our side of the comparison with other systems
     Peers(peers::Options),
+    /// Imports and cache reports of real logs, against an independent reading of the files
+    Judge(judge::Options),
     /// Large stores, and many commits for a long time; writes to the disk of the current directory
     Scale(scale::Options),
 }
@@ -106,6 +109,7 @@ pub fn run(build: Build<'_>) -> ExitCode {
         (_, Build::Mimalloc | Build::Counted(_)) => forward("contextree-bench", &[]),
         (What::Postgres, Build::System) => postgres::run(&common),
         (What::Startup, Build::System) => startup::run(&common),
+        (What::Judge(options), Build::System) => judge::run(&options),
         (What::Peers(options), Build::System) => peers::run(&options),
         (What::Scale(options), Build::System) => scale::run(&common, &options),
     }
