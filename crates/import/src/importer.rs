@@ -308,6 +308,7 @@ impl Importer {
             context: self.context.duplicate(),
             state: self.state.clone(),
             log: self.log.as_ref().map(|log| log.boxed()),
+            detected: self.detected,
             detector: self.detector.clone(),
             waiting: self.waiting.clone(),
             report: self.report.clone(),

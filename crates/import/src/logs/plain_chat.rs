@@ -14,7 +14,7 @@ use crate::session::{About, CallInfo, Listed, Session, numbered};
 use crate::time::time_of;
 
 /// Reads conversations.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct PlainChat;
 
 /// A conversation that was read.

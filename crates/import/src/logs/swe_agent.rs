@@ -19,7 +19,7 @@ use crate::session::{About, CallInfo, Listed, Session, numbered, settings_node};
 use crate::time::time_of;
 
 /// Reads trajectories.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct SweAgent;
 
 const NAME: &str = "swe-agent";

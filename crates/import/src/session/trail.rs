@@ -12,20 +12,20 @@ use super::{About, Session};
 use crate::error::ImportErrorKind;
 
 /// The messages of a log, by number.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub(crate) struct Trail {
     messages: Vec<Message>,
     /// The numbers of the messages that the window has.
     window: Vec<usize>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Message {
     about: About,
     body: Body,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 enum Body {
     /// Not added yet.
     New(Incoming),

@@ -22,7 +22,7 @@ use crate::session::{About, CallInfo, Session, Trail, settings_node};
 use read::{Body, Record, answered_in, read};
 
 /// Reads sessions.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub(crate) struct GeminiCli {
     trail: Trail,
     /// The records of the conversation.

@@ -13,7 +13,7 @@ use super::super::note;
 use crate::time;
 
 /// A record of a session.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Record {
     pub(super) id: Box<str>,
     pub(super) time: Option<i64>,
@@ -21,7 +21,7 @@ pub(super) struct Record {
 }
 
 /// What a record is.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) enum Body {
     /// A message of the user.
     User(Incoming),
@@ -32,7 +32,7 @@ pub(super) enum Body {
 }
 
 /// An answer of the model.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Answer {
     pub(super) message: Incoming,
     /// The results of its calls.

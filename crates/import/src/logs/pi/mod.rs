@@ -19,7 +19,7 @@ use crate::session::{About, CallInfo, Session, Trail, settings_node};
 use read::{Above, Answer, Entry, Kept, Step, read};
 
 /// Reads sessions.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub(crate) struct Pi {
     /// Every entry, the header included: compactions of the first version count it.
     places: Vec<Place>,
@@ -31,13 +31,13 @@ pub(crate) struct Pi {
 }
 
 /// What is known about an entry.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Place {
     above: Option<usize>,
     what: What,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 enum What {
     Nothing,
     /// A message, by its number.
