@@ -82,7 +82,9 @@ pub fn split(
             context: None,
             snapshots: imported.context.history().len(),
             nodes: imported.context.working().node_count(),
+            updated: false,
             import: Some(ImportReport::from(&imported.report)),
+            warnings: Vec::new(),
         });
         contexts.push(imported.context);
     }

@@ -131,7 +131,7 @@ fn log_that_shrank_or_changed_is_refused_and_the_context_unchanged() {
     let workspace = workspace();
     run(&workspace, parts[8]).expect("it is a log");
     let before = state(&workspace);
-    let mut check = |log: &[u8], code: Code| {
+    let check = |log: &[u8], code: Code| {
         let error = run(&workspace, log).expect_err("it is not continued");
         assert_eq!(error.code(), code, "{error}");
         assert_eq!(state(&workspace), before);
@@ -156,7 +156,7 @@ fn context_that_was_changed_since_is_refused() {
     let error = run(&workspace, LOGS[0]).expect_err("the log does not know the change");
     assert_eq!(error.code(), Code::ImportDiverged);
 
-    let plain = workspace.clone().with_context("plain");
+    let plain = workspace.with_context("plain");
     command::new(&plain, &Default::default(), &control).expect("it is new");
     let error = run(&plain, LOGS[0]).expect_err("it was not imported");
     assert_eq!(error.code(), Code::ContextExists);

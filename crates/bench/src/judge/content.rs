@@ -63,7 +63,11 @@ impl Found {
         let mut here: BTreeMap<&Piece, u64> = BTreeMap::new();
         let blocks = || {
             let regions = [Region::Seq, Region::Head].map(|region| tree.region(region));
-            regions.into_iter().flat_map(NodeRef::subtree).filter(|it| it.class() == Class::Block)
+            regions
+                .into_iter()
+                .flat_map(NodeRef::subtree)
+                .map(|(_, node)| node)
+                .filter(|it| it.class() == Class::Block)
         };
         for node in blocks() {
             if !self.known.contains_key(node.id()) {

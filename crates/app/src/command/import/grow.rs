@@ -217,7 +217,8 @@ impl<'s> Growth<'s> {
         let (head, working) = (context.head().map(|head| head.digest()), context.working());
         let position = self.position.at(head, working, report, self.trace);
         let is_same = records.commits.is_empty() && records.attempts.is_empty();
-        if !self.dry_run && !(is_same && position.is_like(&self.position)) {
+        let is_stored = is_same && position.is_like(&self.position);
+        if !self.dry_run && !is_stored {
             position.write(|note| self.appender.append(records, note))?;
         }
         self.position = position;

@@ -25,8 +25,11 @@ pub(super) fn run(
 ) -> Result<Exit, Failure> {
     let (sender, ends) = channel();
     // The handler can be set once per process, and a process follows one log.
-    ctrlc::set_handler(move || drop(sender.send(())))
-        .map_err(|error| Failure::io("signals", std::io::Error::other(error)))?;
+    ctrlc::set_handler(move || {
+        // If nothing receives it, the import has ended already.
+        let _ = sender.send(());
+    })
+    .map_err(|error| Failure::io("signals", std::io::Error::other(error)))?;
     let workspace = call.store().with_context(name).with_clock(Arc::new(SystemClock));
     let (first, mut log) = call.on(&workspace, |workspace, control| {
         import::follow(workspace, request, || open(document), control)
