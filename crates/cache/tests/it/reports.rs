@@ -4,7 +4,7 @@ use contextree_cache::{
     CacheRules, Cause, Evidence, Follower, Outlook, Prompt, Purpose, Reason, Report, breakpoints,
     compare,
 };
-use contextree_engine::{CommitOptions, CommitReport, Context, Limit, Op, Place, Policy};
+use contextree_engine::{CommitOptions, CommitReport, Context, Limit, NewNode, Op, Place, Policy};
 use contextree_tokens::Tokenizer;
 
 use crate::support::{add_turn, block, request, session};
@@ -68,10 +68,11 @@ fn every_change_between_two_commits_is_named_as_the_cause() {
 
     // The system text is extended, reduced, reordered and edited.
     let mut context = session(2);
+    context.add(Place::at("^sys", -1), NewNode::container("cont").id("first")).unwrap();
     context.add(Place::system(), block("date")).unwrap();
     let report = context.commit().unwrap();
     check(&last_two(&context, Some(&report)), Some("date"), &Cause::Inserted, Reason::System);
-    context.apply(Op::Move { node: "date".into(), place: Place::at("^sys", -1) }).unwrap();
+    context.apply(Op::Move { node: "date".into(), place: Place::into("first") }).unwrap();
     let report = context.commit().unwrap();
     check(&last_two(&context, Some(&report)), Some("date"), &Cause::Moved, Reason::System);
     context.remove("date").unwrap();

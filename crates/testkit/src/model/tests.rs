@@ -440,10 +440,9 @@ fn check_sealed(older: &Tree, newer: &Tree) {
         changed.ttl = node.ttl;
         changed.policy_pin = node.policy_pin;
         changed.policy_priority = node.policy_priority;
-        if before.parent != node.parent {
-            changed.parent.clone_from(&node.parent);
-            changed.offset = node.offset;
-        }
+        // A move inside one parent is refused, but the node may have been in another one meanwhile.
+        changed.parent.clone_from(&node.parent);
+        changed.offset = node.offset;
         assert_eq!(&changed, node, "`{id}` was sealed");
     }
 }
