@@ -20,7 +20,7 @@ pub enum Verdict {
         /// The expected values of the keys that differ.
         expected: Object,
         /// Everything that the program returned. Keys that it has no result for are missing: an
-        /// answer came where an error was expected, for example.
+        /// answer where an error was expected, for example.
         got: Object,
     },
     /// The case could not be run to its end.

@@ -294,7 +294,7 @@ impl Importer {
     }
 
     /// Returns the import as if the log ended here, with what follows its last line break. The importer
-    /// can go on: the log may still be growing.
+    /// can continue: the log may still be growing.
     ///
     /// An incomplete last line is not imported, but listed as the finding `unfinished_line`.
     ///

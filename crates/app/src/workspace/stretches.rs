@@ -89,7 +89,7 @@ impl<'s> Stretches<'s> {
         Ok(text)
     }
 
-    /// Returns the next whole lines, at most so many bytes. They are empty if there is no further line break; the text may have grown when
+    /// Returns the next whole lines, at most `most` bytes. They are empty if there is no further line break; the text may have grown when
     /// this is called again.
     pub(crate) fn whole_lines(&mut self, most: usize) -> Result<Vec<u8>, Error> {
         loop {

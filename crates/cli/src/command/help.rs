@@ -33,7 +33,7 @@ pub(crate) const TOPICS: [(&str, &str, &str); 9] = [
         include_str!("../topics/addresses.txt"),
     ),
     ("policy", "what a commit prunes, as a file", include_str!("../topics/policy.txt")),
-    ("pruning", "what goes first, and what stays", include_str!("../topics/pruning.txt")),
+    ("pruning", "what is removed first, and what stays", include_str!("../topics/pruning.txt")),
     ("output", "what is printed for people and for programs", include_str!("../topics/output.txt")),
     ("exit-codes", "how the program ends", include_str!("../topics/exit-codes.txt")),
     ("environment", "variables, stores and files", include_str!("../topics/environment.txt")),

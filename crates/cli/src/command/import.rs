@@ -22,8 +22,8 @@ use crate::source::{open, place};
 /// Detects the format; `--from` overrides it. Documents of other programs are read leniently; `--strict` accepts only what this program could
 /// have written.
 ///
-/// A context that was imported from a log gets what is new when the log is imported again: each call is stored as one step. `--follow` goes
-/// on while another program writes the log. Any other context must not exist yet.
+/// A context that was imported from a log gets what is new when the log is imported again: each call is stored as one step. `--follow` continues
+/// while another program writes the log. Any other context must not exist yet.
 ///
 /// A log of requests, each of which repeats the conversation, becomes a history of its turns; a request that does not continue the one
 /// before it replaces it, unless `--split` makes a context of each conversation. Exits with 1 if lines were bad and `--keep-going` skipped them.

@@ -164,7 +164,7 @@ codes! {
     Host "E_HOST" Denied;
     /// The header is fixed when the node is created.
     Immutable "E_IMMUTABLE" Sealed;
-    /// What was imported of a log has changed since, or the log is another one.
+    /// What was imported of a log has changed since, or it is a different log.
     ImportChanged "E_IMPORT_CHANGED" Usage;
     /// A context that was imported from a log was changed since, so that the log cannot be continued.
     ImportDiverged "E_IMPORT_DIVERGED" Usage;

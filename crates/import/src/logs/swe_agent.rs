@@ -37,7 +37,7 @@ struct Message {
 struct Step {
     /// What was sent, if it was recorded.
     query: Option<Vec<Message>>,
-    /// What the model said, and what came of it.
+    /// What the model said, and its result.
     answer: Option<Message>,
     observation: Option<Message>,
 }

@@ -1,7 +1,7 @@
 //! Brings an imported context up to date with its log.
 //!
 //! What is known already is read again, in memory: the same log gives the same context. From there on, each call is one durable step. What
-//! only the end of a log decides, such as whether an answer is complete, is decided on a copy, so that the import can go on when the
+//! only the end of a log decides, such as whether an answer is complete, is decided on a copy, so that the import can continue when the
 //! log does.
 
 use std::collections::BTreeMap;
