@@ -31,7 +31,7 @@ impl Note<'_> {
     }
 }
 
-/// Appends steps to a context, see the [module documentation](self).
+/// Stores what happens to a copy of a context, step by step, without loading the stored context.
 pub struct Appender {
     shared: Arc<Shared>,
     row: ContextRow,
