@@ -187,6 +187,12 @@ export interface BrokenPrefix {
   advice: string;
 }
 
+export interface CacheMiss {
+  reason: string;
+  message: string;
+  advice: string;
+}
+
 export interface CacheStep {
   state: string;
   cycle: number | null;
@@ -196,6 +202,7 @@ export interface CacheStep {
   prefix_bytes?: number;
   prefix_tokens?: number;
   broken?: BrokenPrefix;
+  miss?: CacheMiss;
 }
 
 export interface CacheResponse {
@@ -207,7 +214,7 @@ export interface CacheResponse {
   error_percent: number;
   rules: string;
   min_tokens: number;
-  steps: CacheStep[];
+  calls: CacheStep[];
   skipped: string[];
 }
 

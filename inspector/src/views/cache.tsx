@@ -25,7 +25,7 @@ export function CacheView({ place, context, provider, timeline, cache, at }: Pro
   const calls = new Map(timeline.calls.map((call) => [call.cycle, attemptOf(call)]));
   let billedIn = 0;
   let billedRead = 0;
-  for (const step of value.steps) {
+  for (const step of value.calls) {
     const attempt = step.cycle === null ? undefined : calls.get(step.cycle);
     billedIn += attempt?.token_in ?? 0;
     billedRead += attempt?.cache_read ?? 0;
@@ -54,7 +54,7 @@ export function CacheView({ place, context, provider, timeline, cache, at }: Pro
             </tr>
           </thead>
           <tbody>
-            {value.steps.map((step) => {
+            {value.calls.map((step) => {
               const attempt = step.cycle === null ? undefined : calls.get(step.cycle);
               return (
                 <tr key={step.state} aria-current={step.state === at ? "true" : undefined}>
@@ -77,6 +77,12 @@ export function CacheView({ place, context, provider, timeline, cache, at }: Pro
                         )}{" "}
                         {step.broken.message}; {count(step.broken.tokens_lost)} tokens lost
                         <span class="advice">{step.broken.advice}</span>
+                      </>
+                    )}
+                    {step.broken === undefined && step.miss !== undefined && (
+                      <>
+                        <strong>{step.miss.reason.replaceAll("_", " ")}</strong> {step.miss.message}
+                        <span class="advice">{step.miss.advice}</span>
                       </>
                     )}
                   </td>

@@ -202,7 +202,7 @@ function useTree(context: string, at: string, against: string | undefined, model
 
 function byCycle(cache: CacheResponse | undefined): Map<number, CacheStep> {
   const steps = new Map<number, CacheStep>();
-  for (const step of cache?.steps ?? []) {
+  for (const step of cache?.calls ?? []) {
     if (step.cycle !== null) steps.set(step.cycle, step);
   }
   return steps;

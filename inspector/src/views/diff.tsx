@@ -38,7 +38,7 @@ export function DiffView({ place, context, at, against, provider, version }: Pro
   if (value === undefined) return <Loading what="the diff" />;
   const { detail } = value;
   const reasons = reasonsOf(value);
-  const step = cache.value?.steps.at(-1);
+  const step = cache.value?.calls.at(-1);
   const side = (cycle: number | null) => (cycle === null ? "@" : `@c${cycle}`);
   const [older, newer] = [side(value.older.cycle), side(value.newer.cycle)];
   return (
