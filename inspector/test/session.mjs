@@ -107,7 +107,7 @@ export async function makeSession(api) {
 /** Makes the context `large` with about this many nodes. */
 export async function makeLarge(api, nodes) {
   const messages = [];
-  for (let index = 0; index < nodes / 4; index += 1) {
+  for (let index = 0; index < nodes / 2; index += 1) {
     messages.push({ role: "user", content: `Question ${index}: what is ${index} + ${index}?` }, { role: "assistant", content: `It is ${2 * index}.` });
   }
   await api("contexts/large/import", JSON.stringify({ model: "gpt-5", messages }));
