@@ -112,6 +112,11 @@ fn write_plain(out: &mut Out, message: &Message<'_>) {
     let start = out.place();
     out.raw("{");
     out.text_field("role", word);
+    if first.orphan && is_function(&first.view()) {
+        // The role is kept, and needs the name of the function.
+        let name = sent_name(out, first);
+        out.text_field("name", &name);
+    }
     let plain = message.parts.len() == 1
         && first.kind == Kind::Text
         && !has_own(&view, ME)
