@@ -23,6 +23,9 @@ pub struct Budget {
     /// The number of newest turns, including the one about to be sealed, from which nothing is
     /// pruned; 1 by default.
     pub keep_turns: u64,
+    /// Whether the newest user message is never pruned, however many calls follow it; true by
+    /// default.
+    pub keep_user: bool,
     /// Selectors whose matches, with their descendants, are never pruned.
     pub exclude: Vec<String>,
     /// If anything is pruned, the minimum number of tokens to prune. Pruning in large steps keeps
@@ -75,6 +78,7 @@ impl Default for Budget {
             turn_tokens: None,
             max_turns: None,
             keep_turns: 1,
+            keep_user: true,
             exclude: Vec::new(),
             clear_at_least: None,
         }
@@ -127,6 +131,13 @@ impl Budget {
     #[must_use]
     pub fn keep_turns(mut self, turns: u64) -> Self {
         self.keep_turns = turns;
+        self
+    }
+
+    /// Sets whether the newest user message is protected from pruning.
+    #[must_use]
+    pub fn keep_user(mut self, keep: bool) -> Self {
+        self.keep_user = keep;
         self
     }
 
@@ -190,6 +201,7 @@ impl Budget {
         }
         Policy {
             protect_turns: self.keep_turns,
+            protect_user: self.keep_user,
             limits: self.rules().into_iter().map(|(_, limit)| limit).collect(),
             exclude,
             ..Policy::default()

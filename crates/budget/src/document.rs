@@ -20,6 +20,7 @@ pub(crate) enum Value {
     List(Vec<Item>),
     Text(String),
     Whole(u64),
+    Truth(bool),
     /// Any other value, by the name of its type.
     Other(&'static str),
 }
@@ -32,6 +33,7 @@ impl Value {
             Value::List(_) => "a list",
             Value::Text(_) => "a string",
             Value::Whole(_) => "a whole number",
+            Value::Truth(_) => "a boolean",
             Value::Other(name) => name,
         }
     }
@@ -83,7 +85,7 @@ fn of_value(value: &DeValue<'_>) -> Value {
             whole.map_or(Value::Other("a negative or too large number"), Value::Whole)
         }
         DeValue::Float(_) => Value::Other("a number with a fraction"),
-        DeValue::Boolean(_) => Value::Other("a boolean"),
+        DeValue::Boolean(value) => Value::Truth(*value),
         DeValue::Datetime(_) => Value::Other("a date"),
         DeValue::Array(values) => {
             let item = |value: &toml::Spanned<DeValue<'_>>| Item {
@@ -130,7 +132,7 @@ pub(crate) fn json(text: &str) -> Result<Item, BudgetError> {
                 let other = Value::Other("a number that is negative, too large or has a fraction");
                 Some(Item { at, value: number.as_u64().map_or(other, Value::Whole) })
             }
-            Event::Bool(_) => Some(Item { at, value: Value::Other("a boolean") }),
+            Event::Bool(value) => Some(Item { at, value: Value::Truth(value) }),
             Event::Null => Some(Item { at, value: Value::Other("null") }),
             Event::End => None,
         };

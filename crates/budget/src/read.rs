@@ -9,12 +9,13 @@ use crate::budget::Budget;
 use crate::document::{self, Item, Value, place};
 use crate::error::{BudgetError, Fault};
 
-const KEYS: [&str; 8] = [
+const KEYS: [&str; 9] = [
     "tokenizer",
     "max_tokens",
     "turn_tokens",
     "max_turns",
     "keep_turns",
+    "keep_user",
     "exclude",
     "clear_at_least",
     "regions",
@@ -81,6 +82,7 @@ impl Reading<'_> {
                 "turn_tokens" => budget.turn_tokens = Some(self.whole(item, key)?),
                 "max_turns" => budget.max_turns = Some(self.whole(item, key)?),
                 "keep_turns" => budget.keep_turns = self.whole(item, key)?,
+                "keep_user" => budget.keep_user = self.truth(item, key)?,
                 "clear_at_least" => budget.clear_at_least = Some(self.whole(item, key)?),
                 "exclude" => budget.exclude = self.selectors(item)?,
                 "regions" => budget.region_tokens = self.regions(item)?,
@@ -199,10 +201,18 @@ impl Reading<'_> {
         }
     }
 
+    fn truth(&self, item: &Item, key: &str) -> Result<bool, BudgetError> {
+        match &item.value {
+            Value::Truth(value) => Ok(*value),
+            _ => Err(self.wrong(item, key, "a boolean")),
+        }
+    }
+
     fn wrong(&self, item: &Item, key: &str, expected: &'static str) -> BudgetError {
         let fault = Fault::WrongType { expected, found: item.value.name() };
         let hint = match expected {
             "a whole number" => "write a number of tokens or turns without quotes: 100000",
+            "a boolean" => "write `true` or `false` without quotes",
             "a list of selectors" => {
                 "write selectors in brackets, each in quotes: [\".block[kind='task']\"]"
             }

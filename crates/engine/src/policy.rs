@@ -11,6 +11,9 @@ use contextree_tree::{NodeRef, Region};
 pub struct Policy {
     /// The newest K turns are protected; the head that is about to be sealed is the newest.
     pub protect_turns: u64,
+    /// Protects the newest user message, in whichever turn it is: the task that the calls after it
+    /// serve.
+    pub protect_user: bool,
     /// Applied in order.
     pub limits: Vec<Limit>,
     /// Selectors of the context's edition, without a time prefix: the nodes they match, and their
@@ -24,7 +27,13 @@ pub struct Policy {
 impl Default for Policy {
     /// Returns a policy that prunes nothing.
     fn default() -> Self {
-        Policy { protect_turns: 1, limits: Vec::new(), exclude: Vec::new(), removable: Vec::new() }
+        Policy {
+            protect_turns: 1,
+            protect_user: false,
+            limits: Vec::new(),
+            exclude: Vec::new(),
+            removable: Vec::new(),
+        }
     }
 }
 
@@ -161,7 +170,8 @@ impl PolicyError {
 impl Policy {
     /// Returns the policy as JSON:
     /// `{"limits":[{"limit":"total","max":8000,"measure":"bytes"}],"protect_turns":1}`, and
-    /// `exclude` and `removable`, lists of selectors, if there are any.
+    /// `protect_user` if it is true, and `exclude` and `removable`, lists of selectors, if there are
+    /// any.
     #[must_use]
     pub fn to_value(&self) -> Value {
         let limits = self.limits.iter().map(Limit::to_value).collect();
@@ -169,6 +179,9 @@ impl Policy {
             ("protect_turns", Value::from(self.protect_turns)),
             ("limits", Value::Array(limits)),
         ]);
+        if self.protect_user {
+            object.insert("protect_user", Value::from(true));
+        }
         for (name, selectors) in [("exclude", &self.exclude), ("removable", &self.removable)] {
             if !selectors.is_empty() {
                 let selectors = selectors.iter().map(|selector| Value::from(selector.as_str()));
@@ -178,7 +191,7 @@ impl Policy {
         Value::Object(object)
     }
 
-    /// Reads a policy from JSON. `protect_turns` defaults to 1; there are no other defaults.
+    /// Reads a policy from JSON. `protect_turns` defaults to 1, `protect_user` to false.
     ///
     /// # Errors
     ///
@@ -186,15 +199,21 @@ impl Policy {
     pub fn from_value(value: &Value) -> Result<Policy, PolicyError> {
         let error = |at: &str, expected| PolicyError { at: at.to_owned(), expected };
         let object = value.as_object().ok_or_else(|| error("", "an object"))?;
-        let known = ["protect_turns", "limits", "exclude", "removable"];
+        let known = ["protect_turns", "protect_user", "limits", "exclude", "removable"];
         if let Some(other) = object.keys().find(|key| !known.contains(key)) {
-            return Err(error(other, "only `protect_turns`, `limits`, `exclude` and `removable`"));
+            let expected =
+                "only `protect_turns`, `protect_user`, `limits`, `exclude` and `removable`";
+            return Err(error(other, expected));
         }
         let protect_turns = match object.get("protect_turns") {
             None => 1,
             Some(value) => {
                 value.as_u64().ok_or_else(|| error("protect_turns", "a whole number"))?
             }
+        };
+        let protect_user = match object.get("protect_user") {
+            None => false,
+            Some(value) => value.as_bool().ok_or_else(|| error("protect_user", "a boolean"))?,
         };
         let limits = match object.get("limits") {
             None => &[][..],
@@ -217,7 +236,7 @@ impl Policy {
             list.iter().enumerate().map(selector).collect()
         };
         let (exclude, removable) = (selectors("exclude")?, selectors("removable")?);
-        Ok(Policy { protect_turns, limits, exclude, removable })
+        Ok(Policy { protect_turns, protect_user, limits, exclude, removable })
     }
 }
 

@@ -266,6 +266,7 @@ pub fn policy(policy: &Policy) -> contextree::Policy {
     let removable = policy.removable.iter().map(|id| format!("*[id='{id}']"));
     contextree::Policy {
         protect_turns: policy.protect_turns,
+        protect_user: policy.protect_user,
         limits,
         exclude: exclude.collect(),
         removable: removable.collect(),

@@ -556,11 +556,13 @@ fn text(rng: &mut Rng) -> Value {
 fn policy(rng: &mut Rng) -> Policy {
     let protect_turns = *rng.pick(&[0, 0, 0, 1, 1, 1, 2, 3]);
     let limits = (0..=rng.below(3)).map(|_| limit(rng)).collect();
-    Policy { protect_turns, limits, exclude: Vec::new(), removable: Vec::new() }
+    let (exclude, removable) = (Vec::new(), Vec::new());
+    Policy { protect_turns, protect_user: false, limits, exclude, removable }
 }
 
 /// Adds what a budget has besides limits.
 fn add_budget(rng: &mut Rng, model: &Model, policy: &mut Policy) {
+    policy.protect_user = rng.percent(50);
     for _ in 0..rng.below(3) {
         let exclude = if rng.percent(50) {
             Exclude::Kind(rng.word(&["text", "call", "result"]).to_owned())

@@ -125,6 +125,8 @@ pub enum Measure {
 pub struct Policy {
     /// The number of newest turns that are protected.
     pub protect_turns: u64,
+    /// Whether the newest user message is protected.
+    pub protect_user: bool,
     /// The limits, applied in order.
     pub limits: Vec<Limit>,
     /// What the limits skip.

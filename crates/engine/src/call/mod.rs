@@ -16,4 +16,5 @@ mod types;
 pub use begin::RunningCallRef;
 pub use end::MAX_PARTIAL_BYTES;
 pub(crate) use late::{Before, RunningCall};
+pub(crate) use serves::newest_user_blocks;
 pub use types::{CallError, CallOutcome, CallRequest, CallResponse, CallStart, RecordedCall};

@@ -31,12 +31,17 @@ impl Context {
 
 /// Returns the first block of the newest user message in the core of a turn.
 fn user_message(turn: NodeRef<'_>) -> Option<NodeRef<'_>> {
+    newest_user_blocks(turn).last()
+}
+
+/// Returns the blocks of the newest user message in the core of a turn, or of the head, from last to
+/// first.
+pub(crate) fn newest_user_blocks(turn: NodeRef<'_>) -> impl Iterator<Item = NodeRef<'_>> {
     let core = core_of(turn).unwrap_or(turn);
     let is_user = |node: &NodeRef<'_>| {
         node.class() == Class::Block
             && node.role() == Some("user")
             && !matches!(node.kind(), Some("result" | "tool_result"))
     };
-    let from_last = core.children_rev().skip_while(|node| !is_user(node));
-    from_last.take_while(is_user).last()
+    core.children_rev().skip_while(move |node| !is_user(node)).take_while(is_user)
 }

@@ -8,6 +8,7 @@ use contextree_tree::{Class, NodeKey, NodeRef, Region, Scalar, TreeRef};
 
 use super::units::units;
 use super::{Progress, Surroundings};
+use crate::call::newest_user_blocks;
 use crate::error::CommitError;
 use crate::policy::{Limit, MeasureName, Measures, Policy};
 use crate::refs::References;
@@ -33,11 +34,14 @@ impl Work<'_> {
         progress: &mut Progress,
     ) -> Result<(), CommitError> {
         let excluded = self.matched("exclude", &policy.exclude)?;
-        let excluded: BTreeSet<String> = excluded
+        let mut excluded: BTreeSet<String> = excluded
             .into_iter()
             .flat_map(NodeRef::subtree)
             .map(|(_, node)| node.id().to_owned())
             .collect();
+        if policy.protect_user {
+            excluded.extend(newest_user_message(self.draft.view()));
+        }
         let mut pruner = Pruner::new(self.draft.view(), policy, around, &excluded);
         for (index, limit) in policy.limits.iter().enumerate() {
             pruner.limit = index;
@@ -53,6 +57,15 @@ impl Work<'_> {
         progress.unmet = unmet;
         Ok(())
     }
+}
+
+/// Returns the ids of the blocks of the newest user message; none if there is no user message.
+fn newest_user_message(tree: TreeRef<'_>) -> Vec<String> {
+    let head = tree.region(Region::Head);
+    let turns = [head].into_iter().chain(tree.region(Region::Seq).children_rev());
+    let blocks = turns.map(|turn| newest_user_blocks(turn).collect::<Vec<_>>());
+    let newest = blocks.into_iter().find(|blocks| !blocks.is_empty()).unwrap_or_default();
+    newest.into_iter().map(|block| block.id().to_owned()).collect()
 }
 
 /// A block that could be pruned.
@@ -110,7 +123,7 @@ struct Pruner<'a> {
     units_of_turn: BTreeMap<NodeKey, Vec<usize>>,
     /// The newest `protect_turns` turns, oldest first, without the head.
     protected_turns: BTreeSet<NodeKey>,
-    /// The ids that the policy excludes.
+    /// The ids that the policy excludes, and those of the newest user message if it is protected.
     excluded: &'a BTreeSet<String>,
     gone: BTreeSet<&'a str>,
     gone_turns: BTreeSet<NodeKey>,

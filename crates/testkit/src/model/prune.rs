@@ -1,6 +1,6 @@
 //! Pruning: chooses the next unit of blocks, or the next turn, from scratch after each removal.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use contextree_json::Value;
 
@@ -13,6 +13,11 @@ impl State {
     /// Applies the limits of a policy in order.
     pub(crate) fn prune(&mut self, policy: &Policy, report: &mut Report) {
         let before = self.tree.clone();
+        let mut policy = policy.clone();
+        if policy.protect_user {
+            policy.exclude.extend(self.newest_user_message().into_iter().map(Exclude::Id));
+        }
+        let policy = &policy;
         for limit in &policy.limits {
             match limit {
                 Limit::Remove(count) => {
@@ -55,6 +60,31 @@ impl State {
                 }
             }
         }
+    }
+
+    /// Returns the blocks of the newest user message: the last run of them in the core of the newest
+    /// turn that has one.
+    fn newest_user_message(&self) -> Vec<String> {
+        let mut turns = vec!["ah"];
+        turns.extend(self.tree.turns().into_iter().rev().map(|turn| turn.id.as_str()));
+        for turn in turns {
+            let core = self.tree.children(turn).into_iter().find(|node| self.tree.is_core(node));
+            let mut message = Vec::new();
+            for node in self.tree.children(core.map_or(turn, |core| &core.id)).into_iter().rev() {
+                let is_user = node.class() == Class::Block
+                    && node.role.as_deref() == Some("user")
+                    && !["result", "tool_result"].map(Some).contains(&node.kind.as_deref());
+                match is_user {
+                    true => message.push(node.id.clone()),
+                    false if message.is_empty() => {}
+                    false => break,
+                }
+            }
+            if !message.is_empty() {
+                return message;
+            }
+        }
+        Vec::new()
     }
 
     /// Returns whether the policy excludes a node or one of its ancestors.
@@ -113,9 +143,10 @@ impl State {
         let mut blocks: Vec<&Node> =
             self.tree.nodes.values().filter(|node| node.class() == Class::Block).collect();
         blocks.sort_by(|left, right| left.pruning_order().cmp(&right.pruning_order()));
+        let uses = self.uses();
         let mut found: Vec<String> = Vec::new();
         for block in &blocks {
-            let unit = unit_of(block, &blocks);
+            let unit = unit_of(block, &blocks, &uses);
             let (within, without): (Vec<&Node>, Vec<&Node>) =
                 unit.into_iter().partition(|node| inside.iter().any(|other| other.id == node.id));
             if !within.is_empty()
@@ -140,10 +171,11 @@ impl State {
         let mut blocks: Vec<&Node> =
             self.tree.nodes.values().filter(|node| node.class() == Class::Block).collect();
         blocks.sort_by(|left, right| left.pruning_order().cmp(&right.pruning_order()));
+        let uses = self.uses();
         // A later member of a unit finds the same unit again, so the first one determines the
         // order.
         blocks.iter().find_map(|block| {
-            let unit = unit_of(block, &blocks);
+            let unit = unit_of(block, &blocks, &uses);
             let ids: BTreeSet<String> = unit.iter().map(|node| node.id.clone()).collect();
             let is_prunable = unit.iter().any(|node| in_scope.contains(&node.id))
                 && unit.iter().all(|node| {
@@ -180,18 +212,52 @@ fn weight(block: &Node, measure: Measure) -> u64 {
     }
 }
 
-/// Returns the blocks of one unit: those with a call id of the block, those with a call id of
-/// these, and so on.
-fn unit_of<'t>(block: &Node, blocks: &[&'t Node]) -> Vec<&'t Node> {
-    let calls = |node: &Node| {
-        let mut ids: Vec<Value> = Vec::new();
-        ids.extend(node.attributes.get("data_call_id").cloned());
-        if let Some(Value::Array(more)) = node.attributes.get("data_call_ids") {
-            ids.extend(more.iter().cloned());
+/// The calls of each block, by its id: the call's id, and how many calls before it had the same.
+type Uses = BTreeMap<String, Vec<(Value, u64)>>;
+
+impl State {
+    /// Numbers the calls of all blocks, in document order.
+    fn uses(&self) -> Uses {
+        let mut uses = Uses::new();
+        // By call id: the number of the last call with it, and what has been seen of that one.
+        let mut last: BTreeMap<Vec<u8>, (u64, bool, bool)> = BTreeMap::new();
+        for node in self.tree.document() {
+            if node.class() != Class::Block {
+                continue;
+            }
+            let kind = node.kind.as_deref().unwrap_or_default();
+            let is_call = ["call", "tool_call", "tool_use"].contains(&kind);
+            let is_tool = !is_call && node.role.as_deref() == Some("tool");
+            let is_result = ["result", "tool_result"].contains(&kind) || is_tool;
+            let mut ids: Vec<Value> = Vec::new();
+            ids.extend(node.attributes.get("data_call_id").cloned());
+            let mut leads = ["reasoning", "thinking"].contains(&kind);
+            if let Some(Value::Array(more)) = node.attributes.get("data_call_ids") {
+                leads = true;
+                ids.extend(more.iter().cloned());
+            }
+            ids.retain(|id| matches!(id, Value::String(_) | Value::Number(_)));
+            ids.sort_by_key(Value::to_canonical);
+            ids.dedup();
+            for id in ids {
+                let (number, called, answered) = last.entry(id.to_canonical()).or_default();
+                let repeats = is_call && *called;
+                if repeats || leads && !is_call && !is_result && *called && *answered {
+                    (*number, *called, *answered) = (*number + 1, false, false);
+                }
+                *called |= is_call;
+                *answered |= is_result;
+                uses.entry(node.id.clone()).or_default().push((id, *number));
+            }
         }
-        ids.retain(|id| matches!(id, Value::String(_) | Value::Number(_)));
-        ids
-    };
+        uses
+    }
+}
+
+/// Returns the blocks of one unit: those with a call of the block, those with a call of these, and
+/// so on.
+fn unit_of<'t>(block: &Node, blocks: &[&'t Node], uses: &Uses) -> Vec<&'t Node> {
+    let calls = |node: &Node| uses.get(&node.id).cloned().unwrap_or_default();
     let mut known = calls(block);
     if known.is_empty() {
         return blocks.iter().copied().filter(|node| node.id == block.id).collect();
@@ -200,7 +266,7 @@ fn unit_of<'t>(block: &Node, blocks: &[&'t Node]) -> Vec<&'t Node> {
         let belongs =
             |node: &Node| node.id == block.id || calls(node).iter().any(|id| known.contains(id));
         let unit: Vec<&Node> = blocks.iter().copied().filter(|node| belongs(node)).collect();
-        let all: Vec<Value> = unit.iter().flat_map(|node| calls(node)).collect();
+        let all: Vec<(Value, u64)> = unit.iter().flat_map(|node| calls(node)).collect();
         if all.iter().all(|id| known.contains(id)) {
             return unit;
         }

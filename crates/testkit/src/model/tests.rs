@@ -58,7 +58,9 @@ fn retain(model: &mut Model, node: &str) {
 }
 
 fn remove_units(count: u64, protect_turns: u64) -> Policy {
-    Policy { protect_turns, limits: vec![Limit::Remove(count)], exclude: vec![], removable: vec![] }
+    let (exclude, removable) = (vec![], vec![]);
+    let limits = vec![Limit::Remove(count)];
+    Policy { protect_turns, protect_user: false, limits, exclude, removable }
 }
 
 fn child_ids(model: &Model, parent: &str) -> Vec<String> {
@@ -395,6 +397,7 @@ fn depth_skips_turns_that_are_kept() {
     model.apply(&Step::Pin { node: "a".to_owned() }).unwrap();
     let policy = Policy {
         protect_turns: 1,
+        protect_user: false,
         limits: vec![Limit::Depth(2)],
         exclude: vec![],
         removable: vec![],

@@ -281,3 +281,71 @@ fn policy_round_trips_as_a_value() {
         assert_eq!((error.code(), error.at.as_str()), ("E_POLICY_INVALID", at), "{text}");
     }
 }
+
+fn of_call(id: &str, kind: &str, call: &str) -> NewNode {
+    block(id).kind(kind).attribute("data_call_id", call)
+}
+
+#[test]
+fn a_call_id_that_is_used_again_is_a_different_call() {
+    let mut context = Context::new();
+    for turn in 1..=3 {
+        let thinking = block(&format!("thinking-{turn}")).kind("reasoning");
+        let calls = Value::from(vec![Value::from("call_0")]);
+        context.add(Place::head(), thinking.attribute("data_call_ids", calls)).unwrap();
+        for kind in ["call", "result"] {
+            let id = format!("{kind}-{turn}");
+            context.add(Place::head(), of_call(&id, kind, "call_0")).unwrap();
+        }
+        commit(&mut context);
+    }
+    let report = prune(&mut context, 1, vec![Limit::Remove(1)]);
+    assert_eq!(pruned(&report), ["thinking-1", "call-1", "result-1"]);
+    // The newest turn is protected; the calls before it are not, although they share its id.
+    let report = prune(&mut context, 3, vec![Limit::Remove(9)]);
+    assert_eq!(pruned(&report), ["thinking-2", "call-2", "result-2"]);
+    assert_eq!(thread_ids(head(&context).view()), ["thinking-3", "call-3", "result-3"]);
+}
+
+#[test]
+fn late_results_belong_to_the_last_call_with_their_id() {
+    let mut context = Context::new();
+    for (id, kind) in [("a", "call"), ("b", "call"), ("late", "result"), ("later", "result")] {
+        context.add(Place::head(), of_call(id, kind, "call_0")).unwrap();
+        commit(&mut context);
+    }
+    assert_eq!(pruned(&prune(&mut context, 0, vec![Limit::Remove(1)])), ["a"]);
+    assert_eq!(pruned(&prune(&mut context, 0, vec![Limit::Remove(1)])), ["b", "late", "later"]);
+}
+
+#[test]
+fn newest_user_message_is_protected_however_many_calls_follow() {
+    let mut context = Context::new();
+    for id in ["old", "task", "picture"] {
+        context.add(Place::head(), block(id).role("user")).unwrap();
+        if id == "old" {
+            context.add(Place::head(), block("answer").role("assistant")).unwrap();
+        }
+    }
+    commit(&mut context);
+    for call in 0..200 {
+        let name = format!("call_{call}");
+        context.add(Place::head(), of_call(&format!("c{call}"), "call", &name)).unwrap();
+        context.add(Place::head(), of_call(&format!("r{call}"), "result", &name)).unwrap();
+        commit(&mut context);
+    }
+    let limits = vec![Limit::Total { measure: "nodes".into(), max: 6 }, Limit::Depth(4)];
+    let policy = Policy { protect_user: true, limits, ..Policy::default() };
+    let options = CommitOptions { policy: Some(&policy), ..CommitOptions::default() };
+    let report = context.commit_with(&options).unwrap();
+    assert_eq!(report.unmet, []);
+    let left = ["task", "picture", "c198", "r198", "c199", "r199"];
+    assert_eq!(thread_ids(head(&context).view()), left);
+    assert_eq!(head(&context).view().turn_count(), 4);
+    let policy = Policy { protect_user: false, ..policy };
+    assert_eq!(Policy::from_value(&policy.to_value()).unwrap(), policy);
+    let options = CommitOptions { policy: Some(&policy), ..CommitOptions::default() };
+    context.add(Place::head(), block("more").role("assistant")).unwrap();
+    let report = context.commit_with(&options).unwrap();
+    assert_eq!(pruned(&report)[0], "task", "by age, unless it is protected");
+}
