@@ -163,6 +163,10 @@ commands! {
         add::AddRequest => add::AddResponse, add;
     "apply" Context Write "Carries out operations in one durable step: all of them, or none."
         apply::ApplyRequest => apply::ApplyResponse, apply;
+    "put" Context Write "Carries out operations, commits and changes side records in one durable step: all of it, or nothing."
+        put::PutRequest => put::PutResponse, put;
+    "records" Context Read ["records"] "Reads side records of the context: values that programs keep beside its history."
+        records::RecordsRequest => records::RecordsResponse, records;
     "edit" Context Write "Edits all nodes that the target names, or none."
         edit::EditRequest => edit::EditResponse, edit;
     "remove" Context Write "Removes nodes with everything below them. Snapshots keep them."

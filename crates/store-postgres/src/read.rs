@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use contextree_store::{
     AttemptRow, BranchId, Checkpoint, Commit, ContextId, ContextRow, Pin, Result, Revision,
-    SideRecord, StoreError, Stretch,
+    SidePage, SideRecord, StoreError, Stretch,
 };
 
 use crate::error::Fault;
@@ -271,6 +271,38 @@ impl Reader<'_> {
                 let (kind, key) = (row.try_get(0)?, row.try_get(1)?);
                 records.push(SideRecord { kind, key, value: row.try_get(2)? });
             }
+            Ok(records)
+        };
+        self.link.run(Kind::Read, work).await
+    }
+
+    pub(crate) async fn side_page(
+        &self,
+        context: ContextId,
+        page: &SidePage<'_>,
+    ) -> Result<Vec<SideRecord>> {
+        let order = if page.reverse { "DESC" } else { "ASC" };
+        let text = format!(
+            "SELECT kind, key, value FROM {}.side WHERE context = $1 AND kind = $2 AND key >= $3 AND ($4::text IS NULL OR key < $4) ORDER BY key {order} LIMIT $5",
+            self.schema
+        );
+        let (low, high) = page.bounds();
+        // PostgreSQL has no text with a zero: what is after a key is found by leaving the key itself out.
+        let (low, leave_out) = match low.strip_suffix('\0') {
+            Some(key) => (key.to_owned(), Some(key.to_owned())),
+            None => (low, None),
+        };
+        let limit = page.limit.saturating_add(usize::from(leave_out.is_some()));
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let work = async |client: &mut _, _| {
+            let mut records = Vec::new();
+            let id = context.get();
+            for row in all(&*client, &text, &[&id, &page.kind, &low, &high, &limit]).await? {
+                let (kind, key) = (row.try_get(0)?, row.try_get(1)?);
+                records.push(SideRecord { kind, key, value: row.try_get(2)? });
+            }
+            records.retain(|record: &SideRecord| Some(&record.key) != leave_out.as_ref());
+            records.truncate(page.limit);
             Ok(records)
         };
         self.link.run(Kind::Read, work).await

@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use contextree_store::{
     AttemptRow, Backend, BranchId, Checkpoint, Commit, ContextId, ContextRow, NewContext, Pin,
-    Result, Revision, Rewrite, SideRecord, Step, StoreError, Stretch,
+    Result, Revision, Rewrite, SidePage, SideRecord, Step, StoreError, Stretch,
 };
 use deadpool_postgres::Object;
 use tokio::runtime::{Builder, Handle, Runtime};
@@ -273,6 +273,10 @@ impl Backend for Postgres {
 
     fn side_records(&self, context: ContextId, kind: Option<&str>) -> Result<Vec<SideRecord>> {
         self.wait(self.reader().side_records(context, kind))
+    }
+
+    fn side_page(&self, context: ContextId, page: &SidePage<'_>) -> Result<Vec<SideRecord>> {
+        self.wait(self.reader().side_page(context, page))
     }
 
     fn pin(&self, context: ContextId, pin: &Pin) -> Result<()> {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use contextree_engine::Records;
 
-use crate::error::{Result, StoreError};
+use crate::error::Result;
 use crate::reader::Reader;
 use crate::rows::{ContextRow, SideChange};
 use crate::side;
@@ -70,19 +70,5 @@ impl Store {
     #[must_use]
     pub fn appender(&self, reader: &Reader) -> Appender {
         Appender { shared: Arc::clone(&self.shared), row: reader.row().clone() }
-    }
-}
-
-impl Reader {
-    /// Returns a note that is kept beside the context.
-    ///
-    /// # Errors
-    ///
-    /// If it cannot be read, or is damaged.
-    pub fn note(&self, kind: &str, key: &str) -> Result<Option<Vec<u8>>> {
-        let backend = &self.lease.shared.backend;
-        let Some(sealed) = backend.side_record(self.row().id, kind, key)? else { return Ok(None) };
-        let damaged = || -> StoreError { side::damaged(self.name(), kind, key) };
-        Ok(Some(side::open(&sealed).ok_or_else(damaged)?.to_vec()))
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::error::Result;
 use crate::rows::{
     AttemptRow, BranchId, Checkpoint, Commit, ContextId, ContextRow, NewContext, Pin, Revision,
-    Rewrite, SideRecord, Step, Stretch,
+    Rewrite, SidePage, SideRecord, Step, Stretch,
 };
 
 /// Stores rows.
@@ -81,6 +81,18 @@ pub trait Backend: Send + Sync {
 
     /// Returns the side records of a context, or those of one kind, in the order of the bytes of kind and key.
     fn side_records(&self, context: ContextId, kind: Option<&str>) -> Result<Vec<SideRecord>>;
+
+    /// Returns side records of one kind, in the order of the bytes of their keys, or in reverse.
+    fn side_page(&self, context: ContextId, page: &SidePage<'_>) -> Result<Vec<SideRecord>> {
+        let mut records = self.side_records(context, Some(page.kind))?;
+        let (low, high) = page.bounds();
+        records.retain(|one| one.key >= low && high.as_ref().is_none_or(|high| one.key < *high));
+        if page.reverse {
+            records.reverse();
+        }
+        records.truncate(page.limit);
+        Ok(records)
+    }
 
     /// Pins a snapshot, or changes its label. Fails with `E_CONTEXT_NOT_FOUND` if the context has no such snapshot (any more).
     fn pin(&self, context: ContextId, pin: &Pin) -> Result<()>;

@@ -49,10 +49,11 @@ pub use reader::Reader;
 pub use retention::{Retained, Retention};
 pub use rows::{
     AttemptRow, BranchId, Checkpoint, Commit, ContentRow, ContextId, ContextRow, Head, NewContext,
-    Pin, Revision, Rewrite, SideChange, SideRecord, Step, Stretch,
+    Pin, Revision, Rewrite, SideChange, SidePage, SideRecord, Step, Stretch,
 };
 pub use session::Session;
 pub use settings::ContextSettings;
+pub use side::Side;
 #[cfg(feature = "sqlite")]
 pub use sqlite::{Durability, Sqlite, SqliteOptions};
 pub use store::{OpenHook, Store, StoreOptions};

@@ -200,6 +200,58 @@ pub struct SideChange {
     pub value: Option<Vec<u8>>,
 }
 
+/// Which side records of a context to return: those of one kind, by key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SidePage<'p> {
+    /// The kind.
+    pub kind: &'p str,
+    /// What the keys begin with.
+    pub prefix: &'p str,
+    /// Only keys after this one, in the order asked for.
+    pub after: Option<&'p str>,
+    /// The greatest key first.
+    pub reverse: bool,
+    /// At most this many.
+    pub limit: usize,
+}
+
+impl<'p> SidePage<'p> {
+    /// Returns a page with all records of a kind.
+    #[must_use]
+    pub const fn of(kind: &'p str) -> SidePage<'p> {
+        SidePage { kind, prefix: "", after: None, reverse: false, limit: usize::MAX }
+    }
+
+    /// Returns the bounds of the keys: at least the first, less than the second.
+    #[must_use]
+    pub fn bounds(&self) -> (String, Option<String>) {
+        let mut low = self.prefix.to_owned();
+        let mut high = successor(self.prefix);
+        match self.after {
+            // The smallest text greater than a key is the key with a zero.
+            Some(after) if !self.reverse && after >= self.prefix => low = format!("{after}\0"),
+            Some(after) if self.reverse => {
+                high =
+                    Some(high.map_or_else(|| after.to_owned(), |high| high.min(after.to_owned())));
+            }
+            _ => {}
+        }
+        (low, high)
+    }
+}
+
+/// Returns the smallest text that is greater than every text with a prefix; `None` if there is none.
+fn successor(prefix: &str) -> Option<String> {
+    let mut text = prefix.to_owned();
+    while let Some(last) = text.pop() {
+        if let Some(next) = (last..=char::MAX).nth(1) {
+            text.push(next);
+            return Some(text);
+        }
+    }
+    None
+}
+
 /// One durable step of a context: all of it is stored, or none.
 #[derive(Clone, Debug, Default)]
 pub struct Step {

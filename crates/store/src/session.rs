@@ -8,8 +8,9 @@ use contextree_engine::{Context, Records, SnapshotAddress};
 use crate::checkpoint::{Spacing, checkpoint_of, places};
 use crate::error::{ReadError, Result, StoreError};
 use crate::reader::Reader;
-use crate::rows::{Pin, Step};
+use crate::rows::{Pin, SideChange, Step};
 use crate::settings::ContextSettings;
+use crate::side::Side;
 use crate::slot::Writer;
 use crate::state::{Newest, State};
 use crate::store::Shared;
@@ -105,6 +106,19 @@ impl Session {
         &mut self,
         change: impl FnOnce(&mut Context) -> Result<T, E>,
     ) -> Result<T, E> {
+        self.write_side(|context, _| change(context))
+    }
+
+    /// Like [`Session::write`], but the closure also reads and changes the side records of the context. They are stored in the same
+    /// step.
+    ///
+    /// # Errors
+    ///
+    /// See [`Session::write`].
+    pub fn write_side<T, E: From<StoreError>>(
+        &mut self,
+        change: impl FnOnce(&mut Context, &mut Side<'_>) -> Result<T, E>,
+    ) -> Result<T, E> {
         let result = self.try_write(change);
         if let Err(Failed::Store(StoreError::Conflict { .. })) = &result
             && let Err(error) = self.refresh()
@@ -124,6 +138,19 @@ impl Session {
     pub fn update<T, E: From<StoreError>>(
         &mut self,
         mut change: impl FnMut(&mut Context) -> Result<T, E>,
+    ) -> Result<T, E> {
+        self.update_side(|context, _| change(context))
+    }
+
+    /// Like [`Session::update`], but the closure also reads and changes the side records of the context. They are stored in the same
+    /// step.
+    ///
+    /// # Errors
+    ///
+    /// See [`Session::update`].
+    pub fn update_side<T, E: From<StoreError>>(
+        &mut self,
+        mut change: impl FnMut(&mut Context, &mut Side<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
         let mut tries = 0;
         loop {
@@ -147,7 +174,7 @@ impl Session {
 
     fn try_write<T, E>(
         &mut self,
-        change: impl FnOnce(&mut Context) -> Result<T, E>,
+        change: impl FnOnce(&mut Context, &mut Side<'_>) -> Result<T, E>,
     ) -> Result<T, Failed<E>> {
         let lease = Arc::clone(&self.reader.lease);
         let mut slot = lease.slot.lock_writer();
@@ -155,7 +182,8 @@ impl Session {
         // Taken out of the slot: if the closure panics, a half changed context is dropped.
         let Some(mut writer) = slot.take() else { unreachable!("it was just prepared") };
         let savepoint = writer.context.savepoint();
-        let result = match change(&mut writer.context) {
+        let mut side = Side::new(&lease.shared, &self.reader.state.row);
+        let result = match change(&mut writer.context, &mut side) {
             Err(error) => {
                 // Nothing of what was done before it failed may stay.
                 writer.is_stale = !writer.context.roll_back(savepoint);
@@ -164,8 +192,11 @@ impl Session {
             Ok(value) => {
                 writer.context.keep(savepoint);
                 let records = writer.context.take_records();
-                let stored =
-                    if records.is_empty() { Ok(()) } else { self.store(&mut writer, records) };
+                let side = side.into_changes();
+                let stored = match records.is_empty() && side.is_empty() {
+                    true => Ok(()),
+                    false => self.store(&mut writer, records, side),
+                };
                 writer.is_stale = stored.is_err();
                 stored.map(|()| value).map_err(Failed::Store)
             }
@@ -175,10 +206,16 @@ impl Session {
     }
 
     /// Stores what happened, and makes the new state visible to readers.
-    fn store(&mut self, writer: &mut Writer, records: Records) -> Result<()> {
+    fn store(
+        &mut self,
+        writer: &mut Writer,
+        records: Records,
+        side: Vec<SideChange>,
+    ) -> Result<()> {
         let Reader { lease, state } = &self.reader;
         let mut step = lease.shared.step();
         let written = step.add_records(records);
+        step.side.extend(side);
         let (id, revision) = (state.row.id, state.row.revision);
         let row = lease.shared.retry_unknown(|backend| backend.append(id, revision, &step))?;
         writer.revision = row.revision;

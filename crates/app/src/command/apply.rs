@@ -108,7 +108,12 @@ fn read(object: Object) -> Result<Op, Error> {
     })
 }
 
-fn carry_out(op: &Op, context: &mut Context, edition: Option<Edition>) -> Result<Applied, Error> {
+/// Carries out one operation.
+pub(super) fn carry_out(
+    op: &Op,
+    context: &mut Context,
+    edition: Option<Edition>,
+) -> Result<Applied, Error> {
     let op = op.clone().resolve(context, edition)?;
     let name = op.name().to_owned();
     let node = match &op {

@@ -11,6 +11,7 @@
 //! | `attempt` | calls to a model |
 //! | `error` | why a command failed |
 //! | `document` | texts that come with a request |
+//! | `bytes` | bytes as base64 |
 //! | `words` | values that are written as one of a list of words |
 //! | `schema` | the JSON Schema of all of them: `schema.json` in this crate |
 //!
@@ -18,6 +19,7 @@
 //! integers stay exact.
 
 mod attempt;
+mod bytes;
 mod diff;
 mod document;
 mod error;
@@ -31,6 +33,7 @@ mod tools;
 mod words;
 
 pub use attempt::{Attempt, AttemptStatus};
+pub use bytes::Bytes;
 pub use diff::{Changed, Changes, Diff, FieldChange, ModifiedNode, Moved, ParentChange};
 pub use document::Document;
 pub use error::{Error, Failure};

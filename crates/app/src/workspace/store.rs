@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use contextree::Code;
+use contextree::engine::vocabulary_of;
 use contextree::selector::closest;
 use contextree::store::{
-    ContextRow, Reader as StoreReader, Session, Sqlite, SqliteOptions, Store, StoreError,
-    StoreOptions, scheme_of,
+    ContextRow, ContextSettings, Reader as StoreReader, Session, Sqlite, SqliteOptions, Store,
+    StoreError, StoreOptions, scheme_of,
 };
+use contextree::{Code, Edition};
 
 use super::{Location, Names, Workspace};
 use crate::{Advice, Error};
@@ -101,6 +102,22 @@ impl OpenStore {
     pub(crate) fn session(&self, name: &str) -> Result<Session, Error> {
         self.known(name)?;
         self.store.session(name).map_err(|error| self.explain(error))
+    }
+
+    /// Opens a context, to change it; creates it if it does not exist.
+    pub(crate) fn session_or_new(
+        &self,
+        name: &str,
+        edition: Option<Edition>,
+    ) -> Result<Session, Error> {
+        self.names.check_new(name)?;
+        let edition = edition.unwrap_or_default();
+        let settings = ContextSettings {
+            edition,
+            vocabulary: vocabulary_of(edition),
+            ..ContextSettings::default()
+        };
+        Ok(self.store.session_or_new(name, &settings)?)
     }
 
     /// Opens a context, to read it. Unlike a session, this does not load what only a writer needs.

@@ -4,3 +4,4 @@ mod commands;
 mod corpus;
 mod growing;
 mod schema;
+mod side;

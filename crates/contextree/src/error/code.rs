@@ -208,6 +208,8 @@ codes! {
     PrefixBroken "E_PREFIX_BROKEN" Usage;
     /// A price file is invalid.
     PricesInvalid "E_PRICES_INVALID" Usage;
+    /// The kind or the key of a side record is invalid, or its change contradicts itself.
+    Record "E_RECORD" Usage;
     /// The stored request renders to other bytes than those that were sent.
     RequestChanged "E_REQUEST_CHANGED" Corrupt;
     /// The request would have no messages.

@@ -29,7 +29,7 @@ use crate::backend::Backend;
 use crate::error::{Result, StoreError};
 use crate::rows::{
     AttemptRow, BranchId, Checkpoint, Commit, ContextId, ContextRow, NewContext, Pin, Revision,
-    Rewrite, SideRecord, Step, Stretch,
+    Rewrite, SidePage, SideRecord, Step, Stretch,
 };
 
 /// A store in a SQLite file.
@@ -174,6 +174,10 @@ impl Backend for Sqlite {
 
     fn side_records(&self, context: ContextId, kind: Option<&str>) -> Result<Vec<SideRecord>> {
         self.side(|connection| read::side_records(connection, context, kind))
+    }
+
+    fn side_page(&self, context: ContextId, page: &SidePage<'_>) -> Result<Vec<SideRecord>> {
+        self.side(|connection| read::side_page(connection, context, page))
     }
 
     fn pin(&self, context: ContextId, pin: &Pin) -> Result<()> {

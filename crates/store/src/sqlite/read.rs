@@ -11,7 +11,7 @@ use super::open::Source;
 use super::sql;
 use crate::error::{Result, StoreError};
 use crate::rows::{
-    AttemptRow, BranchId, Checkpoint, Commit, ContextId, ContextRow, Head, Pin, Revision,
+    AttemptRow, BranchId, Checkpoint, Commit, ContextId, ContextRow, Head, Pin, Revision, SidePage,
     SideRecord, Stretch,
 };
 
@@ -238,6 +238,24 @@ pub(super) fn side_records(
     kind: Option<&str>,
 ) -> Result<Vec<SideRecord>> {
     all(connection, sql::SIDE, params![context, kind], |row| {
+        Ok(SideRecord { kind: row.get(0)?, key: row.get(1)?, value: row.get(2)? })
+    })
+}
+
+pub(super) fn side_page(
+    connection: &Connection,
+    context: ContextId,
+    page: &SidePage<'_>,
+) -> Result<Vec<SideRecord>> {
+    let (low, high) = page.bounds();
+    let limit = i64::try_from(page.limit).unwrap_or(i64::MAX);
+    let text = match (high.is_some(), page.reverse) {
+        (true, false) => sql::SIDE_PAGE,
+        (true, true) => sql::SIDE_PAGE_BACK,
+        (false, false) => sql::SIDE_REST,
+        (false, true) => sql::SIDE_REST_BACK,
+    };
+    all(connection, text, params![context, page.kind, low, limit, high], |row| {
         Ok(SideRecord { kind: row.get(0)?, key: row.get(1)?, value: row.get(2)? })
     })
 }

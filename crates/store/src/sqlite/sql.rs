@@ -93,6 +93,15 @@ pub(super) const SIDE_VALUE: &str =
     "SELECT value FROM side WHERE context = ?1 AND kind = ?2 AND key = ?3";
 pub(super) const SIDE: &str = "SELECT kind, key, value FROM side
      WHERE context = ?1 AND (kind = ?2 OR ?2 IS NULL) ORDER BY kind, key";
+pub(super) const SIDE_PAGE: &str = "SELECT kind, key, value FROM side
+     WHERE context = ?1 AND kind = ?2 AND key >= ?3 AND key < ?5 ORDER BY key LIMIT ?4";
+pub(super) const SIDE_PAGE_BACK: &str = "SELECT kind, key, value FROM side
+     WHERE context = ?1 AND kind = ?2 AND key >= ?3 AND key < ?5 ORDER BY key DESC LIMIT ?4";
+// Without an upper bound ?5 is null, which `IS` keeps in the statement.
+pub(super) const SIDE_REST: &str = "SELECT kind, key, value FROM side
+     WHERE context = ?1 AND kind = ?2 AND key >= ?3 AND ?5 IS NULL ORDER BY key LIMIT ?4";
+pub(super) const SIDE_REST_BACK: &str = "SELECT kind, key, value FROM side
+     WHERE context = ?1 AND kind = ?2 AND key >= ?3 AND ?5 IS NULL ORDER BY key DESC LIMIT ?4";
 pub(super) const HAS_SIDE: &str =
     "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'side')";
 

@@ -51,6 +51,7 @@ macro_rules! conformance {
             retention: a_sound_store_has_no_faults,
             side: side_records_change_with_a_step,
             side: side_records_follow_the_step_they_belong_to,
+            side: side_records_are_read_by_prefix,
             side: side_records_come_and_go_with_a_context,
             side: a_step_may_reset_the_journal,
             threads: eight_threads_on_one_context_leave_a_line_without_gaps,

@@ -1,7 +1,7 @@
 //! Side records: values beside a history.
 
 use super::{commits, create, new, ok, refused};
-use contextree_store::{Backend, NewContext, SideChange, SideRecord, Step};
+use contextree_store::{Backend, NewContext, SideChange, SidePage, SideRecord, Step};
 
 fn put(kind: &str, key: &str, value: &[u8]) -> SideChange {
     SideChange { kind: kind.to_owned(), key: key.to_owned(), value: Some(value.to_vec()) }
@@ -97,4 +97,29 @@ pub fn a_step_may_reset_the_journal(store: &dyn Backend) {
     let row =
         ok(store.append(row.id, row.revision, &Step { reset_journal: true, ..Step::default() }));
     assert_eq!(ok(store.journal(row.id)), (row.revision, Vec::new()));
+}
+
+/// Records of a kind are read by prefix, in both directions, a page at a time.
+pub fn side_records_are_read_by_prefix(store: &dyn Backend) {
+    let row = create(store, "a");
+    let keys = ["a", "a/1", "a/2", "a/2/x", "a0", "b", "ä/1"];
+    let mut changes: Vec<SideChange> = keys.iter().map(|key| put("x.y", key, b"")).collect();
+    changes.push(put("x.z", "a/3", b""));
+    let row = ok(store.append(row.id, row.revision, &step(changes)));
+    let read = |page: SidePage<'_>| -> Vec<String> {
+        ok(store.side_page(row.id, &page)).into_iter().map(|record| record.key).collect()
+    };
+    let all = SidePage::of("x.y");
+    assert_eq!(read(all), keys);
+    assert_eq!(read(SidePage { prefix: "a/", ..all }), ["a/1", "a/2", "a/2/x"]);
+    assert_eq!(read(SidePage { prefix: "ä", ..all }), ["ä/1"]);
+    assert!(read(SidePage { prefix: "a/9", ..all }).is_empty());
+    let back = SidePage { prefix: "a/", reverse: true, ..all };
+    assert_eq!(read(SidePage { limit: 2, ..back }), ["a/2/x", "a/2"]);
+    assert_eq!(read(SidePage { after: Some("a/2"), ..back }), ["a/1"]);
+    let forth = SidePage { prefix: "a/", after: Some("a/1"), ..all };
+    assert_eq!(read(SidePage { limit: 1, ..forth }), ["a/2"]);
+    assert_eq!(read(SidePage { after: Some("a0"), ..all }), ["b", "ä/1"]);
+    assert_eq!(read(SidePage { after: Some("b"), reverse: true, limit: 1, ..all }), ["a0"]);
+    assert_eq!(read(SidePage { reverse: true, limit: 1, ..all }), ["ä/1"]);
 }

@@ -124,7 +124,7 @@ impl Position {
 
     /// Reads the note of a context; `None` if it was not imported from a log.
     pub(super) fn read(reader: &Reader) -> Result<Option<Self>, Error> {
-        let Some(note) = reader.note(KIND, KEY)? else { return Ok(None) };
+        let Some(note) = reader.side_record(KIND, KEY)? else { return Ok(None) };
         let read = from_slice(&note);
         read.map(Some).map_err(|error| {
             let message = format!("the note about the import of `{}`: {error}", reader.name());

@@ -1,0 +1,92 @@
+//! Side records: values that programs keep beside a history, written with the step they belong to.
+
+use contextree::Code;
+use contextree_app::catalog::Command;
+use contextree_app::{Control, Error, Workspace};
+use contextree_json::{Value, parse};
+
+fn workspace() -> Workspace {
+    Workspace::over(contextree::open("memory:").expect("memory can be opened"), "memory:")
+}
+
+fn run(workspace: &Workspace, command: &str, request: &str) -> Result<Value, Error> {
+    let command = Command::named(command).expect("it is in the catalog");
+    let request = parse(request.as_bytes()).expect("it is JSON");
+    command.run(workspace, request, &Control::default())
+}
+
+fn keys(response: &Value) -> Vec<&str> {
+    let records = response.get("records").and_then(Value::as_array).unwrap_or_default();
+    records.iter().filter_map(|record| record.get("key")?.as_str()).collect()
+}
+
+#[test]
+fn a_step_adds_messages_commits_and_writes_records() -> Result<(), Error> {
+    let workspace = workspace();
+    let put = r#"{"create":true,"operations":[{"op":"add","node":{"role":"user","content":"Hello"}}],"commit":true,
+        "records":[{"kind":"a.b","key":"k1","value":"AP8="},{"kind":"a.b","key":"k2","value":""}]}"#;
+    let done = run(&workspace, "put", put)?;
+    assert_eq!(done.get("head").and_then(|head| head.get("cycle")), Some(&1.into()));
+    let read = run(&workspace, "records", r#"{"kind":"a.b"}"#)?;
+    assert_eq!(keys(&read), ["k1", "k2"]);
+    assert_eq!(read.get("revision"), done.get("revision"));
+    let value = |index: usize| read.get("records")?.as_array()?.get(index)?.get("value")?.as_str();
+    assert_eq!((value(0), value(1)), (Some("AP8="), Some("")));
+    run(&workspace, "put", r#"{"records":[{"kind":"a.b","key":"k1","delete":true}]}"#)?;
+    assert_eq!(keys(&run(&workspace, "records", r#"{"kind":"a.b","keys":["k2","k1"]}"#)?), ["k2"]);
+    run(&workspace, "delete", r#"{"name":"main"}"#)?;
+    run(&workspace, "put", r#"{"create":true}"#)?;
+    assert!(keys(&run(&workspace, "records", r#"{"kind":"a.b"}"#)?).is_empty());
+    Ok(())
+}
+
+#[test]
+fn a_step_whose_expectation_fails_changes_nothing() -> Result<(), Error> {
+    let workspace = workspace();
+    let first =
+        r#"{"create":true,"records":[{"kind":"a.b","key":"head","value":"MQ==","absent":true}]}"#;
+    let done = run(&workspace, "put", first)?;
+    let hello =
+        r#""operations":[{"op":"add","node":{"role":"user","content":"Hello"}}],"commit":true"#;
+    for condition in [
+        r#""records":[{"kind":"a.b","key":"other","value":""},{"kind":"a.b","key":"head","value":"Mg==","expect":"OQ=="}]"#,
+        r#""records":[{"kind":"a.b","key":"head","absent":true}]"#,
+        r#""records":[{"kind":"a.b","key":"none","expect":""}]"#,
+        r#""if_revision":7"#,
+        r#""if_head":3"#,
+    ] {
+        let error = run(&workspace, "put", &format!("{{{hello},{condition}}}"));
+        assert_eq!(error.map_err(|error| error.code()), Err(Code::Conflict), "{condition}");
+    }
+    let read = run(&workspace, "records", r#"{"kind":"a.b"}"#)?;
+    assert_eq!((keys(&read), read.get("revision")), (vec!["head"], done.get("revision")));
+    // Of several writers the first keeps its value.
+    let keep = r#"{"records":[{"kind":"a.b","key":"head","value":"OQ==","keep":true}]}"#;
+    run(&workspace, "put", keep)?;
+    run(
+        &workspace,
+        "put",
+        r#"{"records":[{"kind":"a.b","key":"head","value":"Mg==","expect":"MQ=="}]}"#,
+    )?;
+    Ok(())
+}
+
+#[test]
+fn invalid_names_of_records_are_refused() {
+    let workspace = workspace();
+    let long = "x".repeat(2_000);
+    for record in [
+        r#"{"kind":"call","key":"x"}"#.to_owned(),
+        r#"{"kind":"","key":"x"}"#.to_owned(),
+        r#"{"kind":"a.b c","key":"x"}"#.to_owned(),
+        r#"{"kind":"a.b","key":"x\u0000"}"#.to_owned(),
+        format!(r#"{{"kind":"a.b","key":"{long}"}}"#),
+        r#"{"kind":"a.b","key":"x","value":"","delete":true}"#.to_owned(),
+        r#"{"kind":"a.b","key":"x","expect":"","absent":true}"#.to_owned(),
+    ] {
+        let error = run(&workspace, "put", &format!(r#"{{"create":true,"records":[{record}]}}"#));
+        assert_eq!(error.map_err(|error| error.code()), Err(Code::Record), "{record}");
+    }
+    let error = run(&workspace, "put", r#"{"records":[{"kind":"a.b","key":"x","value":"?"}]}"#);
+    assert_eq!(error.map_err(|error| error.code()), Err(Code::JsonShape));
+}
