@@ -126,10 +126,15 @@ impl Follower {
         let tokens = self.inference.tokens(logged);
         let is_cold = is_first || has_expired || !keeps_settings;
         let found = self.look_up(call, (keeps, partial), now_ns);
+        // An entry of an earlier request may be longer, unless this request extends the last one.
+        let left = Inference::left_by(self.history.steps.last())
+            .filter(|_| is_extended && !self.rules.compares_tokens());
+        let is_unwritten = found.zip(left).is_some_and(|(found, left)| left < found);
+        let found = found.map(|found| left.map_or(found, |left| found.min(left)));
         let cached = match found {
             Some(cached) => cached,
             None if is_first => billed.map_or(0, |billed| billed.cached),
-            None if has_expired && keeps_settings => self.inference.shared,
+            None if has_expired && keeps_settings => self.inference.surviving,
             // Tools and system text that the log lacks are still the same.
             None if keeps_settings && !is_cold => self.inference.fixed(),
             None => 0,
@@ -137,7 +142,7 @@ impl Follower {
         let step = self.rules.step_tokens.max(1);
         let cached = if found.is_some() { cached / step * step } else { cached }.min(tokens);
         self.remember(call, is_cold);
-        let seen = Seen { expired, has_dropped: valid < same, has_cleared };
+        let seen = Seen { expired, has_dropped: valid < same, has_cleared, is_unwritten };
         let step = self.step(call, report, (tokens, cached), seen);
         self.history.push(step);
         self.has_switched = false;
@@ -226,7 +231,10 @@ impl Follower {
             self.is_long = marks.iter().any(|mark| mark.is_long);
         }
         if let Some(billed) = billed.filter(|_| is_cold) {
-            self.inference.infer_shared(billed, self.preamble(&call.request));
+            // An entry that the first call found can be one of the same user, who pauses, too. A
+            // provider that compares tokens finds what any conversation begins with.
+            let survives = !self.history.steps.is_empty() || self.rules.compares_tokens();
+            self.inference.infer_shared(billed, self.preamble(&call.request), survives);
         }
         let CacheRules { lifetime_s, long_lifetime_s, .. } = self.rules;
         self.entries.set_lifetime(if self.is_long { long_lifetime_s } else { lifetime_s });

@@ -9,9 +9,11 @@ use crate::miss::slack;
 pub(crate) struct Inference {
     /// Tokens before the first span: what an incomplete request lacks.
     pub(crate) prefix: u64,
-    /// Tokens that are read although every entry of this history has expired, because other
-    /// conversations begin in the same way.
+    /// Tokens that other conversations had in the cache when no entry of this history was found,
+    /// because they begin in the same way.
     pub(crate) shared: u64,
+    /// Of these, tokens that are expected to be there whenever all own entries have expired.
+    pub(crate) surviving: u64,
     /// Tokens of logged content that were left out of the request: agents clear old results
     /// without a trace in the log.
     pub(crate) cleared: u64,
@@ -64,12 +66,27 @@ impl Inference {
     }
 
     /// Infers what other conversations keep in the cache, from a call that found no entry of its
-    /// own. `preamble` are the tokens of tools and system text in the request.
-    pub(crate) fn infer_shared(&mut self, billed: &Billed, preamble: u64) {
+    /// own. `preamble` are the tokens of tools and system text in the request. `survives` says
+    /// whether a pause leaves it in the cache, too.
+    pub(crate) fn infer_shared(&mut self, billed: &Billed, preamble: u64, survives: bool) {
         // More than tools and system text is an entry that lived longer than promised. The limit is
         // generous, because the sizes are estimates.
         if billed.cached <= (self.prefix + preamble) * 5 / 4 {
             self.shared = billed.cached;
+            if survives {
+                self.surviving = billed.cached;
+            }
         }
+    }
+
+    /// Returns the tokens of the last request that the provider has, by what it billed as read and
+    /// written; `None` if the bill does not tell.
+    pub(crate) fn left_by(last: Option<&Step>) -> Option<u64> {
+        let last = last?;
+        let billed = last.billed.as_ref().filter(|billed| billed.input > 0)?;
+        let kept = (billed.cached + billed.written?).min(billed.input);
+        // Estimates are on another scale than bills.
+        let scaled = u128::from(last.tokens) * u128::from(kept) / u128::from(billed.input);
+        u64::try_from(scaled).ok()
     }
 }

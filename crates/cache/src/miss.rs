@@ -52,6 +52,8 @@ pub enum MissReason {
     BelowMinimum,
     /// The request has no breakpoint, and the provider reads only up to one.
     NoBreakpoint,
+    /// The previous call did not write all of its request to the cache, by its bill.
+    NotWritten,
     /// No breakpoint is close enough to an entry.
     OutOfReach,
     /// By the rules, everything should have been read. The provider may say why.
@@ -87,6 +89,7 @@ impl MissReason {
             MissReason::Cleared => "content_cleared",
             MissReason::BelowMinimum => "below_minimum",
             MissReason::NoBreakpoint => "no_breakpoint",
+            MissReason::NotWritten => "not_written",
             MissReason::OutOfReach => "out_of_reach",
             MissReason::Unexplained { .. } => "unexplained",
         }
@@ -111,6 +114,9 @@ impl MissReason {
             }
             MissReason::NoBreakpoint => {
                 Some("set breakpoints: without them the provider caches nothing")
+            }
+            MissReason::NotWritten => {
+                Some("set a breakpoint at the end of each request, so that the next one finds it")
             }
             MissReason::OutOfReach => {
                 Some("set a breakpoint at the end of the previous request: see `--breakpoints`")
@@ -138,6 +144,9 @@ impl fmt::Display for MissReason {
             ),
             MissReason::BelowMinimum => formatter.write_str("the request is too short"),
             MissReason::NoBreakpoint => formatter.write_str("the request has no breakpoint"),
+            MissReason::NotWritten => {
+                formatter.write_str("the previous call did not write all of its request")
+            }
             MissReason::OutOfReach => formatter.write_str("no breakpoint reaches the last entry"),
             MissReason::Unexplained { place: Place::Unlogged } => {
                 formatter.write_str("something that is not in the log, before the first message")
@@ -172,6 +181,8 @@ pub(crate) struct Seen {
     pub(crate) has_dropped: bool,
     /// Whether the agent cleared content without logging it.
     pub(crate) has_cleared: bool,
+    /// Whether the previous call wrote less to the cache than its whole request.
+    pub(crate) is_unwritten: bool,
 }
 
 /// What the rules say about a call.
@@ -256,6 +267,8 @@ impl Ruled<'_> {
         if self.is_unmarked && lost > 0 {
             return Some(MissReason::NoBreakpoint);
         }
-        (lost > slack(self.before)).then_some(MissReason::OutOfReach)
+        let is_unwritten = self.seen.is_unwritten;
+        let reason = if is_unwritten { MissReason::NotWritten } else { MissReason::OutOfReach };
+        (lost > slack(self.before)).then_some(reason)
     }
 }

@@ -130,7 +130,10 @@ impl Verdict {
         );
         for (what, exact) in [
             ("request logs: snapshots that render to their request", self.requests),
-            ("the same for requests of the sessions, written as a log", self.written),
+            (
+                "requests of the sessions as a request log: snapshots that render to them",
+                self.written,
+            ),
         ] {
             if exact.all > 0 {
                 let found = format!("{} of {}", exact.equal, exact.all);

@@ -244,9 +244,9 @@ fn what_a_log_lacks_is_inferred_from_the_first_bill() {
     assert_eq!(second.tokens, 20_007, "the bill of a later call changes nothing");
     let third = calls.say("user", "well").call(60 * MINUTE, bill(20_200, 15_000));
     assert_eq!(word(&third), Some("expired"));
-    assert_eq!(third.cached, 15_000, "other conversations keep it in the cache");
+    assert_eq!(third.cached, 0, "what the first call found may have expired, too");
     let fourth = calls.say("user", "well").call(60 * MINUTE, bill(20_300, 0));
-    assert_eq!(fourth.cached, 15_000, "as the last time");
+    assert_eq!(fourth.cached, 15_000, "other conversations keep it in the cache");
     let fifth = calls.say("user", "well").call(60 * MINUTE, bill(20_400, 0));
     assert_eq!(fifth.cached, 0, "as the last time");
     // Nothing that was logged is left, but the system text is the same.
@@ -254,6 +254,31 @@ fn what_a_log_lacks_is_inferred_from_the_first_bill() {
     let compacted = calls.say("user", "so far").call(MINUTE, None);
     assert_eq!(word(&compacted), Some("messages_changed"));
     assert_eq!(compacted.cached, compacted.inferred.prefix);
+}
+
+#[test]
+fn beginning_of_other_conversations_survives_a_pause_where_tokens_are_compared() {
+    let mut calls = Calls::logged("gpt-5.4");
+    calls.say("user", "hello").call(0, bill(20_000, 15_000));
+    let second = calls.say("assistant", "hello").call(60 * MINUTE, None);
+    assert_eq!((word(&second), second.cached), (Some("expired"), 15_000));
+}
+
+#[test]
+fn what_a_call_did_not_write_is_not_read_by_the_next_one() {
+    let mut calls = Calls::logged("claude-opus-4-8");
+    let partly = Some(Billed { written: Some(6_000), ..bill(40_000, 30_000).unwrap() });
+    calls.say("user", "hello").call(0, partly);
+    let second = calls.say("assistant", "hello").call(MINUTE, bill(40_100, 36_000));
+    assert_eq!((word(&second), second.cached), (Some("not_written"), 36_000));
+    assert!(second.miss.unwrap().reason.advice().unwrap().contains("end of each request"));
+    let third = calls.say("user", "well").call(MINUTE, bill(40_200, 40_100));
+    assert_eq!((word(&third), third.cached), (None, second.tokens));
+    // A bill that says nothing about writing limits nothing.
+    let mut calls = Calls::logged("claude-opus-4-8");
+    let unknown = Some(Billed { written: None, ..bill(40_000, 30_000).unwrap() });
+    calls.say("user", "hello").call(0, unknown);
+    assert_eq!(calls.say("assistant", "hello").call(MINUTE, None).cached, 40_000);
 }
 
 #[test]

@@ -272,6 +272,29 @@ fn what_precedes_a_compaction_or_clear_stays_in_the_history() {
 }
 
 #[test]
+fn prompt_that_was_replaced_before_its_answer_stays_in_the_history() {
+    // At the beginning, after an answer, and with a message of the program after it.
+    let log = [
+        user("u1<", "QX1"),
+        user("u2<", "Q1"),
+        text("a1<u2", "A1"),
+        user("u3<a1", "QX2"),
+        user("u4<u3", "bye"),
+        user("u5<a1", "Q2"),
+        text("a2<u5", "A2"),
+    ];
+    let imported = check(&log, &["user: Q1", "assistant: A1", "user: Q2", "assistant: A2"]);
+    let all = history(&imported);
+    assert!(all.contains("QX1") && all.contains("QX2") && all.contains("bye"), "{all}");
+    assert!(skipped(&imported).is_empty(), "nothing is left over");
+    assert_eq!(imported.report.calls, 2);
+    // Two prompts that follow each other are both sent.
+    let log = [user("u1<", "Q1"), user("u2<u1", "Q2"), text("a1<u2", "A1")];
+    let imported = check(&log, &["user: Q1", "user: Q2", "assistant: A1"]);
+    assert_eq!(imported.report.commits, 1);
+}
+
+#[test]
 fn attempt_has_the_usage_and_ids_of_the_answer() {
     let log = [
         user("u1<", "Q1"),

@@ -6,7 +6,7 @@ use contextree::cache::{
     Billed, Breakpoint, Call, Diagnosis, Evidence, Follower, Mark, Rendered, Step,
 };
 use contextree::provider::parts::names;
-use contextree::provider::{RenderError, RenderOptions, RequestRenderer, render};
+use contextree::provider::{Provider, RenderError, RenderOptions, RequestRenderer, render};
 use contextree::{Attempt, AttemptStatus, CommitReport, Region, Snapshot, TreeRef};
 use contextree_json::{Object, Value};
 
@@ -208,7 +208,8 @@ fn marks(attempt: &Attempt, tree: TreeRef<'_>) -> Vec<Mark> {
     found
 }
 
-/// Returns what was billed for a call; `None` if it has no usage, or if the provider does not say how much was cached.
+/// Returns what was billed for a call; `None` if it has no usage, or if the provider does not say how much was cached. With
+/// Anthropic a bill without these fields is one without a cache.
 fn billed(attempt: &Attempt) -> Option<Billed> {
     let response = attempt.response.as_ref()?;
     let miss = response.diagnostics.as_ref().and_then(|all| all.get("cache_miss_reason"));
@@ -218,9 +219,10 @@ fn billed(attempt: &Attempt) -> Option<Billed> {
             tokens: miss.get("cache_missed_input_tokens").and_then(Value::as_u64),
         })
     });
+    let is_anthropic = attempt.provider == Provider::Anthropic.name();
     Some(Billed {
         input: attempt.token_in?,
-        cached: response.cache_read?,
+        cached: response.cache_read.or_else(|| is_anthropic.then_some(0))?,
         written: response.cache_write,
         written_hour: response.cache_write_1h,
         output: attempt.token_out,

@@ -84,6 +84,7 @@ fn meaning(reason: &str) -> &'static str {
         }
         "below_minimum" => "too short to be cached",
         "no_breakpoint" => "the request has no breakpoint",
+        "not_written" => "the previous call wrote only a part of its request to the cache",
         "out_of_reach" => "too many blocks between the breakpoints",
         "content_moved" => "content is at another position than before",
         "content_cleared" => "the agent left out old content, without logging it",

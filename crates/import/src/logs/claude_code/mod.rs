@@ -113,7 +113,7 @@ impl ClaudeCode {
             self.close(session)?;
         }
         let (is_main, is_summary) = (!entry.aside, entry.is_summary);
-        let turns = entry.may_end && !entry.is_results() && entry.answer.is_none();
+        let turns = entry.is_prompt();
         let Some(index) = self.tree.push(entry).filter(|_| is_main) else { return Ok(()) };
         if is_summary || turns { self.turn_to(index, session) } else { Ok(()) }
     }
@@ -122,8 +122,9 @@ impl ClaudeCode {
     /// the conversation, or a compaction replaced it.
     fn turn_to(&mut self, index: usize, session: &mut Session<'_>) -> Result<(), ImportErrorKind> {
         let end = self.tree.after(index);
-        let anchor = self.tree.chain(end).anchor;
-        if self.kept(anchor) == self.groups.len() {
+        let chain = self.tree.chain(end);
+        let continues = self.kept(chain.anchor) == self.groups.len();
+        if continues && !self.is_abandoned(index, &chain) {
             return Ok(());
         }
         self.close(session)?;
@@ -132,6 +133,13 @@ impl ClaudeCode {
         chain.entries.push(end);
         self.place(&chain, session)?;
         session.settle()
+    }
+
+    /// Returns whether the prompt before an entry does not lead to it and was never sent: the user
+    /// replaced it before the model answered.
+    fn is_abandoned(&self, index: usize, chain: &chain::Chain) -> bool {
+        let last = self.tree.entries[..index].iter().rposition(Entry::is_prompt);
+        last.is_some_and(|last| !self.is_placed(last) && !chain.entries.contains(&last))
     }
 
     /// Adds what continues the window and was written before an entry, although no call has sent it.

@@ -113,6 +113,11 @@ impl Entry {
         !matches!(self.body, Body::Nothing)
     }
 
+    /// Returns whether the user said it, so that it can be the end of the conversation.
+    pub(super) fn is_prompt(&self) -> bool {
+        self.may_end && !self.aside && !self.is_results() && self.answer.is_none()
+    }
+
     /// Returns whether it consists of tool results only.
     pub(super) fn is_results(&self) -> bool {
         match &self.body {
