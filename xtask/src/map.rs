@@ -27,7 +27,7 @@ const LAYERS: [Layer; 6] = [
     Layer { name: "library", crates: &["contextree"], imports: &["core", "edge"] },
     // `json` as well: the feature with the conversions of wire forms belongs to it.
     Layer { name: "app", crates: &["app"], imports: &["library"] },
-    Layer { name: "doors", crates: &["cli", "server"], imports: &["library", "app"] },
+    Layer { name: "doors", crates: &["cli", "server", "python"], imports: &["library", "app"] },
     Layer {
         name: "development",
         crates: &["conformance", "testkit", "bench", "xtask"],
@@ -36,10 +36,11 @@ const LAYERS: [Layer; 6] = [
 ];
 
 /// Imports that cross the layers, each with its reason.
-const EXCEPTIONS: [(&str, &str); 3] = [
+const EXCEPTIONS: [(&str, &str); 4] = [
     // Turns on the conversions of wire forms; the crate itself is the one that `contextree` re-exports.
     ("app", "json"),
     ("server", "json"),
+    ("python", "json"),
     // The corpus inside the program: `ctx conformance`.
     ("cli", "conformance"),
 ];
@@ -60,17 +61,23 @@ const PURE: [&str; 10] = [
 
 /// Checks that every crate has its place, and that all imports point downwards.
 pub(crate) fn check(root: &Path) -> Result<String, String> {
-    let folder = root.join("crates");
-    let entries = fs::read_dir(&folder).map_err(|error| format!("crates: {error}"))?;
-    let mut names: Vec<String> = entries
-        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
-        .filter(|name| folder.join(name).join("Cargo.toml").exists())
-        .collect();
-    names.sort();
+    let mut names = Vec::new();
     let mut wrong = Vec::new();
-    for name in &names {
-        let file = folder.join(name).join("Cargo.toml");
-        let manifest = fs::read_to_string(&file).map_err(|error| format!("{name}: {error}"))?;
+    for folder in ["crates", "bindings"] {
+        let folder = root.join(folder);
+        let entries = fs::read_dir(&folder);
+        let entries = entries.map_err(|error| format!("{}: {error}", folder.display()))?;
+        for entry in entries.flatten() {
+            let file = entry.path().join("Cargo.toml");
+            let Ok(name) = entry.file_name().into_string() else { continue };
+            if file.exists() {
+                names.push((name, file));
+            }
+        }
+    }
+    names.sort();
+    for (name, file) in &names {
+        let manifest = fs::read_to_string(file).map_err(|error| format!("{name}: {error}"))?;
         wrong.extend(problems(name, &manifest));
     }
     match wrong.is_empty() {

@@ -240,10 +240,14 @@ codes! {
     Store "E_STORE" Io;
     /// Another process holds the store.
     StoreBusy "E_STORE_BUSY" Unavailable;
+    /// The store was closed by this program.
+    StoreClosed "E_STORE_CLOSED" Usage;
     /// A stored record is damaged.
     StoreCorrupt "E_STORE_CORRUPT" Corrupt;
     /// The file or database is not a Contextree store.
     StoreForeign "E_STORE_FOREIGN" Io;
+    /// The store was opened before the process forked; a connection cannot be shared with the child.
+    StoreForked "E_STORE_FORKED" Usage;
     /// There is no space left for the store.
     StoreFull "E_STORE_FULL" Io;
     /// The store could not be read or written.

@@ -1,0 +1,80 @@
+"""The one door to the native module: runs commands, and passes what the engine logs on to `logging`."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from . import _native
+from ._errors import usage
+
+LOG = logging.getLogger("contextree")
+LOG.addHandler(logging.NullHandler())
+
+_level = 0
+
+
+def _sync_level() -> None:
+    """Tells the engine which events are wanted, if that has changed."""
+    global _level
+    level = LOG.getEffectiveLevel()
+    if level != _level:
+        _level = level
+        _native.set_log_level(min(level, 255))
+
+
+def _emit() -> None:
+    for level, target, message in _native.drain_log():
+        logging.getLogger(target).log(level, "%s", message)
+
+
+class Caller:
+    """A context of a store that is open, as the target of commands."""
+
+    __slots__ = ("context", "edition", "engine")
+
+    def __init__(self, engine: _native.Engine, context: str | None, edition: str | None = None) -> None:
+        """Runs commands on a context, or on the store if `context` is `None`."""
+        self.engine = engine
+        self.context = context
+        self.edition = edition
+
+    def run(self, command: str, request: Mapping[str, Any] | None = None, **fields: Any) -> Any:
+        """Runs a command of the catalogue. Fields that are `None` are left out."""
+        _sync_level()
+        given = {name: value for name, value in fields.items() if value is not None}
+        if request:
+            given = {**request, **given}
+        try:
+            return self.engine.run(command, self.context, given, self.edition)
+        finally:
+            if _level < logging.CRITICAL:
+                _emit()
+
+    def import_log(self, request: dict[str, Any], source: str | bytes | os.PathLike[str]) -> Any:
+        """Imports a document: bytes, or the path of a file."""
+        _sync_level()
+        if self.context is None:
+            raise usage("an import needs a context")
+        data = bytes(source) if isinstance(source, (bytes, bytearray)) else None
+        path = None if isinstance(source, (bytes, bytearray)) else os.fspath(source)
+        name = "the document" if path is None else path
+        try:
+            return self.engine.import_log(
+                self.context, request, name=name, data=data, path=path, edition=self.edition
+            )
+        finally:
+            _emit()
+
+    def of(self, context: str) -> Caller:
+        """Returns the same for another context."""
+        return Caller(self.engine, context, self.edition)
+
+
+def text_of(value: object, name: str) -> str:
+    """Returns a text, or raises the exception for another type."""
+    if not isinstance(value, str):
+        raise usage(f"`{name}` must be a string, not `{type(value).__name__}`", name)
+    return value

@@ -1,0 +1,415 @@
+"""Contexts: the turn in progress, and the past."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal
+
+from ._attempt import Attempt
+from ._call import Caller, text_of
+from ._draw import tree_text
+from ._errors import usage
+from ._html import tree_html
+from ._node import Node, Nodes, RangeDiff
+from ._plain import json_text, plain
+from ._results import (
+    AttemptInfo,
+    BudgetReport,
+    CacheReport,
+    Commit,
+    ContextInfo,
+    Diff,
+    ImportResult,
+    LogEntry,
+    Rendered,
+    Status,
+    Tokens,
+)
+
+__all__ = ["Context", "View"]
+
+Provider = Literal["anthropic", "openai", "openai-chat", "openai-responses", "gemini", "google"]
+_PROVIDERS = {"openai": "openai-chat", "google": "gemini"}
+
+# How many nodes a drawing shows.
+_SHOWN = 200
+
+
+def provider_of(name: str) -> str:
+    """Returns the name of a provider as the engine knows it."""
+    return _PROVIDERS.get(text_of(name, "provider"), name)
+
+
+def budget_document(budget: str | Mapping[str, Any] | None) -> dict[str, str] | None:
+    """Returns a budget (TOML or JSON text, or a dictionary) as the engine reads it."""
+    if budget is None:
+        return None
+    text = budget if isinstance(budget, str) else json_text(budget, "budget")
+    return {"name": "budget", "text": text}
+
+
+class View:
+    """One state of a context, to be read: the working state, or a snapshot such as `@t-3`."""
+
+    __slots__ = ("_call", "address", "name")
+
+    def __init__(self, call: Caller, name: str, address: str | None) -> None:
+        """Use `Store.context` or `Context.at`."""
+        self._call = call
+        self.name = name
+        """The name of the context."""
+        self.address = address
+        """The address of the state; `None` for the newest one, changes in progress included."""
+
+    def nodes(self) -> list[Node]:
+        """Returns every node, in document order."""
+        return [Node(node) for node in self._call.run("show", what=self.address)["nodes"]]
+
+    def node(self, id: str) -> Node:  # noqa: A002
+        """Returns a node by its id."""
+        found = self._call.run("node", id=text_of(id, "id"), at=self.address or "@")
+        return Node(found["node"])
+
+    def thread(self) -> list[dict[str, Any]]:
+        """Returns the blocks in document order, as plain messages."""
+        thread: list[dict[str, Any]] = json.loads(self._call.run("thread", at=self.address or "@")["thread"])
+        return thread
+
+    def render(
+        self, provider: Provider | str = "thread", *, breakpoints: bool = False, spans: bool = False, **settings: Any
+    ) -> Rendered:
+        """Renders the state as the request of a provider. `settings` are its other fields: `model`, `max_tokens` …"""
+        format = "thread" if provider == "thread" else provider_of(provider)
+        return Rendered(
+            self._call.run(
+                "render",
+                at=self.address or "@",
+                format=format,
+                breakpoints=breakpoints,
+                spans=spans,
+                settings=plain(settings, "settings"),
+            )
+        )
+
+    def tokens(self, *, model: str | None = None, by: str | None = None, over_time: bool = False) -> Tokens:
+        """Counts tokens, by role, turn or kind, for the tokenizer of a model."""
+        at = None if over_time else self.address or "@"
+        return Tokens(self._call.run("tokens", at=at, model=model, by=by, over_time=over_time))
+
+    def export(self, *, history: bool = False) -> str:
+        """Exports the state, or the whole history, as a document."""
+        what = "history" if history else "state"
+        at = None if history else self.address or "@"
+        return str(self._call.run("export", at=at, what=what)["document"])
+
+    def diff(self, other: str | View | None = None, *, select: str | None = None, values: bool = False) -> Diff:
+        """Compares this state with another one: an address, or a view. Older and newer are sorted out."""
+        state = other.address or "@" if isinstance(other, View) else other
+        mine = self.address or "@"
+        if isinstance(other, View) and other.name != self.name:
+            state = other.name + (other.address or "")
+        return Diff(self._call.run("diff", to=mine, **{"from": state}, select=select, values=values))
+
+    def __repr__(self) -> str:
+        """Returns one line."""
+        return f"<contextree.{type(self).__name__} {self.name}{self.address or ''}>"
+
+    def __str__(self) -> str:
+        """Draws the tree."""
+        return tree_text(self.name + (self.address or ""), self._call.run("show", what=self.address)["nodes"])
+
+    def _repr_html_(self) -> str:
+        nodes = self._call.run("show", what=self.address)["nodes"]
+        return tree_html(self.name + (self.address or ""), nodes[:_SHOWN], max(len(nodes) - _SHOWN, 0))
+
+
+class Context(View):
+    """What the model sees: a turn in progress, and a history of snapshots. Threads may share it."""
+
+    __slots__ = ()
+
+    def __init__(self, call: Caller, name: str) -> None:
+        """Use `Store.context`."""
+        super().__init__(call, name, None)
+
+    def add(
+        self,
+        content: object = None,
+        *,
+        role: str | None = None,
+        kind: str | None = None,
+        type: str | None = None,  # noqa: A002
+        id: str | None = None,  # noqa: A002
+        key: str | None = None,
+        tags: Iterable[str] = (),
+        ttl: int | None = None,
+        priority: int | None = None,
+        pinned: bool = False,
+        removable: bool = False,
+        into: str | None = None,
+        offset: int | None = None,
+        cue: str | None = None,
+        at: str | None = None,
+        spec: str | None = None,
+        if_head: int | None = None,
+        dry_run: bool = False,
+        **attributes: Any,
+    ) -> str:
+        """Adds a node to the turn in progress and returns its id.
+
+        `ttl` is the number of commits that it survives, `into` its parent (`^sys`, `^ah` or an id), `at` a position in the words of the
+        selector language. Other keywords are attributes.
+        """
+        given: dict[str, Any] = {
+            "content": plain(content, "content"),
+            "role": role,
+            "kind": kind,
+            "nodeType": type,
+            "id": id,
+            "key": key,
+            "tags": _tags(tags),
+            "ttl": ttl,
+            "priority": priority,
+            "pinned": pinned or None,
+            "removable": removable or None,
+            **{name: plain(value, name) for name, value in attributes.items()},
+        }
+        node = {name: value for name, value in given.items() if value is not None}
+        place: dict[str, Any] = {"parent": into, "offset": offset, "cue": cue, "at": at}
+        place = {name: value for name, value in place.items() if value is not None}
+        change = _change(if_head, dry_run)
+        added = self._call.run("add", node=node, place=place or None, spec=spec, change=change)
+        return str(added["id"])
+
+    def system(self, text: object, *, pinned: bool = True, **options: Any) -> str:
+        """Adds instructions to the system region, protected from pruning. Returns the id."""
+        return self.add(text, role="system", into="^sys", pinned=pinned, **options)
+
+    def user(self, content: object, **options: Any) -> str:
+        """Adds a message of the user. Returns its id."""
+        return self.add(content, role="user", **options)
+
+    def assistant(self, content: object, **options: Any) -> str:
+        """Adds a message of the model. Returns its id."""
+        return self.add(content, role="assistant", **options)
+
+    def tool_call(self, call_id: str, name: str, arguments: object, **options: Any) -> str:
+        """Adds a tool call of the model. `complete` does this for calls in an answer. Returns the id."""
+        text = arguments if isinstance(arguments, str) else json_text(arguments, "arguments")
+        return self.add(
+            text, role="assistant", kind="call", data_call_id=call_id, data_name=name, data_form="text", **options
+        )
+
+    def tool_result(self, call_id: str, result: object, **options: Any) -> str:
+        """Adds the result of a tool call. Returns the id."""
+        return self.add(result, role="tool", kind="result", data_call_id=call_id, **options)
+
+    def document(self, text: str, *, ttl: int, **options: Any) -> str:
+        """Adds a text that the model needs for `ttl` calls only. Returns the id."""
+        return self.add(text, role="user", ttl=ttl, **options)
+
+    def apply(self, operations: Sequence[Mapping[str, Any]], *, dry_run: bool = False) -> list[dict[str, Any]]:
+        """Carries out operations in one durable step: all of them, or none."""
+        text = "\n".join(json_text(operation, f"operations[{at}]") for at, operation in enumerate(operations))
+        document = {"name": "operations", "text": text}
+        applied: list[dict[str, Any]] = self._call.run(
+            "apply", operations=document, change=_change(None, dry_run)
+        )["applied"]
+        return applied
+
+    def edit(
+        self,
+        target: str | Node,
+        content: object = None,
+        *,
+        set: Mapping[str, Any] | None = None,  # noqa: A002
+        unset: Iterable[str] = (),
+        dry_run: bool = False,
+    ) -> list[str]:
+        """Edits all nodes that the target (an id or a selector) names. Returns their ids."""
+        changed: list[str] = self._call.run(
+            "edit",
+            target=_target(target),
+            content=plain(content, "content"),
+            set=plain(set, "set"),
+            unset=list(unset) or None,
+            change=_change(None, dry_run),
+        )["changed"]
+        return changed
+
+    def remove(self, *targets: str | Node, dry_run: bool = False) -> list[str]:
+        """Removes nodes with everything below them. Snapshots keep them."""
+        change = _change(None, dry_run)
+        removed: list[str] = self._call.run("remove", targets=[_target(it) for it in targets], change=change)["removed"]
+        return removed
+
+    def move(
+        self,
+        target: str | Node,
+        *,
+        into: str | None = None,
+        offset: int | None = None,
+        cue: str | None = None,
+        at: str | None = None,
+    ) -> str:
+        """Moves a node. Returns its id, which changes if the region does."""
+        place = {"parent": into, "offset": offset, "cue": cue, "at": at}
+        place = {name: value for name, value in place.items() if value is not None}
+        return str(self._call.run("move", target=_target(target), place=place)["id"])
+
+    def pin(self, *targets: str | Node) -> list[str]:
+        """Protects nodes from pruning."""
+        pinned: list[str] = self._call.run("pin", targets=[_target(it) for it in targets])["pinned"]
+        return pinned
+
+    def unpin(self, *targets: str | Node) -> list[str]:
+        """Removes the protection from pruning."""
+        unpinned: list[str] = self._call.run("unpin", targets=[_target(it) for it in targets])["unpinned"]
+        return unpinned
+
+    def attempt(
+        self,
+        provider: Provider | str,
+        *,
+        budget: str | Mapping[str, Any] | None = None,
+        if_head: int | None = None,
+        **settings: Any,
+    ) -> Attempt:
+        """Returns a model call for a `with` block. `settings` are fields of the request: `model`, `tools`, `max_tokens` …"""
+        name = provider_of(provider)
+        request: dict[str, Any] = {"provider": name, "settings": plain(settings, "settings")}
+        if budget is not None:
+            request["budget"] = budget_document(budget)
+        if if_head is not None:
+            request["change"] = {"if_head": if_head}
+        return Attempt(self._call, name, request)
+
+    def attempts(self) -> list[AttemptInfo]:
+        """Lists the model calls, oldest first."""
+        return [AttemptInfo(attempt) for attempt in self._call.run("attempts")["attempts"]]
+
+    def commit(
+        self,
+        *,
+        budget: str | Mapping[str, Any] | None = None,
+        policy: Mapping[str, Any] | None = None,
+        max_bytes: int | None = None,
+        max_nodes: int | None = None,
+        max_turns: int | None = None,
+        protect: int | None = None,
+        if_head: int | None = None,
+        dry_run: bool = False,
+    ) -> Commit:
+        """Commits the turn in progress: expires nodes, prunes what is over a limit, seals the turn and adds a snapshot."""
+        return Commit(
+            self._call.run(
+                "commit",
+                budget=budget_document(budget),
+                policy=plain(policy, "policy"),
+                max_bytes=max_bytes,
+                max_nodes=max_nodes,
+                max_turns=max_turns,
+                protect=protect,
+                change=_change(if_head, dry_run),
+            )
+        )
+
+    def budget(self, budget: str | Mapping[str, Any]) -> BudgetReport:
+        """Returns what a commit would keep and prune under a budget in tokens. Changes nothing."""
+        report = self.commit(budget=budget, dry_run=True).budget
+        if report is None:
+            raise usage("the commit made no report of the budget", "budget")
+        return report
+
+    def select(self, selector: str, *, where: str | None = None, skip: int = 0, limit: int | None = None) -> Nodes:
+        """Returns the nodes that a selector matches, as a lazy sequence; for a range of snapshots, a `RangeDiff`."""
+        found = self._select(selector, what="nodes", where=where, skip=skip, limit=limit)
+        if "range" in found["found"]:
+            return RangeDiff(found["found"]["range"], found["warnings"])
+        nodes: list[dict[str, Any]] = found["found"]["nodes"]
+        return Nodes([node["id"] for node in nodes], lambda at: nodes[at], found["warnings"])
+
+    def _select(self, selector: str, **options: Any) -> Any:
+        request = {name: value for name, value in options.items() if value is not None}
+        return self._call.run("select", request, selector=text_of(selector, "selector"))
+
+    def at(self, address: str) -> View:
+        """Returns a state: `@t0` the newest snapshot, `@t-3`, `@c12`, or `@` the working state."""
+        return View(self._call, self.name, text_of(address, "address"))
+
+    def fork(self, name: str, *, at: str | None = None) -> Context:
+        """Creates a context that begins with a state of this one."""
+        self._call.run("fork", name=text_of(name, "name"), at=at)
+        return Context(self._call.of(name), name)
+
+    def log(self, *, limit: int | None = None, reports: bool = False) -> list[LogEntry]:
+        """Lists the snapshots, newest first."""
+        return [LogEntry(entry) for entry in self._call.run("log", limit=limit, reports=reports)["entries"]]
+
+    def status(self) -> Status:
+        """Returns the newest snapshot, what is not committed, and what expires next."""
+        return Status(self._call.run("status"))
+
+    def cache_report(
+        self, provider: Provider | str | None = None, *, limit: int | None = None, prices: str | None = None, **settings: Any
+    ) -> CacheReport:
+        """Reports what each call can read from the provider's prompt cache, what was billed, and the reason for every miss."""
+        return CacheReport(
+            self._call.run(
+                "cache",
+                format=None if provider is None else provider_of(provider),
+                limit=limit,
+                prices=None if prices is None else {"name": "prices", "text": prices},
+                settings=plain(settings, "settings") or None,
+            )
+        )
+
+    def import_log(
+        self,
+        source: str | bytes | os.PathLike[str],
+        *,
+        format: str = "auto",  # noqa: A002
+        cycles: str | None = None,
+        keep_going: bool = False,
+        open: bool = False,  # noqa: A002
+        dry_run: bool = False,
+    ) -> ImportResult:
+        """Imports a log of another agent, a request, a snapshot or a history: a path, or the document as `bytes`.
+
+        A context that was imported from a log gets what is new in it. Otherwise the context must be empty.
+        """
+        request: dict[str, Any] = {"from": format, "keep_going": keep_going, "open": open, "dry_run": dry_run}
+        if cycles is not None:
+            request["cycles"] = cycles
+        return ImportResult(self._call.import_log(request, source))
+
+    def gc(self, *, keep: int | None = None, keep_days: int | None = None, dry_run: bool = False) -> dict[str, Any]:
+        """Drops old snapshots and returns free space."""
+        done: dict[str, Any] = self._call.run("gc", keep=keep, keep_days=keep_days, dry_run=dry_run)
+        return done
+
+    def explain(self, selector: str) -> dict[str, Any]:
+        """Explains how a selector is read and evaluated."""
+        done: dict[str, Any] = self._call.run("explain", selector=text_of(selector, "selector"))
+        return done
+
+    def info(self) -> ContextInfo:
+        """Returns the row of the context in its store."""
+        rows = Caller(self._call.engine, None).run("contexts")["contexts"]
+        return ContextInfo(next(row for row in rows if row["name"] == self.name))
+
+
+def _change(if_head: int | None, dry_run: bool) -> dict[str, Any] | None:
+    return {"if_head": if_head, "dry_run": dry_run} if dry_run or if_head is not None else None
+
+
+def _tags(tags: Iterable[str]) -> list[str] | None:
+    if isinstance(tags, str):
+        raise usage("`tags` is a list of strings, not a string", "tags")
+    return list(tags) or None
+
+
+def _target(target: str | Node) -> str:
+    return target.id if isinstance(target, Node) else text_of(target, "target")

@@ -1,0 +1,185 @@
+"""Nodes, and the lazy sequence of them that a selector returns."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, overload
+
+from ._record import Field, Record, texts
+
+__all__ = ["Node", "Nodes", "RangeDiff"]
+
+
+class Derived(Record):
+    """What follows from a node's place and content."""
+
+    __slots__ = ()
+    bytes: Field[int] = Field()
+    content_hash: Field[str] = Field()
+    depth: Field[int | None] = Field()
+    parent: Field[str | None] = Field()
+    path: Field[tuple[str, ...]] = texts()
+    region: Field[str | None] = Field()
+    tool: Field[str | None] = Field()
+    pinned: Field[bool | None] = Field()
+    priority: Field[Any] = Field()
+
+
+class Node(Record):
+    """A node of a tree, without its children. It is read when a field other than `id` is looked at."""
+
+    __slots__ = ("_id", "_load")
+
+    def __init__(
+        self,
+        data: dict[str, Any] | None = None,
+        *,
+        id: str | None = None,  # noqa: A002
+        load: Callable[[], dict[str, Any]] | None = None,
+    ) -> None:
+        """Wraps the JSON of a node, or a way to read it."""
+        super().__init__(data if data is not None else {})
+        object.__setattr__(self, "_id", id if id is not None else (data or {}).get("id"))
+        object.__setattr__(self, "_load", load)
+
+    _id: str
+    _load: Callable[[], dict[str, Any]] | None
+
+    def _json(self) -> dict[str, Any]:
+        if self._load is not None:
+            object.__setattr__(self, "_data", self._load())
+            object.__setattr__(self, "_load", None)
+        return self._data
+
+    @property
+    def id(self) -> str:
+        """The id, unique within the context."""
+        return self._id
+
+    type: Field[str] = Field("nodeType")
+    role: Field[str | None] = Field()
+    kind: Field[str | None] = Field()
+    key: Field[str | None] = Field()
+    tags: Field[tuple[str, ...]] = texts()
+    content: Field[Any] = Field()
+    ttl: Field[int | None] = Field()
+    priority: Field[Any] = Field(default=0)
+    offset: Field[Any] = Field()
+    cycle: Field[int] = Field()
+    created_at_ns: Field[int] = Field()
+    created_at_iso: Field[str] = Field()
+    creation_index: Field[int] = Field()
+    removable: Field[bool] = Field(default=False)
+    provenance: Field[str | None] = Field()
+    mime: Field[str | None] = Field()
+    encoding: Field[str | None] = Field()
+    derived: Field[Derived] = Field(make=Derived)
+
+    @property
+    def pinned(self) -> bool:
+        """Whether the node is protected from pruning."""
+        later = self.derived.pinned
+        return bool(self._json().get("pinned")) if later is None else later
+
+    @property
+    def text(self) -> str:
+        """The content as text; empty if it is not a text."""
+        content = self._json().get("content")
+        return content if isinstance(content, str) else ""
+
+    def __getitem__(self, name: str) -> Any:
+        """Returns a header or an attribute by its name in JSON: `node["data_call_id"]`."""
+        return self._json()[name]
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """Returns a header or an attribute, or the default."""
+        return self._json().get(name, default)
+
+    def __repr__(self) -> str:
+        """Returns one line."""
+        if self._load is not None:
+            return f"<Node {self._id}>"
+        names = [str(self._json()[name]) for name in ("role", "kind") if self._json().get(name)]
+        return f"<Node {self._id}{' ' if names else ''}{' '.join(names)}>"
+
+
+class Nodes(Sequence[Node]):
+    """The nodes that a selector matched, in its order. Only those that are looked at are read."""
+
+    __slots__ = ("_ids", "_load", "warnings")
+
+    def __init__(
+        self, ids: list[str], load: Callable[[int], dict[str, Any]], warnings: Sequence[str]
+    ) -> None:
+        """Wraps ids and a way to read the nodes."""
+        self._ids = ids
+        self._load = load
+        self.warnings: tuple[str, ...] = tuple(warnings)
+
+    @property
+    def ids(self) -> list[str]:
+        """The ids, without reading the nodes."""
+        return list(self._ids)
+
+    def __len__(self) -> int:
+        """Returns the number of nodes."""
+        return len(self._ids)
+
+    @overload
+    def __getitem__(self, index: int) -> Node: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Node]: ...
+    def __getitem__(self, index: int | slice) -> Node | list[Node]:
+        """Returns one node, or several."""
+        if isinstance(index, slice):
+            return [self._node(at) for at in range(*index.indices(len(self._ids)))]
+        at = index + len(self._ids) if index < 0 else index
+        if not 0 <= at < len(self._ids):
+            raise IndexError(f"there are {len(self._ids)} nodes")
+        return self._node(at)
+
+    def __iter__(self) -> Iterator[Node]:
+        """Iterates over the nodes."""
+        for at in range(len(self._ids)):
+            yield self._node(at)
+
+    def to_dict(self) -> Any:
+        """Returns all nodes as JSON data: a list of dictionaries."""
+        return [node.to_dict() for node in self]
+
+    def __repr__(self) -> str:
+        """Returns one line."""
+        shown = ", ".join(self._ids[:5]) + (", …" if len(self._ids) > 5 else "")
+        return f"<{len(self._ids)} nodes: {shown}>" if self._ids else "<no nodes>"
+
+    def _node(self, at: int) -> Node:
+        load = self._load
+        return Node(id=self._ids[at], load=lambda: load(at))
+
+
+def _none(at: int) -> dict[str, Any]:
+    raise IndexError(at)
+
+
+class RangeDiff(Nodes):
+    """What the matches of a range of snapshots gained, lost and changed, in the form of the specification. It has no nodes of its own."""
+
+    __slots__ = ("_data",)
+
+    def __init__(self, data: dict[str, Any], warnings: Sequence[str] = ()) -> None:
+        """Wraps the JSON of a diff."""
+        super().__init__([], _none, warnings)
+        self._data = data
+
+    def __bool__(self) -> bool:
+        """Returns true, although there are no nodes: it is an answer."""
+        return True
+
+    def to_dict(self) -> dict[str, Any]:
+        """Returns the diff as JSON data, a copy."""
+        return copy.deepcopy(self._data)
+
+    def __repr__(self) -> str:
+        """Returns one line."""
+        return f"<RangeDiff: {', '.join(self._data)}>"

@@ -1,0 +1,126 @@
+"""Stores."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from types import TracebackType
+from typing import Any, Literal
+
+from . import _native
+from ._call import Caller, text_of
+from ._context import Context
+from ._errors import ExistsError, NotFoundError
+from ._results import ContextInfo, Verification
+
+Clock = Literal["system", "logical"]
+
+
+def open(  # noqa: A001
+    url: str | os.PathLike[str],
+    *,
+    create: bool = True,
+    clock: Clock = "system",
+) -> Store:
+    """Opens a store: the path of a SQLite file, `postgres://…`, or `memory:`.
+
+    Everyone in this process who opens the same file shares one connection. With `clock="logical"` the same calls give the same bytes.
+    """
+    path = os.fspath(url)
+    return Store(_native.Engine.open(text_of(path, "url"), create=create, clock=clock))
+
+
+class Store:
+    """Contexts by name. Threads may share it; after `os.fork()` it must be opened again."""
+
+    __slots__ = ("_call", "_engine")
+
+    def __init__(self, engine: _native.Engine) -> None:
+        """Use `contextree.open`."""
+        self._engine = engine
+        self._call = Caller(engine, None)
+
+    @property
+    def url(self) -> str:
+        """The URL of the store, without a password."""
+        return self._engine.url
+
+    @property
+    def closed(self) -> bool:
+        """Whether this handle was closed."""
+        return self._engine.closed
+
+    def context(self, name: str = "main", *, create: bool = True, policy: Any = None) -> Context:
+        """Returns a context. It is created if it does not exist, unless `create` is false."""
+        name = text_of(name, "name")
+        if not create:
+            self._check(name)
+        elif not self._exists(name):
+            try:
+                self._call.run("new", name=name, policy=policy)
+            except ExistsError:
+                # Another process was faster.
+                pass
+        return Context(self._call.of(name), name)
+
+    def contexts(self) -> list[ContextInfo]:
+        """Lists the contexts, by name."""
+        return list(self._pages())
+
+    def delete(self, name: str) -> None:
+        """Deletes a context, with everything that no other context needs."""
+        self._call.run("delete", name=text_of(name, "name"))
+
+    def verify(self) -> Verification:
+        """Computes every digest of the store again."""
+        return Verification(self._call.run("verify"))
+
+    def close(self) -> None:
+        """Closes this handle. Calls that are running on other threads end first."""
+        self._engine.close()
+
+    def __enter__(self) -> Store:
+        """Returns the store, which is closed at the end of the block."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Closes the store."""
+        self.close()
+
+    def __iter__(self) -> Iterator[Context]:
+        """Iterates over the contexts, by name."""
+        for row in self._pages():
+            yield Context(self._call.of(row.name), row.name)
+
+    def __contains__(self, name: object) -> bool:
+        """Returns whether there is a context of this name."""
+        return isinstance(name, str) and self._exists(name)
+
+    def __repr__(self) -> str:
+        """Returns one line."""
+        return f"<contextree.Store {self.url}{' (closed)' if self.closed else ''}>"
+
+    def _pages(self) -> Iterator[ContextInfo]:
+        after: str | None = None
+        while True:
+            page = self._call.run("contexts", after=after, limit=1000)["contexts"]
+            for row in page:
+                yield ContextInfo(row)
+            if len(page) < 1000:
+                return
+            after = page[-1]["name"]
+
+    def _exists(self, name: str) -> bool:
+        try:
+            self._check(name)
+        except NotFoundError as error:
+            if error.code == "E_CONTEXT_NOT_FOUND":
+                return False
+            raise
+        return True
+
+    def _check(self, name: str) -> None:
+        """Raises an exception if there is no such context."""
+        self._call.of(name).run("log", limit=1)
