@@ -157,6 +157,8 @@ commands! {
         contexts::ContextsRequest => contexts::ContextsResponse, contexts;
     "fork" Context Write "Creates a context that begins with a state of this one."
         fork::ForkRequest => fork::ForkResponse, fork;
+    "rename" Store Admin "Gives a context another name."
+        rename::RenameRequest => rename::RenameResponse, rename;
     "delete" Store Admin "Deletes a context, with everything that no other context needs."
         delete::DeleteRequest => delete::DeleteResponse, delete;
     "add" Context Write "Adds a node to the working state."
@@ -177,6 +179,16 @@ commands! {
         pin::PinRequest => pin::PinResponse, pin;
     "unpin" Context Write "Removes the protection from pruning."
         pin::UnpinRequest => pin::UnpinResponse, unpin;
+    "undo" Context Write "Undoes the last operation; what is undone can be redone."
+        undo::UndoRequest => undo::UndoResponse, undo;
+    "redo" Context Write "Redoes what was undone last."
+        undo::UndoRequest => undo::UndoResponse, redo;
+    "discard" Context Write "Removes what is not committed; `undo` brings it back."
+        NoOptions => undo::UndoResponse, |workspace, _, control| discard(workspace, control);
+    "reset" Context Write "Makes a snapshot the newest one; `undo` brings later commits back."
+        undo::ResetRequest => undo::UndoResponse, reset;
+    "operations" Context Read ["operations"] "Lists what was done to the context, by which command and when, newest first."
+        undo::OperationsRequest => undo::OperationsResponse, operations;
     "request" Context Write "Begins a model call: returns the exact bytes to send. Nothing is sealed before the call is completed."
         call::BeginRequest => call::BeginResponse, request;
     "running" Context Read "Returns the request of the call that is running, byte for byte."

@@ -21,6 +21,7 @@
 //! ```
 
 mod error;
+mod lines;
 mod link;
 mod notify;
 mod options;

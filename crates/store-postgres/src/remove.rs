@@ -140,7 +140,7 @@ impl Remover<'_> {
 }
 
 /// Locks a context and returns it.
-async fn hold(
+pub(crate) async fn hold(
     client: &impl GenericClient,
     schema: &str,
     context: ContextId,

@@ -19,7 +19,7 @@ use crate::remove::Remover;
 use crate::schema::{self, Engine, IfMissing};
 use crate::tls::Tls;
 use crate::wait::wait;
-use crate::{tend, write};
+use crate::{lines, tend, write};
 
 /// How many threads drive the connections. They only carry bytes.
 const THREADS: usize = 2;
@@ -197,7 +197,9 @@ impl Backend for Postgres {
     fn append(&self, context: ContextId, expected: Revision, step: &Step) -> Result<ContextRow> {
         let doubtful = self.doubts.has(&step.key);
         let at = (context, expected);
-        let outcome = self.wait(write::append(&self.link, &self.schema, at, step, doubtful));
+        let line = step.line.as_ref().map(|_| draw(i64::from_le_bytes)).transpose()?;
+        let line = line.map(|number| ContextId(number & i64::MAX));
+        let outcome = self.wait(write::append(&self.link, &self.schema, at, step, line, doubtful));
         self.doubts.note(&step.key, &outcome);
         let row = outcome?;
         self.tell(row.id, row.revision);
@@ -306,6 +308,12 @@ impl Backend for Postgres {
         key[..8].copy_from_slice(&draw(|bytes| bytes)?);
         key[8..].copy_from_slice(&draw(|bytes| bytes)?);
         let row = self.wait(self.remover().rewrite(context, expected, rewrite, key))?;
+        self.tell(row.id, row.revision);
+        Ok(row)
+    }
+
+    fn rename(&self, context: ContextId, name: &str) -> Result<ContextRow> {
+        let row = self.wait(lines::rename(&self.link, &self.schema, context, name))?;
         self.tell(row.id, row.revision);
         Ok(row)
     }

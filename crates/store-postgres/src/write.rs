@@ -10,6 +10,7 @@ use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 
 use crate::error::Fault;
+use crate::lines;
 use crate::link::{Before, Kind, Link};
 use crate::sql::{self, CONTEXT, Number, Shape};
 
@@ -161,12 +162,13 @@ impl<'a> Parts<'a> {
 
 /// Takes a step; see [`Backend::append`](contextree_store::Backend::append).
 ///
-/// `doubtful` says that this step was tried before and it is unknown whether it was stored.
+/// `line` is the number of the context that commits leave for, if the step has such a change. `doubtful` says that this step was tried before and it is unknown whether it was stored.
 pub(crate) async fn append(
     link: &Link,
     schema: &str,
     (context, expected): (ContextId, Revision),
     step: &Step,
+    line: Option<ContextId>,
     doubtful: bool,
 ) -> Result<ContextRow> {
     let shape = Shape::of(step);
@@ -191,9 +193,13 @@ pub(crate) async fn append(
         let twice = shape.journal && shape.empties();
         parts.push(shape, !twice, &mut values);
         let (kinds, keys) = &parts.side_drops;
-        let row = if twice || !kinds.is_empty() {
+        let row = if twice || !kinds.is_empty() || step.line.is_some() {
             let transaction = client.transaction().await?;
-            let row = one(&transaction, &text, &values).await?;
+            let mut row = one(&transaction, &text, &values).await?;
+            if let (Some(changed), Some(line)) = (&row, step.line.as_ref().zip(line)) {
+                let changed = sql::context(changed)?;
+                row = lines::change(&transaction, schema, &changed, line, step.now_ns).await?;
+            }
             if row.is_some() && twice {
                 let now = revision + 1;
                 let [emptied, noted] = sql::journal_after(schema);

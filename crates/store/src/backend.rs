@@ -115,6 +115,9 @@ pub trait Backend: Send + Sync {
         rewrite: &Rewrite,
     ) -> Result<ContextRow>;
 
+    /// Gives a context another name. Fails with `E_CONTEXT_EXISTS` if it is taken, unless by this context. The revision stays the same.
+    fn rename(&self, context: ContextId, name: &str) -> Result<ContextRow>;
+
     /// Deletes a context, provided that its revision is `expected`, with everything that no other context needs. What other contexts began
     /// with stays: of a branch without a context, everything up to the last cycle that another branch has in common with it.
     fn delete(&self, context: ContextId, expected: Revision) -> Result<()>;

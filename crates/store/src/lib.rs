@@ -20,6 +20,7 @@ mod error;
 mod load;
 mod mask;
 mod memory;
+mod operations;
 mod packed;
 mod past;
 mod pool;
@@ -36,6 +37,7 @@ mod sqlite;
 mod state;
 mod step;
 mod store;
+mod undo;
 mod url;
 mod verify;
 
@@ -45,11 +47,12 @@ pub use calls::{RunningCall, StepError};
 pub use error::{ReadError, Result, StoreError};
 pub use mask::{display_url, mask_secrets};
 pub use memory::Memory;
+pub use operations::{Operation, OperationKind};
 pub use reader::Reader;
 pub use retention::{Retained, Retention};
 pub use rows::{
-    AttemptRow, BranchId, Checkpoint, Commit, ContentRow, ContextId, ContextRow, Head, NewContext,
-    Pin, Revision, Rewrite, SideChange, SidePage, SideRecord, Step, Stretch,
+    AttemptRow, BranchId, Checkpoint, Commit, ContentRow, ContextId, ContextRow, Head, LineChange,
+    NewContext, Pin, Revision, Rewrite, SideChange, SidePage, SideRecord, Step, Stretch,
 };
 pub use session::Session;
 pub use settings::ContextSettings;
@@ -57,5 +60,6 @@ pub use side::Side;
 #[cfg(feature = "sqlite")]
 pub use sqlite::{Durability, Sqlite, SqliteOptions};
 pub use store::{OpenHook, Store, StoreOptions};
+pub use undo::{UNDONE, UndoError, Undone};
 pub use url::{Opener, Schemes, scheme_of};
 pub use verify::{ContextCheck, Verification};

@@ -7,8 +7,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use crate::backend::Backend;
 use crate::error::{Result, StoreError};
 use crate::rows::{
-    AttemptRow, BranchId, Checkpoint, Commit, ContextId, ContextRow, NewContext, Pin, Revision,
-    Rewrite, SideRecord, Step, Stretch,
+    AttemptRow, BranchId, Checkpoint, Commit, ContextId, ContextRow, Head, LineChange, NewContext,
+    Pin, Revision, Rewrite, SideRecord, Step, Stretch,
 };
 
 /// A store in memory. Its contents are lost when it is dropped.
@@ -108,6 +108,13 @@ impl Tables {
 
     /// Fails before anything is changed, or not at all.
     fn take(&mut self, context: ContextId, step: &Step) -> Result<()> {
+        match &step.line {
+            Some(LineChange::Leave { after, head, name, attempts, note }) => {
+                self.leave(context, (*after, *head), name, attempts, note, step.now_ns)?;
+            }
+            Some(LineChange::Rejoin { name }) => self.rejoin(context, name)?,
+            None => {}
+        }
         let row = self.context(context)?.row.clone();
         let branch = self.branch(row.branch)?;
         let mut cycles = BTreeSet::new();
@@ -161,6 +168,102 @@ impl Tables {
         context.row.snapshots += step.commits.len() as u64;
         context.row.revision = context.row.revision.next();
         context.row.updated_ns = step.now_ns;
+        Ok(())
+    }
+
+    /// Moves the commits after a cycle to a context of their own.
+    fn leave(
+        &mut self,
+        context: ContextId,
+        (after, head): (u32, Option<Head>),
+        name: &str,
+        attempts: &[String],
+        note: &SideRecord,
+        now_ns: i64,
+    ) -> Result<()> {
+        if self.contexts.values().any(|context| context.row.name == name) {
+            return Err(StoreError::Exists { context: name.to_owned() });
+        }
+        let (id, branch) = (ContextId(self.last_context + 1), BranchId(self.last_branch + 1));
+        let own = self.context(context)?.row.branch;
+        let row = self.branch(own)?;
+        let commits = row.commits.split_off(&after.saturating_add(1));
+        let checkpoints = row.checkpoints.split_off(&after.saturating_add(1));
+        let uses = row.uses.clone();
+        let moved = count(&commits, u32::MAX);
+        for child in self.branches.values_mut() {
+            if let Some(parent) = &mut child.parent
+                && parent.branch == own
+                && parent.upto > after
+            {
+                parent.branch = branch;
+            }
+        }
+        let parent = Some(Stretch { branch: own, upto: after });
+        self.branches.insert(branch, Branch { parent, commits, checkpoints, uses });
+        let context = self.context(context)?;
+        let (gone, stay) = std::mem::take(&mut context.attempts)
+            .into_iter()
+            .partition(|attempt| attempts.contains(&attempt.id));
+        context.attempts = stay;
+        let pins = context.pins.split_off(&after.saturating_add(1));
+        let row = ContextRow {
+            id,
+            name: name.to_owned(),
+            branch,
+            revision: Revision::FIRST,
+            created_ns: now_ns,
+            updated_ns: now_ns,
+            ..context.row.clone()
+        };
+        context.row.head = head;
+        context.row.snapshots = context.row.snapshots.saturating_sub(moved);
+        let side = BTreeMap::from([((note.kind.clone(), note.key.clone()), note.value.clone())]);
+        let line = Context { row, key: [0; 16], journal: Vec::new(), attempts: gone, side, pins };
+        self.contexts.insert(id, line);
+        (self.last_context, self.last_branch) = (id.get(), branch.get());
+        Ok(())
+    }
+
+    /// Moves the commits of an undone line back.
+    fn rejoin(&mut self, context: ContextId, name: &str) -> Result<()> {
+        let own = self.context(context)?.row.clone();
+        let line = self.contexts.values().find(|context| context.row.name == name);
+        let line =
+            line.ok_or_else(|| StoreError::NotFound { context: name.to_owned() })?.row.clone();
+        let parent = self.branch(line.branch)?.parent;
+        let upto = parent.filter(|parent| parent.branch == own.branch).map(|parent| parent.upto);
+        let has_others =
+            |upto| self.branches[&own.branch].commits.range(upto + 1..).next().is_some();
+        if line.revision != Revision::FIRST || upto.is_none_or(has_others) {
+            let (expected, found) = (Revision::FIRST, line.revision);
+            return Err(StoreError::Conflict {
+                context: line.name,
+                expected,
+                found,
+                head: line.head,
+            });
+        }
+        let Some(moved) = self.branches.remove(&line.branch) else { return Ok(()) };
+        for child in self.branches.values_mut() {
+            if let Some(parent) = child.parent.as_mut().filter(|it| it.branch == line.branch) {
+                parent.branch = own.branch;
+            }
+        }
+        let row = self.branch(own.branch)?;
+        row.commits.extend(moved.commits);
+        row.checkpoints.extend(moved.checkpoints);
+        for (hash, cycle) in moved.uses {
+            row.uses.entry(hash).or_insert(cycle);
+        }
+        let line = self.contexts.remove(&line.id);
+        let context = self.context(context)?;
+        if let Some(Context { row, pins, attempts, .. }) = line {
+            context.attempts.extend(attempts);
+            context.row.head = row.head;
+            context.row.snapshots = row.snapshots;
+            context.pins.extend(pins);
+        }
         Ok(())
     }
 
@@ -460,6 +563,17 @@ impl Backend for Memory {
         context.key = [0; 16];
         context.row.revision = context.row.revision.next();
         context.row.snapshots = context.row.snapshots.saturating_sub(rewrite.dropped_snapshots);
+        Ok(context.row.clone())
+    }
+
+    fn rename(&self, context: ContextId, name: &str) -> Result<ContextRow> {
+        let mut tables = self.tables();
+        let taken = tables.contexts.values().any(|it| it.row.name == name && it.row.id != context);
+        if taken {
+            return Err(StoreError::Exists { context: name.to_owned() });
+        }
+        let context = tables.context(context)?;
+        name.clone_into(&mut context.row.name);
         Ok(context.row.clone())
     }
 

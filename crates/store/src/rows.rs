@@ -275,6 +275,33 @@ pub struct Step {
     pub side: Vec<SideChange>,
     /// New settings.
     pub settings: Option<String>,
+    /// Moves commits out of the context's history or back into it, before everything else in the step.
+    pub line: Option<LineChange>,
+}
+
+/// Moves commits between a context's own branch and a context that keeps them: an undone line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LineChange {
+    /// The commits after a cycle leave the context. The context ends with an earlier snapshot then.
+    Leave {
+        /// The last cycle that stays.
+        after: u32,
+        /// The newest snapshot that stays; `None` if there is none.
+        head: Option<Head>,
+        /// The name of a new context that has the commits from now on, with the pins of their snapshots and the branches that begin in
+        /// them.
+        name: String,
+        /// Attempts that leave with them.
+        attempts: Vec<String>,
+        /// A side record of the new context, as it is stored.
+        note: SideRecord,
+    },
+    /// The commits of an undone line become the newest of the context again, with their attempts, and the line is deleted. Fails with `E_CONFLICT` if the line
+    /// was written since, or the context has other commits in their place.
+    Rejoin {
+        /// The name of the line.
+        name: String,
+    },
 }
 
 /// A change of what is stored of a branch. No snapshot that stays is changed by it.

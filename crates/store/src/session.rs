@@ -7,6 +7,7 @@ use contextree_engine::{Context, Records, SnapshotAddress};
 
 use crate::checkpoint::{Spacing, checkpoint_of, places};
 use crate::error::{ReadError, Result, StoreError};
+use crate::operations::OperationKind;
 use crate::reader::Reader;
 use crate::rows::{Pin, SideChange, Step};
 use crate::settings::ContextSettings;
@@ -25,6 +26,8 @@ const SNAPSHOTS: usize = 256;
 /// with `E_CONFLICT`, and [`Session::update`] tries again.
 pub struct Session {
     reader: Reader,
+    /// What the operation log says of its steps; without it they are not in the log.
+    command: Option<String>,
 }
 
 impl std::fmt::Debug for Session {
@@ -58,7 +61,7 @@ impl<E: From<StoreError>> Failed<E> {
 
 impl Session {
     pub(crate) fn open(shared: &Arc<Shared>, name: &str) -> Result<Session> {
-        let session = Session { reader: Reader::open(shared, name)? };
+        let session = Session { reader: Reader::open(shared, name)?, command: None };
         session.load()?;
         Ok(session)
     }
@@ -76,6 +79,16 @@ impl Session {
             Err(StoreError::Conflict { .. }) => Ok(()),
             result => result,
         }
+    }
+
+    /// Puts the steps of this session into the operation log of the context, under the name of a command, so that they can be undone
+    /// ([`Session::undo`]). A session that was not told its command leaves no trace there, and its steps cannot be undone.
+    pub fn set_command(&mut self, command: impl Into<String>) {
+        self.command = Some(command.into());
+    }
+
+    pub(crate) fn command(&self) -> Option<&str> {
+        self.command.as_deref()
     }
 
     /// Returns a handle that can be cloned and read on other threads. It stays at the revision that this session shows now.
@@ -216,6 +229,14 @@ impl Session {
         let mut step = lease.shared.step();
         let written = step.add_records(records);
         step.side.extend(side);
+        if let Some(command) = &self.command {
+            let has_changes = !step.commits.is_empty()
+                || step.journal.is_some()
+                || step.reset_journal
+                || step.side.iter().any(|change| change.kind == crate::calls::KIND);
+            let kind = if has_changes { OperationKind::Change } else { OperationKind::Note };
+            self.reader.operation(command, kind, &step)?.note(&mut step);
+        }
         let (id, revision) = (state.row.id, state.row.revision);
         let row = lease.shared.retry_unknown(|backend| backend.append(id, revision, &step))?;
         writer.revision = row.revision;
@@ -252,7 +273,10 @@ impl Session {
     /// See [`Session::write`].
     pub fn set_settings(&mut self, settings: ContextSettings) -> Result<()> {
         let Reader { lease, state } = &self.reader;
-        let step = Step { settings: Some(settings.to_json()), ..lease.shared.step() };
+        let mut step = Step { settings: Some(settings.to_json()), ..lease.shared.step() };
+        if let Some(command) = &self.command {
+            self.reader.operation(command, OperationKind::Change, &step)?.note(&mut step);
+        }
         let (id, revision) = (state.row.id, state.row.revision);
         let row = lease.shared.retry_unknown(|backend| backend.append(id, revision, &step))?;
         // The writer is outdated now: the next write opens the context with the new settings.

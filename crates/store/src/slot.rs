@@ -241,6 +241,11 @@ impl Lease {
         shared.pool.lease(shared, name)
     }
 
+    /// Returns a handle on the store.
+    pub(crate) fn shared_store(&self) -> crate::store::Store {
+        crate::store::Store { shared: Arc::clone(&self.shared) }
+    }
+
     pub(crate) fn newest(&self) -> Result<Arc<State>> {
         self.slot.newest(&self.shared.backend, &self.name)
     }

@@ -349,12 +349,28 @@ impl Store {
         Ok(self.session(new_name)?)
     }
 
-    /// Deletes a context, and everything that no other context needs.
+    /// Gives a context another name. Everything else stays as it is.
+    ///
+    /// # Errors
+    ///
+    /// If there is no context of the old name, or one of the new name, or the store cannot be written.
+    pub fn rename(&self, name: &str, new_name: &str) -> Result<ContextRow> {
+        let row = self.find(name)?;
+        let row = row.ok_or_else(|| StoreError::NotFound { context: name.to_owned() })?;
+        self.shared.backend.rename(row.id, new_name)
+    }
+
+    /// Deletes a context with its undone lines, and everything that no other context needs.
     ///
     /// # Errors
     ///
     /// If there is no context of this name, it was written meanwhile, or the store cannot be written.
     pub fn delete(&self, name: &str) -> Result<()> {
+        match self.forget_operations(name) {
+            // What is damaged can be deleted, too.
+            Ok(_) | Err(StoreError::Corrupt { .. }) => {}
+            Err(error) => return Err(error),
+        }
         let row = self.shared.backend.find(name)?;
         let row = row.ok_or_else(|| StoreError::NotFound { context: name.to_owned() })?;
         self.shared.backend.delete(row.id, row.revision)

@@ -46,7 +46,7 @@ pub fn add(
 ) -> Result<AddResponse, Error> {
     let _span = workspace.span("add");
     control.check()?;
-    let outcome = workspace.change(&request.change, |context| {
+    let outcome = workspace.change("add", &request.change, |context| {
         let place = request.place.clone().resolve(context, workspace.edition())?;
         let op = Op::Add { place, node: node(request, context, workspace.edition())? };
         context.apply(op).map_err(|error| Error::refused(&error))

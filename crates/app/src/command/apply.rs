@@ -76,7 +76,7 @@ pub fn apply(
             "write one JSON object per line: `{\"op\":\"add\",\"node\":{\"content\":\"Hello\"}}`",
         ));
     }
-    let applied = workspace.change(&request.change, |context| {
+    let applied = workspace.change("apply", &request.change, |context| {
         let mut applied = Vec::new();
         for (line, op) in &operations {
             control.check()?;

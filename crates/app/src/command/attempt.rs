@@ -89,7 +89,7 @@ pub fn start(
 ) -> Result<AttemptResponse, Error> {
     let _span = workspace.span("attempt start");
     control.check()?;
-    let attempt = workspace.change(&request.change, |context| {
+    let attempt = workspace.change("attempt start", &request.change, |context| {
         let thread = contextree::thread(context.working());
         let input = request.input.as_ref().map(|input| input.text.as_slice());
         Ok(Attempt::from(context.start_attempt(AttemptStart {
@@ -119,7 +119,7 @@ pub fn end(
         AttemptOutcome::Error { error } => (AttemptStatus::Error(error.clone()), None),
         AttemptOutcome::Canceled => (AttemptStatus::Canceled, None),
     };
-    let attempt = workspace.change(&request.change, |context| {
+    let attempt = workspace.change("attempt end", &request.change, |context| {
         let id = match &request.id {
             Some(id) => id.clone(),
             None => running(context)?,

@@ -138,7 +138,7 @@ pub fn request(
     let options = RenderOptions { settings: request.settings.clone(), ..RenderOptions::default() };
     let asked = calls::Request { provider: request.provider.0, options };
     let budget = request.budget.as_ref().map(|file| keeper(workspace, file)).transpose()?;
-    let call = workspace.change(&request.change, |context| {
+    let call = workspace.change("request", &request.change, |context| {
         let mut options = contextree::CommitOptions::default();
         if let Some(budget) = &budget {
             budget.install(context);
@@ -174,7 +174,7 @@ pub fn answer(
 ) -> Result<AnswerResponse, Error> {
     let _span = workspace.span("answer");
     control.check()?;
-    workspace.change(&request.change, |context| {
+    workspace.change("answer", &request.change, |context| {
         let id = attempt_of(context, request.id.as_deref())?;
         let done = calls::complete_in(context, &id, &request.response.text)?;
         let tool_calls = done.tool_calls.into_iter();
@@ -202,7 +202,7 @@ pub fn cancel(
 ) -> Result<AttemptResponse, Error> {
     let _span = workspace.span("cancel");
     control.check()?;
-    workspace.change(&request.change, |context| {
+    workspace.change("cancel", &request.change, |context| {
         let id = attempt_of(context, request.id.as_deref())?;
         if let Some(partial) = &request.partial {
             calls::attach_in(context, &id, &partial.text)?;
@@ -228,7 +228,7 @@ pub fn attach(
 ) -> Result<AttemptResponse, Error> {
     let _span = workspace.span("attach");
     control.check()?;
-    workspace.change(&request.change, |context| {
+    workspace.change("attach", &request.change, |context| {
         let id = attempt_of(context, request.id.as_deref())?;
         calls::attach_in(context, &id, &request.partial.text)?;
         Ok(AttemptResponse { attempt: found(context, &id)? })

@@ -126,7 +126,7 @@ pub fn commit(
         without_policy: request.no_policy && policy.is_none(),
         ..CommitOptions::default()
     };
-    let report = workspace.change(&request.change, |context| {
+    let report = workspace.change("commit", &request.change, |context| {
         context.commit_with(&options).map_err(|error| Error::commit(&error))
     })?;
     tracing::debug!(cycle = report.cycle, pruned = report.pruned.len(), "committed");
@@ -201,7 +201,7 @@ fn under_budget(
     let keeper = Keeper::new(read_budget(budget, reader.edition())?);
     let policy_ignored = reader.stored().is_some_and(|stored| stored.settings().policy.is_some());
     drop(reader);
-    let (forecast, report) = workspace.change(change, |context| {
+    let (forecast, report) = workspace.change("commit", change, |context| {
         let forecast = keeper.preview(context).map_err(|error| Error::commit(&error))?;
         let report = keeper.accept(context, &forecast).map_err(|error| Error::commit(&error))?;
         Ok((forecast, report))

@@ -61,7 +61,7 @@ pub fn edit(
         return Err(Error::usage("there is nothing to change")
             .with_hint("pass a new content, or attributes to set or unset"));
     }
-    let changed = workspace.change(&request.change, |context| {
+    let changed = workspace.change("edit", &request.change, |context| {
         let ids = targets(context, &request.target, workspace.edition())?;
         let op = |node: &String| Op::Edit { node: node.clone(), edit: edit.clone() };
         context

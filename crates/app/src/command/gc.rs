@@ -27,11 +27,13 @@ pub struct GcResponse {
     pub dropped: u64,
     /// The number of kept snapshots.
     pub kept: u64,
+    /// The number of undone lines that were deleted, with the operation log that could bring them back.
+    pub undone: usize,
     /// The size of the store; null for a dry run, or if the store does not know it.
     pub bytes: Option<u64>,
 }
 
-/// Drops old snapshots of the context and returns free space. Without a rule no snapshot is dropped. The newest snapshot, and those
+/// Drops old snapshots of the context and returns free space. What was undone cannot be redone after it. Without a rule no snapshot is dropped. The newest snapshot, and those
 /// that another context began with, are kept.
 ///
 /// # Errors
@@ -53,13 +55,17 @@ pub fn gc(
         keep_since_ns: request.keep_days.map(|days| days_before(now, days)),
     };
     let stored = store.for_context(workspace.context())?;
+    let undone = match request.dry_run {
+        true => 0,
+        false => stored.forget_operations(workspace.context())?,
+    };
     let retained = stored.retain(workspace.context(), &retention, request.dry_run)?;
     // The size of the store says something about contexts that the workspace does not know.
     let bytes = match request.dry_run || !store.is_whole() {
         true => None,
         false => stored.backend().reclaim()?,
     };
-    Ok(GcResponse { dropped: retained.dropped, kept: retained.kept, bytes })
+    Ok(GcResponse { dropped: retained.dropped, kept: retained.kept, undone, bytes })
 }
 
 /// Returns the stamp some days before another one; the earliest there is, if it would be before that. A limit that wrapped around

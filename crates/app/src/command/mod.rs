@@ -28,6 +28,7 @@ pub mod pin;
 pub mod put;
 pub mod records;
 pub mod remove;
+pub mod rename;
 pub mod render;
 pub mod rows;
 pub mod select;
@@ -37,6 +38,7 @@ pub mod status;
 pub mod thread;
 pub mod timeline;
 pub mod tokens;
+pub mod undo;
 pub mod verify;
 
 pub use add::add;
@@ -66,6 +68,7 @@ pub use pin::{pin, unpin};
 pub use put::put;
 pub use records::records;
 pub use remove::remove;
+pub use rename::rename;
 pub use render::{render, sent};
 pub use rows::rows;
 pub use select::select;
@@ -75,6 +78,7 @@ pub use status::status;
 pub use thread::thread;
 pub use timeline::timeline;
 pub use tokens::tokens;
+pub use undo::{discard, operations, redo, reset, undo};
 pub use verify::verify;
 
 /// Returns canonical JSON as text.

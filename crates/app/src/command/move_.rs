@@ -54,7 +54,7 @@ pub fn move_(
     let _span = workspace.span("move");
     control.check()?;
     let edition = workspace.edition();
-    let (id, outcome) = workspace.change(&request.change, |context| {
+    let (id, outcome) = workspace.change("move", &request.change, |context| {
         let ids = targets(context, &request.target, edition)?;
         let [node] = ids.as_slice() else {
             let error = WriteError::Ambiguous { selector: request.target.clone(), ids };

@@ -57,7 +57,8 @@ pub fn pin(
 ) -> Result<PinResponse, Error> {
     let _span = workspace.span("pin");
     control.check()?;
-    let pinned = apply(workspace, &request.targets, &request.change, |node| Op::Pin { node })?;
+    let pinned =
+        apply("pin", workspace, &request.targets, &request.change, |node| Op::Pin { node })?;
     Ok(PinResponse { pinned })
 }
 
@@ -73,17 +74,19 @@ pub fn unpin(
 ) -> Result<UnpinResponse, Error> {
     let _span = workspace.span("unpin");
     control.check()?;
-    let unpinned = apply(workspace, &request.targets, &request.change, |node| Op::Unpin { node })?;
+    let unpinned =
+        apply("unpin", workspace, &request.targets, &request.change, |node| Op::Unpin { node })?;
     Ok(UnpinResponse { unpinned })
 }
 
 fn apply(
+    command: &'static str,
     workspace: &Workspace,
     names: &[String],
     change: &Change,
     op: impl Fn(String) -> Op,
 ) -> Result<Vec<String>, Error> {
-    workspace.change(change, |context| {
+    workspace.change(command, change, |context| {
         let mut ids = Vec::new();
         for name in names {
             ids.extend(targets(context, name, workspace.edition())?);

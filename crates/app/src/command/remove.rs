@@ -40,7 +40,7 @@ pub fn remove(
 ) -> Result<RemoveResponse, Error> {
     let _span = workspace.span("remove");
     control.check()?;
-    let removed = workspace.change(&request.change, |context| {
+    let removed = workspace.change("remove", &request.change, |context| {
         let mut ids = BTreeSet::new();
         for target in &request.targets {
             ids.extend(targets(context, target, workspace.edition())?);

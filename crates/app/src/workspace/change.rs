@@ -22,9 +22,10 @@ pub struct Change {
 
 impl Workspace {
     /// Changes the context in one durable step; a dry run changes a copy. `make` may run more than once, if another process writes at
-    /// the same time.
+    /// the same time. `command` is its name in the operation log.
     pub(crate) fn change<T>(
         &self,
+        command: &'static str,
         change: &Change,
         mut make: impl FnMut(&mut Context) -> Result<T, Error>,
     ) -> Result<T, Error> {
@@ -36,6 +37,7 @@ impl Workspace {
         let access = if change.dry_run { Access::Read } else { Access::Write };
         let store = self.store(access)?;
         let mut session = self.session(&store)?;
+        session.set_command(command);
         if let Some(expected) = change.if_head {
             let found = session.row().head.map_or(0, |head| head.cycle);
             if found != expected {

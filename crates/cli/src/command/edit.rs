@@ -51,5 +51,8 @@ pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
     };
     let edited = call.read(|workspace, control| edit::edit(workspace, &request, control))?;
     output_ids(&edited, &edited.changed, &args.change, "changed", call);
+    if !args.change.to_change().dry_run {
+        call.output.note(super::UNDO);
+    }
     Ok(Exit::Ok)
 }

@@ -41,6 +41,9 @@ pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
     let dropped = count(usize::try_from(done.dropped).unwrap_or(usize::MAX), "snapshot");
     let word = if args.dry_run { "would be dropped" } else { "dropped" };
     let mut text = format!("{dropped} {word}, {} kept\n", done.kept);
+    if done.undone > 0 {
+        text.push_str(&format!("{} deleted\n", count(done.undone, "undone line")));
+    }
     if let Some(bytes) = done.bytes {
         text.push_str(&format!("the store takes {}\n", size(bytes)));
     }

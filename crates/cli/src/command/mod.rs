@@ -30,6 +30,7 @@ pub(crate) mod new;
 pub(crate) mod pin;
 pub(crate) mod quickstart;
 pub(crate) mod remove;
+pub(crate) mod rename;
 pub(crate) mod render;
 pub(crate) mod select;
 pub(crate) mod serve;
@@ -38,6 +39,7 @@ pub(crate) mod status;
 pub(crate) mod thread;
 pub(crate) mod tokens;
 pub(crate) mod ui;
+pub(crate) mod undo;
 pub(crate) mod verify;
 
 use crate::args::{Cli, Command, Global};
@@ -46,6 +48,9 @@ use crate::error::{Exit, Failure};
 use crate::output::text::count;
 use crate::output::{Format, Output};
 use crate::source::ChangeOptions;
+
+/// How to undo what a command did.
+pub(crate) const UNDO: &str = "undo with `ctx undo`";
 
 /// What a command is given besides its own options.
 pub(crate) struct Call<'c> {
@@ -69,6 +74,7 @@ pub(crate) fn run(
         Command::New(args) => new::run(args, &mut call),
         Command::Contexts(args) => contexts::run(args, &mut call),
         Command::Fork(args) => fork::run(args, &mut call),
+        Command::Rename(args) => rename::run(args, &mut call),
         Command::Delete(args) => delete::run(args, &mut call),
         Command::Add(args) => add::run(args, &mut call),
         Command::Apply(args) => apply::run(args, &mut call),
@@ -77,6 +83,11 @@ pub(crate) fn run(
         Command::Move(args) => move_::run(args, &mut call),
         Command::Pin(args) => pin::run(args, &mut call),
         Command::Unpin(args) => pin::run_unpin(args, &mut call),
+        Command::Undo(args) => undo::run_undo(args, &mut call),
+        Command::Redo(args) => undo::run_redo(args, &mut call),
+        Command::Discard(args) => undo::run_discard(args, &mut call),
+        Command::Reset(args) => undo::run_reset(args, &mut call),
+        Command::Operations(args) => undo::run_operations(args, &mut call),
         Command::Commit(args) => commit::run(args, &mut call),
         Command::Request(args) => call::run_request(args, &mut call),
         Command::Answer(args) => call::run_answer(args, &mut call),

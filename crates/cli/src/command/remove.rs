@@ -29,5 +29,8 @@ pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
     let request = RemoveRequest { targets: args.what.clone(), change: args.change.to_change() };
     let done = call.read(|workspace, control| remove::remove(workspace, &request, control))?;
     output_ids(&done, &done.removed, &args.change, "removed", call);
+    if !args.change.to_change().dry_run {
+        call.output.note(super::UNDO);
+    }
     Ok(Exit::Ok)
 }

@@ -21,8 +21,9 @@ macro_rules! cases {
 }
 
 cases! {
-    add answer apply attempt backup cache cancel canon commit completions conformance contexts delete diff edit explain export files fork gc hash help
-    import jobs lint log man new pin quickstart remove render request restore select serve show status thread tokens ui unpin usage verify wrong
+    add answer apply attempt backup cache cancel canon commit completions conformance contexts delete diff discard edit explain export files fork gc hash help
+    import jobs lint log man new operations pin quickstart redo remove rename render request reset restore select serve show status thread tokens ui undo unpin usage verify
+    wrong
 }
 
 /// Every command of the tutorial, with what it prints.

@@ -194,6 +194,8 @@ codes! {
     Method "E_METHOD" Usage;
     /// There is no node with this id in the working tree.
     NodeNotFound "E_NODE_NOT_FOUND" NotFound;
+    /// There is no operation to undo or redo, or the last step is not in the operation log.
+    NothingToUndo "E_NOTHING_TO_UNDO" NotFound;
     /// The snapshot is in the store and was not loaded; read it through the session.
     NotLoaded "E_NOT_LOADED" Usage;
     /// The selector matches no node.

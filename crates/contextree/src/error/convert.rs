@@ -9,7 +9,7 @@ use contextree_engine::{
 use contextree_json::{NotFinite, ParseError};
 use contextree_query::{QueryError, ResolveError, UnknownContentMode};
 use contextree_selector::{SelectorError, SelectorErrors, Span, UnknownEdition};
-use contextree_store::{ReadError, StepError, StoreError};
+use contextree_store::{ReadError, StepError, StoreError, UndoError};
 
 use super::{Code, Error, Location};
 
@@ -174,6 +174,15 @@ impl From<StepError> for Error {
         match error {
             StepError::Call(error) => error.into(),
             StepError::Store(error) => error.into(),
+            other => Error::typed(other.code(), other),
+        }
+    }
+}
+
+impl From<UndoError> for Error {
+    fn from(error: UndoError) -> Self {
+        match error {
+            UndoError::Read(error) => error.into(),
             other => Error::typed(other.code(), other),
         }
     }

@@ -6,6 +6,7 @@
 mod backup;
 mod fault;
 mod ids;
+mod lines;
 mod open;
 mod permission;
 mod read;
@@ -204,6 +205,10 @@ impl Backend for Sqlite {
         rewrite: &Rewrite,
     ) -> Result<ContextRow> {
         self.row(Write::Rewrite { context, expected, rewrite: Cow::Borrowed(rewrite) })
+    }
+
+    fn rename(&self, context: ContextId, name: &str) -> Result<ContextRow> {
+        self.row(Write::Rename { context, name: Cow::Borrowed(name) })
     }
 
     fn delete(&self, context: ContextId, expected: Revision) -> Result<()> {

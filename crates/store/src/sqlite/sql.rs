@@ -105,6 +105,25 @@ pub(super) const SIDE_REST_BACK: &str = "SELECT kind, key, value FROM side
 pub(super) const HAS_SIDE: &str =
     "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'side')";
 
+/// What leaves a context's branch ?1 after the cycle ?2 for the branch ?3; and all of it back from ?3 to ?1, with -1 for ?2.
+pub(super) const MOVE_COMMITS: &str =
+    "UPDATE commits SET branch = ?3 WHERE branch = ?1 AND cycle > ?2";
+pub(super) const MOVE_CHECKPOINTS: &str =
+    "UPDATE checkpoints SET branch = ?3 WHERE branch = ?1 AND cycle > ?2";
+pub(super) const MOVE_CHILDREN: &str =
+    "UPDATE branches SET parent = ?3 WHERE parent = ?1 AND upto > ?2 AND id <> ?3";
+pub(super) const MOVE_PINS: &str =
+    "UPDATE OR REPLACE pins SET context = ?3 WHERE context = ?1 AND cycle > ?2";
+pub(super) const COPY_USES: &str = "INSERT INTO uses(branch, content, cycle)
+     SELECT ?2, content, cycle FROM uses WHERE branch = ?1 ON CONFLICT (branch, content) DO NOTHING";
+pub(super) const DROP_USES: &str = "DELETE FROM uses WHERE branch = ?1";
+pub(super) const MOVE_ATTEMPT: &str =
+    "UPDATE attempts SET context = ?3 WHERE context = ?1 AND attempt = ?2";
+pub(super) const MOVE_ATTEMPTS: &str =
+    "UPDATE OR IGNORE attempts SET context = ?2 WHERE context = ?1";
+pub(super) const ANY_AFTER: &str = "SELECT 1 FROM commits WHERE branch = ?1 AND cycle > ?2 LIMIT 1";
+pub(super) const RENAME: &str = "UPDATE contexts SET name = ?2 WHERE id = ?1";
+
 pub(super) const PUT_PIN: &str = "INSERT INTO pins(context, cycle, label) VALUES (?1, ?2, ?3)
      ON CONFLICT (context, cycle) DO UPDATE SET label = excluded.label";
 pub(super) const UNPIN: &str = "DELETE FROM pins WHERE context = ?1 AND cycle = ?2";

@@ -22,6 +22,7 @@ pub(super) enum Write<'a> {
     Pin { context: ContextId, pin: Cow<'a, Pin> },
     Unpin { context: ContextId, cycle: u32 },
     Rewrite { context: ContextId, expected: Revision, rewrite: Cow<'a, Rewrite> },
+    Rename { context: ContextId, name: Cow<'a, str> },
     Delete { context: ContextId, expected: Revision },
 }
 
@@ -50,6 +51,9 @@ impl Write<'_> {
             Write::Rewrite { context, expected, rewrite } => {
                 Write::Rewrite { context, expected, rewrite: own(rewrite) }
             }
+            Write::Rename { context, name } => {
+                Write::Rename { context, name: Cow::Owned(name.into_owned()) }
+            }
             Write::Delete { context, expected } => Write::Delete { context, expected },
         }
     }
@@ -72,6 +76,7 @@ impl Write<'_> {
             Write::Rewrite { context, expected, rewrite } => {
                 rows.rewrite(*context, *expected, rewrite).map(Done::Row)
             }
+            Write::Rename { context, name } => rows.rename(*context, name).map(Done::Row),
             Write::Delete { context, expected } => {
                 rows.delete(*context, *expected).map(|()| Done::Nothing)
             }
@@ -79,8 +84,8 @@ impl Write<'_> {
     }
 }
 
-struct Rows<'a> {
-    connection: &'a Connection,
+pub(super) struct Rows<'a> {
+    pub(super) connection: &'a Connection,
 }
 
 impl Rows<'_> {
@@ -139,6 +144,9 @@ impl Rows<'_> {
     /// Stores a step whose turn it is.
     fn take(&self, mut row: ContextRow, step: &Step) -> Result<ContextRow> {
         row.revision = row.revision.next();
+        if let Some(line) = &step.line {
+            self.change_line(&mut row, line, step.now_ns)?;
+        }
         if !step.contents.is_empty() {
             self.add_contents(&row, step)?;
         }
@@ -173,7 +181,7 @@ impl Rows<'_> {
         Ok(row)
     }
 
-    fn set_head(&self, row: &ContextRow, key: Option<[u8; 16]>) -> Result<()> {
+    pub(super) fn set_head(&self, row: &ContextRow, key: Option<[u8; 16]>) -> Result<()> {
         let cycle = row.head.map(|head| head.cycle);
         let digest = row.head.map(|head| head.digest);
         let snapshots = as_integer(row.snapshots);
@@ -318,25 +326,25 @@ impl Rows<'_> {
         Ok(())
     }
 
-    fn context(&self, context: ContextId) -> Result<(ContextRow, Option<[u8; 16]>)> {
+    pub(super) fn context(&self, context: ContextId) -> Result<(ContextRow, Option<[u8; 16]>)> {
         known(self.connection, sql::CONTEXT_BY_ID, params![context])?
             .ok_or_else(|| StoreError::NotFound { context: format!("#{context}") })
     }
 
-    fn change(&self, sql: &str, parameters: impl rusqlite::Params) -> Result<usize> {
+    pub(super) fn change(&self, sql: &str, parameters: impl rusqlite::Params) -> Result<usize> {
         let mut statement = self.connection.prepare_cached(sql).map_err(fault)?;
         statement.execute(parameters).map_err(fault)
     }
 
     /// Returns the number in the first column of the first row, if there is one.
-    fn number(&self, sql: &str, parameter: impl rusqlite::ToSql) -> Result<Option<i64>> {
+    pub(super) fn number(&self, sql: &str, parameter: impl rusqlite::ToSql) -> Result<Option<i64>> {
         let mut statement = self.connection.prepare_cached(sql).map_err(fault)?;
         let number = statement.query_row([parameter], |row| row.get::<_, Option<i64>>(0));
         Ok(number.optional().map_err(fault)?.flatten())
     }
 
     /// Returns the numbers in the first column of all rows.
-    fn numbers(&self, sql: &str, parameters: impl rusqlite::Params) -> Result<Vec<i64>> {
+    pub(super) fn numbers(&self, sql: &str, parameters: impl rusqlite::Params) -> Result<Vec<i64>> {
         let mut statement = self.connection.prepare_cached(sql).map_err(fault)?;
         let numbers = statement.query_map(parameters, |row| row.get(0)).map_err(fault)?;
         numbers.collect::<rusqlite::Result<_>>().map_err(fault)

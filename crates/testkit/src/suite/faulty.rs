@@ -211,6 +211,10 @@ impl<B: Backend> Backend for Faulty<B> {
         self.write(|inner| inner.rewrite(context, expected, rewrite))
     }
 
+    fn rename(&self, context: ContextId, name: &str) -> Result<ContextRow> {
+        self.write(|inner| inner.rename(context, name))
+    }
+
     fn delete(&self, context: ContextId, expected: Revision) -> Result<()> {
         self.write(|inner| inner.delete(context, expected))
     }

@@ -10,6 +10,7 @@ mod reading;
 mod requests;
 mod sessions;
 mod support;
+mod undo;
 mod vectors;
 
 #[test]

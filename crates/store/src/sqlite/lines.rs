@@ -1,0 +1,101 @@
+//! Commits that leave a context's history, and those that come back; and other names.
+
+use rusqlite::params;
+
+use super::read::known;
+use super::sql;
+use super::write::{Rows, as_integer};
+use crate::error::{Result, StoreError};
+use crate::rows::{BranchId, ContextId, ContextRow, LineChange, Revision};
+
+impl Rows<'_> {
+    /// Moves commits out of a context's own branch or back into it, and changes the row of the context accordingly.
+    pub(super) fn change_line(
+        &self,
+        row: &mut ContextRow,
+        line: &LineChange,
+        now_ns: i64,
+    ) -> Result<()> {
+        let LineChange::Leave { after, head, name, attempts, note } = line else {
+            let LineChange::Rejoin { name } = line else { return Ok(()) };
+            return self.rejoin(row, name);
+        };
+        self.check_free(name)?;
+        self.change(sql::NEW_BRANCH, params![row.branch, after])?;
+        let id = self.connection.last_insert_rowid();
+        self.change(sql::NEW_CONTEXT, params![id, name, row.settings, now_ns])?;
+        self.change(sql::NEW_HEAD, params![id, as_integer(row.snapshots), now_ns])?;
+        let kept = super::read::count(self.connection, row.branch, *after)?;
+        let all = super::read::count(self.connection, row.branch, u32::MAX)?;
+        self.move_rows(row.branch, i64::from(*after), BranchId(id))?;
+        for attempt in attempts {
+            self.change(sql::MOVE_ATTEMPT, params![row.id, attempt, id])?;
+        }
+        self.change(sql::PUT_SIDE, params![id, note.kind, note.key, note.value])?;
+        let (id, branch) = (ContextId(id), BranchId(id));
+        let moved =
+            ContextRow { id, branch, revision: Revision::FIRST, updated_ns: now_ns, ..row.clone() };
+        self.set_head(&moved, None)?;
+        row.head = *head;
+        row.snapshots = row.snapshots.saturating_sub(all - kept);
+        Ok(())
+    }
+
+    fn rejoin(&self, row: &mut ContextRow, name: &str) -> Result<()> {
+        let (line, _) = known(self.connection, sql::CONTEXT_BY_NAME, params![name])?
+            .ok_or_else(|| StoreError::NotFound { context: name.to_owned() })?;
+        let parent = self.number(sql::PARENT, line.branch)?;
+        let mut upto = self.connection.prepare_cached(sql::BRANCH).map_err(super::fault::fault)?;
+        let upto: Option<u32> =
+            upto.query_row([line.branch], |row| row.get(1)).map_err(super::fault::fault)?;
+        let others = self.numbers(sql::ANY_AFTER, params![row.branch, upto])?;
+        if line.revision != Revision::FIRST
+            || parent != Some(row.branch.get())
+            || !others.is_empty()
+        {
+            let (expected, found) = (Revision::FIRST, line.revision);
+            return Err(StoreError::Conflict {
+                context: line.name,
+                expected,
+                found,
+                head: line.head,
+            });
+        }
+        self.move_rows(line.branch, -1, row.branch)?;
+        self.change(sql::MOVE_ATTEMPTS, params![line.id, row.id])?;
+        self.change(sql::DROP_USES, params![line.branch])?;
+        for statement in sql::DROP_CONTEXT {
+            self.change(statement, params![line.id])?;
+        }
+        self.change(sql::DROP_BRANCH, params![line.branch])?;
+        (row.head, row.snapshots) = (line.head, line.snapshots);
+        Ok(())
+    }
+
+    /// Moves everything after a cycle from one branch to another; both use the contents then.
+    fn move_rows(&self, from: BranchId, after: i64, to: BranchId) -> Result<()> {
+        for statement in
+            [sql::MOVE_COMMITS, sql::MOVE_CHECKPOINTS, sql::MOVE_CHILDREN, sql::MOVE_PINS]
+        {
+            self.change(statement, params![from, after, to])?;
+        }
+        self.change(sql::COPY_USES, params![from, to])?;
+        Ok(())
+    }
+
+    pub(super) fn rename(&self, context: ContextId, name: &str) -> Result<ContextRow> {
+        let (row, _) = self.context(context)?;
+        if row.name != name {
+            self.check_free(name)?;
+            self.change(sql::RENAME, params![context, name])?;
+        }
+        Ok(ContextRow { name: name.to_owned(), ..row })
+    }
+
+    fn check_free(&self, name: &str) -> Result<()> {
+        match known(self.connection, sql::CONTEXT_BY_NAME, params![name])? {
+            Some(_) => Err(StoreError::Exists { context: name.to_owned() }),
+            None => Ok(()),
+        }
+    }
+}
