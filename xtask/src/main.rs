@@ -13,6 +13,7 @@ mod msrv;
 mod packages;
 mod prose;
 mod providers;
+mod python;
 mod release;
 mod setup;
 mod test;
@@ -38,6 +39,8 @@ const USAGE: &str = "usage: cargo xtask test              every check and every 
        cargo xtask tokens            token counts by another library
        cargo xtask tokens --write    the vocabularies in crates/tokens/data, from their sources
        cargo xtask providers         rendered requests, judged by the types of the official SDKs
+       cargo xtask python            the Python package: wheel, tests, corpus, strict types, lints, examples
+       cargo xtask python --bench    the package against the library
        cargo xtask inspector         the page: types, the committed bundle, and every view in Chromium
        cargo xtask inspector --write the bundle in crates/server/page, from inspector/
        cargo xtask inspector --pictures   the pictures of the page in docs/pictures
@@ -70,6 +73,8 @@ fn main() -> ExitCode {
         ["tokens"] => tokens::check(&root()),
         ["tokens", "--write"] => tokens::write(&root()),
         ["providers"] => providers::check(&root()),
+        ["python"] => python::check(&root()),
+        ["python", "--bench"] => python::bench(&root()),
         ["inspector"] => inspector::check(&root()),
         ["inspector", "--write"] => inspector::write(&root()),
         ["inspector", "--pictures"] => inspector::pictures(&root()),

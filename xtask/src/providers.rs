@@ -31,7 +31,7 @@ pub(crate) fn check(root: &Path) -> Result<String, String> {
 
 /// Returns the interpreter of an environment that has the SDKs; creates it if it is missing or has
 /// other versions.
-fn environment(work: &Path, scripts: &Path) -> Result<PathBuf, String> {
+pub(crate) fn environment(work: &Path, scripts: &Path) -> Result<PathBuf, String> {
     let folder = work.join("venv");
     let python = folder.join("bin/python");
     let requirements = scripts.join("requirements.txt");
@@ -46,7 +46,7 @@ fn environment(work: &Path, scripts: &Path) -> Result<PathBuf, String> {
     Ok(python)
 }
 
-fn run(command: &mut Command) -> Result<(), String> {
+pub(crate) fn run(command: &mut Command) -> Result<(), String> {
     let status = command.status().map_err(|error| format!("{command:?}: {error}"))?;
     if status.success() { Ok(()) } else { Err(format!("failed: {command:?}")) }
 }

@@ -37,6 +37,8 @@ pub(crate) fn run(root: &Path) -> Result<String, String> {
     crate::tokens::check(root)?;
     say("requests, judged by the types of the official SDKs");
     crate::providers::check(root)?;
+    say("the Python package");
+    crate::python::check(root)?;
     say("the inspector, in a browser");
     inspector::check(root)?;
     // Allocated bytes are the same in every build, and this one exists already.

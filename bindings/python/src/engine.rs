@@ -9,12 +9,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
 use contextree::store::{StoreOptions, scheme_of};
 use contextree::{Clock, Edition, LogicalClock, SystemClock};
 use contextree_app::catalog::Command;
-use contextree_app::{Control, Error, Source, Workspace, command, wire};
+use contextree_app::command::selected::Selection as Found;
+use contextree_app::{Control, Document, Error, Source, Workspace, command, wire};
 use contextree_json::{Value, from_value};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::error::{own, raise};
+use crate::selection::Selection;
 use crate::value::{read_object, write};
 
 /// Stores of this process by their file, so that everyone who opens the same file shares one: two would conflict with each other.
@@ -104,6 +106,41 @@ impl Engine {
         let request = Value::Object(read_object(request)?);
         let done = py.detach(|| command.run(&workspace, request, &Control::default()));
         write(py, &done.map_err(|error| raise(py, &error))?)
+    }
+
+    /// Opens a document to be read: a snapshot, a history, or a fixture.
+    #[staticmethod]
+    fn document(py: Python<'_>, name: &str, text: Vec<u8>) -> PyResult<Engine> {
+        let document = Document::new(name, text);
+        let workspace = py.detach(|| Workspace::of_document(&document));
+        let workspace = workspace.map_err(|error| raise(py, &error))?;
+        let url = workspace.url().to_owned();
+        let workspace = RwLock::new(Some(Arc::new(workspace)));
+        Ok(Engine { process: std::process::id(), workspace, url })
+    }
+
+    /// Finds nodes by selector. Returns a `Selection`, or for a range the difference and warnings.
+    #[pyo3(signature = (context, request, edition=None))]
+    fn select<'py>(
+        &self,
+        py: Python<'py>,
+        context: Option<&str>,
+        request: &Bound<'py, PyDict>,
+        edition: Option<&str>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let workspace = self.workspace(py, context, edition)?;
+        let request = Value::Object(read_object(request)?);
+        let found = py.detach(|| {
+            let request = from_value(request);
+            let request = request.map_err(|error| Error::new(error.code(), error.to_string()))?;
+            command::open_selection(&workspace, &request, &Control::default())
+        });
+        match found.map_err(|error| raise(py, &error))? {
+            Found::Nodes(selected) => Ok(Bound::new(py, Selection::new(selected))?.into_any()),
+            Found::Range(range, warnings) => {
+                Ok((write(py, &range)?, warnings).into_pyobject(py)?.into_any())
+            }
+        }
     }
 
     /// Imports a document or a log: bytes, or a file.

@@ -11,6 +11,7 @@
 //! | `engine` | a store that is open; runs commands on it |
 //! | `value` | Python objects to JSON values and back |
 //! | `error` | failed commands as exceptions |
+//! | `selection` | the matches of a selector, made when they are looked at |
 //! | `log` | events of the engine for Python's `logging` |
 //!
 //! Locks: a call detaches from the interpreter first and takes locks of the engine afterwards, and nothing calls Python while it holds
@@ -19,6 +20,7 @@
 mod engine;
 mod error;
 mod log;
+mod selection;
 mod value;
 
 use pyo3::prelude::*;
@@ -36,6 +38,8 @@ mod _native {
     use crate::engine::Engine;
     #[pymodule_export]
     use crate::log::{drain_log, set_log_level};
+    #[pymodule_export]
+    use crate::selection::Selection;
 
     /// The version of the package.
     #[pymodule_export]

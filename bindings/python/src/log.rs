@@ -82,7 +82,8 @@ impl Subscriber for Collector {
     fn event(&self, event: &Event<'_>) {
         let mut text = Text::default();
         event.record(&mut text);
-        let target = event.metadata().target().replace("::", ".");
+        let target =
+            event.metadata().target().replace("::", ".").replacen("contextree_", "contextree.", 1);
         let entry = (level_of(*event.metadata().level()), target, text.finish());
         let mut events = EVENTS.lock().unwrap_or_else(PoisonError::into_inner);
         if events.len() == WAITING {

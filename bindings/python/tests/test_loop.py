@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+
+import pydantic
 import pytest
 
 import contextree
@@ -15,11 +18,6 @@ ANSWER = {
     "stop_reason": "end_turn",
     "usage": {"input_tokens": 10, "output_tokens": 2},
 }
-
-
-@pytest.fixture
-def context() -> contextree.Context:
-    return contextree.open("memory:").context("support-42")
 
 
 def begin(context: contextree.Context) -> contextree.Attempt:
@@ -54,3 +52,116 @@ def test_a_keyboard_interrupt_cancels_the_attempt(context: contextree.Context) -
     with begin(context) as attempt:
         attempt.complete(ANSWER)
     assert len(context.log()) == 1
+
+
+def test_a_response_may_be_an_object_of_an_sdk(context: contextree.Context) -> None:
+    class Usage(pydantic.BaseModel):
+        input_tokens: int
+        output_tokens: int
+        cache_read_input_tokens: int | None = None
+
+    class Message(pydantic.BaseModel):
+        model_config = pydantic.ConfigDict(extra="allow")
+        id: str
+        usage: Usage
+
+    context.user("Hello")
+    with begin(context) as attempt:
+        answer = attempt.complete(Message.model_validate(ANSWER))
+    assert answer.attempt.token_out == 2
+
+
+@pytest.mark.parametrize("form", ["text", "bytes"])
+def test_a_response_may_be_the_body_itself(context: contextree.Context, form: str) -> None:
+    context.user("Hello")
+    text = json.dumps(ANSWER)
+    with begin(context) as attempt:
+        attempt.complete(text if form == "text" else text.encode())
+    assert len(context.log()) == 1
+
+
+EVENTS = [
+    {"type": "message_start", "message": {**ANSWER, "content": [], "stop_reason": None}},
+    {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
+    {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "Ye"}},
+    {"type": "text", "text": "Ye", "snapshot": "Ye"},
+    {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "s."}},
+    {"type": "content_block_stop", "index": 0},
+    {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 2}},
+    {"type": "message_stop"},
+]
+
+
+def test_the_events_of_a_stream_are_an_answer(context: contextree.Context) -> None:
+    context.user("Hello")
+    with begin(context) as attempt:
+        for event in EVENTS:
+            attempt.feed(event)
+        answer = attempt.complete()
+    assert [context.node(node).text for node in answer.nodes] == ["Yes."]
+
+
+def test_a_stream_that_breaks_off_seals_nothing_and_keeps_its_text(context: contextree.Context) -> None:
+    context.user("Hello")
+    with pytest.raises(ConnectionError), begin(context) as attempt:
+        for event in EVENTS[:4]:
+            attempt.feed(event)
+        raise ConnectionError("reset")
+    [failed] = context.attempts()
+    assert (failed.status, failed.partial) == ("error", "Ye")
+    assert context.log() == []
+
+
+def test_an_incomplete_stream_is_refused(context: contextree.Context) -> None:
+    context.user("Hello")
+    with pytest.raises(contextree.UsageError) as caught, begin(context) as attempt:
+        for event in EVENTS[:4]:
+            attempt.feed(event)
+        attempt.complete()
+    assert caught.value.code == "E_ANSWER_INCOMPLETE"
+    assert context.log() == []
+
+
+def test_the_chunks_of_a_chat_completion_are_an_answer(context: contextree.Context) -> None:
+    def chunk(delta: dict[str, str], reason: str | None = None) -> dict[str, object]:
+        choice = {"index": 0, "delta": delta, "finish_reason": reason}
+        return {
+            "id": "c",
+            "object": "chat.completion.chunk",
+            "created": 1,
+            "model": "gpt-5",
+            "choices": [choice],
+        }
+
+    context.user("Hello")
+    with context.attempt("openai", model="gpt-5") as attempt:
+        attempt.feed(chunk({"role": "assistant", "content": "Hi"}))
+        attempt.feed(chunk({}, "stop"))
+        answer = attempt.complete()
+    assert context.node(answer.nodes[0]).text == "Hi"
+
+
+def test_tools_are_called_and_answered(context: contextree.Context) -> None:
+    context.tool("forecast", "The weather", {"type": "object", "properties": {"city": {"type": "string"}}})
+    context.user("Will it rain in Oslo?")
+    call = {"type": "tool_use", "id": "toolu_1", "name": "forecast", "input": {"city": "Oslo"}}
+    with begin(context) as attempt:
+        answer = attempt.complete({**ANSWER, "content": [call], "stop_reason": "tool_use"})
+    [wanted] = answer.tool_calls
+    assert (wanted.name, json.loads(wanted.arguments)) == ("forecast", {"city": "Oslo"})
+    context.tool_result(wanted.id, "rain")
+    with begin(context) as attempt:
+        assert attempt.request["messages"][-1]["content"][0]["type"] == "tool_result"
+        assert attempt.accepted, attempt.findings
+        attempt.complete({**ANSWER, "id": "msg_2"})
+
+
+def test_gemini_requests_are_the_arguments_of_its_sdk(context: contextree.Context) -> None:
+    context.system("Be brief.")
+    context.user("Hello")
+    with context.attempt("gemini", model="gemini-3", generationConfig={"temperature": 0}) as attempt:
+        request = attempt.request
+    assert request["model"] == "gemini-3"
+    assert request["contents"][0]["role"] == "user"
+    assert request["config"]["temperature"] == 0
+    assert "systemInstruction" in request["config"]

@@ -7,6 +7,7 @@
 'block:1.1'
 """
 
+from ._async import AsyncAttempt, AsyncContext, AsyncStore, AsyncView, open_async
 from ._attempt import Attempt
 from ._context import Context, View
 from ._errors import (
@@ -53,6 +54,10 @@ from ._store import Store, open
 
 __all__ = [
     "Answer",
+    "AsyncAttempt",
+    "AsyncContext",
+    "AsyncStore",
+    "AsyncView",
     "Attempt",
     "AttemptInfo",
     "BudgetReport",
@@ -95,4 +100,5 @@ __all__ = [
     "View",
     "__version__",
     "open",
+    "open_async",
 ]

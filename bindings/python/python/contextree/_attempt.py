@@ -6,7 +6,7 @@ import asyncio
 import json
 from collections.abc import Mapping
 from types import TracebackType
-from typing import Any
+from typing import Any, cast
 
 from ._call import LOG, Caller
 from ._errors import ContextreeError, UsageError, usage
@@ -137,7 +137,7 @@ class Attempt:
             lines.append("data: [DONE]\n\n")
         return "".join(lines)
 
-    def _end(self, error: BaseException | None) -> None:
+    def end(self, error: BaseException | None) -> None:
         """Ends a call that was not completed. What made the block end matters more than a failure here."""
         if self._begun is None or self._answer is not None:
             return
@@ -156,11 +156,9 @@ class Attempt:
         """Begins the call."""
         return self.begin()
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         """Ends the call, if it was not completed."""
-        self._end(error)
+        self.end(error)
 
     def __repr__(self) -> str:
         """Returns one line."""
@@ -168,15 +166,16 @@ class Attempt:
         return f"<Attempt {self._provider}, {state}>"
 
 
-def _event(event: object) -> str:
+def _event(event: Any) -> str:
     if type(event).__name__ == "ChunkEvent":
         # The helper `client.chat.completions.stream` wraps what the provider sends.
         event = getattr(event, "chunk", event)
-    data = plain(event, "event")
-    if not isinstance(data, Mapping):
+    data: Any = plain(event, "event")
+    if not isinstance(data, dict):
         raise UsageError(f"an event must be an object, not `{type(event).__name__}`")
-    kind: object = data.get("type")  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType]
-    return "" if isinstance(kind, str) and kind in _HELPERS else json_text(data, "event")
+    fields = cast("dict[str, Any]", data)
+    kind = fields.get("type")
+    return "" if isinstance(kind, str) and kind in _HELPERS else json_text(fields, "event")
 
 
 def _gemini(body: dict[str, Any], settings: Mapping[str, Any]) -> dict[str, Any]:

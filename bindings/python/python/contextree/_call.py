@@ -53,6 +53,11 @@ class Caller:
             if _level < logging.CRITICAL:
                 _emit()
 
+    def select(self, request: dict[str, Any]) -> _native.Selection | tuple[dict[str, Any], list[str]]:
+        """Finds nodes by selector; for a range, returns the difference and warnings."""
+        _sync_level()
+        return self.engine.select(self.context, request, self.edition)
+
     def import_log(self, request: dict[str, Any], source: str | bytes | os.PathLike[str]) -> Any:
         """Imports a document: bytes, or the path of a file."""
         _sync_level()
@@ -62,9 +67,7 @@ class Caller:
         path = None if isinstance(source, (bytes, bytearray)) else os.fspath(source)
         name = "the document" if path is None else path
         try:
-            return self.engine.import_log(
-                self.context, request, name=name, data=data, path=path, edition=self.edition
-            )
+            return self.engine.import_log(self.context, request, name=name, data=data, path=path, edition=self.edition)
         finally:
             _emit()
 

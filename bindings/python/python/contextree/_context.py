@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,7 +11,7 @@ from typing import Any, Literal
 from ._attempt import Attempt
 from ._call import Caller, text_of
 from ._draw import tree_text
-from ._errors import usage
+from ._errors import ContextreeError, ExistsError, usage
 from ._html import tree_html
 from ._node import Node, Nodes, RangeDiff
 from ._plain import json_text, plain
@@ -50,6 +51,12 @@ def budget_document(budget: str | Mapping[str, Any] | None) -> dict[str, str] | 
     return {"name": "budget", "text": text}
 
 
+def import_options(format: str, cycles: str | None, keep_going: bool, open: bool, dry_run: bool) -> dict[str, Any]:
+    """Returns the request of an import."""
+    request: dict[str, Any] = {"from": format, "keep_going": keep_going, "open": open, "dry_run": dry_run}
+    return request if cycles is None else {**request, "cycles": cycles}
+
+
 class View:
     """One state of a context, to be read: the working state, or a snapshot such as `@t-3`."""
 
@@ -67,7 +74,7 @@ class View:
         """Returns every node, in document order."""
         return [Node(node) for node in self._call.run("show", what=self.address)["nodes"]]
 
-    def node(self, id: str) -> Node:  # noqa: A002
+    def node(self, id: str) -> Node:
         """Returns a node by its id."""
         found = self._call.run("node", id=text_of(id, "id"), at=self.address or "@")
         return Node(found["node"])
@@ -78,7 +85,13 @@ class View:
         return thread
 
     def render(
-        self, provider: Provider | str = "thread", *, breakpoints: bool = False, spans: bool = False, **settings: Any
+        self,
+        /,
+        provider: Provider | str = "thread",
+        *,
+        breakpoints: bool = False,
+        spans: bool = False,
+        **settings: Any,
     ) -> Rendered:
         """Renders the state as the request of a provider. `settings` are its other fields: `model`, `max_tokens` …"""
         format = "thread" if provider == "thread" else provider_of(provider)
@@ -110,7 +123,7 @@ class View:
         mine = self.address or "@"
         if isinstance(other, View) and other.name != self.name:
             state = other.name + (other.address or "")
-        return Diff(self._call.run("diff", to=mine, **{"from": state}, select=select, values=values))
+        return Diff(self._call.run("diff", {} if state is None else {"from": state}, to=mine, select=select, values=values))
 
     def __repr__(self) -> str:
         """Returns one line."""
@@ -136,12 +149,13 @@ class Context(View):
 
     def add(
         self,
+        /,
         content: object = None,
         *,
         role: str | None = None,
         kind: str | None = None,
-        type: str | None = None,  # noqa: A002
-        id: str | None = None,  # noqa: A002
+        type: str | None = None,
+        id: str | None = None,
         key: str | None = None,
         tags: Iterable[str] = (),
         ttl: int | None = None,
@@ -183,40 +197,46 @@ class Context(View):
         added = self._call.run("add", node=node, place=place or None, spec=spec, change=change)
         return str(added["id"])
 
-    def system(self, text: object, *, pinned: bool = True, **options: Any) -> str:
+    def system(self, /, text: object, *, pinned: bool = True, **options: Any) -> str:
         """Adds instructions to the system region, protected from pruning. Returns the id."""
         return self.add(text, role="system", into="^sys", pinned=pinned, **options)
 
-    def user(self, content: object, **options: Any) -> str:
+    def user(self, /, content: object, **options: Any) -> str:
         """Adds a message of the user. Returns its id."""
         return self.add(content, role="user", **options)
 
-    def assistant(self, content: object, **options: Any) -> str:
+    def assistant(self, /, content: object, **options: Any) -> str:
         """Adds a message of the model. Returns its id."""
         return self.add(content, role="assistant", **options)
 
-    def tool_call(self, call_id: str, name: str, arguments: object, **options: Any) -> str:
-        """Adds a tool call of the model. `complete` does this for calls in an answer. Returns the id."""
-        text = arguments if isinstance(arguments, str) else json_text(arguments, "arguments")
-        return self.add(
-            text, role="assistant", kind="call", data_call_id=call_id, data_name=name, data_form="text", **options
-        )
+    def tool(self, /, name: str, description: str, parameters: Mapping[str, Any], **options: Any) -> str:
+        """Adds the definition of a tool to the system region: part of every request. Returns its id."""
+        definition = {"name": name, "description": description, "parameters": parameters}
+        options = {"pinned": True, "data_name": name, **options}
+        return self.add(definition, role="system", kind="tool", into="^sys", **options)
 
-    def tool_result(self, call_id: str, result: object, **options: Any) -> str:
+    def image(self, /, mime: str, data: bytes, **options: Any) -> str:
+        """Adds an image of the user. Returns its id."""
+        text = base64.b64encode(data).decode("ascii")
+        return self.add(text, role="user", kind="image", mime=mime, encoding="base64", **options)
+
+    def tool_call(self, /, call_id: str, name: str, arguments: object, **options: Any) -> str:
+        """Adds a tool call of the model. `complete` does this for calls in an answer. Returns the id."""
+        return self.add(arguments, role="assistant", kind="call", data_call_id=call_id, data_name=name, **options)
+
+    def tool_result(self, /, call_id: str, result: object, **options: Any) -> str:
         """Adds the result of a tool call. Returns the id."""
         return self.add(result, role="tool", kind="result", data_call_id=call_id, **options)
 
-    def document(self, text: str, *, ttl: int, **options: Any) -> str:
+    def document(self, /, text: str, *, ttl: int, **options: Any) -> str:
         """Adds a text that the model needs for `ttl` calls only. Returns the id."""
-        return self.add(text, role="user", ttl=ttl, **options)
+        return self.add(text, kind="document", mime="text/plain", ttl=ttl, **options)
 
     def apply(self, operations: Sequence[Mapping[str, Any]], *, dry_run: bool = False) -> list[dict[str, Any]]:
         """Carries out operations in one durable step: all of them, or none."""
         text = "\n".join(json_text(operation, f"operations[{at}]") for at, operation in enumerate(operations))
         document = {"name": "operations", "text": text}
-        applied: list[dict[str, Any]] = self._call.run(
-            "apply", operations=document, change=_change(None, dry_run)
-        )["applied"]
+        applied: list[dict[str, Any]] = self._call.run("apply", operations=document, change=_change(None, dry_run))["applied"]
         return applied
 
     def edit(
@@ -224,7 +244,7 @@ class Context(View):
         target: str | Node,
         content: object = None,
         *,
-        set: Mapping[str, Any] | None = None,  # noqa: A002
+        set: Mapping[str, Any] | None = None,
         unset: Iterable[str] = (),
         dry_run: bool = False,
     ) -> list[str]:
@@ -323,17 +343,29 @@ class Context(View):
             raise usage("the commit made no report of the budget", "budget")
         return report
 
-    def select(self, selector: str, *, where: str | None = None, skip: int = 0, limit: int | None = None) -> Nodes:
-        """Returns the nodes that a selector matches, as a lazy sequence; for a range of snapshots, a `RangeDiff`."""
-        found = self._select(selector, what="nodes", where=where, skip=skip, limit=limit)
-        if "range" in found["found"]:
-            return RangeDiff(found["found"]["range"], found["warnings"])
-        nodes: list[dict[str, Any]] = found["found"]["nodes"]
-        return Nodes([node["id"] for node in nodes], lambda at: nodes[at], found["warnings"])
+    def select(
+        self,
+        selector: str,
+        *,
+        where: str | None = None,
+        skip: int = 0,
+        limit: int | None = None,
+        content: bool = False,
+    ) -> Nodes:
+        """Returns the nodes that a selector matches, as a lazy sequence.
 
-    def _select(self, selector: str, **options: Any) -> Any:
-        request = {name: value for name, value in options.items() if value is not None}
-        return self._call.run("select", request, selector=text_of(selector, "selector"))
+        A range of snapshots (`@t-3..@t0 …`) returns a `RangeDiff`: what the matches gained, lost and changed, with `content` also how
+        contents changed.
+        """
+        request: dict[str, Any] = {"selector": text_of(selector, "selector"), "skip": skip}
+        if where is not None:
+            request["where"] = where
+        if limit is not None:
+            request["limit"] = limit
+        if content:
+            request["range"] = {"content": True}
+        found = self._call.select(request)
+        return RangeDiff(*found) if isinstance(found, tuple) else Nodes(found, found.warnings())
 
     def at(self, address: str) -> View:
         """Returns a state: `@t0` the newest snapshot, `@t-3`, `@c12`, or `@` the working state."""
@@ -353,7 +385,13 @@ class Context(View):
         return Status(self._call.run("status"))
 
     def cache_report(
-        self, provider: Provider | str | None = None, *, limit: int | None = None, prices: str | None = None, **settings: Any
+        self,
+        /,
+        provider: Provider | str | None = None,
+        *,
+        limit: int | None = None,
+        prices: str | None = None,
+        **settings: Any,
     ) -> CacheReport:
         """Reports what each call can read from the provider's prompt cache, what was billed, and the reason for every miss."""
         return CacheReport(
@@ -370,20 +408,33 @@ class Context(View):
         self,
         source: str | bytes | os.PathLike[str],
         *,
-        format: str = "auto",  # noqa: A002
+        format: str = "auto",
         cycles: str | None = None,
         keep_going: bool = False,
-        open: bool = False,  # noqa: A002
+        open: bool = False,
         dry_run: bool = False,
     ) -> ImportResult:
         """Imports a log of another agent, a request, a snapshot or a history: a path, or the document as `bytes`.
 
         A context that was imported from a log gets what is new in it. Otherwise the context must be empty.
         """
-        request: dict[str, Any] = {"from": format, "keep_going": keep_going, "open": open, "dry_run": dry_run}
-        if cycles is not None:
-            request["cycles"] = cycles
-        return ImportResult(self._call.import_log(request, source))
+        options = import_options(format, cycles, keep_going, open, dry_run)
+        try:
+            return ImportResult(self._call.import_log(options, source))
+        except ExistsError:
+            if dry_run or not self._is_empty():
+                raise
+        # The engine imports into a new context, and this one has nothing yet.
+        Caller(self._call.engine, None).run("delete", name=self.name)
+        try:
+            return ImportResult(self._call.import_log(options, source))
+        except ContextreeError:
+            Caller(self._call.engine, None).run("new", name=self.name)
+            raise
+
+    def _is_empty(self) -> bool:
+        status = self.status()
+        return status.snapshots == 0 and not any(status.pending.to_dict().values()) and not self.attempts()
 
     def gc(self, *, keep: int | None = None, keep_days: int | None = None, dry_run: bool = False) -> dict[str, Any]:
         """Drops old snapshots and returns free space."""

@@ -74,8 +74,7 @@ def diff_html(diff: dict[str, Any]) -> str:
     parts += [f'<li class="r">− {_text(node)}</li>' for node in changes["removed"]]
     parts += [f'<li class="a">+ {_text(node)}</li>' for node in changes["added"]]
     parts += [
-        f'<li class="c">~ {_text(node["id"])} <span class="d">{_text(", ".join(node["fields"]))}</span></li>'
-        for node in changes["changed"]
+        f'<li class="c">~ {_text(node["id"])} <span class="d">{_text(", ".join(node["fields"]))}</span></li>' for node in changes["changed"]
     ]
     if not any(changes.values()):
         parts.append('<li class="d">no changes</li>')
@@ -100,10 +99,10 @@ def budget_html(budget: dict[str, Any]) -> str:
 
 def cache_html(report: dict[str, Any]) -> str:
     """Draws a cache report."""
-    rows = [
-        [call["state"], call["tokens"], call["cached"], (call.get("miss") or {}).get("message", "")]
-        for call in report["calls"]
-    ]
+    rows: list[list[object]] = []
+    for call in report["calls"]:
+        miss: dict[str, Any] = call.get("miss") or {}
+        rows.append([call["state"], call["tokens"], call["cached"], miss.get("message", "")])
     head = (
         f"<div><b>{report['per_mille'] / 10:.1f} %</b> of {report['tokens']:,} tokens can be read from the cache "
         f'<meter min="0" max="{max(report["tokens"], 1)}" value="{report["cached"]}"></meter> '

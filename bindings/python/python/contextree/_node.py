@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import copy
+import functools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, overload
 
+from . import _native
 from ._record import Field, Record, texts
 
 __all__ = ["Node", "Nodes", "RangeDiff"]
@@ -35,7 +37,7 @@ class Node(Record):
         self,
         data: dict[str, Any] | None = None,
         *,
-        id: str | None = None,  # noqa: A002
+        id: str | None = None,
         load: Callable[[], dict[str, Any]] | None = None,
     ) -> None:
         """Wraps the JSON of a node, or a way to read it."""
@@ -104,27 +106,32 @@ class Node(Record):
         return f"<Node {self._id}{' ' if names else ''}{' '.join(names)}>"
 
 
+# How many nodes an iteration reads at once.
+_AHEAD = 256
+
+
 class Nodes(Sequence[Node]):
-    """The nodes that a selector matched, in its order. Only those that are looked at are read."""
+    """The nodes that a selector matched, in its order, in a state that does not change any more.
 
-    __slots__ = ("_ids", "_load", "warnings")
+    Only nodes that are looked at are read.
+    """
 
-    def __init__(
-        self, ids: list[str], load: Callable[[int], dict[str, Any]], warnings: Sequence[str]
-    ) -> None:
-        """Wraps ids and a way to read the nodes."""
-        self._ids = ids
-        self._load = load
+    __slots__ = ("_found", "warnings")
+
+    def __init__(self, found: _native.Selection | None, warnings: Sequence[str] = ()) -> None:
+        """Wraps what the engine found."""
+        self._found = found
         self.warnings: tuple[str, ...] = tuple(warnings)
+        """Messages about what is suspicious in the selector."""
 
     @property
     def ids(self) -> list[str]:
         """The ids, without reading the nodes."""
-        return list(self._ids)
+        return self._found.ids() if self._found is not None else []
 
     def __len__(self) -> int:
         """Returns the number of nodes."""
-        return len(self._ids)
+        return len(self._found) if self._found is not None else 0
 
     @overload
     def __getitem__(self, index: int) -> Node: ...
@@ -133,16 +140,16 @@ class Nodes(Sequence[Node]):
     def __getitem__(self, index: int | slice) -> Node | list[Node]:
         """Returns one node, or several."""
         if isinstance(index, slice):
-            return [self._node(at) for at in range(*index.indices(len(self._ids)))]
-        at = index + len(self._ids) if index < 0 else index
-        if not 0 <= at < len(self._ids):
-            raise IndexError(f"there are {len(self._ids)} nodes")
-        return self._node(at)
+            span = range(*index.indices(len(self)))
+            return list(self._read(span, min(len(span), _AHEAD)))
+        at = index + len(self) if index < 0 else index
+        if not 0 <= at < len(self):
+            raise IndexError(f"there are {len(self)} nodes")
+        return next(self._read(range(at, at + 1), 1))
 
     def __iter__(self) -> Iterator[Node]:
         """Iterates over the nodes."""
-        for at in range(len(self._ids)):
-            yield self._node(at)
+        return self._read(range(len(self)), _AHEAD)
 
     def to_dict(self) -> Any:
         """Returns all nodes as JSON data: a list of dictionaries."""
@@ -150,16 +157,39 @@ class Nodes(Sequence[Node]):
 
     def __repr__(self) -> str:
         """Returns one line."""
-        shown = ", ".join(self._ids[:5]) + (", …" if len(self._ids) > 5 else "")
-        return f"<{len(self._ids)} nodes: {shown}>" if self._ids else "<no nodes>"
+        ids = self.ids
+        shown = ", ".join(ids[:5]) + (", …" if len(ids) > 5 else "")
+        return f"<{len(ids)} nodes: {shown}>" if ids else "<no nodes>"
 
-    def _node(self, at: int) -> Node:
-        load = self._load
-        return Node(id=self._ids[at], load=lambda: load(at))
+    def _read(self, span: range, ahead: int) -> Iterator[Node]:
+        found = self._found
+        if found is None:
+            return
+        ids = found.ids() if len(span) > 1 else None
+        page = _Page(found, ahead)
+        for at in span:
+            name = ids[at] if ids is not None else found.id(at)
+            yield Node(id=name, load=functools.partial(page.get, at))
 
 
-def _none(at: int) -> dict[str, Any]:
-    raise IndexError(at)
+class _Page:
+    """The nodes that were read last: an iteration reads many at once."""
+
+    __slots__ = ("_ahead", "_found", "_from", "_nodes")
+
+    def __init__(self, found: _native.Selection, ahead: int) -> None:
+        self._found = found
+        self._ahead = ahead
+        self._from = 0
+        self._nodes: list[dict[str, Any]] = []
+
+    def get(self, at: int) -> dict[str, Any]:
+        # Taken together: another thread may turn the page.
+        start, nodes = self._from, self._nodes
+        if not start <= at < start + len(nodes):
+            start, nodes = at, self._found.nodes(at, self._ahead)
+            self._from, self._nodes = start, nodes
+        return nodes[at - start]
 
 
 class RangeDiff(Nodes):
@@ -169,7 +199,7 @@ class RangeDiff(Nodes):
 
     def __init__(self, data: dict[str, Any], warnings: Sequence[str] = ()) -> None:
         """Wraps the JSON of a diff."""
-        super().__init__([], _none, warnings)
+        super().__init__(None, warnings)
         self._data = data
 
     def __bool__(self) -> bool:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from ._errors import usage
 
 _DEPTH = 200
 
 
-def plain(value: object, place: str = "value", depth: int = 0) -> Any:
+def plain(value: Any, place: str = "value", depth: int = 0) -> Any:
     """Returns an object as dictionaries, lists and scalars: SDK models (pydantic), dataclasses and mappings included.
 
     The native module checks what is left: types that JSON does not have, numbers that are not finite, lone surrogates.
@@ -20,25 +20,24 @@ def plain(value: object, place: str = "value", depth: int = 0) -> Any:
     if value is None or isinstance(value, (str, bool, int, float)):
         return value
     if depth > _DEPTH:
-        raise usage(f"`{place}` is nested deeper than {_DEPTH}, or contains itself", place[:60])
-    dump = getattr(value, "model_dump", None)
-    if callable(dump) and not isinstance(value, type):
-        return _model(value, place, depth)
+        raise usage(f"`{place[:60]}` is nested deeper than {_DEPTH}, or contains itself", place[:60])
+    if not isinstance(value, type):
+        if callable(getattr(value, "model_dump", None)):
+            return _model(value, place, depth)
+        if dataclasses.is_dataclass(value):
+            fields = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+            return plain(fields, place, depth + 1)
     if isinstance(value, Mapping):
-        found: dict[Any, Any] = {}
-        for key, item in value.items():  # pyright: ignore[reportUnknownVariableType]
-            found[key] = plain(item, f"{place}.{key}", depth + 1)  # pyright: ignore[reportUnknownArgumentType]
-        return found
+        return _mapping(cast("Any", value), place, depth + 1)
     if isinstance(value, (list, tuple)):
-        items: Sequence[object] = value  # pyright: ignore[reportUnknownVariableType]
+        items = cast("Sequence[Any]", value)
         return [plain(item, f"{place}[{index}]", depth + 1) for index, item in enumerate(items)]
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        fields = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
-        return plain(fields, place, depth + 1)
     convert = getattr(value, "to_dict", None)
-    if callable(convert):
-        return plain(convert(), place, depth + 1)
-    return value
+    return plain(convert(), place, depth + 1) if callable(convert) and not isinstance(value, type) else value
+
+
+def _mapping(value: Mapping[Any, Any], place: str, depth: int) -> dict[Any, Any]:
+    return {key: plain(item, f"{place}.{key}", depth) for key, item in value.items()}
 
 
 def _model(value: Any, place: str, depth: int) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Generic, TypeVar, overload
+from typing import Any, Generic, TypeVar, cast, overload
 
 T = TypeVar("T")
 R = TypeVar("R", bound="Record")
@@ -17,9 +17,7 @@ class Field(Generic[T]):
 
     __slots__ = ("_default", "_make", "name")
 
-    def __init__(
-        self, name: str = "", *, default: Any = None, make: Callable[[Any], T] | None = None
-    ) -> None:
+    def __init__(self, name: str = "", *, default: Any = None, make: Callable[[Any], T] | None = None) -> None:
         """Reads `name`, or the name of the attribute; `make` turns the JSON into something else."""
         self.name = name
         self._default = default
@@ -42,8 +40,7 @@ class Field(Generic[T]):
         if make is not None:
             return make(value)
         # A copy: the record itself never changes.
-        found: T = copy.deepcopy(value) if isinstance(value, (list, dict)) else value
-        return found
+        return cast("T", copy.deepcopy(value) if type(value) in (list, dict) else value)
 
 
 class Record:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Iterator
 from types import TracebackType
@@ -9,14 +10,14 @@ from typing import Any, Literal
 
 from . import _native
 from ._call import Caller, text_of
-from ._context import Context
+from ._context import Context, import_options
 from ._errors import ExistsError, NotFoundError
-from ._results import ContextInfo, Verification
+from ._results import ContextInfo, ImportResult, Verification
 
 Clock = Literal["system", "logical"]
 
 
-def open(  # noqa: A001
+def open(
     url: str | os.PathLike[str],
     *,
     create: bool = True,
@@ -56,11 +57,9 @@ class Store:
         if not create:
             self._check(name)
         elif not self._exists(name):
-            try:
+            # Another process may be faster.
+            with contextlib.suppress(ExistsError):
                 self._call.run("new", name=name, policy=policy)
-            except ExistsError:
-                # Another process was faster.
-                pass
         return Context(self._call.of(name), name)
 
     def contexts(self) -> list[ContextInfo]:
@@ -70,6 +69,21 @@ class Store:
     def delete(self, name: str) -> None:
         """Deletes a context, with everything that no other context needs."""
         self._call.run("delete", name=text_of(name, "name"))
+
+    def import_log(
+        self,
+        name: str,
+        source: str | bytes | os.PathLike[str],
+        *,
+        format: str = "auto",
+        cycles: str | None = None,
+        keep_going: bool = False,
+        open: bool = False,
+        dry_run: bool = False,
+    ) -> ImportResult:
+        """Imports a log of another agent, a request, a snapshot or a history as a context: a path, or the document as `bytes`."""
+        options = import_options(format, cycles, keep_going, open, dry_run)
+        return ImportResult(self._call.of(text_of(name, "name")).import_log(options, source))
 
     def verify(self) -> Verification:
         """Computes every digest of the store again."""
@@ -83,9 +97,7 @@ class Store:
         """Returns the store, which is closed at the end of the block."""
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         """Closes the store."""
         self.close()
 

@@ -135,6 +135,46 @@ pub fn select(
     control.check()?;
     let mut reader = workspace.read()?;
     let edition = reader.edition();
+    let (options, ignored) = options(request, edition)?;
+    Ok(match reader.select(&request.selector, &options)? {
+        Answer::Nodes(selection) => {
+            if request.what != SelectWhat::Count {
+                control.check_results(selection.nodes.len())?;
+            }
+            SelectResponse {
+                found: match request.what {
+                    SelectWhat::Nodes => {
+                        Found::Nodes(wire::nodes(selection.nodes.iter().copied(), edition))
+                    }
+                    SelectWhat::Ids => {
+                        let ids = selection.nodes.iter().map(|node| node.id().to_owned());
+                        Found::Ids(ids.collect())
+                    }
+                    SelectWhat::Count => Found::Count(selection.nodes.len()),
+                },
+                warnings: selection
+                    .warnings
+                    .iter()
+                    .map(ToString::to_string)
+                    .chain(ignored)
+                    .collect(),
+            }
+        }
+        Answer::Range(range) => {
+            let errors = range.errors.iter();
+            let errors = errors.map(|error| format!("{}: {}", error.code, error.message));
+            let warnings = range.warnings.iter().map(ToString::to_string);
+            let warnings = warnings.chain(errors).chain(ignored).collect();
+            SelectResponse { found: Found::Range(range.to_value()), warnings }
+        }
+    })
+}
+
+/// Returns the options of the evaluation, and a message for each option that does not apply.
+pub(super) fn options(
+    request: &SelectRequest,
+    edition: Edition,
+) -> Result<(SelectOptions, Vec<String>), Error> {
     // An invalid selector is reported when it is evaluated.
     let parsed = parse(&request.selector, edition).ok();
     let reads_snapshots = parsed.as_ref().is_some_and(|parsed| !parsed.reads_working_state());
@@ -170,38 +210,7 @@ pub fn select(
     };
     let is_range = parsed.as_ref().is_some_and(Selector::is_range);
     let ignored = ignored_options(request, is_range, edition);
-    Ok(match reader.select(&request.selector, &options)? {
-        Answer::Nodes(selection) => {
-            if request.what != SelectWhat::Count {
-                control.check_results(selection.nodes.len())?;
-            }
-            SelectResponse {
-                found: match request.what {
-                    SelectWhat::Nodes => {
-                        Found::Nodes(wire::nodes(selection.nodes.iter().copied(), edition))
-                    }
-                    SelectWhat::Ids => {
-                        let ids = selection.nodes.iter().map(|node| node.id().to_owned());
-                        Found::Ids(ids.collect())
-                    }
-                    SelectWhat::Count => Found::Count(selection.nodes.len()),
-                },
-                warnings: selection
-                    .warnings
-                    .iter()
-                    .map(ToString::to_string)
-                    .chain(ignored)
-                    .collect(),
-            }
-        }
-        Answer::Range(range) => {
-            let errors = range.errors.iter();
-            let errors = errors.map(|error| format!("{}: {}", error.code, error.message));
-            let warnings = range.warnings.iter().map(ToString::to_string);
-            let warnings = warnings.chain(errors).chain(ignored).collect();
-            SelectResponse { found: Found::Range(range.to_value()), warnings }
-        }
-    })
+    Ok((options, ignored))
 }
 
 /// Returns a message for each option that does not apply to what the selector returns.

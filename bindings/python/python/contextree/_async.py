@@ -1,0 +1,285 @@
+"""The same calls for `asyncio`, under the same names. What may touch the disk runs on threads of our own."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import os
+from collections.abc import Callable, Coroutine, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from types import TracebackType
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+from ._attempt import Attempt
+from ._context import Context, Provider, View
+from ._results import Answer, AttemptInfo, ContextInfo, Finding, ImportResult, Loss, Report, Verification
+from ._store import Clock, Store
+from ._store import open as open_store
+
+__all__ = ["AsyncAttempt", "AsyncContext", "AsyncStore", "AsyncView", "open_async"]
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+# Not the executor of the event loop: others fill that one with calls that take seconds.
+_executor: tuple[int, ThreadPoolExecutor] | None = None
+
+
+def _threads() -> ThreadPoolExecutor:
+    global _executor
+    if _executor is None or _executor[0] != os.getpid():
+        _executor = (os.getpid(), ThreadPoolExecutor(max_workers=8, thread_name_prefix="contextree"))
+    return _executor[1]
+
+
+async def _run(call: Callable[[], R]) -> R:
+    """Runs a call on a thread. If the caller is cancelled meanwhile, the call still ends, so that it is known whether it wrote."""
+    future = asyncio.get_running_loop().run_in_executor(_threads(), call)
+    try:
+        return await asyncio.shield(future)
+    except asyncio.CancelledError:
+        if not future.done():
+            await asyncio.wait([future])
+        if not future.cancelled():
+            future.exception()
+        raise
+
+
+class _Wrapped:
+    """Holds the object whose calls are made."""
+
+    __slots__ = ("_sync",)
+    _sync: Any
+
+    def __init__(self, sync: Any) -> None:
+        self._sync = sync
+
+    def __repr__(self) -> str:
+        return f"<async {self._sync!r}>"
+
+
+def _view(method: Callable[Concatenate[View, P], R]) -> Callable[Concatenate[Any, P], Coroutine[Any, Any, R]]:
+    return _async(method)
+
+
+def _context(
+    method: Callable[Concatenate[Context, P], R],
+) -> Callable[Concatenate[Any, P], Coroutine[Any, Any, R]]:
+    return _async(method)
+
+
+def _async(method: Callable[..., R]) -> Callable[..., Coroutine[Any, Any, R]]:
+    @functools.wraps(method)
+    async def call(self: _Wrapped, *args: Any, **keywords: Any) -> R:
+        return await _run(functools.partial(method, self._sync, *args, **keywords))
+
+    return call
+
+
+class AsyncView(_Wrapped):
+    """One state of a context. Like `View`, but its methods are coroutines."""
+
+    __slots__ = ()
+    _sync: Any
+
+    @property
+    def name(self) -> str:
+        """The name of the context."""
+        return str(self._sync.name)
+
+    @property
+    def address(self) -> str | None:
+        """The address of the state."""
+        address: str | None = self._sync.address
+        return address
+
+    nodes = _view(View.nodes)
+    node = _view(View.node)
+    thread = _view(View.thread)
+    render = _view(View.render)
+    tokens = _view(View.tokens)
+    export = _view(View.export)
+    diff = _view(View.diff)
+
+
+class AsyncContext(AsyncView):
+    """A context. Like `Context`, but its methods are coroutines."""
+
+    __slots__ = ()
+
+    add = _context(Context.add)
+    system = _context(Context.system)
+    user = _context(Context.user)
+    assistant = _context(Context.assistant)
+    tool = _context(Context.tool)
+    image = _context(Context.image)
+    tool_call = _context(Context.tool_call)
+    tool_result = _context(Context.tool_result)
+    document = _context(Context.document)
+    apply = _context(Context.apply)
+    edit = _context(Context.edit)
+    remove = _context(Context.remove)
+    move = _context(Context.move)
+    pin = _context(Context.pin)
+    unpin = _context(Context.unpin)
+    attempts = _context(Context.attempts)
+    commit = _context(Context.commit)
+    budget = _context(Context.budget)
+    select = _context(Context.select)
+    log = _context(Context.log)
+    status = _context(Context.status)
+    cache_report = _context(Context.cache_report)
+    import_log = _context(Context.import_log)
+    gc = _context(Context.gc)
+    explain = _context(Context.explain)
+    info = _context(Context.info)
+
+    def at(self, address: str) -> AsyncView:
+        """Returns a state. Nothing is read yet."""
+        return AsyncView(self._sync.at(address))
+
+    async def fork(self, name: str, *, at: str | None = None) -> AsyncContext:
+        """Creates a context that begins with a state of this one."""
+        return AsyncContext(await _run(lambda: self._sync.fork(name, at=at)))
+
+    def attempt(
+        self,
+        provider: Provider | str,
+        *,
+        budget: str | Mapping[str, Any] | None = None,
+        if_head: int | None = None,
+        **settings: Any,
+    ) -> AsyncAttempt:
+        """Returns a model call for an `async with` block."""
+        return AsyncAttempt(self._sync.attempt(provider, budget=budget, if_head=if_head, **settings))
+
+
+class AsyncAttempt(_Wrapped):
+    """A model call. Like `Attempt`, but `complete` and `cancel` are coroutines."""
+
+    __slots__ = ()
+    _sync: Attempt
+
+    @property
+    def id(self) -> str:
+        """The id of the attempt."""
+        return self._sync.id
+
+    @property
+    def body(self) -> str:
+        """The exact request as JSON text."""
+        return self._sync.body
+
+    @property
+    def request(self) -> dict[str, Any]:
+        """The keyword arguments for the provider's SDK."""
+        return self._sync.request
+
+    @property
+    def hash(self) -> str:
+        """The hash of the request."""
+        return self._sync.hash
+
+    @property
+    def report(self) -> Report:
+        """What the commit expires and prunes, when the call is completed."""
+        return self._sync.report
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What the provider would refuse or misread."""
+        return self._sync.findings
+
+    @property
+    def losses(self) -> tuple[Loss, ...]:
+        """What the request cannot express."""
+        return self._sync.losses
+
+    @property
+    def accepted(self) -> bool:
+        """False if the provider would refuse the request."""
+        return self._sync.accepted
+
+    @property
+    def answer(self) -> Answer | None:
+        """The answer, once the call is completed."""
+        return self._sync.answer
+
+    def feed(self, event: object) -> None:
+        """Takes an event of a stream."""
+        self._sync.feed(event)
+
+    async def complete(self, response: object = None) -> Answer:
+        """Completes the call."""
+        return await _run(lambda: self._sync.complete(response))
+
+    async def cancel(self, error: str | None = None) -> AttemptInfo:
+        """Ends the call without an answer. Nothing is sealed."""
+        return await _run(lambda: self._sync.cancel(error))
+
+    async def __aenter__(self) -> AsyncAttempt:
+        """Begins the call."""
+        try:
+            await _run(self._sync.begin)
+        except asyncio.CancelledError as error:
+            self._sync.end(error)
+            raise
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        """Ends the call, if it was not completed."""
+        await _run(lambda: self._sync.end(error))
+
+
+class AsyncStore(_Wrapped):
+    """Contexts by name. Like `Store`, but its methods are coroutines."""
+
+    __slots__ = ()
+    _sync: Store
+
+    @property
+    def url(self) -> str:
+        """The URL of the store, without a password."""
+        return self._sync.url
+
+    @property
+    def closed(self) -> bool:
+        """Whether this handle was closed."""
+        return self._sync.closed
+
+    async def context(self, name: str = "main", *, create: bool = True, policy: Any = None) -> AsyncContext:
+        """Returns a context. It is created if it does not exist, unless `create` is false."""
+        return AsyncContext(await _run(lambda: self._sync.context(name, create=create, policy=policy)))
+
+    async def contexts(self) -> list[ContextInfo]:
+        """Lists the contexts, by name."""
+        return await _run(self._sync.contexts)
+
+    async def delete(self, name: str) -> None:
+        """Deletes a context."""
+        await _run(lambda: self._sync.delete(name))
+
+    async def import_log(self, name: str, source: str | bytes | os.PathLike[str], **options: Any) -> ImportResult:
+        """Imports a log of another agent, a request, a snapshot or a history as a context."""
+        return await _run(lambda: self._sync.import_log(name, source, **options))
+
+    async def verify(self) -> Verification:
+        """Computes every digest of the store again."""
+        return await _run(self._sync.verify)
+
+    async def close(self) -> None:
+        """Closes this handle."""
+        await _run(self._sync.close)
+
+    async def __aenter__(self) -> AsyncStore:
+        """Returns the store, which is closed at the end of the block."""
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        """Closes the store."""
+        await self.close()
+
+
+async def open_async(url: str | os.PathLike[str], *, create: bool = True, clock: Clock = "system") -> AsyncStore:
+    """Opens a store for `asyncio`: the path of a SQLite file, `postgres://…`, or `memory:`."""
+    return AsyncStore(await _run(lambda: open_store(url, create=create, clock=clock)))

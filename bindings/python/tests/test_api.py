@@ -1,0 +1,240 @@
+"""Everything the library has, in Python."""
+
+from __future__ import annotations
+
+import json
+import logging
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import contextree
+from conftest import ROOT
+from contextree import _native, _node, _record, _results
+
+
+def talk(context: contextree.Context, turns: int = 3) -> None:
+    context.system("Be brief.", key="rules")
+    for turn in range(turns):
+        context.user(f"Question {turn}", tags=["question"])
+        context.assistant(f"Answer {turn}", priority=turn)
+        context.commit()
+
+
+def test_nodes_have_ttl_priority_pins_keys_and_tags(context: contextree.Context) -> None:
+    name = context.user("x", ttl=2, priority=5, pinned=True, key="k", tags=["a", "b"], data_more={"n": [1]})
+    node = context.node(name)
+    assert (node.ttl, node.priority, node.pinned, node.key, node.tags) == (2, 5, True, "k", ("a", "b"))
+    assert node["data_more"] == {"n": [1]}
+    assert node.derived.region == "^ah"
+
+
+def test_a_selection_is_a_lazy_sequence_of_nodes(context: contextree.Context) -> None:
+    talk(context)
+    found = context.select("?? { tag='question' }")
+    assert len(found) == 3
+    assert "Question" not in repr(found[0])
+    assert [node.text for node in found] == ["Question 0", "Question 1", "Question 2"]
+    assert found[-1].text == "Question 2"
+    assert [node.role for node in found[:2]] == ["user", "user"]
+    assert found.ids == [node.id for node in found]
+    with pytest.raises(IndexError):
+        found[3]
+
+
+def test_a_selection_shows_the_state_in_which_it_was_made(context: contextree.Context) -> None:
+    name = context.user("before")
+    found = context.select("?? { nodeType='block' }")
+    context.edit(name, "after")
+    assert found[0].text == "before"
+    assert context.node(name).text == "after"
+
+
+def test_a_range_returns_what_changed(context: contextree.Context) -> None:
+    talk(context)
+    found = context.select("@t-1..@t0 ^seq .block")
+    assert isinstance(found, contextree.RangeDiff)
+    assert found.to_dict()["snapshots"]
+
+
+def test_the_past_stays_readable(context: contextree.Context) -> None:
+    talk(context)
+    assert len(context.at("@t-2").thread()) == 3
+    diff = context.diff("@t-2")
+    assert diff
+    assert len(diff.added) > 0
+    assert [entry.cycle for entry in context.log()] == [3, 2, 1]
+
+
+def test_a_fork_continues_on_its_own(store: contextree.Store, context: contextree.Context) -> None:
+    talk(context)
+    other = context.fork("other", at="@t-1")
+    other.user("elsewhere")
+    other.commit()
+    assert len(context.log()) == 3
+    assert other.log()[0].digest != context.log()[0].digest
+    assert [row.name for row in store.contexts()] == ["other", "support-42"]
+    assert "other" in store
+    store.delete("other")
+    assert "other" not in store
+
+
+def test_render_tokens_budget_cache_and_export(context: contextree.Context) -> None:
+    talk(context)
+    context.user("Last question")
+    rendered = context.render("openai", model="gpt-5")
+    assert json.loads(rendered.request)["model"] == "gpt-5"
+    assert context.tokens(model="gpt-5").total > 0
+    report = context.budget("max_tokens = 20\ntokenizer = 'o200k_base'\n")
+    assert report.tokens_after <= report.tokens_before
+    context.commit()
+    cache = context.cache_report("openai", model="gpt-5")
+    assert cache.calls
+    document = context.export()
+    assert json.loads(document)["root"]
+    assert len(context.export(history=True).splitlines()) >= 4
+    assert context.status().snapshots == 4
+
+
+def test_what_is_exported_can_be_imported(store: contextree.Store, context: contextree.Context) -> None:
+    talk(context)
+    other = contextree.open("memory:")
+    copy = other.import_log("copy", context.export(history=True).encode())
+    assert copy.snapshots == 3
+    assert other.context("copy").log()[0].digest == context.log()[0].digest
+    assert store.verify()
+
+
+def test_operations_are_applied_together_or_not_at_all(context: contextree.Context) -> None:
+    add = {"op": "add", "node": {"role": "user", "content": "Hello"}}
+    with pytest.raises(contextree.NotFoundError) as caught:
+        context.apply([add, {"op": "remove", "node": "block:9.9"}])
+    assert caught.value.location == "line 2"
+    assert context.thread() == []
+    assert [done["op"] for done in context.apply([add, add])] == ["add", "add"]
+
+
+def test_nodes_are_edited_moved_pinned_and_removed(context: contextree.Context) -> None:
+    name = context.user("x")
+    assert context.edit(name, "y", set={"key": "k"}) == [name]
+    assert context.pin(name) == [name]
+    assert context.node(name).pinned
+    assert context.unpin(context.node(name)) == [name]
+    moved = context.move(name, into="^sys")
+    assert context.node(moved).derived.region == "^sys"
+    assert context.remove(moved) == [moved]
+
+
+def test_records_are_frozen_comparable_and_pickled(context: contextree.Context) -> None:
+    talk(context)
+    [entry] = context.log(limit=1)
+    with pytest.raises(AttributeError):
+        entry.cycle = 9  # type: ignore[misc]
+    assert pickle.loads(pickle.dumps(entry)) == entry
+    assert len({entry, context.log()[0]}) == 1
+    entry.to_dict()["cycle"] = 9
+    assert entry.cycle == 3
+
+
+def test_json_is_byte_for_byte_what_the_program_prints(store: contextree.Store, context: contextree.Context) -> None:
+    talk(context)
+    url = store.url
+    printed = run_ctx("--store", url, "--context", "support-42", "status", "--json")
+    assert json.loads(printed.stdout) == context.status().to_dict()
+    assert printed.stdout.decode().strip() == context.status().to_json()
+
+
+def run_ctx(*arguments: str) -> subprocess.CompletedProcess[bytes]:
+    code = "import sys; from contextree._program import main; sys.exit(main())"
+    command = [sys.executable, "-c", code, *arguments]
+    return subprocess.run(command, capture_output=True, check=False)
+
+
+def test_the_program_is_part_of_the_package() -> None:
+    done = run_ctx("--version")
+    assert done.returncode == 0
+    assert contextree.__version__ in done.stdout.decode()
+    assert run_ctx("no-such-command").returncode == 2
+
+
+def test_drawings_have_no_external_assets(context: contextree.Context) -> None:
+    talk(context)
+    context.user("<script>alert(1)</script>")
+    drawings = [
+        context._repr_html_(),
+        context.at("@t0")._repr_html_(),
+        context.diff("@t0")._repr_html_(),
+        context.budget("max_tokens = 5\ntokenizer = 'o200k_base'\n")._repr_html_(),
+        context.cache_report("openai", model="gpt-5")._repr_html_(),
+    ]
+    for drawing in drawings:
+        assert "<script" not in drawing
+        assert "http" not in drawing
+        assert "prefers-color-scheme:dark" in drawing
+    assert "&lt;script&gt;" in drawings[0]
+
+
+def test_print_draws_the_tree(context: contextree.Context) -> None:
+    context.user("Hello")
+    lines = str(context).splitlines()
+    assert lines[0] == "support-42"
+    assert lines[-1].endswith("block user text  Hello")
+    assert lines[-1].startswith("      └─ ")
+
+
+def test_events_of_the_engine_reach_logging(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.DEBUG, logger="contextree"):
+        context = contextree.open(tmp_path / "log.db").context("a")
+        for turn in range(300):
+            context.user(str(turn))
+            context.commit()
+    assert any(record.name.startswith("contextree") for record in caplog.records)
+
+
+RECORDS = {
+    "AttemptInfo": "Attempt",
+    "Answer": "AnswerResponse",
+    "BudgetReport": "BudgetReport",
+    "CacheCall": "CacheCall",
+    "CacheReport": "CacheResponse",
+    "Changed": "Changed",
+    "CheckedContext": "CheckedContext",
+    "Commit": "CommitResponse",
+    "ContextInfo": "ContextRow",
+    "Diff": "DiffResponse",
+    "Finding": "Finding",
+    "Head": "Head",
+    "ImportResult": "ImportResponse",
+    "LogEntry": "LogEntry",
+    "Loss": "Loss",
+    "Pending": "Pending",
+    "Rendered": "RenderResponse",
+    "Report": "Report",
+    "Status": "StatusResponse",
+    "TokenCount": "TokenCount",
+    "Tokens": "TokensResponse",
+    "ToolCall": "ToolCall",
+    "Verification": "VerifyResponse",
+}
+
+
+@pytest.mark.parametrize("name", RECORDS)
+def test_the_fields_of_a_record_are_those_of_the_schema(name: str) -> None:
+    schema = json.loads((ROOT / "crates/app/schema.json").read_text())["$defs"][RECORDS[name]]
+    kind = getattr(_results, name)
+    fields = {field.name for field in vars(kind).values() if isinstance(field, _record.Field)}
+    assert fields == set(schema["properties"])
+
+
+def test_every_exported_name_exists_and_every_code_has_a_class() -> None:
+    assert all(hasattr(contextree, name) for name in contextree.__all__)
+    from contextree import _errors
+
+    for code, _kind in _native.codes():
+        made = _errors.make(code, "message", {}, None)
+        assert type(made) is not contextree.InternalError or code == "E_INTERNAL"
+        assert made.code == code
+    assert issubclass(_node.RangeDiff, contextree.Nodes)

@@ -1,0 +1,84 @@
+"""The same names in `asyncio`."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from pathlib import Path
+
+import pytest
+
+import contextree
+from test_loop import ANSWER, EVENTS
+
+
+def test_the_loop_runs_in_asyncio(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with await contextree.open_async(tmp_path / "a.db") as store:
+            context = await store.context("x")
+            await context.user("Hello")
+            async with context.attempt("anthropic", model="claude-x", max_tokens=9) as attempt:
+                assert attempt.request["messages"]
+                for event in EVENTS:
+                    attempt.feed(event)
+                answer = await attempt.complete()
+            assert answer.report.cycle == 1
+            assert [node.text for node in await context.select("?? { nodeType='block' }")] == [
+                "Hello",
+                "Yes.",
+            ]
+            assert len(await context.at("@t0").thread()) == 1
+            assert (await context.fork("y")).name == "y"
+
+    asyncio.run(main())
+
+
+def test_a_cancelled_task_cancels_its_attempt(tmp_path: Path) -> None:
+    async def main() -> None:
+        store = await contextree.open_async(tmp_path / "a.db")
+        context = await store.context("x")
+        await context.user("Hello")
+        started = asyncio.Event()
+
+        async def call() -> None:
+            async with context.attempt("anthropic", model="claude-x", max_tokens=9):
+                started.set()
+                await asyncio.Event().wait()
+
+        task = asyncio.create_task(call())
+        await started.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert [attempt.status for attempt in await context.attempts()] == ["canceled"]
+        async with context.attempt("anthropic", model="claude-x", max_tokens=9) as attempt:
+            await attempt.complete(ANSWER)
+
+    asyncio.run(main())
+
+
+def test_many_tasks_write_at_once(tmp_path: Path) -> None:
+    async def main() -> None:
+        store = await contextree.open_async(tmp_path / "a.db")
+        context = await store.context("x")
+        await asyncio.gather(*(context.user(str(number)) for number in range(50)))
+        assert len(await context.thread()) == 50
+
+    asyncio.run(main())
+
+
+PAIRS = [
+    (contextree.Store, contextree.AsyncStore),
+    (contextree.Context, contextree.AsyncContext),
+    (contextree.View, contextree.AsyncView),
+    (contextree.Attempt, contextree.AsyncAttempt),
+]
+
+
+@pytest.mark.parametrize(("sync", "twin"), PAIRS)
+def test_every_public_name_has_an_async_twin(sync: type, twin: type) -> None:
+    names = {name for name in dir(sync) if not name.startswith("_")} - {"begin", "end"}
+    assert names - set(dir(twin)) == set()
+    for name in names:
+        if inspect.isfunction(getattr(sync, name)) and name not in ("at", "attempt", "feed"):
+            assert inspect.iscoroutinefunction(getattr(twin, name)), name
