@@ -1,5 +1,6 @@
 //! The project's chores: `cargo xtask <chore>`.
 
+mod adapters;
 mod bench;
 mod check;
 mod conformance;
@@ -24,6 +25,8 @@ mod wasm;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use adapters::Versions;
+
 const USAGE: &str = "usage: cargo xtask test              every check and every test
        cargo xtask setup             installs what the tests need, if it is missing: a PostgreSQL server, Chromium
        cargo xtask check             the fast tier: format, lints, and tests that finish within three minutes
@@ -41,6 +44,8 @@ const USAGE: &str = "usage: cargo xtask test              every check and every 
        cargo xtask providers         rendered requests, judged by the types of the official SDKs
        cargo xtask python            the Python package: wheel, tests, corpus, strict types, lints, examples
        cargo xtask python --bench    the package against the library
+       cargo xtask adapters [NAME]   the adapters of the Python package, under the suites of their frameworks
+       cargo xtask adapters --latest the same with the newest versions of the frameworks
        cargo xtask inspector         the page: types, the committed bundle, and every view in Chromium
        cargo xtask inspector --write the bundle in crates/server/page, from inspector/
        cargo xtask inspector --pictures   the pictures of the page in docs/pictures
@@ -75,6 +80,9 @@ fn main() -> ExitCode {
         ["providers"] => providers::check(&root()),
         ["python"] => python::check(&root()),
         ["python", "--bench"] => python::bench(&root()),
+        ["adapters"] => adapters::run(&root(), Versions::Pinned, None),
+        ["adapters", "--latest"] => adapters::run(&root(), Versions::Latest, None),
+        ["adapters", name] => adapters::run(&root(), Versions::Pinned, Some(name)),
         ["inspector"] => inspector::check(&root()),
         ["inspector", "--write"] => inspector::write(&root()),
         ["inspector", "--pictures"] => inspector::pictures(&root()),

@@ -1,0 +1,317 @@
+"""`contextree.langgraph`: the conformance suite, real graphs, and what both do not test."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+import threading
+from typing import Annotated, Any, TypedDict
+
+import contextree
+import pytest
+from contextree.langgraph import ContextreeSaver
+from langchain_core.messages import (
+    AIMessage,
+    AIMessageChunk,
+    AnyMessage,
+    HumanMessage,
+    RemoveMessage,
+    SystemMessage,
+    ToolMessage,
+)
+from langgraph.channels.delta import DeltaChannel
+from langgraph.checkpoint.conformance import checkpointer_test, validate
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
+from langgraph.graph import END, START, MessagesState, StateGraph
+from langgraph.graph.message import REMOVE_ALL_MESSAGES, _messages_delta_reducer, add_messages
+from langgraph.types import Command, interrupt
+
+
+def config(thread: str = "t", **more: Any) -> Any:
+    return {"configurable": {"thread_id": thread, **more}}
+
+
+def chat(saver: Any, state: Any = MessagesState) -> Any:
+    def reply(state: Any) -> Any:
+        return {"messages": [AIMessage(f"answer {len(state['messages'])}", id=f"a{len(state['messages'])}")]}
+
+    graph = StateGraph(state)
+    graph.add_node("reply", reply)
+    graph.add_edge(START, "reply")
+    graph.add_edge("reply", END)
+    return graph.compile(checkpointer=saver)
+
+
+def texts(graph: Any, thread: str = "t", **more: Any) -> list[str]:
+    return [one.content for one in graph.get_state(config(thread, **more)).values.get("messages", [])]
+
+
+@pytest.mark.parametrize("place", ["file", "memory"])
+def test_conformance_suite(tmp_path, place):
+    @checkpointer_test(name="ContextreeSaver", skip_capabilities=set())
+    async def saver():
+        yield ContextreeSaver(tmp_path / "a.db" if place == "file" else "memory:")
+
+    report = asyncio.run(validate(saver)).to_dict()["results"]
+    failures = [failure for one in report.values() for failure in one["failures"]]
+    assert not failures
+    passed = sum(one["tests_passed"] for one in report.values())
+    print(f"\nlanggraph-checkpoint-conformance ({place}): {passed} passed, {len(failures)} failed")
+    assert passed == 81
+
+
+def test_conversation_survives_a_restart(tmp_path):
+    store = tmp_path / "a.db"
+    graph = chat(ContextreeSaver(store))
+    for turn in range(4):
+        graph.invoke({"messages": [HumanMessage(f"question {turn}", id=f"u{turn}")]}, config())
+    expected = graph.get_state(config())
+    script = (
+        "import sys\n"
+        "from contextree.langgraph import ContextreeSaver\n"
+        "saver = ContextreeSaver(sys.argv[1])\n"
+        "found = saver.get_tuple({'configurable': {'thread_id': 't'}})\n"
+        "print([m.content for m in found.checkpoint['channel_values']['messages']])\n"
+        "print(found.checkpoint['id'])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script, str(store)], capture_output=True, text=True, check=True)
+    shown, newest = done.stdout.splitlines()
+    assert shown == str([one.content for one in expected.values["messages"]])
+    assert newest == expected.config["configurable"]["checkpoint_id"]
+
+
+def test_messages_are_nodes_of_the_tree(tmp_path):
+    saver = ContextreeSaver(tmp_path / "a.db")
+    call = {"name": "weather", "args": {"city": "Oslo"}, "id": "call_1", "type": "tool_call"}
+    script = [AIMessage("", tool_calls=[call]), AIMessage("Yes, it rains.")]
+
+    def model(state: Any) -> Any:
+        return {"messages": [script[sum(isinstance(one, AIMessage) for one in state["messages"])]]}
+
+    def tool(state: Any) -> Any:
+        return {"messages": [ToolMessage("rain", tool_call_id="call_1", name="weather", artifact={"mm": 3})]}
+
+    graph = StateGraph(MessagesState)
+    graph.add_node("model", model)
+    graph.add_node("tool", tool)
+    graph.add_edge(START, "model")
+    graph.add_conditional_edges("model", lambda state: "tool" if state["messages"][-1].tool_calls else END)
+    graph.add_edge("tool", "model")
+    app = graph.compile(checkpointer=saver)
+    question = [SystemMessage("Be brief."), HumanMessage("Will it rain in Oslo?")]
+    done = app.invoke({"messages": question}, config("oslo"))
+    nodes = saver._records.nodes("langgraph/oslo")
+    shown = [(one["role"], one["kind"], one.get("data_name"), one.get("data_call_id")) for one in nodes]
+    assert shown == [
+        ("system", "text", None, None),
+        ("user", "text", None, None),
+        ("assistant", "text", None, "call_1"),
+        ("assistant", "call", "weather", "call_1"),
+        ("tool", "result", "weather", "call_1"),
+        ("assistant", "text", None, None),
+    ]
+    assert nodes[3]["content"] == '{"city": "Oslo"}'
+    # The model was called twice, and each time what it saw is a snapshot.
+    assert len(saver.store.context("langgraph/oslo").log()) == 2
+    fresh = ContextreeSaver(contextree.open(tmp_path / "a.db"))
+    assert fresh.get_tuple(config("oslo")).checkpoint["channel_values"]["messages"] == done["messages"]
+    assert saver.store.verify().clean
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        HumanMessage([{"type": "text", "text": "hi"}, {"type": "image_url", "image_url": {"url": "data:…"}}]),
+        HumanMessage("x", name="someone", additional_kwargs={"k": [1, {"z": None}]}, custom="field"),
+        AIMessage("", tool_calls=[{"name": "f", "args": {"b": 1, "a": 2}, "id": None}]),
+        AIMessage("x", usage_metadata={"input_tokens": 1, "output_tokens": 2, "total_tokens": 3}),
+        AIMessage("x", response_metadata={"nan": float("inf")}),
+        AIMessageChunk("piece"),
+        ToolMessage("ok", tool_call_id="1", artifact=object, status="error"),
+        ToolMessage("ok", tool_call_id="1", artifact={1, 2}),
+        HumanMessage("lone surrogate \ud800"),
+        HumanMessage(""),
+    ],
+    ids=lambda one: one.type,
+)
+def test_messages_come_back_as_the_framework_itself_stores_them(tmp_path, message):
+    def stored(saver: Any) -> Any:
+        app = StateGraph(MessagesState)
+        app.add_node("end", lambda state: {})
+        app.add_edge(START, "end")
+        app.compile(checkpointer=saver).invoke({"messages": [message]}, config(), durability="sync")
+        return saver.get_tuple(config()).checkpoint["channel_values"]["messages"][0]
+
+    message.id = "m"
+    try:
+        expected: Any = stored(InMemorySaver())
+    except Exception as error:  # What the framework refuses is refused here, too.
+        expected = type(error)
+    try:
+        found: Any = stored(ContextreeSaver(tmp_path / "a.db"))
+        fresh = ContextreeSaver(tmp_path / "a.db").get_tuple(config())
+        assert fresh.checkpoint["channel_values"]["messages"][0] == found
+    except Exception as error:
+        found = type(error)
+    assert found == expected
+
+
+def rewritten(saver: Any) -> list[Any]:
+    """Rewrites the past in every way that the reducer has. Returns all states, newest first."""
+    graph = chat(saver)
+    for turn in range(3):
+        graph.invoke({"messages": [HumanMessage(f"q{turn}", id=f"u{turn}")]}, config())
+    graph.update_state(config(), {"messages": [RemoveMessage("u1")]})
+    graph.invoke({"messages": [HumanMessage("after removal", id="r")]}, config())
+    graph.update_state(config(), {"messages": [HumanMessage("replaced", id="u0")]})
+    graph.invoke({"messages": [HumanMessage("after replacement", id="p")]}, config())
+    history = list(graph.get_state_history(config()))
+    early = next(one for one in history if len(one.values.get("messages", [])) == 2)
+    graph.invoke({"messages": [HumanMessage("another way", id="w")]}, early.config)
+    graph.update_state(config(), {"messages": [RemoveMessage(REMOVE_ALL_MESSAGES), HumanMessage("new", id="n")]})
+    graph.invoke({"messages": [HumanMessage("again", id="g")]}, config())
+    return [[(one.id, one.content) for one in state.values.get("messages", [])] for state in graph.get_state_history(config())]
+
+
+def test_rewritten_pasts_read_as_in_memory(tmp_path):
+    expected = rewritten(InMemorySaver())
+    saver = ContextreeSaver(tmp_path / "a.db")
+    assert rewritten(saver) == expected
+    # The same after a restart, and the old lines stay readable.
+    graph = chat(ContextreeSaver(contextree.open(tmp_path / "a.db")))
+    states = graph.get_state_history(config())
+    assert [[(one.id, one.content) for one in state.values.get("messages", [])] for state in states] == expected
+    lines = [one for one in saver._records.names("langgraph/t") if "#" in one]
+    assert len(lines) >= 3
+    assert saver.store.verify().clean
+
+
+def test_several_lists_of_messages(tmp_path):
+    class Two(TypedDict):
+        messages: Annotated[list[AnyMessage], add_messages]
+        notes: Annotated[list[AnyMessage], add_messages]
+
+    def run(saver: Any) -> Any:
+        graph = StateGraph(Two)
+        graph.add_node("a", lambda state: {"notes": [HumanMessage(f"n{len(state['notes'])}", id=f"n{len(state['notes'])}")]})
+        graph.add_edge(START, "a")
+        app = graph.compile(checkpointer=saver)
+        for turn in range(3):
+            app.invoke({"messages": [HumanMessage("same", id="same")], "notes": []}, config())
+        app.update_state(config(), {"notes": [RemoveMessage("n1")]})
+        app.invoke({"messages": [AIMessage("end", id="e")], "notes": []}, config())
+        return [state.values for state in app.get_state_history(config())]
+
+    assert run(ContextreeSaver(tmp_path / "a.db")) == run(InMemorySaver())
+
+
+def test_what_a_graph_does_to_its_messages_does_not_reach_the_store(tmp_path):
+    saver = ContextreeSaver(tmp_path / "a.db")
+    graph = chat(saver)
+    graph.invoke({"messages": [HumanMessage("q", id="u", additional_kwargs={"k": [1]})]}, config())
+    message = graph.get_state(config()).values["messages"][0]
+    message.additional_kwargs["k"].append(2)
+    message.content = "changed"
+    again = graph.get_state(config()).values["messages"][0]
+    assert (again.content, again.additional_kwargs) == ("q", {"k": [1]})
+
+
+def test_interrupts_and_subgraphs(tmp_path):
+    def run(saver: Any) -> Any:
+        inner = StateGraph(MessagesState)
+        inner.add_node("ask", lambda state: {"messages": [HumanMessage(interrupt("sure?"), id="i")]})
+        inner.add_edge(START, "ask")
+        outer = StateGraph(MessagesState)
+        outer.add_node("inner", inner.compile(checkpointer=True))
+        outer.add_node("end", lambda state: {"messages": [AIMessage("done", id="d")]})
+        outer.add_edge(START, "inner")
+        outer.add_edge("inner", "end")
+        app = outer.compile(checkpointer=saver)
+        app.invoke({"messages": [HumanMessage("go", id="g")]}, config())
+        asked = app.get_state(config(), subgraphs=True)
+        assert asked.tasks[0].interrupts[0].value == "sure?"
+        done = app.invoke(Command(resume="yes"), config())
+        return [(one.id, one.content) for one in done["messages"]]
+
+    assert run(ContextreeSaver(tmp_path / "a.db")) == run(InMemorySaver()) == [("g", "go"), ("i", "yes"), ("d", "done")]
+
+
+def test_delta_channels_and_pruning(tmp_path):
+    class Delta(TypedDict):
+        messages: Annotated[list[AnyMessage], DeltaChannel(_messages_delta_reducer, snapshot_frequency=5)]
+
+    saver = ContextreeSaver(tmp_path / "a.db")
+    graph, oracle = chat(saver, Delta), chat(InMemorySaver(), Delta)
+    for turn in range(13):
+        for one in (graph, oracle):
+            one.invoke({"messages": [HumanMessage(f"q{turn}", id=f"u{turn}")]}, config())
+    assert texts(graph) == texts(oracle)
+    before = len(list(saver.list(config())))
+    saver.copy_thread("t", "copy")
+    saver.prune(["t"])
+    assert len(list(saver.list(config()))) < before
+    assert texts(graph) == texts(graph, "copy") == texts(oracle)
+    graph.invoke({"messages": [HumanMessage("on", id="on")]}, config())
+    assert len(texts(graph)) == 28
+
+
+def test_asynchronous_graphs(tmp_path):
+    graph = chat(ContextreeSaver(tmp_path / "a.db"))
+
+    async def run() -> list[str]:
+        for turn in range(3):
+            await graph.ainvoke({"messages": [HumanMessage(f"q{turn}", id=f"u{turn}")]}, config())
+        await asyncio.gather(
+            *(graph.ainvoke({"messages": [HumanMessage("hi", id="h")]}, config(f"other{n}")) for n in range(8))
+        )
+        state = await graph.aget_state(config())
+        assert len([one async for one in graph.aget_state_history(config("other7"))]) == 3
+        return [one.content for one in state.values["messages"]]
+
+    assert asyncio.run(run()) == ["q0", "answer 1", "q1", "answer 3", "q2", "answer 5"]
+
+
+def test_encrypted_threads_are_not_mapped(tmp_path):
+    serde = EncryptedSerializer.from_pycryptodome_aes(key=b"0123456789abcdef")
+    saver = ContextreeSaver(tmp_path / "a.db", serde=serde)
+    graph = chat(saver)
+    graph.invoke({"messages": [HumanMessage("my secret", id="u")]}, config())
+    assert texts(graph) == ["my secret", "answer 1"]
+    assert saver._records.nodes("langgraph/t") == []
+    saver.store.close()
+    for file in tmp_path.iterdir():
+        assert b"my secret" not in file.read_bytes()
+
+
+def test_two_writers_in_one_process_get_a_conflict(tmp_path):
+    saver = ContextreeSaver(tmp_path / "a.db")
+    graph = chat(saver)
+    graph.invoke({"messages": [HumanMessage("q", id="u")]}, config())
+    stale = saver.get_tuple(config())
+    graph.invoke({"messages": [HumanMessage("first", id="f")]}, config())
+    newer = {**stale.checkpoint, "id": "ffffffff-0000-6000-8000-000000000000"}
+    with pytest.raises(contextree.ConflictError):
+        saver.put(stale.config, newer, {}, {})
+    assert texts(graph)[-2] == "first"
+
+
+def test_writers_on_several_threads_lose_nothing(tmp_path):
+    graph = chat(ContextreeSaver(tmp_path / "a.db"))
+    conflicts: list[int] = []
+
+    def write(who: int) -> None:
+        for turn in range(10):
+            try:
+                graph.invoke({"messages": [HumanMessage(f"{who}/{turn}", id=f"{who}/{turn}")]}, config(), durability="sync")
+            except contextree.ConflictError:
+                conflicts.append(who)
+
+    threads = [threading.Thread(target=write, args=(who,)) for who in range(3)]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+    kept = {one.id for one in graph.get_state(config()).values["messages"] if isinstance(one, HumanMessage)}
+    assert len(kept) + len(conflicts) >= 30

@@ -1,0 +1,163 @@
+"""What the adapters share: steps with side records, and how values are framed in them."""
+
+from __future__ import annotations
+
+import os
+import zlib
+from base64 import b64decode, b64encode
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Union
+from urllib.parse import quote
+
+from ._errors import ContextreeError
+from ._store import Store, open
+
+Target = Union[str, "os.PathLike[str]", Store]
+
+# Characters of a foreign id that stay as they are in the name of a context. `/` and `#` separate the parts of a name.
+_PLAIN = " -_.~:@+=,()!"
+
+
+def store_of(target: Target) -> Store:
+    """Returns an open store: the one that is given, or the one at a path or URL."""
+    return target if isinstance(target, Store) else open(target)
+
+
+def name_of(part: str) -> str:
+    """Returns an id as a part of a context's name."""
+    return quote(part, safe=_PLAIN)
+
+
+def record(kind: str, key: str, value: bytes | None = None, **conditions: Any) -> dict[str, Any]:
+    """Returns the change of a side record: a new value, or a deletion if there is none."""
+    change: dict[str, Any] = {"kind": kind, "key": key, **conditions}
+    if value is None:
+        change["delete"] = True
+    else:
+        change["value"] = b64encode(value).decode("ascii")
+    return change
+
+
+def expecting(value: bytes | None) -> dict[str, Any]:
+    """Returns the condition that a record has a value, or does not exist."""
+    return {"absent": True} if value is None else {"expect": b64encode(value).decode("ascii")}
+
+
+class Records:
+    """Commands on the contexts of a store, with side records."""
+
+    __slots__ = ("_engine", "store")
+
+    def __init__(self, store: Store) -> None:
+        """Works on an open store."""
+        self.store = store
+        self._engine = store._engine
+
+    def run(self, command: str, context: str | None, request: dict[str, Any]) -> Any:
+        """Runs a command of the catalogue."""
+        return self._engine.run(command, context, request)
+
+    def put(
+        self,
+        context: str,
+        records: Sequence[dict[str, Any]] = (),
+        operations: Sequence[dict[str, Any]] = (),
+        *,
+        commit: bool = False,
+    ) -> Any:
+        """Takes one durable step; the context is created if it does not exist."""
+        request: dict[str, Any] = {"create": True, "records": list(records)}
+        if operations:
+            request["operations"] = list(operations)
+        if commit:
+            request["commit"] = True
+        return self._engine.run("put", context, request)
+
+    def get(self, context: str, kind: str, keys: Sequence[str]) -> dict[str, bytes]:
+        """Returns records by key, those that exist. A context that does not exist has none."""
+        return dict(self._read(context, {"kind": kind, "keys": list(keys)}))
+
+    def one(self, context: str, kind: str, key: str) -> bytes | None:
+        """Returns the value of a record."""
+        return self.get(context, kind, [key]).get(key)
+
+    def by_prefix(self, context: str, kind: str, prefix: str = "") -> list[tuple[str, bytes]]:
+        """Returns the records of a kind whose keys begin with a prefix, by key."""
+        return list(self._read(context, {"kind": kind, "prefix": prefix}))
+
+    def newest_first(
+        self, context: str, kind: str, before: str | None = None, page: int = 32
+    ) -> Iterator[tuple[str, bytes]]:
+        """Iterates over the records of a kind, the greatest key first, a page at a time."""
+        while True:
+            request: dict[str, Any] = {"kind": kind, "reverse": True, "limit": page}
+            if before is not None:
+                request["after"] = before
+            found = list(self._read(context, request))
+            yield from found
+            if len(found) < page:
+                return
+            before = found[-1][0]
+
+    def names(self, prefix: str) -> list[str]:
+        """Returns the names of the contexts that begin with a prefix, the prefix itself excluded."""
+        names: list[str] = []
+        after = prefix
+        while True:
+            rows = self.run("contexts", None, {"after": after, "limit": 200})["contexts"]
+            for row in rows:
+                if not row["name"].startswith(prefix):
+                    return names
+                names.append(row["name"])
+            if len(rows) < 200:
+                return names
+            after = names[-1]
+
+    def exists(self, context: str) -> bool:
+        """Returns whether there is a context of this name."""
+        return context in self.store
+
+    def delete(self, context: str) -> None:
+        """Deletes a context if it exists."""
+        try:
+            self.run("delete", None, {"name": context})
+        except ContextreeError as error:
+            if error.code != "E_CONTEXT_NOT_FOUND":
+                raise
+
+    def nodes(self, context: str) -> list[dict[str, Any]]:
+        """Returns the blocks of the working state in the order of the thread."""
+        found: list[dict[str, Any]] = self.run("thread", context, {"at": "@", "nodes": True}).get("nodes", [])
+        return found
+
+    def _read(self, context: str, request: dict[str, Any]) -> Iterable[tuple[str, bytes]]:
+        try:
+            found = self.run("records", context, request)["records"]
+        except ContextreeError as error:
+            if error.code == "E_CONTEXT_NOT_FOUND":
+                return []
+            raise
+        return [(one["key"], b64decode(one["value"])) for one in found]
+
+
+def frame(kind: str, data: bytes, words: bytes, *, squeeze: bool = True) -> bytes:
+    """Returns bytes with the name of their serializer, compressed if that makes them shorter.
+
+    `words` is what values of this sort usually contain. It must never change: it is needed to read them again.
+    """
+    name = kind.encode()
+    if squeeze:
+        packer = zlib.compressobj(6, zlib.DEFLATED, -15, zdict=words)
+        packed = packer.compress(data) + packer.flush()
+        if len(packed) < len(data):
+            return bytes([1, len(name)]) + name + packed
+    return bytes([0, len(name)]) + name + data
+
+
+def unframe(framed: bytes, words: bytes) -> tuple[str, bytes]:
+    """Returns what `frame` was given."""
+    end = 2 + framed[1]
+    kind, data = framed[2:end].decode(), framed[end:]
+    if framed[0] == 1:
+        data = zlib.decompressobj(-15, zdict=words).decompress(data)
+    return kind, data

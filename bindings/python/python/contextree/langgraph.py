@@ -1,0 +1,494 @@
+"""A LangGraph checkpointer that stores every message once.
+
+    from contextree.langgraph import ContextreeSaver
+
+    graph = builder.compile(checkpointer=ContextreeSaver("agent.db"))
+
+A thread is a context: its messages are nodes, and everything else of a checkpoint is in side records that are written in the same step.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import heapq
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar, cast
+from urllib.parse import unquote
+from uuid import uuid4
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import (
+    WRITES_IDX_MAP,
+    BaseCheckpointSaver,
+    ChannelVersions,
+    Checkpoint,
+    CheckpointMetadata,
+    CheckpointTuple,
+    get_checkpoint_id,
+    get_checkpoint_metadata,
+)
+from langgraph.checkpoint.serde.base import SerializerProtocol
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+
+from ._adapter import Records, Target, expecting, frame, name_of, record, store_of, unframe
+from ._errors import ConflictError, ContextreeError
+from ._langchain import is_messages
+from ._lines import Head, Lines
+
+__all__ = ["ContextreeSaver"]
+
+_T = TypeVar("_T")
+
+_CHECKPOINT = "langgraph.checkpoint"
+_VALUE = "langgraph.value"
+_WRITE = "langgraph.write"
+_HEAD = "langgraph.head"
+
+# What checkpoints usually contain. Part of the format: records that were compressed with it need it to be read.
+_WORDS = (
+    b"\x81\xa2ts\xd9 2026-01-01T00:00:00.000000+00:00\xa2id\xd9$1f0c0000-0000-6000-8000-000000000000"
+    b"\xaalc_version\xa6run_id\xa6parent\xa7writes\xa6source\xa5input\xa4loop\xa6update\xa4fork\xa4step\xa7parents\x80"
+    b"\xad__interrupt__\x8a__start__\xb0channel_versions\xa9branch:to:\xa8messages\xadversions_seen\xa9__input__\xa9__start__"
+    b"\x81\xa8messages\xb0updated_channels\x91\xa8messages\xadpending_sends\x90\xa1v\x04\xa1c\xa1m\xa1p\xa1r"
+    b"\xb7langchain_core.messages\xac.human\xacHumanMessage\xa9AIMessage\xabToolMessage\xb3model_validate_json"
+    b"\xa7content\xb1additional_kwargs\x80\xb1response_metadata\x80\xa4type\xa5human\xa2ai\xa4name\xc0\xa2id"
+    b"\xaatool_calls\x90\xb2invalid_tool_calls\x90\xaeusage_metadata\xc0"
+)
+
+
+class ContextreeSaver(BaseCheckpointSaver[int]):
+    """Keeps the checkpoints of LangGraph in a Contextree store.
+
+    Every channel that is a list of messages is stored message by message, once, as nodes of a context named `<prefix><thread id>`. A list
+    that does not continue the one before it becomes another line of the thread: a fork, named `<prefix><thread id>#2`.
+
+    A writer that continues a checkpoint which is no longer the newest, although it was when it was read, gets a `ConflictError`. To go
+    back on purpose, pass the `checkpoint_id`.
+    """
+
+    def __init__(
+        self,
+        store: Target,
+        *,
+        serde: SerializerProtocol | None = None,
+        prefix: str = "langgraph/",
+    ) -> None:
+        """Uses a store: a path, a URL, or one that is open.
+
+        With a serializer other than LangGraph's own, such as one that encrypts, messages are not mapped to nodes.
+        """
+        super().__init__(serde=serde)
+        self.store = store_of(store)
+        self.prefix = prefix
+        self._records = Records(self.store)
+        self._threads: dict[tuple[str, str], _Thread] = {}
+        self._guard = threading.Lock()
+        self._pool = ThreadPoolExecutor(4, thread_name_prefix="contextree")
+
+    # Writing
+
+    def put(
+        self,
+        config: RunnableConfig,
+        checkpoint: Checkpoint,
+        metadata: CheckpointMetadata,
+        new_versions: ChannelVersions,
+    ) -> RunnableConfig:
+        """Stores a checkpoint in one durable step.
+
+        Raises `ConflictError` if the thread has moved on since it was read; nothing is stored then.
+        """
+        thread = self._thread(config)
+        saved = get_checkpoint_metadata(config, metadata)
+        with thread.lock:
+            thread.put(self, get_checkpoint_id(config), checkpoint, saved, new_versions)
+        return thread.config(checkpoint["id"])
+
+    def put_writes(
+        self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
+    ) -> None:
+        """Stores the writes of a task. Of regular writes the first one stays, special ones are replaced."""
+        thread = self._thread(config)
+        key = f"{get_checkpoint_id(config)}/{task_id}"
+        fresh = [
+            (WRITES_IDX_MAP.get(channel, index), channel, *self.serde.dumps_typed(value))
+            for index, (channel, value) in enumerate(writes)
+        ]
+        overwrite = all(channel in WRITES_IDX_MAP for channel, _ in writes)
+        before: bytes | None = None
+        while True:
+            merged = {} if before is None else {row[0]: row for row in self._unpack(before)["w"]}
+            for row in fresh:
+                if overwrite or row[0] not in merged:
+                    merged[row[0]] = row
+            value = self._pack({"p": task_path, "w": list(merged.values())})
+            try:
+                self._records.put(thread.name, [record(_WRITE, key, value, **expecting(before))])
+                return
+            except ConflictError:
+                found = self._records.one(thread.name, _WRITE, key)
+                if found == before:
+                    raise
+                before = found
+
+    def delete_thread(self, thread_id: str) -> None:
+        """Deletes a thread: all its checkpoints, writes and messages."""
+        base = self.prefix + name_of(str(thread_id))
+        # The thread itself last: what a crash leaves behind is deleted by the next try.
+        for name in [*self._records.names(base + "/"), *self._records.names(base + "#"), base]:
+            self._records.delete(name)
+        with self._guard:
+            for key in [key for key in self._threads if key[0] == str(thread_id)]:
+                del self._threads[key]
+
+    def delete_for_runs(self, run_ids: Sequence[str]) -> None:
+        """Deletes the checkpoints of runs."""
+        wanted = {str(run) for run in run_ids}
+        for thread in self._all_threads(None, None):
+            with thread.lock:
+                rows = thread.rows(self)
+                gone = {one for one, row in rows.items() if row["m"].get("run_id") in wanted}
+                if gone:
+                    thread.remove(self, rows, gone)
+
+    def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
+        """Copies a thread with all its checkpoints. The messages are shared until one of the two changes."""
+        source = self.prefix + name_of(str(source_thread_id))
+        target = self.prefix + name_of(str(target_thread_id))
+        names = [*self._records.names(source + "/"), *self._records.names(source + "#")]
+        if self._records.exists(source):
+            names.append(source)
+        for name in names:
+            copy = target + name[len(source) :]
+            self._records.run("fork", name, {"name": copy})
+            rows = [
+                record(kind, key, value)
+                for kind in (_CHECKPOINT, _VALUE, _WRITE, _HEAD)
+                for key, value in self._records.by_prefix(name, kind)
+            ]
+            self._records.put(copy, rows)
+
+    def prune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
+        """Deletes all checkpoints but the newest of each namespace, or all of them with `strategy="delete"`.
+
+        What a `DeltaChannel` of the newest checkpoint needs is kept: its ancestors back to one that has the value.
+        """
+        if strategy not in ("keep_latest", "delete"):
+            raise ValueError(f"unknown strategy {strategy!r}; expected 'keep_latest' or 'delete'")
+        for thread_id in thread_ids:
+            if strategy == "delete":
+                self.delete_thread(thread_id)
+                continue
+            for thread in self._all_threads(str(thread_id), None):
+                with thread.lock:
+                    rows = thread.rows(self)
+                    if rows:
+                        thread.remove(self, rows, set(rows) - _needed(rows))
+
+    # Reading
+
+    def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        """Returns a checkpoint: the one that is named, or the newest."""
+        thread = self._thread(config)
+        with thread.lock:
+            head = thread.head(self)
+            wanted = get_checkpoint_id(config)
+            found = wanted or head.newest
+            if not wanted:
+                thread.read_newest(found)
+            elif wanted != head.newest:
+                thread.read_past(wanted)
+            if not found:
+                return None
+            row = thread.row(self, found)
+            return None if row is None else thread.tuple(self, found, row)
+
+    def list(
+        self,
+        config: RunnableConfig | None,
+        *,
+        filter: dict[str, Any] | None = None,
+        before: RunnableConfig | None = None,
+        limit: int | None = None,
+    ) -> Iterator[CheckpointTuple]:
+        """Iterates over checkpoints, the newest first. They are read as they are asked for."""
+        options = config["configurable"] if config else {}
+        thread_id = options.get("thread_id")
+        only = options.get("checkpoint_id")
+        end = get_checkpoint_id(before) if before else None
+
+        def rows(thread: _Thread) -> Iterator[tuple[str, Any, _Thread]]:
+            for key, value in self._records.newest_first(thread.name, _CHECKPOINT, end):
+                yield key, self._unpack(value), thread
+
+        threads = self._all_threads(thread_id, options.get("checkpoint_ns"))
+        merged = heapq.merge(*(rows(thread) for thread in threads), key=lambda row: row[0], reverse=True)
+        for key, row, thread in merged:
+            if only is not None and key != only:
+                continue
+            if filter and any(row["m"].get(name) != value for name, value in filter.items()):
+                continue
+            if limit is not None:
+                if limit <= 0:
+                    return
+                limit -= 1
+            with thread.lock:
+                found = thread.tuple(self, key, row)
+            yield found
+
+    # The same for asynchronous code
+
+    async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        """Like `get_tuple`."""
+        return await self._run(self.get_tuple, config)
+
+    async def alist(
+        self,
+        config: RunnableConfig | None,
+        *,
+        filter: dict[str, Any] | None = None,
+        before: RunnableConfig | None = None,
+        limit: int | None = None,
+    ) -> AsyncIterator[CheckpointTuple]:
+        """Like `list`."""
+        found = self.list(config, filter=filter, before=before, limit=limit)
+        while (one := await self._run(next, found, None)) is not None:
+            yield one
+
+    async def aput(
+        self,
+        config: RunnableConfig,
+        checkpoint: Checkpoint,
+        metadata: CheckpointMetadata,
+        new_versions: ChannelVersions,
+    ) -> RunnableConfig:
+        """Like `put`."""
+        return await self._run(self.put, config, checkpoint, metadata, new_versions)
+
+    async def aput_writes(
+        self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
+    ) -> None:
+        """Like `put_writes`."""
+        await self._run(self.put_writes, config, writes, task_id, task_path)
+
+    async def adelete_thread(self, thread_id: str) -> None:
+        """Like `delete_thread`."""
+        await self._run(self.delete_thread, thread_id)
+
+    async def adelete_for_runs(self, run_ids: Sequence[str]) -> None:
+        """Like `delete_for_runs`."""
+        await self._run(self.delete_for_runs, run_ids)
+
+    async def acopy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
+        """Like `copy_thread`."""
+        await self._run(self.copy_thread, source_thread_id, target_thread_id)
+
+    async def aprune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
+        """Like `prune`."""
+        await self._run(lambda: self.prune(thread_ids, strategy=strategy))
+
+    async def _run(self, work: Callable[..., _T], *values: Any) -> _T:
+        return await asyncio.get_running_loop().run_in_executor(self._pool, work, *values)
+
+    # Inside
+
+    @property
+    def _maps(self) -> bool:
+        """Whether messages become nodes. What another serializer would hide must not be in the open."""
+        return type(self.serde) is JsonPlusSerializer
+
+    def _pack(self, value: Any) -> bytes:
+        return frame(*self.serde.dumps_typed(value), _WORDS, squeeze=self._maps)
+
+    def _unpack(self, framed: bytes) -> Any:
+        return self.serde.loads_typed(unframe(framed, _WORDS))
+
+    def _thread(self, config: RunnableConfig) -> _Thread:
+        options = config["configurable"]
+        return self._thread_of(str(options["thread_id"]), options.get("checkpoint_ns") or "")
+
+    def _thread_of(self, thread_id: str, namespace: str) -> _Thread:
+        with self._guard:
+            key = (thread_id, namespace)
+            if key not in self._threads:
+                name = self.prefix + name_of(thread_id)
+                name += f"/{name_of(namespace)}" if namespace else ""
+                self._threads[key] = _Thread(thread_id, namespace, name)
+            return self._threads[key]
+
+    def _all_threads(self, thread_id: str | None, namespace: str | None) -> list[_Thread]:
+        """Returns the threads that are stored: all of them, those of one id, or one."""
+        if thread_id is not None and namespace is not None:
+            return [self._thread_of(str(thread_id), namespace)]
+        if thread_id is None:
+            names = self._records.names(self.prefix)
+        else:
+            base = self.prefix + name_of(str(thread_id))
+            names = [base, *self._records.names(base + "/")]
+        found = []
+        for name in names:
+            parts = name[len(self.prefix) :].split("/", 1)
+            if "#" in name or (namespace is not None and unquote((parts + [""])[1]) != namespace):
+                continue
+            found.append(self._thread_of(unquote(parts[0]), unquote((parts + [""])[1])))
+        return found
+
+
+class _Thread:
+    """What this process knows of one namespace of a thread."""
+
+    def __init__(self, thread_id: str, namespace: str, name: str) -> None:
+        self.thread_id = thread_id
+        self.namespace = namespace
+        self.name = name
+        self.lock = threading.RLock()
+        self.writer = uuid4().hex[:12]
+        self.lines = Lines(name)
+        self._rows: dict[str, Any] = {}
+        # Checkpoints that were the newest when they were read; `None` if there was none.
+        self._read: set[str | None] = set()
+
+    def config(self, checkpoint_id: str) -> RunnableConfig:
+        options = {
+            "thread_id": self.thread_id,
+            "checkpoint_ns": self.namespace,
+            "checkpoint_id": checkpoint_id,
+        }
+        return {"configurable": options}
+
+    def head(self, saver: ContextreeSaver) -> Head:
+        return Head(saver._records.one(self.name, _HEAD, ""))
+
+    def read_newest(self, checkpoint_id: str | None) -> None:
+        if len(self._read) > 1_000:
+            self._read.clear()
+        self._read.add(checkpoint_id)
+
+    def read_past(self, checkpoint_id: str) -> None:
+        self._read.discard(checkpoint_id)
+
+    def row(self, saver: ContextreeSaver, checkpoint_id: str) -> Any:
+        """Returns what is stored of a checkpoint."""
+        value = saver._records.one(self.name, _CHECKPOINT, checkpoint_id)
+        return None if value is None else saver._unpack(value)
+
+    def rows(self, saver: ContextreeSaver) -> dict[str, Any]:
+        found = saver._records.by_prefix(self.name, _CHECKPOINT)
+        return {key: saver._unpack(value) for key, value in found}
+
+    def put(
+        self,
+        saver: ContextreeSaver,
+        parent: str | None,
+        checkpoint: Checkpoint,
+        metadata: CheckpointMetadata,
+        new_versions: ChannelVersions,
+    ) -> None:
+        records = saver._records
+        head = self.head(saver)
+        own = checkpoint["id"]
+        is_foreign = head.writer != self.writer
+        if head.newest != parent and (parent in self._read or (is_foreign and parent in self._rows)):
+            raise ConflictError(
+                f"thread `{self.thread_id}` has moved on to checkpoint {head.newest} since {parent} was read",
+                code="E_CONFLICT",
+                details={"hints": ["run the turn again on the newest checkpoint, or pass `checkpoint_id` to branch off"]},
+            )
+        before = self._rows.get(parent) if parent else None
+        if before is None and parent:
+            before = self.row(saver, parent)
+        values = checkpoint["channel_values"]
+        refs: dict[str, Any] = {}
+        rows: list[dict[str, Any]] = []
+        lists: dict[str, list[Any]] = {}
+        for channel, version in checkpoint["channel_versions"].items():
+            inherited = before["r"].get(channel) if before else None
+            is_known = before is not None and before["c"]["channel_versions"].get(channel) == version
+            if channel not in new_versions and inherited is not None and is_known:
+                refs[channel] = inherited
+            elif channel not in values:
+                continue
+            elif saver._maps and is_messages(values[channel]):
+                lists[channel] = values[channel]
+            elif values[channel] is None:
+                refs[channel] = 0
+            else:
+                refs[channel] = own
+                rows.append(record(_VALUE, f"{own}/{channel}", saver._pack(values[channel])))
+        step = self.lines.add(saver, head, before["r"] if before else {}, lists)
+        refs.update(step.refs)
+        plain = {name: value for name, value in checkpoint.items() if name != "channel_values"}
+        row = {"c": plain, "m": metadata, "p": parent, "r": refs}
+        rows.append(record(_CHECKPOINT, own, saver._pack(row)))
+        newest = own if head.newest is None else max(own, head.newest)
+        rows.append(record(_HEAD, "", step.head(newest, self.writer), **expecting(head.value)))
+        try:
+            done = records.put(self.name, rows, step.operations, commit=step.commit)
+        except ContextreeError:
+            self.lines.forget()
+            raise
+        step.done(done)
+        if len(self._rows) > 256:
+            self._rows.clear()
+        self._rows[own] = row
+
+    def tuple(self, saver: ContextreeSaver, checkpoint_id: str, row: Any) -> CheckpointTuple:
+        """Returns a checkpoint with its values and pending writes."""
+        records = saver._records
+        values: dict[str, Any] = {}
+        keys = [f"{ref}/{channel}" for channel, ref in row["r"].items() if isinstance(ref, str)]
+        stored = records.get(self.name, _VALUE, keys) if keys else {}
+        for channel, ref in row["r"].items():
+            if ref == 0:
+                values[channel] = None
+            elif isinstance(ref, str):
+                values[channel] = saver._unpack(stored[f"{ref}/{channel}"])
+            else:
+                values[channel] = self.lines.read(saver, channel, ref)
+        writes = []
+        for key, value in records.by_prefix(self.name, _WRITE, checkpoint_id + "/"):
+            task = saver._unpack(value)
+            task_id = key[len(checkpoint_id) + 1 :]
+            writes.extend((task["p"], task_id, *one) for one in task["w"])
+        writes.sort(key=lambda one: one[:3])
+        pending = [(one[1], one[3], saver.serde.loads_typed((one[4], one[5]))) for one in writes]
+        checkpoint = cast(Checkpoint, {**row["c"], "channel_values": values})
+        parent = self.config(row["p"]) if row["p"] else None
+        return CheckpointTuple(self.config(checkpoint_id), checkpoint, row["m"], parent, pending)
+
+    def remove(self, saver: ContextreeSaver, rows: dict[str, Any], gone: set[str]) -> None:
+        """Deletes checkpoints with what only they need, in one step."""
+        head = self.head(saver)
+        kept = {key: row for key, row in rows.items() if key not in gone}
+        used = {
+            f"{ref}/{channel}" for row in kept.values() for channel, ref in row["r"].items() if isinstance(ref, str)
+        }
+        changes = [record(_CHECKPOINT, key) for key in sorted(gone)]
+        for key, _ in saver._records.by_prefix(self.name, _VALUE):
+            if key not in used:
+                changes.append(record(_VALUE, key))
+        for key, _ in saver._records.by_prefix(self.name, _WRITE):
+            if key.split("/", 1)[0] in gone:
+                changes.append(record(_WRITE, key))
+        head_value = head.with_newest(max(kept, default=None), self.writer)
+        changes.append(record(_HEAD, "", head_value, **expecting(head.value)))
+        saver._records.put(self.name, changes)
+        self._rows.clear()
+
+
+def _needed(rows: dict[str, Any]) -> set[str]:
+    """Returns the newest checkpoint, and the ancestors that its delta channels are computed from."""
+    newest = max(rows)
+    needed = {newest}
+    row = rows[newest]
+    counters = row["m"].get("counters_since_delta_snapshot") or {}
+    missing = {channel for channel in counters if channel not in row["r"]}
+    while missing and row["p"] in rows:
+        needed.add(row["p"])
+        row = rows[row["p"]]
+        missing -= set(row["r"])
+    return needed
+
+

@@ -1,0 +1,121 @@
+//! `cargo xtask adapters`: every adapter of the Python package under the suite of its framework.
+//!
+//! Each directory of `bindings/python/adapters` has an environment of its own with pinned versions, in `target/adapters`. The package is the
+//! sources of the tree with the native module of the debug build, so nothing is installed twice.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::test::{cargo, say};
+
+/// Which versions of the frameworks are tested.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Versions {
+    /// Those in `requirements.txt`.
+    Pinned,
+    /// The newest ones.
+    Latest,
+}
+
+/// Runs the tests of all adapters, or of the one with this name.
+pub(crate) fn run(root: &Path, versions: Versions, only: Option<&str>) -> Result<String, String> {
+    cargo(root, "the native module", &["build", "--quiet", "--package", "contextree-python"], &[])?;
+    let target = target(root);
+    let package = assemble(root, &target)?;
+    let mut names: Vec<String> = entries(&root.join("bindings/python/adapters"))?
+        .into_iter()
+        .filter(|path| path.join("requirements.txt").is_file())
+        .filter_map(|path| Some(path.file_name()?.to_str()?.to_owned()))
+        .filter(|name| only.is_none_or(|only| only == name))
+        .collect();
+    names.sort();
+    if names.is_empty() {
+        return Err("there is no such adapter; see bindings/python/adapters".to_owned());
+    }
+    let mut failed = Vec::new();
+    for name in &names {
+        let tests = root.join("bindings/python/adapters").join(name);
+        let python = environment(&target.join("adapters"), &tests, name, versions)?;
+        say(&format!("adapter {name}"));
+        let mut pytest = Command::new(&python);
+        pytest.args(["-m", "pytest", "--no-header", "-rP", "--show-capture=stdout"]).arg(&tests);
+        pytest.env("PYTHONPATH", &package).env("PYTHONDONTWRITEBYTECODE", "1");
+        let status = pytest.status().map_err(|error| format!("pytest cannot be run: {error}"))?;
+        if !status.success() {
+            failed.push(name.as_str());
+        }
+    }
+    match failed.as_slice() {
+        [] => Ok(format!("{} adapters pass", names.len())),
+        failed => Err(format!("failed: {}", failed.join(", "))),
+    }
+}
+
+fn target(root: &Path) -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from)
+}
+
+/// Puts the sources and the native module into one directory.
+fn assemble(root: &Path, target: &Path) -> Result<PathBuf, String> {
+    let package = target.join("adapters/package");
+    let modules = package.join("contextree");
+    let _ = fs::remove_dir_all(&modules);
+    fs::create_dir_all(&modules).map_err(|error| at(&modules, &error))?;
+    for source in entries(&root.join("bindings/python/python/contextree"))? {
+        let copy = modules.join(source.file_name().unwrap_or_default());
+        if source.is_file() {
+            fs::copy(&source, &copy).map_err(|error| at(&source, &error))?;
+        }
+    }
+    let (prefix, suffix) = (std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX);
+    let native = target.join(format!("debug/{prefix}_native{suffix}"));
+    fs::copy(&native, modules.join("_native.abi3.so")).map_err(|error| at(&native, &error))?;
+    Ok(package)
+}
+
+/// Returns the interpreter of an environment with the packages of an adapter; creates it if they changed.
+fn environment(
+    place: &Path,
+    tests: &Path,
+    name: &str,
+    versions: Versions,
+) -> Result<PathBuf, String> {
+    let file = tests.join("requirements.txt");
+    let mut wanted = fs::read_to_string(&file).map_err(|error| at(&file, &error))?;
+    let mut folder = place.join(name);
+    if versions == Versions::Latest {
+        folder = place.join(format!("{name}-latest"));
+        let names = wanted.lines().map(|line| line.split("==").next().unwrap_or_default());
+        wanted = names.collect::<Vec<_>>().join("\n");
+    }
+    let (python, stamp) = (folder.join("bin/python"), folder.join("requirements.txt"));
+    if versions == Versions::Pinned && fs::read_to_string(&stamp).is_ok_and(|known| known == wanted)
+    {
+        return Ok(python);
+    }
+    say(&format!("environment for {name}"));
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(place).map_err(|error| at(place, &error))?;
+    call(Command::new("python3").args(["-m", "venv"]).arg(&folder))?;
+    let list = folder.join("wanted.txt");
+    fs::write(&list, &wanted).map_err(|error| at(&list, &error))?;
+    let install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r"];
+    call(Command::new(&python).args(install).arg(&list))?;
+    fs::write(&stamp, &wanted).map_err(|error| at(&stamp, &error))?;
+    Ok(python)
+}
+
+fn call(command: &mut Command) -> Result<(), String> {
+    let status = command.status().map_err(|error| format!("{command:?}: {error}"))?;
+    if status.success() { Ok(()) } else { Err(format!("failed: {command:?}")) }
+}
+
+fn entries(folder: &Path) -> Result<Vec<PathBuf>, String> {
+    let found = fs::read_dir(folder).map_err(|error| at(folder, &error))?;
+    found.map(|entry| entry.map(|entry| entry.path()).map_err(|error| at(folder, &error))).collect()
+}
+
+fn at(path: &Path, error: &std::io::Error) -> String {
+    format!("{}: {error}", path.display())
+}
