@@ -83,8 +83,9 @@ def run(backend: str, channel: str, turns: int, path: str) -> dict[str, Any]:
 
 
 def write_turns(path: str, who: str, turns: int) -> dict[str, int]:
-    from contextree import ConflictError
     from langchain_core.messages import HumanMessage
+
+    from contextree import ConflictError
 
     graph = build("full", saver_at("contextree", path))
     conflicts = 0

@@ -8,9 +8,7 @@ import sys
 import threading
 from typing import Annotated, Any, TypedDict
 
-import contextree
 import pytest
-from contextree.langgraph import ContextreeSaver
 from langchain_core.messages import (
     AIMessage,
     AIMessageChunk,
@@ -27,6 +25,9 @@ from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
 from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.graph.message import REMOVE_ALL_MESSAGES, _messages_delta_reducer, add_messages
 from langgraph.types import Command, interrupt
+
+import contextree
+from contextree.langgraph import ContextreeSaver
 
 
 def config(thread: str = "t", **more: Any) -> Any:
@@ -198,7 +199,7 @@ def test_several_lists_of_messages(tmp_path):
         graph.add_node("a", lambda state: {"notes": [HumanMessage(f"n{len(state['notes'])}", id=f"n{len(state['notes'])}")]})
         graph.add_edge(START, "a")
         app = graph.compile(checkpointer=saver)
-        for turn in range(3):
+        for _turn in range(3):
             app.invoke({"messages": [HumanMessage("same", id="same")], "notes": []}, config())
         app.update_state(config(), {"notes": [RemoveMessage("n1")]})
         app.invoke({"messages": [AIMessage("end", id="e")], "notes": []}, config())
@@ -263,9 +264,7 @@ def test_asynchronous_graphs(tmp_path):
     async def run() -> list[str]:
         for turn in range(3):
             await graph.ainvoke({"messages": [HumanMessage(f"q{turn}", id=f"u{turn}")]}, config())
-        await asyncio.gather(
-            *(graph.ainvoke({"messages": [HumanMessage("hi", id="h")]}, config(f"other{n}")) for n in range(8))
-        )
+        await asyncio.gather(*(graph.ainvoke({"messages": [HumanMessage("hi", id="h")]}, config(f"other{n}")) for n in range(8)))
         state = await graph.aget_state(config())
         assert len([one async for one in graph.aget_state_history(config("other7"))]) == 3
         return [one.content for one in state.values["messages"]]

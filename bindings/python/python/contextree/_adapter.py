@@ -85,9 +85,7 @@ class Records:
         """Returns the records of a kind whose keys begin with a prefix, by key."""
         return list(self._read(context, {"kind": kind, "prefix": prefix}))
 
-    def newest_first(
-        self, context: str, kind: str, before: str | None = None, page: int = 32
-    ) -> Iterator[tuple[str, bytes]]:
+    def newest_first(self, context: str, kind: str, before: str | None = None, page: int = 32) -> Iterator[tuple[str, bytes]]:
         """Iterates over the records of a kind, the greatest key first, a page at a time."""
         while True:
             request: dict[str, Any] = {"kind": kind, "reverse": True, "limit": page}

@@ -118,9 +118,7 @@ def _text(content: Any) -> str:
     return "\n".join(part for part in parts if isinstance(part, str) and part)
 
 
-def operations(
-    message: BaseMessage, channel: str, position: int, serde: Any
-) -> tuple[list[dict[str, Any]], BaseMessage]:
+def operations(message: BaseMessage, channel: str, position: int, serde: Any) -> tuple[list[dict[str, Any]], BaseMessage]:
     """Returns the operations that add a message, and the message as it will be read.
 
     The first node is its text with everything needed to load it; its tool calls follow.

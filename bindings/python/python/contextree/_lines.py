@@ -124,9 +124,7 @@ class Lines:
     def _line(self, saver: Any, number: int, counts: dict[str, int] | None) -> Line:
         """Returns a line with at least as many messages as are known to be stored."""
         line = self._lines.get(number)
-        is_stale = line is None or (
-            counts is not None and any(len(line.channels.get(name, ())) < count for name, count in counts.items())
-        )
+        is_stale = line is None or (counts is not None and any(len(line.channels.get(name, ())) < count for name, count in counts.items()))
         if line is None:
             line = Line(self._name if number == 1 else f"{self._name}#{number}")
         if is_stale:
@@ -214,9 +212,7 @@ class Lines:
         return number
 
 
-def _add(
-    operations: list[dict[str, Any]], fresh: list[Any], channel: str, begin: int, cycle: int, serde: Any
-) -> list[messages.Kept]:
+def _add(operations: list[dict[str, Any]], fresh: list[Any], channel: str, begin: int, cycle: int, serde: Any) -> list[messages.Kept]:
     """Adds the operations for messages. Returns the messages as they will be read."""
     kept = []
     for position, message in enumerate(fresh, begin):
@@ -229,7 +225,7 @@ def _add(
 def _common(kept: list[messages.Kept], value: list[Any]) -> int:
     """Returns how many messages two lists have in common at their beginning."""
     count = 0
-    for one, message in zip(kept, value):
+    for one, message in zip(kept, value, strict=False):
         if not one.is_equal(message):
             break
         count += 1

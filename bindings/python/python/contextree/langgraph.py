@@ -106,15 +106,12 @@ class ContextreeSaver(BaseCheckpointSaver[int]):
             thread.put(self, get_checkpoint_id(config), checkpoint, saved, new_versions)
         return thread.config(checkpoint["id"])
 
-    def put_writes(
-        self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
-    ) -> None:
+    def put_writes(self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = "") -> None:
         """Stores the writes of a task. Of regular writes the first one stays, special ones are replaced."""
         thread = self._thread(config)
         key = f"{get_checkpoint_id(config)}/{task_id}"
         fresh = [
-            (WRITES_IDX_MAP.get(channel, index), channel, *self.serde.dumps_typed(value))
-            for index, (channel, value) in enumerate(writes)
+            (WRITES_IDX_MAP.get(channel, index), channel, *self.serde.dumps_typed(value)) for index, (channel, value) in enumerate(writes)
         ]
         overwrite = all(channel in WRITES_IDX_MAP for channel, _ in writes)
         before: bytes | None = None
@@ -267,9 +264,7 @@ class ContextreeSaver(BaseCheckpointSaver[int]):
         """Like `put`."""
         return await self._run(self.put, config, checkpoint, metadata, new_versions)
 
-    async def aput_writes(
-        self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
-    ) -> None:
+    async def aput_writes(self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = "") -> None:
         """Like `put_writes`."""
         await self._run(self.put_writes, config, writes, task_id, task_path)
 
@@ -329,10 +324,9 @@ class ContextreeSaver(BaseCheckpointSaver[int]):
             names = [base, *self._records.names(base + "/")]
         found = []
         for name in names:
-            parts = name[len(self.prefix) :].split("/", 1)
-            if "#" in name or (namespace is not None and unquote((parts + [""])[1]) != namespace):
-                continue
-            found.append(self._thread_of(unquote(parts[0]), unquote((parts + [""])[1])))
+            own, _, inner = name[len(self.prefix) :].partition("/")
+            if "#" not in name and namespace in (None, unquote(inner)):
+                found.append(self._thread_of(unquote(own), unquote(inner)))
         return found
 
 
@@ -462,9 +456,7 @@ class _Thread:
         """Deletes checkpoints with what only they need, in one step."""
         head = self.head(saver)
         kept = {key: row for key, row in rows.items() if key not in gone}
-        used = {
-            f"{ref}/{channel}" for row in kept.values() for channel, ref in row["r"].items() if isinstance(ref, str)
-        }
+        used = {f"{ref}/{channel}" for row in kept.values() for channel, ref in row["r"].items() if isinstance(ref, str)}
         changes = [record(_CHECKPOINT, key) for key in sorted(gone)]
         for key, _ in saver._records.by_prefix(self.name, _VALUE):
             if key not in used:
@@ -490,5 +482,3 @@ def _needed(rows: dict[str, Any]) -> set[str]:
         row = rows[row["p"]]
         missing -= set(row["r"])
     return needed
-
-
