@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::case::{Case, Edition};
-use super::kinds::{self, Check, DiffSelector};
+use super::kinds::{self, Check, DiffSelector, Got};
 use super::verdict::Verdict;
 
 /// Runs a case with all checks.
@@ -49,6 +49,16 @@ impl Runner {
     #[must_use]
     pub fn with_diff_selector(self, selector: impl DiffSelector + 'static) -> Runner {
         self.with("diff", kinds::diff(Some(Box::new(selector))))
+    }
+
+    /// Returns what the program returns for a case: for a check that answers some cases in another way.
+    ///
+    /// # Errors
+    ///
+    /// If there is no check for the kind, or the case cannot be run.
+    pub fn answer(&self, case: &Case, edition: Edition) -> Result<Got, String> {
+        let check = self.checks.get(&case.kind);
+        check.ok_or_else(|| format!("no check for `{}`", case.kind))?.check(case, edition)
     }
 
     /// Runs a case, and the case that it must agree with, if there is one.

@@ -5,6 +5,7 @@
 mod access;
 mod api;
 mod client;
+mod corpus;
 mod errors;
 mod events;
 mod limits;

@@ -50,6 +50,7 @@ contexts = ['other/']
 pub(crate) struct Served {
     pub(crate) address: SocketAddr,
     pub(crate) workspace: Workspace,
+    pub(crate) store: Store,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -85,7 +86,7 @@ impl Served {
 
     pub(crate) fn with(setup: &Setup) -> Served {
         let store: Store = contextree::open(&setup.url).unwrap();
-        let workspace = Workspace::over(store, &setup.url);
+        let workspace = Workspace::over(store.clone(), &setup.url);
         let (sender, receiver) = mpsc::channel();
         let (stop, stopped) = oneshot::channel();
         let served = workspace.clone();
@@ -104,7 +105,7 @@ impl Served {
             });
         });
         let address = receiver.recv().expect("the server starts");
-        Served { address, workspace, stop: Some(stop), thread: Some(thread) }
+        Served { address, workspace, store, stop: Some(stop), thread: Some(thread) }
     }
 
     /// Creates a context with one snapshot and something that is not committed.
@@ -159,4 +160,9 @@ impl Drop for Served {
             self.stop();
         }
     }
+}
+
+/// Returns a name as a part of a path.
+pub(crate) fn encoded(name: &str) -> String {
+    name.replace('/', "%2F")
 }
