@@ -21,9 +21,11 @@ export interface Place {
   model?: string;
   /** The budget of a what-if. */
   budget?: string;
+  /** A state of another context to compare with: `NAME@t0`. */
+  with?: string;
 }
 
-const FIELDS = ["against", "node", "provider", "q", "model", "budget"] as const;
+const FIELDS = ["against", "node", "provider", "q", "model", "budget", "with"] as const;
 
 export function parsePlace(hash: string): Place {
   const [path = "", query = ""] = hash.replace(/^#\/?/, "").split("?", 2) as [string?, string?];

@@ -40,6 +40,23 @@ async function refuse(response: Response): Promise<never> {
   throw new Problem(response.status, body.code ?? `HTTP ${response.status}`, message, body.details ?? {}, body.details?.hints?.[0]);
 }
 
+let offline: ((address: string) => unknown) | undefined;
+
+/** Answers reads from data in the page instead of a server. */
+export function goOffline(answer: (address: string) => unknown): void {
+  offline = answer;
+}
+
+export function isOffline(): boolean {
+  return offline !== undefined;
+}
+
+async function load<T>(address: string): Promise<T> {
+  if (offline !== undefined) return offline(address) as T;
+  const response = await fetch(address, { headers: { accept: "application/json" } });
+  return response.ok ? ((await response.json()) as T) : refuse(response);
+}
+
 const kept = new Map<string, Promise<unknown>>();
 const LARGEST = 200;
 
@@ -51,9 +68,7 @@ export function read<T>(address: string): Promise<T> {
     kept.set(address, known);
     return known as Promise<T>;
   }
-  const promise = fetch(address, { headers: { accept: "application/json" } }).then((response) =>
-    response.ok ? (response.json() as Promise<T>) : refuse(response),
-  );
+  const promise = load<T>(address);
   promise.catch(() => kept.delete(address));
   kept.set(address, promise);
   for (const oldest of kept.keys()) {
@@ -78,9 +93,14 @@ function isFixed(address: string): boolean {
   return states.length > 0 && states.every((state) => /^@c\d+$/.test(state));
 }
 
-/** Runs a command that must be sent. The page only sends dry runs. */
-export async function dryRun<T>(context: string, command: string, request: object): Promise<T> {
-  const body = JSON.stringify({ ...request, change: { dry_run: true } });
+/** Runs a command without changing anything. */
+export function dryRun<T>(context: string, command: string, request: object): Promise<T> {
+  return post<T>(context, command, { ...request, change: { dry_run: true } });
+}
+
+/** Runs a command that may change something: only for what the user confirmed, or for a dry run. */
+export async function post<T>(context: string, command: string, request: object): Promise<T> {
+  const body = JSON.stringify(request);
   const response = await fetch(url(context, command), {
     method: "POST",
     headers: { "content-type": "application/json", accept: "application/json" },
@@ -91,9 +111,12 @@ export async function dryRun<T>(context: string, command: string, request: objec
 
 /** Exchanges the token in the address for a cookie, and removes it from the address. */
 export async function signIn(): Promise<void> {
-  const token = new URLSearchParams(location.hash.slice(1)).get("token");
+  const given = new URLSearchParams(location.hash.slice(1));
+  const token = given.get("token");
   if (token === null) return;
-  history.replaceState(null, "", location.pathname + location.search);
+  const context = given.get("context");
+  const place = context === null ? "" : `#/${encodeURIComponent(context)}`;
+  history.replaceState(null, "", location.pathname + location.search + place);
   const response = await fetch("v1/session", {
     method: "POST",
     headers: { "content-type": "application/json" },

@@ -91,6 +91,7 @@ export interface Rows {
 export interface StateName {
   label: string;
   cycle: number | null;
+  context?: string;
 }
 
 export interface Node {
@@ -106,6 +107,8 @@ export interface Node {
     depth: number | null;
     parent: string | null;
     path: string[];
+    pinned?: boolean;
+    priority?: number;
     region: string | null;
   };
   [attribute: string]: unknown;
@@ -203,9 +206,17 @@ export interface CacheStep {
   prefix_tokens?: number;
   broken?: BrokenPrefix;
   miss?: CacheMiss;
+  cost?: Cost;
+}
+
+export interface Cost {
+  currency: string;
+  micros: number;
+  total_micros: number;
 }
 
 export interface CacheResponse {
+  cost?: Cost;
   tokens: number;
   cached: number;
   per_mille: number;
@@ -236,6 +247,12 @@ export interface CommitResponse {
     going: { node: string; tokens: number; rule: string; reason: string }[];
     missed: { rule: string; scope: string; left: number }[];
   };
+}
+
+export interface Branch {
+  context: string;
+  from: string | null;
+  cycle: number;
 }
 
 export interface Session {

@@ -1,10 +1,10 @@
 // The bar at the top: where we are, and the search.
 import type { RefObject } from "preact";
 import { useState } from "preact/hooks";
-import { changed, go, printPlace, type Place } from "../data/address";
-import { plural } from "../data/format";
+import { printPlace, type Place } from "../data/address";
 import type { Search } from "../data/search";
 import { Icon, Sign } from "../parts/icon";
+import { SearchBox } from "./search-box";
 
 interface Props {
   place: Place;
@@ -39,52 +39,6 @@ export function Bar({ place, context, live, search, box, onHelp }: Props) {
       </span>
     </header>
   );
-}
-
-function SearchBox({ place, search, box }: { place: Place; search: Search; box: RefObject<HTMLInputElement | null> }) {
-  const { problem } = search;
-  const query = place.q ?? "";
-  const caret = problem === undefined ? undefined : position(problem.details);
-  return (
-    <search class="search-box" data-selector={search.isSelector && query !== ""}>
-      <label class="search">
-        <Icon name="search" />
-        <input
-          ref={box}
-          type="search"
-          spellcheck={false}
-          autocomplete="off"
-          placeholder="Search text, or a selector: ^seq .block[role='user']"
-          aria-label="Search text or a selector"
-          aria-invalid={problem !== undefined}
-          aria-describedby="search-result"
-          value={query}
-          onInput={(event) => go(changed(place, { q: event.currentTarget.value || undefined }), true)}
-        />
-        {query === "" && <kbd aria-hidden="true">/</kbd>}
-      </label>
-      <span id="search-result" class="result" role="status">
-        {query !== "" && problem === undefined && search.count !== undefined && (search.count === 0 ? "no match" : plural(search.count, "match", "matches"))}
-      </span>
-      {problem !== undefined && (
-        <div class="caret" role="alert">
-          <pre>
-            {query}
-            {caret !== undefined && `\n${" ".repeat(caret)}^`}
-          </pre>
-          <p>{problem.message}</p>
-          {problem.hint !== undefined && <p class="small">{problem.hint}</p>}
-        </div>
-      )}
-    </search>
-  );
-}
-
-/** Returns where a selector is wrong. */
-function position(details: Record<string, unknown>): number | undefined {
-  const errors = details.errors as { span?: number[] }[] | undefined;
-  const span = errors?.[0]?.span ?? (details.span as number[] | undefined);
-  return span?.[0];
 }
 
 const THEMES = ["auto", "light", "dark"] as const;

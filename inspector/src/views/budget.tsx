@@ -1,7 +1,7 @@
 // Where the tokens are, and what a budget would remove before it does.
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { changed, go, printPlace, type Place } from "../data/address";
-import { dryRun, url, type Problem } from "../data/api";
+import { dryRun, isOffline, url, type Problem } from "../data/api";
 import { count, percent, plural, short } from "../data/format";
 import { asProblem, useRead } from "../data/resource";
 import type { CommitResponse, TokensResponse } from "../data/wire";
@@ -16,6 +16,8 @@ interface Props {
   at: string;
   model: string;
   tree: TreeModel | undefined;
+  /** Input tokens that the provider billed for this call. */
+  billed: number | undefined;
   version: number;
 }
 
@@ -25,7 +27,7 @@ interface Part {
   voice: string;
 }
 
-export function BudgetView({ place, context, at, model, tree, version }: Props) {
+export function BudgetView({ place, context, at, model, tree, billed, version }: Props) {
   const byRegion = useRead<TokensResponse>(url(context, "tokens", { at, model, by: "region", content: true }), version);
   const byKind = useRead<TokensResponse>(url(context, "tokens", { at, model, by: "kind", content: true }), version);
   const problem = byRegion.problem ?? byKind.problem;
@@ -35,13 +37,17 @@ export function BudgetView({ place, context, at, model, tree, version }: Props) 
   const kinds = byKind.value.counts[0];
   if (regions === undefined || kinds === undefined) return <Loading what="the tokens" />;
   const parts = partsOf(regions.groups, kinds.groups);
+  const missing = (billed ?? 0) - regions.tokens;
+  // Beyond what the estimate may be off.
+  if (missing > (regions.tokens * (regions.error_percent + 5)) / 100) parts.push({ name: "billed, not in the log", tokens: missing, voice: "missing" });
   const limit = Number(place.budget ?? 0);
-  const total = regions.tokens;
+  const counted = regions.tokens;
+  const total = parts.reduce((sum, part) => sum + part.tokens, 0);
   return (
     <div class="report budget" tabIndex={0} role="region" aria-label="Budget">
       <section>
         <h2>
-          <b>{count(total)}</b> tokens <span class="small">{byRegion.value.counted_by}</span>
+          <b>{count(counted)}</b> tokens <Counter place={place} model={model} /> <span class="small">{byRegion.value.counted_by}</span>
           <a class="quiet" href={url(context, "tokens", { at, model, by: "region", content: true })} aria-label="These counts as JSON">
             <Icon name="json" />
           </a>
@@ -56,7 +62,7 @@ export function BudgetView({ place, context, at, model, tree, version }: Props) 
             <li key={group.name}>
               <span>{group.name ?? "without a kind"}</span>
               <span class="track" aria-hidden="true">
-                <span style={{ width: `${(100 * group.tokens) / Math.max(1, total)}%` }} />
+                <span style={{ width: `${(100 * group.tokens) / Math.max(1, counted)}%` }} />
               </span>
               <span class="number">{count(group.tokens)}</span>
               <span class="small">{plural(group.blocks, "block")}</span>
@@ -64,7 +70,7 @@ export function BudgetView({ place, context, at, model, tree, version }: Props) 
           ))}
         </ul>
       </section>
-      <WhatIf place={place} context={context} model={model} version={version} />
+      {!isOffline() && <WhatIf place={place} context={context} model={model} version={version} />}
     </div>
   );
 }
@@ -73,12 +79,29 @@ export function BudgetView({ place, context, at, model, tree, version }: Props) 
 function partsOf(regions: { name: string | null; tokens: number }[], kinds: { name: string | null; tokens: number }[]): Part[] {
   const of = (groups: { name: string | null; tokens: number }[], name: string) => groups.find((group) => group.name === name)?.tokens ?? 0;
   const tools = of(kinds, "tool");
+  const retrieved = of(kinds, "document");
   return [
     { name: "tools", tokens: tools, voice: "tool" },
     { name: "system", tokens: Math.max(0, of(regions, "^sys") - tools), voice: "system" },
-    { name: "turns", tokens: of(regions, "^seq"), voice: "assistant" },
-    { name: "head", tokens: of(regions, "^ah"), voice: "user" },
+    { name: "history", tokens: Math.max(0, of(regions, "^seq") - documentsIn(retrieved, of(regions, "^seq"))), voice: "assistant" },
+    { name: "retrieved", tokens: retrieved, voice: "document" },
+    { name: "head", tokens: of(regions, "^ah") - (retrieved - documentsIn(retrieved, of(regions, "^seq"))), voice: "user" },
   ];
+}
+
+/** Documents are in turns, as far as turns have room for them; the rest is in the head. */
+function documentsIn(retrieved: number, turns: number): number {
+  return Math.min(retrieved, turns);
+}
+
+/** Chooses what counts: a model, an encoding or an estimate. */
+function Counter({ place, model }: { place: Place; model: string }) {
+  return (
+    <label class="counter">
+      <span class="small">for</span>{" "}
+      <input value={model} spellcheck={false} aria-label="Model that counts the tokens" onChange={(event) => go(changed(place, { model: event.currentTarget.value.trim() || undefined }), true)} />
+    </label>
+  );
 }
 
 function Stack({ parts, total, limit }: { parts: Part[]; total: number; limit: number }) {

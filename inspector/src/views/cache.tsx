@@ -1,12 +1,44 @@
 // What the provider's prompt cache could reuse and what it billed, call by call, with the reason of each miss.
 import { changed, printPlace, type Place } from "../data/address";
-import { url } from "../data/api";
+import { isOffline, url } from "../data/api";
 import { count, percent } from "../data/format";
 import type { Resource } from "../data/resource";
 import type { CacheResponse, Timeline } from "../data/wire";
 import { Icon } from "../parts/icon";
 import { Loading, Refused } from "../parts/notice";
 import { attemptOf } from "./timeline";
+
+const PRICES = "prices";
+
+/** Returns the price file that was chosen in this browser. */
+export function prices(): { name: string; text: string } | undefined {
+  const text = isOffline() ? null : localStorage.getItem(PRICES);
+  return text === null ? undefined : { name: "prices.toml", text };
+}
+
+function PriceFile({ isSet }: { isSet: boolean }) {
+  const choose = async (event: { currentTarget: HTMLInputElement }) => {
+    const text = await event.currentTarget.files?.[0]?.text();
+    if (text === undefined) return;
+    localStorage.setItem(PRICES, text);
+    dispatchEvent(new HashChangeEvent("hashchange"));
+  };
+  const clear = () => {
+    localStorage.removeItem(PRICES);
+    dispatchEvent(new HashChangeEvent("hashchange"));
+  };
+  if (isSet) return <button class="quiet" onClick={clear}>without prices</button>;
+  return (
+    <label class="quiet file">
+      price file … <input class="unseen" type="file" accept=".toml,text/plain" onChange={choose} />
+    </label>
+  );
+}
+
+/** 1,234,567 millionths are 1.23. */
+function money(micros: number, currency: string): string {
+  return `${(micros / 1e6).toFixed(micros < 1e6 ? 4 : 2)} ${currency}`;
+}
 
 interface Props {
   place: Place;
@@ -35,11 +67,19 @@ export function CacheView({ place, context, provider, timeline, cache, at }: Pro
       <div class="totals">
         <Total title="predicted" part={value.cached} all={value.tokens} note={`of ≈ ${count(value.tokens)} input tokens`} />
         {billedIn > 0 && <Total title="billed" part={billedRead} all={billedIn} note={`of ${count(billedIn)} input tokens`} />}
+        {value.cost !== undefined && (
+          <p class="total">
+            <b>{money(value.cost.micros, value.cost.currency)}</b>
+            <span>cost</span>
+            <span class="small">with these prices</span>
+          </p>
+        )}
         <p class="small">
           Rules of {value.rules}: at least {count(value.min_tokens)} tokens, counted by {value.tokenizer} (±{value.error_percent} %). Predictions assume that the advised breakpoints are set and that nothing expires.{" "}
           <a class="quiet" href={url(context, "cache", { format: provider })} aria-label="This report as JSON">
             <Icon name="json" />
           </a>
+          {!isOffline() && <PriceFile isSet={prices() !== undefined} />}
         </p>
       </div>
       <div class="scroll" tabIndex={0} role="region" aria-label="Calls and their cache">
@@ -50,6 +90,7 @@ export function CacheView({ place, context, provider, timeline, cache, at }: Pro
               <th scope="col" class="number">tokens</th>
               <th scope="col">predicted</th>
               <th scope="col">billed</th>
+              {value.cost !== undefined && <th scope="col" class="number">cost, in all</th>}
               <th scope="col">why not all of it</th>
             </tr>
           </thead>
@@ -66,6 +107,15 @@ export function CacheView({ place, context, provider, timeline, cache, at }: Pro
                     <Share part={step.cached} all={step.tokens} />
                   </td>
                   <td>{attempt?.cache_read !== undefined && attempt.token_in != null ? <Share part={attempt.cache_read} all={attempt.token_in} /> : <span class="small">not reported</span>}</td>
+                  {value.cost !== undefined && (
+                    <td class="number">
+                      {step.cost !== undefined && (
+                        <>
+                          {money(step.cost.micros, "")} <span class="small">{money(step.cost.total_micros, step.cost.currency)}</span>
+                        </>
+                      )}
+                    </td>
+                  )}
                   <td class="why">
                     {step.broken !== undefined && (
                       <>

@@ -9,13 +9,13 @@ import { Empty, Loading, Refused } from "../parts/notice";
 import { useSearch } from "../data/search";
 import { Bar } from "./bar";
 import { BudgetView } from "./budget";
-import { CacheView } from "./cache";
+import { CacheView, prices } from "./cache";
 import { DiffView } from "./diff";
 import { NodePanel } from "./node";
 import { RequestView } from "./request";
 import { useRequest } from "./request-data";
 import { StateHead } from "./state";
-import { attemptOf, TimelineView } from "./timeline";
+import { attemptOf, billedInput, TimelineView } from "./timeline";
 import { TreeModel } from "./tree/model";
 import { voice } from "./tree/row";
 import { Tree } from "./tree/tree";
@@ -70,9 +70,9 @@ function Loaded({ place, context, timeline, version, live }: LoadedProps) {
   const call = timeline.calls.find((call) => at === `@c${call.cycle}`);
 
   const tree = useTree(context, at, against, model, version);
-  const search = useSearch(context, place.q, { at, against }, version);
+  const search = useSearch(context, place.q, { at, against }, tree.model?.first, version);
   const ready = tree.model !== undefined;
-  const cache = useRead<CacheResponse>(ready && provider !== undefined && timeline.calls.length > 0 ? url(context, "cache", { format: provider, limit: timeline.left_out > 0 ? CACHED : undefined }) : undefined, version);
+  const cache = useRead<CacheResponse>(ready && provider !== undefined && timeline.calls.length > 0 ? url(context, "cache", { format: provider, limit: timeline.left_out > 0 ? CACHED : undefined, prices: place.view === "cache" ? prices() : undefined }) : undefined, version);
   const steps = useMemo(() => byCycle(cache.value), [cache.value]);
   const isRequestWanted = ready && (place.node !== undefined || place.view === "request");
   const request = useRequest({ context, at, call, chosen: place.provider, known: timeline.provider, isWanted: isRequestWanted, version });
@@ -121,7 +121,7 @@ function Loaded({ place, context, timeline, version, live }: LoadedProps) {
           <RequestView place={place} context={context} at={at} resource={request} attempt={call === undefined ? undefined : attemptOf(call)} voiceOf={(id) => voice(tree.model?.peek(id) ?? {})} />
         )}
         {place.view === "diff" && <DiffView place={place} context={context} at={at} against={against} provider={timeline.provider} version={version} />}
-        {place.view === "budget" && <BudgetView place={place} context={context} at={at} model={model} tree={tree.model} version={version} />}
+        {place.view === "budget" && <BudgetView place={place} context={context} at={at} model={model} tree={tree.model} billed={call === undefined ? undefined : billedInput(attemptOf(call))} version={version} />}
         {place.view === "cache" && <CacheView place={place} context={context} provider={provider} timeline={timeline} cache={cache} at={at} />}
       </main>
       {place.node !== undefined && (

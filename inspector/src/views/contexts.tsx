@@ -2,15 +2,16 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { changed, go, printPlace, type Place } from "../data/address";
 import { forget, url } from "../data/api";
-import { ago, count, moment, plural } from "../data/format";
+import { ago, count, moment, plural, short } from "../data/format";
 import { useRead } from "../data/resource";
-import type { ContextRow } from "../data/wire";
+import type { Branch, ContextRow, Timeline } from "../data/wire";
 import { Icon } from "../parts/icon";
 import { Empty, Loading, Refused } from "../parts/notice";
+import { attemptOf } from "./timeline";
 
 export function Contexts({ place }: { place: Place }) {
   const [version, setVersion] = useState(0);
-  const { value, problem } = useRead<{ contexts: ContextRow[] }>(url(undefined, "contexts"), version);
+  const { value, problem } = useRead<{ contexts: ContextRow[]; branches?: Branch[] }>(url(undefined, "contexts", { branches: true }), version);
   const [now, setNow] = useState(Date.now());
 
   // Live: any change of any context, by any process.
@@ -31,7 +32,7 @@ export function Contexts({ place }: { place: Place }) {
   const shown = useMemo(() => {
     const wanted = (place.q ?? "").toLowerCase();
     const all = value?.contexts ?? [];
-    return all.filter((row) => row.name.toLowerCase().includes(wanted)).sort((a, b) => b.updated_ns - a.updated_ns);
+    return grouped(all.filter((row) => row.name.toLowerCase().includes(wanted)).sort((a, b) => b.updated_ns - a.updated_ns), value?.branches ?? []);
   }, [value, place.q]);
 
   if (problem !== undefined) return <Refused problem={problem} />;
@@ -61,13 +62,16 @@ export function Contexts({ place }: { place: Place }) {
         </Empty>
       )}
       <ul class="cards">
-        {shown.map((row) => (
-          <li key={row.name}>
+        {shown.map(({ row, depth, cycle }) => (
+          <li key={row.name} style={{ paddingLeft: `${depth * 22}px` }} data-branch={depth > 0}>
             <a href={printPlace({ context: row.name, view: "tree" })}>
-              <span class="title">{row.name}</span>
+              <span class="title">
+                {depth > 0 && <Icon name="branch" />} {row.name}
+                {depth > 0 && <span class="small">{cycle === 0 ? "from the beginning" : `from call ${cycle}`}</span>}
+              </span>
               <span class="facts">
+                {row.snapshots > 0 && <LastCall name={row.name} version={row.revision} />}
                 <span>{plural(row.snapshots, "call")}</span>
-                <span>{plural(row.revision, "change")}</span>
                 {row.head !== null && <code title={row.head.digest}>{row.head.digest.replace(/^sha256:/, "").slice(0, 8)}</code>}
               </span>
               <time class="when" title={moment(row.updated_ns)}>{ago(row.updated_ns, now)}</time>
@@ -77,4 +81,42 @@ export function Contexts({ place }: { place: Place }) {
       </ul>
     </main>
   );
+}
+
+/** The size and the model of the newest call. */
+function LastCall({ name, version }: { name: string; version: number }) {
+  const { value } = useRead<Timeline>(url(name, "timeline", { limit: 1 }), version);
+  const call = value?.calls.at(-1);
+  const attempt = call === undefined ? undefined : attemptOf(call);
+  if (call === undefined) return null;
+  return (
+    <>
+      {attempt !== undefined && <span class="model">{attempt.answered_by ?? attempt.model}</span>}
+      {attempt?.token_in != null && <span title="tokens of the newest call">{short(attempt.token_in)} tokens</span>}
+      <span>{plural(call.nodes, "node")}</span>
+    </>
+  );
+}
+
+interface Placed {
+  row: ContextRow;
+  depth: number;
+  cycle: number;
+}
+
+/** Puts each branch after the context that it was forked from. Those that a filter left without it are on their own. */
+function grouped(rows: ContextRow[], branches: Branch[]): Placed[] {
+  const origin = new Map(branches.map((branch) => [branch.context, branch]));
+  const names = new Set(rows.map((row) => row.name));
+  const parentOf = (name: string) => {
+    const from = origin.get(name)?.from;
+    return from != null && names.has(from) ? from : undefined;
+  };
+  const placed: Placed[] = [];
+  const place = (row: ContextRow, depth: number) => {
+    placed.push({ row, depth, cycle: origin.get(row.name)?.cycle ?? 0 });
+    for (const child of rows) if (parentOf(child.name) === row.name) place(child, depth + 1);
+  };
+  for (const row of rows) if (parentOf(row.name) === undefined) place(row, 0);
+  return placed;
 }

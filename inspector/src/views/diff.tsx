@@ -1,10 +1,10 @@
 // What differs between two states: by node, and by byte of the request.
 import { useState } from "preact/hooks";
-import { changed, printPlace, type Place } from "../data/address";
-import { url } from "../data/api";
+import { changed, go, printPlace, type Place } from "../data/address";
+import { isOffline, url } from "../data/api";
 import { bytes, count, percent, plural } from "../data/format";
 import { useRead } from "../data/resource";
-import type { CacheResponse, DiffResponse, Node } from "../data/wire";
+import type { CacheResponse, ContextRow, DiffResponse, Node } from "../data/wire";
 import { compareLines, type Line } from "../content/lines";
 import { Icon } from "../parts/icon";
 import { Empty, Loading, Refused } from "../parts/notice";
@@ -23,14 +23,16 @@ interface Props {
 }
 
 export function DiffView({ place, context, at, against, provider, version }: Props) {
-  const address = against === undefined ? undefined : url(context, "diff", { from: against, to: at, detail: true });
+  const from = place.with ?? against;
+  const address = from === undefined ? undefined : url(context, "diff", { from, to: at, detail: true });
   const { value, problem } = useRead<DiffResponse>(address, version);
   const format = place.provider ?? provider;
-  const cache = useRead<CacheResponse>(against !== undefined && format !== undefined ? url(context, "cache", { from: against, to: at, format }) : undefined, version);
-  if (against === undefined || address === undefined) {
+  const cache = useRead<CacheResponse>(against !== undefined && place.with === undefined && format !== undefined ? url(context, "cache", { from: against, to: at, format }) : undefined, version);
+  if (address === undefined) {
     return (
       <Empty title="Nothing to compare with">
-        <p>Choose a state above.</p>
+        <p>Choose a state above, or another context:</p>
+        <Others place={place} context={context} />
       </Empty>
     );
   }
@@ -41,15 +43,17 @@ export function DiffView({ place, context, at, against, provider, version }: Pro
   const step = cache.value?.calls.at(-1);
   const side = (cycle: number | null) => (cycle === null ? "@" : `@c${cycle}`);
   const [older, newer] = [side(value.older.cycle), side(value.newer.cycle)];
+  const page = (state: typeof value.older) => printPlace(changed(place, { context: state.context ?? context, at: side(state.cycle), against: undefined, with: undefined, view: "tree", node: undefined }));
   return (
     <div class="report diff" tabIndex={0} role="region" aria-label="Diff">
       <p class="sides">
-        <a href={printPlace(changed(place, { at: older, against: undefined, view: "tree", node: undefined }))}>{value.older.label}</a>
+        <a href={page(value.older)}>{value.older.label}</a>
         <span aria-hidden="true">→</span>
-        <a href={printPlace(changed(place, { at: newer, against: undefined, view: "tree", node: undefined }))}>{value.newer.label}</a>
+        <a href={page(value.newer)}>{value.newer.label}</a>
         <a class="quiet" href={address} aria-label="This diff as JSON" title="This diff as JSON">
           <Icon name="json" />
         </a>
+        <Others place={place} context={context} />
         <span class="deltas">
           <span class="mark-added">+{count(value.diff.added.length)}</span>
           <span class="mark-removed">−{count(value.diff.removed.length)}</span>
@@ -101,6 +105,25 @@ export function DiffView({ place, context, at, against, provider, version }: Pro
       ))}
       {detail?.added.filter(isBlock).map((node) => <Card key={node.id} place={place} node={node} mark="added" at={newer} />)}
     </div>
+  );
+}
+
+/** Chooses a state of another context to compare with. */
+function Others({ place, context }: { place: Place; context: string }) {
+  const { value } = useRead<{ contexts: ContextRow[] }>(isOffline() ? undefined : url(undefined, "contexts"));
+  const names = (value?.contexts ?? []).map((row) => row.name).filter((name) => name !== context);
+  if (names.length === 0) return null;
+  return (
+    <label class="small">
+      branch{" "}
+      <select value={place.with ?? ""} onChange={(event) => go(changed(place, { with: event.currentTarget.value || undefined }))}>
+        <option value="">this one</option>
+        {names.flatMap((name) => [
+          <option key={`${name}@t0`} value={`${name}@t0`}>{name}, newest call</option>,
+          <option key={`${name}@`} value={`${name}@`}>{name}, working state</option>,
+        ])}
+      </select>
+    </label>
   );
 }
 

@@ -5,11 +5,13 @@ import { changed, go, printPlace, type Place } from "../data/address";
 import { url } from "../data/api";
 import { bytes, count, plural } from "../data/format";
 import { useRead } from "../data/resource";
+import { useMayWrite } from "../data/session";
 import type { Node, NodeHistory, NodeResponse, Span } from "../data/wire";
 import { Content } from "../content/content";
 import { Copy } from "../parts/copy";
 import { Icon } from "../parts/icon";
 import { Loading, Refused } from "../parts/notice";
+import { Edits } from "./edits";
 import { REASONS, SYMBOLS, voice } from "./tree/row";
 
 interface Props {
@@ -32,6 +34,7 @@ export function NodePanel({ context, place, at, isRemoved, model, span, requestB
   const address = url(context, "node", { id, at, model });
   const { value, problem } = useRead<NodeResponse>(address, version);
   const history = useRead<NodeHistory>(url(context, "node-history", { id }), version);
+  const mayWrite = useMayWrite();
   const close = () => go(changed(place, { node: undefined, raw: undefined }));
   return (
     <aside class="node" aria-label="Node">
@@ -50,6 +53,7 @@ export function NodePanel({ context, place, at, isRemoved, model, span, requestB
       {value !== undefined && (
         <div class="body">
           <Summary response={value} isRemoved={isRemoved} />
+          {mayWrite && !isRemoved && <Edits context={context} place={place} at={at} id={id} version={version} />}
           <Section title="Content" tools={<Raw place={place} />} open>
             <Content node={value.node} raw={place.raw === true} />
             {value.children.length > 0 && <p class="small">{plural(value.children.length, "child", "children")}</p>}

@@ -113,7 +113,8 @@ function Call({ call, place, cycle, most, step }: CallProps) {
     attempt?.model,
     call.sealed_at_ns !== undefined ? moment(call.sealed_at_ns) : undefined,
     tokens !== undefined ? `${count(tokens)} tokens in` : undefined,
-    cached !== undefined && tokens !== undefined ? `${percent(cached, tokens)} from the cache` : undefined,
+    cached !== undefined && tokens !== undefined ? `${percent(cached, tokens)} from the cache${attempt?.cache_read === undefined ? ", predicted" : ""}` : undefined,
+    attempt?.cache_read !== undefined && step !== undefined ? `predicted ${percent(step.cached, step.tokens)}` : undefined,
     step?.broken !== undefined ? `prefix broken: ${step.broken.message}` : undefined,
   ];
   return (
@@ -131,6 +132,12 @@ function Call({ call, place, cycle, most, step }: CallProps) {
           {tokens !== undefined && cached !== undefined && <span class="cached" style={{ width: `${(100 * Math.min(cached, tokens)) / most}%` }} />}
         </span>
         <span class="marks">
+          {cached !== undefined && tokens !== undefined && tokens > 0 && (
+            <span class="flag share">
+              {percent(cached, tokens)}
+              {attempt?.cache_read !== undefined && step !== undefined && step.tokens > 0 && Math.abs(cached / tokens - step.cached / step.tokens) > 0.1 && ` of ≈ ${percent(step.cached, step.tokens)}`} cached
+            </span>
+          )}
           {step?.broken !== undefined && <span class="flag broken">cache break</span>}
           {removed > 0 && <span class="flag gone">−{removed} {reasonOf(call)}</span>}
           {failed > 0 && <span class="flag failed">{plural(failed, "failed try", "failed tries")}</span>}

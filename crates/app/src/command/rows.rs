@@ -318,9 +318,9 @@ pub fn rows(
         tags: view.column(&wanted, RowColumn::Tags, |_, _, node| tags(node)),
         ttl: view.column(&wanted, RowColumn::Ttl, |_, _, node| node.ttl()),
         priority: view.column(&wanted, RowColumn::Priority, |_, _, node| {
-            Value::Number(Number::clone(&node.priority().to_number()))
+            Value::Number(Number::clone(&node.pruning_priority().to_number()))
         }),
-        pinned: view.column(&wanted, RowColumn::Pinned, |_, _, node| node.is_pinned()),
+        pinned: view.column(&wanted, RowColumn::Pinned, |_, _, node| node.has_pin()),
         cycle: view.column(&wanted, RowColumn::Cycle, |_, _, node| node.cycle()),
         created_at_ns: view.column(&wanted, RowColumn::CreatedAtNs, |_, _, it| it.created_at_ns()),
         bytes: view

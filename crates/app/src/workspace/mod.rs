@@ -31,7 +31,7 @@ pub use names::Names;
 pub(crate) use outline::{Mark, Outline, Row, Sums};
 pub(crate) use reader::Reader;
 pub(crate) use state::State;
-pub(crate) use store::Access;
+pub(crate) use store::{Access, OpenStore};
 pub use stretches::Source;
 pub(crate) use stretches::Stretches;
 pub use watch::Watch;

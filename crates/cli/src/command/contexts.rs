@@ -27,7 +27,11 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
-    let request = ContextsRequest { after: args.after.clone(), limit: args.limit };
+    let request = ContextsRequest {
+        after: args.after.clone(),
+        limit: args.limit,
+        ..ContextsRequest::default()
+    };
     let found = call
         .on(&call.store(), |workspace, control| contexts::contexts(workspace, &request, control))?;
     let rows = found.contexts;

@@ -72,11 +72,11 @@ pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
 
 /// Returns the address of the page. The token is in the part that a browser does not send: the page exchanges it for a cookie.
 fn page_url(address: SocketAddr, name: &str, shows_context: bool, token: &str) -> String {
-    let path = match shows_context {
-        true => format!("contexts/{}", encoded(name)),
+    let context = match shows_context {
+        true => format!("&context={}", encoded(name)),
         false => String::new(),
     };
-    format!("http://{address}/{path}#token={token}")
+    format!("http://{address}/#token={token}{context}")
 }
 
 fn encoded(name: &str) -> String {
