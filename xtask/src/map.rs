@@ -27,7 +27,11 @@ const LAYERS: [Layer; 6] = [
     Layer { name: "library", crates: &["contextree"], imports: &["core", "edge"] },
     // `json` as well: the feature with the conversions of wire forms belongs to it.
     Layer { name: "app", crates: &["app"], imports: &["library"] },
-    Layer { name: "doors", crates: &["cli", "server", "python"], imports: &["library", "app"] },
+    Layer {
+        name: "doors",
+        crates: &["cli", "server", "record", "python"],
+        imports: &["library", "app"],
+    },
     Layer {
         name: "development",
         crates: &["conformance", "testkit", "bench", "xtask"],

@@ -13,7 +13,7 @@ pub(crate) const GROUPS: [(&str, &[&str]); 11] = [
     ("Look", &["status", "show", "select", "diff", "log", "explain"]),
     ("In and out", &["import", "export", "render", "lint", "thread"]),
     ("Cost", &["tokens", "cache"]),
-    ("Serve", &["ui", "serve"]),
+    ("Serve", &["ui", "serve", "record"]),
     ("Keep", &["backup", "restore", "verify", "gc"]),
     ("Check", &["conformance", "hash", "canon"]),
     ("Help", &["help", "completions", "man"]),

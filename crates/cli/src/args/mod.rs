@@ -74,6 +74,7 @@ pub(crate) enum Command {
     Thread(command::thread::Args),
     Ui(command::ui::Args),
     Serve(command::serve::Args),
+    Record(command::record::Args),
     Backup(command::backup::Args),
     Restore(command::backup::RestoreArgs),
     Verify(command::verify::Args),

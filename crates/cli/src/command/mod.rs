@@ -29,6 +29,7 @@ pub(crate) mod move_;
 pub(crate) mod new;
 pub(crate) mod pin;
 pub(crate) mod quickstart;
+pub(crate) mod record;
 pub(crate) mod remove;
 pub(crate) mod rename;
 pub(crate) mod render;
@@ -100,6 +101,7 @@ pub(crate) fn run(
         Command::Import(args) => import::run(args, &mut call),
         Command::Ui(args) => ui::run(args, &mut call),
         Command::Serve(args) => serve::run(args, &mut call),
+        Command::Record(args) => record::run(args, &mut call),
         Command::Backup(args) => backup::run(args, &mut call),
         Command::Restore(args) => backup::run_restore(args, &mut call),
         Command::Verify(args) => verify::run(args, &mut call),
