@@ -8,6 +8,7 @@ mod damage;
 mod faults;
 mod reading;
 mod requests;
+mod retired;
 mod sessions;
 mod support;
 mod undo;
