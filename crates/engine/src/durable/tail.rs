@@ -64,8 +64,9 @@ impl Tail {
     /// Like [`Tail::resume`], but only to read: the branch stays free for a writer.
     #[must_use]
     pub fn resume_reading(&self) -> Restore {
-        let history = Log::default();
-        Restore::resumed(self.base.fork(), self.base.clone(), history, 0, self.last_ns)
+        // A running call follows the newest snapshot.
+        let history = self.history.fork(self.history.len());
+        Restore::resumed(self.base.fork(), self.base.clone(), history, self.skipped, self.last_ns)
     }
 }
 
