@@ -1,7 +1,7 @@
 //! Embeds the corpus in the crate. A test checks that no file of the directory is missing.
 
 /// The vector files of the corpus, as name and text, sorted by name.
-pub const FILES: [(&str, &[u8]); 27] = [
+pub const FILES: [(&str, &[u8]); 29] = [
     ("canonical-order.json", include_bytes!("../corpus/canonical-order.json")),
     ("content-diff.json", include_bytes!("../corpus/content-diff.json")),
     ("content-hash.json", include_bytes!("../corpus/content-hash.json")),
@@ -9,6 +9,8 @@ pub const FILES: [(&str, &[u8]); 27] = [
     ("contextree-documents.json", include_bytes!("../corpus/contextree-documents.json")),
     ("contextree-edges.json", include_bytes!("../corpus/contextree-edges.json")),
     ("contextree-lifecycle.json", include_bytes!("../corpus/contextree-lifecycle.json")),
+    ("contextree-logs.json", include_bytes!("../corpus/contextree-logs.json")),
+    ("contextree-loop.json", include_bytes!("../corpus/contextree-loop.json")),
     ("contextree-moves.json", include_bytes!("../corpus/contextree-moves.json")),
     ("contextree-pruning.json", include_bytes!("../corpus/contextree-pruning.json")),
     ("contextree-selectors.json", include_bytes!("../corpus/contextree-selectors.json")),

@@ -1,9 +1,11 @@
 //! The checks, one for each kind of case.
 
 mod adoption;
+mod calls;
 mod commit;
 mod documents;
 mod insert;
+mod logs;
 mod selectors;
 mod session;
 mod trees;
@@ -95,5 +97,6 @@ pub(super) fn engine() -> BTreeMap<String, Box<dyn Check>> {
         entry("flat_log_commit", Box::new(adoption::flat_log_commit)),
         entry("session", Box::new(session::session)),
         entry("import", Box::new(documents::import)),
+        entry("import_log", Box::new(logs::import_log)),
     ])
 }

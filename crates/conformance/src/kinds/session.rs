@@ -9,6 +9,7 @@ use contextree_app::wire;
 use contextree_json::{Object, Value, parse};
 
 use super::Got;
+use super::calls;
 use super::commit::report_value;
 use super::documents::profile;
 use crate::case::{Case, Edition};
@@ -129,6 +130,8 @@ impl Session {
                     Err(error) => Err(Refused::engine(error.code(), "", "")),
                 }
             }
+            "begin" | "complete" | "cancel" | "fail" => calls::carry_out(&mut self.context, step)
+                .map_err(|error| Refused::engine(error.code().as_str(), "", "")),
             "retain" => {
                 let handle = self.context.retain(node()).map_err(|error| Refused::op(&error))?;
                 self.handles.push((node().to_owned(), handle));
