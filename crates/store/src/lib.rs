@@ -16,8 +16,6 @@ mod attempts;
 mod backend;
 mod calls;
 mod checkpoint;
-#[cfg(feature = "sqlite")]
-mod copies;
 mod error;
 mod load;
 mod mask;

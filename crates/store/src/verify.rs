@@ -4,7 +4,6 @@ use contextree_canon::history::{write_delta, write_first};
 use contextree_canon::record::Subject;
 use contextree_engine::{Attempt, Snapshot};
 
-use crate::backend::Backend;
 use crate::calls;
 use crate::error::{Result, StoreError};
 use crate::load::Place;
@@ -47,8 +46,6 @@ struct Stage {
     last: u32,
     /// How many commits that are, the checkpoint's own not counted.
     commits: u64,
-    /// The checkpoint's own commit is there, too.
-    has_own: bool,
 }
 
 /// What is known of a context that is being checked.
@@ -59,8 +56,8 @@ struct Subjects<'a> {
 }
 
 impl<'a> Subjects<'a> {
-    fn of(backend: &'a dyn Backend, row: &'a ContextRow, lineage: &'a [Stretch]) -> Result<Self> {
-        let place = Place { backend, name: &row.name, lineage };
+    fn of(store: &'a Store, row: &'a ContextRow, lineage: &'a [Stretch]) -> Result<Self> {
+        let place = Place { backend: &**store.backend(), name: &row.name, lineage };
         let mut checkpoints = Vec::new();
         let mut cycle = Some(u32::MAX);
         while let Some(before) = cycle {
@@ -95,8 +92,7 @@ impl<'a> Subjects<'a> {
                 commits += u64::from(cycle > checkpoint.cycle);
                 last = cycle;
             }
-            let has_own = cycles.binary_search(&checkpoint.cycle).is_ok();
-            stages.push(Stage { checkpoint, last, commits, has_own });
+            stages.push(Stage { checkpoint, last, commits });
         }
         Ok(Subjects { place, row, stages })
     }
@@ -129,10 +125,7 @@ impl<'a> Subjects<'a> {
                 return Err(self.corrupt("head", "the newest snapshot is not the one it names"));
             }
         }
-        let is_island = match index.checked_sub(1) {
-            Some(before) => self.stages[before].last < stage.checkpoint.cycle,
-            None => stage.has_own,
-        };
+        let is_island = index > 0 && self.stages[index - 1].last < stage.checkpoint.cycle;
         Ok(stage.commits + u64::from(is_island))
     }
 
@@ -171,17 +164,19 @@ impl<'a> Subjects<'a> {
     }
 }
 
-/// Computes every digest of every context of a backend again.
-pub(crate) fn verify(
-    backend: &dyn Backend,
-    progress: &mut dyn FnMut(u64, u64),
-) -> Result<Verification> {
-    let mut verification = Verification { engine: backend.check()?, ..Verification::default() };
-    backend.with_view(&mut |view| {
+impl Store {
+    /// Computes every digest of every context again. `progress` is told how many snapshots were checked, and of how many.
+    ///
+    /// # Errors
+    ///
+    /// If the store cannot be read at all. Damage is not an error here: it is what this function returns.
+    pub fn verify(&self, progress: &mut dyn FnMut(u64, u64)) -> Result<Verification> {
+        let mut verification =
+            Verification { engine: self.backend().check()?, ..Verification::default() };
         let mut rows = Vec::new();
         loop {
             let after = rows.last().map(|row: &ContextRow| row.name.clone());
-            let page = view.list(after.as_deref(), 1_000)?;
+            let page = self.contexts(after.as_deref(), 1_000)?;
             if page.is_empty() {
                 break;
             }
@@ -191,7 +186,7 @@ pub(crate) fn verify(
         let mut done = 0;
         for row in &rows {
             let mut told = 0;
-            let check = check_row(view, row, &mut |sound| {
+            let check = self.check_row(row, &mut |sound| {
                 told = sound;
                 progress(done + sound, total);
             })?;
@@ -199,52 +194,7 @@ pub(crate) fn verify(
             progress(done, total);
             verification.contexts.push(check);
         }
-        Ok(())
-    })?;
-    Ok(verification)
-}
-
-fn check_row(
-    backend: &dyn Backend,
-    row: &ContextRow,
-    progress: &mut dyn FnMut(u64),
-) -> Result<ContextCheck> {
-    let mut check = ContextCheck { name: row.name.clone(), sound: 0, problem: None };
-    match check_all(backend, row, &mut check.sound, progress) {
-        Ok(()) => {}
-        Err(StoreError::Corrupt { record, message }) => check.problem = Some((record, message)),
-        Err(error) => return Err(error),
-    }
-    Ok(check)
-}
-
-fn check_all(
-    backend: &dyn Backend,
-    row: &ContextRow,
-    sound: &mut u64,
-    progress: &mut dyn FnMut(u64),
-) -> Result<()> {
-    let lineage = backend.lineage(row.branch)?;
-    let subjects = Subjects::of(backend, row, &lineage)?;
-    for index in 0..subjects.stages.len() {
-        *sound += subjects.check(index)?;
-        progress(*sound);
-    }
-    if *sound != row.snapshots {
-        return Err(subjects.place.miscounted(*sound, row.snapshots));
-    }
-    subjects.check_rest()
-}
-
-impl Store {
-    /// Computes every digest of every context again, as the store is at one moment: what others write meanwhile is not looked at.
-    /// `progress` is told how many snapshots were checked, and of how many.
-    ///
-    /// # Errors
-    ///
-    /// If the store cannot be read at all. Damage is not an error here: it is what this function returns.
-    pub fn verify(&self, progress: &mut dyn FnMut(u64, u64)) -> Result<Verification> {
-        verify(&**self.backend(), progress)
+        Ok(verification)
     }
 
     /// Computes every digest of one context again.
@@ -257,14 +207,41 @@ impl Store {
         name: &str,
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<ContextCheck> {
-        let mut checked = None;
-        self.backend().with_view(&mut |view| {
-            let Some(row) = view.find(name)? else { return Ok(()) };
-            let mut told = |sound| progress(sound, row.snapshots);
-            checked = Some(check_row(view, &row, &mut told)?);
-            Ok(())
-        })?;
-        checked.ok_or_else(|| StoreError::NotFound { context: name.to_owned() })
+        let row = self.find(name)?;
+        let row = row.ok_or_else(|| StoreError::NotFound { context: name.to_owned() })?;
+        self.check_row(&row, &mut |sound| progress(sound, row.snapshots))
+    }
+
+    fn check_row(&self, row: &ContextRow, progress: &mut dyn FnMut(u64)) -> Result<ContextCheck> {
+        let mut check = ContextCheck { name: row.name.clone(), sound: 0, problem: None };
+        let result = self.check_all(row, &mut check.sound, progress);
+        match result {
+            Ok(()) => {}
+            Err(StoreError::Corrupt { record, message }) => {
+                check.problem = Some((record, message));
+            }
+            Err(error) => return Err(error),
+        }
+        Ok(check)
+    }
+
+    fn check_all(
+        &self,
+        row: &ContextRow,
+        sound: &mut u64,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<()> {
+        let lineage = self.backend().lineage(row.branch)?;
+        let subjects = Subjects::of(self, row, &lineage)?;
+        for index in 0..subjects.stages.len() {
+            *sound += subjects.check(index)?;
+            progress(*sound);
+        }
+        if *sound != row.snapshots {
+            let message = format!("it has {sound} snapshots and should have {}", row.snapshots);
+            return Err(subjects.corrupt("history", &message));
+        }
+        subjects.check_rest()
     }
 
     /// Writes every intact snapshot of a context, as a history that can be imported: everything up to the first bad record,
@@ -274,23 +251,13 @@ impl Store {
     ///
     /// If there is no such context, or the store cannot be read at all.
     pub fn salvage(&self, name: &str, out: &mut Vec<u8>) -> Result<u64> {
-        let mut written = 0;
-        self.backend().with_view(&mut |view| {
-            let row = view.find(name)?;
-            let row = row.ok_or_else(|| StoreError::NotFound { context: name.to_owned() })?;
-            let lineage = view.lineage(row.branch)?;
-            written = Subjects::of(view, &row, &lineage)?.salvage(out)?;
-            Ok(())
-        })?;
-        Ok(written)
-    }
-}
-
-impl Subjects<'_> {
-    fn salvage(&self, out: &mut Vec<u8>) -> Result<u64> {
+        let row = self.find(name)?;
+        let row = row.ok_or_else(|| StoreError::NotFound { context: name.to_owned() })?;
+        let lineage = self.backend().lineage(row.branch)?;
+        let subjects = Subjects::of(self, &row, &lineage)?;
         let (mut written, mut newest) = (0, None);
-        for stage in &self.stages {
-            let Some(history) = self.sound_part(stage)? else { continue };
+        for stage in &subjects.stages {
+            let Some(history) = subjects.sound_part(stage)? else { continue };
             let mut before: Option<&Snapshot> = None;
             for snapshot in history.iter() {
                 if newest.is_some_and(|newest| snapshot.cycle() <= newest) {
@@ -308,7 +275,9 @@ impl Subjects<'_> {
         }
         Ok(written)
     }
+}
 
+impl Subjects<'_> {
     /// Returns the snapshots of a stage up to the first damaged record; `None` if the checkpoint itself is damaged.
     fn sound_part(&self, stage: &Stage) -> Result<Option<contextree_tree::Log<Snapshot>>> {
         let attempt = |last: u32| match self.place.checked(&stage.checkpoint, last) {

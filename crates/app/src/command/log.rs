@@ -1,13 +1,15 @@
-//! `log`: the history, one entry for each commit.
+//! `log`: the history, one entry for each commit, with the model call that it was sent in.
 
 use std::collections::BTreeMap;
 
 use contextree::diff::diff;
-use contextree::{Class, CommitReport, NodeRef, Region, Snapshot};
+use contextree::{Class, CommitReport, NodeRef, Region, Snapshot, TreeRef};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::wire::Report;
+use super::rows::excerpt;
+use crate::wire::{Attempt, AttemptStatus, Report};
+use crate::workspace::Reader;
 use crate::{Control, Error, Workspace};
 
 /// Lists the snapshots.
@@ -30,6 +32,89 @@ pub struct LogResponse {
     pub entries: Vec<LogEntry>,
     /// The number of older snapshots that were left out.
     pub left_out: usize,
+    /// The calls since the newest snapshot: the running one, and those that were canceled or failed.
+    pub open: Vec<LogCall>,
+}
+
+/// A model call.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LogCall {
+    /// The attempt: `attempt:12.1`.
+    pub attempt: String,
+    /// Whether it is still running, and how it ended.
+    pub status: AttemptStatus,
+    /// The provider.
+    pub provider: String,
+    /// The model.
+    pub model: String,
+    /// When it was started, in nanoseconds since 1970.
+    pub started_at: i64,
+    /// How long it took, in milliseconds; absent while it is running.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duration_ms: Option<u64>,
+    /// Tokens sent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub token_in: Option<u64>,
+    /// Of these, tokens that were read from the provider's cache.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cached: Option<u64>,
+    /// Tokens received.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub token_out: Option<u64>,
+    /// Why the model stopped, in the provider's words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stop_reason: Option<String>,
+    /// Why it failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// The user message that it serves, by node id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub serves: Option<String>,
+    /// The beginning of that message; absent if the snapshot does not have it any more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub question: Option<String>,
+}
+
+impl LogCall {
+    /// Returns a call that was made with a tree.
+    pub(super) fn new(attempt: Attempt, tree: TreeRef<'_>) -> Self {
+        let nanoseconds = attempt.ended_at.map(|ended| ended.saturating_sub(attempt.started_at));
+        let question = attempt.serves.as_deref().and_then(|id| excerpt(tree.get(id)?));
+        LogCall {
+            attempt: attempt.attempt_id,
+            status: attempt.status,
+            provider: attempt.provider,
+            model: attempt.answered_by.unwrap_or(attempt.model),
+            started_at: attempt.started_at,
+            duration_ms: nanoseconds.map(|it| it.max(0).unsigned_abs() / 1_000_000),
+            token_in: attempt.token_in,
+            cached: attempt.cache_read,
+            token_out: attempt.token_out,
+            stop_reason: attempt.stop_reason,
+            error: attempt.error,
+            serves: attempt.serves,
+            question,
+        }
+    }
+}
+
+/// Returns the attempts of a context, by the commit that they led to or would have led to.
+pub(super) fn attempts(reader: &Reader) -> Result<BTreeMap<u32, Vec<Attempt>>, Error> {
+    let mut found: BTreeMap<u32, Vec<Attempt>> = BTreeMap::new();
+    if let Some(stored) = reader.stored() {
+        for attempt in stored.attempts()? {
+            found.entry(attempt.cycle_id).or_default().push(attempt.into());
+        }
+    }
+    Ok(found)
+}
+
+/// Returns the completed call of a snapshot, and the number of those before it that were not.
+fn made(mut attempts: Vec<Attempt>, snapshot: &Snapshot) -> (Option<LogCall>, usize) {
+    let completed = attempts.iter().position(|it| it.status == AttemptStatus::Completed);
+    let call = completed.map(|at| LogCall::new(attempts.remove(at), snapshot.view()));
+    (call, attempts.len())
 }
 
 /// One commit.
@@ -68,9 +153,20 @@ pub struct LogEntry {
     /// The number of changed nodes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changed: Option<usize>,
+    /// The model call that this snapshot was sent in; absent if it was committed without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call: Option<LogCall>,
+    /// The number of calls before it that were canceled or failed.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub retried: usize,
     /// What the commit did, if it was asked for and is recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub report: Option<Report>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(number: &usize) -> bool {
+    *number == 0
 }
 
 /// Lists the snapshots, newest first.
@@ -95,16 +191,24 @@ pub fn log(
         }
         _ => BTreeMap::new(),
     };
+    let mut attempts = attempts(&reader)?;
     let mut entries = Vec::new();
     for (back, snapshot) in snapshots[..shown].iter().enumerate() {
         control.check()?;
         let before = snapshots.get(back + 1);
-        entries.push(entry(snapshot, back, before, reports.get(&snapshot.cycle())));
+        let mut entry = entry(snapshot, back, before, reports.get(&snapshot.cycle()));
+        let of_cycle = attempts.remove(&entry.cycle).unwrap_or_default();
+        (entry.call, entry.retried) = made(of_cycle, snapshot);
+        entries.push(entry);
     }
+    let newest = snapshots.first().map_or(0, Snapshot::cycle);
+    let open = attempts.split_off(&newest.saturating_add(1)).into_values().flatten();
+    let working = reader.working()?;
+    let open = open.map(|attempt| LogCall::new(attempt, working.tree())).collect();
     if request.reverse {
         entries.reverse();
     }
-    Ok(LogResponse { entries, left_out: reader.snapshot_count() - shown })
+    Ok(LogResponse { entries, left_out: reader.snapshot_count() - shown, open })
 }
 
 fn entry(
@@ -141,6 +245,8 @@ fn entry(
         added: changes.map(|changes| changes[0]),
         removed: changes.map(|changes| changes[1]),
         changed: changes.map(|changes| changes[2]),
+        call: None,
+        retried: 0,
         report: report.map(Report::from),
     }
 }

@@ -189,6 +189,10 @@ pub fn sent(
         Some(Address::Snapshot(address)) => address,
         Some(Address::Working) => return Err(Error::usage("the working state was not sent")),
     };
+    if workspace.is_document() {
+        let hint = "`render` with a format renders its snapshots; a store records what was sent";
+        return Err(Error::usage("a document does not record model calls").with_hint(hint));
+    }
     let store = workspace.store(Access::Read)?;
     let session = workspace.session(&store)?;
     let sent = contextree::calls::sent(&session, address)?;

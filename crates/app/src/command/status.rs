@@ -7,6 +7,8 @@ use contextree::{Class, Region, TreeRef};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::log::LogCall;
+use crate::wire::AttemptStatus;
 use crate::{Control, Error, Workspace};
 
 /// The state of a context.
@@ -31,6 +33,9 @@ pub struct StatusResponse {
     pub regions: BTreeMap<String, Contents>,
     /// Nodes that expire with the coming commit.
     pub due: Vec<String>,
+    /// The model call that is running. What is pending then belongs to the commit after it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub running: Option<LogCall>,
 }
 
 /// The newest snapshot.
@@ -90,6 +95,11 @@ pub fn status(workspace: &Workspace, control: &Control<'_>) -> Result<StatusResp
         // The root and three regions are there from the beginning.
         None => Pending { added: tree.node_count() - 4, removed: 0, changed: 0 },
     };
+    let running = match reader.stored() {
+        Some(stored) => stored.attempts()?.iter().rev().map(crate::wire::Attempt::from).next(),
+        None => None,
+    };
+    let running = running.filter(|attempt| attempt.status == AttemptStatus::Running);
     let due = tree.nodes().filter(|(_, node)| node.ttl() == Some(0));
     Ok(StatusResponse {
         place: reader.place().to_owned(),
@@ -108,6 +118,7 @@ pub fn status(workspace: &Workspace, control: &Control<'_>) -> Result<StatusResp
             .map(|region| (region.word().to_owned(), contents(tree, region)))
             .collect(),
         due: due.map(|(_, node)| node.id().to_owned()).collect(),
+        running: running.map(|attempt| LogCall::new(attempt, tree)),
     })
 }
 

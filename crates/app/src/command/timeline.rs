@@ -120,12 +120,7 @@ pub fn timeline(
         }
         _ => BTreeMap::new(),
     };
-    let mut attempts: BTreeMap<u32, Vec<Attempt>> = BTreeMap::new();
-    if let Some(stored) = reader.stored() {
-        for attempt in stored.attempts()? {
-            attempts.entry(attempt.cycle_id).or_default().push(attempt.into());
-        }
-    }
+    let mut attempts = super::log::attempts(&reader)?;
     let mut messages = Messages::default();
     let mut calls = Vec::new();
     for (index, snapshot) in snapshots.iter().enumerate().skip(extra) {

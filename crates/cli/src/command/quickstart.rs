@@ -64,7 +64,7 @@ fn step(folder: &Path, words: &[&str], call: &Call<'_>) -> Result<(), Failure> {
         command.env("COLUMNS", width.to_string());
     }
     let status = command.status().map_err(|error| Failure::io("ctx", error))?;
-    let is_raw = words.first().is_some_and(|word| ["thread", "render"].contains(word));
+    let is_raw = words.iter().any(|word| ["thread", "render", "request"].contains(word));
     if is_raw && !call.output.is_terminal() {
         call.output.say_data("")?;
     }

@@ -6,7 +6,7 @@ use super::Call;
 use crate::error::{Exit, Failure};
 use crate::output::Format;
 use crate::output::style::{self, paint};
-use crate::output::text::{count, one_line, size};
+use crate::output::text::{ago, count, one_line, size, word};
 use crate::view::difference::words;
 
 /// Show the newest snapshot, what is not committed, and what expires next
@@ -37,6 +37,13 @@ pub(crate) fn run(_: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
         None => "no snapshot yet".to_owned(),
     };
     line("newest", newest);
+    if let Some(running) = &found.running {
+        let (attempt, model) = (word(&running.attempt), one_line(&running.model));
+        let since = ago(running.started_at, call.environment.now);
+        let text =
+            format!("{attempt}, {model}, begun {since}: `ctx answer` or `ctx cancel` ends it");
+        line("running", paint(style::DUE, text));
+    }
     for region in ["^sys", "^seq", "^ah"] {
         let Some(contents) = found.regions.get(region) else { continue };
         let turns = match region {

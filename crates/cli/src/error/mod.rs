@@ -14,37 +14,17 @@ use contextree_app::wire;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
     /// Done.
-    Ok,
+    Ok = 0,
     /// Done, and the answer is no: there is a difference, a case fails.
-    No,
+    No = 1,
     /// The request is wrong: arguments, a selector, a document, an operation that the rules refuse.
-    Usage,
+    Usage = 2,
     /// Something that was named does not exist.
-    NotFound,
+    NotFound = 3,
     /// Another writer was faster.
-    Conflict,
+    Conflict = 4,
     /// The store, a file or a stream.
-    Io,
-    /// Like the program that was run.
-    Code(
-        /// Its code.
-        u8,
-    ),
-}
-
-impl Exit {
-    /// Returns the code of the process.
-    pub(crate) fn code(self) -> u8 {
-        match self {
-            Exit::Ok => 0,
-            Exit::No => 1,
-            Exit::Usage => 2,
-            Exit::NotFound => 3,
-            Exit::Conflict => 4,
-            Exit::Io => 5,
-            Exit::Code(code) => code,
-        }
-    }
+    Io = 5,
 }
 
 /// Returns how the process ends after an error; the one table of it.
@@ -85,7 +65,7 @@ pub(crate) fn report_nothing() -> u8 {
     let mut stream = anstream::stderr();
     // A standard error that is closed cannot be told about it.
     let _ = write!(stream, "{}", crate::command().render_help().ansi());
-    Exit::Usage.code()
+    Exit::Usage as u8
 }
 
 /// Reports wrong arguments, or prints the help that was asked for. Returns the exit code.
@@ -93,7 +73,7 @@ pub(crate) fn report_usage(error: &clap::Error, as_json: bool) -> u8 {
     if !error.use_stderr() {
         // Help and version are data. A closed pipe is not an error.
         let _ = error.print();
-        return Exit::Ok.code();
+        return Exit::Ok as u8;
     }
     if as_json {
         let text = mask_secrets(&error.render().to_string());
@@ -113,5 +93,5 @@ pub(crate) fn report_usage(error: &clap::Error, as_json: bool) -> u8 {
         let text = mask_secrets(&error.render().ansi().to_string());
         let _ = write!(anstream::stderr(), "{text}");
     }
-    Exit::Usage.code()
+    Exit::Usage as u8
 }

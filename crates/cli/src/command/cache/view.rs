@@ -129,8 +129,9 @@ fn what(call: &CacheCall, is_first: bool) -> String {
             let tokens = miss.billed.unwrap_or(miss.predicted);
             let place = call.broken.as_ref().and_then(|broken| broken.path.as_deref());
             let place = place.map(|place| format!(" at {place}")).unwrap_or_default();
+            let was_read = call.billed.as_ref().is_some_and(|billed| billed.cached > 0);
             let note = match miss.billed {
-                Some(billed) if billed * 2 < miss.predicted => ", but it was read",
+                Some(billed) if was_read && billed * 2 < miss.predicted => ", but it was read",
                 _ => "",
             };
             format!("{}: {}{place}, {tokens} tokens{note}", miss.reason, one_line(&miss.message))

@@ -39,7 +39,7 @@ struct Compared {
 impl Requests {
     /// Brings the tree to what a request contains: adds the messages that it does not have, and drops
     /// those that the request does not have. Commits nothing.
-    pub(crate) fn request(
+    pub(super) fn request(
         &mut self,
         fields: Fields,
         session: &mut Session<'_>,
@@ -172,7 +172,7 @@ impl Requests {
     }
 }
 
-pub(crate) fn is_system(message: &Value) -> bool {
+fn is_system(message: &Value) -> bool {
     message.get("role").and_then(Value::as_str).is_some_and(|role| role_of(role) == Role::System)
 }
 
