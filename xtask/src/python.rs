@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::providers::{environment, run};
-use crate::test::say;
+use crate::test::{cargo, say};
 
 /// Builds the wheel, installs it, and checks it.
 pub(crate) fn check(root: &Path) -> Result<String, String> {
     let package = root.join("bindings/python");
-    let python = install(root)?;
+    let python = install(root, "dev")?;
     let tool = |words: &[&str]| {
         let mut command = Command::new(&python);
         command.arg("-m").args(words).current_dir(&package);
@@ -31,13 +31,12 @@ pub(crate) fn check(root: &Path) -> Result<String, String> {
     Ok("the Python package passed".to_owned())
 }
 
-/// Builds the wheel and installs it. Returns the interpreter of its environment.
-pub(crate) fn install(root: &Path) -> Result<PathBuf, String> {
+/// Builds the wheel with a profile and installs it. Returns the interpreter of its environment.
+pub(crate) fn install(root: &Path, profile: &str) -> Result<PathBuf, String> {
     let root = &root.canonicalize().map_err(|error| error.to_string())?;
-    let package = root.join("bindings/python");
     let work = root.join("target/python");
-    let python = environment(&work, &package.join("tests"))?;
-    let wheel = build(root, &python)?;
+    let python = environment(&work, &root.join("bindings/python/tests"))?;
+    let wheel = build(root, &python, profile)?;
     let mut install = Command::new(&python);
     install.args(["-m", "pip", "install", "--quiet", "--force-reinstall", "--no-deps"]).arg(&wheel);
     run(&mut install)?;
@@ -45,14 +44,14 @@ pub(crate) fn install(root: &Path) -> Result<PathBuf, String> {
 }
 
 /// Builds the wheel. Returns its path.
-pub(crate) fn build(root: &Path, python: &Path) -> Result<PathBuf, String> {
+fn build(root: &Path, python: &Path, profile: &str) -> Result<PathBuf, String> {
     say("python: the wheel");
     let wheels = root.join("target/python/wheels");
     if wheels.exists() {
         fs::remove_dir_all(&wheels).map_err(|error| error.to_string())?;
     }
     let mut build = Command::new(python);
-    build.args(["-m", "maturin", "build", "--quiet", "--profile", "dev", "--target-dir"]);
+    build.args(["-m", "maturin", "build", "--quiet", "--profile", profile, "--target-dir"]);
     build.arg(root.join("target")).arg("--out").arg(&wheels).arg("--interpreter").arg(python);
     run(build.current_dir(root.join("bindings/python")))?;
     let entries = fs::read_dir(&wheels).map_err(|error| error.to_string())?;
@@ -61,10 +60,17 @@ pub(crate) fn build(root: &Path, python: &Path) -> Result<PathBuf, String> {
     wheel.ok_or_else(|| format!("no wheel in {}", wheels.display()))
 }
 
-/// Measures the package against the library: `bindings/python/benches/bars.py`.
+/// Measures the package against the library, both with the profile of a release: `bindings/python/benches/bars.py`.
 pub(crate) fn bench(root: &Path) -> Result<String, String> {
-    let python = install(root)?;
-    let package = root.join("bindings/python");
-    run(Command::new(&python).arg("benches/bars.py").current_dir(package))?;
-    Ok("measured".to_owned())
+    let root = &root.canonicalize().map_err(|error| error.to_string())?;
+    let python = install(root, "release")?;
+    let package = "contextree-python";
+    let example =
+        ["build", "--release", "--quiet", "--package", package, "--example", "python-baseline"];
+    cargo(root, "the library's side", &example, &[])?;
+    let baseline = root.join("target/release/examples/python-baseline");
+    let mut measure = Command::new(&python);
+    measure.arg("benches/bars.py").arg(baseline).current_dir(root.join("bindings/python"));
+    run(&mut measure)?;
+    Ok("every bar of the Python package is met".to_owned())
 }
