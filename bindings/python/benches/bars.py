@@ -45,9 +45,7 @@ def turn(path: Path) -> float:
 def select() -> tuple[float, int]:
     """Returns the best time of a selection of ids, in nanoseconds, and how many there are."""
     context = contextree.open("memory:").context("bench")
-    add = [
-        {"op": "add", "node": {"role": "user" if number % 100 < 24 else "assistant", "content": "x"}} for number in range(BLOCKS)
-    ]
+    add = [{"op": "add", "node": {"role": "user" if number % 100 < 24 else "assistant", "content": "x"}} for number in range(BLOCKS)]
     context.apply(add)
     context.commit()
     times: list[int] = []
@@ -86,7 +84,9 @@ def main() -> int:
     ]
     for name, value, bar, unit in rows:
         print(f"{name:52} {value:8.2f}{unit:3} bar {bar:g}{unit}  {'ok' if value <= bar else 'MISSED'}")
-    print(f"turn {own_turn / 1000:.0f} µs, Rust {rust['turn_ns'] / 1000:.0f} µs; select {own_select / 1e6:.2f} ms, Rust {rust['select_ns'] / 1e6:.2f} ms")
+    print(
+        f"turn {own_turn / 1000:.0f} µs, Rust {rust['turn_ns'] / 1000:.0f} µs; select {own_select / 1e6:.2f} ms, Rust {rust['select_ns'] / 1e6:.2f} ms"
+    )
     return 0 if all(value <= bar for _, value, bar, _ in rows) else 1
 
 

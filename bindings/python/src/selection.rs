@@ -14,34 +14,32 @@ use crate::value::write;
 #[pyclass(frozen, module = "contextree._native")]
 pub(crate) struct Selection {
     process: u32,
-    length: usize,
+    /// Outside of the lock, so that lists of them are made without it.
+    ids: Vec<String>,
     selected: Mutex<Box<Selected>>,
 }
 
 impl Selection {
-    pub(crate) fn new(selected: Box<Selected>) -> Selection {
-        let length = selected.ids().len();
-        Selection { process: std::process::id(), length, selected: Mutex::new(selected) }
+    pub(crate) fn new(mut selected: Box<Selected>) -> Selection {
+        let ids = selected.take_ids();
+        Selection { process: std::process::id(), ids, selected: Mutex::new(selected) }
     }
 }
 
 #[pymethods]
 impl Selection {
     fn __len__(&self) -> usize {
-        self.length
+        self.ids.len()
     }
 
     /// Returns the ids, in the order of the answer.
     fn ids<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        // Only memory is allocated while the lock is held; no Python code runs.
-        let selected = py
-            .detach(|| self.selected.lock().unwrap_or_else(PoisonError::into_inner).ids().to_vec());
-        PyList::new(py, selected.iter().map(|id| PyString::new(py, id)))
+        PyList::new(py, self.ids.iter().map(|id| PyString::new(py, id)))
     }
 
     /// Returns the id at a position.
-    fn id(&self, at: usize) -> Option<String> {
-        self.selected.lock().unwrap_or_else(PoisonError::into_inner).ids().get(at).cloned()
+    fn id(&self, at: usize) -> Option<&str> {
+        self.ids.get(at).map(String::as_str)
     }
 
     /// Returns messages about what is suspicious in the selector.

@@ -128,6 +128,21 @@ def test_nodes_are_edited_moved_pinned_and_removed(context: contextree.Context) 
     assert context.remove(moved) == [moved]
 
 
+def test_operations_are_undone_and_redone(store: contextree.Store, context: contextree.Context) -> None:
+    talk(context)
+    newest = context.log()[0].digest
+    context.undo()
+    assert len(context.log()) == 2
+    context.redo()
+    assert context.log()[0].digest == newest
+    assert context.reset("@t-2").head == 1
+    context.undo()
+    assert context.log()[0].digest == newest
+    assert context.operations(limit=1)[0].command
+    store.rename("support-42", "closed-42")
+    assert [row.name for row in store.contexts()] == ["closed-42"]
+
+
 def test_records_are_frozen_comparable_and_pickled(context: contextree.Context) -> None:
     talk(context)
     [entry] = context.log(limit=1)
@@ -210,6 +225,7 @@ RECORDS = {
     "ImportResult": "ImportResponse",
     "LogEntry": "LogEntry",
     "Loss": "Loss",
+    "Operation": "OperationRow",
     "Pending": "Pending",
     "Rendered": "RenderResponse",
     "Report": "Report",
@@ -217,6 +233,7 @@ RECORDS = {
     "TokenCount": "TokenCount",
     "Tokens": "TokensResponse",
     "ToolCall": "ToolCall",
+    "Undone": "UndoResponse",
     "Verification": "VerifyResponse",
 }
 

@@ -125,6 +125,10 @@ class AsyncContext(AsyncView):
     attempts = _context(Context.attempts)
     commit = _context(Context.commit)
     budget = _context(Context.budget)
+    undo = _context(Context.undo)
+    redo = _context(Context.redo)
+    reset = _context(Context.reset)
+    operations = _context(Context.operations)
     select = _context(Context.select)
     log = _context(Context.log)
     status = _context(Context.status)
@@ -258,6 +262,10 @@ class AsyncStore(_Wrapped):
     async def delete(self, name: str) -> None:
         """Deletes a context."""
         await _run(lambda: self._sync.delete(name))
+
+    async def rename(self, name: str, to: str) -> None:
+        """Gives a context another name."""
+        await _run(lambda: self._sync.rename(name, to))
 
     async def import_log(self, name: str, source: str | bytes | os.PathLike[str], **options: Any) -> ImportResult:
         """Imports a log of another agent, a request, a snapshot or a history as a context."""

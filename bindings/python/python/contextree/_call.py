@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from . import _native
 from ._errors import usage
+from ._results import ContextInfo
 
 LOG = logging.getLogger("contextree")
 LOG.addHandler(logging.NullHandler())
+
+# How many contexts are listed at once.
+_PAGE = 1000
 
 _level = 0
 
@@ -70,6 +74,16 @@ class Caller:
             return self.engine.import_log(self.context, request, name=name, data=data, path=path, edition=self.edition)
         finally:
             _emit()
+
+    def contexts(self) -> Iterator[ContextInfo]:
+        """Iterates over the contexts of the store, by name."""
+        after: str | None = None
+        while True:
+            page = self.run("contexts", after=after, limit=_PAGE)["contexts"]
+            yield from (ContextInfo(row) for row in page)
+            if len(page) < _PAGE:
+                return
+            after = page[-1]["name"]
 
     def of(self, context: str) -> Caller:
         """Returns the same for another context."""

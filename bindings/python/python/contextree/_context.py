@@ -24,9 +24,11 @@ from ._results import (
     Diff,
     ImportResult,
     LogEntry,
+    Operation,
     Rendered,
     Status,
     Tokens,
+    Undone,
 )
 
 __all__ = ["Context", "View"]
@@ -376,6 +378,22 @@ class Context(View):
         self._call.run("fork", name=text_of(name, "name"), at=at)
         return Context(self._call.of(name), name)
 
+    def undo(self, count: int | None = None) -> Undone:
+        """Undoes the last operation, or several. What is undone can be redone."""
+        return Undone(self._call.run("undo", count=count))
+
+    def redo(self, count: int | None = None) -> Undone:
+        """Redoes what was undone last."""
+        return Undone(self._call.run("redo", count=count))
+
+    def reset(self, to: str) -> Undone:
+        """Makes a snapshot the newest one. `undo` brings later commits back."""
+        return Undone(self._call.run("reset", to=text_of(to, "to")))
+
+    def operations(self, *, limit: int | None = None) -> list[Operation]:
+        """Lists what was done to the context, by which command and when, newest first."""
+        return [Operation(row) for row in self._call.run("operations", limit=limit)["operations"]]
+
     def log(self, *, limit: int | None = None, reports: bool = False) -> list[LogEntry]:
         """Lists the snapshots, newest first."""
         return [LogEntry(entry) for entry in self._call.run("log", limit=limit, reports=reports)["entries"]]
@@ -448,8 +466,7 @@ class Context(View):
 
     def info(self) -> ContextInfo:
         """Returns the row of the context in its store."""
-        rows = Caller(self._call.engine, None).run("contexts")["contexts"]
-        return ContextInfo(next(row for row in rows if row["name"] == self.name))
+        return next(row for row in self._call.contexts() if row.name == self.name)
 
 
 def _change(if_head: int | None, dry_run: bool) -> dict[str, Any] | None:

@@ -21,12 +21,14 @@ __all__ = [
     "ImportResult",
     "LogEntry",
     "Loss",
+    "Operation",
     "Rendered",
     "Report",
     "Status",
     "TokenCount",
     "Tokens",
     "ToolCall",
+    "Undone",
     "Verification",
 ]
 
@@ -358,6 +360,30 @@ class CacheReport(Record):
 
     def _repr_html_(self) -> str:
         return cache_html(self._json())
+
+
+class Operation(Record):
+    """Something that was done to a context: by which command, and when."""
+
+    __slots__ = ()
+    operation: Field[int] = Field()
+    at_ns: Field[int] = Field()
+    command: Field[str] = Field()
+    kind: Field[str] = Field()
+    target: Field[int | None] = Field()
+    before: Field[int | None] = Field()
+    after: Field[int | None] = Field()
+    line: Field[str | None] = Field()
+
+
+class Undone(Record):
+    """What was undone, redone or reset, and the newest snapshot after it."""
+
+    __slots__ = ()
+    operations: Field[list[dict[str, Any]]] = Field()
+    head: Field[int | None] = Field()
+    before: Field[int | None] = Field()
+    lines: Field[tuple[str, ...]] = texts()
 
 
 class ImportResult(Record):

@@ -64,11 +64,15 @@ class Store:
 
     def contexts(self) -> list[ContextInfo]:
         """Lists the contexts, by name."""
-        return list(self._pages())
+        return list(self._call.contexts())
 
     def delete(self, name: str) -> None:
         """Deletes a context, with everything that no other context needs."""
         self._call.run("delete", name=text_of(name, "name"))
+
+    def rename(self, name: str, to: str) -> None:
+        """Gives a context another name."""
+        self._call.run("rename", name=text_of(name, "name"), to=text_of(to, "to"))
 
     def import_log(
         self,
@@ -103,7 +107,7 @@ class Store:
 
     def __iter__(self) -> Iterator[Context]:
         """Iterates over the contexts, by name."""
-        for row in self._pages():
+        for row in self._call.contexts():
             yield Context(self._call.of(row.name), row.name)
 
     def __contains__(self, name: object) -> bool:
@@ -113,16 +117,6 @@ class Store:
     def __repr__(self) -> str:
         """Returns one line."""
         return f"<contextree.Store {self.url}{' (closed)' if self.closed else ''}>"
-
-    def _pages(self) -> Iterator[ContextInfo]:
-        after: str | None = None
-        while True:
-            page = self._call.run("contexts", after=after, limit=1000)["contexts"]
-            for row in page:
-                yield ContextInfo(row)
-            if len(page) < 1000:
-                return
-            after = page[-1]["name"]
 
     def _exists(self, name: str) -> bool:
         try:

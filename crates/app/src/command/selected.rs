@@ -28,15 +28,14 @@ pub struct Selected {
 
 impl std::fmt::Debug for Selected {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("Selected").field("ids", &self.ids).finish_non_exhaustive()
+        formatter.debug_struct("Selected").field("selector", &self.selector).finish_non_exhaustive()
     }
 }
 
 impl Selected {
-    /// Returns the ids, in the order of the answer.
-    #[must_use]
-    pub fn ids(&self) -> &[String] {
-        &self.ids
+    /// Returns the ids, in the order of the answer, and keeps none.
+    pub fn take_ids(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.ids)
     }
 
     /// Returns messages about what is suspicious in the selector.
