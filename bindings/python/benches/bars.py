@@ -84,9 +84,8 @@ def main() -> int:
     ]
     for name, value, bar, unit in rows:
         print(f"{name:52} {value:8.2f}{unit:3} bar {bar:g}{unit}  {'ok' if value <= bar else 'MISSED'}")
-    print(
-        f"turn {own_turn / 1000:.0f} µs, Rust {rust['turn_ns'] / 1000:.0f} µs; select {own_select / 1e6:.2f} ms, Rust {rust['select_ns'] / 1e6:.2f} ms"
-    )
+    print(f"turn: {own_turn / 1000:.0f} µs, Rust {rust['turn_ns'] / 1000:.0f} µs")
+    print(f"select: {own_select / 1e6:.2f} ms, Rust {rust['select_ns'] / 1e6:.2f} ms")
     return 0 if all(value <= bar for _, value, bar, _ in rows) else 1
 
 
