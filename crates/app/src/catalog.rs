@@ -173,6 +173,8 @@ commands! {
         edit::EditRequest => edit::EditResponse, edit;
     "remove" Context Write "Removes nodes with everything below them. Snapshots keep them."
         remove::RemoveRequest => remove::RemoveResponse, remove;
+    "recall" Context Write "Brings back what expired or was pruned, as a document that expires."
+        recall::RecallRequest => recall::RecallResponse, recall;
     "move" Context Write "Moves a node."
         move_::MoveRequest => move_::MoveResponse, move_;
     "pin" Context Write "Protects nodes from pruning."

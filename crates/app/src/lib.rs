@@ -26,6 +26,7 @@
 //! |---|---|
 //! | [`mod@command`] | one file per command: request, response, function |
 //! | [`catalog`] | every command as data, for doors that offer all of them |
+//! | [`record`] | calls of other programs, recorded while they are made |
 //! | [`wire`] | the JSON of operations, nodes, reports, diffs, findings and errors, and its schema |
 //! | `workspace` | stores and documents: opening, addresses of states, changes, dry runs |
 //! | `error` | codes, messages, details and hints |
@@ -37,6 +38,7 @@ pub mod catalog;
 pub mod command;
 mod control;
 mod error;
+pub mod record;
 pub mod wire;
 mod workspace;
 

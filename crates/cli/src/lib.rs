@@ -63,12 +63,12 @@ pub fn run(arguments: &[OsString]) -> u8 {
     let done = command::run(&cli, &environment, &mut output);
     let done = done.and_then(|exit| output.finish().map(|()| exit).map_err(error::output));
     match done {
-        Ok(exit) => exit as u8,
+        Ok(exit) => exit.code(),
         // The reader has seen enough, as with `| head`. That is not an error.
-        Err(failure) if failure.is_broken_pipe() => Exit::Ok as u8,
+        Err(failure) if failure.is_broken_pipe() => Exit::Ok.code(),
         Err(failure) => {
             output.failure(&failure);
-            error::exit(&failure) as u8
+            error::exit(&failure).code()
         }
     }
 }

@@ -169,6 +169,16 @@ pub enum SnapshotError {
         /// The newest existing snapshot.
         newest: Option<u32>,
     },
+    /// Retention removed the snapshot.
+    #[error("the snapshot `{address}` was removed by retention{}", existing(*.oldest, *.newest))]
+    Retired {
+        /// The address.
+        address: String,
+        /// The oldest snapshot that is left.
+        oldest: Option<u32>,
+        /// The newest snapshot.
+        newest: Option<u32>,
+    },
     /// The snapshot exists, but only in the store: this part of the history is not loaded.
     #[error("the snapshot `{address}` is in the store and was not loaded")]
     NotLoaded {
@@ -189,6 +199,7 @@ impl SnapshotError {
     pub fn code(&self) -> &'static str {
         match self {
             SnapshotError::NotFound { .. } => "E_SNAPSHOT_NOT_FOUND",
+            SnapshotError::Retired { .. } => "E_SNAPSHOT_RETIRED",
             SnapshotError::NotLoaded { .. } => "E_NOT_LOADED",
             SnapshotError::Invalid { .. } => "E_SELECTOR_INVALID",
         }

@@ -26,6 +26,15 @@ pub(crate) fn fingerprint(value: &Value) -> Fingerprint {
     (first, hasher.finish())
 }
 
+/// Returns the fingerprint of several messages in a row.
+pub(crate) fn chained(messages: &[Fingerprint]) -> Fingerprint {
+    let mut hasher = DefaultHasher::new();
+    messages.hash(&mut hasher);
+    let first = hasher.finish();
+    0x9e37_79b9_u32.hash(&mut hasher);
+    (first, hasher.finish())
+}
+
 /// A message of a request, prepared for comparison: its fingerprint, and what the fingerprint
 /// ignores.
 #[derive(Clone, Debug)]

@@ -6,6 +6,8 @@
 //! 3. readers turn entries into messages of blocks and model calls; the session adds them to the
 //!    context. Each call is a commit of what was sent, and a completed attempt.
 //!
+//! Calls can also be recorded while they are made, into a context that the caller holds: [`Recording`].
+//!
 //! A file with many conversations can be imported into a context for each: [`Splitter`].
 //!
 //! Lines that are imported together use two threads: one parses and reads ahead, the other fills
@@ -29,6 +31,7 @@ mod fingerprint;
 mod format;
 mod importer;
 mod logs;
+mod recording;
 mod session;
 mod split;
 mod time;
@@ -40,4 +43,5 @@ pub use format::{Format, UnknownFormat};
 pub use importer::{
     ImportOptions, ImportReport, Imported, Importer, import, is_lines, without_byte_order_mark,
 };
+pub use recording::{Begun, Outline, Overlap, Recording, Sent, Trace, beginning};
 pub use split::{Split, Splitter};

@@ -107,7 +107,7 @@ pub struct ResolveError {
 pub enum ResolveErrorKind {
     /// No such snapshot exists: `@t-99`, `@c999`, `@t+1`. The present is never returned in place of
     /// the past.
-    #[error("no snapshot `{address}`")]
+    #[error("{}", missing(address, *.retired))]
     SnapshotNotFound {
         /// The address as it was understood, `@t-99`.
         address: String,
@@ -117,6 +117,8 @@ pub enum ResolveErrorKind {
         newest: Option<u32>,
         /// The number of snapshots.
         count: usize,
+        /// True if retention removed it.
+        retired: bool,
     },
     /// The selector has no time prefix and the history has no working state.
     #[error("there is no working state, only snapshots")]
@@ -126,11 +128,19 @@ pub enum ResolveErrorKind {
     TimeNotAllowed,
 }
 
+fn missing(address: &str, retired: bool) -> String {
+    match retired {
+        true => format!("the snapshot `{address}` was removed by retention"),
+        false => format!("no snapshot `{address}`"),
+    }
+}
+
 impl ResolveErrorKind {
     /// Returns the kind's stable name.
     #[must_use]
     pub fn as_str(&self) -> &'static str {
         match self {
+            Self::SnapshotNotFound { retired: true, .. } => "snapshot_retired",
             Self::SnapshotNotFound { .. } => "snapshot_not_found",
             Self::NoWorkingState => "no_working_state",
             Self::TimeNotAllowed => "time_not_allowed",
@@ -147,6 +157,7 @@ impl ResolveError {
     #[must_use]
     pub fn code(&self) -> &'static str {
         match self.kind {
+            ResolveErrorKind::SnapshotNotFound { retired: true, .. } => "E_SNAPSHOT_RETIRED",
             ResolveErrorKind::SnapshotNotFound { .. } | ResolveErrorKind::NoWorkingState => {
                 "E_SNAPSHOT_NOT_FOUND"
             }

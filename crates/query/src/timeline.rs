@@ -40,6 +40,17 @@ pub trait Timeline {
         Ok(self.snapshot(position)?.map(|moment| moment.cycle))
     }
 
+    /// Returns whether the snapshot of a cycle existed and was removed; for 0, whether any before the oldest was. Called for
+    /// addresses without a snapshot. A history in memory is never thinned out.
+    ///
+    /// # Errors
+    ///
+    /// If the history cannot be read.
+    fn is_retired(&self, cycle: i64) -> Result<bool, Self::Error> {
+        let _ = cycle;
+        Ok(false)
+    }
+
     /// Returns the position of the first snapshot whose cycle is at least `cycle`; the number of snapshots if there is
     /// none. Called for `@c12`. The default is a binary search.
     ///

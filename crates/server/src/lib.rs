@@ -156,6 +156,16 @@ pub fn run(
     done
 }
 
+/// Waits until the process is asked to end.
+///
+/// # Errors
+///
+/// If signals cannot be listened to.
+pub async fn until_signal() -> Result<(), Error> {
+    signals()?.await;
+    Ok(())
+}
+
 /// Returns what is ready when the process is asked to end.
 fn signals() -> Result<impl Future<Output = ()>, Error> {
     #[cfg(unix)]

@@ -20,6 +20,8 @@ const PAUSES: (Duration, Duration) = (Duration::from_millis(5), Duration::from_m
 /// The connections to the server.
 pub(crate) struct Link {
     pool: Pool,
+    /// The one connection of a view, in the middle of a transaction.
+    view: Option<tokio::sync::Mutex<Object>>,
     answer: Duration,
     patience: Duration,
 }
@@ -59,7 +61,38 @@ impl Link {
             }))
             .build()
             .map_err(|error| StoreError::Backend { message: error.to_string() })?;
-        Ok(Link { pool, answer: options.answer_timeout(), patience: options.patience })
+        Ok(Link { pool, view: None, answer: options.answer_timeout(), patience: options.patience })
+    }
+
+    /// Returns a link with one connection that shows everything as it is now, and cannot write.
+    pub(crate) async fn view(&self) -> Result<Link> {
+        let begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0; SELECT 1";
+        loop {
+            let object = self.pool.get().await.map_err(|error| StoreError::Unavailable {
+                message: error.to_string(),
+                unknown: false,
+            })?;
+            match object.batch_execute(begin).await {
+                Ok(()) => {
+                    let view = Some(tokio::sync::Mutex::new(object));
+                    let (answer, patience) = (self.answer, self.patience);
+                    return Ok(Link { pool: self.pool.clone(), view, answer, patience });
+                }
+                // A connection that broke while it was idle; the pool opens another one.
+                Err(error) if matches!(classify(&error), Class::Lost) => drop(Object::take(object)),
+                Err(error) => return Err(told(&error)),
+            }
+        }
+    }
+
+    /// Ends a view: its connection can be used for something else.
+    pub(crate) async fn end_view(&mut self) {
+        if let Some(view) = self.view.take() {
+            let object = view.into_inner();
+            if object.batch_execute("ROLLBACK").await.is_err() {
+                drop(Object::take(object));
+            }
+        }
     }
 
     /// Makes attempts until one succeeds, one fails for good, or patience ends. The work must be such that doing it again is right: it is
@@ -98,6 +131,14 @@ impl Link {
         limit: Option<Duration>,
         work: impl AsyncFn(&mut Object, Before) -> Result<T, Fault>,
     ) -> Result<T> {
+        if let Some(view) = &self.view {
+            return match work(&mut *view.lock().await, before).await {
+                Ok(value) => Ok(value),
+                Err(Fault::Store(error)) => Err(error),
+                Err(Fault::Client(error)) => Err(told(&error)),
+                Err(Fault::Again) => Err(StoreError::Busy { message: "a view".to_owned() }),
+            };
+        }
         let mut attempts = Attempts::new(self.patience, before);
         loop {
             let mut object = match self.pool.get().await {

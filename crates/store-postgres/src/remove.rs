@@ -103,6 +103,9 @@ impl Remover<'_> {
                 return Err(conflict(&ContextRow { revision: expected, ..row }, expected).into());
             }
             replace(&transaction, schema, row.branch, rewrite).await?;
+            if rewrite.detach {
+                detach(&transaction, schema, row.branch).await?;
+            }
             transaction.commit().await?;
             Ok(row)
         };
@@ -211,6 +214,23 @@ async fn replace(
         "INSERT INTO {schema}.uses (branch, hash, cycle) SELECT $1::bigint, hash, 0::bigint FROM {schema}.content WHERE hash = ANY($2) ON CONFLICT (branch, hash) DO NOTHING"
     );
     execute(client, &text, &[&branch.get(), &contents]).await?;
+    sweep(client, schema, &released).await
+}
+
+/// Separates a branch from the one that it begins in, and removes that one if nothing else needs it.
+async fn detach(client: &Transaction<'_>, schema: &str, branch: BranchId) -> Result<(), Fault> {
+    let text = format!("SELECT parent FROM {schema}.branch WHERE id = $1");
+    let parent = match one(client, &text, &[&branch.get()]).await? {
+        Some(row) => row.try_get::<_, Option<i64>>(0)?,
+        None => None,
+    };
+    let text = format!("UPDATE {schema}.branch SET parent = NULL, upto = NULL WHERE id = $1");
+    execute(client, &text, &[&branch.get()]).await?;
+    let mut released = Vec::new();
+    let mut next = parent.map(BranchId);
+    while let Some(id) = next {
+        next = release(client, schema, id, &mut released).await?;
+    }
     sweep(client, schema, &released).await
 }
 

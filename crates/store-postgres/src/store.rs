@@ -324,6 +324,23 @@ impl Backend for Postgres {
         Ok(())
     }
 
+    fn with_view(&self, work: &mut dyn FnMut(&dyn Backend) -> Result<()>) -> Result<()> {
+        let mut view = Postgres {
+            link: self.wait(self.link.view())?,
+            schema: self.schema.clone(),
+            engine: self.engine,
+            wire: self.wire.clone(),
+            teller: None,
+            hearer: Hearer::new(),
+            doubts: Doubts::default(),
+            handle: self.handle.clone(),
+            runtime: None,
+        };
+        let done = work(&view);
+        wait(&self.handle, view.link.end_view());
+        done
+    }
+
     fn reclaim(&self) -> Result<Option<u64>> {
         self.wait(tend::reclaim(&self.link, &self.schema, self.engine))
     }

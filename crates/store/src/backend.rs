@@ -128,10 +128,19 @@ pub trait Backend: Send + Sync {
     /// Asks the database for faults of its own: one line for each.
     fn check(&self) -> Result<Vec<String>>;
 
+    /// Calls a closure with a backend that shows the store as it is at one moment, whatever others write meanwhile. It can only be
+    /// read.
+    fn with_view(&self, work: &mut dyn FnMut(&dyn Backend) -> Result<()>) -> Result<()>;
+
     /// Copies the whole store into a new file while others use it. `progress` is told how many pages were copied, and of
-    /// how many. Returns false if the backend cannot do this.
-    fn backup(&self, path: &Path, progress: &mut dyn FnMut(u64, u64)) -> Result<bool> {
-        let _ = (path, progress);
+    /// how many. `check` looks at the finished copy before that gets its name. Returns false if the backend cannot do this.
+    fn backup(
+        &self,
+        path: &Path,
+        progress: &mut dyn FnMut(u64, u64),
+        check: &dyn Fn(&Path) -> Result<()>,
+    ) -> Result<bool> {
+        let _ = (path, progress, check);
         Ok(false)
     }
 

@@ -45,7 +45,7 @@ pub(crate) fn places(place: &Place<'_>, cycle: u32) -> Result<BodyPlaces> {
     let commits = place.all_commits(fold.next_cycle(), cycle)?;
     for commit in &commits {
         let record = format!("commit @c{}", commit.cycle);
-        let effects = commit.effects.as_deref().unwrap_or_default();
+        let Some(effects) = commit.effects.as_deref() else { continue };
         let effects = place.read_effects(&record, effects)?;
         fold.commit(effects).map_err(|error| place.corrupt(&record, &error))?;
     }

@@ -16,6 +16,8 @@ mod attempts;
 mod backend;
 mod calls;
 mod checkpoint;
+#[cfg(feature = "sqlite")]
+mod copies;
 mod error;
 mod load;
 mod mask;

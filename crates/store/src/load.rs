@@ -62,6 +62,14 @@ impl Place<'_> {
         }
     }
 
+    /// Says that some snapshots are neither there nor retired.
+    pub(crate) fn miscounted(&self, found: u64, expected: u64) -> StoreError {
+        StoreError::Corrupt {
+            record: format!("context {}, history", self.name),
+            message: format!("it has {found} snapshots and should have {expected}"),
+        }
+    }
+
     /// Returns the newest checkpoint at or before a cycle.
     pub(crate) fn checkpoint(&self, cycle: u32) -> Result<Checkpoint> {
         for stretch in self.lineage.iter().rev() {
@@ -151,14 +159,15 @@ impl Place<'_> {
     }
 
     /// Reads everything that the snapshots from `first`, or from the checkpoint, on need: the commits up to `first` go into
-    /// the fold, those after it are kept.
+    /// the fold, those after it are kept. Ends before the first commit that does not follow the one before it; returns how
+    /// many were read.
     fn read<'b>(
         &self,
         checkpoint: &Checkpoint,
         fold: Fold<'b>,
         commits: &'b [Commit],
         first: Option<u32>,
-    ) -> Result<Raw<'b>> {
+    ) -> Result<(Raw<'b>, usize)> {
         let record = format!("checkpoint @c{}", checkpoint.cycle);
         let mut raw = Raw {
             fold,
@@ -168,18 +177,24 @@ impl Place<'_> {
             bytes: (checkpoint.tree.len() + checkpoint.bodies.len()) as u64,
             since: 0,
         };
+        let (mut before, mut taken) = (raw.fold.last_cycle(), 0);
         for Commit { cycle, effects, bodies } in commits {
             let record = format!("commit @c{cycle}");
             let effects = effects.as_deref().unwrap_or_default();
-            raw.since += (effects.len() + bodies.len()) as u64;
             let read = self.read_effects(&record, effects)?;
             match read.subject {
-                Subject::Commit { cycle: own, .. } if own == *cycle => {}
+                Subject::Commit { cycle: own, previous, .. } if own == *cycle => {
+                    if previous != before {
+                        break;
+                    }
+                }
                 _ => {
                     let message = "it is not the record of this commit".to_owned();
                     return Err(self.corrupt(&record, &RecordError { message, offset: 0 }));
                 }
             }
+            (before, taken) = (Some(*cycle), taken + 1);
+            raw.since += (effects.len() + bodies.len()) as u64;
             let bodies = self.some_bodies(&record, bodies)?;
             if first.is_none_or(|first| *cycle > first) {
                 raw.commits.push((read, bodies));
@@ -207,7 +222,7 @@ impl Place<'_> {
                 Ok(())
             })?;
         }
-        Ok(raw)
+        Ok((raw, taken))
     }
 
     /// Builds the snapshots from `first` up to `last`; if there is none at `first`, from the one before it on.
@@ -220,6 +235,8 @@ impl Place<'_> {
         self.build(checkpoint, None, last, true)
     }
 
+    /// Builds the snapshots from a checkpoint up to `last`. Where retention removed commits, it goes on with the checkpoint
+    /// after them. With `checks`, every digest is compared, and there must not be such a hole.
     fn build(
         &self,
         checkpoint: &Checkpoint,
@@ -228,9 +245,38 @@ impl Place<'_> {
         checks: bool,
     ) -> Result<Window> {
         let tree = self.unpack_tree(checkpoint)?;
-        let fold = self.fold(checkpoint, &tree)?;
-        let commits = self.all_commits(fold.next_cycle(), last)?;
-        let raw = self.read(checkpoint, fold, &commits, first)?;
+        let next = self.fold(checkpoint, &tree)?.next_cycle();
+        let mut commits = self.all_commits(next, last)?;
+        // Of these snapshots only bodies are left that others need.
+        commits.retain(|commit| commit.effects.is_some());
+        let (mut window, taken) = self.run(checkpoint, &tree, first, &commits, checks)?;
+        let mut rest = &commits[taken..];
+        while let Some((begins, after)) = rest.split_first() {
+            let next = self.checkpoint(begins.cycle)?;
+            if checks || next.cycle != begins.cycle {
+                let message = "it does not follow the previous commit".to_owned();
+                let record = format!("commit @c{}", begins.cycle);
+                return Err(self.corrupt(&record, &RecordError { message, offset: 0 }));
+            }
+            let tree = self.unpack_tree(&next)?;
+            let (mut run, taken) = self.run(&next, &tree, None, after, checks)?;
+            run.restore.continue_after(window.restore.into_history());
+            (window, rest) = (run, &after[taken..]);
+        }
+        Ok(window)
+    }
+
+    /// Builds the snapshots of commits that follow each other without a hole. Returns how many commits that are.
+    fn run(
+        &self,
+        checkpoint: &Checkpoint,
+        tree: &[u8],
+        first: Option<u32>,
+        commits: &[Commit],
+        checks: bool,
+    ) -> Result<(Window, usize)> {
+        let fold = self.fold(checkpoint, tree)?;
+        let (raw, taken) = self.read(checkpoint, fold, commits, first)?;
         let contents = self.contents(&raw)?;
         let begins = raw.fold.last_cycle().unwrap_or(checkpoint.cycle);
         let (mut own, mut earlier) = (raw.own, raw.earlier);
@@ -254,7 +300,7 @@ impl Place<'_> {
                 .commit(effects, &mut |place| here(&mut bodies, place, &contents))
                 .map_err(|error| self.corrupt(&format!("commit @c{cycle}"), &error))?;
         }
-        Ok(Window { restore, checkpoint_bytes: raw.bytes, since: raw.since })
+        Ok((Window { restore, checkpoint_bytes: raw.bytes, since: raw.since }, taken))
     }
 
     /// Fetches the contents that are not in a record themselves.
@@ -369,6 +415,10 @@ pub(crate) fn whole(
     let place = state.place();
     let last = state.row.head.map_or(u32::MAX, |head| head.cycle);
     let mut window = place.window(oldest.unwrap_or(last), last)?;
+    let found = window.restore.len() as u64;
+    if found != state.row.snapshots {
+        return Err(place.miscounted(found, state.row.snapshots));
+    }
     let attempts = state.read_attempts()?;
     place.rest(&mut window.restore, state.running(), state.journal.iter(), Some(&attempts))?;
     Ok(window.restore.finish(options, attempts))

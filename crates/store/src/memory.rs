@@ -30,7 +30,7 @@ impl Memory {
     }
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Tables {
     last_context: i64,
     last_branch: i64,
@@ -39,7 +39,7 @@ struct Tables {
     contents: BTreeMap<[u8; 32], Vec<u8>>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Context {
     row: ContextRow,
     key: [u8; 16],
@@ -49,7 +49,7 @@ struct Context {
     pins: BTreeMap<u32, String>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Branch {
     parent: Option<Stretch>,
     commits: BTreeMap<u32, Commit>,
@@ -557,7 +557,11 @@ impl Backend for Memory {
         for hash in rewrite.contents.iter().filter(|hash| stored.contains(*hash)) {
             row.uses.entry(*hash).or_insert(0);
         }
-        tables.sweep();
+        let parent = row.parent.take_if(|_| rewrite.detach);
+        match parent {
+            Some(parent) => tables.release(parent.branch),
+            None => tables.sweep(),
+        }
 
         let context = tables.context(context)?;
         context.key = [0; 16];
@@ -585,6 +589,11 @@ impl Backend for Memory {
         tables.contexts.remove(&context);
         tables.release(branch);
         Ok(())
+    }
+
+    fn with_view(&self, work: &mut dyn FnMut(&dyn Backend) -> Result<()>) -> Result<()> {
+        let tables = self.tables().clone();
+        work(&Memory { tables: Mutex::new(tables) })
     }
 
     fn reclaim(&self) -> Result<Option<u64>> {

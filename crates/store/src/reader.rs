@@ -15,7 +15,7 @@ use contextree_selector::{Edition, parse};
 use contextree_tree::TreeRef;
 use contextree_tree::diff::{self, Diff};
 
-use crate::error::{ReadError, Result};
+use crate::error::{ReadError, Result, StoreError};
 use crate::load;
 use crate::rows::{Commit, ContextRow, Pin};
 use crate::settings::ContextSettings;
@@ -140,7 +140,7 @@ impl Reader {
 
     /// A snapshot that was there a moment ago.
     fn removed(&self, address: SnapshotAddress) -> ReadError {
-        ReadError::Snapshot(contextree_engine::SnapshotError::NotFound {
+        ReadError::Snapshot(contextree_engine::SnapshotError::Retired {
             address: address.to_string(),
             oldest: None,
             newest: self.state.row.head.map(|head| head.cycle),
@@ -312,10 +312,18 @@ impl Reader {
     ///
     /// If it cannot be read.
     pub fn to_context(&self) -> Result<Context> {
-        let state = &self.state;
-        let oldest = state.cycle_at(0)?;
-        let options = self.lease.shared.options(&state.settings)?;
-        load::whole(state, oldest, options)
+        let mut state = Arc::clone(&self.state);
+        loop {
+            let options = self.lease.shared.options(&state.settings)?;
+            let whole = state.cycle_at(0).and_then(|oldest| load::whole(&state, oldest, options));
+            let Err(StoreError::Corrupt { .. }) = &whole else { return whole };
+            // Retention may have removed a part of it meanwhile; then what is left is read.
+            let newest = self.lease.newest()?;
+            if newest.is_at(state.row.id, state.row.revision) {
+                return whole;
+            }
+            state = newest;
+        }
     }
 
     /// Returns the snapshots that are pinned.
@@ -354,6 +362,10 @@ impl Timeline for Reader {
             Err(_) if cycle < 0 => Ok(0),
             Err(_) => Ok(self.snapshot_count()),
         }
+    }
+
+    fn is_retired(&self, cycle: i64) -> Result<bool, ReadError> {
+        Ok(u32::try_from(cycle).map_or(Ok(false), |cycle| self.state.is_retired(cycle))?)
     }
 
     fn prefetch(&self, oldest: usize, newest: usize) -> Result<(), ReadError> {

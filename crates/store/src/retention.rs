@@ -12,7 +12,7 @@ use crate::rows::{Checkpoint, Commit, ContextRow, Rewrite};
 use crate::side;
 use crate::store::Store;
 
-/// Which snapshots of a context stay. Pinned snapshots, those that a fork shares, and the newest always stay.
+/// Which snapshots of a context stay. Pinned snapshots, those that a fork of this context shares, and the newest always stay.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Retention {
     /// This many of the newest stay.
@@ -28,38 +28,79 @@ pub struct Retained {
     pub dropped: u64,
     /// Snapshots that stay.
     pub kept: u64,
+    /// Those of them that stay only because they are pinned.
+    pub pinned: u64,
+    /// Those of them that stay only because a fork began with one of them, or with a later one.
+    pub forked: u64,
 }
 
-/// A commit of the branch, as far as it matters here.
+/// A commit of the history, as far as it matters here.
 struct Row {
     cycle: u32,
     bodies: Vec<u8>,
     /// The latest stamp; `None` if the snapshot was removed earlier and only bodies are left.
     stamp: Option<i64>,
     stays: bool,
+    /// It is in the context's own branch, not in one that this began in.
+    is_own: bool,
+}
+
+impl Row {
+    fn is_dropped(&self) -> bool {
+        self.stamp.is_some() && !self.stays
+    }
+}
+
+/// What is to be done.
+struct Plan {
+    rewrite: Rewrite,
+    rows: Vec<Row>,
+    retained: Retained,
 }
 
 impl Store {
-    /// Removes the snapshots of a context that a policy does not keep. With neither limit everything stays.
+    /// Removes the snapshots of a context that a policy does not keep. With neither limit everything stays. If another process writes
+    /// the context meanwhile, it plans again.
     ///
     /// # Errors
     ///
-    /// If there is no such context, it was written meanwhile, or the store cannot be written. Nothing has changed then.
+    /// If there is no such context, it is being written all the time, or the store cannot be written. Nothing has changed then.
     pub fn retain(&self, name: &str, retention: &Retention, dry_run: bool) -> Result<Retained> {
-        let row = self.find(name)?;
-        let row = row.ok_or_else(|| StoreError::NotFound { context: name.to_owned() })?;
+        let not_found = || StoreError::NotFound { context: name.to_owned() };
+        let mut row = self.find(name)?.ok_or_else(not_found)?;
+        let mut tries = 0;
+        loop {
+            let result = self.try_retain(&row, retention, dry_run);
+            let is_conflict = match &result {
+                Err(StoreError::Conflict { .. }) => true,
+                Err(StoreError::Corrupt { .. }) => false,
+                _ => return result,
+            };
+            let now = self.find(name)?.ok_or_else(not_found)?;
+            // What looks damaged may have been removed by another process meanwhile.
+            let is_moved = (now.id, now.revision) != (row.id, row.revision);
+            if tries >= self.shared.tries || !(is_conflict || is_moved) {
+                return result;
+            }
+            (row, tries) = (now, tries + 1);
+            tracing::debug!(context = name, tries, "planning retention again");
+        }
+    }
+
+    fn try_retain(
+        &self,
+        row: &ContextRow,
+        retention: &Retention,
+        dry_run: bool,
+    ) -> Result<Retained> {
+        let name = &row.name;
         let lineage = self.backend().lineage(row.branch)?;
         let place = Place { backend: &**self.backend(), name, lineage: &lineage };
-        let (mut rewrite, rows) = self.plan(&row, &place, retention)?;
-        let dropped = rewrite.dropped_snapshots;
-        let retained = Retained { dropped, kept: row.snapshots - dropped.min(row.snapshots) };
-        if dropped == 0 || dry_run {
+        let Plan { mut rewrite, rows, retained } = self.plan(row, &place, retention)?;
+        if retained.dropped == 0 || dry_run {
             return Ok(retained);
         }
-        let stays: BTreeSet<u32> =
-            rows.iter().filter(|row| row.stays).map(|row| row.cycle).collect();
-        rewrite.checkpoints = self.new_checkpoints(&row, &place, &rows)?;
-        let kept = self.kept_checkpoints(&row, &stays, &mut rewrite)?;
+        let kept = self.plan_checkpoints(row, &place, &rows, &mut rewrite)?;
         // What checkpoints refer to must stay, even if the commit that added it is removed.
         let mut needed: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
         let mut contents = BTreeSet::new();
@@ -77,16 +118,25 @@ impl Store {
             let record = format!("commit @c{}", row.cycle);
             if row.stays {
                 note(&mut contents, &place.read_bodies(&record, &row.bodies)?);
+                if rewrite.detach && !row.is_own {
+                    place.commits(row.cycle, row.cycle, &mut |commit| {
+                        rewrite.commits.push(commit);
+                        Ok(())
+                    })?;
+                }
+                continue;
+            }
+            if !row.is_own && !rewrite.detach {
                 continue;
             }
             let wanted = needed.remove(&row.cycle).unwrap_or_default();
             let bodies = retain_bodies(&row.bodies, &|index| wanted.contains(&index))
                 .map_err(|error| place.corrupt(&record, &error))?;
-            if bodies.is_empty() {
-                rewrite.dropped_commits.push(row.cycle);
-            } else {
+            if !bodies.is_empty() {
                 note(&mut contents, &place.read_bodies(&record, &bodies)?);
                 rewrite.commits.push(Commit { cycle: row.cycle, effects: None, bodies });
+            } else if row.is_own {
+                rewrite.dropped_commits.push(row.cycle);
             }
         }
         let (_, journal) = self.backend().journal(row.id)?;
@@ -100,22 +150,18 @@ impl Store {
         }
         rewrite.contents = contents.into_iter().collect();
         self.backend().rewrite(row.id, row.revision, &rewrite)?;
-        tracing::info!(context = name, dropped, "removed snapshots");
+        tracing::info!(context = name, dropped = retained.dropped, "removed snapshots");
         Ok(retained)
     }
 
-    /// Decides which commits of the context's own branch stay.
-    fn plan(
-        &self,
-        row: &ContextRow,
-        place: &Place<'_>,
-        retention: &Retention,
-    ) -> Result<(Rewrite, Vec<Row>)> {
+    /// Decides which commits of the context's history stay. If some go that it began with, its branch is separated from the others.
+    fn plan(&self, row: &ContextRow, place: &Place<'_>, retention: &Retention) -> Result<Plan> {
         let children = self.backend().children(row.branch)?;
         let pinned: Vec<u32> =
             self.backend().pins(row.id)?.into_iter().map(|pin| pin.cycle).collect();
+        let begins = place.lineage.iter().rev().nth(1).map(|stretch| stretch.upto);
         let mut rows: Vec<Row> = Vec::new();
-        self.backend().commits(row.branch, 0, u32::MAX, &mut |commit| {
+        place.commits(0, u32::MAX, &mut |commit| {
             let stamp = match &commit.effects {
                 None => None,
                 Some(effects) => {
@@ -127,80 +173,79 @@ impl Store {
                 }
             };
             let Commit { cycle, bodies, .. } = commit;
-            rows.push(Row { cycle, bodies, stamp, stays: false });
+            let is_own = begins.is_none_or(|begins| cycle > begins);
+            rows.push(Row { cycle, bodies, stamp, stays: false, is_own });
             Ok(())
         })?;
         let shared = children.iter().map(|child| child.upto).max();
         let everything = *retention == Retention::default();
-        let mut newer = 0_u64;
+        let (mut newer, mut retained) = (0_u64, Retained::default());
         for one in rows.iter_mut().rev() {
             let Some(stamp) = one.stamp else { continue };
-            one.stays = everything
+            let is_wanted = everything
                 || newer == 0
                 || retention.keep_newest.is_some_and(|newest| newer < newest)
-                || retention.keep_since_ns.is_some_and(|since| stamp >= since)
-                || pinned.contains(&one.cycle)
-                || shared.is_some_and(|upto| one.cycle <= upto);
+                || retention.keep_since_ns.is_some_and(|since| stamp >= since);
+            let is_pinned = pinned.contains(&one.cycle);
+            // A branch with forks is not separated from the ones it began in: they count on them, too.
+            let is_shared = shared.is_some_and(|upto| one.cycle <= upto || !one.is_own);
+            one.stays = is_wanted || is_pinned || is_shared;
+            match one.stays {
+                true => retained.kept += 1,
+                false => retained.dropped += 1,
+            }
+            retained.pinned += u64::from(!is_wanted && is_pinned);
+            retained.forked += u64::from(!is_wanted && !is_pinned && one.stays);
             newer += 1;
         }
-        let dropped = rows.iter().filter(|row| row.stamp.is_some() && !row.stays).count() as u64;
-        let rewrite =
-            Rewrite { children, pinned, dropped_snapshots: dropped, ..Rewrite::default() };
-        Ok((rewrite, rows))
+        let rewrite = Rewrite {
+            children,
+            pinned,
+            dropped_snapshots: retained.dropped,
+            detach: rows.iter().any(|row| !row.is_own && row.is_dropped()),
+            ..Rewrite::default()
+        };
+        Ok(Plan { rewrite, rows, retained })
     }
 
-    /// Makes the checkpoints that snapshots need whose predecessors are removed.
-    fn new_checkpoints(
+    /// Returns the checkpoints of the branch that stay. Notes those that are removed, and those that are needed by snapshots
+    /// whose predecessors are removed.
+    fn plan_checkpoints(
         &self,
         row: &ContextRow,
         place: &Place<'_>,
         rows: &[Row],
-    ) -> Result<Vec<Checkpoint>> {
-        let mut checkpoints = Vec::new();
-        let mut before_stays = true;
-        for one in rows.iter().filter(|row| row.stamp.is_some()) {
-            if one.stays && !before_stays {
-                let has_own = self
-                    .backend()
-                    .checkpoint(row.branch, one.cycle)?
-                    .is_some_and(|checkpoint| checkpoint.cycle == one.cycle);
-                if !has_own {
-                    let window = place.window(one.cycle, one.cycle)?;
-                    let snapshots = place.count(one.cycle)?;
-                    let history = window.restore.into_history();
-                    let places = places(place, one.cycle)?;
-                    if let Some(snapshot) = history.last() {
-                        checkpoints.push(checkpoint_of(snapshot, snapshots, &places).0);
-                    }
-                }
-            }
-            before_stays = one.stays;
-        }
-        Ok(checkpoints)
-    }
-
-    /// Returns the checkpoints of the branch that stay, and notes those that are removed. The one before the first commit stays.
-    fn kept_checkpoints(
-        &self,
-        row: &ContextRow,
-        stays: &BTreeSet<u32>,
         rewrite: &mut Rewrite,
     ) -> Result<Vec<Checkpoint>> {
+        let dropped: BTreeSet<u32> =
+            rows.iter().filter(|row| row.is_dropped()).map(|row| row.cycle).collect();
         let mut kept = Vec::new();
         let mut cycle = Some(u32::MAX);
         while let Some(before) = cycle {
             let Some(checkpoint) = self.backend().checkpoint(row.branch, before)? else { break };
             cycle = checkpoint.cycle.checked_sub(1);
-            let is_base = cycle
-                .map(|before| self.backend().checkpoint(row.branch, before))
-                .transpose()?
-                .flatten()
-                .is_none();
-            if is_base || stays.contains(&checkpoint.cycle) {
-                kept.push(checkpoint);
-            } else {
-                rewrite.dropped_checkpoints.push(checkpoint.cycle);
+            match dropped.contains(&checkpoint.cycle) {
+                true => rewrite.dropped_checkpoints.push(checkpoint.cycle),
+                false => kept.push(checkpoint),
             }
+        }
+        let has_own = |cycle: u32| kept.iter().any(|checkpoint| checkpoint.cycle == cycle);
+        // Without the branch that it began in, not even the tree before the first commit is left.
+        let mut before_stays = !rewrite.detach;
+        for one in rows.iter().filter(|row| row.stamp.is_some()) {
+            // A hole from an earlier time has a checkpoint after it, which may be in the branch that this one is separated from.
+            let has_checkpoint =
+                rewrite.detach && !one.is_own && place.checkpoint(one.cycle)?.cycle == one.cycle;
+            if one.stays && (!before_stays || has_checkpoint) && !has_own(one.cycle) {
+                let window = place.window(one.cycle, one.cycle)?;
+                let snapshots = place.count(one.cycle)?;
+                let history = window.restore.into_history();
+                let places = places(place, one.cycle)?;
+                if let Some(snapshot) = history.last() {
+                    rewrite.checkpoints.push(checkpoint_of(snapshot, snapshots, &places).0);
+                }
+            }
+            before_stays = one.stays;
         }
         Ok(kept)
     }

@@ -323,4 +323,7 @@ pub struct Rewrite {
     pub contents: Vec<[u8; 32]>,
     /// How many snapshots are removed.
     pub dropped_snapshots: u64,
+    /// If true, the branch no longer begins in another one: everything that it needs of that one is among its own rows. The other one is
+    /// removed if nothing else needs it.
+    pub detach: bool,
 }

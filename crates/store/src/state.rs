@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use contextree_canon::record::Subject;
 use contextree_engine::{
     Attempt, Restore, Snapshot, SnapshotAddress, SnapshotError, Tail, Working,
 };
@@ -243,6 +244,11 @@ impl State {
         read()
     }
 
+    fn is_outdated(&self) -> Result<bool> {
+        let now = self.backend.find(&self.row.name)?;
+        Ok(now.is_none_or(|now| !self.is_at(now.id, now.revision)))
+    }
+
     /// Returns the working state, from `shared` if that has it, otherwise from the journal.
     pub(crate) fn working(&self, shared: impl FnOnce() -> Option<Working>) -> Result<&Working> {
         if let Some(working) = self.working.get() {
@@ -381,11 +387,40 @@ impl State {
     }
 
     fn not_found(&self, address: SnapshotAddress) -> Result<ReadError> {
-        Ok(ReadError::Snapshot(SnapshotError::NotFound {
-            address: address.to_string(),
-            oldest: self.cycle_at(0)?,
-            newest: self.row.head.map(|head| head.cycle),
+        let oldest = self.cycle_at(0)?;
+        let newest = self.row.head.map(|head| head.cycle);
+        let is_retired = match address {
+            SnapshotAddress::Back(_) => self.is_retired(0)?,
+            SnapshotAddress::Cycle(cycle) => {
+                u32::try_from(cycle).map_or(Ok(false), |cycle| self.is_retired(cycle))?
+            }
+        };
+        let address = address.to_string();
+        Ok(ReadError::Snapshot(match is_retired {
+            true => SnapshotError::Retired { address, oldest, newest },
+            false => SnapshotError::NotFound { address, oldest, newest },
         }))
+    }
+
+    /// Returns whether retention removed the snapshot of a cycle, or for 0 whether it removed any before the oldest that is
+    /// left. Numbers that a foreign history left out were never there: the next commit names the one before it.
+    pub(crate) fn is_retired(&self, cycle: u32) -> Result<bool> {
+        let position = self.position_of(cycle)?;
+        let Some(next) = self.cycle_at(position)? else { return Ok(false) };
+        let mut previous = None;
+        let place = self.place();
+        place.commits(next, next, &mut |commit| {
+            let record = format!("commit @c{next}");
+            if let Some(effects) = &commit.effects
+                && let Subject::Commit { previous: before, .. } =
+                    place.read_effects(&record, effects)?.subject
+            {
+                previous = before;
+            }
+            Ok(())
+        })?;
+        let before = position.checked_sub(1).map_or(Ok(None), |before| self.cycle_at(before))?;
+        Ok(previous.is_some_and(|previous| previous >= cycle) && previous != before)
     }
 
     /// Returns a snapshot by its position, if it is in memory.
@@ -422,7 +457,16 @@ impl State {
                 let (Some(from), Some(upto)) = (self.cycle_at(first)?, self.cycle_at(last)?) else {
                     return Ok(None);
                 };
+                // Retention removed snapshots since: positions count only those that are left.
+                let head = self.row.head.map_or(u32::MAX, |head| head.cycle);
+                if self.place().count(head)? != self.row.snapshots && self.is_outdated()? {
+                    return Ok(None);
+                }
                 let snapshots = self.place().window(from, upto)?.restore.into_history();
+                let (found, expected) = (snapshots.len(), last + 1 - first);
+                if found != expected {
+                    return Err(self.place().miscounted(found as u64, expected as u64));
+                }
                 Ok(Some(Part::new((last + 1).saturating_sub(snapshots.len()), snapshots)))
             })
         })

@@ -4,6 +4,7 @@ use contextree_canon::history::{write_delta, write_first};
 use contextree_canon::record::Subject;
 use contextree_engine::{Attempt, Snapshot};
 
+use crate::backend::Backend;
 use crate::calls;
 use crate::error::{Result, StoreError};
 use crate::load::Place;
@@ -46,6 +47,8 @@ struct Stage {
     last: u32,
     /// How many commits that are, the checkpoint's own not counted.
     commits: u64,
+    /// The checkpoint's own commit is there, too.
+    has_own: bool,
 }
 
 /// What is known of a context that is being checked.
@@ -56,8 +59,8 @@ struct Subjects<'a> {
 }
 
 impl<'a> Subjects<'a> {
-    fn of(store: &'a Store, row: &'a ContextRow, lineage: &'a [Stretch]) -> Result<Self> {
-        let place = Place { backend: &**store.backend(), name: &row.name, lineage };
+    fn of(backend: &'a dyn Backend, row: &'a ContextRow, lineage: &'a [Stretch]) -> Result<Self> {
+        let place = Place { backend, name: &row.name, lineage };
         let mut checkpoints = Vec::new();
         let mut cycle = Some(u32::MAX);
         while let Some(before) = cycle {
@@ -92,7 +95,8 @@ impl<'a> Subjects<'a> {
                 commits += u64::from(cycle > checkpoint.cycle);
                 last = cycle;
             }
-            stages.push(Stage { checkpoint, last, commits });
+            let has_own = cycles.binary_search(&checkpoint.cycle).is_ok();
+            stages.push(Stage { checkpoint, last, commits, has_own });
         }
         Ok(Subjects { place, row, stages })
     }
@@ -125,7 +129,10 @@ impl<'a> Subjects<'a> {
                 return Err(self.corrupt("head", "the newest snapshot is not the one it names"));
             }
         }
-        let is_island = index > 0 && self.stages[index - 1].last < stage.checkpoint.cycle;
+        let is_island = match index.checked_sub(1) {
+            Some(before) => self.stages[before].last < stage.checkpoint.cycle,
+            None => stage.has_own,
+        };
         Ok(stage.commits + u64::from(is_island))
     }
 
@@ -164,19 +171,17 @@ impl<'a> Subjects<'a> {
     }
 }
 
-impl Store {
-    /// Computes every digest of every context again. `progress` is told how many snapshots were checked, and of how many.
-    ///
-    /// # Errors
-    ///
-    /// If the store cannot be read at all. Damage is not an error here: it is what this function returns.
-    pub fn verify(&self, progress: &mut dyn FnMut(u64, u64)) -> Result<Verification> {
-        let mut verification =
-            Verification { engine: self.backend().check()?, ..Verification::default() };
+/// Computes every digest of every context of a backend again.
+pub(crate) fn verify(
+    backend: &dyn Backend,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<Verification> {
+    let mut verification = Verification { engine: backend.check()?, ..Verification::default() };
+    backend.with_view(&mut |view| {
         let mut rows = Vec::new();
         loop {
             let after = rows.last().map(|row: &ContextRow| row.name.clone());
-            let page = self.contexts(after.as_deref(), 1_000)?;
+            let page = view.list(after.as_deref(), 1_000)?;
             if page.is_empty() {
                 break;
             }
@@ -186,7 +191,7 @@ impl Store {
         let mut done = 0;
         for row in &rows {
             let mut told = 0;
-            let check = self.check_row(row, &mut |sound| {
+            let check = check_row(view, row, &mut |sound| {
                 told = sound;
                 progress(done + sound, total);
             })?;
@@ -194,7 +199,52 @@ impl Store {
             progress(done, total);
             verification.contexts.push(check);
         }
-        Ok(verification)
+        Ok(())
+    })?;
+    Ok(verification)
+}
+
+fn check_row(
+    backend: &dyn Backend,
+    row: &ContextRow,
+    progress: &mut dyn FnMut(u64),
+) -> Result<ContextCheck> {
+    let mut check = ContextCheck { name: row.name.clone(), sound: 0, problem: None };
+    match check_all(backend, row, &mut check.sound, progress) {
+        Ok(()) => {}
+        Err(StoreError::Corrupt { record, message }) => check.problem = Some((record, message)),
+        Err(error) => return Err(error),
+    }
+    Ok(check)
+}
+
+fn check_all(
+    backend: &dyn Backend,
+    row: &ContextRow,
+    sound: &mut u64,
+    progress: &mut dyn FnMut(u64),
+) -> Result<()> {
+    let lineage = backend.lineage(row.branch)?;
+    let subjects = Subjects::of(backend, row, &lineage)?;
+    for index in 0..subjects.stages.len() {
+        *sound += subjects.check(index)?;
+        progress(*sound);
+    }
+    if *sound != row.snapshots {
+        return Err(subjects.place.miscounted(*sound, row.snapshots));
+    }
+    subjects.check_rest()
+}
+
+impl Store {
+    /// Computes every digest of every context again, as the store is at one moment: what others write meanwhile is not looked at.
+    /// `progress` is told how many snapshots were checked, and of how many.
+    ///
+    /// # Errors
+    ///
+    /// If the store cannot be read at all. Damage is not an error here: it is what this function returns.
+    pub fn verify(&self, progress: &mut dyn FnMut(u64, u64)) -> Result<Verification> {
+        verify(&**self.backend(), progress)
     }
 
     /// Computes every digest of one context again.
@@ -207,41 +257,14 @@ impl Store {
         name: &str,
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<ContextCheck> {
-        let row = self.find(name)?;
-        let row = row.ok_or_else(|| StoreError::NotFound { context: name.to_owned() })?;
-        self.check_row(&row, &mut |sound| progress(sound, row.snapshots))
-    }
-
-    fn check_row(&self, row: &ContextRow, progress: &mut dyn FnMut(u64)) -> Result<ContextCheck> {
-        let mut check = ContextCheck { name: row.name.clone(), sound: 0, problem: None };
-        let result = self.check_all(row, &mut check.sound, progress);
-        match result {
-            Ok(()) => {}
-            Err(StoreError::Corrupt { record, message }) => {
-                check.problem = Some((record, message));
-            }
-            Err(error) => return Err(error),
-        }
-        Ok(check)
-    }
-
-    fn check_all(
-        &self,
-        row: &ContextRow,
-        sound: &mut u64,
-        progress: &mut dyn FnMut(u64),
-    ) -> Result<()> {
-        let lineage = self.backend().lineage(row.branch)?;
-        let subjects = Subjects::of(self, row, &lineage)?;
-        for index in 0..subjects.stages.len() {
-            *sound += subjects.check(index)?;
-            progress(*sound);
-        }
-        if *sound != row.snapshots {
-            let message = format!("it has {sound} snapshots and should have {}", row.snapshots);
-            return Err(subjects.corrupt("history", &message));
-        }
-        subjects.check_rest()
+        let mut checked = None;
+        self.backend().with_view(&mut |view| {
+            let Some(row) = view.find(name)? else { return Ok(()) };
+            let mut told = |sound| progress(sound, row.snapshots);
+            checked = Some(check_row(view, &row, &mut told)?);
+            Ok(())
+        })?;
+        checked.ok_or_else(|| StoreError::NotFound { context: name.to_owned() })
     }
 
     /// Writes every intact snapshot of a context, as a history that can be imported: everything up to the first bad record,
@@ -251,13 +274,23 @@ impl Store {
     ///
     /// If there is no such context, or the store cannot be read at all.
     pub fn salvage(&self, name: &str, out: &mut Vec<u8>) -> Result<u64> {
-        let row = self.find(name)?;
-        let row = row.ok_or_else(|| StoreError::NotFound { context: name.to_owned() })?;
-        let lineage = self.backend().lineage(row.branch)?;
-        let subjects = Subjects::of(self, &row, &lineage)?;
+        let mut written = 0;
+        self.backend().with_view(&mut |view| {
+            let row = view.find(name)?;
+            let row = row.ok_or_else(|| StoreError::NotFound { context: name.to_owned() })?;
+            let lineage = view.lineage(row.branch)?;
+            written = Subjects::of(view, &row, &lineage)?.salvage(out)?;
+            Ok(())
+        })?;
+        Ok(written)
+    }
+}
+
+impl Subjects<'_> {
+    fn salvage(&self, out: &mut Vec<u8>) -> Result<u64> {
         let (mut written, mut newest) = (0, None);
-        for stage in &subjects.stages {
-            let Some(history) = subjects.sound_part(stage)? else { continue };
+        for stage in &self.stages {
+            let Some(history) = self.sound_part(stage)? else { continue };
             let mut before: Option<&Snapshot> = None;
             for snapshot in history.iter() {
                 if newest.is_some_and(|newest| snapshot.cycle() <= newest) {
@@ -275,9 +308,7 @@ impl Store {
         }
         Ok(written)
     }
-}
 
-impl Subjects<'_> {
     /// Returns the snapshots of a stage up to the first damaged record; `None` if the checkpoint itself is damaged.
     fn sound_part(&self, stage: &Stage) -> Result<Option<contextree_tree::Log<Snapshot>>> {
         let attempt = |last: u32| match self.place.checked(&stage.checkpoint, last) {

@@ -6,6 +6,7 @@
 //! - [`naive`]: a second, simple evaluator of selectors.
 //! - [`suite`]: the requirements on stores, as one test each.
 //! - [`postgres`]: a private PostgreSQL server.
+//! - [`upstream`]: a scripted provider of models.
 //! - [`Rng`]: the source of random numbers.
 //! - [`assert_every_file_is_a_module`]: checks that no test file is left out of its test binary.
 
@@ -20,6 +21,7 @@ mod rng;
 pub mod script;
 #[cfg(feature = "store")]
 pub mod suite;
+pub mod upstream;
 
 pub use files::assert_every_file_is_a_module;
 pub use rng::Rng;

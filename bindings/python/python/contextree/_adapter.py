@@ -81,6 +81,17 @@ class Records:
         """Returns the value of a record."""
         return self.get(context, kind, [key]).get(key)
 
+    def revision_and(self, context: str, kind: str, key: str) -> tuple[int, bytes | None]:
+        """Returns the revision of a context, 0 if it does not exist, and the value of a record."""
+        try:
+            found = self.run("records", context, {"kind": kind, "keys": [key]})
+        except ContextreeError as error:
+            if error.code == "E_CONTEXT_NOT_FOUND":
+                return 0, None
+            raise
+        records = found["records"]
+        return found["revision"], b64decode(records[0]["value"]) if records else None
+
     def by_prefix(self, context: str, kind: str, prefix: str = "") -> list[tuple[str, bytes]]:
         """Returns the records of a kind whose keys begin with a prefix, by key."""
         return list(self._read(context, {"kind": kind, "prefix": prefix}))

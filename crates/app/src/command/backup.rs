@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use contextree::store::Sqlite;
+use contextree::store::Store;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -47,9 +47,9 @@ pub fn backup(
 ) -> Result<BackupResponse, Error> {
     let _span = workspace.span("backup");
     let store = workspace.store(Access::Read)?;
-    let backend = store.whole()?.backend();
+    let whole = store.whole()?;
     let progress = &mut |done, of| pages(control, done, of);
-    match backend.backup(Path::new(&request.path), progress)? {
+    match whole.backup(Path::new(&request.path), progress)? {
         true => response(&request.path),
         false => Err(not_a_file(workspace)),
     }
@@ -71,7 +71,7 @@ pub fn restore(
     };
     std::fs::metadata(&request.path).map_err(|error| Error::io(&request.path, error))?;
     let (from, to) = (Path::new(&request.path), Path::new(path));
-    Sqlite::restore(from, to, &mut |done, of| pages(control, done, of))?;
+    Store::restore(from, to, &mut |done, of| pages(control, done, of))?;
     response(path)
 }
 

@@ -1,6 +1,6 @@
 //! `gc`: drops old snapshots and returns their space.
 
-use contextree::store::Retention;
+use contextree::store::{Retained, Retention};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -29,12 +29,19 @@ pub struct GcResponse {
     pub kept: u64,
     /// The number of undone lines that were deleted, with the operation log that could bring them back.
     pub undone: usize,
+    /// Those of them that are kept only because they are pinned.
+    #[serde(default)]
+    pub pinned: u64,
+    /// Those of them that are kept only because a fork began with one of them, or with a later one.
+    #[serde(default)]
+    pub forked: u64,
     /// The size of the store; null for a dry run, or if the store does not know it.
     pub bytes: Option<u64>,
 }
 
-/// Drops old snapshots of the context and returns free space. What was undone cannot be redone after it. Without a rule no snapshot is dropped. The newest snapshot, and those
-/// that another context began with, are kept.
+/// Drops old snapshots of the context and returns free space. What was undone cannot be redone after it. Without a rule no snapshot is dropped. The newest snapshot,
+/// pinned ones, and those that another context began with, are kept. A context that drops what it has in common with the one it was forked from gets its own copy
+/// of the rest.
 ///
 /// # Errors
 ///
@@ -65,7 +72,8 @@ pub fn gc(
         true => None,
         false => stored.backend().reclaim()?,
     };
-    Ok(GcResponse { dropped: retained.dropped, kept: retained.kept, undone, bytes })
+    let Retained { dropped, kept, pinned, forked, .. } = retained;
+    Ok(GcResponse { dropped, kept, undone, pinned, forked, bytes })
 }
 
 /// Returns the stamp some days before another one; the earliest there is, if it would be before that. A limit that wrapped around

@@ -77,7 +77,7 @@ pub fn node(
     })
 }
 
-fn missing(id: &str, label: &str) -> Error {
+pub(super) fn missing(id: &str, label: &str) -> Error {
     Error::new("E_NODE_NOT_FOUND", format!("there is no node `{id}` in {label}"))
         .with_detail("place", id)
         .with_advice(Advice::FindEverywhere(id.to_owned()))

@@ -13,7 +13,8 @@ impl From<SnapshotError> for Error {
     fn from(error: SnapshotError) -> Self {
         let failure = Error::new(error.code(), error.to_string());
         match error {
-            SnapshotError::NotFound { address, oldest, newest } => {
+            SnapshotError::NotFound { address, oldest, newest }
+            | SnapshotError::Retired { address, oldest, newest } => {
                 let number = |number: Option<u32>| number.map_or(Value::Null, Value::from);
                 failure
                     .with_detail("address", address)

@@ -91,6 +91,17 @@ impl Workspace {
         Ok(self)
     }
 
+    /// Like [`Workspace::opened`], but a store that is a missing file is created.
+    ///
+    /// # Errors
+    ///
+    /// If the store cannot be opened or created.
+    pub fn created(mut self) -> Result<Workspace, Error> {
+        let OpenStore { store, .. } = self.store(Access::Create)?;
+        self.location = Location::Store { store, shown: self.url().to_owned() };
+        Ok(self)
+    }
+
     /// Opens the context of the workspace, to change it.
     pub(crate) fn session(&self, store: &OpenStore) -> Result<Session, Error> {
         store.session(self.context())

@@ -7,13 +7,13 @@ use super::Cli;
 /// Title and commands. A test holds that every command is in one group.
 pub(crate) const GROUPS: [(&str, &[&str]); 11] = [
     ("Begin", &["quickstart", "new", "contexts", "fork", "rename", "delete"]),
-    ("Change", &["add", "apply", "edit", "remove", "move", "pin", "unpin"]),
+    ("Change", &["add", "apply", "edit", "remove", "move", "pin", "unpin", "recall"]),
     ("Go back", &["undo", "redo", "discard", "reset", "operations"]),
     ("Call a model", &["request", "answer", "cancel", "commit", "attempt"]),
     ("Look", &["status", "show", "select", "diff", "log", "explain"]),
     ("In and out", &["import", "export", "render", "lint", "thread"]),
     ("Cost", &["tokens", "cache"]),
-    ("Serve", &["ui", "serve"]),
+    ("Serve", &["ui", "serve", "mcp", "record"]),
     ("Keep", &["backup", "restore", "verify", "gc"]),
     ("Check", &["conformance", "hash", "canon"]),
     ("Help", &["help", "completions", "man"]),

@@ -44,6 +44,11 @@ pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
     if done.undone > 0 {
         text.push_str(&format!("{} deleted\n", count(done.undone, "undone line")));
     }
+    for (kept, why) in [(done.pinned, "they are pinned"), (done.forked, "forks began with them")] {
+        if kept > 0 {
+            text.push_str(&format!("{kept} kept only because {why}\n"));
+        }
+    }
     if let Some(bytes) = done.bytes {
         text.push_str(&format!("the store takes {}\n", size(bytes)));
     }

@@ -25,10 +25,13 @@ mod input;
 pub(crate) mod lint;
 pub(crate) mod log;
 pub(crate) mod man;
+pub(crate) mod mcp;
 pub(crate) mod move_;
 pub(crate) mod new;
 pub(crate) mod pin;
 pub(crate) mod quickstart;
+pub(crate) mod recall;
+pub(crate) mod record;
 pub(crate) mod remove;
 pub(crate) mod rename;
 pub(crate) mod render;
@@ -89,6 +92,7 @@ pub(crate) fn run(
         Command::Reset(args) => undo::run_reset(args, &mut call),
         Command::Operations(args) => undo::run_operations(args, &mut call),
         Command::Commit(args) => commit::run(args, &mut call),
+        Command::Recall(args) => recall::run(args, &mut call),
         Command::Request(args) => call::run_request(args, &mut call),
         Command::Answer(args) => call::run_answer(args, &mut call),
         Command::Cancel(args) => call::run_cancel(args, &mut call),
@@ -100,6 +104,8 @@ pub(crate) fn run(
         Command::Import(args) => import::run(args, &mut call),
         Command::Ui(args) => ui::run(args, &mut call),
         Command::Serve(args) => serve::run(args, &mut call),
+        Command::Record(args) => record::run(args, &mut call),
+        Command::Mcp(args) => mcp::run(args, &mut call),
         Command::Backup(args) => backup::run(args, &mut call),
         Command::Restore(args) => backup::run_restore(args, &mut call),
         Command::Verify(args) => verify::run(args, &mut call),

@@ -71,7 +71,12 @@ pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
 }
 
 /// Returns the address of the page. The token is in the part that a browser does not send: the page exchanges it for a cookie.
-fn page_url(address: SocketAddr, name: &str, shows_context: bool, token: &str) -> String {
+pub(super) fn page_url(
+    address: SocketAddr,
+    name: &str,
+    shows_context: bool,
+    token: &str,
+) -> String {
     let context = match shows_context {
         true => format!("&context={}", encoded(name)),
         false => String::new(),
@@ -119,7 +124,7 @@ fn open(page: &Path, address: SocketAddr) -> Result<(), Failure> {
 }
 
 /// Returns the usual address, or one with a free port if another program listens there.
-fn free_address() -> SocketAddr {
+pub(super) fn free_address() -> SocketAddr {
     let usual: SocketAddr =
         ADDRESS.parse().unwrap_or_else(|_| SocketAddr::from(([127, 0, 0, 1], 0)));
     match std::net::TcpListener::bind(usual) {

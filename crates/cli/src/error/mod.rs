@@ -14,17 +14,37 @@ use contextree_app::wire;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
     /// Done.
-    Ok = 0,
+    Ok,
     /// Done, and the answer is no: there is a difference, a case fails.
-    No = 1,
+    No,
     /// The request is wrong: arguments, a selector, a document, an operation that the rules refuse.
-    Usage = 2,
+    Usage,
     /// Something that was named does not exist.
-    NotFound = 3,
+    NotFound,
     /// Another writer was faster.
-    Conflict = 4,
+    Conflict,
     /// The store, a file or a stream.
-    Io = 5,
+    Io,
+    /// Like the program that was run.
+    Code(
+        /// Its code.
+        u8,
+    ),
+}
+
+impl Exit {
+    /// Returns the code of the process.
+    pub(crate) fn code(self) -> u8 {
+        match self {
+            Exit::Ok => 0,
+            Exit::No => 1,
+            Exit::Usage => 2,
+            Exit::NotFound => 3,
+            Exit::Conflict => 4,
+            Exit::Io => 5,
+            Exit::Code(code) => code,
+        }
+    }
 }
 
 /// Returns how the process ends after an error; the one table of it.
@@ -65,7 +85,7 @@ pub(crate) fn report_nothing() -> u8 {
     let mut stream = anstream::stderr();
     // A standard error that is closed cannot be told about it.
     let _ = write!(stream, "{}", crate::command().render_help().ansi());
-    Exit::Usage as u8
+    Exit::Usage.code()
 }
 
 /// Reports wrong arguments, or prints the help that was asked for. Returns the exit code.
@@ -73,7 +93,7 @@ pub(crate) fn report_usage(error: &clap::Error, as_json: bool) -> u8 {
     if !error.use_stderr() {
         // Help and version are data. A closed pipe is not an error.
         let _ = error.print();
-        return Exit::Ok as u8;
+        return Exit::Ok.code();
     }
     if as_json {
         let text = mask_secrets(&error.render().to_string());
@@ -93,5 +113,5 @@ pub(crate) fn report_usage(error: &clap::Error, as_json: bool) -> u8 {
         let text = mask_secrets(&error.render().ansi().to_string());
         let _ = write!(anstream::stderr(), "{text}");
     }
-    Exit::Usage as u8
+    Exit::Usage.code()
 }

@@ -236,6 +236,8 @@ codes! {
     SnapshotRangeLimit "E_SNAPSHOT_RANGE_LIMIT" Limit;
     /// A range begins or ends with a wildcard.
     SnapshotRangeWildcard "E_SNAPSHOT_RANGE_WILDCARD" Usage;
+    /// Retention removed the snapshot at this address.
+    SnapshotRetired "E_SNAPSHOT_RETIRED" NotFound;
     /// A span of a rendered request overlaps another one, or is outside of the request.
     SpanInvalid "E_SPAN_INVALID" Usage;
     /// The database of the store failed in an unexpected way.

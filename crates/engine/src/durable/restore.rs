@@ -247,6 +247,12 @@ impl Restore {
         self.history.is_empty()
     }
 
+    /// Puts older snapshots before those so far. There may be others between them that no longer exist.
+    pub fn continue_after(&mut self, mut before: Log<Snapshot>) {
+        self.history.iter().for_each(|snapshot| before.push(snapshot.clone()));
+        self.history = before;
+    }
+
     /// Sets the number of older snapshots that remain in the store.
     pub fn set_skipped(&mut self, skipped: usize) {
         self.skipped = skipped;

@@ -45,18 +45,8 @@ impl Session<'_> {
         self.end_call(CallOutcome::default(), None)?;
         let started_at = info.started_at.unwrap_or_else(|| self.state.now());
         self.commit_at(started_at)?;
-        let model = info.model.or_else(|| self.state.system.model().map(Into::into));
-        let params = Hash::of(&self.state.system.settings().to_canonical());
         let provider = info.provider.unwrap_or(self.state.provider);
-        let start = CallStart {
-            provider: provider.name().to_owned(),
-            model: model.unwrap_or_default().into(),
-            params,
-            input: info.input,
-            serves: self.state.serves.clone(),
-            // The settings of the request are in the tree.
-            options: RenderOptions::default().to_text(provider),
-        };
+        let start = self.state.call_start(provider, info.model, info.input);
         self.state.call = Some(OpenCall { start, started_at });
         match info.outcome {
             Some(outcome) => self.end_call(*outcome, info.ended_at),
@@ -155,6 +145,25 @@ impl Session<'_> {
 }
 
 impl State {
+    /// Returns what is known about a call that sends the state. The settings name the model, unless it is given.
+    pub(crate) fn call_start(
+        &self,
+        provider: Provider,
+        model: Option<Box<str>>,
+        input: Option<Hash>,
+    ) -> CallStart {
+        let model = model.or_else(|| self.system.model().map(Into::into));
+        CallStart {
+            provider: provider.name().to_owned(),
+            model: model.unwrap_or_default().into(),
+            params: Hash::of(&self.system.settings().to_canonical()),
+            input,
+            serves: self.serves.clone(),
+            // The settings of the request are in the tree.
+            options: RenderOptions::default().to_text(provider),
+        }
+    }
+
     /// Returns whether a call was begun and not ended.
     pub(crate) fn has_call(&self) -> bool {
         self.call.is_some()

@@ -7,6 +7,7 @@ use contextree_json::{Object, Value};
 use contextree_provider::Provider;
 use contextree_provider::parts::names;
 use contextree_provider::read::set;
+use contextree_tree::{Class, Region};
 
 use super::numbers::numbered;
 use super::refused;
@@ -72,6 +73,26 @@ impl System {
         Ok(())
     }
 
+    /// Notes what a stored context has. Where that is not what the nodes say, the next request replaces it.
+    pub(super) fn resume(&mut self, context: &Context, nodes: Vec<NewNode>) {
+        let (new_groups, new_blocks): (Vec<_>, Vec<_>) =
+            nodes.into_iter().partition(|node| node.node_type.is_some());
+        let (mut groups, mut blocks, mut marks) = (Vec::new(), Vec::new(), None);
+        for node in context.working().region(Region::Sys).children() {
+            let id = node.id().to_owned();
+            match node.node_type() {
+                names::MARKS_TYPE => marks = Some(Added { source: NewNode::default(), id }),
+                names::REQUEST_TYPE => groups.push(id),
+                // Others may have added groups of their own.
+                _ if node.class() == Class::Block => blocks.push(id),
+                _ => {}
+            }
+        }
+        self.groups = added(groups, new_groups);
+        self.blocks = added(blocks, new_blocks);
+        self.marks = marks;
+    }
+
     /// Adds the blocks of a system message that precedes all other messages of its log.
     pub(super) fn add_leading(
         &mut self,
@@ -103,6 +124,14 @@ impl System {
         self.marks = exchange(context, old, new.into_iter().collect())?.pop();
         Ok(())
     }
+}
+
+/// Pairs nodes with what they were made from; with none if their numbers differ.
+fn added(ids: Vec<String>, sources: Vec<NewNode>) -> Vec<Added> {
+    let is_same = ids.len() == sources.len();
+    let mut sources = sources.into_iter().filter(|_| is_same);
+    let source = |id| Added { source: sources.next().unwrap_or_default(), id };
+    ids.into_iter().map(source).collect()
 }
 
 /// Returns a group that holds settings.

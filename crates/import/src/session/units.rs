@@ -10,6 +10,7 @@ use contextree_json::Value;
 use contextree_provider::Provider;
 use contextree_provider::parts::names;
 use contextree_provider::read::{Kind, Role, kind_of_node, set};
+use contextree_tree::NodeRef;
 
 /// A call that has no result yet.
 #[derive(Clone, Debug)]
@@ -29,7 +30,7 @@ struct OpenUnit {
 
 /// What a message added to the units; to be closed when the message is dropped.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Opened {
+pub(crate) struct Opened {
     unit: Option<Box<str>>,
     calls: Vec<Box<str>>,
 }
@@ -63,6 +64,37 @@ impl Units {
         if self.open_unit.as_ref().is_some_and(|open| open.name == *unit) {
             self.open_unit = None;
         }
+    }
+
+    /// Notes the units of a message that a stored context has.
+    pub(super) fn resume<'n>(
+        &mut self,
+        role: Role,
+        nodes: impl Iterator<Item = NodeRef<'n>>,
+    ) -> Opened {
+        let mut opened = Opened::default();
+        if role == Role::Assistant {
+            self.open_calls.clear();
+        }
+        for node in nodes {
+            let text = |name: &str| node.attribute(name).and_then(Value::as_str);
+            let Some(unit) = text(names::CALL_ID) else { continue };
+            let own: Box<str> = text(names::TOOL_CALL_ID).unwrap_or(unit).into();
+            match (role, node.kind()) {
+                (Role::Assistant, kind) => {
+                    self.taken.insert(unit.into());
+                    opened.unit = Some(unit.into());
+                    if kind == Some("call") {
+                        self.by_call.insert(own.clone(), unit.into());
+                        opened.calls.push(own.clone());
+                        let name = text(names::NAME).unwrap_or_default().into();
+                        self.open_calls.push(OpenCall { name, id: own });
+                    }
+                }
+                _ => self.open_calls.retain(|call| call.id != own),
+            }
+        }
+        opened
     }
 
     /// Assigns units to the blocks of a message. Reasoning, calls and results of one assistant

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use contextree_engine::Context;
+use contextree_engine::{Context, NewNode};
 use contextree_provider::read::Role;
-use contextree_tree::Class;
+use contextree_tree::{Class, NodeRef};
 
 use super::units::Opened;
 use super::{Session, State, refused};
@@ -44,6 +44,18 @@ impl Placed {
     /// Returns an entry of a message that the entries before it have the blocks of.
     pub(crate) fn continued(role: Role, cycle: u32, seen: Option<Seen>) -> Self {
         Placed { cycle, seen, ..Placed::of(role) }
+    }
+
+    /// Returns a message that a stored context has.
+    pub(crate) fn resumed(
+        role: Role,
+        nodes: Vec<String>,
+        cycle: u32,
+        is_prompt: bool,
+        opened: Opened,
+        seen: Seen,
+    ) -> Self {
+        Placed { nodes, cycle, is_prompt, opened, seen: Some(seen), ..Placed::of(role) }
     }
 
     pub(super) fn of(role: Role) -> Self {
@@ -111,9 +123,38 @@ impl Session<'_> {
 }
 
 impl State {
+    /// Returns what the next commit drops, without taking it.
+    pub(crate) fn unsealed_drop(&self) -> Vec<String> {
+        self.drop.clone()
+    }
+
+    /// Drops nodes with the next commit after all, because the last one was not made.
+    pub(crate) fn restore_drop(&mut self, nodes: Vec<String>) {
+        self.drop.splice(0..0, nodes);
+    }
+
+    /// Notes the newest user message of a stored context.
+    pub(crate) fn resume_prompt(&mut self, node: Option<&String>) {
+        self.serves = node.cloned();
+    }
+
+    /// Notes the units of a message of a stored context.
+    pub(crate) fn resume_units<'n>(
+        &mut self,
+        role: Role,
+        nodes: impl Iterator<Item = NodeRef<'n>>,
+    ) -> Opened {
+        self.units.resume(role, nodes)
+    }
+
+    /// Notes what a stored context has in `^sys`: `preamble` is what a request would contain that renders it.
+    pub(crate) fn resume_system(&mut self, context: &Context, preamble: Vec<NewNode>) {
+        self.system.resume(context, preamble);
+    }
+
     /// Returns the nodes that the next commit drops. Turns that lose all their blocks are dropped as
     /// a whole.
-    pub(super) fn take_drop(&mut self, context: &Context) -> Vec<String> {
+    pub(crate) fn take_drop(&mut self, context: &Context) -> Vec<String> {
         let tree = context.working();
         let mut turns: BTreeMap<&str, (usize, Vec<String>)> = BTreeMap::new();
         let mut order: Vec<&str> = Vec::new();

@@ -70,12 +70,12 @@ fn not_found<T: Timeline + ?Sized>(
         Snapshot::Turn(turn) => format!("@t{turn}"),
         Snapshot::Cycle(number) => format!("@c{number}"),
     };
-    let kind = ResolveErrorKind::SnapshotNotFound {
-        address,
-        oldest: timeline.cycle_at(0)?,
-        newest,
-        count,
+    let retired = match snapshot {
+        Snapshot::Turn(turn) => turn <= 0 && timeline.is_retired(0)?,
+        Snapshot::Cycle(number) => timeline.is_retired(number)?,
     };
+    let oldest = timeline.cycle_at(0)?;
+    let kind = ResolveErrorKind::SnapshotNotFound { address, oldest, newest, count, retired };
     Ok(failure(kind, span))
 }
 

@@ -5,6 +5,7 @@ mod events;
 mod form;
 mod health;
 mod import;
+mod mcp;
 mod page;
 mod session;
 mod tag;
@@ -16,10 +17,11 @@ use axum::body::{Body, Bytes};
 use axum::http::{HeaderValue, Method, Request, header};
 use axum::middleware::from_fn;
 use axum::response::{IntoResponse as _, Response};
-use axum::routing::{MethodFilter, MethodRouter, get, on, post};
+use axum::routing::{MethodFilter, MethodRouter, any, get, on, post};
 use contextree::Code;
 use contextree_app::catalog::{COMMANDS, Command, Right, Scope};
 use contextree_app::{Error, Workspace};
+use contextree_mcp::Http as Mcp;
 use tokio::sync::Semaphore;
 use tower_http::compression::CompressionLayer;
 use tower_http::cors::CorsLayer;
@@ -37,6 +39,8 @@ pub(crate) struct Server {
     pub(crate) shell: Arc<Shell>,
     pub(crate) workspace: Workspace,
     pub(crate) hub: Arc<Hub>,
+    /// The tools for models.
+    pub(crate) mcp: Mcp,
     /// The slots of the server's own commands.
     pub(crate) own_lane: Arc<Semaphore>,
 }
@@ -66,7 +70,8 @@ pub(crate) fn router(
 ) -> Result<Router, Error> {
     let hub = Hub::start(workspace.watch()?)?;
     let own_lane = Arc::new(Semaphore::new(1));
-    let server = Arc::new(Server { shell: Arc::clone(shell), workspace, hub, own_lane });
+    let mcp = Mcp::new(workspace.clone(), shell.limits.body);
+    let server = Arc::new(Server { shell: Arc::clone(shell), workspace, hub, mcp, own_lane });
     let api = Api::new();
     let mut router = Router::new();
     for command in COMMANDS {
@@ -95,6 +100,7 @@ pub(crate) fn router(
                 with(state, session::answer),
             ),
         )
+        .route("/mcp", any(with(state, mcp::answer)))
         .route("/health", get(async || health::health()))
         .route("/ready", get(with(state, async |server, _| health::ready(&server).await)))
         .route(

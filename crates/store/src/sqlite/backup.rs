@@ -10,6 +10,7 @@ use super::Sqlite;
 use super::fault::{fault, io};
 use super::open::{self, SqliteOptions};
 use super::permission;
+use super::read::Readers;
 use crate::error::{Result, StoreError};
 
 /// How many pages are copied between two calls of `progress`.
@@ -23,7 +24,7 @@ impl Sqlite {
     ///
     /// If there is such a file already, or it cannot be written.
     pub fn backup(&self, path: &Path, progress: &mut dyn FnMut(u64, u64)) -> Result<()> {
-        self.readers.read(|connection| copy(connection, path, progress))
+        self.readers.read(|connection| copy(connection, path, progress, &|_| Ok(())))
     }
 
     /// Makes a store of a copy of one: the other direction of [`Sqlite::backup`]. The store must not be there yet.
@@ -32,13 +33,35 @@ impl Sqlite {
     ///
     /// If the copy is not a Contextree store, or there is a file at `path` already.
     pub fn restore(backup: &Path, path: &Path, progress: &mut dyn FnMut(u64, u64)) -> Result<()> {
+        Sqlite::restore_checked(backup, path, progress, &|_| Ok(()))
+    }
+
+    /// Like [`Sqlite::restore`]; `check` looks at the finished store before that gets its name.
+    pub(crate) fn restore_checked(
+        backup: &Path,
+        path: &Path,
+        progress: &mut dyn FnMut(u64, u64),
+        check: &dyn Fn(&Path) -> Result<()>,
+    ) -> Result<()> {
         let reading = SqliteOptions { read_only: true, ..SqliteOptions::default() };
         let (source, _) = open::open(backup, &reading)?;
-        copy(&source.reader()?, path, progress)
+        copy(&source.reader()?, path, progress, check)
+    }
+
+    /// Opens a file that no other process uses, for reading. Nothing is made beside it.
+    pub(crate) fn open_private(path: &Path) -> Result<Sqlite> {
+        let options = SqliteOptions { read_only: true, ..SqliteOptions::default() };
+        let source = open::Source::private(path, &options);
+        Ok(Sqlite { readers: Readers::new(source), writer: None, options })
     }
 }
 
-fn copy(from: &Connection, path: &Path, progress: &mut dyn FnMut(u64, u64)) -> Result<()> {
+pub(super) fn copy(
+    from: &Connection,
+    path: &Path,
+    progress: &mut dyn FnMut(u64, u64),
+    check: &dyn Fn(&Path) -> Result<()>,
+) -> Result<()> {
     let path = std::path::absolute(path).map_err(|error| io(path, &error))?;
     // A log left there by another program would become part of the copy.
     for taken in [path.clone(), beside(&path, "-wal"), beside(&path, "-journal")] {
@@ -54,7 +77,9 @@ fn copy(from: &Connection, path: &Path, progress: &mut dyn FnMut(u64, u64)) -> R
         }
         _ => {}
     }
-    let done = copy_pages(from, &partial, progress).and_then(|()| publish(&partial, &path));
+    let done = copy_pages(from, &partial, progress)
+        .and_then(|()| check(&partial))
+        .and_then(|()| publish(&partial, &path));
     if done.is_err() {
         // The first error is the one to report.
         std::fs::remove_file(&partial).ok();

@@ -90,8 +90,14 @@ impl Sqlite {
 }
 
 impl Backend for Sqlite {
-    fn backup(&self, path: &Path, progress: &mut dyn FnMut(u64, u64)) -> Result<bool> {
-        Sqlite::backup(self, path, progress).map(|()| true)
+    fn backup(
+        &self,
+        path: &Path,
+        progress: &mut dyn FnMut(u64, u64),
+        check: &dyn Fn(&Path) -> Result<()>,
+    ) -> Result<bool> {
+        let copied = self.readers.read(|from| backup::copy(from, path, progress, check));
+        copied.map(|()| true)
     }
 
     fn create(&self, new: &NewContext) -> Result<ContextRow> {
@@ -133,6 +139,16 @@ impl Backend for Sqlite {
         last: u32,
         visit: &mut dyn FnMut(Commit) -> Result<()>,
     ) -> Result<()> {
+        if self.readers.is_view() {
+            let mut commits = Vec::new();
+            self.readers.read(|connection| {
+                read::commits(connection, branch, first, last, &mut |commit| {
+                    commits.push(commit);
+                    Ok(())
+                })
+            })?;
+            return commits.into_iter().try_for_each(visit);
+        }
         self.readers.read(|connection| read::commits(connection, branch, first, last, visit))
     }
 
@@ -142,6 +158,16 @@ impl Backend for Sqlite {
         cycles: &[u32],
         visit: &mut dyn FnMut(u32, Vec<u8>) -> Result<()>,
     ) -> Result<()> {
+        if self.readers.is_view() {
+            let mut found = Vec::new();
+            self.readers.read(|connection| {
+                read::bodies(connection, branch, cycles, &mut |cycle, bodies| {
+                    found.push((cycle, bodies));
+                    Ok(())
+                })
+            })?;
+            return found.into_iter().try_for_each(|(cycle, bodies)| visit(cycle, bodies));
+        }
         self.readers.read(|connection| read::bodies(connection, branch, cycles, visit))
     }
 
@@ -213,6 +239,10 @@ impl Backend for Sqlite {
 
     fn delete(&self, context: ContextId, expected: Revision) -> Result<()> {
         self.writer()?.take(Write::Delete { context, expected }).map(drop)
+    }
+
+    fn with_view(&self, work: &mut dyn FnMut(&dyn Backend) -> Result<()>) -> Result<()> {
+        work(&Sqlite { readers: self.readers.view()?, writer: None, options: self.options })
     }
 
     /// Writes the file anew without the space that is free in it, and empties the log. Needs as much space again while it works.

@@ -129,6 +129,11 @@ fn look_for(source: &Source, options: &SqliteOptions) -> Result<()> {
 }
 
 impl Source {
+    /// Returns a file that no other process uses.
+    pub(super) fn private(path: &Path, options: &SqliteOptions) -> Source {
+        Source { path: path.to_owned(), busy_timeout: options.busy_timeout, immutable: true }
+    }
+
     /// Opens one more connection that reads.
     pub(super) fn reader(&self) -> Result<Connection> {
         let connection = if self.immutable {

@@ -21,13 +21,27 @@ const IDLE: usize = 8;
 pub(super) struct Readers {
     source: Source,
     idle: Mutex<Vec<Connection>>,
+    /// The only connection, in the middle of a transaction: everything is read as it was when that began.
+    view: Option<Mutex<Connection>>,
     /// A connection that never writes, to be asked for the version of the file: each connection counts for itself.
     version: Mutex<Option<Connection>>,
 }
 
 impl Readers {
     pub(super) fn new(source: Source) -> Readers {
-        Readers { source, idle: Mutex::default(), version: Mutex::default() }
+        Readers { source, idle: Mutex::default(), view: None, version: Mutex::default() }
+    }
+
+    /// Returns what reads the file as it is now, whatever is written to it later.
+    pub(super) fn view(&self) -> Result<Readers> {
+        let connection = self.source.reader()?;
+        connection.execute_batch("BEGIN; SELECT 1 FROM sqlite_schema").map_err(fault)?;
+        Ok(Readers { view: Some(Mutex::new(connection)), ..Readers::new(self.source.clone()) })
+    }
+
+    /// True if all reads are of one moment. Then a visitor must not be called while something is being read.
+    pub(super) fn is_view(&self) -> bool {
+        self.view.is_some()
     }
 
     pub(super) fn source(&self) -> &Source {
@@ -36,6 +50,9 @@ impl Readers {
 
     /// Reads with a connection that no other thread uses meanwhile.
     pub(super) fn read<T>(&self, work: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
+        if let Some(view) = &self.view {
+            return work(&view.lock().unwrap_or_else(PoisonError::into_inner));
+        }
         let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         let waiting = idle().pop();
         let connection = match waiting {
@@ -189,8 +206,11 @@ pub(super) fn bodies(
     visit: &mut dyn FnMut(u32, Vec<u8>) -> Result<()>,
 ) -> Result<()> {
     // Without it, each look takes and gives back a lock of the file, which costs more than the look.
-    let once = connection.unchecked_transaction().map_err(fault)?;
-    let mut statement = once.prepare_cached(sql::BODIES).map_err(fault)?;
+    let once = match connection.is_autocommit() {
+        true => Some(connection.unchecked_transaction().map_err(fault)?),
+        false => None,
+    };
+    let mut statement = connection.prepare_cached(sql::BODIES).map_err(fault)?;
     // Cycles without a gap are one statement: the next row of a table is found without a search.
     for run in cycles.chunk_by(|cycle, next| cycle.checked_add(1) == Some(*next)) {
         let bounds = params![branch, run.first(), run.last()];
@@ -201,7 +221,7 @@ pub(super) fn bodies(
         }
     }
     drop(statement);
-    once.finish().map_err(fault)
+    once.map_or(Ok(()), |once| once.finish().map_err(fault))
 }
 
 /// Returns the blob in the first column of the row, if there is one.

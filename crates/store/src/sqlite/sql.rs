@@ -55,6 +55,7 @@ pub(super) const CHECKPOINT_BODIES: &str =
 
 pub(super) const BRANCH: &str = "SELECT parent, upto FROM branches WHERE id = ?1";
 pub(super) const PARENT: &str = "SELECT parent FROM branches WHERE id = ?1";
+pub(super) const DETACH: &str = "UPDATE branches SET parent = NULL, upto = NULL WHERE id = ?1";
 pub(super) const CHILDREN: &str = "SELECT id, upto FROM branches WHERE parent = ?1 ORDER BY id";
 pub(super) const DROP_BRANCH: &str = "DELETE FROM branches WHERE id = ?1";
 

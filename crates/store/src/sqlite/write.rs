@@ -267,6 +267,12 @@ impl Rows<'_> {
             self.change(sql::PUT_CHECKPOINT, params![row.branch, cycle, tree, bodies])?;
         }
         self.set_uses(row.branch, rewrite)?;
+        if rewrite.detach
+            && let Some(parent) = self.number(sql::PARENT, row.branch)?
+        {
+            self.change(sql::DETACH, params![row.branch])?;
+            self.release(BranchId(parent))?;
+        }
         row.revision = row.revision.next();
         row.snapshots = row.snapshots.saturating_sub(rewrite.dropped_snapshots);
         self.set_head(&row, None)?;

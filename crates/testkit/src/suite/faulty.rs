@@ -111,6 +111,10 @@ impl<B> Faulty<B> {
 }
 
 impl<B: Backend> Backend for Faulty<B> {
+    fn with_view(&self, work: &mut dyn FnMut(&dyn Backend) -> Result<()>) -> Result<()> {
+        self.inner.with_view(work)
+    }
+
     fn create(&self, new: &NewContext) -> Result<ContextRow> {
         self.write(|inner| inner.create(new))
     }

@@ -164,6 +164,7 @@ impl Players<'_> {
             there.into_iter().partition(|commit| chosen(how, commit.cycle));
         let thin = left.into_iter().filter(|commit| chosen(with, commit.cycle + 1));
         let mut rewrite = Rewrite {
+            detach: how.is_multiple_of(5),
             children: ok(self.memory.children(row.branch)),
             pinned: ok(self.memory.pins(row.id)).into_iter().map(|pin| pin.cycle).collect(),
             dropped_commits: super::cycles(&gone),

@@ -9,6 +9,7 @@ mod faults;
 mod killed;
 mod reading;
 mod requests;
+mod retired;
 mod sessions;
 mod support;
 mod undo;

@@ -4,12 +4,25 @@ use contextree_engine::{CallOutcome, CallResponse};
 use contextree_json::{Object, Value, parse};
 use contextree_provider::Provider;
 use contextree_provider::parts::names;
-use contextree_provider::read::{Fields, Shape, Usage, read_messages, read_usage, set};
+use contextree_provider::read::{Fields, Incoming, Shape, Usage, read_messages, read_usage, set};
 
 use super::Requests;
 use crate::error::ImportErrorKind;
-use crate::fingerprint::{Unmarked, essence_of};
+use crate::fingerprint::{Fingerprint, Unmarked, essence_of};
 use crate::session::{About, Placed, Seen, Session};
+
+/// A response that was read, to be added to a context.
+pub(crate) struct Answer {
+    /// What the provider reported.
+    pub(crate) outcome: CallOutcome,
+    /// Its messages, each with the position of its first entry.
+    read: Vec<(usize, Incoming)>,
+    unmarked: Vec<Unmarked>,
+    essences: Vec<Fingerprint>,
+    /// What the document says besides.
+    about: Object,
+    document: Value,
+}
 
 impl Requests {
     /// Adds the answer of the call that was begun: the document that the provider returned, or only
@@ -20,18 +33,34 @@ impl Requests {
         ended_at: Option<i64>,
         session: &mut Session<'_>,
     ) -> Result<(), ImportErrorKind> {
-        let usage = read_usage(self.provider, &document);
-        let Spoken { messages, about } = take_messages(self.provider, document.clone())?;
-        let essences: Vec<_> = messages.iter().map(essence_of).collect();
-        let mut values = messages.clone();
-        let look = |message: &mut Value| Unmarked::take(self.provider, message);
-        let unmarked: Vec<Unmarked> = values.iter_mut().map(look).collect();
-        let read = read_messages(self.provider, messages, usize::MAX)?;
+        let mut answer = self.read_answer(document)?;
         session.state.at(ended_at);
         if !session.state.has_call() {
             session.begin_call(crate::session::CallInfo::default())?;
         }
-        session.end_call(outcome_of(usage), ended_at)?;
+        session.end_call(std::mem::take(&mut answer.outcome), ended_at)?;
+        self.add_answer(answer, session)
+    }
+
+    /// Reads an answer. Adds nothing.
+    pub(crate) fn read_answer(&self, document: Value) -> Result<Answer, ImportErrorKind> {
+        let usage = read_usage(self.provider, &document);
+        let Spoken { messages, about } = take_messages(self.provider, document.clone())?;
+        let essences = messages.iter().map(essence_of).collect();
+        let mut values = messages.clone();
+        let look = |message: &mut Value| Unmarked::take(self.provider, message);
+        let unmarked = values.iter_mut().map(look).collect();
+        let read = read_messages(self.provider, messages, usize::MAX)?;
+        Ok(Answer { outcome: outcome_of(usage), read, unmarked, essences, about, document })
+    }
+
+    /// Adds the messages of an answer to the head.
+    pub(crate) fn add_answer(
+        &mut self,
+        answer: Answer,
+        session: &mut Session<'_>,
+    ) -> Result<(), ImportErrorKind> {
+        let Answer { read, unmarked, essences, about, document, .. } = answer;
         let mut entry = Some(about).filter(|about| !about.is_empty());
         let mut read = read.into_iter().peekable();
         while let Some((first, mut message)) = read.next() {
@@ -62,6 +91,11 @@ struct Spoken {
     messages: Vec<Value>,
     /// What the document says besides.
     about: Object,
+}
+
+/// Returns the messages of a response; none if it is not one.
+pub(crate) fn answer_messages(provider: Provider, document: Value) -> Vec<Value> {
+    take_messages(provider, document).map(|spoken| spoken.messages).unwrap_or_default()
 }
 
 /// Takes the messages out of a response. Reads the first of several choices or candidates.

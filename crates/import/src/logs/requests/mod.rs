@@ -23,7 +23,9 @@ use crate::session::{Seen, Session};
 use crate::time::time_of;
 use exchange::{Exchange, Outcome, exchanges};
 
+pub(crate) use answer::answer_messages;
 pub(super) use answer::outcome_of;
+pub(crate) use request::is_system;
 
 /// Reads the requests of a provider.
 #[derive(Clone, Debug)]
@@ -50,6 +52,11 @@ enum Document {
 impl Requests {
     pub(crate) fn new(provider: Provider) -> Self {
         Requests { provider, answered: None, has_requests: false }
+    }
+
+    /// Continues a conversation of requests.
+    pub(crate) fn resume(&mut self) {
+        self.has_requests = true;
     }
 
     fn classify(&self, value: Value) -> Document {

@@ -39,7 +39,7 @@ struct Compared {
 impl Requests {
     /// Brings the tree to what a request contains: adds the messages that it does not have, and drops
     /// those that the request does not have. Commits nothing.
-    pub(super) fn request(
+    pub(crate) fn request(
         &mut self,
         fields: Fields,
         session: &mut Session<'_>,
@@ -172,7 +172,7 @@ impl Requests {
     }
 }
 
-fn is_system(message: &Value) -> bool {
+pub(crate) fn is_system(message: &Value) -> bool {
     message.get("role").and_then(Value::as_str).is_some_and(|role| role_of(role) == Role::System)
 }
 

@@ -1,0 +1,160 @@
+"""`contextree.openai_agents`: random calls compared with `SQLiteSession`, and real runs on a scripted model."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+from agents import Agent, ModelResponse, Runner, SQLiteSession, Usage, function_tool
+from agents.memory import Session, SessionSettings
+from agents.models.interface import Model
+from openai.types.responses import ResponseFunctionToolCall, ResponseOutputMessage, ResponseOutputText
+
+from contextree.openai_agents import ContextreeSession
+
+
+def item(source: random.Random) -> dict[str, Any]:
+    word = source.choice(["one", "zwei ü", "", "line\nbreak", "\ud800", "x" * 300])
+    call = f"call_{source.randrange(4)}"
+    return source.choice(
+        [
+            {"role": "user", "content": word},
+            {"content": word, "role": "user"},
+            {"role": "assistant", "content": word},
+            {"role": "user", "content": [{"type": "input_text", "text": word}]},
+            {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": word}], "id": "m"},
+            {"type": "function_call", "name": "f", "arguments": '{"b":1,"a":2}', "call_id": call},
+            {"type": "function_call_output", "call_id": call, "output": word},
+            {"type": "reasoning", "id": "r", "summary": [{"type": "summary_text", "text": word}]},
+            {"type": "unknown", "value": float("inf"), "z": None, "a": [1, {"k": 1.0}]},
+        ]
+    )
+
+
+@pytest.mark.parametrize("first", range(0, 20, 10))
+def test_random_calls_give_the_same_answers_as_sqlite_session(tmp_path, first):
+    async def compare(seed: int) -> int:
+        source = random.Random(seed)
+        ours: Any = ContextreeSession(f"s/{seed} ü#1", tmp_path / "a.db")
+        theirs = SQLiteSession(f"s{seed}", tmp_path / "b.db")
+        compared = 0
+        for _ in range(40):
+            call = source.choice(["add", "add", "add", "get", "pop", "pop", "limit", "clear", "reopen"])
+            if call == "add":
+                items = [item(source) for _ in range(source.randrange(4))]
+                await ours.add_items(items)
+                await theirs.add_items(items)
+            elif call == "pop":
+                assert repr(await ours.pop_item()) == repr(await theirs.pop_item())
+            elif call == "limit":
+                limit = source.choice([-1, 0, 1, 2, 3, 100])
+                assert repr(await ours.get_items(limit)) == repr(await theirs.get_items(limit))
+            elif call == "clear" and source.random() < 0.3:
+                await ours.clear_session()
+                await theirs.clear_session()
+            elif call == "reopen":
+                ours = ContextreeSession(f"s/{seed} ü#1", tmp_path / "a.db")
+            assert repr(await ours.get_items()) == repr(await theirs.get_items())
+            compared += 1
+        return compared
+
+    async def run() -> int:
+        return sum([await compare(seed) for seed in range(first, first + 10)])
+
+    compared = asyncio.run(run())
+    print(f"\ncompared with SQLiteSession: {compared} steps")
+    assert compared == 400
+
+
+class Script(Model):
+    """A model that says what it is told, and remembers what it was sent."""
+
+    def __init__(self, *answers: Any) -> None:
+        self.answers = list(answers)
+        self.sent: list[Any] = []
+
+    async def get_response(self, system_instructions: Any, input: Any, *rest: Any, **more: Any) -> ModelResponse:
+        self.sent.append(input)
+        return ModelResponse(output=[self.answers.pop(0)], usage=Usage(), response_id=None)
+
+    def stream_response(self, *rest: Any, **more: Any) -> Any:
+        raise NotImplementedError
+
+
+def say(text: str) -> ResponseOutputMessage:
+    part = ResponseOutputText(type="output_text", text=text, annotations=[])
+    return ResponseOutputMessage(id="m", type="message", role="assistant", status="completed", content=[part])
+
+
+@function_tool
+def weather(city: str) -> str:
+    """Returns the weather."""
+    return f"rain in {city}"
+
+
+def test_runs_on_a_scripted_model(tmp_path):
+    call = ResponseFunctionToolCall(type="function_call", name="weather", arguments='{"city":"Oslo"}', call_id="call_1", id="f")
+
+    async def run(session: Any) -> tuple[Any, Any]:
+        model = Script(call, say("Yes."), say("No."))
+        agent = Agent(name="a", model=model, tools=[weather])
+        await Runner.run(agent, "Will it rain in Oslo?", session=session)
+        await Runner.run(agent, "And in Rome?", session=session)
+        return model.sent, await session.get_items()
+
+    ours = ContextreeSession("s", tmp_path / "a.db")
+    assert isinstance(ours, Session)
+    assert asyncio.run(run(ours)) == asyncio.run(run(SQLiteSession("s", tmp_path / "b.db")))
+    nodes = ours._records.nodes(ours.context)
+    shown = [(one["role"], one["kind"], one.get("data_name"), one.get("data_call_id")) for one in nodes]
+    assert shown == [
+        ("user", "text", None, None),
+        ("assistant", "call", "weather", "call_1"),
+        ("tool", "result", None, "call_1"),
+        ("assistant", "text", None, None),
+        ("user", "text", None, None),
+        ("assistant", "text", None, None),
+    ]
+    assert ours.store.verify().clean
+
+
+def test_sessions_branch_before_a_turn(tmp_path):
+    async def run() -> None:
+        session = ContextreeSession("s", tmp_path / "a.db", session_settings=SessionSettings(limit=100))
+        for turn in range(1, 5):
+            await session.add_items([{"role": "user", "content": f"q{turn}"}])
+            await session.add_items([{"role": "assistant", "content": f"a{turn}"}])
+        branch = await session.branch("b", turn=3)
+        await branch.add_items([{"role": "user", "content": "another"}])
+        assert [one["content"] for one in await branch.get_items()] == ["q1", "a1", "q2", "a2", "another"]
+        whole = await session.branch("c")
+        assert await whole.get_items() == await session.get_items()
+        with pytest.raises(ValueError, match="no turn 9"):
+            await session.branch("d", turn=9)
+
+    asyncio.run(run())
+
+
+def test_two_processes_lose_nothing(tmp_path):
+    script = (
+        "import asyncio, sys\n"
+        "from contextree.openai_agents import ContextreeSession\n"
+        "async def run():\n"
+        "    session = ContextreeSession('s', sys.argv[1])\n"
+        "    for turn in range(25):\n"
+        "        await session.add_items([{'role': 'user', 'content': f'{sys.argv[2]}{turn}'}])\n"
+        "        await session.add_items([{'role': 'assistant', 'content': 'ok'}])\n"
+        "asyncio.run(run())\n"
+    )
+    store = tmp_path / "a.db"
+    ContextreeSession("s", store)
+    children = [subprocess.Popen([sys.executable, "-c", script, str(store), who]) for who in "ab"]
+    assert [child.wait() for child in children] == [0, 0]
+    items = asyncio.run(ContextreeSession("s", store).get_items())
+    asked = [one["content"] for one in items if one["role"] == "user"]
+    assert len(items) == 100
+    assert sorted(asked) == sorted(f"{who}{turn}" for who in "ab" for turn in range(25))

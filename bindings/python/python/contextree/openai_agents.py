@@ -1,0 +1,331 @@
+"""A session of the OpenAI Agents SDK in a Contextree store.
+
+    from contextree.openai_agents import ContextreeSession
+
+    result = await Runner.run(agent, "Hello", session=ContextreeSession("user-42", "agent.db"))
+
+A session is a context: every item is a node, and what the model saw at each call is a snapshot.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar, cast
+
+from agents.items import TResponseInputItem
+from agents.memory.session import SessionABC
+from agents.memory.session_settings import SessionSettings, resolve_session_limit
+
+from ._adapter import Records, Target, expecting, name_of, record, store_of
+from ._errors import ConflictError, ExistsError
+
+__all__ = ["ContextreeSession"]
+
+_T = TypeVar("_T")
+_KIND = "openai-agents.session"
+_POOL = ThreadPoolExecutor(4, thread_name_prefix="contextree")
+
+
+class ContextreeSession(SessionABC):
+    """The history of one session.
+
+    Items are added to the turn in progress. It is sealed when the next user message follows an answer, so what a retry pops is still open.
+    Popping what is sealed, and clearing, begin another line of the session; the old one stays readable.
+
+    Several processes may add to one session: every item is kept, in the order of the steps.
+    """
+
+    def __init__(
+        self,
+        session_id: str,
+        store: Target,
+        *,
+        session_settings: SessionSettings | None = None,
+        prefix: str = "openai-agents/",
+    ) -> None:
+        """Uses a store: a path, a URL, or one that is open."""
+        self.session_id = session_id
+        self.session_settings = session_settings or SessionSettings()
+        self.store = store_of(store)
+        self.prefix = prefix
+        self._records = Records(self.store)
+        self._lock = threading.RLock()
+        self._line = _Line(prefix + name_of(session_id))
+        # Reading a local store takes microseconds, a thread takes fifty of them.
+        self._is_local = not self.store.url.startswith("postgres")
+
+    @property
+    def context(self) -> str:
+        """The name of the context that the session is at."""
+        with self._lock:
+            self._refresh()
+            return self._line.name
+
+    async def get_items(self, limit: int | None = None) -> list[TResponseInputItem]:
+        """Returns the newest items, oldest first; all of them without a limit."""
+        most = resolve_session_limit(limit, self.session_settings)
+        if self._is_local:
+            return self._items(most)
+        return await _finish(lambda: self._items(most))
+
+    async def add_items(self, items: list[TResponseInputItem]) -> None:
+        """Adds items in one durable step."""
+        if items:
+            await _finish(lambda: self._change(lambda: self._add(items)))
+
+    async def pop_item(self) -> TResponseInputItem | None:
+        """Removes the newest item and returns it."""
+        return await _finish(lambda: self._change(self._pop))
+
+    async def clear_session(self) -> None:
+        """Begins with an empty line. The old one stays readable under its name."""
+        await _finish(lambda: self._change(lambda: self._line.move(self, 0)))
+
+    async def branch(self, session_id: str, *, turn: int | None = None) -> ContextreeSession:
+        """Returns a new session that begins with this one: all of it, or what is before a turn.
+
+        Turns are counted from 1; each begins with a user message.
+        """
+
+        def make() -> ContextreeSession:
+            with self._lock:
+                self._refresh()
+                count = len(self._line.items)
+                if turn is not None:
+                    begins = [index for index, item in enumerate(self._line.items) if json.loads(item.raw).get("role") == "user"]
+                    if not 1 <= turn <= len(begins):
+                        raise ValueError(f"there is no turn {turn}; the session has {len(begins)}")
+                    count = begins[turn - 1]
+                name = self.prefix + name_of(session_id)
+                self._line.fork(self, count, name)
+            return ContextreeSession(session_id, self.store, session_settings=self.session_settings, prefix=self.prefix)
+
+        return await _finish(make)
+
+    def _items(self, most: int | None) -> list[TResponseInputItem]:
+        with self._lock:
+            self._refresh()
+            items = self._line.items
+            if most is not None and most >= 0:
+                items = items[-most:] if most else []
+            return [item.copy() for item in items]
+
+    def _refresh(self) -> None:
+        """Reads what other processes did since the last call, if anything."""
+        while True:
+            found = self._line.read(self)
+            if found is None:
+                return
+            self._line = _Line(found)
+
+    def _change(self, change: Callable[[], _T]) -> _T:
+        """Changes the newest state; again if another process was faster."""
+        with self._lock:
+            for _ in range(1_000):
+                self._refresh()
+                try:
+                    return change()
+                except (ConflictError, ExistsError):
+                    self._line.forget()
+            raise ConflictError(f"session `{self.session_id}` is being written all the time", code="E_CONFLICT")
+
+    def _add(self, items: list[TResponseInputItem]) -> None:
+        line = self._line
+        if line.left_over and not all(cycle == line.cycle for _, cycle in line.left_over):
+            # What was popped is sealed: the session goes on from before it.
+            line.move(self, len(line.items))
+            self._refresh()
+            line = self._line
+        line.add(self, [_Item(json.dumps(item)) for item in items])
+
+    def _pop(self) -> TResponseInputItem | None:
+        if not self._line.items:
+            return None
+        return self._line.pop(self)
+
+
+class _Item:
+    """An item as text, and the node that has it."""
+
+    __slots__ = ("cycle", "is_plain", "node", "raw", "value")
+
+    def __init__(self, raw: str, node: str = "", cycle: int = 0) -> None:
+        self.raw = raw
+        self.node = node
+        self.cycle = cycle
+        self.value: dict[str, Any] = json.loads(raw)
+        self.is_plain = all(isinstance(one, str) for one in self.value.values())
+
+    def copy(self) -> TResponseInputItem:
+        value = self.value.copy() if self.is_plain else json.loads(self.raw)
+        return cast(TResponseInputItem, value)
+
+    def to_node(self) -> dict[str, Any]:
+        """Returns the node of the item. Its text is left out where role and content give it back."""
+        item = self.value
+        kind = item.get("type", "message")
+        node: dict[str, Any] = {"role": item.get("role"), "kind": "text", "content": _text(item.get("content"))}
+        if kind == "function_call":
+            node.update(role="assistant", kind="call", content=str(item.get("arguments", "")))
+            node.update(data_name=item.get("name"), data_call_id=item.get("call_id"))
+        elif kind == "function_call_output":
+            output = item.get("output")
+            shown = output if isinstance(output, str) else json.dumps(output)
+            node.update(role="tool", kind="result", content=shown, data_call_id=item.get("call_id"))
+        elif kind == "reasoning":
+            node.update(role="assistant", kind="reasoning", content=_text(item.get("summary")))
+        elif kind != "message" or not isinstance(node["role"], str):
+            node["role"] = f"openai:{kind}"
+        node = {name: value for name, value in node.items() if isinstance(value, str) and _is_unicode(value)}
+        node.setdefault("content", "")
+        if _plain(node) != self.raw:
+            node["data_oa"] = self.raw
+        return node
+
+    @property
+    def opens_a_turn(self) -> bool:
+        return self.value.get("role") in ("user", "system", "developer")
+
+
+def _plain(node: dict[str, Any]) -> str:
+    """Returns the item that a node without its text stands for."""
+    return json.dumps({"role": node.get("role"), "content": node["content"]})
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _text(content: Any) -> str:
+    if isinstance(content, str):
+        return content
+    parts = content if isinstance(content, list) else []
+    found = [one.get("text") for one in parts if isinstance(one, dict)]
+    return "\n".join(one for one in found if isinstance(one, str))
+
+
+class _Line:
+    """The items of one context, as far as they are known."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.items: list[_Item] = []
+        # Nodes after the items: popped, and sealed before that.
+        self.left_over: list[tuple[str, int]] = []
+        self.cycle = 1
+        self._revision: int | None = None
+        self._value: bytes | None = None
+
+    def forget(self) -> None:
+        self._revision = None
+
+    def read(self, session: ContextreeSession) -> str | None:
+        """Brings the items up to date. Returns the name of the line that continues this one."""
+        records = session._records
+        revision, value = records.revision_and(self.name, _KIND, "")
+        if revision == self._revision:
+            return None
+        fields = json.loads(value) if value else {"n": 0}
+        self._value = value
+        if "to" in fields:
+            self._revision = None
+            return str(fields["to"])
+        items = []
+        head = 0
+        if revision:
+            row = records.run("log", self.name, {"limit": 1})["entries"]
+            head = row[0]["cycle"] if row else 0
+            for node in records.nodes(self.name):
+                raw = node.get("data_oa") or _plain({"role": node["role"], "content": node.get("content", "")})
+                items.append(_Item(raw, node["id"], node["cycle"]))
+        count = fields["n"]
+        self.items, rest = items[:count], items[count:]
+        self.left_over = [(item.node, item.cycle) for item in rest]
+        self.cycle = head + 1
+        self._revision = revision
+        return None
+
+    def add(self, session: ContextreeSession, items: list[_Item]) -> None:
+        """Adds items in one step. Seals the turn before if they begin a new one."""
+        begins = items[0].opens_a_turn and bool(self.items) and not self.items[-1].opens_a_turn
+        operations = [{"op": "remove", "node": node} for node, _ in self.left_over]
+        if begins and any(item.cycle == self.cycle for item in self.items[-1:]):
+            self._put(session, len(self.items), operations, commit=True)
+            operations = []
+        operations += [{"op": "add", "node": item.to_node()} for item in items]
+        done = self._put(session, len(self.items) + len(items), operations)
+        added = [one["node"] for one in done["applied"] if one["op"] == "add"]
+        for item, node in zip(items, added, strict=True):
+            item.node, item.cycle = node, self.cycle
+        self.items.extend(items)
+
+    def pop(self, session: ContextreeSession) -> TResponseInputItem:
+        item = self.items[-1]
+        is_open = item.cycle == self.cycle
+        operations = [{"op": "remove", "node": node} for node, _ in self.left_over] if is_open else []
+        if is_open:
+            operations.append({"op": "remove", "node": item.node})
+        self._put(session, len(self.items) - 1, operations)
+        self.items.pop()
+        if not is_open:
+            self.left_over.insert(0, (item.node, item.cycle))
+        return item.copy()
+
+    def _put(self, session: ContextreeSession, count: int, operations: list[dict[str, Any]], *, commit: bool = False) -> Any:
+        value = b'{"n":%d}' % count
+        change = record(_KIND, "", value, **expecting(self._value))
+        done = session._records.put(self.name, [change], operations, commit=commit)
+        self._value, self._revision = value, done["revision"]
+        if operations:
+            self.left_over = []
+        self.cycle += commit
+        return done
+
+    def move(self, session: ContextreeSession, count: int) -> None:
+        """Continues on another line that begins with the first items of this one."""
+        base, _, number = self.name.partition("#")
+        name = f"{base}#{int(number or 1) + 1}"
+        while session._records.exists(name):
+            # It was made by a step that did not end: nothing refers to it.
+            session._records.delete(name)
+        self.fork(session, count, name)
+        change = record(_KIND, "", json.dumps({"to": name}).encode(), **expecting(self._value))
+        session._records.put(self.name, [change])
+        self.forget()
+
+    def fork(self, session: ContextreeSession, count: int, name: str) -> None:
+        """Makes a context with the first items: a fork at the newest snapshot that is a beginning of them."""
+        snapshot = self.cycle - 1
+        if count < len(self.items):
+            snapshot = min(snapshot, self.items[count].cycle - 1)
+        elif self.left_over:
+            snapshot = min(snapshot, self.left_over[0][1] - 1)
+        shared = 0
+        if snapshot >= 1:
+            session._records.run("fork", self.name, {"name": name, "at": f"@c{snapshot}"})
+            shared = sum(item.cycle <= snapshot for item in self.items[:count])
+        rest = [{"op": "add", "node": item.to_node()} for item in self.items[shared:count]]
+        change = record(_KIND, "", b'{"n":%d}' % count, absent=True)
+        session._records.put(name, [change], rest)
+
+
+async def _finish(work: Callable[[], _T]) -> _T:
+    """Runs work on a thread. A task that is cancelled meanwhile still waits for the outcome."""
+    future = asyncio.get_running_loop().run_in_executor(_POOL, work)
+    cancelled: asyncio.CancelledError | None = None
+    while not future.done():
+        try:
+            await asyncio.wait([future])
+        except asyncio.CancelledError as error:
+            cancelled = error
+    if cancelled is not None:
+        raise cancelled
+    return future.result()

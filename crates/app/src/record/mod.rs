@@ -1,0 +1,240 @@
+//! Records the model calls of other programs while they are made.
+//!
+//! ```text
+//! request ─begin→ which conversation? ─→ its context ─→ a running attempt      (one durable step)
+//! response ─complete→ the snapshot that was sent, and the answer in the head   (one durable step)
+//!          └end→      the attempt says why there is none; what arrived is kept
+//! ```
+//!
+//! A [`Recorder`] decides which context a call belongs to ([`assign`]): the one that the caller names, that of the client's own
+//! conversation, or the one whose messages the request repeats. It reads no clock and knows no HTTP: a door passes requests, responses
+//! and times.
+
+mod assign;
+mod lane;
+mod names;
+
+use std::collections::BTreeMap;
+
+use contextree::import::{Begun, Outline, Sent, beginning};
+use contextree::provider::Provider;
+use contextree::store::ContextSettings;
+use contextree::{AttemptStatus, CallOutcome, Edition};
+use contextree_json::{Object, Value};
+
+use crate::workspace::{Access, OpenStore};
+use crate::{Error, Workspace};
+use lane::Lane;
+
+pub use names::name_for;
+
+/// A request that a program sent.
+#[derive(Clone, Debug)]
+pub struct NewCall {
+    /// Whose request it is.
+    pub provider: Provider,
+    /// The request.
+    pub request: Object,
+    /// The model, if the request itself does not name it.
+    pub model: Option<String>,
+    /// When it was sent, in nanoseconds since 1970.
+    pub started_at: i64,
+    /// The context that the caller names.
+    pub target: Option<String>,
+    /// The client's own conversation, if it says.
+    pub conversation: Option<Conversation>,
+}
+
+/// What a client says about the conversation that a call belongs to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Conversation {
+    /// The session.
+    pub session: String,
+    /// The agent within the session, if it is not the main one.
+    pub agent: Option<String>,
+}
+
+/// A call that is recorded. It identifies the call until it ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct CallId(u64);
+
+/// How a call relates to what was recorded before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Relation {
+    /// It begins a context.
+    New,
+    /// It continues its context.
+    Continued,
+    /// It is the same request again.
+    Retried,
+    /// It drops or rewrites a part of its past.
+    Rewritten,
+    /// It begins a context that shares its past with another.
+    Forked {
+        /// The other context.
+        from: String,
+    },
+}
+
+/// A call that was begun.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BegunCall {
+    /// Identifies the call.
+    pub id: CallId,
+    /// The context.
+    pub context: String,
+    /// The attempt.
+    pub attempt: String,
+    /// The cycle of the snapshot that completing the call adds.
+    pub cycle: u32,
+    /// How it relates to what was recorded before.
+    pub relation: Relation,
+    /// Whether the snapshot renders to the request, compared as JSON.
+    pub is_exact: bool,
+}
+
+/// Records calls. One thread uses it; calls may overlap.
+pub struct Recorder {
+    store: OpenStore,
+    settings: ContextSettings,
+    /// What contexts are named after that the caller does not name.
+    base: String,
+    lanes: Vec<Lane>,
+    running: BTreeMap<u64, usize>,
+    next: u64,
+    /// The highest number of a context that was named by number.
+    numbered: u32,
+}
+
+impl std::fmt::Debug for Recorder {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Recorder").field("base", &self.base).finish_non_exhaustive()
+    }
+}
+
+impl Recorder {
+    /// Returns a recorder. The store is created if it is a file that does not exist. Contexts that the caller does not name are named
+    /// after `base`.
+    ///
+    /// # Errors
+    ///
+    /// If the store cannot be opened.
+    pub fn new(workspace: &Workspace, base: &str) -> Result<Recorder, Error> {
+        let edition: Edition = workspace.edition().unwrap_or_default();
+        let settings = ContextSettings {
+            edition,
+            vocabulary: contextree::engine::vocabulary_of(edition),
+            ..ContextSettings::default()
+        };
+        Ok(Recorder {
+            store: workspace.store(Access::Create)?,
+            settings,
+            base: name_for(base),
+            lanes: Vec::new(),
+            running: BTreeMap::new(),
+            next: 1,
+            numbered: 0,
+        })
+    }
+
+    /// Records that a request was sent, in one durable step.
+    ///
+    /// # Errors
+    ///
+    /// If the request does not have the shape of its provider, or the store fails. Nothing was recorded.
+    pub fn begin(&mut self, call: NewCall) -> Result<BegunCall, Error> {
+        let outline = Outline::of(call.provider, &call.request).map_err(|it| refused(&it))?;
+        let (index, relation) = self.assign(&call, &outline)?;
+        let NewCall { request, model, started_at, .. } = call;
+        let begun = self.lanes[index].begin(&self.store, &Sent { request, model, started_at });
+        let Begun { attempt, cycle, is_exact } = match begun {
+            Ok(begun) => begun,
+            Err(error) => {
+                // A lane without a call would be found by nothing.
+                if self.lanes[index].trace.sent().is_empty() && index + 1 == self.lanes.len() {
+                    self.lanes.pop();
+                }
+                return Err(error);
+            }
+        };
+        let lane = &mut self.lanes[index];
+        lane.trace.send(outline);
+        let id = self.next;
+        self.next += 1;
+        lane.running = Some(attempt.clone());
+        lane.last_call = id;
+        self.running.insert(id, index);
+        let context = lane.name.clone();
+        self.rest();
+        Ok(BegunCall { id: CallId(id), context, attempt, cycle, relation, is_exact })
+    }
+
+    /// Keeps what has arrived of an answer, in one durable step, in place of what was kept before.
+    ///
+    /// # Errors
+    ///
+    /// If the call has ended, or the store fails.
+    pub fn attach_partial(&mut self, id: CallId, partial: &str) -> Result<(), Error> {
+        let index = self.running(id)?;
+        self.lanes[index].attach_partial(beginning(partial))
+    }
+
+    /// Records the document that the provider returned, in one durable step.
+    ///
+    /// # Errors
+    ///
+    /// If it is not an answer of the provider, or the store fails. The call is still running.
+    pub fn complete(
+        &mut self,
+        id: CallId,
+        answer: &Value,
+        request_id: Option<&str>,
+        ended_at: i64,
+    ) -> Result<CallOutcome, Error> {
+        let index = self.running(id)?;
+        let outcome = self.lanes[index].complete(answer, request_id, ended_at)?;
+        self.lanes[index].running = None;
+        self.running.remove(&id.0);
+        Ok(outcome)
+    }
+
+    /// Records that there is no complete answer, in one durable step. What arrived of it is kept with the attempt.
+    ///
+    /// # Errors
+    ///
+    /// If the call has ended, or the store fails.
+    pub fn end(
+        &mut self,
+        id: CallId,
+        status: &AttemptStatus,
+        partial: Option<&str>,
+        ended_at: i64,
+    ) -> Result<(), Error> {
+        let index = self.running(id)?;
+        let ended = self.lanes[index].end(status, partial, ended_at);
+        self.lanes[index].running = None;
+        self.running.remove(&id.0);
+        ended
+    }
+
+    fn running(&self, id: CallId) -> Result<usize, Error> {
+        let index = self.running.get(&id.0).copied();
+        index.ok_or_else(|| Error::new("E_ATTEMPT_ENDED", "the call has ended"))
+    }
+
+    /// Closes the contexts that were not used for the longest time. They are opened again when they are needed.
+    fn rest(&mut self) {
+        const OPEN: usize = 64;
+        let is_idle = |lane: &&mut Lane| lane.is_open() && lane.running.is_none();
+        let mut idle: Vec<&mut Lane> = self.lanes.iter_mut().filter(is_idle).collect();
+        if idle.len() > OPEN {
+            idle.sort_by_key(|lane| lane.last_call);
+            let spare = idle.len() - OPEN;
+            idle.into_iter().take(spare).for_each(Lane::close);
+        }
+    }
+}
+
+fn refused(error: &contextree::import::ImportError) -> Error {
+    Error::new(error.code(), error.to_string())
+}

@@ -1,0 +1,76 @@
+//! Contextree as a server of the Model Context Protocol: an agent asks about its own context, brings back what was pruned, and pins what
+//! matters.
+//!
+//! ```text
+//! client ─stdio or HTTP→ handler ─→ tool ─app→ entries ─page→ text of at most `limit` bytes, and a cursor
+//! ```
+//!
+//! | room | what |
+//! |---|---|
+//! | `tools` | the tools, in a fixed order: arguments, what they run, and how the answer reads |
+//! | `page` | cuts an answer to its limit; cursors |
+//! | `resources` | contexts and snapshots as resources |
+//! | `handler` | the protocol: the only file besides `http` that names a type of `rmcp` |
+//! | `http` | the same handler for a server that mounts it |
+//!
+//! Tools translate: what they do is in `contextree-app`. Reading changes nothing, and tools that write exist only if the caller may write.
+
+#![forbid(unsafe_code)]
+
+mod handler;
+mod http;
+mod page;
+mod resources;
+mod schema;
+mod tools;
+
+use contextree_app::catalog::Right;
+use contextree_app::{Error, Names, Workspace};
+use rmcp::ServiceExt as _;
+use tokio::runtime::Runtime;
+
+use handler::Handler;
+pub use http::Http;
+
+/// Who calls: which contexts exist for them, and what they may do.
+#[derive(Clone, Debug)]
+pub struct Caller {
+    /// The contexts.
+    pub names: Names,
+    /// What they may do. [`Right::Read`] hides the tools that write.
+    pub right: Right,
+}
+
+impl Caller {
+    /// Returns a caller who sees every context.
+    #[must_use]
+    pub fn with_right(right: Right) -> Caller {
+        Caller { names: Names::all(), right }
+    }
+}
+
+/// Serves one client on standard input and output until it ends.
+///
+/// The context of the workspace is the one that tools use unless they are given another.
+///
+/// # Errors
+///
+/// If the client does not speak the protocol, or the runtime cannot be started.
+pub fn run_stdio(workspace: Workspace, caller: Caller) -> Result<(), Error> {
+    let runtime = Runtime::new().map_err(|error| Error::io("the runtime", error))?;
+    let failed = |error: String| Error::io("standard input", std::io::Error::other(error));
+    let done = runtime.block_on(async {
+        let handler = Handler::new(workspace, caller);
+        let service = handler.serve(rmcp::transport::stdio()).await;
+        let service = match service {
+            Ok(service) => service,
+            // A client that closes its end before it says anything has ended, not failed.
+            Err(rmcp::service::ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
+            Err(error) => return Err(failed(error.to_string())),
+        };
+        service.waiting().await.map(|_| ()).map_err(|error| failed(error.to_string()))
+    });
+    // A thread that reads standard input cannot be stopped.
+    runtime.shutdown_background();
+    done
+}

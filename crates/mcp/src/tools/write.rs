@@ -1,0 +1,91 @@
+//! Tools that write. Each is one durable step.
+
+use contextree_app::command::add::{self, AddRequest};
+use contextree_app::command::apply::{self, ApplyRequest};
+use contextree_app::command::fork::{self, ForkRequest};
+use contextree_app::command::pin::{self, PinRequest, UnpinRequest};
+use contextree_app::command::recall::{self, RecallRequest};
+use contextree_app::wire::{NewNode, Op};
+use contextree_app::{Change, Document, Error, Workspace};
+
+use super::text::context_line;
+use super::{arguments, control};
+
+/// Who changed a priority, in the entries of the policy.
+const POLICY: &str = "mcp";
+
+pub(super) fn note(
+    workspace: &Workspace,
+    arguments: &arguments::Note,
+) -> Result<Vec<String>, Error> {
+    if arguments.text.trim().is_empty() {
+        return Err(Error::usage("the note is empty"));
+    }
+    let mut node = contextree::user(&arguments.text);
+    node.ttl = arguments.ttl;
+    node.key.clone_from(&arguments.key);
+    node.tags.clone_from(&arguments.tags);
+    let request = AddRequest { node: NewNode(node), ..AddRequest::default() };
+    let added = add::add(workspace, &request, &control())?;
+    Ok(vec![format!("added {}", added.id)])
+}
+
+pub(super) fn pin(
+    workspace: &Workspace,
+    arguments: &arguments::Nodes,
+) -> Result<Vec<String>, Error> {
+    let request = PinRequest { targets: arguments.nodes.clone(), change: Change::default() };
+    let done = pin::pin(workspace, &request, &control())?;
+    Ok(done.pinned.iter().map(|id| format!("pinned {id}")).collect())
+}
+
+pub(super) fn unpin(
+    workspace: &Workspace,
+    arguments: &arguments::Nodes,
+) -> Result<Vec<String>, Error> {
+    let request = UnpinRequest { targets: arguments.nodes.clone(), change: Change::default() };
+    let done = pin::unpin(workspace, &request, &control())?;
+    Ok(done.unpinned.iter().map(|id| format!("unpinned {id}")).collect())
+}
+
+pub(super) fn set_priority(
+    workspace: &Workspace,
+    arguments: &arguments::Priority,
+) -> Result<Vec<String>, Error> {
+    let mut lines = Vec::new();
+    for node in &arguments.nodes {
+        let (node, priority, policy) = (node.clone(), arguments.priority, POLICY.to_owned());
+        lines.extend(Op::SetPriority { node, priority, policy }.to_value().to_canonical());
+        lines.push(b'\n');
+    }
+    let operations = Document::new("the operations", lines);
+    let request = ApplyRequest { operations, change: Change::default() };
+    apply::apply(workspace, &request, &control())?;
+    let line = |id: &String| format!("priority of {id} is {}", arguments.priority);
+    Ok(arguments.nodes.iter().map(line).collect())
+}
+
+pub(super) fn fork(
+    workspace: &Workspace,
+    arguments: &arguments::Fork,
+) -> Result<Vec<String>, Error> {
+    let request = ForkRequest { name: arguments.name.clone(), at: arguments.at };
+    let made = fork::fork(workspace, &request, &control())?;
+    Ok(vec![context_line(&made.context)])
+}
+
+pub(super) fn restore(
+    workspace: &Workspace,
+    arguments: &arguments::Restore,
+) -> Result<Vec<String>, Error> {
+    let request = RecallRequest {
+        id: arguments.node.clone(),
+        at: arguments.at,
+        ttl: arguments.ttl,
+        change: Change::default(),
+    };
+    let done = recall::recall(workspace, &request, &control())?;
+    let (id, from, ttl) = (done.id, done.from, done.ttl);
+    let calls = if ttl == 1 { "the next call".to_owned() } else { format!("{ttl} calls") };
+    Ok(vec![format!("added {id} with the content of {from}, for {calls}")])
+}

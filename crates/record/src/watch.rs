@@ -1,0 +1,171 @@
+//! A body that passes on what arrives, and tells the writer about it.
+
+use std::pin::Pin;
+use std::sync::mpsc::Sender;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use contextree::{Clock as _, SystemClock};
+use hyper::body::{Body, Bytes, Frame, Incoming, SizeHint};
+use tokio::sync::oneshot;
+use tokio::time::Instant;
+
+use crate::writer::{Ending, Event, What};
+
+/// How long bytes are collected before the writer gets them, and how many at most.
+const PATIENCE: Duration = Duration::from_millis(500);
+const MOST: usize = 256 << 10;
+
+/// Returns the time, in nanoseconds since 1970.
+pub(crate) fn now() -> i64 {
+    SystemClock.now_ns()
+}
+
+/// Tells the writer about one call. If it is dropped before the call ended, the client disconnected.
+pub(crate) struct Told {
+    call: u64,
+    events: Sender<Event>,
+    is_over: bool,
+}
+
+impl Told {
+    pub(crate) fn new(call: u64, events: Sender<Event>) -> Told {
+        Told { call, events, is_over: false }
+    }
+
+    pub(crate) fn tell(&self, what: What) {
+        // It fails if the writer has ended, which it said.
+        let _ = self.events.send(Event { call: self.call, what, done: None });
+    }
+
+    /// Tells, and returns what says whether it was recorded.
+    pub(crate) fn ask(&self, what: What) -> oneshot::Receiver<Result<(), String>> {
+        let (done, asked) = oneshot::channel();
+        let _ = self.events.send(Event { call: self.call, what, done: Some(done) });
+        asked
+    }
+
+    pub(crate) fn end(&mut self, ending: Ending) {
+        if !self.is_over {
+            self.is_over = true;
+            self.tell(What::Ended(ending, now()));
+        }
+    }
+
+    fn ask_end(&mut self) -> oneshot::Receiver<Result<(), String>> {
+        self.is_over = true;
+        self.ask(What::Ended(Ending::Complete, now()))
+    }
+}
+
+impl Drop for Told {
+    fn drop(&mut self) {
+        self.end(Ending::Canceled);
+    }
+}
+
+/// A response that is watched.
+pub(crate) struct Watched {
+    inner: Incoming,
+    told: Option<Told>,
+    /// Bytes that the writer does not have yet, and since when.
+    waiting: Vec<u8>,
+    since: Instant,
+    /// Whether the end is passed on only when the call is recorded.
+    strict: bool,
+    asked: Option<oneshot::Receiver<Result<(), String>>>,
+}
+
+/// Why a body broke off.
+pub(crate) type Broken = Box<dyn std::error::Error + Send + Sync>;
+
+impl Watched {
+    pub(crate) fn new(inner: Incoming, told: Option<Told>, strict: bool) -> Watched {
+        Watched { inner, told, waiting: Vec::new(), since: Instant::now(), strict, asked: None }
+    }
+
+    fn hand_over(&mut self) {
+        if let Some(told) = &self.told
+            && !self.waiting.is_empty()
+        {
+            told.tell(What::Data(std::mem::take(&mut self.waiting)));
+        }
+        self.since = Instant::now();
+    }
+
+    fn note(&mut self, data: &Bytes) {
+        if self.told.is_none() {
+            return;
+        }
+        // A copy: the piece itself would keep the whole buffer of the connection.
+        self.waiting.extend_from_slice(data);
+        if self.waiting.len() >= MOST || self.since.elapsed() >= PATIENCE {
+            self.hand_over();
+        }
+    }
+
+    fn finish(&mut self, ending: Ending) {
+        self.hand_over();
+        if let Some(mut told) = self.told.take() {
+            if self.strict && ending == Ending::Complete {
+                self.asked = Some(told.ask_end());
+            } else {
+                told.end(ending);
+            }
+        }
+    }
+}
+
+impl Body for Watched {
+    type Data = Bytes;
+    type Error = Broken;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Broken>>> {
+        let this = &mut *self;
+        if let Some(asked) = &mut this.asked {
+            let recorded = ready!(Pin::new(asked).poll(context));
+            this.asked = None;
+            return Poll::Ready(match recorded {
+                Ok(Ok(())) => None,
+                Ok(Err(why)) => Some(Err(format!("not recorded: {why}").into())),
+                Err(_) => Some(Err("not recorded".into())),
+            });
+        }
+        match ready!(Pin::new(&mut this.inner).poll_frame(context)) {
+            Some(Ok(frame)) => {
+                if let Some(data) = frame.data_ref() {
+                    this.note(data);
+                }
+                Poll::Ready(Some(Ok(frame)))
+            }
+            Some(Err(error)) => {
+                this.finish(Ending::Failed(format!("the upstream broke off: {error}")));
+                Poll::Ready(Some(Err(error.into())))
+            }
+            None => {
+                this.finish(Ending::Complete);
+                if this.asked.is_some() { self.poll_frame(context) } else { Poll::Ready(None) }
+            }
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        // The end has to be seen by `poll_frame`, which tells of it.
+        self.told.is_none() && self.asked.is_none() && self.inner.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.inner.size_hint()
+    }
+}
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        // A body of known length may be dropped after its last byte, before its end is polled.
+        let is_whole = self.inner.is_end_stream();
+        self.finish(if is_whole { Ending::Complete } else { Ending::Canceled });
+    }
+}

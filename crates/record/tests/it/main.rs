@@ -1,0 +1,12 @@
+//! The recording proxy, against a scripted upstream.
+
+mod calls;
+mod contexts;
+mod fixture;
+mod transport;
+
+#[test]
+fn every_file_is_a_module() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it");
+    contextree_testkit::assert_every_file_is_a_module(folder, include_str!("main.rs"));
+}
