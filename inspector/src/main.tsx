@@ -1,8 +1,9 @@
-// The inspector: what the model saw, call by call. It only reads.
+// The inspector: what the model saw, call by call.
 import { render } from "preact";
 import "./style/index.css";
 import { usePlace } from "./data/address";
 import { signIn } from "./data/api";
+import { openFile } from "./data/offline";
 import { asProblem } from "./data/resource";
 import { Refused } from "./parts/notice";
 import { applyTheme, Bar } from "./views/bar";
@@ -21,9 +22,22 @@ function Inspector() {
   );
 }
 
+/** A page from a file may have no storage. */
+function stored(name: string): string | null {
+  try {
+    return localStorage.getItem(name);
+  } catch {
+    return null;
+  }
+}
+
 const root = document.getElementById("inspector");
-applyTheme(localStorage.getItem("theme") ?? "auto");
-if (root !== null) {
+applyTheme(stored("theme") ?? "auto");
+const shown = openFile();
+if (root !== null && shown !== undefined) {
+  if (location.hash === "") history.replaceState(null, "", `#/${encodeURIComponent(shown)}`);
+  render(<Inspector />, root);
+} else if (root !== null) {
   signIn().then(
     () => render(<Inspector />, root),
     (error: unknown) => render(<Refused problem={asProblem(error)} />, root),

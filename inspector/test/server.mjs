@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-const CTX = process.env.CTX ?? new URL("../../target/debug/ctx", import.meta.url).pathname;
+export const CTX = process.env.CTX ?? new URL("../../target/debug/ctx", import.meta.url).pathname;
 
 /** The context that the store begins with. */
 export const FIRST = "parser";
@@ -33,6 +33,7 @@ export async function serve(...options) {
   const secret = readFileSync(token, "utf8").trim();
   return {
     url,
+    store,
     token: secret,
     page: `${url}/#token=${secret}`,
     api: (path, body) => call(`${url}/v1/${path}`, secret, body),

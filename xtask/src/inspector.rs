@@ -48,7 +48,7 @@ pub(crate) fn check(root: &Path) -> Result<String, String> {
     )?;
     say("inspector: every view in Chromium");
     run(Command::new("node")
-        .args(["--test", "test/views.test.mjs", "test/large.test.mjs"])
+        .args(["--test", "test/views.test.mjs", "test/export.test.mjs", "test/large.test.mjs"])
         .current_dir(&folder))?;
     Ok(format!("every view works; the bundle has {size} bytes compressed"))
 }

@@ -11,6 +11,7 @@
 //! | [`shell`] | what every request passes, whatever is mounted inside: listener, hosts, tokens, limits, errors, counters |
 //! | `routes` | one route per command of `contextree-app`, and a few of the server's own |
 //! | `api` | the description of the routes: OpenAPI, and pages for people |
+//! | `export` | the page as one file, with its data |
 //! | `hub` | changes of contexts, for everyone who listens |
 //!
 //! The server is a door: it holds no rule of the engine. What a route does is in `contextree-app`; docs/server.md describes the routes.
@@ -18,6 +19,7 @@
 #![forbid(unsafe_code)]
 
 mod api;
+mod export;
 mod hub;
 mod routes;
 pub mod shell;
@@ -32,6 +34,7 @@ use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
+pub use export::export_html;
 use shell::{Limits, Shell, Site, Tokens, listen};
 
 /// How a server runs.

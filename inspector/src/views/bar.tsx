@@ -2,6 +2,7 @@
 import type { RefObject } from "preact";
 import { useState } from "preact/hooks";
 import { printPlace, type Place } from "../data/address";
+import { isOffline } from "../data/api";
 import type { Search } from "../data/search";
 import { Icon, Sign } from "../parts/icon";
 import { SearchBox } from "./search-box";
@@ -25,7 +26,7 @@ export function Bar({ place, context, live, search, box, onHelp }: Props) {
       {context !== undefined && (
         <span class="crumb">
           <span aria-hidden="true">/</span> <a href={printPlace({ context, view: "tree" })}>{context}</a>
-          <span class={live ? "live" : "live off"} title={live ? "changes appear at once" : "not connected"} role="status" aria-label={live ? "live" : "not connected"} />
+          {!isOffline() && <span class={live ? "live" : "live off"} title={live ? "changes appear at once" : "not connected"} role="status" aria-label={live ? "live" : "not connected"} />}
         </span>
       )}
       {search !== undefined && box !== undefined && <SearchBox place={place} search={search} box={box} />}

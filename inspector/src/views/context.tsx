@@ -1,7 +1,7 @@
 // A context: its calls on the left, what is chosen of the current one in the middle, the chosen node on the right.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { changed, go, printPlace, VIEWS, type Place, type View } from "../data/address";
-import { forget, url, type Problem } from "../data/api";
+import { forget, isOffline, url, type Problem } from "../data/api";
 import { asProblem, useRead } from "../data/resource";
 import type { CacheResponse, CacheStep, Timeline } from "../data/wire";
 import { KeyHelp, useKeys, type Key } from "../parts/keys";
@@ -30,7 +30,7 @@ const CACHED = 20;
 export function ContextPage({ place, context }: { place: Place; context: string }) {
   const [version, setVersion] = useState(0);
   const [live, setLive] = useState(false);
-  useEffect(() => follow(context, setLive, () => setVersion((version) => version + 1)), [context]);
+  useEffect(() => isOffline() ? undefined : follow(context, setLive, () => setVersion((version) => version + 1)), [context]);
   const timeline = useRead<Timeline>(url(context, "timeline", { limit: CALLS }), version);
   if (timeline.problem !== undefined) return <Refused problem={timeline.problem} />;
   if (timeline.value === undefined) return <Loading what={context} />;

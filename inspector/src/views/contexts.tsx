@@ -1,7 +1,7 @@
 // The contexts of the store.
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { changed, go, printPlace, type Place } from "../data/address";
-import { forget, url } from "../data/api";
+import { forget, isOffline, url } from "../data/api";
 import { ago, count, moment, plural, short } from "../data/format";
 import { useRead } from "../data/resource";
 import type { Branch, ContextRow, Timeline } from "../data/wire";
@@ -16,6 +16,7 @@ export function Contexts({ place }: { place: Place }) {
 
   // Live: any change of any context, by any process.
   useEffect(() => {
+    if (isOffline()) return;
     const events = new EventSource("v1/events");
     const again = () => {
       forget(undefined);

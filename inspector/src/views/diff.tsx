@@ -27,7 +27,7 @@ export function DiffView({ place, context, at, against, provider, version }: Pro
   const address = from === undefined ? undefined : url(context, "diff", { from, to: at, detail: true });
   const { value, problem } = useRead<DiffResponse>(address, version);
   const format = place.provider ?? provider;
-  const cache = useRead<CacheResponse>(against !== undefined && place.with === undefined && format !== undefined ? url(context, "cache", { from: against, to: at, format }) : undefined, version);
+  const cache = useRead<CacheResponse>(!isOffline() && against !== undefined && place.with === undefined && format !== undefined ? url(context, "cache", { from: against, to: at, format }) : undefined, version);
   if (address === undefined) {
     return (
       <Empty title="Nothing to compare with">

@@ -1,7 +1,7 @@
 // The exact bytes of a request, with the node that each range belongs to.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { changed, go, printPlace, type Place } from "../data/address";
-import { url } from "../data/api";
+import { isOffline, url } from "../data/api";
 import { bytes, count, plural } from "../data/format";
 import type { Attempt, Rendered, Sent, Span } from "../data/wire";
 import { curl } from "../content/curl";
@@ -27,7 +27,7 @@ export function RequestView({ place, context, at, resource, attempt, voiceOf }: 
   const { format, value, problem } = resource;
   const formats = (
     <div class="formats" role="group" aria-label="Format">
-      {FORMATS.map((one) => (
+      {FORMATS.filter((one) => !isOffline() || one === format).map((one) => (
         <a key={one} href={printPlace(changed(place, { provider: one }))} aria-current={one === format ? "true" : undefined}>
           {one}
         </a>

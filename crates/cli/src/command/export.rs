@@ -18,7 +18,8 @@ Examples:
   ctx export > snapshot.json              the newest snapshot
   ctx export @c3 -o third.json            another one
   ctx export @                            the working state
-  ctx export --history -o history.jsonl   everything, one line per commit")]
+  ctx export --history -o history.jsonl   everything, one line per commit
+  ctx export --html -o session.html       a page to read and send: calls, trees, requests, diffs")]
 pub(crate) struct Args {
     /// The state [default: the newest snapshot]
     #[arg(value_parser = parse_address)]
@@ -32,6 +33,10 @@ pub(crate) struct Args {
     #[arg(long, conflicts_with_all = ["at", "history"])]
     salvage: bool,
 
+    /// The page of `ctx ui` as one file that needs no server
+    #[arg(long, conflicts_with_all = ["at", "history", "salvage"])]
+    html: bool,
+
     /// Write to this file
     #[arg(long, short, value_name = "FILE")]
     output: Option<String>,
@@ -44,13 +49,22 @@ pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
         _ => ExportWhat::State,
     };
     let workspace = if args.salvage { call.store() } else { call.workspace()? };
+    if args.html {
+        let page = call.on(&workspace, |workspace, control| {
+            contextree_server::export_html(workspace, control)
+        })?;
+        return write(page.as_bytes(), args, call);
+    }
     let request = ExportRequest { at: args.at, what };
     let found =
         call.on(&workspace, |workspace, control| export::export(workspace, &request, control))?;
     if let Some(intact) = found.intact {
         call.output.note(&format!("{intact} snapshots are intact"));
     }
-    let bytes = found.document.as_bytes();
+    write(found.document.as_bytes(), args, call)
+}
+
+fn write(bytes: &[u8], args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
     match &args.output {
         None => call.output.bytes(bytes),
         Some(name) => {

@@ -12,6 +12,8 @@ mod tag;
 
 use std::sync::Arc;
 
+pub(crate) use page::bytes as page_file;
+
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderValue, Method, Request, header};

@@ -56,6 +56,11 @@ const FILES: [File; 6] = [
     },
 ];
 
+/// Returns the bytes of a file of the page.
+pub(crate) fn bytes(name: &str) -> Option<&'static [u8]> {
+    FILES.iter().find(|file| file.name == name).map(|file| file.bytes)
+}
+
 /// Answers with a file of the page, or, for every other address that a browser asks for a page, with the page itself: it shows what its
 /// address says.
 pub(crate) fn answer(server: &Arc<Server>, request: &Request<Body>) -> Response {
