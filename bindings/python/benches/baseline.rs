@@ -1,5 +1,7 @@
 //! The library's side of `benches/bars.py`: the same work in Rust, timed in the same run. Prints one line of JSON.
 
+#![expect(clippy::disallowed_methods, reason = "it measures time")]
+
 use std::path::PathBuf;
 use std::time::Instant;
 
