@@ -2,9 +2,9 @@
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::Sender;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use contextree::json::{Object, Value};
@@ -44,6 +44,8 @@ pub(crate) struct Proxy {
     pub(crate) events: Sender<Event>,
     pub(crate) strict: bool,
     calls: AtomicU64,
+    /// Sockets that are relayed.
+    pub(crate) sockets: Mutex<JoinSet<()>>,
     /// True when the proxy is about to end.
     pub(crate) stopping: watch::Sender<bool>,
 }
@@ -58,7 +60,8 @@ impl Proxy {
     ) -> Proxy {
         let calls = AtomicU64::new(1);
         let (site, stopping) = (Site::at(address), watch::Sender::new(false));
-        Proxy { site, client, upstreams, events, strict, calls, stopping }
+        let sockets = Mutex::default();
+        Proxy { site, client, upstreams, events, strict, calls, sockets, stopping }
     }
 
     /// Returns what tells the writer about the next call.
@@ -229,7 +232,13 @@ pub(crate) async fn serve(
     }
     drop(listener);
     proxy.stopping.send_replace(true);
-    let all = async { while connections.join_next().await.is_some() {} };
+    let mut sockets =
+        std::mem::take(&mut *proxy.sockets.lock().unwrap_or_else(PoisonError::into_inner));
+    let all = async {
+        while connections.join_next().await.is_some() {}
+        // What passed through them is told before the writer ends.
+        while sockets.join_next().await.is_some() {}
+    };
     if tokio::time::timeout(grace, all).await.is_err() {
         // Bodies that are dropped say so, and the record has what arrived of them.
         connections.shutdown().await;

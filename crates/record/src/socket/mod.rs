@@ -6,7 +6,7 @@
 
 mod frames;
 
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 use contextree::json::{Value, parse};
 use contextree::provider::Provider;
@@ -67,7 +67,12 @@ pub(crate) async fn relay(
         conversation: named,
         running: None,
     });
-    tokio::spawn(join(own, other, watcher, proxy.stopping.subscribe()));
+    let joined = join(own, other, watcher, proxy.stopping.subscribe());
+    let mut sockets = proxy.sockets.lock().unwrap_or_else(PoisonError::into_inner);
+    // Those that have ended are forgotten.
+    while sockets.try_join_next().is_some() {}
+    sockets.spawn(joined);
+    drop(sockets);
     let (mut parts, _) = response.into_parts();
     crate::headers::pass_on(&mut parts.headers);
     set_upgrade(&mut parts.headers);
