@@ -110,17 +110,21 @@ class Records:
 
     def names(self, prefix: str) -> list[str]:
         """Returns the names of the contexts that begin with a prefix, the prefix itself excluded."""
-        names: list[str] = []
+        return [row["name"] for row in self.rows(prefix)]
+
+    def rows(self, prefix: str) -> list[dict[str, Any]]:
+        """Returns the contexts whose names begin with a prefix, the prefix itself excluded."""
+        found: list[dict[str, Any]] = []
         after = prefix
         while True:
             rows = self.run("contexts", None, {"after": after, "limit": 200})["contexts"]
             for row in rows:
                 if not row["name"].startswith(prefix):
-                    return names
-                names.append(row["name"])
+                    return found
+                found.append(row)
             if len(rows) < 200:
-                return names
-            after = names[-1]
+                return found
+            after = found[-1]["name"]
 
     def exists(self, context: str) -> bool:
         """Returns whether there is a context of this name."""
