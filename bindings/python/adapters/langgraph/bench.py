@@ -35,10 +35,9 @@ def build(channel: str, saver: Any) -> Any:
     from langgraph.graph import END, START, MessagesState, StateGraph
     from langgraph.graph.message import _messages_delta_reducer
 
-    class Delta(TypedDict):
-        messages: Annotated[list, DeltaChannel(_messages_delta_reducer)]
-
-    graph = StateGraph(MessagesState if channel == "full" else Delta)
+    # Not a class: its annotations would be texts that name what only this function knows.
+    delta: Any = TypedDict("delta", {"messages": Annotated[list, DeltaChannel(_messages_delta_reducer)]})
+    graph = StateGraph(MessagesState if channel == "full" else delta)
     graph.add_node("reply", lambda state: {"messages": [AIMessage(text(f"a{len(state['messages'])}"))]})
     graph.add_edge(START, "reply")
     graph.add_edge("reply", END)
