@@ -108,6 +108,14 @@ pub enum StoreError {
         /// What is wrong with it.
         message: String,
     },
+    /// A new context cannot have this name.
+    #[error("a context cannot have the name {name:?}: {message}")]
+    Name {
+        /// The name.
+        name: String,
+        /// What is wrong with it.
+        message: String,
+    },
     /// The backend reports something that was not foreseen.
     #[error("{message}")]
     Backend {
@@ -154,6 +162,7 @@ impl StoreError {
             StoreError::Missing { .. } => "E_STORE_NOT_FOUND",
             StoreError::Foreign { .. } => "E_STORE_FOREIGN",
             StoreError::Url { .. } => "E_STORE_URL",
+            StoreError::Name { .. } => "E_CONTEXT_NAME",
             StoreError::Backend { .. } => "E_STORE",
         }
     }

@@ -22,6 +22,7 @@ mod error;
 mod load;
 mod mask;
 mod memory;
+mod names;
 mod operations;
 mod packed;
 mod past;

@@ -99,7 +99,7 @@ impl Slot {
 
     /// Returns the newest state that is stored: the one in memory, or what another process wrote.
     pub(crate) fn newest(&self, backend: &Arc<dyn Backend>, name: &str) -> Result<Arc<State>> {
-        let row = backend.find(name)?;
+        let row = crate::names::find(&**backend, name)?;
         let row = row.ok_or_else(|| StoreError::NotFound { context: name.to_owned() })?;
         if let Some(state) = self.known(&row) {
             return Ok(state);

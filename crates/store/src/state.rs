@@ -52,7 +52,7 @@ impl State {
     /// Opens a context.
     pub(crate) fn open(backend: &Arc<dyn Backend>, name: &str) -> Result<State> {
         let not_found = || StoreError::NotFound { context: name.to_owned() };
-        let mut row = backend.find(name)?.ok_or_else(not_found)?;
+        let mut row = crate::names::find(&**backend, name)?.ok_or_else(not_found)?;
         for _ in 0..TRIES {
             let lineage = backend.lineage(row.branch)?;
             // Read before the journal, which tells the revision: if that is the row's, this is of it, too.
@@ -73,7 +73,7 @@ impl State {
                 let state = State::new(row, settings, Arc::clone(backend), lineage, entries);
                 return Ok(State { running, ..state });
             }
-            let now = backend.find(name)?.ok_or_else(not_found)?;
+            let now = crate::names::find(&**backend, name)?.ok_or_else(not_found)?;
             if (now.id, now.revision) == (row.id, row.revision) {
                 return Err(StoreError::Corrupt {
                     record: format!("context {name}"),

@@ -12,6 +12,7 @@ use crate::append::Note;
 use crate::attempts;
 use crate::backend::Backend;
 use crate::error::{ReadError, Result, StoreError};
+use crate::names;
 use crate::packed::pack_bytes;
 use crate::pool::Pool;
 use crate::reader::Reader;
@@ -211,6 +212,7 @@ impl Store {
         settings: &ContextSettings,
         note: Option<Note<'_>>,
     ) -> Result<Session> {
+        names::check(name)?;
         context.record_all();
         let (next_cycle, base) = context.base_record();
         let mut first = self.shared.step();
@@ -282,7 +284,7 @@ impl Store {
     ///
     /// If the store cannot be read.
     pub fn find(&self, name: &str) -> Result<Option<ContextRow>> {
-        self.shared.backend.find(name)
+        names::find(&*self.shared.backend, name)
     }
 
     /// Lists contexts by name: those after `after`, at most `limit`.
@@ -306,6 +308,7 @@ impl Store {
         address: Option<SnapshotAddress>,
         new_name: &str,
     ) -> Result<Session, ReadError> {
+        names::check(new_name)?;
         let session = self.session(name)?;
         let mut first = self.shared.step();
         let head = match address {
@@ -355,6 +358,7 @@ impl Store {
     ///
     /// If there is no context of the old name, or one of the new name, or the store cannot be written.
     pub fn rename(&self, name: &str, new_name: &str) -> Result<ContextRow> {
+        names::check(new_name)?;
         let row = self.find(name)?;
         let row = row.ok_or_else(|| StoreError::NotFound { context: name.to_owned() })?;
         self.shared.backend.rename(row.id, new_name)
@@ -371,7 +375,7 @@ impl Store {
             Ok(_) | Err(StoreError::Corrupt { .. }) => {}
             Err(error) => return Err(error),
         }
-        let row = self.shared.backend.find(name)?;
+        let row = self.find(name)?;
         let row = row.ok_or_else(|| StoreError::NotFound { context: name.to_owned() })?;
         self.shared.backend.delete(row.id, row.revision)
     }

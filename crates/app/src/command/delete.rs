@@ -29,7 +29,7 @@ pub struct DeleteResponse {
     pub deleted: bool,
 }
 
-/// Deletes a context, with everything that no other context needs.
+/// Deletes a context, with everything that no other context needs, and returns its space: its text is in the file no longer.
 ///
 /// # Errors
 ///
@@ -46,7 +46,12 @@ pub fn delete(
     let snapshots = reader.row().snapshots;
     if !request.dry_run {
         drop(reader);
-        store.for_context(&request.name)?.delete(&request.name)?;
+        let stored = store.for_context(&request.name)?;
+        stored.delete(&request.name)?;
+        // The context is gone in any case. Without space or a turn to write, its text stays in the file until the next `gc`.
+        if let Err(error) = stored.backend().reclaim() {
+            tracing::warn!(context = request.name, %error, "the space was not reclaimed");
+        }
     }
     Ok(DeleteResponse { name: request.name.clone(), snapshots, deleted: !request.dry_run })
 }

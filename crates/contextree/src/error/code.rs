@@ -144,7 +144,7 @@ codes! {
     Conflict "E_CONFLICT" Conflict;
     /// There is a context of this name already.
     ContextExists "E_CONTEXT_EXISTS" Exists;
-    /// The name of a new context does not begin with a prefix of the token.
+    /// The name of a new context is empty, too long, not one line of visible text, or without a prefix of the token.
     ContextName "E_CONTEXT_NAME" Usage;
     /// There is no context of this name.
     ContextNotFound "E_CONTEXT_NOT_FOUND" NotFound;

@@ -250,9 +250,8 @@ impl Backend for Sqlite {
         let deadline = Deadline::after(self.options.busy_timeout);
         self.writer()?.alone(|connection| {
             let number = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0));
-            if deadline.retry(|| number("PRAGMA freelist_count"))? > 0 {
-                deadline.retry(|| connection.execute_batch("VACUUM"))?;
-            }
+            // Also without free pages: deleted text may be left in the gaps of others.
+            deadline.retry(|| connection.execute_batch("VACUUM"))?;
             // If another process still reads from the log, it is emptied later.
             deadline.retry(|| number("PRAGMA wal_checkpoint(TRUNCATE)"))?;
             let size =

@@ -4,9 +4,11 @@
 pub(super) const CONTEXT_BY_ID: &str =
     "SELECT c.id, c.name, h.revision, h.cycle, h.digest, h.snapshots, c.settings, c.created_ns, h.updated_ns, h.key
      FROM contexts c JOIN heads h ON h.context = c.id WHERE c.id = ?1";
+/// The name is read from the row, not from the index that led to it, so that the two can be compared.
 pub(super) const CONTEXT_BY_NAME: &str =
     "SELECT c.id, c.name, h.revision, h.cycle, h.digest, h.snapshots, c.settings, c.created_ns, h.updated_ns, h.key
-     FROM contexts c JOIN heads h ON h.context = c.id WHERE c.name = ?1";
+     FROM contexts c JOIN heads h ON h.context = c.id
+     WHERE c.id = (SELECT id FROM contexts WHERE name = ?1)";
 pub(super) const CONTEXTS: &str =
     "SELECT c.id, c.name, h.revision, h.cycle, h.digest, h.snapshots, c.settings, c.created_ns, h.updated_ns, h.key
      FROM contexts c JOIN heads h ON h.context = c.id WHERE c.name > ?1 OR ?1 IS NULL ORDER BY c.name LIMIT ?2";

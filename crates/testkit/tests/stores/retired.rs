@@ -184,3 +184,71 @@ fn a_damaged_store_is_not_copied() {
     assert_eq!(error.code(), "E_STORE_CORRUPT");
     assert!(!bad.exists());
 }
+
+/// Returns a file and the log beside it.
+fn raw(path: &str) -> Vec<u8> {
+    let log = std::fs::read(format!("{path}-wal")).unwrap_or_default();
+    [std::fs::read(path).unwrap(), log].concat()
+}
+
+#[test]
+fn deleted_text_is_gone_from_the_file_its_log_and_new_copies() {
+    let home = crate::support::Home::file();
+    let store = home.open();
+    drop(store.adopt("main", turns(8), &ContextSettings::default()).unwrap());
+    let mut session = store.create("private", &ContextSettings::default()).unwrap();
+    for number in 0..6 {
+        session
+            .write(|context| {
+                let text = format!("SECRET-{number} {}", "padding ".repeat(number * 12));
+                context.add(Place::head(), NewNode::text(text).role("user")).ok();
+                commit(context);
+                Ok::<_, StoreError>(())
+            })
+            .unwrap();
+    }
+    drop(session);
+    let has_secret = |bytes: &[u8]| bytes.windows(7).any(|window| window == b"SECRET-");
+    assert!(has_secret(&raw(home.path())));
+    store.delete("private").unwrap();
+    store.backend().reclaim().unwrap();
+    assert!(!has_secret(&raw(home.path())));
+    let copy = tempfile::tempdir().unwrap();
+    let copy = copy.path().join("copy.db");
+    store.backup(&copy, &mut |_, _| {}).unwrap();
+    assert!(!has_secret(&std::fs::read(copy).unwrap()));
+}
+
+#[test]
+fn a_name_that_leads_to_another_context_is_damage() {
+    let home = crate::support::Home::file();
+    let store = home.open();
+    for name in ["ccc0", "ccc1", "ccc2"] {
+        drop(store.create(name, &ContextSettings::default()).unwrap());
+    }
+    drop(store);
+    let mut bytes = std::fs::read(home.path()).unwrap();
+    // The entry of the index of names: the name, and the number of its row.
+    let at = bytes.windows(5).position(|window| window == b"ccc2\x03").unwrap();
+    bytes[at + 4] = 2;
+    std::fs::write(home.path(), bytes).unwrap();
+    let store = home.open();
+    assert_eq!(store.session("ccc2").unwrap_err().code(), "E_STORE_CORRUPT");
+    assert_eq!(store.find("ccc2").unwrap_err().code(), "E_STORE_CORRUPT");
+    assert_eq!(store.delete("ccc2").unwrap_err().code(), "E_STORE_CORRUPT");
+    assert_eq!(store.session("ccc1").unwrap().name(), "ccc1");
+}
+
+#[test]
+fn a_new_context_has_a_name_of_one_visible_line() {
+    on_every_store(|store| {
+        let settings = ContextSettings::default();
+        drop(store.create("main", &settings).unwrap());
+        for name in ["", "two\nlines", "\u{1b}[31mred", "a\u{202e}b", &"x".repeat(2_000)] {
+            assert_eq!(store.create(name, &settings).unwrap_err().code(), "E_CONTEXT_NAME");
+            assert_eq!(store.fork("main", None, name).unwrap_err().code(), "E_CONTEXT_NAME");
+            assert_eq!(store.rename("main", name).unwrap_err().code(), "E_CONTEXT_NAME");
+        }
+        drop(store.create(&"x".repeat(1_024), &settings).unwrap());
+    });
+}
