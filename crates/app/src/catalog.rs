@@ -203,6 +203,12 @@ commands! {
         call::CancelRequest => attempt::AttemptResponse, cancel;
     "commit" Context Write "Commits the turn in progress: expires nodes, prunes what is over a limit, seals the turn and adds a snapshot."
         commit::CommitRequest => commit::CommitResponse, commit;
+    "budget" Context Read "Returns the budget that is stored with the context."
+        NoOptions => budget::BudgetResponse, |workspace, _, control| show_budget(workspace, control);
+    "budget-set" Context Write "Stores a budget with the context, for every call and commit that names no other."
+        budget::SetBudgetRequest => budget::BudgetResponse, set_budget;
+    "budget-unset" Context Write "Removes the budget of the context."
+        NoOptions => budget::BudgetResponse, |workspace, _, control| unset_budget(workspace, control);
     "attempt-start" Context Write "Records that a request is sent to a model."
         attempt::StartRequest => attempt::AttemptResponse, start_attempt;
     "attempt-end" Context Write "Records how an attempt ended."

@@ -4,13 +4,17 @@ use contextree_engine::{Limit, MeasureName, Policy};
 use contextree_tokens::Tokenizer;
 use contextree_tree::Region;
 
-/// The maximum size of a context in tokens. Fields that are not set do not limit anything.
+use crate::measure::TOKENS;
+
+/// The maximum size of a request in tokens. Fields that are not set do not limit anything.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Budget {
-    /// The tokenizer; `o200k_base` by default.
-    pub tokenizer: Tokenizer,
-    /// The limit of the whole tree.
+    /// The tokenizer. `None` is that of the model which a request is for, and `o200k_base` for a
+    /// commit without a request.
+    pub tokenizer: Option<Tokenizer>,
+    /// The limit of the whole request: system text, tools, messages with what the provider adds
+    /// around them, and settings.
     pub max_tokens: Option<u64>,
     /// The limits of `^sys`, `^seq` and `^ah`. Nothing in `^sys` is pruned unless it has a limit
     /// here.
@@ -68,11 +72,26 @@ impl Rule {
     }
 }
 
+impl Rule {
+    /// Returns the rule that a limit of a policy is; `None` if budgets have no such rule.
+    #[must_use]
+    pub fn of_limit(limit: &Limit) -> Option<Rule> {
+        match limit {
+            Limit::Depth(_) => Some(Rule::MaxTurns),
+            Limit::Region { region, .. } => Some(Rule::Region(*region)),
+            Limit::Turn { .. } => Some(Rule::TurnTokens),
+            Limit::Total { .. } => Some(Rule::MaxTokens),
+            Limit::ClearAtLeast { .. } => Some(Rule::ClearAtLeast),
+            _ => None,
+        }
+    }
+}
+
 impl Default for Budget {
     /// Returns a budget without limits.
     fn default() -> Self {
         Budget {
-            tokenizer: Tokenizer::default(),
+            tokenizer: None,
             max_tokens: None,
             region_tokens: [None; 3],
             turn_tokens: None,
@@ -95,11 +114,11 @@ impl Budget {
     /// Sets the tokenizer.
     #[must_use]
     pub fn tokenizer(mut self, tokenizer: Tokenizer) -> Self {
-        self.tokenizer = tokenizer;
+        self.tokenizer = Some(tokenizer);
         self
     }
 
-    /// Limits the whole tree.
+    /// Limits the whole request.
     #[must_use]
     pub fn max_tokens(mut self, tokens: u64) -> Self {
         self.max_tokens = Some(tokens);
@@ -155,10 +174,14 @@ impl Budget {
         self
     }
 
-    /// Returns the name of this budget's measure in the engine: `tokens:o200k_base`.
+    /// Returns the name of this budget's measure in the engine: `tokens`, or `tokens:o200k_base` if
+    /// it has a tokenizer of its own.
     #[must_use]
     pub fn measure_name(&self) -> String {
-        format!("tokens:{}", self.tokenizer.name())
+        match self.tokenizer {
+            Some(tokenizer) => format!("{TOKENS}:{}", tokenizer.name()),
+            None => TOKENS.to_owned(),
+        }
     }
 
     /// Returns the rules of the budget with their limits, in the order in which they are applied:

@@ -1,7 +1,7 @@
 //! Forecasts what a commit under a budget would prune, node by node, with reasons.
 
 use contextree_canon::thread::{blocks, default_role};
-use contextree_engine::{Context, Preview, Pruned};
+use contextree_engine::{CommitReport, Preview, Pruned};
 use contextree_json::Value;
 use contextree_tokens::TokenCounter;
 use contextree_tree::{NodeRef, Region, TreeRef};
@@ -14,18 +14,18 @@ use crate::keeper::Keeper;
 #[must_use]
 #[non_exhaustive]
 pub struct Forecast {
-    /// The tokens of the working tree, before anything is removed.
+    /// The tokens of a request with everything in the working tree.
     pub tokens_before: u64,
     /// The tokens that expire, independent of the budget.
     pub tokens_expiring: u64,
-    /// The tokens of the snapshot that the commit would create.
+    /// The tokens of the request: of the snapshot that the commit creates, and of settings.
     pub tokens_after: u64,
     /// The nodes that the budget prunes, in pruning order.
     pub going: Vec<Going>,
     /// The rules that cannot be satisfied because everything that is left is protected.
     pub missed: Vec<Missed>,
-    /// The preview of the engine, with the whole report.
-    pub preview: Preview,
+    /// The preview of the engine, with the whole report; `None` if the commit has been made.
+    pub preview: Option<Preview>,
 }
 
 /// A node that would be pruned.
@@ -84,6 +84,18 @@ pub struct Missed {
 }
 
 impl Going {
+    /// Returns what it is, in a word.
+    fn word(&self) -> &'static str {
+        match (self.role.as_deref(), self.kind.as_deref()) {
+            (None, _) => "turn",
+            (_, Some("call" | "tool_call" | "tool_use")) => "call",
+            (_, Some("result" | "tool_result")) | (Some("tool"), _) => "result",
+            (_, Some("reasoning" | "thinking")) => "reasoning block",
+            (Some("user" | "assistant" | "system"), _) => "message",
+            _ => "other block",
+        }
+    }
+
     /// Returns the reason as a phrase.
     #[must_use]
     pub fn reason(&self) -> String {
@@ -105,9 +117,13 @@ impl Going {
 }
 
 impl Forecast {
-    pub(crate) fn new(keeper: &Keeper, context: &Context, preview: Preview) -> Self {
-        let (working, counter) = (context.working(), keeper.counter());
-        let report = &preview.report;
+    pub(crate) fn new(
+        keeper: &Keeper,
+        working: TreeRef<'_>,
+        report: &CommitReport,
+        after: TreeRef<'_>,
+    ) -> Self {
+        let counter = keeper.counter();
         let expiring = report.expired.iter().chain(&report.along);
         let tokens_of = |id: &String| {
             working
@@ -116,9 +132,9 @@ impl Forecast {
                 .map_or(0, |node| counter.count_node(node))
         };
         Forecast {
-            tokens_before: tokens(working, counter),
+            tokens_before: tokens(working, counter) + keeper.base(),
             tokens_expiring: expiring.map(tokens_of).sum(),
-            tokens_after: tokens(preview.snapshot.view(), counter),
+            tokens_after: tokens(after, counter) + keeper.base(),
             going: report
                 .pruned
                 .iter()
@@ -132,9 +148,67 @@ impl Forecast {
                     Some(Missed { rule, scope: unmet.scope.clone(), left: unmet.left })
                 })
                 .collect(),
-            preview,
+            preview: None,
         }
     }
+}
+
+impl Forecast {
+    /// Returns what is removed and why, in one sentence: "removed 12 messages, 30 calls and 30 results,
+    /// 33,555 tokens: over `max_tokens`".
+    #[must_use]
+    pub fn summary(&self, max_tokens: Option<u64>) -> String {
+        if self.going.is_empty() {
+            let of = max_tokens.map_or_else(String::new, |max| format!(" of {}", grouped(max)));
+            return format!("nothing pruned: {}{of} tokens", grouped(self.tokens_after));
+        }
+        let words = ["turn", "message", "call", "result", "reasoning block", "other block"];
+        let counts =
+            words.map(|word| (word, self.going.iter().filter(|it| it.word() == word).count()));
+        let parts = counts.into_iter().filter(|(_, count)| *count > 0);
+        let parts: Vec<String> = parts
+            .map(|(word, count)| {
+                format!("{} {word}{}", grouped(count as u64), if count == 1 { "" } else { "s" })
+            })
+            .collect();
+        let tokens: u64 = self.going.iter().map(|going| going.tokens).sum();
+        let mut rules: Vec<Rule> = Vec::new();
+        for going in &self.going {
+            if !rules.contains(&going.rule) {
+                rules.push(going.rule);
+            }
+        }
+        let reasons: Vec<String> = rules
+            .iter()
+            .map(|rule| match rule {
+                Rule::ClearAtLeast => format!("to reach `{}`", rule.key()),
+                _ => format!("over `{}`", rule.key()),
+            })
+            .collect();
+        let (tokens, reasons) = (grouped(tokens), reasons.join(", "));
+        format!("removed {}, {tokens} tokens: {reasons}", listed(&parts))
+    }
+}
+
+/// Returns a list in words: `a, b and c`.
+fn listed(parts: &[String]) -> String {
+    match parts {
+        [first @ .., last] if !first.is_empty() => format!("{} and {last}", first.join(", ")),
+        _ => parts.concat(),
+    }
+}
+
+/// Returns a number with commas.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
 }
 
 fn tokens(tree: TreeRef<'_>, counter: &TokenCounter) -> u64 {

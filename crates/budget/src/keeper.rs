@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use contextree_engine::{CommitError, CommitOptions, CommitReport, Context, Policy};
-use contextree_tokens::TokenCounter;
-use contextree_tree::NodeRef;
+use contextree_engine::{BoundMeasure, CommitError, CommitOptions, CommitReport, Context, Policy};
+use contextree_tokens::{TokenCounter, Tokenizer};
+use contextree_tree::TreeRef;
 
 use crate::budget::{Budget, Rule};
 use crate::forecast::Forecast;
+use crate::measure::Counting;
 
 /// A budget with its counter.
 ///
@@ -17,25 +18,39 @@ pub struct Keeper {
     budget: Budget,
     rules: Vec<Rule>,
     policy: Policy,
-    counter: Arc<TokenCounter>,
+    counting: Counting,
+    bound: Vec<BoundMeasure>,
 }
 
 impl Keeper {
-    /// Creates a keeper with its own counter.
+    /// Creates a keeper for commits without a request.
     #[must_use]
     pub fn new(budget: Budget) -> Self {
-        let counter = Arc::new(TokenCounter::new(budget.tokenizer));
-        Self::with_counter(budget, counter)
+        let tokenizer = budget.tokenizer.unwrap_or_default();
+        Self::with(budget, Counting::shared(tokenizer), 0)
     }
 
-    /// Creates a keeper that shares a counter. The tokenizer of the counter replaces that of the
-    /// budget.
+    /// Creates a keeper for requests: the tokenizer is that of their model, unless the budget has its
+    /// own, and `base` is what they take besides their content: settings.
     #[must_use]
-    pub fn with_counter(mut budget: Budget, counter: Arc<TokenCounter>) -> Self {
-        budget.tokenizer = counter.tokenizer();
+    pub fn for_requests(budget: Budget, tokenizer: Tokenizer, base: u64) -> Self {
+        let tokenizer = budget.tokenizer.unwrap_or(tokenizer);
+        Self::with(budget, Counting::shared(tokenizer), base)
+    }
+
+    /// Creates a keeper with a counter of its own, which replaces that of the budget.
+    #[must_use]
+    pub fn with_counter(budget: Budget, counter: Arc<TokenCounter>) -> Self {
+        let budget = budget.tokenizer(counter.tokenizer());
+        Self::with(budget, Counting::new(counter), 0)
+    }
+
+    fn with(budget: Budget, counting: Counting, base: u64) -> Self {
         let rules = budget.rules().into_iter().map(|(rule, _)| rule).collect();
         let policy = budget.policy();
-        Keeper { budget, rules, policy, counter }
+        let (name, measure) = (budget.measure_name(), Arc::clone(&counting.measure));
+        let bound = vec![BoundMeasure { name, measure, base }];
+        Keeper { budget, rules, policy, counting, bound }
     }
 
     /// Returns the budget.
@@ -47,11 +62,16 @@ impl Keeper {
     /// Returns the counter.
     #[must_use]
     pub fn counter(&self) -> &Arc<TokenCounter> {
-        &self.counter
+        &self.counting.counter
     }
 
-    /// Returns the policy, for callers that commit themselves. [`Keeper::install`] must have added
-    /// the measure to the context.
+    /// Returns the tokens of a request besides its content.
+    #[must_use]
+    pub fn base(&self) -> u64 {
+        self.bound.iter().map(|bound| bound.base).sum()
+    }
+
+    /// Returns the policy. It needs the measure: see [`Keeper::options`] and [`Keeper::install`].
     #[must_use]
     pub fn policy(&self) -> &Policy {
         &self.policy
@@ -63,11 +83,20 @@ impl Keeper {
         self.rules.get(limit).copied()
     }
 
-    /// Adds this budget's measure to a context.
+    /// Returns the options of a commit under this budget.
+    #[must_use]
+    pub fn options(&self) -> CommitOptions<'_> {
+        CommitOptions {
+            policy: Some(&self.policy),
+            measures: &self.bound,
+            ..CommitOptions::default()
+        }
+    }
+
+    /// Adds this budget's measure to a context, for callers that commit with [`Keeper::policy`].
     pub fn install(&self, context: &mut Context) {
-        let counter = Arc::clone(&self.counter);
-        let measure = move |block: NodeRef<'_>| counter.count_node(block);
-        context.set_measure(self.budget.measure_name(), Arc::new(measure));
+        let measure = Arc::clone(&self.counting.measure);
+        context.set_measure(self.budget.measure_name(), measure);
     }
 
     /// Returns what a commit under this budget would prune, and why, without committing.
@@ -75,11 +104,20 @@ impl Keeper {
     /// # Errors
     ///
     /// If the commit would fail: an excluded selector is invalid in the edition of the context.
-    pub fn preview(&self, context: &mut Context) -> Result<Forecast, CommitError> {
-        self.install(context);
-        let options = CommitOptions { policy: Some(&self.policy), ..CommitOptions::default() };
-        let preview = context.preview(&options)?;
-        Ok(Forecast::new(self, context, preview))
+    pub fn preview(&self, context: &Context) -> Result<Forecast, CommitError> {
+        let preview = context.preview(&self.options())?;
+        let forecast = self.forecast(context.working(), &preview.report, preview.snapshot.view());
+        Ok(Forecast { preview: Some(preview), ..forecast })
+    }
+
+    /// Describes a commit under this budget: what it made of a tree, and why.
+    pub fn forecast(
+        &self,
+        before: TreeRef<'_>,
+        report: &CommitReport,
+        after: TreeRef<'_>,
+    ) -> Forecast {
+        Forecast::new(self, before, report, after)
     }
 
     /// Commits under this budget.
@@ -88,9 +126,7 @@ impl Keeper {
     ///
     /// In the same cases as [`Context::commit_with`].
     pub fn commit(&self, context: &mut Context) -> Result<CommitReport, CommitError> {
-        self.install(context);
-        let options = CommitOptions { policy: Some(&self.policy), ..CommitOptions::default() };
-        context.commit_with(&options)
+        context.commit_with(&self.options())
     }
 
     /// Commits exactly what was forecast.
@@ -103,7 +139,9 @@ impl Keeper {
         context: &mut Context,
         forecast: &Forecast,
     ) -> Result<CommitReport, CommitError> {
-        let options = CommitOptions { policy: Some(&self.policy), ..CommitOptions::default() };
-        context.accept(&forecast.preview, &options)
+        match &forecast.preview {
+            Some(preview) => context.accept(preview, &self.options()),
+            None => Err(CommitError::StalePreview),
+        }
     }
 }

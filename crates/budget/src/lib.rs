@@ -15,7 +15,7 @@
 //!
 //! let budget = Budget::from_toml(r#"
 //!     tokenizer = "gpt-5"
-//!     max_tokens = 12
+//!     max_tokens = 24
 //!     keep_turns = 1
 //!     exclude = ["[kind='task']"]
 //! "#)?;
@@ -25,7 +25,7 @@
 //!     context.add(Place::head(), NewNode::text(text).role("user"))?;
 //!     context.commit()?;
 //! }
-//! let forecast = keeper.preview(&mut context)?;
+//! let forecast = keeper.preview(&context)?;
 //! assert_eq!(forecast.going[0].node, "block:1.1");
 //! assert_eq!(forecast.going[0].reason(), "over `max_tokens`; lowest priority (0), then oldest");
 //! keeper.commit(&mut context)?;
@@ -37,9 +37,14 @@ mod document;
 mod error;
 mod forecast;
 mod keeper;
+mod measure;
 mod read;
+mod size;
+mod stored;
 
 pub use budget::{Budget, Rule};
 pub use error::{BudgetError, Fault};
 pub use forecast::{Cause, Forecast, Going, Missed};
 pub use keeper::Keeper;
+pub use measure::{TOKENS, bind, counted_by};
+pub use size::parse_size;

@@ -8,6 +8,7 @@ use contextree_tree::Region;
 use crate::budget::Budget;
 use crate::document::{self, Item, Value, place};
 use crate::error::{BudgetError, Fault};
+use crate::size::parse_size;
 
 const KEYS: [&str; 9] = [
     "tokenizer",
@@ -77,7 +78,7 @@ impl Reading<'_> {
             }
             places.push((key, *at));
             match key.as_str() {
-                "tokenizer" => budget.tokenizer = self.tokenizer(item)?,
+                "tokenizer" => budget.tokenizer = Some(self.tokenizer(item)?),
                 "max_tokens" => budget.max_tokens = Some(self.whole(item, key)?),
                 "turn_tokens" => budget.turn_tokens = Some(self.whole(item, key)?),
                 "max_turns" => budget.max_turns = Some(self.whole(item, key)?),
@@ -197,6 +198,9 @@ impl Reading<'_> {
     fn whole(&self, item: &Item, key: &str) -> Result<u64, BudgetError> {
         match &item.value {
             Value::Whole(number) => Ok(*number),
+            Value::Text(text) => {
+                parse_size(text).ok_or_else(|| self.wrong(item, key, "a whole number"))
+            }
             _ => Err(self.wrong(item, key, "a whole number")),
         }
     }
@@ -211,7 +215,7 @@ impl Reading<'_> {
     fn wrong(&self, item: &Item, key: &str, expected: &'static str) -> BudgetError {
         let fault = Fault::WrongType { expected, found: item.value.name() };
         let hint = match expected {
-            "a whole number" => "write a number of tokens or turns without quotes: 100000",
+            "a whole number" => "write a number of tokens or turns: 100000 or \"100k\"",
             "a boolean" => "write `true` or `false` without quotes",
             "a list of selectors" => {
                 "write selectors in brackets, each in quotes: [\".block[kind='task']\"]"

@@ -73,6 +73,8 @@
 //!
 //! The rules of all operations are in `docs/operations.md`, the formats in `docs/format.md`.
 
+#[cfg(feature = "tokens")]
+mod budgets;
 #[cfg(feature = "providers")]
 pub mod calls;
 mod clock;
@@ -95,6 +97,8 @@ pub use contextree_engine::{
 pub use nodes::{assistant, document, image, system, tool, tool_call, tool_result, user};
 
 // Budgets and policies.
+#[cfg(feature = "tokens")]
+pub use budgets::{budget_of, set_budget, with_budgets};
 pub use contextree_engine::{Holder, Limit, MeasureName, Policy};
 
 // Model calls.

@@ -31,6 +31,8 @@ pub fn open(url: &str) -> Result<Store> {
 ///
 /// See [`open`].
 pub fn open_with(url: &str, options: StoreOptions) -> Result<Store> {
+    #[cfg(feature = "tokens")]
+    let options = crate::with_budgets(options);
     Ok(match scheme_of(url) {
         #[cfg(feature = "postgres")]
         Some("postgres" | "postgresql") => contextree_store_postgres::open(url, options)?,

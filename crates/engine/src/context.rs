@@ -11,11 +11,11 @@ use crate::attempt::{Attempt, AttemptError, AttemptStart, AttemptStatus, Attempt
 use crate::cached::Cache;
 use crate::call::RunningCall;
 use crate::clock::{Clock, IdSource, LogicalClock, ReadableIds};
-use crate::commit::{CommitOptions, Surroundings};
+use crate::commit::{CommitOptions, Sums, Surroundings};
 use crate::durable::Recorder;
 use crate::error::{BatchError, CommitError, OpError};
 use crate::op::{Edit, Op, Outcome, Place, PreparedNode};
-use crate::policy::{Measure, Measures, Policy};
+use crate::policy::{Measure, Measures, Measuring, Policy};
 use crate::refs::{Handles, LivenessProbe, Reference};
 use crate::report::CommitReport;
 use crate::snapshot::{Snapshot, SnapshotAddress, SnapshotError};
@@ -74,6 +74,8 @@ pub struct Context {
     /// The time that counts in place of the clock's; see [`Context::at_time`].
     pub(crate) time: Option<i64>,
     pub(crate) cache: Cache,
+    /// The size of the last snapshot, for limits.
+    pub(crate) sums: Sums,
 }
 
 /// The result that a commit would have. It can be accepted as long as nothing else happens.
@@ -175,6 +177,7 @@ impl Context {
             running: None,
             time: None,
             cache: Cache::default(),
+            sums: Sums::default(),
         }
     }
 
@@ -315,7 +318,8 @@ impl Context {
             reserved: None,
             running: None,
         };
-        let around = Surroundings { handles: &self.handles, measures: &self.measures };
+        let measures = Measuring { bound: options.measures, context: &self.measures };
+        let around = Surroundings { handles: &self.handles, measures, sums: &self.sums };
         match work.commit(options, &around) {
             Ok((report, tree)) => {
                 let last_ns = self.counters.last_ns;
@@ -351,7 +355,8 @@ impl Context {
             reserved: None,
             running: None,
         };
-        let around = Surroundings { handles: &self.handles, measures: &self.measures };
+        let measures = Measuring { bound: options.measures, context: &self.measures };
+        let around = Surroundings { handles: &self.handles, measures, sums: &self.sums };
         let (report, tree) = work.commit(options, &around)?;
         let snapshot = Snapshot::after(self.history.last(), tree, counters.last_ns);
         Ok(Preview { report, snapshot, now, revision: self.revision })
@@ -422,6 +427,7 @@ impl Context {
             running: None,
             time: None,
             cache: Cache::default(),
+            sums: Sums::default(),
         }
     }
 

@@ -48,7 +48,7 @@ pub use error::{BatchError, CommitError, OpError, Reason};
 pub use flat_log::FlatLogError;
 pub use history::HistoryError;
 pub use op::{Cue, Edit, NewNode, Op, Outcome, Place, PreparedNode, Zone};
-pub use policy::{Limit, Measure, MeasureName, Policy, PolicyError};
+pub use policy::{BoundMeasure, Limit, Measure, MeasureName, Policy, PolicyError};
 pub use refs::{Liveness, LivenessProbe, Reference};
 pub use report::{CommitReport, Deferred, Holder, Operation, Pruned, Unmet, Warning};
 pub use select::DiffError;

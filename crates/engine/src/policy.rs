@@ -138,14 +138,52 @@ impl<F: Fn(NodeRef<'_>) -> u64 + Send + Sync> Measure for F {
 #[derive(Clone, Default)]
 pub(crate) struct Measures(pub(crate) BTreeMap<String, Arc<dyn Measure>>);
 
-impl Measures {
+/// A measure for one commit, in place of the context's measure of the same name.
+#[derive(Clone)]
+pub struct BoundMeasure {
+    /// The name.
+    pub name: String,
+    /// The measure.
+    pub measure: Arc<dyn Measure>,
+    /// What the whole measures besides its blocks: a request has settings, too. Counts for
+    /// [`Limit::Total`] only.
+    pub base: u64,
+}
+
+impl std::fmt::Debug for BoundMeasure {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut fields = formatter.debug_struct("BoundMeasure");
+        fields.field("name", &self.name).field("base", &self.base).finish_non_exhaustive()
+    }
+}
+
+/// The measures of a commit: its own, then those of the context.
+#[derive(Clone, Copy)]
+pub(crate) struct Measuring<'a> {
+    pub(crate) bound: &'a [BoundMeasure],
+    pub(crate) context: &'a Measures,
+}
+
+impl Measuring<'_> {
     /// Returns the size of a block; `None` if the measure is unknown.
-    pub(crate) fn measure(&self, name: &MeasureName, block: NodeRef<'_>) -> Option<u64> {
+    pub(crate) fn measure(self, name: &MeasureName, block: NodeRef<'_>) -> Option<u64> {
         match name {
             MeasureName::Nodes => Some(1),
             MeasureName::Bytes => Some(block.content().byte_len() as u64),
-            MeasureName::Named(name) => self.0.get(name).map(|measure| measure.measure(block)),
+            MeasureName::Named(_) => Some(self.named(name)?.measure(block)),
         }
+    }
+
+    /// Returns a measure that is not built in.
+    pub(crate) fn named(&self, name: &MeasureName) -> Option<&Arc<dyn Measure>> {
+        let MeasureName::Named(name) = name else { return None };
+        let bound = self.bound.iter().find(|bound| bound.name == *name);
+        bound.map(|bound| &bound.measure).or_else(|| self.context.0.get(name))
+    }
+
+    /// Returns what the whole measures besides its blocks.
+    pub(crate) fn base(&self, name: &MeasureName) -> u64 {
+        self.bound.iter().find(|bound| bound.name == name.name()).map_or(0, |bound| bound.base)
     }
 }
 

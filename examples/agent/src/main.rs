@@ -2,13 +2,13 @@
 
 mod model;
 
-use contextree::budget::{Budget, Keeper};
+use contextree::budget::Budget;
 use contextree::calls::Request;
 use contextree::provider::Provider;
 use contextree::{ContextSettings, Error, Place, system, tool_result, user};
 
 fn main() -> Result<(), Error> {
-    let budget = Keeper::new(Budget::from_toml("tokenizer = 'gpt-5'\nmax_tokens = 8000")?);
+    let budget = Budget::from_toml("max_tokens = 8000")?;
     let request = Request::new(Provider::OpenAiChat, "gpt-5");
     let store = contextree::open("agent.db")?;
     let mut session = store.session_or_new("weather", &ContextSettings::default())?;

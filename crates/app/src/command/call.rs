@@ -1,7 +1,7 @@
 //! `request`, `answer`, `cancel`: one model call, from the exact request to the sealed snapshot.
 
 use contextree::Context;
-use contextree::budget::Keeper;
+use contextree::budget::{Budget, Keeper};
 use contextree::calls::{self, Call};
 use contextree::provider::{Provider, RenderOptions};
 use contextree_json::Object;
@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::attempt::AttemptResponse;
+use super::budget::BudgetReport;
 use crate::wire::{AnyObject, Attempt, Document, Finding, Loss, Report, Word};
 use crate::workspace::{Access, Change};
 use crate::{Control, Error, Workspace};
@@ -23,7 +24,7 @@ pub struct BeginRequest {
     #[serde(default)]
     #[schemars(with = "AnyObject")]
     pub settings: Object,
-    /// A budget in tokens, as TOML or JSON, instead of the context's own policy.
+    /// A budget in tokens, as TOML or JSON, or a number of tokens such as `20k`, instead of the context's own policy.
     #[serde(default)]
     pub budget: Option<Document>,
     /// How to change the context. A dry run returns what would be sent, and begins nothing.
@@ -44,6 +45,9 @@ pub struct BeginResponse {
     pub hash: String,
     /// What the commit expires and prunes. It becomes part of the history when the call is completed.
     pub report: Report,
+    /// What the budget did, if the call is made under one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget: Option<BudgetReport>,
     /// What the provider would refuse or misread.
     pub findings: Vec<Finding>,
     /// What the request cannot express.
@@ -137,16 +141,20 @@ pub fn request(
     control.check()?;
     let options = RenderOptions { settings: request.settings.clone(), ..RenderOptions::default() };
     let asked = calls::Request { provider: request.provider.0, options };
-    let budget = request.budget.as_ref().map(|file| keeper(workspace, file)).transpose()?;
-    let call = workspace.change("request", &request.change, |context| {
-        let mut options = contextree::CommitOptions::default();
-        if let Some(budget) = &budget {
-            budget.install(context);
-            options.policy = Some(budget.policy());
-        }
-        Ok(asked.begin_in(context, &options)?)
+    let budget = request.budget.as_ref().map(|file| budget_for(workspace, file)).transpose()?;
+    let (call, report) = workspace.change("request", &request.change, |context| {
+        let own = || context.policy().and_then(Budget::of_policy);
+        let keeper = budget.clone().or_else(own).map(|budget| asked.keeper(budget));
+        let before = keeper.as_ref().map(|_| context.share_working());
+        let options = keeper.as_ref().map(Keeper::options).unwrap_or_default();
+        let call = asked.begin_in(context, &options)?;
+        let report = keeper.zip(before).map(|(keeper, before)| {
+            let done = keeper.forecast(before.view(), &call.report, call.snapshot.view());
+            BudgetReport::new(&done, &keeper)
+        });
+        Ok((call, report))
     })?;
-    Ok(response(call, !request.change.dry_run))
+    Ok(BeginResponse { budget: report, ..response(call, !request.change.dry_run) })
 }
 
 /// Returns the request of the call that is running, byte for byte.
@@ -235,10 +243,10 @@ pub fn attach(
     })
 }
 
-fn keeper(workspace: &Workspace, budget: &Document) -> Result<Keeper, Error> {
+fn budget_for(workspace: &Workspace, budget: &Document) -> Result<Budget, Error> {
     let store = workspace.store(Access::Read)?;
     let edition = store.reader(workspace.context())?.settings().edition;
-    Ok(Keeper::new(super::commit::read_budget(budget, edition)?))
+    super::budget::read_budget(budget, edition)
 }
 
 fn response(call: Call, is_running: bool) -> BeginResponse {
@@ -247,6 +255,7 @@ fn response(call: Call, is_running: bool) -> BeginResponse {
         attempt_id: is_running.then_some(call.attempt),
         hash: call.hash.to_string(),
         report: Report::from(&call.report),
+        budget: None,
         findings: call.findings.iter().map(Finding::from).collect(),
         losses: call.losses.iter().map(Loss::from).collect(),
         request: super::ascii(call.bytes),

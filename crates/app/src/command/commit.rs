@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use contextree::budget::{Budget, Forecast, Keeper};
-use contextree::{CommitOptions, Edition, Limit, MeasureName, Policy, Region};
+use contextree::budget::{Budget, Keeper, Rule, bind};
+use contextree::{CommitOptions, Limit, MeasureName, Policy, Region};
 use contextree_json::Value;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::budget::{BudgetReport, read_budget, usual_tokenizer};
 use crate::wire::{AnyValue, Document, Report};
 use crate::workspace::{Access, Change};
 use crate::{Control, Error, Workspace};
@@ -33,7 +34,7 @@ pub struct CommitRequest {
     pub max_region: BTreeMap<String, u64>,
     /// The newest turns that are not pruned; 1 if it is absent.
     pub protect: Option<u64>,
-    /// A budget in tokens, as TOML or JSON, instead of a policy and limits.
+    /// A budget in tokens, as TOML or JSON, or a number of tokens such as `20k`, instead of a policy and limits.
     pub budget: Option<Document>,
     /// How to change the context.
     pub change: Change,
@@ -57,54 +58,6 @@ pub struct CommitResponse {
     pub policy_ignored: bool,
 }
 
-/// What a budget in tokens did.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct BudgetReport {
-    /// What counted the tokens.
-    pub tokenizer: String,
-    /// How far the counts may be off, in per cent.
-    pub error_percent: u64,
-    /// True if all its rules are kept.
-    pub kept: bool,
-    /// Tokens before the commit.
-    pub tokens_before: u64,
-    /// Tokens that expired.
-    pub tokens_expiring: u64,
-    /// Tokens of the new snapshot.
-    pub tokens_after: u64,
-    /// Nodes that were pruned, in this order.
-    pub going: Vec<PrunedForBudget>,
-    /// Rules that could not be kept, because everything left is protected.
-    pub missed: Vec<MissedRule>,
-}
-
-/// A node that a budget pruned.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct PrunedForBudget {
-    /// The node.
-    pub node: String,
-    /// Its tokens.
-    pub tokens: u64,
-    /// The rule of the budget.
-    pub rule: String,
-    /// Why this node, for people.
-    pub reason: String,
-}
-
-/// A rule of a budget that could not be kept.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct MissedRule {
-    /// The rule.
-    pub rule: String,
-    /// What it counts: the id of a turn, a region, or empty for the whole tree.
-    pub scope: String,
-    /// What is left.
-    pub left: u64,
-}
-
 /// Commits the turn in progress: expires nodes, prunes what is over a limit, seals the turn and adds a snapshot.
 ///
 /// # Errors
@@ -118,11 +71,27 @@ pub fn commit(
     let _span = workspace.span("commit");
     control.check()?;
     if let Some(budget) = &request.budget {
-        return under_budget(workspace, budget, &request.change);
+        // Exclusions are read in the edition of the context when they are applied.
+        let reader = workspace.read()?;
+        let budget = read_budget(budget, reader.edition())?;
+        let own = reader.stored().and_then(|stored| stored.settings().policy.as_ref());
+        let ignored = own.is_some_and(|policy| *policy != budget.policy());
+        drop(reader);
+        return under_budget(workspace, budget, ignored, &request.change);
     }
     let policy = policy(workspace, request)?;
+    if let Some(budget) = policy.as_ref().and_then(Budget::of_policy)
+        && counts_tokens(&budget)
+    {
+        return under_budget(workspace, budget, false, &request.change);
+    }
+    let measures = match &policy {
+        Some(policy) => bind(policy, usual_tokenizer(workspace)?, 0),
+        None => Vec::new(),
+    };
     let options = CommitOptions {
         policy: policy.as_ref(),
+        measures: &measures,
         without_policy: request.no_policy && policy.is_none(),
         ..CommitOptions::default()
     };
@@ -136,6 +105,11 @@ pub fn commit(
         budget: None,
         policy_ignored: false,
     })
+}
+
+/// Returns whether a budget counts tokens. A policy that only limits turns could be either.
+fn counts_tokens(budget: &Budget) -> bool {
+    budget.rules().iter().any(|(rule, _)| *rule != Rule::MaxTurns)
 }
 
 /// Returns the policy: that of the request, or the context's own, with the limits of the request.
@@ -176,31 +150,13 @@ pub(super) fn read_policy(value: &Value) -> Result<Policy, Error> {
     })
 }
 
-/// Reads a budget, with selectors of an edition.
-pub(super) fn read_budget(document: &Document, edition: Edition) -> Result<Budget, Error> {
-    let name = &document.name;
-    let text = std::str::from_utf8(&document.text)
-        .map_err(|_| Error::usage(format!("{name} is not UTF-8 text")))?;
-    Budget::read(text, edition).map_err(|error| {
-        Error::new(error.code(), format!("{name}: {error}"))
-            .with_detail("key", error.key.as_str())
-            .with_detail("line", error.line as u64)
-            .with_detail("column", error.column as u64)
-            .with_detail("reason", error.fault.word())
-            .with_hint(error.hint())
-    })
-}
-
 fn under_budget(
     workspace: &Workspace,
-    budget: &Document,
+    budget: Budget,
+    policy_ignored: bool,
     change: &Change,
 ) -> Result<CommitResponse, Error> {
-    // Exclusions are read in the edition of the context when they are applied.
-    let reader = workspace.read()?;
-    let keeper = Keeper::new(read_budget(budget, reader.edition())?);
-    let policy_ignored = reader.stored().is_some_and(|stored| stored.settings().policy.is_some());
-    drop(reader);
+    let keeper = Keeper::for_requests(budget, usual_tokenizer(workspace)?, 0);
     let (forecast, report) = workspace.change("commit", change, |context| {
         let forecast = keeper.preview(context).map_err(|error| Error::commit(&error))?;
         let report = keeper.accept(context, &forecast).map_err(|error| Error::commit(&error))?;
@@ -210,32 +166,7 @@ fn under_budget(
     Ok(CommitResponse {
         report: Report::from(&report),
         policy: None,
-        budget: Some(budget_report(&forecast, &keeper)),
+        budget: Some(BudgetReport::new(&forecast, &keeper)),
         policy_ignored,
     })
-}
-
-fn budget_report(forecast: &Forecast, keeper: &Keeper) -> BudgetReport {
-    let going = forecast.going.iter().map(|going| PrunedForBudget {
-        node: going.node.clone(),
-        tokens: going.tokens,
-        rule: going.rule.key().to_string(),
-        reason: going.reason(),
-    });
-    let missed = forecast.missed.iter().map(|missed| MissedRule {
-        rule: missed.rule.key().to_string(),
-        scope: missed.scope.clone(),
-        left: missed.left,
-    });
-    let tokenizer = keeper.budget().tokenizer;
-    BudgetReport {
-        tokenizer: tokenizer.name().to_owned(),
-        error_percent: tokenizer.error_percent(),
-        kept: forecast.missed.is_empty(),
-        tokens_before: forecast.tokens_before,
-        tokens_expiring: forecast.tokens_expiring,
-        tokens_after: forecast.tokens_after,
-        going: going.collect(),
-        missed: missed.collect(),
-    }
 }

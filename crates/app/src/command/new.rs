@@ -7,8 +7,9 @@ use contextree_json::Value;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::budget::read_budget;
 use super::commit::read_policy;
-use crate::wire::{AnyValue, ContextRow, Word};
+use crate::wire::{AnyValue, ContextRow, Document, Word};
 use crate::workspace::Access;
 use crate::{Control, Error, Workspace};
 
@@ -24,6 +25,10 @@ pub struct NewRequest {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<AnyValue>")]
     pub policy: Option<Value>,
+    /// A budget in tokens, as TOML or JSON, or a number of tokens such as `20k`, for every call and commit that does not name another one. It takes the place
+    /// of a policy.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub budget: Option<Document>,
 }
 
 /// A created context.
@@ -38,7 +43,7 @@ pub struct NewResponse {
 ///
 /// # Errors
 ///
-/// If the context exists, or the policy is invalid.
+/// If the context exists, or the policy or the budget is invalid.
 pub fn new(
     workspace: &Workspace,
     request: &NewRequest,
@@ -56,6 +61,12 @@ pub fn new(
     };
     if let Some(policy) = &request.policy {
         settings.policy = Some(read_policy(policy)?);
+    }
+    if let Some(budget) = &request.budget {
+        if request.policy.is_some() {
+            return Err(Error::usage("a context has a policy or a budget, not both"));
+        }
+        settings.policy = Some(read_budget(budget, edition)?.policy());
     }
     let store = workspace.store(Access::Create)?;
     let session = store.for_new(name)?.create(name, &settings)?;

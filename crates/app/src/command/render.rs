@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 
 use contextree::cache::{Outlook, Prompt, Rendered as Measured, breakpoints};
+use contextree::calls::{Request, tokenizer_of};
 use contextree::provider::{Provider, RenderOptions, Rendered, Span, lint, render as render_tree};
 use contextree::{Hash, SnapshotAddress};
 use contextree_json::{Object, Value};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::cache::{counted_by, rules};
+use super::cache::rules;
 use crate::wire::{AnyObject, Attempt, Finding, Loss, Severity, Word, Words};
 use crate::workspace::{Access, Address, State};
 use crate::{Control, Error, Workspace};
@@ -94,7 +95,7 @@ impl RequestSpan {
     }
 }
 
-/// Renders a state as a request. The bytes are stable, so that a provider can read what was sent before from its cache.
+/// Renders a state as a request; the working state as it would be sent now. The bytes are stable, so that a provider can read what was sent before from its cache.
 ///
 /// # Errors
 ///
@@ -120,6 +121,10 @@ pub fn render(
     };
     let mut options =
         RenderOptions { settings: request.settings.clone(), ..RenderOptions::default() };
+    let state = match state.cycle() {
+        None => sendable(workspace, &Request { provider, options: options.clone() }, state)?,
+        Some(_) => state,
+    };
     if request.breakpoints {
         let before = match state.cycle() {
             Some(cycle) => {
@@ -145,6 +150,22 @@ pub fn render(
         request: super::ascii(rendered.bytes),
         findings,
     })
+}
+
+/// Returns the working state as it would be sent now: after expiry and pruning under the context's own policy or budget. While a call is running,
+/// and for a document, it is the working state as it is.
+fn sendable(workspace: &Workspace, asked: &Request, state: State) -> Result<State, Error> {
+    if workspace.is_document() {
+        return Ok(state);
+    }
+    let store = workspace.store(Access::Read)?;
+    let session = workspace.session(&store)?;
+    if session.running()?.is_some() {
+        return Ok(state);
+    }
+    let context = session.fork_working()?;
+    let snapshot = asked.committed(&context, &contextree::CommitOptions::default())?;
+    Ok(State::to_be_sent(snapshot))
 }
 
 /// Returns the request that was sent in a cycle.
@@ -226,7 +247,7 @@ fn marks(
     let last = last.and_then(|last| render_state(last, provider, &options).ok());
     let model = Measured::from(&rendered).model();
     let (tokenizer, rules) =
-        (counted_by(provider, model.as_deref()), rules(provider, model.as_deref()));
+        (tokenizer_of(provider, model.as_deref()), rules(provider, model.as_deref()));
     let measure = |rendered| Prompt::measure(Measured::from(rendered), tokenizer);
     let (prompt, last) = (measure(&rendered), last.as_ref().map(measure));
     let outlook = Outlook::of(&prompt, state.tree(), last.as_ref());

@@ -7,11 +7,11 @@ use contextree::{CommitReport, NodeRef, Region, Snapshot};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::cache::counted_by;
 use super::known::Known;
 use super::rows::excerpt;
 use crate::wire::Attempt;
 use crate::{Control, Error, Workspace};
+use contextree::calls::tokenizer_of;
 
 /// Lists the calls.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -150,9 +150,9 @@ pub fn timeline(
         });
     }
     let known = Known::find(&mut reader, working.tree(), None)?;
-    let tokenizer = known
-        .as_ref()
-        .map_or_else(Default::default, |known| counted_by(known.provider, known.model.as_deref()));
+    let tokenizer = known.as_ref().map_or_else(Default::default, |known| {
+        tokenizer_of(known.provider, known.model.as_deref())
+    });
     Ok(TimelineResponse {
         calls,
         messages: messages.list,

@@ -6,11 +6,11 @@ use contextree::tokens::{By, Count, Group, TokenCounter, Tokenizer, breakdown, o
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::cache::counted_by;
 use super::known::Known;
 use crate::wire::Word;
 use crate::workspace::Address;
 use crate::{Control, Error, Workspace};
+use contextree::calls::tokenizer_of;
 
 /// Counts tokens.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -121,7 +121,7 @@ pub fn tokens(
     let tokenizer = match &request.model {
         Some(name) => tokenizer(name)?,
         None => match Known::find(&mut reader, state.tree(), state.cycle())? {
-            Some(known) => counted_by(known.provider, known.model.as_deref()),
+            Some(known) => tokenizer_of(known.provider, known.model.as_deref()),
             None => Tokenizer::default(),
         },
     };

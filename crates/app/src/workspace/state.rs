@@ -14,6 +14,8 @@ pub(crate) struct State {
 enum Kept {
     Snapshot(Snapshot),
     Working(Working),
+    /// What a commit of the working state would make.
+    Ahead(Snapshot),
 }
 
 impl State {
@@ -25,10 +27,15 @@ impl State {
         State { tree: Kept::Working(working), label: "working state".to_owned() }
     }
 
+    /// Returns the working state as a commit would make it.
+    pub(crate) fn to_be_sent(snapshot: Snapshot) -> State {
+        State { tree: Kept::Ahead(snapshot), label: "working state".to_owned() }
+    }
+
     /// Returns the tree.
     pub(crate) fn tree(&self) -> TreeRef<'_> {
         match &self.tree {
-            Kept::Snapshot(snapshot) => snapshot.view(),
+            Kept::Snapshot(snapshot) | Kept::Ahead(snapshot) => snapshot.view(),
             Kept::Working(working) => working.view(),
         }
     }
@@ -37,7 +44,7 @@ impl State {
     pub(crate) fn snapshot(&self) -> Option<&Snapshot> {
         match &self.tree {
             Kept::Snapshot(snapshot) => Some(snapshot),
-            Kept::Working(_) => None,
+            Kept::Working(_) | Kept::Ahead(_) => None,
         }
     }
 
@@ -49,7 +56,7 @@ impl State {
     /// Returns the state as a document.
     pub(crate) fn export(&self) -> Vec<u8> {
         match &self.tree {
-            Kept::Snapshot(snapshot) => snapshot.export(),
+            Kept::Snapshot(snapshot) | Kept::Ahead(snapshot) => snapshot.export(),
             Kept::Working(working) => working.export(),
         }
     }

@@ -49,6 +49,7 @@ impl Workspace {
         let create = access == Access::Create;
         let clock = Arc::clone(self.clock());
         let options = StoreOptions { clock, create, ..StoreOptions::default() };
+        let options = contextree::with_budgets(options);
         let Some(path) = url.strip_prefix("sqlite:") else {
             // Unlike the library, a command line does not take a bare word for the path of a new store.
             let store = match scheme_of(url) {

@@ -72,7 +72,7 @@ fn check(error: Result<Budget, BudgetError>, line: usize, column: usize, text: &
 #[test]
 fn error_has_a_position_and_a_hint() {
     let toml = Budget::from_toml;
-    let number = "write a number of tokens or turns without quotes: 100000";
+    let number = "write a number of tokens or turns: 100000 or \"100k\"";
     check(
         toml("max_tokens = 5\nmax_token = 7\n"),
         2,
@@ -88,7 +88,7 @@ fn error_has_a_position_and_a_hint() {
         "expected one of: sys, seq, ah",
     );
     check(
-        toml("max_tokens = \"100\""),
+        toml("max_tokens = \"many\""),
         1,
         14,
         "`max_tokens` must be a whole number, not a string",
@@ -139,7 +139,7 @@ fn json_errors_have_positions() {
         1,
         21,
         "`regions.sys` must be a whole number, not a number that is negative, too large or has a fraction",
-        "write a number of tokens or turns without quotes: 100000",
+        "write a number of tokens or turns: 100000 or \"100k\"",
     );
     check(
         json(r#"["max_tokens"]"#),
@@ -218,4 +218,23 @@ fn clear_at_least_needs_a_limit() {
     assert_eq!((error.fault.word(), error.line), ("contradiction", 2));
     assert_eq!(error.hint(), "set `max_tokens` as well");
     assert!(Budget::from_toml("max_turns = 3\nclear_at_least = 5").is_ok());
+}
+
+#[test]
+fn sizes_may_have_units() {
+    let budget = Budget::from_toml("max_tokens = \"20k\"\nclear_at_least = \"1.5k\"").unwrap();
+    assert_eq!(budget, Budget::new().max_tokens(20_000).clear_at_least(1_500));
+}
+
+#[test]
+fn stored_budget_is_the_policy_that_it_was_stored_as() {
+    let small = Budget::new().max_tokens(20_000);
+    for budget in [Budget::new(), small.clone(), expected(), expected().keep_user(false)] {
+        assert_eq!(Budget::of_policy(&budget.policy()), Some(budget.clone()));
+        assert_eq!(Budget::from_toml(&budget.to_toml()).unwrap(), budget);
+    }
+    assert_eq!(small.to_toml(), "max_tokens = 20000\n");
+    let mut policy = small.policy();
+    policy.exclude.clear();
+    assert_eq!(Budget::of_policy(&policy), None, "a budget excludes system text");
 }

@@ -188,9 +188,9 @@ proptest! {
         let keeper = Keeper::new(budget(&mut agent.random));
         for _ in 0..60 + agent.random.below(60) {
             agent.turn();
-            let forecast = keeper.preview(&mut agent.context).unwrap();
+            let forecast = keeper.preview(&agent.context).unwrap();
             let report = keeper.commit(&mut agent.context).unwrap();
-            prop_assert_eq!(&report, &forecast.preview.report, "a commit does what was forecast");
+            prop_assert_eq!(&report, &forecast.preview.as_ref().unwrap().report, "a commit does what was forecast");
             let tree = agent.context.head().unwrap().view();
             prop_assert_eq!(forecast.tokens_after, tokens(&keeper, tree, None));
             check_limits(&keeper, &forecast, tree);

@@ -12,7 +12,7 @@ pub(crate) const GROUPS: [(&str, &[&str]); 11] = [
     ("Call a model", &["request", "answer", "cancel", "commit", "attempt"]),
     ("Look", &["status", "show", "select", "diff", "log", "explain"]),
     ("In and out", &["import", "export", "render", "lint", "thread"]),
-    ("Cost", &["tokens", "cache"]),
+    ("Cost", &["tokens", "budget", "cache"]),
     ("Serve", &["ui", "serve", "mcp", "record"]),
     ("Keep", &["backup", "restore", "verify", "gc"]),
     ("Check", &["conformance", "hash", "canon"]),

@@ -59,6 +59,7 @@ pub(crate) enum Command {
     Answer(command::call::AnswerArgs),
     Cancel(command::call::CancelArgs),
     Commit(command::commit::Args),
+    Budget(command::budget::Args),
     Attempt(command::attempt::Args),
     Status(command::status::Args),
     Show(command::show::Args),

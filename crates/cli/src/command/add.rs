@@ -49,7 +49,7 @@ pub(crate) struct Args {
     #[arg(long = "tag", value_name = "TAG")]
     tags: Vec<String>,
 
-    /// How many commits it survives: 0 expires with the next one [default: it never expires]
+    /// How many calls see it: 1 is for the next call only, 0 never reaches a model [default: it never expires]
     #[arg(long, allow_negative_numbers = true)]
     ttl: Option<i64>,
 
@@ -158,6 +158,9 @@ pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
         return Ok(Exit::Ok);
     }
     call.output.words([&added.id]);
+    if args.ttl == Some(0) {
+        call.output.note("ttl 0: it expires before the next request, so it never reaches a model; `--ttl 1` is seen by one call");
+    }
     if args.change.dry_run {
         call.output.note("it could be added (--dry-run)");
     }

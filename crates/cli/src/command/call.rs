@@ -7,7 +7,9 @@ use contextree_app::command::call::{
 use contextree_app::wire::{Severity, Word};
 
 use super::Call;
+use super::commit::budget;
 use super::render::{Settings, provider};
+use crate::args::parse_size;
 use crate::error::{Exit, Failure};
 use crate::output::Format;
 use crate::output::style::{self, paint};
@@ -17,12 +19,13 @@ use crate::source::{ChangeOptions, document};
 /// Begin a model call and print the exact request to send
 ///
 /// The working state is committed ahead, under the context's policy or a budget, and rendered for the provider. Nothing is sealed until
-/// `ctx answer` completes the call; what is added meanwhile follows the answer. Exits with 1 if the provider would refuse the request.
+/// `ctx answer` completes the call; what is added meanwhile follows the answer. Exits with 1 if the provider would refuse the
+/// request, or a limit could not be met.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   ctx request --as anthropic --model claude-opus-5 --set-json max_tokens=1024 > request.json
-  ctx request --as openai-chat --model gpt-5 --budget budget.toml
+  ctx request --as openai-chat --model gpt-5 --max-tokens 20k
   ctx request --as gemini --model gemini-3 --dry-run     what would be sent now
   ctx request --running                                  the request of the running call again")]
 pub(crate) struct RequestArgs {
@@ -33,12 +36,20 @@ pub(crate) struct RequestArgs {
     #[command(flatten)]
     settings: Settings,
 
-    /// A budget in tokens, as TOML or JSON, instead of the context's policy
-    #[arg(long, value_name = "FILE")]
+    /// A budget in tokens, as TOML or JSON, instead of the context's own (see `ctx help budget`)
+    #[arg(long, value_name = "FILE", conflicts_with = "max_tokens")]
     budget: Option<String>,
 
+    /// At most N tokens in the request, instead of the context's own budget: 8000, 20k
+    #[arg(long, value_name = "N", value_parser = parse_size)]
+    max_tokens: Option<u64>,
+
+    /// List every node that was pruned, and why
+    #[arg(long)]
+    verbose: bool,
+
     /// Print the request of the running call again, byte for byte
-    #[arg(long, conflicts_with_all = ["format", "model", "set", "set_json", "settings", "budget", "dry_run", "if_head"])]
+    #[arg(long, conflicts_with_all = ["format", "model", "set", "set_json", "settings", "budget", "max_tokens", "dry_run", "if_head"])]
     running: bool,
 
     #[command(flatten)]
@@ -100,19 +111,20 @@ pub(crate) fn run_request(args: &RequestArgs, call: &mut Call<'_>) -> Result<Exi
             let request = BeginRequest {
                 provider: Word(format),
                 settings: args.settings.read()?,
-                budget: args.budget.as_deref().map(document).transpose()?,
+                budget: budget::given(args.budget.as_deref(), args.max_tokens)?,
                 change: args.change.to_change(),
             };
             call.read(|workspace, control| call::request(workspace, &request, control))?
         }
         None => call.read(call::running)?,
     };
-    let exit = if done.accepted { Exit::Ok } else { Exit::No };
+    let is_met = done.report.unmet.is_empty();
+    let exit = if done.accepted && is_met { Exit::Ok } else { Exit::No };
     if call.output.format() != Format::Human {
         call.output.form(&done);
         return Ok(exit);
     }
-    warn(&done, call);
+    warn(&done, args.verbose, call);
     call.output.bytes(done.request.as_bytes());
     let text = match &done.attempt_id {
         Some(id) => format!("{id} is running; `ctx answer < response.json` completes it"),
@@ -123,7 +135,7 @@ pub(crate) fn run_request(args: &RequestArgs, call: &mut Call<'_>) -> Result<Exi
 }
 
 /// Prints what is wrong with a request, and what was removed for it.
-fn warn(done: &BeginResponse, call: &Call<'_>) {
+fn warn(done: &BeginResponse, verbose: bool, call: &Call<'_>) {
     for loss in &done.losses {
         call.output.warning(&format!("{}: {}", one_line(&loss.node), loss.message));
     }
@@ -133,7 +145,28 @@ fn warn(done: &BeginResponse, call: &Call<'_>) {
         call.output.warning(&format!("{word}{}", finding.message));
     }
     let (expired, pruned) = (done.report.expired.len(), done.report.pruned.len());
-    if expired + pruned > 0 {
+    match &done.budget {
+        Some(done) => {
+            if pruned > 0 {
+                call.output.say(&paint(style::DIM, &done.summary));
+            }
+            for going in done.going.iter().filter(|_| verbose) {
+                let text = format!("  - {}  {} tokens: {}", going.node, going.tokens, going.reason);
+                call.output.say(&paint(style::DIM, text));
+            }
+            budget::unmet(done).for_each(|line| call.output.warning(&line));
+        }
+        None => {
+            for unmet in &done.report.unmet {
+                let number = unmet.limit + 1;
+                call.output.warning(&format!(
+                    "limit {number} of the policy is not met: {} left",
+                    unmet.left
+                ));
+            }
+        }
+    }
+    if expired + pruned > 0 && (done.budget.is_none() || expired > 0) {
         let text = format!("{} expired, {} pruned", count(expired, "node"), count(pruned, "node"));
         call.output.say(&paint(style::DIM, text));
     }

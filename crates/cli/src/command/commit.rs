@@ -1,6 +1,6 @@
 //! `ctx commit`: expire, prune, seal, snapshot.
 
-mod budget;
+pub(super) mod budget;
 
 use std::collections::BTreeMap;
 
@@ -12,20 +12,22 @@ use super::Call;
 use crate::args::parse_size;
 use crate::error::{Exit, Failure};
 use crate::output::Format;
-use crate::source::{ChangeOptions, document, read_bytes};
+use crate::source::{ChangeOptions, read_bytes};
 use crate::view::report;
 
 /// Seal the turn in progress and add a snapshot
 ///
 /// In this order: nodes whose ttl is 0 expire, empty groups are removed, what is over a limit is pruned (lowest priority first, then
-/// oldest; a tool call and its result together), and the turn is sealed. The report names every removed node, and why.
+/// oldest; a tool call and its result together), and the turn is sealed. The report says what was removed and why; `--verbose` lists every
+/// pruned node. Exits with 1 if a limit could not be met.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   ctx commit
   ctx commit --max-bytes 8000 --protect 2     prune older turns down to 8000 bytes of content
-  ctx commit --policy budget.json --dry-run   what would be removed, and why
-  ctx commit --budget budget.toml             max_tokens = 8000, counted as the model does
+  ctx commit --policy policy.json --dry-run   what would be removed, and why
+  ctx commit --max-tokens 20k --verbose       counted as the model does
+  ctx commit --budget budget.toml
   ctx commit --max-turns 20 --json")]
 pub(crate) struct Args {
     /// At most N bytes of content in the whole tree: 8000, 10k, 1.5M
@@ -48,9 +50,13 @@ pub(crate) struct Args {
     #[arg(long, value_name = "K")]
     protect: Option<u64>,
 
-    /// A budget in tokens, as TOML or JSON: tokenizer, max_tokens, keep_turns, exclude … Exits with 1 if it cannot be kept
+    /// A budget in tokens, as TOML or JSON: max_tokens, keep_turns, exclude … (see `ctx help budget`)
     #[arg(long, value_name = "FILE", conflicts_with_all = ["policy", "max_bytes", "max_nodes", "max_turns", "max_region", "protect"])]
     budget: Option<String>,
+
+    /// At most N tokens in a request: 8000, 20k
+    #[arg(long, value_name = "N", value_parser = parse_size, conflicts_with_all = ["budget", "policy", "max_bytes", "max_nodes", "max_turns", "max_region", "protect"])]
+    max_tokens: Option<u64>,
 
     /// A pruning policy as JSON: {"protect_turns":1,"limits":[{"limit":"total","measure":"bytes","max":8000}]}
     #[arg(long, value_name = "FILE")]
@@ -59,6 +65,10 @@ pub(crate) struct Args {
     /// Ignore the context's own policy
     #[arg(long)]
     no_policy: bool,
+
+    /// List every node that was pruned, and why
+    #[arg(long)]
+    verbose: bool,
 
     #[command(flatten)]
     change: ChangeOptions,
@@ -80,22 +90,21 @@ pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
         max_turns: args.max_turns,
         max_region: regions.collect::<BTreeMap<_, _>>(),
         protect: args.protect,
-        budget: args.budget.as_deref().map(document).transpose()?,
+        budget: budget::given(args.budget.as_deref(), args.max_tokens)?,
         change: args.change.to_change(),
     };
     let done = call
         .read(|workspace, control| commit::commit(workspace, &request, control))
         .map_err(|error| in_file(error, args))?;
-    let is_kept = done.budget.as_ref().is_none_or(|budget| budget.kept);
-    let exit = if is_kept { Exit::Ok } else { Exit::No };
+    let exit = if done.report.unmet.is_empty() { Exit::Ok } else { Exit::No };
     if call.output.format() != Format::Human {
         call.output.value(&budget::to_value(&done));
         return Ok(exit);
     }
     let policy = done.policy.as_ref().and_then(|policy| Policy::from_value(policy).ok());
     let text = match &done.budget {
-        Some(budget) => budget::draw(budget, &done.report),
-        None => report::draw(&done.report, policy.as_ref()),
+        Some(budget) => budget::draw(budget, &done.report, args.verbose),
+        None => report::draw(&done.report, policy.as_ref(), args.verbose),
     };
     call.output.text(&text);
     for warning in &done.report.warnings {

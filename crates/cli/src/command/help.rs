@@ -4,7 +4,7 @@ use super::Call;
 use crate::error::{Exit, Failure};
 use crate::output::style::{self, paint};
 
-/// Explain a command, or a topic: loop, selectors, addresses, policy, pruning, output, exit-codes, environment
+/// Explain a command, or a topic: loop, selectors, addresses, budget, policy, pruning, output, exit-codes, environment
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -19,7 +19,7 @@ pub(crate) struct Args {
 }
 
 /// Topics: name, what it is about, text.
-pub(crate) const TOPICS: [(&str, &str, &str); 9] = [
+pub(crate) const TOPICS: [(&str, &str, &str); 10] = [
     ("loop", "one cycle is one model call", include_str!("../topics/loop.txt")),
     (
         "selectors",
@@ -32,6 +32,7 @@ pub(crate) const TOPICS: [(&str, &str, &str); 9] = [
         "how snapshots and the working state are named",
         include_str!("../topics/addresses.txt"),
     ),
+    ("budget", "how many tokens a request may have", include_str!("../topics/budget.txt")),
     ("policy", "what a commit prunes, as a file", include_str!("../topics/policy.txt")),
     ("pruning", "what is removed first, and what stays", include_str!("../topics/pruning.txt")),
     ("output", "what is printed for people and for programs", include_str!("../topics/output.txt")),

@@ -4,6 +4,7 @@ pub(crate) mod add;
 pub(crate) mod apply;
 pub(crate) mod attempt;
 pub(crate) mod backup;
+pub(crate) mod budget;
 pub(crate) mod cache;
 pub(crate) mod call;
 pub(crate) mod canon;
@@ -93,6 +94,7 @@ pub(crate) fn run(
         Command::Operations(args) => undo::run_operations(args, &mut call),
         Command::Commit(args) => commit::run(args, &mut call),
         Command::Recall(args) => recall::run(args, &mut call),
+        Command::Budget(args) => budget::run(args, &mut call),
         Command::Request(args) => call::run_request(args, &mut call),
         Command::Answer(args) => call::run_answer(args, &mut call),
         Command::Cancel(args) => call::run_cancel(args, &mut call),

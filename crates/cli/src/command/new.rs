@@ -8,15 +8,17 @@ use super::Call;
 use super::commit::read_policy;
 use crate::error::{Exit, Failure};
 use crate::output::Format;
+use crate::source::document;
 
 /// Create an empty context, and the store if there is none
 ///
-/// The settings are stored with the context. A policy is used by every commit that does not name another one.
+/// The settings are stored with the context. A policy or a budget applies to every call and commit that does not name another one.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   ctx new                                  the context `main` in contextree.db
-  ctx new travel --policy budget.json
+  ctx new travel --policy policy.json
+  ctx new travel --budget budget.toml      limits the tokens of every request
   ctx new old-agent --edition 0.1          with the words mt, mc, cb
   ctx --store sqlite:/var/lib/agents.db new travel")]
 pub(crate) struct Args {
@@ -29,8 +31,12 @@ pub(crate) struct Args {
     vocabulary: Option<Vocabulary>,
 
     /// A pruning policy as JSON, for every commit
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "budget")]
     policy: Option<String>,
+
+    /// A budget in tokens as TOML or JSON, for every call and commit
+    #[arg(long, value_name = "FILE")]
+    budget: Option<String>,
 }
 
 pub(super) fn vocabulary(text: &str) -> Result<Vocabulary, String> {
@@ -46,6 +52,7 @@ pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
         name: args.name.clone(),
         vocabulary: args.vocabulary.map(Word),
         policy: args.policy.as_deref().map(read_policy).transpose()?,
+        budget: args.budget.as_deref().map(document).transpose()?,
     };
     let made = call
         .on(&call.store(), |workspace, control| new::new(workspace, &request, control))

@@ -19,6 +19,8 @@ use crate::output::text::one_line;
 ///
 /// The bytes are exact and stable: what was sent before does not change, so that the provider can read it from its cache. What the
 /// provider cannot express is printed as a warning. Exits with 1 if the provider would refuse the request.
+///
+/// The working state (`@`) is written as it would be sent now: after expiry, and pruned under the context's own budget or policy.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

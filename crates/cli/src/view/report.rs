@@ -8,8 +8,9 @@ use contextree_app::wire::Report;
 use crate::output::style::{self, paint};
 use crate::output::text::{count, one_line};
 
-/// Draws a report: a line of sums, then every node that was removed or kept although expired, with the cause.
-pub(crate) fn draw(report: &Report, policy: Option<&Policy>) -> String {
+/// Draws a report: what was done in a sentence or two, then every node that was removed or kept although expired, with the cause. Pruned nodes
+/// are listed only if that is asked for.
+pub(crate) fn draw(report: &Report, policy: Option<&Policy>, verbose: bool) -> String {
     let digest: String = report.digest.chars().take(12).collect();
     let mut out = format!(
         "{}  sealed {}, {}, digest {digest}\n",
@@ -17,7 +18,10 @@ pub(crate) fn draw(report: &Report, policy: Option<&Policy>) -> String {
         paint(style::ID, one_line(&report.sealed)),
         count(report.operations.len(), "operation"),
     );
-    for (id, cause) in causes(report, policy) {
+    out.push_str(&summary(report, policy));
+    let listed = causes(report, policy);
+    let kept = listed.len() - if verbose { 0 } else { pruned_count(report) };
+    for (id, cause) in listed.into_iter().take(kept) {
         out.push_str(&format!(
             "  {} {}  {cause}\n",
             paint(style::REMOVED, "-"),
@@ -36,6 +40,36 @@ pub(crate) fn draw(report: &Report, policy: Option<&Policy>) -> String {
         ));
     }
     out
+}
+
+/// Returns the number of nodes that were pruned, those below pruned turns included.
+fn pruned_count(report: &Report) -> usize {
+    report.pruned.iter().map(|pruned| 1 + pruned.along.len()).sum()
+}
+
+/// Returns what was pruned in one sentence; empty if nothing was.
+fn summary(report: &Report, policy: Option<&Policy>) -> String {
+    if report.pruned.is_empty() {
+        return String::new();
+    }
+    let turns = report.pruned.iter().filter(|pruned| !pruned.along.is_empty()).count();
+    let nodes = report.pruned.len() - turns;
+    let mut parts = Vec::new();
+    if turns > 0 {
+        parts.push(count(turns, "turn"));
+    }
+    if nodes > 0 {
+        parts.push(count(nodes, "block"));
+    }
+    let mut limits: Vec<usize> = Vec::new();
+    for pruned in &report.pruned {
+        if !limits.contains(&pruned.limit) {
+            limits.push(pruned.limit);
+        }
+    }
+    let named = limits.iter().filter_map(|limit| policy?.limits.get(*limit));
+    let reasons: Vec<String> = named.map(|limit| format!("over {}", words(limit))).collect();
+    format!("removed {}: {}\n", parts.join(" and "), reasons.join(", "))
 }
 
 /// Draws the nodes that were kept although expired.

@@ -29,6 +29,8 @@
 //! ```
 
 mod answer;
+#[cfg(feature = "tokens")]
+mod budget;
 mod call;
 mod kept;
 mod request;
@@ -37,6 +39,8 @@ pub use answer::{
     Answered, ToolCall, attach_in, complete, complete_collected, complete_in,
     complete_with_document,
 };
+#[cfg(feature = "tokens")]
+pub use budget::tokenizer_of;
 pub use call::{Call, Sent, sent};
 pub use contextree_provider::{StreamCollector, StreamError};
 pub use request::Request;

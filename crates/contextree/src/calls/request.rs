@@ -1,7 +1,7 @@
 //! What to send, and to whom.
 
 use contextree_canon::Hash;
-use contextree_engine::{CallStart, CommitOptions, Context, Preview};
+use contextree_engine::{CallStart, CommitOptions, Context, Preview, Snapshot};
 use contextree_json::Value;
 use contextree_provider::{Provider, RenderOptions};
 use contextree_store::Session;
@@ -35,7 +35,7 @@ impl Request {
         self
     }
 
-    /// Begins a call in one durable step. The working state is committed ahead under the context's own policy, and the rendering of
+    /// Begins a call in one durable step. The working state is committed ahead under the context's own policy or budget, and the rendering of
     /// that snapshot is the request; nothing is sealed before the call is completed.
     ///
     /// # Errors
@@ -54,7 +54,7 @@ impl Request {
         session.update(|context| self.begin_in(context, options))
     }
 
-    /// Like [`Request::begin`], but under a budget.
+    /// Like [`Request::begin`], but under a budget instead of the context's own policy.
     ///
     /// # Errors
     ///
@@ -63,14 +63,10 @@ impl Request {
     pub fn begin_under(
         &self,
         session: &mut Session,
-        budget: &contextree_budget::Keeper,
+        budget: &contextree_budget::Budget,
     ) -> Result<Call> {
-        session.update(|context| {
-            budget.install(context);
-            let options =
-                CommitOptions { policy: Some(budget.policy()), ..CommitOptions::default() };
-            self.begin_in(context, &options)
-        })
+        let keeper = self.keeper(budget.clone());
+        self.begin_with(session, &keeper.options())
     }
 
     /// Begins a call of a context in memory, for programs that store contexts themselves.
@@ -80,7 +76,9 @@ impl Request {
     /// See [`Request::begin`].
     pub fn begin_in(&self, context: &mut Context, options: &CommitOptions<'_>) -> Result<Call> {
         let mut kept = Kept::take(context, self);
-        let begun = context.begin_call(options, |preview| {
+        let measures = self.measures(context, options);
+        let options = CommitOptions { measures: &measures, ..*options };
+        let begun = context.begin_call(&options, |preview| {
             let rendering = kept.render(&preview.snapshot)?;
             let start = CallStart {
                 provider: self.provider.name().to_owned(),
@@ -107,10 +105,33 @@ impl Request {
     ///
     /// If there is nothing to send, or the commit would fail.
     pub fn preview(&self, context: &Context, options: &CommitOptions<'_>) -> Result<Call> {
-        let Preview { report, snapshot, .. } = context.preview(options)?;
+        let Preview { report, snapshot, .. } = self.commit_ahead(context, options)?;
         let mut kept = Kept::new(self);
         let rendering = kept.render(&snapshot)?;
         Ok(kept.call(String::new(), rendering, report, snapshot))
+    }
+
+    /// Returns the snapshot that would be sent now. Unlike [`Request::preview`], it may have nothing to send.
+    ///
+    /// # Errors
+    ///
+    /// If the commit would fail.
+    pub fn committed(&self, context: &Context, options: &CommitOptions<'_>) -> Result<Snapshot> {
+        Ok(self.commit_ahead(context, options)?.snapshot)
+    }
+
+    fn commit_ahead(&self, context: &Context, options: &CommitOptions<'_>) -> Result<Preview> {
+        let measures = self.measures(context, options);
+        Ok(context.preview(&CommitOptions { measures: &measures, ..*options })?)
+    }
+
+    #[cfg(not(feature = "tokens"))]
+    fn measures(
+        &self,
+        _: &Context,
+        options: &CommitOptions<'_>,
+    ) -> Vec<contextree_engine::BoundMeasure> {
+        options.measures.to_vec()
     }
 
     /// Reads what [`RenderOptions::to_text`] wrote.

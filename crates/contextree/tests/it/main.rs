@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail like tests")]
 
+#[cfg(feature = "tokens")]
+mod budgets;
 mod errors;
 #[cfg(feature = "providers")]
 mod nodes;

@@ -11,24 +11,27 @@ mod drop;
 mod expire;
 mod prune;
 mod seal;
+mod sums;
 mod units;
 
 pub use prune::prune_order;
+pub(crate) use sums::Sums;
 
 use contextree_canon::{Hash, snapshot_digest};
-use contextree_query::{QueryError, evaluate, plan, resolve_on_tree};
+use contextree_query::{Plan, QueryError, evaluate, plan, resolve_on_tree};
 use contextree_selector::parse;
 use contextree_tree::{NodeRef, Tree, TreeRef};
 
+use crate::context::Context;
 use crate::error::{BatchError, CommitError};
 use crate::op::Op;
-use crate::policy::{Measures, Policy};
+use crate::policy::{BoundMeasure, Measuring, Policy};
 use crate::refs::Handles;
 use crate::report::{CommitReport, Deferred, Pruned, Unmet};
 use crate::work::{MAX_CYCLE, Work};
 
 /// Options of a commit.
-#[derive(Default)]
+#[derive(Clone, Copy, Default)]
 pub struct CommitOptions<'a> {
     /// What to prune. `None` is the context's own policy, see
     /// [`ContextOptions::policy`](crate::ContextOptions::policy).
@@ -42,6 +45,9 @@ pub struct CommitOptions<'a> {
     /// Nodes to remove, sealed or not, with everything below them: a past that the next request no longer contains, because its client
     /// rewrote it or summarized it. Turns are removed as a whole. Removed after compaction and before pruning.
     pub drop: &'a [String],
+    /// Measures for this commit, in place of the context's measures of the same names: a policy in tokens counts as the model does that the
+    /// snapshot is sent to.
+    pub measures: &'a [BoundMeasure],
 }
 
 /// Examines the working tree and returns operations that make it smaller.
@@ -60,7 +66,13 @@ pub(crate) struct Progress {
 }
 
 impl<'a> CommitOptions<'a> {
-    /// Returns the policy that a commit with these options keeps to.
+    /// Returns the policy that a commit of a context with these options keeps to.
+    #[must_use]
+    pub fn policy_in(&self, context: &'a Context) -> Option<&'a Policy> {
+        self.policy_or(context.policy())
+    }
+
+    /// Like [`CommitOptions::policy_in`], but with the context's own policy.
     pub(crate) fn policy_or(&self, own: Option<&'a Policy>) -> Option<&'a Policy> {
         if self.without_policy { None } else { self.policy.or(own) }
     }
@@ -69,7 +81,8 @@ impl<'a> CommitOptions<'a> {
 /// What the steps of a commit need besides the draft.
 pub(crate) struct Surroundings<'a> {
     pub(crate) handles: &'a Handles,
-    pub(crate) measures: &'a Measures,
+    pub(crate) measures: Measuring<'a>,
+    pub(crate) sums: &'a Sums,
 }
 
 impl Work<'_> {
@@ -119,6 +132,9 @@ impl Work<'_> {
         }
         let (sealed, core) = self.seal();
         let tree = self.draft.freeze();
+        if let Some(policy) = policy {
+            around.keep_sums(policy, &tree)?;
+        }
         let report = CommitReport {
             cycle,
             digest: digest_of(&tree),
@@ -149,13 +165,22 @@ impl Work<'_> {
     ) -> Result<Vec<NodeRef<'_>>, CommitError> {
         let mut nodes = Vec::new();
         for selector in selectors {
-            let error = |error| CommitError::Selector { list, selector: selector.clone(), error };
-            let parsed = parse(selector, self.settings.edition)
-                .map_err(|problem| error(QueryError::from(problem)))?;
-            let query = resolve_on_tree(&parsed).map_err(|problem| error(problem.into()))?;
-            nodes.extend(evaluate(&plan(query), self.draft.view(), None));
+            let query = self.query(list, selector)?;
+            nodes.extend(evaluate(&query, self.draft.view(), None));
         }
         Ok(nodes)
+    }
+
+    /// Fails if a selector of a policy is invalid.
+    fn check_selectors(&self, list: &'static str, selectors: &[String]) -> Result<(), CommitError> {
+        selectors.iter().try_for_each(|selector| self.query(list, selector).map(drop))
+    }
+
+    fn query(&self, list: &'static str, selector: &str) -> Result<Plan, CommitError> {
+        let error = |error| CommitError::Selector { list, selector: selector.to_owned(), error };
+        let parsed = parse(selector, self.settings.edition)
+            .map_err(|problem| error(QueryError::from(problem)))?;
+        resolve_on_tree(&parsed).map(plan).map_err(|problem| error(problem.into()))
     }
 }
 

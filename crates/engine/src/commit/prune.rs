@@ -10,7 +10,7 @@ use super::units::units;
 use super::{Progress, Surroundings};
 use crate::call::newest_user_blocks;
 use crate::error::CommitError;
-use crate::policy::{Limit, MeasureName, Measures, Policy};
+use crate::policy::{Limit, MeasureName, Policy};
 use crate::refs::References;
 use crate::report::{Pruned, Unmet};
 use crate::work::Work;
@@ -33,6 +33,9 @@ impl Work<'_> {
         around: &Surroundings<'_>,
         progress: &mut Progress,
     ) -> Result<(), CommitError> {
+        if around.is_within(policy, self.draft.view())? {
+            return self.check_selectors("exclude", &policy.exclude);
+        }
         let excluded = self.matched("exclude", &policy.exclude)?;
         let mut excluded: BTreeSet<String> = excluded
             .into_iter()
@@ -114,7 +117,7 @@ struct Queue {
 /// Decides what to remove. The tree does not change in the meantime.
 struct Pruner<'a> {
     tree: TreeRef<'a>,
-    measures: &'a Measures,
+    around: &'a Surroundings<'a>,
     references: References<'a>,
     /// A unit is a block, or all blocks of one tool call, which are removed together or not at all.
     /// Blocks of a unit are in pruning order, and units in the order of their first block.
@@ -137,7 +140,7 @@ impl<'a> Pruner<'a> {
     fn new(
         tree: TreeRef<'a>,
         policy: &Policy,
-        around: &'a Surroundings<'_>,
+        around: &'a Surroundings<'a>,
         excluded: &'a BTreeSet<String>,
     ) -> Self {
         // The head, which is about to be sealed, is the newest turn.
@@ -183,7 +186,7 @@ impl<'a> Pruner<'a> {
         }
         Pruner {
             tree,
-            measures: around.measures,
+            around,
             references: References::of(tree, around.handles),
             units,
             units_of_turn,
@@ -253,9 +256,7 @@ impl<'a> Pruner<'a> {
 
     /// Returns the size of a block in a measure.
     fn size(&self, measure: &MeasureName, block: &Block<'a>) -> Result<u64, CommitError> {
-        self.measures
-            .measure(measure, block.node)
-            .ok_or_else(|| CommitError::UnknownMeasure(measure.name().to_owned()))
+        self.around.size(measure, block.node)
     }
 
     /// Removes units with a member in a scope until it is small enough.
@@ -270,7 +271,10 @@ impl<'a> Pruner<'a> {
             if counts { pruner.size(measure, block) } else { Ok(0) }
         };
         let mut queue = self.queue(scope);
-        let mut total: u64 = 0;
+        let mut total = match scope {
+            Scope::Total => self.around.measures.base(measure),
+            _ => 0,
+        };
         for block in queue.units.iter().flat_map(|unit| &self.units[*unit]) {
             total = total.saturating_add(size(self, block)?);
         }

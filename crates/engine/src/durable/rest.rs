@@ -9,6 +9,7 @@ use contextree_tree::{Body, Log};
 
 use crate::attempt::Attempts;
 use crate::cached::Cache;
+use crate::commit::Sums;
 use crate::context::Context;
 use crate::policy::Measures;
 use crate::refs::Handles;
@@ -109,6 +110,7 @@ impl Resting {
             running: None,
             time: None,
             cache: Cache::default(),
+            sums: Sums::default(),
         };
         context.record_changes();
         Ok(context)

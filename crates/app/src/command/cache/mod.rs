@@ -13,7 +13,7 @@ use crate::wire::{AnyObject, Document, Word};
 use crate::workspace::{Address, Range};
 use crate::{Control, Error, Workspace};
 
-pub(super) use terms::{counted_by, rules};
+pub(super) use terms::rules;
 
 /// Reports on the prompt cache.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use contextree::cache::{CacheRules, Rendered};
+use contextree::calls::tokenizer_of;
 use contextree::provider::{Provider, RenderOptions, render};
-use contextree::tokens::{Estimate, Tokenizer};
+use contextree::tokens::Tokenizer;
 use contextree::{Attempt, TreeRef};
 
 use super::CacheRequest;
-use crate::command::commit::read_budget;
+use crate::command::budget::read_budget;
 use crate::command::known::Known;
 use crate::command::tokens::tokenizer;
 use crate::workspace::Reader;
@@ -97,7 +98,7 @@ impl Terms {
 
     /// Returns what counts requests for a model, and the rules of its cache.
     pub(super) fn of_model(&self, model: Option<&str>) -> (Tokenizer, CacheRules) {
-        let tokenizer = self.tokenizer.unwrap_or_else(|| counted_by(self.provider, model));
+        let tokenizer = self.tokenizer.unwrap_or_else(|| tokenizer_of(self.provider, model));
         (tokenizer, rules(self.provider, model))
     }
 }
@@ -109,24 +110,5 @@ pub(in crate::command) fn rules(provider: Provider, model: Option<&str>) -> Cach
         Provider::Anthropic => CacheRules::anthropic(name),
         Provider::Gemini => CacheRules::gemini(name),
         _ => CacheRules::openai(name),
-    }
-}
-
-/// Returns what counts requests for a model.
-pub(in crate::command) fn counted_by(provider: Provider, model: Option<&str>) -> Tokenizer {
-    match model {
-        Some(model) => Tokenizer::named(model).unwrap_or_else(|_| usual(provider, true)),
-        None => usual(provider, false),
-    }
-}
-
-/// Returns what counts requests of a provider whose model has no tokenizer of its own.
-fn usual(provider: Provider, is_other: bool) -> Tokenizer {
-    match provider {
-        Provider::Anthropic => Tokenizer::Estimate(Estimate::CLAUDE_5),
-        Provider::Gemini => Tokenizer::Estimate(Estimate::GEMINI),
-        // Many other models take requests in the format of OpenAI.
-        _ if is_other => Tokenizer::Estimate(Estimate::OTHER),
-        _ => Tokenizer::default(),
     }
 }
