@@ -42,8 +42,8 @@ Examples:
   ctx budget set budget.toml")]
 struct Set {
     /// The budget as TOML or JSON; `-` is standard input
-    #[arg(required_unless_present = "max_tokens", conflicts_with_all = ["max_tokens", "clear_at_least", "keep_turns", "exclude"])]
-    file: Option<String>,
+    #[arg(value_name = "FILE", required_unless_present = "max_tokens", conflicts_with_all = ["max_tokens", "clear_at_least", "keep_turns", "exclude"])]
+    budget: Option<String>,
 
     /// At most N tokens in a request: 8000, 20k
     #[arg(long, value_name = "N", value_parser = parse_size)]
@@ -79,7 +79,7 @@ struct Unset {}
 pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
     match &args.action {
         Action::Set(args) => {
-            let budget = match &args.file {
+            let budget = match &args.budget {
                 Some(file) => document(file)?,
                 None => Document::new("the options", written(args)),
             };
