@@ -10,7 +10,8 @@ let server;
 let browser;
 
 before(async () => {
-  server = await serve();
+  // The import may take long on a busy machine.
+  server = await serve("--max-time", "300");
   await makeLarge(server.api, NODES);
   browser = await browse();
 });
@@ -28,6 +29,8 @@ test("a tree of 100,000 nodes is drawn a window at a time, from the first row to
   assert.ok(total >= NODES, `${total} rows`);
   const drawn = () => page.locator(".row").count();
   assert.ok((await drawn()) < 100, `${await drawn()} rows are drawn`);
+  // The whole shape is there.
+  await page.waitForFunction((total) => document.querySelector(".extent")?.clientHeight >= Math.min(15_000_000, total * 28), total, { timeout: 120_000 });
   await page.locator(".tree").focus();
   await page.keyboard.press("End");
   await page.waitForSelector(`#row-${total - 1}`);

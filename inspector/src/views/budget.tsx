@@ -150,7 +150,7 @@ interface Tile {
 function Treemap({ tree, place }: { tree: TreeModel; place: Place }) {
   const [, redraw] = useState(0);
   useEffect(() => tree.listen(() => redraw((turn) => turn + 1)), [tree]);
-  const tiles = useMemo(() => layOut(tree), [tree]);
+  const tiles = useMemo(() => layOut(tree), [tree, tree.isCounted]);
   return (
     <section>
       <h3>By turn</h3>

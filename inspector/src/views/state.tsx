@@ -23,7 +23,7 @@ export function StateHead({ place, context, at, against, call, timeline, step, m
   const tokens = attempt?.token_in ?? undefined;
   const took = attempt?.ended_at != null ? attempt.ended_at - attempt.started_at : undefined;
   const states = [...timeline.calls.filter((call) => call.committed).map((call) => `@c${call.cycle}`), "@"].filter((state) => state !== at);
-  const counted = model?.tokens[0];
+  const counted = model?.isCounted === true ? model.tokens[0] : undefined;
   return (
     <header class="state">
       <div class="what">

@@ -6,11 +6,11 @@ import type { Mark, Rows } from "../../data/wire";
 const FIRST = 400;
 /** How many rows a page of words has. */
 const PAGE = 200;
-/** How many rows the shape is read in at a time: the server's limit for one answer. */
-const SHAPE = 100_000;
+/** How many rows the shape is read in at a time: each answer is parsed in a few milliseconds. */
+const SHAPE = 20_000;
 
 const MARKS: Mark[] = ["same", "added", "changed", "removed"];
-const SHAPE_COLUMNS = ["depth", "below", "mark", "tokens_below"];
+const SHAPE_COLUMNS = ["depth", "below", "mark"];
 
 export interface Row {
   id: string;
@@ -37,6 +37,8 @@ export class TreeModel {
   readonly end: Uint32Array;
   readonly mark: Uint8Array;
   readonly tokens: Float64Array;
+  /** Whether the tokens are counted. */
+  isCounted = false;
   readonly parent: Int32Array;
   /** The position among siblings, from 1, and how many there are. */
   readonly place: Uint32Array;
@@ -70,15 +72,22 @@ export class TreeModel {
 
   /** Reads a tree. `onFirst` gets the beginning of a large one at once. */
   static async load(context: string, request: Parameters, onFirst: (model: TreeModel) => void): Promise<TreeModel> {
-    const first = await read<Rows>(url(context, "rows", { ...request, limit: FIRST }));
-    if (first.next === undefined) return new TreeModel(context, request, first, [first], true);
-    onFirst(new TreeModel(context, request, first, [first], false));
-    const pages: Promise<Rows>[] = [];
-    for (let skip = 0; skip < first.total; skip += SHAPE) {
-      const limit = Math.min(SHAPE, first.total - skip);
-      pages.push(read<Rows>(url(context, "rows", { ...request, columns: SHAPE_COLUMNS, skip, limit })));
+    // Without a model: the rows need not wait until all tokens are counted.
+    const { model: _, ...plain } = request;
+    const first = await read<Rows>(url(context, "rows", { ...plain, limit: FIRST }));
+    let model = new TreeModel(context, request, first, [first], first.next === undefined);
+    onFirst(model);
+    const pages = (request: Parameters, columns: string[]) => {
+      const starts = Array.from({ length: Math.ceil(first.total / SHAPE) }, (_, index) => index * SHAPE);
+      return Promise.all(starts.map((skip) => read<Rows>(url(context, "rows", { ...request, columns, skip, limit: Math.min(SHAPE, first.total - skip) }))));
+    };
+    if (first.next !== undefined) {
+      model = new TreeModel(context, request, first, await pages(plain, SHAPE_COLUMNS), true);
+      onFirst(model);
     }
-    return new TreeModel(context, request, first, await Promise.all(pages), true);
+    for (const rows of await pages(request, ["tokens_below"])) model.addShape(rows);
+    model.isCounted = true;
+    return model;
   }
 
   /** Returns the words of a row; asks for them if they are not there yet. */
@@ -122,7 +131,8 @@ export class TreeModel {
   private ask(page: number): void {
     if (this.asked.has(page)) return;
     this.asked.add(page);
-    read<Rows>(url(this.context, "rows", { ...this.request, skip: page * PAGE, limit: PAGE })).then(
+    const { model: _, ...plain } = this.request;
+    read<Rows>(url(this.context, "rows", { ...plain, skip: page * PAGE, limit: PAGE })).then(
       (rows) => {
         this.addWords(rows);
         for (const listener of this.listeners) listener();
@@ -133,10 +143,10 @@ export class TreeModel {
 
   private addShape({ positions, columns }: Rows): void {
     positions.forEach((position, index) => {
-      this.depth[position] = columns.depth?.[index] ?? 0;
-      this.end[position] = Math.min(this.total, position + 1 + (columns.below?.[index] ?? 0));
-      this.mark[position] = MARKS.indexOf(columns.mark?.[index] ?? "same");
-      this.tokens[position] = columns.tokens_below?.[index] ?? 0;
+      if (columns.depth !== undefined) this.depth[position] = columns.depth[index] ?? 0;
+      if (columns.below !== undefined) this.end[position] = Math.min(this.total, position + 1 + (columns.below[index] ?? 0));
+      if (columns.mark !== undefined) this.mark[position] = MARKS.indexOf(columns.mark[index] ?? "same");
+      if (columns.tokens_below !== undefined) this.tokens[position] = columns.tokens_below[index] ?? 0;
     });
   }
 

@@ -104,7 +104,7 @@ export function TreeRow({ model, position, row, open, selected, hit, onSelect, o
         {row?.tags.slice(0, 2).map((tag) => <span class="badge tag" key={tag}>{tag}</span>)}
       </span>
       <span class="bar" aria-hidden="true"><span class="fill" style={{ width: `${Math.min(100, (100 * tokens) / all)}%` }} /></span>
-      <span class="tokens" title={`${count(tokens)} tokens`}>{mark === "removed" ? "" : short(tokens)}</span>
+      <span class="tokens" title={model.isCounted ? `${count(tokens)} tokens` : undefined}>{mark === "removed" || !model.isCounted ? "" : short(tokens)}</span>
     </div>
   );
 }
