@@ -61,7 +61,7 @@ pub fn recall(
     let state = reader.state(address)?;
     let node = state.tree().get(&request.id).ok_or_else(|| missing(&request.id, &state.label))?;
     let document = document(node, &state.label)?.ttl(ttl);
-    let id = workspace.change(&request.change, |context| {
+    let id = workspace.change("recall", &request.change, |context| {
         context.add(Place::head(), document.clone()).map_err(|error| Error::refused(&error))
     })?;
     Ok(RecallResponse { id, from: state.label, ttl })
