@@ -31,7 +31,7 @@ pub(crate) fn list(
     workspace: &Workspace,
     after: Option<String>,
 ) -> Result<(Vec<Entry>, Option<String>), Error> {
-    let request = ContextsRequest { after, limit: Some(PAGE) };
+    let request = ContextsRequest { after, limit: Some(PAGE), ..ContextsRequest::default() };
     let rows = contexts::contexts(workspace, &request, &Control::default())?.contexts;
     let next = (rows.len() == PAGE).then(|| rows.last().map(|row| row.name.clone())).flatten();
     Ok((rows.iter().map(entry).collect(), next))
