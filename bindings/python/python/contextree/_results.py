@@ -74,6 +74,7 @@ class Status(Record):
     snapshots: Field[int] = Field()
     turns: Field[int] = Field()
     pending: Field[Pending] = one(Pending)
+    running: Field[dict[str, Any] | None] = Field()
     regions: Field[dict[str, dict[str, int]]] = Field()
     due: Field[tuple[str, ...]] = texts()
 
@@ -109,6 +110,7 @@ class BudgetReport(Record):
     error_percent: Field[int] = Field()
     going: Field[list[dict[str, Any]]] = Field()
     missed: Field[list[dict[str, Any]]] = Field()
+    summary: Field[str] = Field()
 
     def _repr_html_(self) -> str:
         return budget_html(self._json())
@@ -229,6 +231,8 @@ class LogEntry(Record):
     removed: Field[int | None] = Field()
     changed: Field[int | None] = Field()
     report: Field[Report | None] = maybe(Report)
+    call: Field[dict[str, Any] | None] = Field()
+    retried: Field[int] = Field(default=0)
 
 
 class Changed(Record):
