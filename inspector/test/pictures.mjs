@@ -3,12 +3,14 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { browse, open } from "./browser.mjs";
 import { serve } from "./server.mjs";
+import { claudeLog } from "./claude-log.mjs";
 import { makeSession } from "./session.mjs";
 
 const folder = process.argv[2] ?? "shots";
 const wanted = process.argv[3];
 
 const SHOTS = [
+  { name: "log", isShown: true, hash: "#/session/@c3", ready: ".row.mark-added" },
   { name: "contexts", hash: "#/", ready: ".cards li" },
   { name: "tree", isShown: true, hash: "#/parser/@c7?node=block:4.2", ready: ".history li" },
   { name: "tree-dark", hash: "#/parser/@c5?node=block:5.2", ready: ".history li", dark: true },
@@ -24,6 +26,7 @@ const server = await serve();
 const browser = await browse();
 try {
   await makeSession(server.api);
+  await server.api("contexts/session/import", claudeLog());
   for (const shot of SHOTS) {
     if (wanted === undefined ? !shot.isShown : wanted !== "all" && wanted !== shot.name) continue;
     const { page, context, wrong } = await open(browser, server, {
