@@ -177,6 +177,8 @@ commands! {
         recall::RecallRequest => recall::RecallResponse, recall;
     "move" Context Write "Moves a node."
         move_::MoveRequest => move_::MoveResponse, move_;
+    "redact" Context Admin "Replaces content by a marker in every snapshot, for good."
+        redact::RedactRequest => redact::RedactResponse, redact;
     "pin" Context Write "Protects nodes from pruning."
         pin::PinRequest => pin::PinResponse, pin;
     "unpin" Context Write "Removes the protection from pruning."

@@ -125,6 +125,11 @@ pub trait Backend: Send + Sync {
     /// Returns free space to the system. Returns how many bytes the store takes now, where that is known.
     fn reclaim(&self) -> Result<Option<u64>>;
 
+    /// Makes sure that nothing that was deleted or replaced can be read from the files of the store any more, as far as the backend can.
+    fn scrub(&self) -> Result<()> {
+        self.reclaim().map(drop)
+    }
+
     /// Asks the database for faults of its own: one line for each.
     fn check(&self) -> Result<Vec<String>>;
 

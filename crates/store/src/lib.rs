@@ -28,6 +28,7 @@ mod packed;
 mod past;
 mod pool;
 mod reader;
+mod redact;
 mod retention;
 mod rows;
 mod sealed;
@@ -52,6 +53,7 @@ pub use mask::{display_url, mask_secrets};
 pub use memory::Memory;
 pub use operations::{Operation, OperationKind};
 pub use reader::Reader;
+pub use redact::{Redacted, Redaction};
 pub use retention::{Retained, Retention};
 pub use rows::{
     AttemptRow, BranchId, Checkpoint, Commit, ContentRow, ContextId, ContextRow, Head, LineChange,

@@ -8,6 +8,7 @@ use std::fmt;
 use contextree_engine::{AttemptStatus, ContextOptions, SnapshotAddress};
 
 use crate::error::{ReadError, Result};
+use crate::load::Place;
 use crate::operations::{Before, Operation, OperationKind};
 use crate::reader::Reader;
 use crate::rows::{ContextRow, Head, LineChange, Revision, SideRecord, Step};
@@ -280,13 +281,7 @@ impl Session {
         // Commits that come back are in another context still.
         let line = rejoin.map(|name| self.lease.shared_store().reader(name)).transpose()?;
         let place = line.as_ref().map_or_else(|| self.state.place(), |line| line.state.place());
-        let mut restore = place.window(wanted.cycle, wanted.cycle)?.restore;
-        place.rest(&mut restore, None, journal.iter(), None)?;
-        let mut context = restore.finish(ContextOptions::default(), Vec::new());
-        context.replace_work();
-        step.add_records(context.take_records());
-        step.reset_journal = true;
-        Ok(())
+        working_step(&place, wanted.cycle, journal, step)
     }
 
     /// Returns the attempts that leave with the commits after a cycle.
@@ -308,6 +303,22 @@ impl Session {
         }
         Ok(name)
     }
+}
+
+/// Puts a working state into a step: that of these entries of a journal after a snapshot, as one entry that replaces all.
+pub(crate) fn working_step(
+    place: &Place<'_>,
+    cycle: u32,
+    journal: &[Vec<u8>],
+    step: &mut Step,
+) -> Result<()> {
+    let mut restore = place.window(cycle, cycle)?.restore;
+    place.rest(&mut restore, None, journal.iter(), None)?;
+    let mut context = restore.finish(ContextOptions::default(), Vec::new());
+    context.replace_work();
+    step.add_records(context.take_records());
+    step.reset_journal = true;
+    Ok(())
 }
 
 fn mark(row: &ContextRow) -> SideRecord {

@@ -84,13 +84,27 @@ pub struct Body {
     /// The content hash, computed on first use. Filled by `canon`; it also covers role and kind,
     /// which never change for a node.
     hash: OnceLock<[u8; 32]>,
+    /// True if the content was replaced by a marker; the hash is that of the content before.
+    is_redacted: bool,
 }
 
 impl Body {
     /// Returns a body with this content and these attributes.
     #[must_use]
     pub fn new(content: Content, attributes: Object) -> Self {
-        Body { content, attributes, hash: OnceLock::new() }
+        Body { content, attributes, hash: OnceLock::new(), is_redacted: false }
+    }
+
+    /// Returns a body whose content was replaced by a marker. `hash` is the content hash from before, which digests cover.
+    #[must_use]
+    pub fn redacted(marker: Content, attributes: Object, hash: [u8; 32]) -> Self {
+        Body { content: marker, attributes, hash: OnceLock::from(hash), is_redacted: true }
+    }
+
+    /// Returns the content hash from before the content was replaced by a marker; `None` if it was not.
+    #[must_use]
+    pub fn redacted_hash(&self) -> Option<[u8; 32]> {
+        self.hash.get().copied().filter(|_| self.is_redacted)
     }
 
     /// Returns the cell that caches the content hash.

@@ -14,6 +14,8 @@ const TEXT: u8 = 1;
 const JSON: u8 = 2;
 const SHARED_TEXT: u8 = 3;
 const SHARED_JSON: u8 = 4;
+const REDACTED_TEXT: u8 = 5;
+const REDACTED_JSON: u8 = 6;
 
 /// Content of at least this many bytes is not written into the record: it is stored once per store,
 /// under its hash. For shorter content, a reference would cost about as much as it saves.
@@ -38,15 +40,44 @@ pub struct StoredBody {
 #[derive(Clone, Debug)]
 enum StoredContent {
     Here(Content),
-    Shared { hash: Hash, is_text: bool },
+    Shared {
+        hash: Hash,
+        is_text: bool,
+    },
+    /// A marker in place of content with this content hash.
+    Redacted {
+        hash: Hash,
+        marker: Content,
+    },
 }
 
 impl StoredBody {
+    /// Returns the attributes.
+    #[must_use]
+    pub fn attributes(&self) -> &Object {
+        &self.attributes
+    }
+
+    /// Returns whether this is exactly the given content. A marker never is.
+    #[must_use]
+    pub fn has_content(&self, content: &Content) -> bool {
+        match (&self.content, content) {
+            (StoredContent::Here(own), content) => own == content,
+            (StoredContent::Shared { hash, is_text: true }, Content::Text(text)) => {
+                *hash == Hash::of(text.as_bytes())
+            }
+            (StoredContent::Shared { hash, is_text: false }, Content::Json(value)) => {
+                *hash == Hash::of(&value.to_canonical())
+            }
+            _ => false,
+        }
+    }
+
     /// Returns the hash of the content to fetch; `None` if the content is inline.
     #[must_use]
     pub fn shared(&self) -> Option<Hash> {
         match &self.content {
-            StoredContent::Here(_) => None,
+            StoredContent::Here(_) | StoredContent::Redacted { .. } => None,
             StoredContent::Shared { hash, .. } => Some(*hash),
         }
     }
@@ -60,6 +91,9 @@ impl StoredBody {
         let fail = |message: String| RecordError { message, offset: 0 };
         let content = match self.content {
             StoredContent::Here(content) => content,
+            StoredContent::Redacted { hash, marker } => {
+                return Ok(Body::redacted(marker, self.attributes, hash.0));
+            }
             StoredContent::Shared { hash, is_text } => {
                 let bytes =
                     fetched.ok_or_else(|| fail(format!("the content {hash} is missing")))?;
@@ -98,16 +132,9 @@ pub fn retain_bodies(frame: &[u8], keep: &dyn Fn(u32) -> bool) -> Result<Vec<u8>
     let mut words = WordWriter::default();
     varint(&mut frame, bodies.len() as u64);
     for (body, wanted) in bodies.iter().zip(wanted) {
-        match &body.content {
-            _ if !wanted => frame.push(ABSENT),
-            StoredContent::Shared { hash, is_text } => {
-                frame.push(if *is_text { SHARED_TEXT } else { SHARED_JSON });
-                frame.extend_from_slice(&hash.0);
-            }
-            // It was short enough to be inline, and still is.
-            StoredContent::Here(content) => {
-                self::content(&mut frame, &mut Vec::new(), content, SHARED_FROM);
-            }
+        match wanted {
+            true => stored(&mut frame, &body.content),
+            false => frame.push(ABSENT),
         }
         match wanted {
             true => attributes(&mut frame, &mut words, &body.attributes),
@@ -115,6 +142,70 @@ pub fn retain_bodies(frame: &[u8], keep: &dyn Fn(u32) -> bool) -> Result<Vec<u8>
         }
     }
     Ok(close_frame(frame))
+}
+
+/// Returns the bodies of a record with markers in place of some contents: `choose` returns the content hash of those. `None` if none is chosen.
+///
+/// # Errors
+///
+/// If the record is damaged.
+pub fn redact_bodies(
+    frame: &[u8],
+    marker: &str,
+    choose: &mut dyn FnMut(u32, &StoredBody) -> Option<Hash>,
+) -> Result<Option<Vec<u8>>, RecordError> {
+    let mut bodies = read_bodies(frame)?;
+    let mut is_changed = false;
+    for (body, index) in bodies.iter_mut().zip(0..) {
+        let Some(hash) = choose(index, body) else { continue };
+        let is_text = match &body.content {
+            StoredContent::Here(content) => content.as_text().is_some(),
+            StoredContent::Shared { is_text, .. } => *is_text,
+            StoredContent::Redacted { .. } => continue,
+        };
+        let marker = match is_text {
+            true => Content::from(marker),
+            // Content that is not a text stays one: digests cover that, too.
+            false => Content::from(Value::Object(Object::from_iter([("redacted", marker.into())]))),
+        };
+        body.content = StoredContent::Redacted { hash, marker };
+        is_changed = true;
+    }
+    if !is_changed {
+        return Ok(None);
+    }
+    let mut frame = open_frame();
+    let mut words = WordWriter::default();
+    varint(&mut frame, bodies.len() as u64);
+    for body in &bodies {
+        stored(&mut frame, &body.content);
+        attributes(&mut frame, &mut words, &body.attributes);
+    }
+    Ok(Some(close_frame(frame)))
+}
+
+/// Writes content as it was read.
+fn stored(frame: &mut Vec<u8>, stored: &StoredContent) {
+    match stored {
+        StoredContent::Shared { hash, is_text } => {
+            frame.push(if *is_text { SHARED_TEXT } else { SHARED_JSON });
+            frame.extend_from_slice(&hash.0);
+        }
+        // It was inline, and still is.
+        StoredContent::Here(content) => self::content(frame, &mut Vec::new(), content, usize::MAX),
+        StoredContent::Redacted { hash, marker } => redacted(frame, &hash.0, marker),
+    }
+}
+
+fn redacted(frame: &mut Vec<u8>, hash: &[u8; 32], marker: &Content) {
+    let (kind, said) = match marker {
+        Content::Json(value) => (REDACTED_JSON, Cow::Owned(value.to_canonical())),
+        Content::Text(text) => (REDACTED_TEXT, Cow::Borrowed(text.as_bytes())),
+        Content::Absent => (REDACTED_TEXT, Cow::Borrowed(&b""[..])),
+    };
+    frame.push(kind);
+    frame.extend_from_slice(hash);
+    bytes(frame, &said);
 }
 
 /// The bodies of a record that is being written.
@@ -152,7 +243,10 @@ impl<'a> Bodies<'a> {
         let mut shared = Vec::new();
         varint(&mut frame, self.list.len() as u64);
         for body in self.list {
-            content(&mut frame, &mut shared, &body.content, self.shared_from);
+            match body.redacted_hash() {
+                Some(hash) => redacted(&mut frame, &hash, &body.content),
+                None => content(&mut frame, &mut shared, &body.content, self.shared_from),
+            }
             attributes(&mut frame, &mut words, &body.attributes);
         }
         (close_frame(frame), shared)
@@ -223,6 +317,15 @@ fn read_body<'a>(
         }
         SHARED_TEXT => StoredContent::Shared { hash: Hash(cursor.array()?), is_text: true },
         SHARED_JSON => StoredContent::Shared { hash: Hash(cursor.array()?), is_text: false },
+        REDACTED_TEXT => {
+            let hash = Hash(cursor.array()?);
+            StoredContent::Redacted { hash, marker: Content::from(cursor.text()?) }
+        }
+        REDACTED_JSON => {
+            let (hash, bytes) = (Hash(cursor.array()?), cursor.bytes()?);
+            let marker = json_content(bytes).map_err(|message| cursor.error(message))?;
+            StoredContent::Redacted { hash, marker }
+        }
         _ => return Err(cursor.error("a content has an unknown form")),
     };
     let count = cursor.count()?;

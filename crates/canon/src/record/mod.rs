@@ -24,7 +24,7 @@ mod words;
 mod write;
 
 pub use apply::{FindBody, apply};
-pub use body::{SHARED_FROM, SharedContent, StoredBody, read_bodies, retain_bodies};
+pub use body::{SHARED_FROM, SharedContent, StoredBody, read_bodies, redact_bodies, retain_bodies};
 pub use bytes::RecordError;
 pub use fold::{Fold, build};
 pub use put::{BodyPlace, Put};

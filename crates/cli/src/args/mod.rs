@@ -47,6 +47,7 @@ pub(crate) enum Command {
     Edit(command::edit::Args),
     Remove(command::remove::Args),
     Move(command::move_::Args),
+    Redact(command::redact::Args),
     Pin(command::pin::Args),
     Unpin(command::pin::UnpinArgs),
     Undo(command::undo::UndoArgs),

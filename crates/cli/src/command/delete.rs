@@ -1,10 +1,9 @@
 //! `ctx delete`: removes a context.
 
-use std::io::BufRead as _;
-
 use contextree_app::command::delete::{self, DeleteRequest};
 
 use super::Call;
+use super::confirm::confirm;
 use crate::error::{Exit, Failure};
 use crate::output::Format;
 use crate::output::text::count;
@@ -41,7 +40,8 @@ pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
     let what = format!("the context `{}` with {}", args.name, count(snapshots, "snapshot"));
     if !args.dry_run {
         if !args.yes {
-            confirm(&what, args, call)?;
+            let again = format!("ctx delete {} --yes", args.name);
+            confirm("delete", &what, &again, call)?;
         }
         found = delete(false, call)?;
     }
@@ -53,20 +53,4 @@ pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
         call.output.note(&format!("deleted {what}"));
     }
     Ok(Exit::Ok)
-}
-
-fn confirm(what: &str, args: &Args, call: &Call<'_>) -> Result<(), Failure> {
-    let environment = call.environment;
-    if !(environment.stdin_is_terminal && environment.stderr_is_terminal) {
-        return Err(Failure::usage(format!("refusing to delete {what}"))
-            .with_hint(format!("pass `--yes`: `ctx delete {} --yes`", args.name)));
-    }
-    call.output.say(&format!("delete {what}? This cannot be undone. Type `yes`:"));
-    let mut answer = String::new();
-    let read = std::io::stdin().lock().read_line(&mut answer);
-    match read {
-        Ok(_) if answer.trim().eq_ignore_ascii_case("yes") => Ok(()),
-        Ok(_) => Err(Failure::usage("nothing was deleted")),
-        Err(error) => Err(Failure::io("standard input", error)),
-    }
 }

@@ -10,6 +10,7 @@ pub(crate) mod call;
 pub(crate) mod canon;
 pub(crate) mod commit;
 pub(crate) mod completions;
+mod confirm;
 pub(crate) mod conformance;
 pub(crate) mod contexts;
 pub(crate) mod delete;
@@ -33,6 +34,7 @@ pub(crate) mod pin;
 pub(crate) mod quickstart;
 pub(crate) mod recall;
 pub(crate) mod record;
+pub(crate) mod redact;
 pub(crate) mod remove;
 pub(crate) mod rename;
 pub(crate) mod render;
@@ -84,6 +86,7 @@ pub(crate) fn run(
         Command::Apply(args) => apply::run(args, &mut call),
         Command::Edit(args) => edit::run(args, &mut call),
         Command::Remove(args) => remove::run(args, &mut call),
+        Command::Redact(args) => redact::run(args, &mut call),
         Command::Move(args) => move_::run(args, &mut call),
         Command::Pin(args) => pin::run(args, &mut call),
         Command::Unpin(args) => pin::run_unpin(args, &mut call),

@@ -22,7 +22,8 @@ macro_rules! cases {
 
 cases! {
     add answer apply attempt backup budget cache cancel canon commit completions conformance contexts delete diff discard edit explain export files fork gc hash help
-    import jobs lint log man mcp new operations pin quickstart record redo recall remove rename render request reset restore select serve show status thread tokens ui undo unpin usage verify
+    import jobs lint log man mcp new operations pin quickstart record redact redo recall remove rename render request reset restore select serve show status thread tokens ui undo unpin
+    usage verify
     wrong
 }
 

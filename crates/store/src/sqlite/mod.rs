@@ -247,17 +247,11 @@ impl Backend for Sqlite {
 
     /// Writes the file anew without the space that is free in it, and empties the log. Needs as much space again while it works.
     fn reclaim(&self) -> Result<Option<u64>> {
-        let deadline = Deadline::after(self.options.busy_timeout);
-        self.writer()?.alone(|connection| {
-            let number = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0));
-            // Also without free pages: deleted text may be left in the gaps of others.
-            deadline.retry(|| connection.execute_batch("VACUUM"))?;
-            // If another process still reads from the log, it is emptied later.
-            deadline.retry(|| number("PRAGMA wal_checkpoint(TRUNCATE)"))?;
-            let size =
-                number("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size");
-            Ok(u64::try_from(size.map_err(fault::fault)?).ok())
-        })
+        self.write_anew(false)
+    }
+
+    fn scrub(&self) -> Result<()> {
+        self.write_anew(true).map(drop)
     }
 
     fn version(&self) -> Result<Option<u64>> {
@@ -270,5 +264,26 @@ impl Backend for Sqlite {
             Err(StoreError::Corrupt { message, .. }) => Ok(vec![message]),
             other => other,
         }
+    }
+}
+
+impl Sqlite {
+    /// Writes the file anew and empties the log. With `all`, fails if another process still reads from the log.
+    fn write_anew(&self, all: bool) -> Result<Option<u64>> {
+        let deadline = Deadline::after(self.options.busy_timeout);
+        self.writer()?.alone(|connection| {
+            let number = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0));
+            // Also without free pages: deleted text may be left in the gaps of others.
+            deadline.retry(|| connection.execute_batch("VACUUM"))?;
+            // If another process still reads from the log, it is emptied later.
+            let is_read = deadline.retry(|| number("PRAGMA wal_checkpoint(TRUNCATE)"))? != 0;
+            if all && is_read {
+                let message = "another process reads the log of the file; try again".to_owned();
+                return Err(StoreError::Busy { message });
+            }
+            let size =
+                number("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size");
+            Ok(u64::try_from(size.map_err(fault::fault)?).ok())
+        })
     }
 }

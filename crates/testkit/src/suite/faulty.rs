@@ -223,6 +223,10 @@ impl<B: Backend> Backend for Faulty<B> {
         self.write(|inner| inner.delete(context, expected))
     }
 
+    fn scrub(&self) -> Result<()> {
+        self.write(Backend::scrub)
+    }
+
     fn reclaim(&self) -> Result<Option<u64>> {
         self.write(Backend::reclaim)
     }

@@ -8,6 +8,7 @@ mod damage;
 mod faults;
 mod killed;
 mod reading;
+mod redact;
 mod requests;
 mod retired;
 mod sessions;

@@ -1,0 +1,120 @@
+//! `redact`: replaces content by a marker, in every snapshot.
+
+use contextree::store::{ReadError, Redaction};
+use contextree::{Content, NodeRef, SnapshotAddress};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::workspace::{Access, is_name, targets};
+use crate::{Advice, Control, Error, Workspace};
+
+/// Replaces content by a marker, in every snapshot.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RedactRequest {
+    /// The id of a node, or a selector; with a time, such as `@*`, it looks into snapshots.
+    pub target: String,
+    /// Who redacts, and why. It is kept, and is part of the marker.
+    #[serde(default)]
+    pub reason: Option<String>,
+    /// Reports what would be redacted and changes nothing.
+    #[serde(default)]
+    pub dry_run: bool,
+}
+
+/// Redacted content.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RedactResponse {
+    /// The nodes that were named.
+    pub nodes: Vec<String>,
+    /// How many different contents they had in all snapshots.
+    pub contents: usize,
+    /// How many stored copies were replaced; 0 for a dry run.
+    pub copies: u64,
+    /// The contexts that had one of the contents.
+    pub contexts: Vec<String>,
+    /// Side records that contain one of the texts and were not changed: `context kind key`.
+    pub elsewhere: Vec<String>,
+}
+
+/// Replaces the content of nodes by a marker, in every snapshot and in the working state, and wherever else the store has the same content.
+/// Hashes and digests stay as they are, so the history can still be verified. It cannot be undone.
+///
+/// # Errors
+///
+/// If no node matches, a model call with the content is running, or the caller does not know all contexts of the store.
+pub fn redact(
+    workspace: &Workspace,
+    request: &RedactRequest,
+    control: &Control<'_>,
+) -> Result<RedactResponse, Error> {
+    let _span = workspace.span("redact");
+    control.check()?;
+    let store = workspace.store(if request.dry_run { Access::Read } else { Access::Write })?;
+    let session = workspace.session(&store)?;
+    let working = session.fork_working()?;
+    let text = request.target.as_str();
+    let nodes = if text.starts_with('@') {
+        let answer = session.select(text).map_err(|error| match error {
+            ReadError::Query(error) => Error::query(&error, text),
+            error => error.into(),
+        })?;
+        let found = answer.nodes().ok_or_else(|| {
+            Error::usage("a range cannot be redacted").with_hint("`@*` looks into every snapshot")
+        })?;
+        found.ids().iter().map(ToString::to_string).collect()
+    } else {
+        match targets(&working, text, workspace.edition()) {
+            // It may be in a snapshot only.
+            Err(_) if is_name(text) => vec![text.to_owned()],
+            found => found?,
+        }
+    };
+    let mut contents: Vec<Content> = Vec::new();
+    let mut collect = |node: Option<NodeRef<'_>>| {
+        let Some(body) = node.and_then(|node| node.body()) else { return };
+        let is_open = body.redacted_hash().is_none() && body.content != Content::Absent;
+        if is_open && !contents.contains(&body.content) {
+            contents.push(body.content.clone());
+        }
+    };
+    for id in &nodes {
+        collect(working.working().get(id));
+    }
+    for back in 0..session.row().snapshots {
+        control.check()?;
+        let snapshot = session.snapshot(SnapshotAddress::Back(back))?;
+        for id in &nodes {
+            collect(snapshot.view().get(id));
+        }
+    }
+    if contents.is_empty() {
+        return Err(Error::new("E_NO_MATCH", format!("`{text}` has no content to redact"))
+            .with_detail("selector", text)
+            .with_advice(Advice::ShowTree));
+    }
+    let mut response = RedactResponse {
+        nodes,
+        contents: contents.len(),
+        copies: 0,
+        contexts: Vec::new(),
+        elsewhere: Vec::new(),
+    };
+    if request.dry_run {
+        return Ok(response);
+    }
+    drop(session);
+    let reason = request.reason.as_deref().unwrap_or_default();
+    let marker = match reason {
+        "" => "[redacted]".to_owned(),
+        reason => format!("[redacted: {reason}]"),
+    };
+    let redaction = Redaction { contents: &contents, marker: &marker, reason };
+    let redacted = store.whole()?.redact(&redaction)?;
+    response.copies = redacted.copies;
+    response.contexts = redacted.contexts;
+    let place = |(context, kind, key): (String, String, String)| format!("{context} {kind} {key}");
+    response.elsewhere = redacted.elsewhere.into_iter().map(place).collect();
+    Ok(response)
+}

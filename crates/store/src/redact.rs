@@ -1,0 +1,377 @@
+//! Redaction: a content is replaced by a marker wherever the store has it, in every context and every snapshot.
+//!
+//! The marker keeps the content hash, and digests of snapshots cover hashes: they stay as they are, and verifying still proves that nothing else changed.
+//! It cannot be undone, so the operation logs of the contexts end with it. Contexts are rewritten one after the other; if this is interrupted, the
+//! same redaction again does the rest.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use contextree_canon::record::{BodyPlace, Put, StoredBody, redact_bodies};
+use contextree_canon::{Hash, content_hash_of_document};
+use contextree_engine::Attempt;
+use contextree_json::{Number, Object, Value};
+use contextree_tree::Content;
+
+use crate::attempts;
+use crate::calls;
+use crate::error::{Result, StoreError};
+use crate::load::{Place, join_journal, split_journal};
+use crate::operations;
+use crate::reader::Reader;
+use crate::rows::{Checkpoint, Commit, ContextRow, Rewrite, SideChange, Step};
+use crate::side;
+use crate::store::Store;
+use crate::undo::working_step;
+
+/// The kind of the side records that say what was redacted; the key is the revision.
+const KIND: &str = "redaction";
+
+/// How often a context is tried again that another process writes.
+const TRIES: usize = 100;
+
+/// What is to be redacted.
+#[derive(Clone, Copy, Debug)]
+pub struct Redaction<'r> {
+    /// The contents.
+    pub contents: &'r [Content],
+    /// What is shown in their place.
+    pub marker: &'r str,
+    /// Who redacts, and why; kept with the contexts.
+    pub reason: &'r str,
+}
+
+/// What was redacted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Redacted {
+    /// The contexts that had one of the contents in rows of their own.
+    pub contexts: Vec<String>,
+    /// How many stored copies were replaced.
+    pub copies: u64,
+    /// Side records of other programs that contain one of the texts and were not changed: context, kind, key.
+    pub elsewhere: Vec<(String, String, String)>,
+}
+
+/// Roles and kinds of the nodes that bodies belong to, by index: the content hash covers them.
+type Owners<'a> = BTreeMap<u32, (Option<&'a str>, Option<&'a str>)>;
+
+impl Redaction<'_> {
+    fn concerns(&self, body: &StoredBody) -> bool {
+        self.contents.iter().any(|content| body.has_content(content))
+    }
+
+    /// Replaces what is to be redacted in a record. `None` if there is nothing in it.
+    fn bodies(
+        &self,
+        frame: &[u8],
+        owners: &Owners<'_>,
+        copies: &mut u64,
+    ) -> std::result::Result<Option<Vec<u8>>, contextree_canon::record::RecordError> {
+        redact_bodies(frame, self.marker, &mut |index, body| {
+            let content = self.contents.iter().find(|content| body.has_content(content))?;
+            *copies += 1;
+            let (role, kind) = owners.get(&index).copied().unwrap_or_default();
+            let mut node = body.attributes().clone();
+            for (name, text) in [("role", role), ("kind", kind)] {
+                if let Some(text) = text {
+                    node.insert(name, Value::from(text));
+                }
+            }
+            node.insert("content", content.to_value()?);
+            Some(content_hash_of_document(&node))
+        })
+    }
+
+    /// Returns the texts to look for in records that are not trees, as they are and as they are in JSON.
+    fn texts(&self) -> impl Iterator<Item = Vec<u8>> {
+        let texts = self.contents.iter().filter_map(Content::as_text);
+        texts.filter(|text| !text.is_empty()).flat_map(|text| {
+            let json = Value::from(text).to_canonical();
+            [text.as_bytes().to_vec(), json[1..json.len() - 1].to_vec()]
+        })
+    }
+
+    fn is_in(&self, bytes: &[u8]) -> bool {
+        self.texts().any(|text| bytes.windows(text.len()).any(|window| window == text))
+    }
+
+    fn note(&self, step: &mut Step, row: &ContextRow, copies: u64) {
+        let mut note = Object::new();
+        note.insert("at", Value::Number(Number::from_i64(step.now_ns)));
+        note.insert("reason", Value::from(self.reason));
+        note.insert("marker", Value::from(self.marker));
+        note.insert("copies", Value::Number(Number::from_u64(copies)));
+        let key = format!("{:020}", row.revision.next().get());
+        let value = Some(side::seal(&Value::Object(note).to_canonical()));
+        step.side.push(SideChange { kind: KIND.to_owned(), key, value });
+    }
+}
+
+fn owners<'a>(puts: &[Put<'a>]) -> Owners<'a> {
+    let here = puts.iter().filter_map(|put| match put.data.body {
+        BodyPlace::Here(index) => Some((index, (put.data.role, put.data.kind))),
+        _ => None,
+    });
+    here.collect()
+}
+
+impl Store {
+    /// Replaces contents by a marker wherever the store has them, and makes sure that the file does not contain them any more. Contexts
+    /// must not have a running call with one of them.
+    ///
+    /// # Errors
+    ///
+    /// If a call is running, a copy belongs to a deleted context whose forks are left, or the store fails. Contexts that were rewritten stay so;
+    /// the same redaction again does the rest.
+    pub fn redact(&self, redaction: &Redaction<'_>) -> Result<Redacted> {
+        let rows = self.contexts(None, usize::MAX)?;
+        let own: BTreeSet<_> = rows.iter().map(|row| row.branch).collect();
+        for row in &rows {
+            self.check_redactable(row, &own, redaction)?;
+        }
+        let mut redacted = Redacted::default();
+        for row in rows {
+            let mut tries = 0;
+            let copies = loop {
+                match self.redact_context(&row.name, redaction, &mut redacted) {
+                    Err(StoreError::Conflict { .. }) if tries < TRIES => tries += 1,
+                    copies => break copies?,
+                }
+            };
+            if copies > 0 {
+                redacted.copies += copies;
+                redacted.contexts.push(row.name);
+            }
+        }
+        self.backend().scrub()?;
+        tracing::info!(copies = redacted.copies, "redacted");
+        Ok(redacted)
+    }
+
+    /// Refuses what cannot be redacted, before anything is changed.
+    fn check_redactable(
+        &self,
+        row: &ContextRow,
+        own: &BTreeSet<crate::rows::BranchId>,
+        redaction: &Redaction<'_>,
+    ) -> Result<()> {
+        let lineage = self.backend().lineage(row.branch)?;
+        let place = Place { backend: &**self.backend(), name: &row.name, lineage: &lineage };
+        for record in self.backend().side_records(row.id, Some(calls::KIND))? {
+            let value = side::check(&row.name, &record)?;
+            let mut is_sent = false;
+            place.bodies_of_call(&record.key, value, &mut |bodies| {
+                is_sent |= bodies.iter().any(|body| redaction.concerns(body));
+            })?;
+            let (_, journal) = self.backend().journal(row.id)?;
+            if is_sent || !journal.is_empty() {
+                let message =
+                    format!("a call is running in `{}`: complete or cancel it first", row.name);
+                return Err(StoreError::Backend { message });
+            }
+        }
+        for stretch in lineage.iter().filter(|stretch| !own.contains(&stretch.branch)) {
+            let mut is_there = false;
+            self.backend().commits(stretch.branch, 0, u32::MAX, &mut |commit| {
+                let bodies = place.read_bodies("a commit", &commit.bodies)?;
+                is_there |= bodies.iter().any(|body| redaction.concerns(body));
+                Ok(())
+            })?;
+            if is_there {
+                let message = format!(
+                    "`{}` shares it with a context that was deleted: delete `{0}`, too, or restore that context",
+                    row.name
+                );
+                return Err(StoreError::Backend { message });
+            }
+        }
+        Ok(())
+    }
+
+    fn redact_context(
+        &self,
+        name: &str,
+        redaction: &Redaction<'_>,
+        redacted: &mut Redacted,
+    ) -> Result<u64> {
+        let mut copies = 0;
+        let reader = self.reader(name)?;
+        let rewrite = self.redacted_rows(&reader, redaction, &mut copies)?;
+        let journal = self.redacted_journal(&reader, redaction, &mut copies)?;
+        let attempts = redacted_attempts(&reader, redaction, &mut copies)?;
+        self.note_elsewhere(&reader, redaction, redacted)?;
+        if copies == 0 {
+            return Ok(0);
+        }
+        let row = reader.row().clone();
+        let mut step = self.shared.step();
+        if let Some(journal) = &journal {
+            let cycle = match row.head {
+                Some(head) => head.cycle,
+                None => reader.state.place().checkpoint(u32::MAX)?.cycle,
+            };
+            working_step(&reader.state.place(), cycle, journal, &mut step)?;
+        }
+        step.attempts = attempts;
+        // The log has journals of before, and what it could undo is gone.
+        for operation in reader.operations()? {
+            operation.forget(&mut step);
+        }
+        redaction.note(&mut step, &row, copies);
+        let row =
+            self.shared.retry_unknown(|backend| backend.append(row.id, row.revision, &step))?;
+        let rewrite = self.with_contents(name, rewrite)?;
+        self.backend().rewrite(row.id, row.revision, &rewrite)?;
+        Ok(copies)
+    }
+
+    /// Returns the rows of a context's own branch that change.
+    fn redacted_rows(
+        &self,
+        reader: &Reader,
+        redaction: &Redaction<'_>,
+        copies: &mut u64,
+    ) -> Result<Rewrite> {
+        let row = reader.row();
+        let place = reader.state.place();
+        let mut rewrite = Rewrite {
+            children: self.backend().children(row.branch)?,
+            pinned: self.backend().pins(row.id)?.into_iter().map(|pin| pin.cycle).collect(),
+            ..Rewrite::default()
+        };
+        let checkpoints = self.own_checkpoints(row)?;
+        let mut trees = Vec::new();
+        for checkpoint in &checkpoints {
+            trees.push(place.unpack_tree(checkpoint)?);
+        }
+        let mut at: BTreeMap<u32, Owners<'_>> = BTreeMap::new();
+        for (checkpoint, tree) in checkpoints.iter().zip(&trees) {
+            let record = format!("checkpoint @c{}", checkpoint.cycle);
+            let effects = place.read_effects(&record, tree)?;
+            for put in &effects.puts {
+                if let BodyPlace::At { cycle, index } = put.data.body {
+                    at.entry(cycle).or_default().insert(index, (put.data.role, put.data.kind));
+                }
+            }
+            let bodies = redaction.bodies(&checkpoint.bodies, &owners(&effects.puts), copies);
+            if let Some(bodies) = bodies.map_err(|error| place.corrupt(&record, &error))? {
+                rewrite.checkpoints.push(Checkpoint { bodies, ..checkpoint.clone() });
+            }
+        }
+        self.backend().commits(row.branch, 0, u32::MAX, &mut |commit| {
+            let record = format!("commit @c{}", commit.cycle);
+            let mut known = at.remove(&commit.cycle).unwrap_or_default();
+            let effects = commit.effects.as_deref();
+            let effects =
+                effects.map(|effects| place.read_effects(&record, effects)).transpose()?;
+            known.extend(effects.iter().flat_map(|effects| owners(&effects.puts)));
+            let bodies = redaction.bodies(&commit.bodies, &known, copies);
+            drop(known);
+            if let Some(bodies) = bodies.map_err(|error| place.corrupt(&record, &error))? {
+                rewrite.commits.push(Commit { bodies, ..commit.clone() });
+            }
+            Ok(())
+        })?;
+        Ok(rewrite)
+    }
+
+    /// Returns the entries of the journal without what is redacted; `None` if nothing changes.
+    fn redacted_journal(
+        &self,
+        reader: &Reader,
+        redaction: &Redaction<'_>,
+        copies: &mut u64,
+    ) -> Result<Option<Vec<Vec<u8>>>> {
+        let place = reader.state.place();
+        let before = *copies;
+        let mut entries = Vec::new();
+        for entry in reader.state.journal.iter() {
+            let Some((effects, bodies)) = split_journal(entry) else { continue };
+            let puts = place.read_effects("journal", effects)?.puts;
+            let changed = redaction.bodies(bodies, &owners(&puts), copies);
+            let changed = changed.map_err(|error| place.corrupt("journal", &error))?;
+            entries.push(
+                changed.map_or_else(|| entry.clone(), |bodies| join_journal(effects, &bodies)),
+            );
+        }
+        Ok((*copies > before).then_some(entries))
+    }
+
+    /// Returns the checkpoints of a context's own branch.
+    fn own_checkpoints(&self, row: &ContextRow) -> Result<Vec<Checkpoint>> {
+        let mut checkpoints = Vec::new();
+        let mut cycle = Some(u32::MAX);
+        while let Some(before) = cycle {
+            let Some(checkpoint) = self.backend().checkpoint(row.branch, before)? else { break };
+            cycle = checkpoint.cycle.checked_sub(1);
+            checkpoints.push(checkpoint);
+        }
+        Ok(checkpoints)
+    }
+
+    /// Adds to a rewrite all contents that the branch uses after it.
+    fn with_contents(&self, name: &str, mut rewrite: Rewrite) -> Result<Rewrite> {
+        let reader = self.reader(name)?;
+        let (row, place) = (reader.row(), reader.state.place());
+        let mut contents = BTreeSet::new();
+        let mut note = |bodies: &[StoredBody]| {
+            contents.extend(bodies.iter().filter_map(StoredBody::shared).map(|hash: Hash| hash.0));
+        };
+        let changed = |cycle: u32| rewrite.commits.iter().find(|commit| commit.cycle == cycle);
+        self.backend().commits(row.branch, 0, u32::MAX, &mut |commit| {
+            let bodies = changed(commit.cycle).map_or(&commit.bodies, |changed| &changed.bodies);
+            note(&place.read_bodies("a commit", bodies)?);
+            Ok(())
+        })?;
+        for checkpoint in self.own_checkpoints(row)? {
+            let same = |changed: &&Checkpoint| changed.cycle == checkpoint.cycle;
+            let bodies = rewrite.checkpoints.iter().find(same).unwrap_or(&checkpoint);
+            note(&place.read_bodies("a checkpoint", &bodies.bodies)?);
+        }
+        for entry in reader.state.journal.iter() {
+            let bodies = split_journal(entry).map_or(&[][..], |(_, bodies)| bodies);
+            note(&place.read_bodies("journal", bodies)?);
+        }
+        for record in self.backend().side_records(row.id, Some(calls::KIND))? {
+            let value = side::check(name, &record)?;
+            place.bodies_of_call(&record.key, value, &mut note)?;
+        }
+        rewrite.contents = contents.into_iter().collect();
+        Ok(rewrite)
+    }
+
+    fn note_elsewhere(
+        &self,
+        reader: &Reader,
+        redaction: &Redaction<'_>,
+        redacted: &mut Redacted,
+    ) -> Result<()> {
+        for record in self.backend().side_records(reader.row().id, None)? {
+            let is_own = [calls::KIND, operations::KIND, KIND].contains(&record.kind.as_str());
+            let place = (reader.name().to_owned(), record.kind, record.key);
+            if !is_own && redaction.is_in(&record.value) && !redacted.elsewhere.contains(&place) {
+                redacted.elsewhere.push(place);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns the attempts that contain one of the texts, without the answers that do.
+fn redacted_attempts(
+    reader: &Reader,
+    redaction: &Redaction<'_>,
+    copies: &mut u64,
+) -> Result<Vec<crate::rows::AttemptRow>> {
+    let mut changed = Vec::new();
+    for attempt in reader.attempts()? {
+        let mut clean: Attempt = attempt.clone();
+        clean.partial = clean.partial.filter(|partial| !redaction.is_in(partial.as_bytes()));
+        clean.answer = clean.answer.filter(|answer| !redaction.is_in(&answer.to_canonical()));
+        if clean != *attempt {
+            *copies += 1;
+            changed.push(attempts::to_row(&clean));
+        }
+    }
+    Ok(changed)
+}

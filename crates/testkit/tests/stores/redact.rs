@@ -1,0 +1,128 @@
+//! Redaction in every store: the text is gone, and nothing else changed.
+
+use contextree::{Content, Context, NewNode, Place, Snapshot, SnapshotAddress};
+use contextree_store::{Redaction, Session, Store, StoreError};
+
+use crate::support::{Home, block, commit_stored, on_every_store};
+
+const SHORT: &str = "sk-live-0123456789-short";
+
+fn long() -> String {
+    format!("sk-live-9876543210-long {}", "padding of a long text ".repeat(60))
+}
+
+fn write(session: &mut Session, change: impl FnOnce(&mut Context)) {
+    session
+        .write(|context| {
+            change(context);
+            Ok::<_, StoreError>(())
+        })
+        .unwrap();
+}
+
+/// A context with both secrets in snapshots, in the working state, in a fork and in an undone line.
+fn fill(store: &Store) -> Session {
+    let mut session = store.create("main", &Default::default()).unwrap();
+    session.set_command("test");
+    write(&mut session, |context| {
+        context.add(Place::system(), block("s").role("system")).unwrap();
+        context.add(Place::head(), NewNode::text(SHORT).id("short").role("user")).unwrap();
+        context.add(Place::head(), NewNode::text(&*long()).id("long").role("tool")).unwrap();
+    });
+    commit_stored(&mut session);
+    session.checkpoint().unwrap();
+    write(&mut session, |context| {
+        context.add(Place::head(), NewNode::text(SHORT).id("again").kind("text")).unwrap();
+    });
+    commit_stored(&mut session);
+    store.fork("main", Some(SnapshotAddress::Cycle(2)), "alt").unwrap();
+    session.undo().unwrap();
+    write(&mut session, |context| {
+        context.add(Place::head(), NewNode::text(&*long()).id("open").role("user")).unwrap();
+        context.add(Place::head(), block("harmless")).unwrap();
+    });
+    session
+}
+
+fn digests(store: &Store) -> Vec<String> {
+    let mut digests = Vec::new();
+    for row in store.contexts(None, 100).unwrap() {
+        let reader = store.reader(&row.name).unwrap();
+        for back in 0..reader.snapshot_count() as u64 {
+            let snapshot: Snapshot = reader.snapshot(SnapshotAddress::Back(back)).unwrap();
+            digests.push(format!("{} {}", row.name, snapshot.digest()));
+        }
+    }
+    digests
+}
+
+fn redact(store: &Store) -> u64 {
+    let contents = [Content::from(SHORT), Content::from(&*long())];
+    let redaction = Redaction { contents: &contents, marker: "[redacted]", reason: "pasted key" };
+    store.redact(&redaction).unwrap().copies
+}
+
+#[test]
+fn redacted_text_is_a_marker_everywhere_and_digests_stay() {
+    on_every_store(|store| {
+        let mut session = fill(store);
+        let before = digests(store);
+        assert!(redact(store) >= 5);
+        assert_eq!(digests(store), before);
+        let check = store.verify(&mut |_, _| {}).unwrap();
+        assert!(check.is_clean(), "{check:?}");
+        for row in store.contexts(None, 100).unwrap() {
+            let session = store.session(&row.name).unwrap();
+            let working = session.fork_working().unwrap();
+            let mut texts: Vec<String> = working
+                .working()
+                .nodes()
+                .map(|(_, node)| format!("{:?}", node.content()))
+                .collect();
+            let history = session.to_context().unwrap();
+            for snapshot in history.history().iter() {
+                texts.extend(
+                    snapshot.view().nodes().map(|(_, node)| format!("{:?}", node.content())),
+                );
+            }
+            assert!(texts.iter().all(|text| !text.contains("sk-live")), "{}", row.name);
+            assert!(texts.iter().any(|text| text.contains("[redacted]")), "{}", row.name);
+        }
+        // Work goes on, and later snapshots keep the marker and its hash.
+        session.refresh().unwrap();
+        assert!(session.fork_working().unwrap().working().resolve("harmless").is_some());
+        commit_stored(&mut session);
+        session.checkpoint().unwrap();
+        let check = store.verify(&mut |_, _| {}).unwrap();
+        assert!(check.is_clean(), "{check:?}");
+        assert_eq!(redact(store), 0, "there is nothing left to redact");
+    });
+}
+
+#[test]
+fn redaction_ends_what_can_be_undone_and_is_recorded() {
+    on_every_store(|store| {
+        let mut session = fill(store);
+        redact(store);
+        session.refresh().unwrap();
+        assert!(session.undo().is_err() && session.operations().unwrap().is_empty());
+        let records = store.backend().side_records(session.row().id, Some("redaction")).unwrap();
+        assert_eq!(records.len(), 1);
+        assert!(String::from_utf8_lossy(&records[0].value).contains("pasted key"));
+    });
+}
+
+#[test]
+fn redacted_text_is_gone_from_the_file() {
+    let home = Home::file();
+    let store = home.open();
+    drop(fill(&store));
+    let has_secret = || {
+        let bytes = |path: String| std::fs::read(path).unwrap_or_default();
+        let all = [bytes(home.path().to_owned()), bytes(format!("{}-wal", home.path()))].concat();
+        all.windows(8).any(|window| window == b"sk-live-")
+    };
+    assert!(has_secret(), "long texts are compressed, short ones are not");
+    redact(&store);
+    assert!(!has_secret());
+}
