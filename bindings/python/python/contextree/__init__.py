@@ -7,7 +7,8 @@
 'block:1.1'
 """
 
-from ._async import AsyncAttempt, AsyncContext, AsyncStore, AsyncView, open_async
+from typing import TYPE_CHECKING
+
 from ._attempt import Attempt
 from ._context import Context, View
 from ._errors import (
@@ -53,6 +54,9 @@ from ._results import (
     Verification,
 )
 from ._store import Store, open
+
+if TYPE_CHECKING:
+    from ._async import AsyncAttempt, AsyncContext, AsyncStore, AsyncView, open_async
 
 __all__ = [
     "Answer",
@@ -106,3 +110,14 @@ __all__ = [
     "open",
     "open_async",
 ]
+
+_ASYNC = frozenset({"AsyncAttempt", "AsyncContext", "AsyncStore", "AsyncView", "open_async"})
+
+
+def __getattr__(name: str) -> object:
+    """Imports what needs `asyncio` when it is used: that takes longer than the whole package."""
+    if name in _ASYNC:
+        from . import _async
+
+        return getattr(_async, name)
+    raise AttributeError(f"module `contextree` has no attribute `{name}`")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Mapping
 from types import TracebackType
@@ -141,8 +140,8 @@ class Attempt:
         """Ends a call that was not completed. What made the block end matters more than a failure here."""
         if self._begun is None or self._answer is not None:
             return
+        # Ctrl-C and a cancelled task are not `Exception`s.
         canceled = error is None or not isinstance(error, Exception)
-        canceled = canceled or isinstance(error, asyncio.CancelledError)
         try:
             self.cancel(None if canceled else f"{type(error).__name__}: {error}"[:2000])
         except ContextreeError as failure:
