@@ -16,6 +16,10 @@ pub(crate) struct Client {
     runtime: tokio::runtime::Runtime,
 }
 
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "calls with `json!` read better without references"
+)]
 impl Client {
     /// Returns a client of a new store in memory with a context of two calls; the document of the first one has expired.
     pub(crate) fn new(right: Right) -> Client {
