@@ -39,8 +39,6 @@ pub(crate) fn run(root: &Path) -> Result<String, String> {
     crate::providers::check(root)?;
     say("the Python package");
     crate::python::check(root)?;
-    say("the adapters of the Python package, under the suites of their frameworks");
-    crate::adapters::run(root, crate::adapters::Versions::Pinned, None)?;
     say("the inspector, in a browser");
     inspector::check(root)?;
     // Allocated bytes are the same in every build, and this one exists already.

@@ -165,7 +165,7 @@ commands! {
         add::AddRequest => add::AddResponse, add;
     "apply" Context Write "Carries out operations in one durable step: all of them, or none."
         apply::ApplyRequest => apply::ApplyResponse, apply;
-    "put" Context Write "Carries out operations, commits and changes side records in one durable step: all of it, or nothing."
+    "put" Context Write "Carries out operations, commits and changes side records in one durable step: all or none of it."
         put::PutRequest => put::PutResponse, put;
     "records" Context Read ["records"] "Reads side records of the context: values that programs keep beside its history."
         records::RecordsRequest => records::RecordsResponse, records;

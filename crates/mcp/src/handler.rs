@@ -23,7 +23,7 @@ use crate::{Caller, resources};
 
 /// What clients are told when they connect.
 const INSTRUCTIONS: &str = "Contextree keeps what the model saw: every call is a snapshot. Use `log` to see the calls, `show` and `select` to read \
-what was sent, `diff` to see what changed, `tokens` and `cache` to see where tokens went. Addresses of states: `@` is the request in \
+what was sent, `diff` to see what changed, `tokens` and `cache` to see what uses the tokens. Addresses of states: `@` is the request in \
 progress, `@t0` the last one sent, `@t-1` the one before, `@c12` call 12. If `restore` is offered, it brings back what was pruned.";
 
 /// Answers one client.

@@ -11,7 +11,7 @@ pub(crate) const MOST: usize = 50_000;
 /// Room for the line that names the cursor.
 const TRAILER: usize = 200;
 
-/// Where an answer goes on.
+/// Where an answer continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Cursor {
     /// The entry.

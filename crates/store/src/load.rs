@@ -235,7 +235,7 @@ impl Place<'_> {
         self.build(checkpoint, None, last, true)
     }
 
-    /// Builds the snapshots from a checkpoint up to `last`. Where retention removed commits, it goes on with the checkpoint
+    /// Builds the snapshots from a checkpoint up to `last`. Where retention removed commits, it continues with the checkpoint
     /// after them. With `checks`, every digest is compared, and there must not be such a hole.
     fn build(
         &self,

@@ -15,7 +15,7 @@ const LONGEST_KIND: usize = 64;
 /// The longest key, in bytes.
 const LONGEST_KEY: usize = 1_024;
 
-/// Changes a context and its side records, all of it or nothing.
+/// Changes a context and its side records, all or none of it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct PutRequest {
@@ -73,7 +73,7 @@ pub struct PutResponse {
     pub report: Option<Report>,
 }
 
-/// Carries out operations, commits and changes side records in one durable step: all of it, or nothing.
+/// Carries out operations, commits and changes side records in one durable step: all or none of it.
 ///
 /// # Errors
 ///

@@ -215,7 +215,7 @@ impl From<UndoError> for Error {
         match error {
             UndoError::Read(error) => error.into(),
             UndoError::Nothing { unknown: true, .. } => failure
-                .with_hint("`reset` goes back to any snapshot")
+                .with_hint("`reset` returns to any snapshot")
                 .with_advice(Advice::ListSnapshots),
             UndoError::Calling(_) => failure.with_advice(Advice::ListAttempts),
             _ => failure,

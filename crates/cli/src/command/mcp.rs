@@ -10,7 +10,7 @@ use crate::error::{Exit, Failure};
 /// Offer the context to a model as tools (Model Context Protocol)
 ///
 /// Speaks the protocol on standard input and output; a client starts it. The model can list contexts, show and compare states, find
-/// nodes, and see where tokens went; with `--write` it can also add notes, pin, set priorities, fork, and bring back what was pruned.
+/// nodes, and see what uses the tokens; with `--write` it can also add notes, pin, set priorities, fork, and bring back what was pruned.
 /// Answers are bounded, and reading changes nothing. `ctx serve` offers the same tools over HTTP at `/mcp`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\

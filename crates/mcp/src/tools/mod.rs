@@ -22,7 +22,7 @@ pub(crate) use text::context_line;
 /// The most nodes that one call looks at. The answer is far smaller; this bounds the work.
 const NODES: usize = 100_000;
 
-/// A tool: what a client is told of it, and what it does.
+/// A tool: its description for clients, and what it does.
 pub(crate) struct Tool {
     pub(crate) name: &'static str,
     pub(crate) title: &'static str,

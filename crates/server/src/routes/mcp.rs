@@ -1,4 +1,4 @@
-//! `/mcp`: the tools for models, for whoever the token belongs to.
+//! `/mcp`: the tools for models, for the owner of the token.
 
 use std::sync::Arc;
 

@@ -24,7 +24,7 @@ const FILES: [(&str, &str); 4] = [
         "third.json",
         r#"{"id":"r3","choices":[{"message":{"role":"assistant","content":"Sunny, 12 degrees."},"finish_reason":"stop"}],"usage":{"prompt_tokens":94,"completion_tokens":7}}"#,
     ),
-    ("budget.toml", "tokenizer = \"gpt-5\"\nmax_tokens = 50\n"),
+    ("budget.toml", "tokenizer = \"gpt-5\"\nmax_tokens = 100\n"),
 ];
 
 /// A request for the model of the tour.
