@@ -17,7 +17,7 @@
 //! | `child` | the environment of a program that is started |
 //!
 //! The agent never waits for the store: a failure to record is a warning, and traffic continues. [`Config::strict`] does the opposite.
-//! Credentials pass through and are kept nowhere: the record sees the bodies, and the headers that [`headers`](mod@headers) lists.
+//! Credentials pass through and are kept nowhere: the record sees the bodies, and the headers that `headers` lists.
 
 #![forbid(unsafe_code)]
 

@@ -6,7 +6,7 @@
 //!          └end→      the attempt says why there is none; what arrived is kept
 //! ```
 //!
-//! A [`Recorder`] decides which context a call belongs to ([`assign`]): the one that the caller names, that of the client's own
+//! A [`Recorder`] decides which context a call belongs to (`assign`): the one that the caller names, that of the client's own
 //! conversation, or the one whose messages the request repeats. It reads no clock and knows no HTTP: a door passes requests, responses
 //! and times.
 

@@ -1,6 +1,6 @@
 //! A scripted provider of models, for tests of what is between a client and a provider.
 //!
-//! It answers the calls of all four formats by what the last message says ([`script`]), the same request always with the same bytes.
+//! It answers the calls of all four formats by what the last message says (`script`), the same request always with the same bytes.
 //! Threads and blocking sockets: it has nothing in common with what it tests.
 
 mod http;
