@@ -29,7 +29,7 @@ def name_of(part: str) -> str:
 
 
 def record(kind: str, key: str, value: bytes | None = None, **conditions: Any) -> dict[str, Any]:
-    """Returns the change of a side record: a new value, or a deletion if there is none."""
+    """Returns the change of a side record: a new value, or a deletion if the value is `None`."""
     change: dict[str, Any] = {"kind": kind, "key": key, **conditions}
     if value is None:
         change["delete"] = True
