@@ -5,6 +5,7 @@ import { usePlace } from "./data/address";
 import { signIn } from "./data/api";
 import { openFile } from "./data/offline";
 import { asProblem } from "./data/resource";
+import { DoneBar } from "./parts/done";
 import { Refused } from "./parts/notice";
 import { applyTheme, Bar } from "./views/bar";
 import { ContextPage } from "./views/context";
@@ -13,12 +14,18 @@ import { Contexts } from "./views/contexts";
 function Inspector() {
   const place = usePlace();
   document.title = place.context === undefined ? "Contextree" : `${place.context} · Contextree`;
-  if (place.context !== undefined) return <ContextPage key={place.context} place={place} context={place.context} />;
   return (
-    <div class="page home-page">
-      <Bar place={place} />
-      <Contexts place={place} />
-    </div>
+    <>
+      {place.context !== undefined ? (
+        <ContextPage key={place.context} place={place} context={place.context} />
+      ) : (
+        <div class="page home-page">
+          <Bar place={place} />
+          <Contexts place={place} />
+        </div>
+      )}
+      <DoneBar />
+    </>
   );
 }
 

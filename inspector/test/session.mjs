@@ -112,3 +112,21 @@ export async function makeLarge(api, nodes) {
   }
   await api("contexts/large/import", JSON.stringify({ model: "gpt-5", messages }));
 }
+
+/** Makes the context `many` with about this many nodes: what was imported, and two calls after it. */
+export async function makeMany(api, nodes) {
+  const messages = [{ role: "system", content: "Add numbers." }];
+  for (let index = 0; index < nodes / 2; index += 1) {
+    messages.push({ role: "user", content: `Question ${index}: what is ${index} + ${index}?` }, { role: "assistant", content: `It is ${2 * index}.` });
+  }
+  const at = (command) => `contexts/many/${command}`;
+  await api(at("import"), JSON.stringify({ model: "gpt-5", messages }));
+  const call = async (number, question, answer) => {
+    await api(at("add"), { node: { role: "user", content: question } });
+    await api(at("request"), { provider: "openai-chat", settings: { model: "gpt-5" } });
+    const body = { id: `r${number}`, choices: [{ message: { role: "assistant", content: answer }, finish_reason: "stop" }], usage: { prompt_tokens: 12 * nodes + number, completion_tokens: 5 } };
+    await api(at("answer"), { response: { text: JSON.stringify(body) } });
+  };
+  await call(1, "What is the largest of them?", "The last one.");
+  await call(2, "And the smallest?", "Zero.");
+}

@@ -7,7 +7,33 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use contextree_testkit::postgres::Server;
+
 use crate::test::{cargo, say};
+
+/// Suites that `cargo xtask test` leaves out: the wheel of the Claude Agent SDK has 349 MB.
+const BY_HAND: [&str; 1] = ["claude_agent"];
+
+/// Which suites to run.
+#[derive(Clone, Copy)]
+pub(crate) enum Which<'n> {
+    /// All of them.
+    All,
+    /// Those whose environments are small.
+    Small,
+    /// The one with this name.
+    One(&'n str),
+}
+
+impl Which<'_> {
+    fn includes(self, name: &str) -> bool {
+        match self {
+            Which::All => true,
+            Which::Small => !BY_HAND.contains(&name),
+            Which::One(only) => only == name,
+        }
+    }
+}
 
 /// Which versions of the frameworks are tested.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -18,36 +44,54 @@ pub(crate) enum Versions {
     Latest,
 }
 
-/// Runs the tests of all adapters, or of the one with this name.
-pub(crate) fn run(root: &Path, versions: Versions, only: Option<&str>) -> Result<String, String> {
+/// Runs the tests of adapters. Stores on a PostgreSQL server are tested, too.
+pub(crate) fn run(root: &Path, versions: Versions, which: Which<'_>) -> Result<String, String> {
     cargo(root, "the native module", &["build", "--quiet", "--package", "contextree-python"], &[])?;
     let target = target(root);
-    let package = assemble(root, &target)?;
+    let package = assemble(root, &target, "debug")?;
     let mut names: Vec<String> = entries(&root.join("bindings/python/adapters"))?
         .into_iter()
         .filter(|path| path.join("requirements.txt").is_file())
         .filter_map(|path| Some(path.file_name()?.to_str()?.to_owned()))
-        .filter(|name| only.is_none_or(|only| only == name))
+        .filter(|name| which.includes(name))
         .collect();
     names.sort();
     if names.is_empty() {
         return Err("there is no such adapter; see bindings/python/adapters".to_owned());
     }
+    let server = Server::obtain()?;
     let mut failed = Vec::new();
     for name in &names {
         let tests = root.join("bindings/python/adapters").join(name);
         let python = environment(&target.join("adapters"), &tests, name, versions)?;
-        say(&format!("adapter {name}"));
+        say(&format!("adapter {name}: types, strict"));
+        let mut mypy = Command::new(&python);
+        mypy.args([
+            "-m",
+            "mypy",
+            "--strict",
+            "--no-error-summary",
+            "--config-file=",
+            "--cache-dir",
+        ]);
+        mypy.arg(target.join("adapters/types").join(name));
+        mypy.arg(format!("contextree/{name}.py")).current_dir(root.join("bindings/python/python"));
+        if call(&mut mypy).is_err() {
+            failed.push(name.as_str());
+        }
+        say(&format!("adapter {name}: tests"));
         let mut pytest = Command::new(&python);
         pytest.args(["-m", "pytest", "--no-header", "-rP", "--show-capture=stdout"]).arg(&tests);
         pytest.env("PYTHONPATH", &package).env("PYTHONDONTWRITEBYTECODE", "1");
+        pytest.env("CONTEXTREE_TEST_POSTGRES", server.url());
         let status = pytest.status().map_err(|error| format!("pytest cannot be run: {error}"))?;
         if !status.success() {
             failed.push(name.as_str());
         }
     }
+    failed.dedup();
     match failed.as_slice() {
-        [] => Ok(format!("{} adapters pass", names.len())),
+        [] => Ok(format!("{} adapters pass: {}", names.len(), names.join(", "))),
         failed => Err(format!("failed: {}", failed.join(", "))),
     }
 }
@@ -56,9 +100,9 @@ fn target(root: &Path) -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from)
 }
 
-/// Puts the sources and the native module into one directory.
-fn assemble(root: &Path, target: &Path) -> Result<PathBuf, String> {
-    let package = target.join("adapters/package");
+/// Puts the sources and the native module of a profile into one directory.
+fn assemble(root: &Path, target: &Path, profile: &str) -> Result<PathBuf, String> {
+    let package = target.join("adapters").join(format!("package-{profile}"));
     let modules = package.join("contextree");
     let _ = fs::remove_dir_all(&modules);
     fs::create_dir_all(&modules).map_err(|error| at(&modules, &error))?;
@@ -69,7 +113,7 @@ fn assemble(root: &Path, target: &Path) -> Result<PathBuf, String> {
         }
     }
     let (prefix, suffix) = (std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX);
-    let native = target.join(format!("debug/{prefix}_native{suffix}"));
+    let native = target.join(format!("{profile}/{prefix}_native{suffix}"));
     fs::copy(&native, modules.join("_native.abi3.so")).map_err(|error| at(&native, &error))?;
     Ok(package)
 }
@@ -118,4 +162,31 @@ fn entries(folder: &Path) -> Result<Vec<PathBuf>, String> {
 
 fn at(path: &Path, error: &std::io::Error) -> String {
     format!("{}: {error}", path.display())
+}
+
+/// Measures the adapters that have bars, `bench.py` in their directories, with a module of a release build.
+pub(crate) fn bench(root: &Path) -> Result<String, String> {
+    let build = ["build", "--release", "--quiet", "--package", "contextree-python"];
+    cargo(root, "the native module, release build", &build, &[])?;
+    let target = target(root);
+    let package = assemble(root, &target, "release")?;
+    let mut missed = Vec::new();
+    for tests in entries(&root.join("bindings/python/adapters"))? {
+        let (bench, name) = (tests.join("bench.py"), tests.file_name().unwrap_or_default());
+        if !bench.is_file() {
+            continue;
+        }
+        let name = name.to_string_lossy().into_owned();
+        let python = environment(&target.join("adapters"), &tests, &name, Versions::Pinned)?;
+        say(&format!("bars of the adapter {name}"));
+        let mut measure = Command::new(&python);
+        measure.arg(&bench).env("PYTHONPATH", &package).env("PYTHONDONTWRITEBYTECODE", "1");
+        if call(&mut measure).is_err() {
+            missed.push(name);
+        }
+    }
+    match missed.as_slice() {
+        [] => Ok("every bar of the adapters is met".to_owned()),
+        missed => Err(format!("bars were missed: {}", missed.join(", "))),
+    }
 }

@@ -7,8 +7,13 @@ use crate::{msrv, packages, prose, tidy, wasm};
 
 /// Packages that only `cargo xtask test` tests: thousands of random sessions, killed processes, a
 /// PostgreSQL server.
-const SLOW: [&str; 4] =
-    ["contextree-bench", "contextree-store-postgres", "contextree-testkit", "xtask"];
+const SLOW: [&str; 5] = [
+    "contextree-bench",
+    "contextree-store-postgres",
+    "contextree-testkit",
+    "contextree-trials",
+    "xtask",
+];
 
 /// Runs all steps; stops at the first that fails.
 pub(crate) fn run(root: &Path) -> Result<String, String> {

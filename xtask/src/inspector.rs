@@ -7,6 +7,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use crate::programs;
 use crate::test::{cargo, say};
 
 /// Files that the build makes. Others in the folder are written by hand.
@@ -40,15 +41,11 @@ pub(crate) fn check(root: &Path) -> Result<String, String> {
     if size > LARGEST {
         return Err(format!("the bundle has {size} bytes compressed, more than {LARGEST}"));
     }
-    cargo(
-        root,
-        "inspector: the server",
-        &["build", "--quiet", "--package", "contextree-cli"],
-        &[],
-    )?;
+    let program = programs::binary(root, "ctx")?;
     say("inspector: every view in Chromium");
     run(Command::new("node")
         .args(["--test", "test/views.test.mjs", "test/export.test.mjs", "test/large.test.mjs"])
+        .env("CTX", program)
         .current_dir(&folder))?;
     Ok(format!("every view works; the bundle has {size} bytes compressed"))
 }
@@ -65,15 +62,24 @@ pub(crate) fn write(root: &Path) -> Result<String, String> {
 pub(crate) fn pictures(root: &Path) -> Result<String, String> {
     let folder = root.join("inspector");
     install(root, &folder)?;
-    cargo(
-        root,
-        "inspector: the server",
-        &["build", "--quiet", "--package", "contextree-cli"],
-        &[],
-    )?;
+    let program = programs::binary(root, "ctx")?;
     let pictures = root.join("docs/pictures");
-    run(Command::new("node").arg("test/pictures.mjs").arg(&pictures).current_dir(&folder))?;
+    let mut draw = Command::new("node");
+    draw.arg("test/pictures.mjs").arg(&pictures).env("CTX", program);
+    run(draw.current_dir(&folder))?;
     Ok("docs/pictures/inspector-*.png are new; look at them".to_owned())
+}
+
+/// Measures the page with a release build, and prints each bar with its number; fails if one is missed.
+pub(crate) fn bench(root: &Path) -> Result<String, String> {
+    let folder = root.join("inspector");
+    install(root, &folder)?;
+    let build = ["build", "--release", "--quiet", "--package", "contextree-cli"];
+    cargo(root, "inspector: the server, release build", &build, &[])?;
+    let program = std::path::absolute(root.join("target/release/ctx"));
+    let program = program.map_err(|error| error.to_string())?;
+    run(Command::new("node").arg("test/measure.mjs").env("CTX", program).current_dir(&folder))?;
+    Ok("all bars of the page hold".to_owned())
 }
 
 /// Installs the packages of the lock file, unless they are there.

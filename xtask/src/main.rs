@@ -8,24 +8,29 @@ mod example;
 mod features;
 mod format;
 mod fuzz;
+mod hostile;
 mod inspector;
 mod map;
+mod mcp;
 mod msrv;
 mod packages;
+mod programs;
 mod prose;
 mod providers;
 mod python;
+mod record;
 mod release;
 mod setup;
 mod test;
 mod tidy;
 mod tokens;
+mod trials;
 mod wasm;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use adapters::Versions;
+use adapters::{Versions, Which};
 
 const USAGE: &str = "usage: cargo xtask test              every check and every test
        cargo xtask setup             installs what the tests need, if it is missing: a PostgreSQL server, Chromium
@@ -35,6 +40,9 @@ const USAGE: &str = "usage: cargo xtask test              every check and every 
        cargo xtask bench --scale [--quick] [PART]   large stores, many commits: contexts, turns, content, sqlite, postgres
        cargo xtask bench page        docs/performance.md from the results in docs/performance.json
        cargo xtask fuzz [TARGET] [--seconds N]   fuzzing; ten minutes each by default
+       cargo xtask trials TRIAL …    the trials of the stores by hand: faults, power, simulate, histories, proxy, damage, soak; --help lists their options
+       cargo xtask simulate [--for 8h] [--seed N]   the same as `trials simulate`
+       cargo xtask soak [--for 8h]   the same as `trials soak`
        cargo xtask cli               the pages and pictures of the command line, from the program
        cargo xtask schema            crates/app/schema.json and crates/server/openapi.json, from the types of requests and responses
        cargo xtask map               the layers of the crates, and that imports point downwards
@@ -46,9 +54,15 @@ const USAGE: &str = "usage: cargo xtask test              every check and every 
        cargo xtask python --bench    the package against the library
        cargo xtask adapters [NAME]   the adapters of the Python package, under the suites of their frameworks
        cargo xtask adapters --latest the same with the newest versions of the frameworks
+       cargo xtask adapters --bench  the adapters against the stores of their frameworks, release build
+       cargo xtask record            the official SDKs of providers, through the recording proxy
+       cargo xtask record --agents   agents from registries, recorded unchanged; installs 700 MB
+       cargo xtask mcp               the official client and the conformance suite of the Model Context Protocol
        cargo xtask inspector         the page: types, the committed bundle, and every view in Chromium
        cargo xtask inspector --write the bundle in crates/server/page, from inspector/
        cargo xtask inspector --pictures   the pictures of the page in docs/pictures
+       cargo xtask inspector --bench the bars of the page, in Chromium with a release build
+       cargo xtask hostile [--cases N] [--seed N]   hostile requests to a real server; 10,000 by schemathesis by default
        cargo xtask example           builds and runs examples/agent, a program outside the workspace
        cargo xtask tidy              what the house style asks of files
        cargo xtask prose [PATH]      phrases to rewrite, in documents, comments and messages
@@ -71,6 +85,8 @@ fn main() -> ExitCode {
         ["fuzz", "--seconds", seconds] => fuzz::run(&root(), None, seconds),
         ["fuzz", target] => fuzz::run(&root(), Some(target), "600"),
         ["fuzz", target, "--seconds", seconds] => fuzz::run(&root(), Some(target), seconds),
+        ["trials", rest @ ..] => trials::run(&root(), rest),
+        ["simulate" | "soak", ..] => trials::run(&root(), &arguments),
         ["cli"] => test::write_cli(&root()),
         ["schema"] => test::write_schema(&root()),
         ["map"] => map::check(&root()),
@@ -80,12 +96,18 @@ fn main() -> ExitCode {
         ["providers"] => providers::check(&root()),
         ["python"] => python::check(&root()),
         ["python", "--bench"] => python::bench(&root()),
-        ["adapters"] => adapters::run(&root(), Versions::Pinned, None),
-        ["adapters", "--latest"] => adapters::run(&root(), Versions::Latest, None),
-        ["adapters", name] => adapters::run(&root(), Versions::Pinned, Some(name)),
+        ["adapters"] => adapters::run(&root(), Versions::Pinned, Which::All),
+        ["adapters", "--latest"] => adapters::run(&root(), Versions::Latest, Which::All),
+        ["adapters", "--bench"] => adapters::bench(&root()),
+        ["adapters", name] => adapters::run(&root(), Versions::Pinned, Which::One(name)),
+        ["record"] => record::check(&root()),
+        ["record", "--agents"] => record::agents::check(&root()),
+        ["mcp"] => mcp::check(&root()),
         ["inspector"] => inspector::check(&root()),
         ["inspector", "--write"] => inspector::write(&root()),
         ["inspector", "--pictures"] => inspector::pictures(&root()),
+        ["inspector", "--bench"] => inspector::bench(&root()),
+        ["hostile", rest @ ..] => hostile::run_with(&root(), rest),
         ["example"] => example::run(&root()),
         ["tidy"] => tidy::check(&root()),
         ["prose"] => prose::run(&root(), None),

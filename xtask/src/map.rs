@@ -34,7 +34,7 @@ const LAYERS: [Layer; 6] = [
     },
     Layer {
         name: "development",
-        crates: &["conformance", "testkit", "bench", "xtask"],
+        crates: &["conformance", "testkit", "testkit-vfs", "trials", "bench", "xtask"],
         imports: &["core", "edge", "library", "app", "doors"],
     },
 ];

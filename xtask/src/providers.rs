@@ -8,6 +8,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use crate::programs;
+
 /// Installs what is needed, renders, validates.
 pub(crate) fn check(root: &Path) -> Result<String, String> {
     let scripts = root.join("crates/provider/tests/sdk");
@@ -17,9 +19,8 @@ pub(crate) fn check(root: &Path) -> Result<String, String> {
     let produced = work.join("produced.jsonl");
     output(Command::new(&python).arg(scripts.join("produce.py")), &produced)?;
     let rendered = work.join("rendered.jsonl");
-    let mut render = Command::new("cargo");
-    render.current_dir(root).args(["run", "--release", "--quiet", "--package"]);
-    render.args(["contextree-provider", "--example", "requests", "--"]);
+    let mut render = Command::new(programs::example(root, "requests")?);
+    render.current_dir(root);
     render.arg(root.join("crates/import/tests/samples")).arg(&produced);
     output(&mut render, &rendered)?;
     let input = fs::File::open(&rendered).map_err(|error| error.to_string())?;

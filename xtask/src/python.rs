@@ -7,6 +7,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use contextree_testkit::postgres::Server;
+
 use crate::providers::{environment, run};
 use crate::test::{cargo, say};
 
@@ -27,7 +29,10 @@ pub(crate) fn check(root: &Path) -> Result<String, String> {
     tool(&["pyright", "--pythonpath", &python.display().to_string()])?;
     tool(&["mypy.stubtest", "contextree._native", "--ignore-disjoint-bases"])?;
     say("python: tests, every corpus case, and the examples of the documents");
-    tool(&["pytest", "-m", "not adapter", "-p", "no:cacheprovider"])?;
+    let server = Server::obtain()?;
+    let mut tests = Command::new(&python);
+    tests.args(["-m", "pytest", "-m", "not adapter", "-p", "no:cacheprovider"]);
+    run(tests.env("CONTEXTREE_TEST_POSTGRES", server.url()).current_dir(&package))?;
     Ok("the Python package passed".to_owned())
 }
 

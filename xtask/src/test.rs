@@ -2,8 +2,13 @@
 
 use std::path::Path;
 use std::process::Command;
+use std::sync::OnceLock;
+use std::time::Instant;
 
-use crate::{conformance, example, fuzz, inspector, map, msrv, prose, setup, tidy};
+use crate::{
+    adapters, conformance, example, fuzz, inspector, map, msrv, programs, prose, providers, setup,
+    tidy,
+};
 
 /// How long each fuzz target of the selector language runs here; `cargo xtask fuzz` takes any time.
 const FUZZ_SECONDS: u32 = 15;
@@ -36,49 +41,56 @@ pub(crate) fn run(root: &Path) -> Result<String, String> {
     say("tokens by another library");
     crate::tokens::check(root)?;
     say("requests, judged by the types of the official SDKs");
-    crate::providers::check(root)?;
+    providers::check(root)?;
+    say("the official SDKs, through the recording proxy");
+    say(&crate::record::check(root)?);
+    say("the Model Context Protocol, by its own client and suite");
+    say(&crate::mcp::check(root)?);
     say("the Python package");
     crate::python::check(root)?;
+    say("the adapters of the Python package, under the suites of their frameworks");
+    adapters::run(root, adapters::Versions::Pinned, adapters::Which::Small)?;
     say("the inspector, in a browser");
     inspector::check(root)?;
-    // Allocated bytes are the same in every build, and this one exists already.
-    let bench = ["run", "--quiet", "--package", "contextree-bench", "--bin"];
-    let heap = [&bench[..], &["contextree-bench-counted", "--", "heap"]].concat();
-    cargo(root, "heap of a snapshot", &heap, &[])?;
-    let tour = ["run", "--release", "--quiet", "--package", "contextree", "--example", "tour"];
-    cargo(root, "the guided tour", &tour, &[])?;
-    let facade = ["test", "--quiet", "--package", "contextree", "--all-features"];
-    cargo(root, "the crate `contextree` with all features", &facade, &[])?;
+    say("hostile requests to the server");
+    crate::hostile::check(root)?;
+    say("heap of a snapshot");
+    // Allocated bytes are the same in every build.
+    providers::run(Command::new(programs::binary(root, "contextree-bench-counted")?).arg("heap"))?;
+    say("the guided tour");
+    providers::run(&mut Command::new(programs::example(root, "tour")?))?;
     say("a program outside the workspace");
     example::run(root)?;
     say(&format!("fuzz targets of the selector language, {FUZZ_SECONDS} s each"));
     say(&fuzz::smoke(root, FUZZ_SECONDS)?);
     let quickstart = ["run", "--release", "--quiet", "--", "quickstart"];
     cargo(root, "the guided tour of the command line", &quickstart, &[])?;
+    say("done");
     Ok("everything passed".to_owned())
 }
 
 /// Writes the files generated from the program `ctx`: its reference, its pictures, the output in
 /// the tutorial, the transcripts of its tests.
 pub(crate) fn write_cli(root: &Path) -> Result<String, String> {
-    let arguments = ["test", "--quiet", "--package", "contextree-cli", "--test", "it"];
-    cargo(root, "documents of the command line", &arguments, &[("CONTEXTREE_UPDATE", "1")])?;
+    programs::update(root, "cli", None)?;
     Ok("docs/cli.md, docs/tutorial.md, docs/pictures and crates/cli/tests/cases are up to date; look at the changes".to_owned())
 }
 
 /// Writes the JSON Schema of the wire forms, and the description of the routes.
 pub(crate) fn write_schema(root: &Path) -> Result<String, String> {
-    let arguments = ["test", "--quiet", "--package", "contextree-app", "--test", "it", "schema"];
-    cargo(root, "schema of the wire forms", &arguments, &[("CONTEXTREE_UPDATE", "1")])?;
-    let arguments = ["test", "--quiet", "--package", "contextree-server", "--test", "it", "api"];
-    cargo(root, "description of the routes", &arguments, &[("CONTEXTREE_UPDATE", "1")])?;
+    programs::update(root, "app", Some("schema"))?;
+    programs::update(root, "server", Some("api"))?;
     Ok("crates/app/schema.json and crates/server/openapi.json are up to date; look at the changes"
         .to_owned())
 }
 
+/// Names a step on the terminal, with the minutes since the chore began: that is how one sees which step is slow.
 #[expect(clippy::print_stderr, reason = "progress of a chore")]
+#[expect(clippy::disallowed_methods, reason = "the time that a chore takes is shown, never stored")]
 pub(crate) fn say(step: &str) {
-    eprintln!("xtask: {step}");
+    static BEGIN: OnceLock<Instant> = OnceLock::new();
+    let seconds = BEGIN.get_or_init(Instant::now).elapsed().as_secs();
+    eprintln!("xtask {:02}:{:02}: {step}", seconds / 60, seconds % 60);
 }
 
 /// Runs cargo, with its output on the terminal.

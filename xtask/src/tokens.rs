@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::test::cargo;
+use crate::programs;
 
 /// The version that counts are compared with.
 const TIKTOKEN: &str = "tiktoken==0.14.0";
@@ -15,9 +15,8 @@ pub(crate) fn check(root: &Path) -> Result<String, String> {
     let folder = root.join("target/tokens");
     fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let folder_name = folder.display().to_string();
-    let example =
-        ["run", "--quiet", "--package", "contextree-tokens", "--example", "agreement", "--"];
-    cargo(root, "texts and their tokens", &[&example[..], &[&folder_name]].concat(), &[])?;
+    let agreement = programs::example(root, "agreement")?.display().to_string();
+    run(&agreement, &[&folder_name])?;
     let environment = folder.join("python");
     let python = environment.join("bin/python");
     if !python.exists() {
@@ -33,8 +32,7 @@ pub(crate) fn check(root: &Path) -> Result<String, String> {
 
 /// Rewrites the files in `crates/tokens/data`.
 pub(crate) fn write(root: &Path) -> Result<String, String> {
-    let test = ["test", "--quiet", "--package", "contextree-tokens", "--test", "it", "data::"];
-    cargo(root, "vocabularies and character classes", &test, &[("CONTEXTREE_UPDATE", "1")])?;
+    programs::update(root, "tokens", Some("data::"))?;
     Ok("crates/tokens/data is up to date".to_owned())
 }
 

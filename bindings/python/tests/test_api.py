@@ -117,6 +117,15 @@ def test_operations_are_applied_together_or_not_at_all(context: contextree.Conte
     assert [done["op"] for done in context.apply([add, add])] == ["add", "add"]
 
 
+def test_messages_of_a_provider_are_appended(context: contextree.Context) -> None:
+    appended = context.append([{"role": "user", "content": "Will it rain?"}], provider="anthropic")
+    assert appended == [{"role": "user", "nodes": ["block:1.1"]}]
+    context.append({"id": "r", "choices": [{"message": {"role": "assistant", "content": "Yes."}}]})
+    assert [block["content"] for block in context.thread()] == ["Will it rain?", "Yes."]
+    with pytest.raises(contextree.UsageError):
+        context.append({"content": "who?"}, provider="openai-chat")
+
+
 def test_nodes_are_edited_moved_pinned_and_removed(context: contextree.Context) -> None:
     name = context.user("x")
     assert context.edit(name, "y", set={"key": "k"}) == [name]

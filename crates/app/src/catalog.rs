@@ -163,6 +163,8 @@ commands! {
         delete::DeleteRequest => delete::DeleteResponse, delete;
     "add" Context Write "Adds a node to the working state."
         add::AddRequest => add::AddResponse, add;
+    "append" Context Write "Appends messages as a provider writes them: a message, a list, or a response."
+        append::AppendRequest => append::AppendResponse, append;
     "apply" Context Write "Carries out operations in one durable step: all of them, or none."
         apply::ApplyRequest => apply::ApplyResponse, apply;
     "put" Context Write "Carries out operations, commits and changes side records in one durable step: all or none of it."

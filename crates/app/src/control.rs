@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use contextree::query::{Interrupt, QueryLimits};
+
 use crate::Error;
 
 /// Stops commands. Clones share one state, so that another thread can cancel.
@@ -40,7 +42,7 @@ pub struct Progress {
 pub struct Limits {
     /// The most nodes, rows or entries of a response.
     pub results: Option<usize>,
-    /// The most nodes that the evaluation of a selector may visit.
+    /// The most steps of evaluating a selector, over all snapshots: about one for each condition and node.
     pub selector_cost: Option<u64>,
 }
 
@@ -109,6 +111,23 @@ impl<'c> Control<'c> {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Returns how much work a selector may be. It ends when the command is canceled.
+    pub(crate) fn query_limits(&self) -> QueryLimits {
+        let cancel = self.cancel.clone();
+        let canceled = move || cancel.is_canceled().then_some("canceled");
+        let mut limits =
+            QueryLimits { interrupt: Some(Interrupt::new(canceled)), ..QueryLimits::default() };
+        if let Some(most) = self.limits.selector_cost {
+            limits.steps = most;
+        }
+        limits
+    }
+
+    /// Returns why a selector was not answered: the error, or that the command was canceled.
+    pub(crate) fn or_canceled(&self, error: Error) -> Error {
+        self.check().err().unwrap_or(error)
     }
 
     /// Stops the command if it was canceled.

@@ -46,6 +46,6 @@ pub use control::{Cancel, Control, Limits, Progress};
 pub use error::{Advice, Error, Hint};
 pub use wire::Document;
 pub use workspace::{
-    Address, Change, CompareError, Compared, InvalidAddress, Names, Range, Source, StateRef, Watch,
-    Workspace,
+    Address, Change, CompareError, Compared, InvalidAddress, MOST_OF_A_FILE, MOST_OF_A_STREAM,
+    Names, Range, Source, StateRef, Watch, Workspace, read_within,
 };

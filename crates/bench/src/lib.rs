@@ -16,6 +16,7 @@ pub mod reads;
 pub mod rows;
 pub mod scale;
 pub mod selectors;
+pub mod server;
 pub mod sessions;
 pub mod store;
 pub mod table;

@@ -1,6 +1,6 @@
 //! Budgets, and their translation to a policy of the engine.
 
-use contextree_engine::{Limit, MeasureName, Policy};
+use contextree_engine::{Clear, Limit, MeasureName, Policy};
 use contextree_tokens::Tokenizer;
 use contextree_tree::Region;
 
@@ -35,6 +35,13 @@ pub struct Budget {
     /// If anything is pruned, the minimum number of tokens to prune. Pruning in large steps keeps
     /// the cached prefix valid for longer.
     pub clear_at_least: Option<u64>,
+    /// Clears tool results before anything is pruned: all but this many of the newest get a
+    /// placeholder as their content, oldest first, and their calls stay.
+    pub keep_results: Option<u64>,
+    /// The content of a cleared result; [`Clear::PLACEHOLDER`] by default.
+    pub placeholder: Option<String>,
+    /// The tokens that are kept free for a summary of what is pruned.
+    pub summary_tokens: Option<u64>,
 }
 
 /// The rule of a budget that pruned a node, or that could not be satisfied.
@@ -100,6 +107,9 @@ impl Default for Budget {
             keep_user: true,
             exclude: Vec::new(),
             clear_at_least: None,
+            keep_results: None,
+            placeholder: None,
+            summary_tokens: None,
         }
     }
 }
@@ -174,6 +184,27 @@ impl Budget {
         self
     }
 
+    /// Clears tool results, except for the newest, before anything is pruned.
+    #[must_use]
+    pub fn keep_results(mut self, results: u64) -> Self {
+        self.keep_results = Some(results);
+        self
+    }
+
+    /// Sets the content of cleared results.
+    #[must_use]
+    pub fn placeholder(mut self, text: impl Into<String>) -> Self {
+        self.placeholder = Some(text.into());
+        self
+    }
+
+    /// Keeps tokens free for a summary of what is pruned.
+    #[must_use]
+    pub fn summary_tokens(mut self, tokens: u64) -> Self {
+        self.summary_tokens = Some(tokens);
+        self
+    }
+
     /// Returns the name of this budget's measure in the engine: `tokens`, or `tokens:o200k_base` if
     /// it has a tokenizer of its own.
     #[must_use]
@@ -227,6 +258,11 @@ impl Budget {
             protect_user: self.keep_user,
             limits: self.rules().into_iter().map(|(_, limit)| limit).collect(),
             exclude,
+            clear: self.keep_results.map(|keep| match &self.placeholder {
+                Some(text) => Clear { keep, placeholder: text.clone() },
+                None => Clear::all_but(keep),
+            }),
+            reserve: self.summary_tokens.unwrap_or(0),
             ..Policy::default()
         }
     }

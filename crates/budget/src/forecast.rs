@@ -1,7 +1,7 @@
 //! Forecasts what a commit under a budget would prune, node by node, with reasons.
 
 use contextree_canon::thread::{blocks, default_role};
-use contextree_engine::{CommitReport, Preview, Pruned};
+use contextree_engine::{Cleared, CommitReport, Preview, Pruned};
 use contextree_json::Value;
 use contextree_tokens::TokenCounter;
 use contextree_tree::{NodeRef, Region, TreeRef};
@@ -20,12 +20,36 @@ pub struct Forecast {
     pub tokens_expiring: u64,
     /// The tokens of the request: of the snapshot that the commit creates, and of settings.
     pub tokens_after: u64,
+    /// The tool results that the budget clears, in pruning order.
+    pub clearing: Vec<Clearing>,
     /// The nodes that the budget prunes, in pruning order.
     pub going: Vec<Going>,
     /// The rules that cannot be satisfied because everything that is left is protected.
     pub missed: Vec<Missed>,
     /// The preview of the engine, with the whole report; `None` if the commit has been made.
     pub preview: Option<Preview>,
+}
+
+/// A tool result that would be cleared.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Clearing {
+    /// The result.
+    pub node: String,
+    /// The block that takes its place.
+    pub placeholder: String,
+    /// The tokens that are saved.
+    pub tokens: u64,
+    /// The rule that clears it.
+    pub rule: Rule,
+}
+
+impl Clearing {
+    /// Returns the reason as a phrase.
+    #[must_use]
+    pub fn reason(&self) -> String {
+        format!("cleared: {}; lowest priority, then oldest", because(self.rule))
+    }
 }
 
 /// A node that would be pruned.
@@ -106,11 +130,7 @@ impl Going {
             }
             Cause::OldestTurn => format!("over `{key}`; oldest turn that is not protected"),
             Cause::Next { priority } => {
-                let limit = match self.rule {
-                    Rule::ClearAtLeast => format!("to reach `{key}`"),
-                    _ => format!("over `{key}`"),
-                };
-                format!("{limit}; lowest priority ({priority}), then oldest")
+                format!("{}; lowest priority ({priority}), then oldest", because(self.rule))
             }
         }
     }
@@ -135,6 +155,11 @@ impl Forecast {
             tokens_before: tokens(working, counter) + keeper.base(),
             tokens_expiring: expiring.map(tokens_of).sum(),
             tokens_after: tokens(after, counter) + keeper.base(),
+            clearing: report
+                .cleared
+                .iter()
+                .filter_map(|cleared| clearing(keeper, working, after, cleared))
+                .collect(),
             going: report
                 .pruned
                 .iter()
@@ -154,11 +179,11 @@ impl Forecast {
 }
 
 impl Forecast {
-    /// Returns what is removed and why, in one sentence: "removed 12 messages, 30 calls and 30 results,
-    /// 33,555 tokens: over `max_tokens`".
+    /// Returns what is cleared and removed and why, in one sentence: "cleared 30 results, removed 12
+    /// messages, 33,555 tokens: over `max_tokens`".
     #[must_use]
     pub fn summary(&self, max_tokens: Option<u64>) -> String {
-        if self.going.is_empty() {
+        if self.going.is_empty() && self.clearing.is_empty() {
             let of = max_tokens.map_or_else(String::new, |max| format!(" of {}", grouped(max)));
             return format!("nothing pruned: {}{of} tokens", grouped(self.tokens_after));
         }
@@ -166,27 +191,39 @@ impl Forecast {
         let counts =
             words.map(|word| (word, self.going.iter().filter(|it| it.word() == word).count()));
         let parts = counts.into_iter().filter(|(_, count)| *count > 0);
-        let parts: Vec<String> = parts
-            .map(|(word, count)| {
-                format!("{} {word}{}", grouped(count as u64), if count == 1 { "" } else { "s" })
-            })
-            .collect();
-        let tokens: u64 = self.going.iter().map(|going| going.tokens).sum();
+        let parts: Vec<String> = parts.map(|(word, count)| counted(count, word)).collect();
+        let mut done = Vec::new();
+        if !self.clearing.is_empty() {
+            done.push(format!("cleared {}", counted(self.clearing.len(), "result")));
+        }
+        if !parts.is_empty() {
+            done.push(format!("removed {}", listed(&parts)));
+        }
+        let saved: u64 = self.clearing.iter().map(|clearing| clearing.tokens).sum();
+        let tokens = saved + self.going.iter().map(|going| going.tokens).sum::<u64>();
         let mut rules: Vec<Rule> = Vec::new();
-        for going in &self.going {
-            if !rules.contains(&going.rule) {
-                rules.push(going.rule);
+        let cleared = self.clearing.iter().map(|clearing| clearing.rule);
+        for rule in cleared.chain(self.going.iter().map(|going| going.rule)) {
+            if !rules.contains(&rule) {
+                rules.push(rule);
             }
         }
-        let reasons: Vec<String> = rules
-            .iter()
-            .map(|rule| match rule {
-                Rule::ClearAtLeast => format!("to reach `{}`", rule.key()),
-                _ => format!("over `{}`", rule.key()),
-            })
-            .collect();
+        let reasons: Vec<String> = rules.into_iter().map(because).collect();
         let (tokens, reasons) = (grouped(tokens), reasons.join(", "));
-        format!("removed {}, {tokens} tokens: {reasons}", listed(&parts))
+        format!("{}, {tokens} tokens: {reasons}", done.join(", "))
+    }
+}
+
+/// Returns a number of things in words.
+fn counted(count: usize, word: &str) -> String {
+    format!("{} {word}{}", grouped(count as u64), if count == 1 { "" } else { "s" })
+}
+
+/// Returns for which rule something is removed, in words.
+fn because(rule: Rule) -> String {
+    match rule {
+        Rule::ClearAtLeast => format!("to reach `{}`", rule.key()),
+        _ => format!("over `{}`", rule.key()),
     }
 }
 
@@ -217,6 +254,22 @@ fn tokens(tree: TreeRef<'_>, counter: &TokenCounter) -> u64 {
 
 fn is_block(node: NodeRef<'_>) -> bool {
     node.class() == contextree_tree::Class::Block
+}
+
+fn clearing(
+    keeper: &Keeper,
+    working: TreeRef<'_>,
+    after: TreeRef<'_>,
+    cleared: &Cleared,
+) -> Option<Clearing> {
+    let size = |node| keeper.counter().count_node(node);
+    let before = size(working.get(&cleared.id)?);
+    Some(Clearing {
+        node: cleared.id.clone(),
+        placeholder: cleared.placeholder.clone(),
+        tokens: before.saturating_sub(size(after.get(&cleared.placeholder)?)),
+        rule: keeper.rule(cleared.limit)?,
+    })
 }
 
 fn going(keeper: &Keeper, working: TreeRef<'_>, pruned: &Pruned) -> Option<Going> {

@@ -41,10 +41,12 @@ mod measure;
 mod read;
 mod size;
 mod stored;
+mod transcript;
 
 pub use budget::{Budget, Rule};
 pub use error::{BudgetError, Fault};
-pub use forecast::{Cause, Forecast, Going, Missed};
+pub use forecast::{Cause, Clearing, Forecast, Going, Missed};
 pub use keeper::Keeper;
 pub use measure::{TOKENS, bind, counted_by};
 pub use size::parse_size;
+pub use transcript::transcript;

@@ -10,7 +10,7 @@ use crate::document::{self, Item, Value, place};
 use crate::error::{BudgetError, Fault};
 use crate::size::parse_size;
 
-const KEYS: [&str; 9] = [
+const KEYS: [&str; 12] = [
     "tokenizer",
     "max_tokens",
     "turn_tokens",
@@ -19,6 +19,9 @@ const KEYS: [&str; 9] = [
     "keep_user",
     "exclude",
     "clear_at_least",
+    "keep_results",
+    "placeholder",
+    "summary_tokens",
     "regions",
 ];
 const REGIONS: [&str; 3] = ["sys", "seq", "ah"];
@@ -85,6 +88,9 @@ impl Reading<'_> {
                 "keep_turns" => budget.keep_turns = self.whole(item, key)?,
                 "keep_user" => budget.keep_user = self.truth(item, key)?,
                 "clear_at_least" => budget.clear_at_least = Some(self.whole(item, key)?),
+                "keep_results" => budget.keep_results = Some(self.whole(item, key)?),
+                "placeholder" => budget.placeholder = Some(self.text_of(item, key)?.to_owned()),
+                "summary_tokens" => budget.summary_tokens = Some(self.whole(item, key)?),
                 "exclude" => budget.exclude = self.selectors(item)?,
                 "regions" => budget.region_tokens = self.regions(item)?,
                 _ => return Err(self.unknown(*at, "", key, &KEYS)),
@@ -117,6 +123,37 @@ impl Reading<'_> {
                 message,
                 "a tenth to a third of `max_tokens` is usual",
             );
+        }
+        let set = [
+            (
+                "keep_results",
+                budget.keep_results.is_some() && limits == 0,
+                "no result is ever cleared, because there is no limit to exceed",
+                "set `max_tokens` as well",
+            ),
+            (
+                "placeholder",
+                budget.placeholder.is_some() && budget.keep_results.is_none(),
+                "no result is ever cleared",
+                "set `keep_results` as well: the newest results that are not cleared",
+            ),
+            (
+                "summary_tokens",
+                budget.summary_tokens.is_some() && budget.max_tokens.is_none(),
+                "there is no limit to stay below",
+                "set `max_tokens` as well",
+            ),
+        ];
+        for (key, is_useless, message, hint) in set {
+            if is_useless {
+                return refuse(key, message.to_owned(), hint);
+            }
+        }
+        if let (Some(kept), Some(max)) = (budget.summary_tokens, budget.max_tokens)
+            && kept >= max
+        {
+            let message = format!("a summary of {kept} of {max} tokens would leave nothing");
+            return refuse("summary_tokens", message, "a tenth of `max_tokens` is usual");
         }
         if let Some(max) = budget.max_turns
             && max < budget.keep_turns

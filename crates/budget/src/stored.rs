@@ -1,6 +1,6 @@
 //! Budgets as they are stored with a context: as its policy.
 
-use contextree_engine::{Limit, MeasureName, Policy};
+use contextree_engine::{Clear, Limit, MeasureName, Policy};
 use contextree_tokens::Tokenizer;
 use contextree_tree::Region;
 
@@ -30,6 +30,12 @@ impl Budget {
                 _ => return None,
             }
         }
+        if let Some(Clear { keep, placeholder }) = &policy.clear {
+            budget.keep_results = Some(*keep);
+            let is_own = placeholder != Clear::PLACEHOLDER;
+            budget.placeholder = is_own.then(|| placeholder.clone());
+        }
+        budget.summary_tokens = Some(policy.reserve).filter(|reserve| *reserve > 0);
         budget.exclude.clone_from(&policy.exclude);
         if budget.region_tokens[Region::Sys as usize].is_none() {
             budget.exclude.pop();
@@ -48,6 +54,8 @@ impl Budget {
         let numbers = [
             ("max_tokens", self.max_tokens),
             ("clear_at_least", self.clear_at_least),
+            ("keep_results", self.keep_results),
+            ("summary_tokens", self.summary_tokens),
             ("turn_tokens", self.turn_tokens),
             ("max_turns", self.max_turns),
             ("keep_turns", Some(self.keep_turns).filter(|turns| *turns != 1)),
@@ -56,6 +64,9 @@ impl Budget {
             if let Some(value) = value {
                 put(key, value.to_string());
             }
+        }
+        if let Some(placeholder) = &self.placeholder {
+            put("placeholder", quoted(placeholder));
         }
         if !self.keep_user {
             put("keep_user", "false".to_owned());

@@ -28,6 +28,13 @@ pub enum Cause {
         /// The name of the limit, if known: `max_tokens`.
         rule: Option<String>,
     },
+    /// A pruning policy replaced the tool result with a placeholder.
+    Cleared {
+        /// The position of the limit in the policy.
+        limit: usize,
+        /// The name of the limit, if known: `max_tokens`.
+        rule: Option<String>,
+    },
     /// The node was an empty container, removed with its last child.
     Cascaded,
     /// The node was removed by an operation.
@@ -58,6 +65,7 @@ impl Cause {
             Cause::Expired => "expired",
             Cause::ExpiredAlong => "expired_along",
             Cause::Pruned { .. } => "pruned",
+            Cause::Cleared { .. } => "cleared",
             Cause::Cascaded => "cascaded",
             Cause::Removed => "removed",
             Cause::Gone => "gone",
@@ -81,7 +89,7 @@ impl Cause {
             Cause::Expired | Cause::ExpiredAlong => {
                 "place nodes that expire after those that stay: in the post-context of the newest turn, not in `^sys`"
             }
-            Cause::Pruned { .. } => {
+            Cause::Pruned { .. } | Cause::Cleared { .. } => {
                 "prune in large steps: set `clear_at_least`, or raise the limit, so that it is reached less often"
             }
             Cause::Cascaded | Cause::Removed | Cause::Gone => {
@@ -109,6 +117,10 @@ impl fmt::Display for Cause {
             Cause::Expired => formatter.write_str("expired"),
             Cause::ExpiredAlong => formatter.write_str("was removed with an expired ancestor"),
             Cause::Pruned { rule: Some(rule), .. } => write!(formatter, "was pruned ({rule})"),
+            Cause::Cleared { rule: Some(rule), .. } => write!(formatter, "was cleared ({rule})"),
+            Cause::Cleared { limit, rule: None } => {
+                write!(formatter, "was cleared (limit {} of the policy)", limit + 1)
+            }
             Cause::Pruned { limit, rule: None } => {
                 write!(formatter, "was pruned (limit {} of the policy)", limit + 1)
             }
@@ -247,6 +259,10 @@ impl<'a> Evidence<'a> {
         if let Some(pruned) = report.pruned.iter().find(pruned) {
             let rule = self.rules.get(pruned.limit).cloned();
             return Some(Cause::Pruned { limit: pruned.limit, rule });
+        }
+        if let Some(cleared) = report.cleared.iter().find(|cleared| is(&cleared.id)) {
+            let rule = self.rules.get(cleared.limit).cloned();
+            return Some(Cause::Cleared { limit: cleared.limit, rule });
         }
         report.cascaded.iter().any(is).then_some(Cause::Cascaded)
     }

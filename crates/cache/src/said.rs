@@ -33,7 +33,8 @@ fn count_object(object: &Object, bytes: &[u8], tokenizer: Tokenizer) -> (Part, u
         return (Part::Call, called(call, arguments));
     }
     if let Some(response) = inner("functionResponse") {
-        return (Part::Result, called(response, "response"));
+        let said = response.get("response").map_or(0, |value| free(unwrapped(value), tokenizer));
+        return (Part::Result, said);
     }
     match text("type").unwrap_or_default() {
         "tool_use" | "server_tool_use" | "custom_tool_call" => {
@@ -55,6 +56,16 @@ fn count_object(object: &Object, bytes: &[u8], tokenizer: Tokenizer) -> (Part, u
         _ if object.contains_key("inlineData") => (Part::Media, json(bytes, tokenizer)),
         _ => (Part::Text, json(bytes, tokenizer)),
     }
+}
+
+/// Returns the text of a function response: the API wants an object, so a text has one around it, which counts with everything else that
+/// the format adds to a result.
+fn unwrapped(response: &Value) -> &Value {
+    let Some(object) = response.as_object().filter(|object| object.len() == 1) else {
+        return response;
+    };
+    let text = ["output", "error", "result"].iter().find_map(|name| object.get(name));
+    text.filter(|text| text.as_str().is_some()).unwrap_or(response)
 }
 
 /// Counts content: a text, or a list of texts and other parts.
@@ -110,6 +121,11 @@ mod tests {
             &["f", r#"{"a":1}"#],
         );
         check(r#"{"functionCall":{"args":{"a":1},"name":"f"}}"#, Part::Call, &["f", r#"{"a":1}"#]);
+        let response = |value: &str| {
+            format!(r#"{{"functionResponse":{{"id":"call_0","name":"f","response":{value}}}}}"#)
+        };
+        check(&response(r#"{"output":"rain"}"#), Part::Result, &["rain"]);
+        check(&response(r#"{"rain":true}"#), Part::Result, &[r#"{"rain":true}"#]);
         check(
             r#"{"content":[{"text":"rain","type":"text"}],"tool_use_id":"toolu_01AbCdEfGh","type":"tool_result"}"#,
             Part::Result,

@@ -6,6 +6,9 @@ use contextree::Clock;
 
 use crate::args::Global;
 
+/// The file that names the default context of a directory.
+pub(crate) const CONTEXT_FILE: &str = ".contextree";
+
 /// What is known of the surroundings.
 #[derive(Clone, Debug)]
 pub(crate) struct Environment {
@@ -51,6 +54,14 @@ impl Environment {
             now: global.now.unwrap_or_else(|| contextree::SystemClock.now_ns()),
         }
     }
+}
+
+/// Returns the context that the working directory names as its default. Only the directory itself counts, like for the
+/// store: a file further up could be another user's.
+pub(crate) fn context_of_folder() -> Option<String> {
+    let text = std::fs::read_to_string(CONTEXT_FILE).ok()?;
+    let name = text.lines().map(str::trim).find(|line| !line.is_empty())?;
+    Some(name.to_owned())
 }
 
 /// Returns a variable of the environment, unless it is empty or no text.

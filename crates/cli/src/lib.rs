@@ -31,10 +31,11 @@ use std::ffi::OsString;
 
 pub use manual::reference;
 
-use args::Cli;
+use args::{Cli, NamedBy};
 use clap::{CommandFactory as _, FromArgMatches as _};
+use contextree::Code;
 use environment::Environment;
-use error::Exit;
+use error::{Exit, Failure};
 use output::Output;
 
 /// Returns the command with all its subcommands, as clap knows it.
@@ -54,10 +55,11 @@ pub fn run(arguments: &[OsString]) -> u8 {
         Ok(matches) => matches,
         Err(error) => return error::report_usage(&error, wants_json),
     };
-    let cli = match Cli::from_arg_matches(&matches) {
+    let mut cli = match Cli::from_arg_matches(&matches) {
         Ok(cli) => cli,
         Err(error) => return error::report_usage(&error.format(&mut command()), wants_json),
     };
+    cli.global.choose_context(matches.value_source("context"), environment::context_of_folder());
     let environment = Environment::of_process(&cli.global);
     let mut output = Output::new(&cli.global, &environment);
     let done = command::run(&cli, &environment, &mut output);
@@ -67,8 +69,18 @@ pub fn run(arguments: &[OsString]) -> u8 {
         // The reader has seen enough, as with `| head`. That is not an error.
         Err(failure) if failure.is_broken_pipe() => Exit::Ok.code(),
         Err(failure) => {
+            let failure = match cli.global.named_by {
+                NamedBy::File if is_missing(&failure, &cli.global.context) => failure
+                    .with_hint("the file .contextree names it; `ctx switch NAME` changes that"),
+                _ => failure,
+            };
             output.failure(&failure);
             error::exit(&failure).code()
         }
     }
+}
+
+/// True if the context that was not found is this one, and not another one that an argument names.
+fn is_missing(failure: &Failure, context: &str) -> bool {
+    failure.code() == Code::ContextNotFound && failure.to_string().contains(&format!("`{context}`"))
 }

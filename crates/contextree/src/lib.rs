@@ -99,7 +99,7 @@ pub use nodes::{assistant, document, image, system, tool, tool_call, tool_result
 // Budgets and policies.
 #[cfg(feature = "tokens")]
 pub use budgets::{budget_of, set_budget, with_budgets};
-pub use contextree_engine::{Holder, Limit, MeasureName, Policy};
+pub use contextree_engine::{Clear, Holder, Limit, MeasureName, Policy, Summary};
 
 // Model calls.
 pub use contextree_engine::{Attempt, AttemptStart, AttemptStatus, CallOutcome};

@@ -304,6 +304,22 @@ pub enum CommitError {
     /// The context was changed since the preview.
     #[error("the context was changed since the preview")]
     StalePreview,
+    /// The summary is of other nodes than those that the commit prunes.
+    #[error("the summary is of {given} nodes, but the commit prunes others ({pruned})")]
+    StaleSummary {
+        /// The number of nodes that were summarized.
+        given: usize,
+        /// The number of nodes that the commit prunes.
+        pruned: usize,
+    },
+    /// With the summary, a limit of the policy is exceeded again.
+    #[error("the summary is too long: it measures {size}, and only {free} is free")]
+    SummaryTooLong {
+        /// Its size, in the measure of the limit.
+        size: u64,
+        /// What is left below the limit.
+        free: u64,
+    },
     /// A call is running: completing it makes the commit.
     #[error("the call `{attempt}` is running: completing it makes the commit")]
     AttemptRunning {
@@ -325,6 +341,8 @@ impl CommitError {
             CommitError::UnknownMeasure(_) => "E_UNKNOWN_MEASURE",
             CommitError::Selector { error, .. } => error.code(),
             CommitError::StalePreview => "E_CONFLICT",
+            CommitError::StaleSummary { .. } => "E_SUMMARY_STALE",
+            CommitError::SummaryTooLong { .. } => "E_SUMMARY_TOO_LONG",
             CommitError::AttemptRunning { .. } => "E_ATTEMPT_RUNNING",
             CommitError::TooManyCommits => "E_LIMIT",
         }

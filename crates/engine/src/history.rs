@@ -1,9 +1,11 @@
 //! Import and export of snapshots, working states and whole histories.
 
-use contextree_canon::history::{HistoryReader, write_delta, write_first};
+use contextree_canon::history::{
+    HistoryReader, Line, SideLine, write_delta, write_first, write_side, write_working,
+};
 use contextree_canon::{DocumentError, Profile, export, import, import_working};
 use contextree_json::lines;
-use contextree_tree::diff::{Pair, pairs};
+use contextree_tree::diff::{Pair, pairs, written};
 use contextree_tree::{Log, Tree};
 
 use crate::context::{Context, ContextOptions, counters_of};
@@ -73,6 +75,20 @@ impl Context {
         out
     }
 
+    /// Like [`Context::export_history`], followed by the working state, if it differs from the
+    /// newest snapshot, and by side records, which a store keeps for programs.
+    #[must_use]
+    pub fn export_history_and_sides(&self, sides: &[SideLine]) -> Vec<u8> {
+        let mut out = self.export_history();
+        if let Some(newest) = self.head()
+            && !written(newest.view(), self.working()).is_empty()
+        {
+            write_working(&mut out, newest.tree(), self.working());
+        }
+        sides.iter().for_each(|side| write_side(&mut out, side));
+        out
+    }
+
     /// Returns a context with the history of a JSON Lines document. Lines may be full snapshots or
     /// changes.
     ///
@@ -84,6 +100,21 @@ impl Context {
         profile: Profile,
         options: ContextOptions,
     ) -> Result<Context, HistoryError> {
+        Context::import_history_and_sides(text, profile, options).map(|(context, _)| context)
+    }
+
+    /// Like [`Context::import_history`], but also returns the side records of the document, which
+    /// a context does not have: its store keeps them.
+    ///
+    /// # Errors
+    ///
+    /// Like [`Context::import_history`].
+    pub fn import_history_and_sides(
+        text: &[u8],
+        profile: Profile,
+        options: ContextOptions,
+    ) -> Result<(Context, Vec<SideLine>), HistoryError> {
+        let mut sides = Vec::new();
         let mut reader = HistoryReader::new(profile, options.limits);
         let mut history = Log::default();
         let mut last_ns = 0;
@@ -91,8 +122,16 @@ impl Context {
             if line.iter().all(u8::is_ascii_whitespace) {
                 continue;
             }
-            let tree =
+            let line =
                 reader.line(line).map_err(|error| HistoryError { line: index + 1, error })?;
+            let tree = match line {
+                Line::Snapshot(tree) => tree,
+                Line::Working => continue,
+                Line::Side(side) => {
+                    sides.push(side);
+                    continue;
+                }
+            };
             last_ns = latest_stamp(history.last(), &tree, last_ns);
             history.push(Snapshot::after(history.last(), tree, last_ns));
         }
@@ -103,7 +142,7 @@ impl Context {
                 error: error.expect("an empty text is not a document"),
             });
         };
-        Ok(Context::from_parts(draft, history, options))
+        Ok((Context::from_parts(draft, history, options), sides))
     }
 }
 

@@ -39,7 +39,7 @@ pub use call::{
     RunningCallRef,
 };
 pub use clock::{Clock, IdRequest, IdRole, IdSource, LogicalClock, ReadableIds};
-pub use commit::{CommitOptions, Compaction, prune_order};
+pub use commit::{CLEARED, CommitOptions, Compaction, Summary, prune_order};
 pub use context::{Context, ContextOptions, Preview, vocabulary_of};
 pub use durable::{
     CommitRecord, PendingCall, Records, Resting, Restore, Savepoint, Tail, report_of,
@@ -48,9 +48,9 @@ pub use error::{BatchError, CommitError, OpError, Reason};
 pub use flat_log::FlatLogError;
 pub use history::HistoryError;
 pub use op::{Cue, Edit, NewNode, Op, Outcome, Place, PreparedNode, Zone};
-pub use policy::{BoundMeasure, Limit, Measure, MeasureName, Policy, PolicyError};
+pub use policy::{BoundMeasure, Clear, Limit, Measure, MeasureName, Policy, PolicyError};
 pub use refs::{Liveness, LivenessProbe, Reference};
-pub use report::{CommitReport, Deferred, Holder, Operation, Pruned, Unmet, Warning};
+pub use report::{Cleared, CommitReport, Deferred, Holder, Operation, Pruned, Unmet, Warning};
 pub use select::DiffError;
 pub use snapshot::{Snapshot, SnapshotAddress, SnapshotError};
 pub use working::Working;

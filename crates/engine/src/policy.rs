@@ -22,6 +22,57 @@ pub struct Policy {
     /// Selectors like those of `exclude`: the containers they match, except cores, are removed when
     /// they are empty, as if they had been created removable.
     pub removable: Vec<String>,
+    /// Clears old tool results before a limit removes anything; `None` clears nothing.
+    pub clear: Option<Clear>,
+    /// Once a limit of the whole is exceeded, prunes until this much is free below it: room for the
+    /// summary of what was removed.
+    pub reserve: u64,
+}
+
+/// How old tool results are cleared: a placeholder takes the place of the result, so that the call
+/// keeps a result and its provider accepts the request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Clear {
+    /// The newest results, which are not cleared.
+    pub keep: u64,
+    /// The content of the placeholder.
+    pub placeholder: String,
+}
+
+impl Clear {
+    /// The content of a placeholder unless a policy has its own.
+    pub const PLACEHOLDER: &'static str = "[old tool result cleared]";
+
+    /// Clears all results but the newest `keep`.
+    #[must_use]
+    pub fn all_but(keep: u64) -> Self {
+        Clear { keep, placeholder: Clear::PLACEHOLDER.to_owned() }
+    }
+
+    fn to_value(&self) -> Value {
+        let mut object = Object::from_iter([("keep", Value::from(self.keep))]);
+        if self.placeholder != Clear::PLACEHOLDER {
+            object.insert("placeholder", Value::from(self.placeholder.as_str()));
+        }
+        Value::Object(object)
+    }
+
+    fn from_value(value: &Value) -> Result<Clear, PolicyError> {
+        let error = |at: &str, expected| PolicyError { at: at.to_owned(), expected };
+        let object = value.as_object().ok_or_else(|| error("clear", "an object"))?;
+        if let Some(other) = object.keys().find(|key| !["keep", "placeholder"].contains(key)) {
+            return Err(error(&format!("clear.{other}"), "only `keep` and `placeholder`"));
+        }
+        let keep = object.get("keep").and_then(Value::as_u64);
+        let keep = keep.ok_or_else(|| error("clear.keep", "a whole number"))?;
+        match object.get("placeholder") {
+            None => Ok(Clear::all_but(keep)),
+            Some(text) => match text.as_str() {
+                Some(text) => Ok(Clear { keep, placeholder: text.to_owned() }),
+                None => Err(error("clear.placeholder", "a string")),
+            },
+        }
+    }
 }
 
 impl Default for Policy {
@@ -33,6 +84,8 @@ impl Default for Policy {
             limits: Vec::new(),
             exclude: Vec::new(),
             removable: Vec::new(),
+            clear: None,
+            reserve: 0,
         }
     }
 }
@@ -208,8 +261,8 @@ impl PolicyError {
 impl Policy {
     /// Returns the policy as JSON:
     /// `{"limits":[{"limit":"total","max":8000,"measure":"bytes"}],"protect_turns":1}`, and
-    /// `protect_user` if it is true, and `exclude` and `removable`, lists of selectors, if there are
-    /// any.
+    /// `protect_user` if it is true, `exclude` and `removable`, lists of selectors, if there are any,
+    /// `clear` (`{"keep":3}`) if results are cleared, and `reserve` if it is not 0.
     #[must_use]
     pub fn to_value(&self) -> Value {
         let limits = self.limits.iter().map(Limit::to_value).collect();
@@ -226,6 +279,12 @@ impl Policy {
                 object.insert(name, Value::Array(selectors.collect()));
             }
         }
+        if let Some(clear) = &self.clear {
+            object.insert("clear", clear.to_value());
+        }
+        if self.reserve > 0 {
+            object.insert("reserve", Value::from(self.reserve));
+        }
         Value::Object(object)
     }
 
@@ -237,10 +296,10 @@ impl Policy {
     pub fn from_value(value: &Value) -> Result<Policy, PolicyError> {
         let error = |at: &str, expected| PolicyError { at: at.to_owned(), expected };
         let object = value.as_object().ok_or_else(|| error("", "an object"))?;
-        let known = ["protect_turns", "protect_user", "limits", "exclude", "removable"];
+        let known =
+            ["protect_turns", "protect_user", "limits", "exclude", "removable", "clear", "reserve"];
         if let Some(other) = object.keys().find(|key| !known.contains(key)) {
-            let expected =
-                "only `protect_turns`, `protect_user`, `limits`, `exclude` and `removable`";
+            let expected = "only `protect_turns`, `protect_user`, `limits`, `exclude`, `removable`, `clear` and `reserve`";
             return Err(error(other, expected));
         }
         let protect_turns = match object.get("protect_turns") {
@@ -274,7 +333,12 @@ impl Policy {
             list.iter().enumerate().map(selector).collect()
         };
         let (exclude, removable) = (selectors("exclude")?, selectors("removable")?);
-        Ok(Policy { protect_turns, protect_user, limits, exclude, removable })
+        let clear = object.get("clear").map(Clear::from_value).transpose()?;
+        let reserve = match object.get("reserve") {
+            None => 0,
+            Some(value) => value.as_u64().ok_or_else(|| error("reserve", "a whole number"))?,
+        };
+        Ok(Policy { protect_turns, protect_user, limits, exclude, removable, clear, reserve })
     }
 }
 

@@ -21,8 +21,12 @@ pub struct CommitReport {
     pub cascaded: Vec<String>,
     /// Nodes removed because the caller dropped them or a node above them, in the order given.
     pub dropped: Vec<String>,
+    /// Tool results that a pruning policy replaced with a placeholder, in this order.
+    pub cleared: Vec<Cleared>,
     /// Nodes removed by a pruning policy, in the order of their removal.
     pub pruned: Vec<Pruned>,
+    /// The block with the summary of what was pruned, if there is one.
+    pub summary: Option<String>,
     /// Limits of the policy that could not be met, because everything left is protected.
     pub unmet: Vec<Unmet>,
     /// The turn that was sealed.
@@ -119,6 +123,17 @@ pub struct Pruned {
     pub with: Option<String>,
     /// Descendants that were removed with it, in document order: the nodes of a turn.
     pub along: Vec<String>,
+}
+
+/// A tool result that was cleared. Earlier snapshots have it still.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cleared {
+    /// The result.
+    pub id: String,
+    /// The block that takes its place.
+    pub placeholder: String,
+    /// The index of the limit in the policy.
+    pub limit: usize,
 }
 
 /// A limit that was not met.

@@ -1,8 +1,8 @@
 //! Selects from the working tree and the history of a context.
 
 use contextree_query::{
-    Answer, Explanation, Moment, Plan, QueryError, RangeDiff, RangeOptions, SelectOptions,
-    Timeline, diff_selected, explain, plan, resolve_on_tree, select, select_parsed,
+    Answer, Explanation, Moment, Plan, QueryError, QueryLimits, RangeDiff, RangeOptions,
+    SelectOptions, Timeline, diff_selected, explain, plan, resolve_on_tree, select, select_parsed,
 };
 use contextree_selector as ast;
 use contextree_selector::{Edition, SnapshotRange, Span, Time, TimeKind, TurnPoint, parse};
@@ -168,7 +168,9 @@ impl Context {
         let (older, newer) = self.in_order(left, right).map_err(DiffError::Snapshot)?;
         let at = |snapshot: &Snapshot| Some(snapshot.cycle());
         let plan = self.plan_of(selector).map_err(DiffError::Query)?;
-        Ok(diff_selected(&plan, (older.view(), at(older)), (newer.view(), at(newer))))
+        let limits = QueryLimits::default();
+        diff_selected(&plan, (older.view(), at(older)), (newer.view(), at(newer)), &limits)
+            .map_err(DiffError::Query)
     }
 
     /// Parses a selector without a time prefix.

@@ -114,10 +114,15 @@ impl fmt::Display for ImportError {
             write!(formatter, "line {line}: ")?;
         }
         match &self.kind {
-            ImportErrorKind::Json(error) if self.line.is_some() => {
-                write!(formatter, "{}", error.in_line())
+            ImportErrorKind::Json(error) => {
+                if error.code() == "E_JSON_INVALID" {
+                    formatter.write_str("not JSON: ")?;
+                }
+                match self.line {
+                    Some(_) => write!(formatter, "{}", error.in_line()),
+                    None => write!(formatter, "{error}"),
+                }
             }
-            ImportErrorKind::Json(error) => write!(formatter, "{error}"),
             ImportErrorKind::Shape { at, expected } if at.is_empty() => {
                 write!(formatter, "expected {expected}")
             }

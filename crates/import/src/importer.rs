@@ -358,6 +358,15 @@ impl Importer {
 /// Returns the error for entries of an unknown format.
 pub(crate) fn unknown_format(entries: &[(Option<u64>, Value)]) -> ImportError {
     let first = entries.first();
+    let is_empty = |value: &Value| match value {
+        Value::Array(list) => list.is_empty(),
+        Value::Object(object) => object.is_empty(),
+        _ => false,
+    };
+    if entries.iter().all(|(_, value)| is_empty(value)) {
+        let kind = ImportErrorKind::Empty { skipped: Vec::new(), bad: 0 };
+        return ImportError { line: first.and_then(|(line, _)| *line), kind, detected: None };
+    }
     let keys = first.and_then(|(_, value)| match value {
         Value::Array(list) => list.first()?.as_object(),
         value => value.as_object(),

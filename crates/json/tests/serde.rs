@@ -123,3 +123,32 @@ fn an_integer_may_be_written_with_a_fraction_of_zero() {
     let kept = from_slice::<Value>(b"1.0").expect("a number");
     assert_eq!(kept.to_canonical(), b"1.0", "a value keeps what was written");
 }
+
+#[test]
+fn struct_is_an_object_and_never_an_array_of_its_fields() {
+    #[derive(Debug, Deserialize)]
+    struct Outer {
+        #[expect(dead_code, reason = "only its shape is read")]
+        inner: Option<Tagged>,
+        #[expect(dead_code, reason = "only its shape is read")]
+        kind: Option<Kind>,
+        #[expect(dead_code, reason = "only its shape is read")]
+        pair: Pair,
+    }
+    #[derive(Debug, Deserialize)]
+    struct Pair {
+        #[expect(dead_code, reason = "only its shape is read")]
+        left: u8,
+        #[expect(dead_code, reason = "only its shape is read")]
+        right: u8,
+    }
+    assert!(from_slice::<Outer>(br#"{"pair":{"left":1,"right":2}}"#).is_ok());
+    for wrong in [
+        &br#"{"pair":[1,2]}"#[..],
+        br#"[null,null,{"left":1,"right":2}]"#,
+        br#"{"kind":{"Struct":[1]},"pair":{"left":1,"right":2}}"#,
+    ] {
+        let error = from_slice::<Outer>(wrong).expect_err("an array");
+        assert_eq!(error.code(), "E_JSON_SHAPE", "{error}");
+    }
+}

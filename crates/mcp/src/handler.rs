@@ -10,10 +10,10 @@ use http::request::Parts;
 use rmcp::ServerHandler;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorData,
-    Implementation, InitializeResult, ListResourceTemplatesResult, ListResourcesResult,
-    ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse,
-    ReadResourceResult, Resource, ResourceContents, ResourceTemplate, ServerCapabilities,
-    Tool as Described, ToolAnnotations,
+    Implementation, InitializeResult, ListPromptsRequestMethod, ListPromptsResult,
+    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, Resource,
+    ResourceContents, ResourceTemplate, ServerCapabilities, Tool as Described, ToolAnnotations,
 };
 use rmcp::service::{RequestContext, RoleServer};
 use tokio::task::spawn_blocking;
@@ -60,8 +60,24 @@ impl Handler {
     }
 }
 
+/// The longest error that a client gets, in bytes: errors quote what they refuse.
+const LONGEST_ERROR: usize = 4_000;
+
 /// Returns an error as a model reads it: the code, what is wrong, and what to do.
 fn words(error: &Error) -> String {
+    let mut text = whole_words(error);
+    if text.len() > LONGEST_ERROR {
+        let mut end = LONGEST_ERROR;
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        text.truncate(end);
+        text.push('…');
+    }
+    text
+}
+
+fn whole_words(error: &Error) -> String {
     let plain = || format!("{}: {}", error.code().as_str(), error.message());
     let mut text = error.drawing().map_or_else(plain, str::to_owned);
     for hint in error.hints() {
@@ -74,13 +90,16 @@ fn words(error: &Error) -> String {
 }
 
 /// Returns an error of a request that is not a call of a tool.
-fn refusal(error: &Error) -> ErrorData {
+fn refusal(error: &Error, uri: Option<&str>) -> ErrorData {
     let is_missing = matches!(
         error.code(),
         Code::ContextNotFound | Code::SnapshotNotFound | Code::NodeNotFound | Code::Usage
     );
     match is_missing {
-        true => ErrorData::resource_not_found(words(error), None),
+        true => {
+            let data = uri.map(|uri| serde_json::json!({ "uri": uri }));
+            ErrorData::resource_not_found(words(error), data)
+        }
         false => ErrorData::internal_error(words(error), None),
     }
 }
@@ -139,6 +158,15 @@ impl ServerHandler for Handler {
         Ok(result.into())
     }
 
+    /// There are no prompts, and the capabilities say so: the library would answer with an empty list.
+    async fn list_prompts(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        Err(ErrorData::method_not_found::<ListPromptsRequestMethod>())
+    }
+
     async fn list_resources(
         &self,
         request: Option<PaginatedRequestParams>,
@@ -147,7 +175,7 @@ impl ServerHandler for Handler {
         let caller = self.caller(&context);
         let after = request.and_then(|request| request.cursor);
         let listed = self.run(&caller, |workspace| resources::list(workspace, after)).await;
-        let (entries, next) = listed.map_err(|error| refusal(&error))?;
+        let (entries, next) = listed.map_err(|error| refusal(&error, None))?;
         let resource = |entry: resources::Entry| {
             Resource::new(entry.uri, entry.name)
                 .with_description(entry.about)
@@ -180,7 +208,7 @@ impl ServerHandler for Handler {
         let caller = self.caller(&context);
         let uri = request.uri.clone();
         let read = self.run(&caller, move |workspace| resources::read(workspace, &uri)).await;
-        let text = read.map_err(|error| refusal(&error))?;
+        let text = read.map_err(|error| refusal(&error, Some(&request.uri)))?;
         let contents = ResourceContents::text(text, request.uri).with_mime_type("application/json");
         Ok(ReadResourceResult::new(vec![contents]).into())
     }

@@ -19,6 +19,14 @@ pub enum QueryError {
     /// loads it and retries.
     #[error("a snapshot that the selector addresses is in the store and was not loaded")]
     NotLoaded,
+    /// The query is more work than its [`QueryLimits`](crate::QueryLimits) allow: some thousand alternatives over a large tree.
+    #[error("{}", beyond(limit, *most))]
+    Limit {
+        /// The limit: `steps_per_snapshot`, `steps`, or the name that an interrupt returned.
+        limit: &'static str,
+        /// The highest number that it allows; 0 for an interrupt.
+        most: u64,
+    },
 }
 
 impl QueryError {
@@ -45,6 +53,10 @@ impl QueryError {
             Self::NotLoaded => {
                 vec![problem(self.code(), "not_loaded", Span::NONE, self, None).into()]
             }
+            Self::Limit { limit, .. } => {
+                let help = Some("use fewer alternatives, or a higher limit");
+                vec![problem(self.code(), limit, Span::NONE, self, help).into()]
+            }
         };
         Value::Array(errors)
     }
@@ -56,6 +68,7 @@ impl QueryError {
             Self::Selector(errors) => errors.code().as_str(),
             Self::Resolve(error) => error.code(),
             Self::NotLoaded => "E_NOT_LOADED",
+            Self::Limit { .. } => "E_LIMIT",
         }
     }
 
@@ -65,8 +78,18 @@ impl QueryError {
         match self {
             Self::Selector(errors) => errors.draw(text),
             Self::Resolve(error) => error.draw(text),
-            Self::NotLoaded => self.to_string(),
+            Self::NotLoaded | Self::Limit { .. } => self.to_string(),
         }
+    }
+}
+
+fn beyond(limit: &str, most: u64) -> String {
+    match limit {
+        "steps_per_snapshot" => {
+            format!("the selector takes more than {most} steps in one snapshot (limit `{limit}`)")
+        }
+        "steps" => format!("the selector takes more than {most} steps (limit `{limit}`)"),
+        _ => format!("the query was stopped (limit `{limit}`)"),
     }
 }
 

@@ -57,6 +57,7 @@ mod error;
 mod evaluate;
 mod explain;
 mod matches;
+mod meter;
 mod plan;
 mod range;
 mod resolve;
@@ -79,9 +80,10 @@ pub mod resolved {
 pub use error::{QueryError, ResolveError, ResolveErrorKind, Warning, WarningKind};
 #[doc(hidden)]
 pub use evaluate::find_everywhere;
-pub use evaluate::{evaluate, find_matches};
+pub use evaluate::{evaluate, evaluate_within, find_matches, find_matches_within};
 pub use explain::{ExplainedStep, Explanation, SyntaxNode, explain, explain_parsed};
 pub use matches::Matches;
+pub use meter::{Interrupt, QueryLimits};
 pub use plan::{Plan, plan};
 pub use range::{
     ChangedNode, ContentBody, ContentDiff, ContentMode, DiffBlock, FieldDelta, Hunk, HunkKind,

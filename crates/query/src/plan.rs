@@ -13,6 +13,8 @@
 //!
 //! A plan is an optimisation: the naive evaluator returns the same nodes in the same order.
 
+use std::collections::BTreeSet;
+
 use contextree_selector::{DepthSet, Order, Root};
 
 use crate::evaluate::{MAX_STEPS, Scope};
@@ -22,6 +24,8 @@ use crate::resolve::{Arrangement, Attr, Body, Chain, Condition, DepthOf, Query, 
 #[derive(Clone, Debug)]
 pub struct Plan {
     pub(crate) query: Query,
+    /// The chains of the query without repetitions, if there are any.
+    pub(crate) distinct: Option<Vec<Chain>>,
     pub(crate) route: Route,
     /// Whether everything that the route looks up is a match, so that no condition must be checked.
     pub(crate) is_settled: bool,
@@ -70,12 +74,32 @@ pub(crate) enum Rest {
     Pass,
 }
 
+/// From how many chains on it is worth looking for those that are there twice.
+const MANY_CHAINS: usize = 8;
+
 /// Returns the plan for a query.
 #[must_use]
 pub fn plan(query: Query) -> Plan {
+    let distinct = distinct(&query.body);
+    if let Some(chains) = distinct {
+        let route = route_of(&chains);
+        return Plan { query, distinct: Some(chains), route, is_settled: false };
+    }
     let route = route(&query);
     let is_settled = query.keep.is_empty() && settles_chains(&route, &query.body);
-    Plan { query, route, is_settled }
+    Plan { query, distinct: None, route, is_settled }
+}
+
+/// Returns each chain once, if there are many and some are there twice.
+fn distinct(body: &Body) -> Option<Vec<Chain>> {
+    let Body::Chains(chains) = body else { return None };
+    if chains.len() <= MANY_CHAINS {
+        return None;
+    }
+    let mut known = BTreeSet::new();
+    let is_new = |chain: &&Chain| known.insert(format!("{chain:?}"));
+    let distinct: Vec<Chain> = chains.iter().filter(is_new).cloned().collect();
+    (distinct.len() < chains.len()).then_some(distinct)
 }
 
 /// Returns whether a selector consists only of the id or the key that its route looks up.
@@ -135,14 +159,18 @@ impl Plan {
 
 fn route(query: &Query) -> Route {
     match &query.body {
-        Body::Chains(chains) => match chains.as_slice() {
-            [chain] => route_of_chain(chain),
-            chains => route_of_chains(chains),
-        },
+        Body::Chains(chains) => route_of(chains),
         Body::Path(_) => Route::Path,
         Body::Regions => Route::Regions,
         Body::Below(_) => named(&query.keep.iter()).unwrap_or(Route::Below),
         Body::Tree => named(&query.keep.iter()).unwrap_or(Route::Tree),
+    }
+}
+
+fn route_of(chains: &[Chain]) -> Route {
+    match chains {
+        [chain] => route_of_chain(chain),
+        chains => route_of_chains(chains),
     }
 }
 
@@ -176,9 +204,19 @@ fn route_of_chains(chains: &[Chain]) -> Route {
     let steps: usize = chains.iter().map(|chain| chain.steps.len()).sum();
     let mut all = chains.iter().flat_map(|chain| &chain.steps);
     let has_picks = all.clone().any(|step| step.compound.has_picks());
-    if steps > MAX_STEPS || (has_picks && !all.all(is_decided_by_siblings)) {
+    let too_long = |chain: &Chain| chain.steps.len() > MAX_STEPS || chain.steps.is_empty();
+    if (steps > MAX_STEPS && has_picks)
+        || chains.iter().any(too_long)
+        || (has_picks && !all.all(is_decided_by_siblings))
+    {
         return Route::Table;
     }
+    let union = scope_of(chains);
+    if has_picks { Route::Picks(union) } else { Route::Pass(union) }
+}
+
+/// Returns the parts of a tree that can contain matches of one of the chains.
+pub(crate) fn scope_of(chains: &[Chain]) -> Scope {
     let mut union = Scope { sys: false, head: false, turns: Some(Vec::new()) };
     for scope in chains.iter().map(scope) {
         union.sys |= scope.sys;
@@ -191,7 +229,7 @@ fn route_of_chains(chains: &[Chain]) -> Route {
             _ => None,
         };
     }
-    if has_picks { Route::Picks(union) } else { Route::Pass(union) }
+    union
 }
 
 /// Returns whether the path to a node and its siblings decide if it matches the step. They do not

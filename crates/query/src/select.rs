@@ -9,6 +9,7 @@ use crate::depth::Axis;
 use crate::error::QueryError;
 use crate::evaluate::Env;
 use crate::evaluate::{Window, arrange, cut, evaluate_some, find, unique};
+use crate::meter::{Meter, QueryLimits};
 use crate::plan::{Plan, plan};
 use crate::range::{RangeDiff, RangeOptions, range_diff};
 use crate::resolve::{At, resolve, resolve_on_tree};
@@ -31,6 +32,8 @@ pub struct SelectOptions {
     /// Edition 0.1's `select_range_returns_diff=false`: a range returns the nodes of its snapshots,
     /// like `@*`. Ignored in other editions.
     pub range_as_nodes: bool,
+    /// How much work it may be; `None` for the limits of the store, or the default ones.
+    pub limits: Option<QueryLimits>,
 }
 
 /// The answer to a selector.
@@ -101,10 +104,12 @@ pub fn select_parsed<'t, T: Timeline + ?Sized>(
             .transpose()
             .map_err(QueryError::from)?,
     };
+    let default = QueryLimits::default();
+    let meter = Meter::new(options.limits.as_ref().unwrap_or(&default));
     let as_nodes = options.range_as_nodes && selector.edition == Edition::V0_1;
     prefetch(&resolved.at, timeline)?;
     let nodes = match resolved.at {
-        At::Working => on_one(&plan, timeline.working()?, None, &window),
+        At::Working => on_one(&plan, timeline.working()?, None, &window, &meter),
         At::Snapshot(position) => {
             let moment = timeline.snapshot(position)?;
             on_one(
@@ -112,14 +117,19 @@ pub fn select_parsed<'t, T: Timeline + ?Sized>(
                 moment.map(|moment| moment.tree),
                 moment.map(|moment| moment.cycle),
                 &window,
+                &meter,
             )
         }
-        At::Every(positions) => on_every(&plan, timeline, &positions, &window)?,
-        At::Range(range) if as_nodes => on_every(&plan, timeline, &range.positions, &window)?,
+        At::Every(positions) => on_every(&plan, timeline, &positions, &window, &meter)?,
+        At::Range(range) if as_nodes => {
+            on_every(&plan, timeline, &range.positions, &window, &meter)?
+        }
         At::Range(range) => {
-            return range_diff(&plan, &range, text, timeline, &options.range).map(Answer::Range);
+            let found = range_diff(&plan, &range, text, timeline, &options.range, &meter)?;
+            return Ok(Answer::Range(found));
         }
     };
+    meter.check()?;
     Ok(Answer::Nodes(nodes))
 }
 
@@ -141,14 +151,17 @@ fn on_one<'t>(
     tree: Option<TreeRef<'t>>,
     cycle: Option<u32>,
     window: &Window,
+    meter: &Meter<'_>,
 ) -> Selection<'t> {
     let recency = plan.query.recency;
     let Some(tree) = tree else {
         return Selection { nodes: Vec::new(), warnings: Vec::new(), recency };
     };
-    let nodes = evaluate_some(plan, tree, cycle, window.enough());
-    let nodes = window.cut(window.filtered(nodes, tree, cycle));
-    let warnings = if nodes.is_empty() { suspects(&plan.query, &[tree]) } else { Vec::new() };
+    let env = Env::metered(cycle, meter);
+    let nodes = evaluate_some(plan, tree, &env, window.enough());
+    let nodes = window.cut(window.filtered(nodes, tree, &env));
+    let warnings =
+        if nodes.is_empty() && !env.is_out() { suspects(&plan.query, &[tree]) } else { Vec::new() };
     Selection { nodes, warnings, recency }
 }
 
@@ -159,6 +172,7 @@ fn on_every<'t, T: Timeline + ?Sized>(
     timeline: &'t T,
     positions: &[usize],
     window: &Window,
+    meter: &Meter<'_>,
 ) -> Result<Selection<'t>, T::Error> {
     let mut seen: BTreeSet<&'t str> = BTreeSet::new();
     let mut nodes: Vec<NodeRef<'t>> = Vec::new();
@@ -166,9 +180,11 @@ fn on_every<'t, T: Timeline + ?Sized>(
     for position in positions {
         let Some(moment) = timeline.snapshot(*position)? else { continue };
         let axis = Axis::new(moment.tree, plan.query.recency);
-        let found = find(plan, &axis, &Env::at(Some(moment.cycle)), None);
+        let env = Env::metered(Some(moment.cycle), meter);
+        let found = find(plan, &axis, &env, None);
         let found = arrange(found.iter().collect(), plan.query.arrangement, &axis);
-        let found = window.filtered(found, moment.tree, Some(moment.cycle));
+        let found = window.filtered(found, moment.tree, &env);
+        meter.check()?;
         nodes.extend(found.into_iter().filter(|node| seen.insert(node.id())));
         trees.push(moment.tree);
     }

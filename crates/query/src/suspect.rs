@@ -8,6 +8,9 @@ use contextree_tree::{Header, TreeRef};
 use crate::error::{Warning, WarningKind};
 use crate::resolve::{Mention, MentionKind, Named, Query};
 
+/// How many names of a selector are looked at: each is compared with all names of the trees.
+const MOST: usize = 16;
+
 /// Common type names, for suggestions.
 const WORDS: [&str; 6] = ["seg", "cont", "block", "mt", "mc", "cb"];
 
@@ -39,7 +42,7 @@ pub(crate) fn suspects(query: &Query, trees: &[TreeRef<'_>]) -> Vec<Warning> {
         return Vec::new();
     }
     let known = Known::of(trees);
-    query.mentions.iter().filter_map(|mention| known.suspect(mention)).collect()
+    query.mentions.iter().take(MOST).filter_map(|mention| known.suspect(mention)).collect()
 }
 
 /// The names that the nodes of some trees have.

@@ -257,6 +257,8 @@ async fn connection(proxy: Arc<Proxy>, stream: TcpStream, mut stopping: watch::R
     let connection = hyper::server::conn::http1::Builder::new()
         .timer(TokioTimer::new())
         .preserve_header_case(true)
+        // What the upstream did not send is not added.
+        .auto_date_header(false)
         .max_buf_size(HEAD)
         .serve_connection(TokioIo::new(stream), service)
         .with_upgrades();

@@ -12,13 +12,16 @@ use contextree_app::wire::ContextRow;
 use contextree_app::{Error, Watch};
 use tokio::sync::{Notify, broadcast, watch};
 use tokio::task::spawn_blocking;
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 
 /// The pause between two looks at a store that does not announce changes.
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// The pause between two looks at all contexts.
 const PAUSE_ALL: Duration = Duration::from_millis(500);
+
+/// How long a listener to all contexts waits for the first look at them.
+const LONGEST_LOOK: Duration = Duration::from_secs(5);
 
 /// How many changes of any context may wait for a slow listener.
 const BACKLOG: usize = 256;
@@ -47,6 +50,8 @@ pub(crate) struct Hub {
     wake: Arc<Notify>,
     listeners: Mutex<BTreeMap<String, watch::Sender<Seen>>>,
     all: broadcast::Sender<Change>,
+    /// Whether all contexts are known as they were, so that every change from now on is noticed.
+    has_known: watch::Sender<bool>,
 }
 
 impl Hub {
@@ -56,7 +61,8 @@ impl Hub {
         let woken = Arc::clone(&wake);
         let announces = watch.on_change(move || woken.notify_one())?;
         let all = broadcast::Sender::new(BACKLOG);
-        let hub = Arc::new(Hub { watch, wake, listeners: Mutex::default(), all });
+        let has_known = watch::Sender::new(false);
+        let hub = Arc::new(Hub { watch, wake, listeners: Mutex::default(), all, has_known });
         tokio::spawn(Arc::clone(&hub).follow(announces));
         Ok(hub)
     }
@@ -82,11 +88,26 @@ impl Hub {
         receiver
     }
 
-    /// Listens for changes of all contexts.
-    pub(crate) fn listen_to_all(&self) -> broadcast::Receiver<Change> {
-        let receiver = self.all.subscribe();
+    /// Listens for changes of all contexts. When this returns, every later change will be told; the caller can read the list then.
+    pub(crate) async fn listen_to_all(&self) -> broadcast::Receiver<Change> {
+        let (receiver, mut has_known) = {
+            // Under the lock, so that what is known is not forgotten in between; see `forget_all`.
+            let _listeners = self.listeners();
+            (self.all.subscribe(), self.has_known.subscribe())
+        };
         self.wrote();
+        // If the store cannot be read now, it may be readable again before the next change.
+        let _ = timeout(LONGEST_LOOK, has_known.wait_for(|known| *known)).await;
         receiver
+    }
+
+    /// Forgets all contexts, unless someone listens again.
+    fn forget_all(&self, known: &mut Known) {
+        let _listeners = self.listeners();
+        if self.all.receiver_count() == 0 {
+            self.has_known.send_replace(false);
+            *known = None;
+        }
     }
 
     async fn follow(self: Arc<Self>, announces: bool) {
@@ -118,6 +139,7 @@ impl Hub {
                     tracing::warn!(%error, "changes could not be looked for");
                     sleep(PAUSE_ALL).await;
                     self.wake.notify_one();
+                    self.has_known.send_replace(false);
                     (None, None)
                 }
                 Err(_) => return,
@@ -163,7 +185,7 @@ impl Hub {
         }
         match wants_all {
             true => self.look_at_all(known)?,
-            false => *known = None,
+            false => self.forget_all(known),
         }
         Ok(version)
     }
@@ -193,6 +215,7 @@ impl Hub {
             let _ = self.all.send(Change::Deleted(name));
         }
         *known = Some(now);
+        self.has_known.send_replace(true);
         Ok(())
     }
 }

@@ -30,6 +30,7 @@ mod remove;
 mod schema;
 mod sql;
 mod store;
+mod tally;
 mod tend;
 mod tls;
 mod wait;

@@ -9,6 +9,7 @@ use crate::link::{Kind, Link};
 use crate::read::no_context;
 use crate::remove::hold;
 use crate::sql::{self, CONTEXT};
+use crate::tally;
 use crate::write::{all, execute, one};
 
 /// Moves commits out of a context's branch, to a new context with the number `line`, or back into it. Returns the row of the context.
@@ -42,6 +43,7 @@ pub(crate) async fn change(
                 "INSERT INTO {schema}.side (context, kind, key, value) VALUES ($1, $2, $3, $4)"
             );
             execute(client, &text, &[&line, &note.kind, &note.key, &note.value]).await?;
+            tally::recount(client, schema, ContextId(line)).await?;
             (*head, context.snapshots.saturating_sub(moved))
         }
         LineChange::Rejoin { name } => rejoin(client, schema, context, name).await?,

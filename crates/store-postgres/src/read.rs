@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 
 use contextree_store::{
     AttemptRow, BranchId, Checkpoint, Commit, ContextId, ContextRow, Pin, Result, Revision,
-    SidePage, SideRecord, StoreError, Stretch,
+    SidePage, SideRecord, StoreError, Stretch, Tally,
 };
 
 use crate::error::Fault;
 use crate::link::{Kind, Link};
 use crate::sql::{self, CONTEXT, count_from, cycle_from, revision_from};
+use crate::tally;
 use crate::write::{all, one};
 
 /// How many commits, bodies or contents are asked for at once.
@@ -190,17 +191,23 @@ impl Reader<'_> {
     pub(crate) async fn journal(&self, context: ContextId) -> Result<(Revision, Vec<Vec<u8>>)> {
         // One statement, so that the revision and the records are of the same moment.
         let text = format!(
-            "SELECT context.revision, journal.record FROM {0}.context LEFT JOIN {0}.journal ON journal.context = context.id WHERE context.id = $1 ORDER BY journal.revision",
-            self.schema
+            "SELECT context.revision, journal.record, journal.revision, {1} FROM {0}.context LEFT JOIN {0}.journal ON journal.context = context.id WHERE context.id = $1 ORDER BY journal.revision",
+            self.schema,
+            tally::COLUMNS
         );
         let work = async |client: &mut _, _| {
             let rows = all(&*client, &text, &[&context.get()]).await?;
             let Some(first) = rows.first() else { return Err(no_context(context).into()) };
             let revision = revision_from(first.try_get(0)?)?;
-            let mut records = Vec::new();
+            let (mut records, mut found) = (Vec::new(), Tally::default());
             for row in &rows {
-                records.extend(row.try_get::<_, Option<Vec<u8>>>(1)?);
+                let record: Option<Vec<u8>> = row.try_get(1)?;
+                if let Some((record, number)) = record.zip(row.try_get(2)?) {
+                    found.add_journal(revision_from(number)?, &record);
+                    records.push(record);
+                }
             }
+            tally::read(first, 3)?.check_journal(format_args!("#{context}"), &found)?;
             Ok((revision, records))
         };
         self.link.run(Kind::Read, work).await
@@ -226,14 +233,21 @@ impl Reader<'_> {
 
     pub(crate) async fn attempts(&self, context: ContextId) -> Result<Vec<AttemptRow>> {
         let text = format!(
-            "SELECT id, record FROM {}.attempt WHERE context = $1 ORDER BY born, place, id",
-            self.schema
+            "SELECT attempt.id, attempt.record, attempt.born, attempt.place, {1} FROM {0}.context LEFT JOIN {0}.attempt ON attempt.context = context.id WHERE context.id = $1 ORDER BY attempt.born, attempt.place, attempt.id",
+            self.schema,
+            tally::COLUMNS
         );
         let work = async |client: &mut _, _| {
-            let mut attempts = Vec::new();
-            for row in all(&*client, &text, &[&context.get()]).await? {
-                attempts.push(AttemptRow { id: row.try_get(0)?, record: row.try_get(1)? });
+            let rows = all(&*client, &text, &[&context.get()]).await?;
+            let Some(first) = rows.first() else { return Ok(Vec::new()) };
+            let (mut attempts, mut found) = (Vec::new(), Tally::default());
+            for row in &rows {
+                if let Some(id) = row.try_get::<_, Option<String>>(0)? {
+                    found.add_attempt(&id, &[row.try_get(2)?, row.try_get(3)?]);
+                    attempts.push(AttemptRow { id, record: row.try_get(1)? });
+                }
             }
+            tally::read(first, 4)?.check_attempts(format_args!("#{context}"), &found)?;
             Ok(attempts)
         };
         self.link.run(Kind::Read, work).await

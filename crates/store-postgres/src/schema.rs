@@ -10,15 +10,16 @@ use tokio_postgres::error::SqlState;
 
 use crate::error::{Fault, is_missing, text};
 use crate::link::{Kind, Link};
+use crate::tally;
 
 /// The version of the tables that this program reads and writes.
-pub(crate) const FORMAT: u32 = 2;
+pub(crate) const FORMAT: u32 = 3;
 
 /// What `meta` says that the schema is.
 const APPLICATION: &str = "contextree";
 
 /// The statements that make version n + 1 of version n; `{s}` is the schema.
-const MIGRATIONS: [&[&str]; FORMAT as usize] = [FORMAT_1, FORMAT_2];
+const MIGRATIONS: [&[&str]; FORMAT as usize] = [FORMAT_1, FORMAT_2, FORMAT_3];
 
 const FORMAT_1: &[&str] = &[
     "CREATE TABLE IF NOT EXISTS {s}.branch (
@@ -89,6 +90,13 @@ const FORMAT_2: &[&str] = &["CREATE TABLE IF NOT EXISTS {s}.side (
         key text COLLATE \"C\" NOT NULL,
         value bytea NOT NULL,
         PRIMARY KEY (context, kind, key))"];
+
+/// What the journal and the attempts of a context add up to; see `contextree_store::Tally`.
+const FORMAT_3: &[&str] = &["ALTER TABLE {s}.context
+        ADD COLUMN IF NOT EXISTS journal_rows bigint NOT NULL DEFAULT 0,
+        ADD COLUMN IF NOT EXISTS journal_sum bigint NOT NULL DEFAULT 0,
+        ADD COLUMN IF NOT EXISTS attempt_rows bigint NOT NULL DEFAULT 0,
+        ADD COLUMN IF NOT EXISTS attempt_sum bigint NOT NULL DEFAULT 0"];
 
 /// Settings of the tables that only PostgreSQL itself has: room for updates in place; no second compression of what is compressed or short.
 const TUNING: &[&str] = &[
@@ -237,6 +245,9 @@ async fn migrate(client: &mut Object, schema: &str, engine: Engine) -> Result<()
         for text in *step {
             transaction.batch_execute(&text.replace("{s}", schema)).await?;
         }
+    }
+    if (1..3).contains(&found) {
+        tally::recount_all(&transaction, schema).await?;
     }
     if engine == Engine::Postgres && found < FORMAT {
         for text in TUNING {

@@ -75,7 +75,8 @@ impl Parameters {
 /// transaction. No table is changed twice in it, which is more than some engines can do.
 ///
 /// Parameters, in this order: context, expected revision, time, key; then, for each part that there is:
-/// head (cycle, digest), number of commits, settings; contents (hashes, data, first cycle); commits (cycle, effects, bodies, or an array of
+/// head (cycle, digest), number of commits, settings; what the journal's entry adds to its sum; attempts (ids, what each adds to the sum if it is
+/// new); contents (hashes, data, first cycle); commits (cycle, effects, bodies, or an array of
 /// each); journal; attempts (ids, records, places); side records (kinds, keys, values).
 pub(crate) fn append(schema: &str, shape: Shape) -> String {
     let mut parameters = Parameters(4);
@@ -97,6 +98,7 @@ pub(crate) fn append(schema: &str, shape: Shape) -> String {
     if shape.settings {
         let _ = write!(text, ", settings = {}", parameters.next());
     }
+    tally(&mut text, schema, shape, &mut parameters);
     let _ = write!(text, " WHERE id = $1 AND revision = $2 RETURNING {CONTEXT})");
     parts(&mut text, schema, shape, !shape.empties(), "$4", &mut parameters);
     // A step that empties the journal and writes to it changes the journal twice: that part is a statement of its own (`journal_after`).
@@ -110,14 +112,41 @@ pub(crate) fn append(schema: &str, shape: Shape) -> String {
     text
 }
 
+/// Adds what a step changes in the counts and sums of its context.
+fn tally(text: &mut String, schema: &str, shape: Shape, parameters: &mut Parameters) {
+    let _ = match (shape.empties(), shape.journal) {
+        (true, true) => {
+            write!(text, ", journal_rows = 1, journal_sum = {}", parameters.next())
+        }
+        (true, false) => write!(text, ", journal_rows = 0, journal_sum = 0"),
+        (false, true) => write!(
+            text,
+            ", journal_rows = journal_rows + 1, journal_sum = journal_sum + {}",
+            parameters.next()
+        ),
+        (false, false) => Ok(()),
+    };
+    if shape.attempts {
+        // A writer that knows the revision has seen the step that made it, so the attempts that this statement sees are those of that revision.
+        let (ids, sums) = (parameters.next(), parameters.next());
+        let added = format!(
+            "FROM unnest({ids}::text[], {sums}::bigint[]) AS part (id, sum) WHERE NOT EXISTS (SELECT 1 FROM {schema}.attempt WHERE attempt.context = $1 AND attempt.id = part.id)"
+        );
+        let _ = write!(
+            text,
+            ", attempt_rows = attempt_rows + (SELECT count(*) {added}), attempt_sum = attempt_sum + (SELECT coalesce(sum(part.sum), 0)::bigint {added})"
+        );
+    }
+}
+
 /// Returns the statement that makes a context, if its name is free, with its branch and its first step.
 ///
 /// Parameters: number (of the context and of its branch), name, settings, time, key, parent branch, its last cycle, head cycle, head digest,
-/// snapshots; then, with a base: cycle, tree, bodies; then the parts as in [`append`].
+/// snapshots, and the four numbers of its tally; then, with a base: cycle, tree, bodies; then the parts as in [`append`].
 pub(crate) fn create(schema: &str, shape: Shape, base: bool) -> String {
-    let mut parameters = Parameters(10);
+    let mut parameters = Parameters(14);
     let mut text = format!(
-        "WITH moved AS (INSERT INTO {schema}.context (id, name, branch, revision, head_cycle, head_digest, snapshots, settings, created_ns, updated_ns, keys) VALUES ($1, $2, $1, 1, $8, $9, $10, $3, $4, $4, $5) ON CONFLICT (name) DO NOTHING RETURNING {CONTEXT}), line AS (INSERT INTO {schema}.branch (id, parent, upto) SELECT branch, $6::bigint, $7::bigint FROM moved)"
+        "WITH moved AS (INSERT INTO {schema}.context (id, name, branch, revision, head_cycle, head_digest, snapshots, settings, created_ns, updated_ns, keys, journal_rows, journal_sum, attempt_rows, attempt_sum) VALUES ($1, $2, $1, 1, $8, $9, $10, $3, $4, $4, $5, $11, $12, $13, $14) ON CONFLICT (name) DO NOTHING RETURNING {CONTEXT}), line AS (INSERT INTO {schema}.branch (id, parent, upto) SELECT branch, $6::bigint, $7::bigint FROM moved)"
     );
     if base {
         let (cycle, tree, bodies) = (parameters.next(), parameters.next(), parameters.next());

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use contextree_store::{
     ContextId, ContextRow, NewContext, Result, Revision, SideChange, Step, StoreError, Stretch,
+    attempt_sum, journal_sum,
 };
 use deadpool_postgres::{GenericClient, Object};
 use tokio_postgres::Row;
@@ -13,6 +14,7 @@ use crate::error::Fault;
 use crate::lines;
 use crate::link::{Before, Kind, Link};
 use crate::sql::{self, CONTEXT, Number, Shape};
+use crate::tally;
 
 /// From how many bytes of contents on it is worth asking first which of them the server has already.
 const WORTH_ASKING: usize = 8 * 1024;
@@ -135,6 +137,13 @@ impl<'a> Parts<'a> {
         Ok(())
     }
 
+    /// Returns what each attempt adds to the sum of its context, if it is new.
+    fn attempt_sums(&self, revision: Revision) -> Vec<i64> {
+        let born = sql::revision_to(revision);
+        let attempts = self.attempts.iter().zip(&self.places);
+        attempts.map(|(id, place)| tally::number(attempt_sum(id, &[born, *place]))).collect()
+    }
+
     /// Adds the values in the order of [`sql::append`].
     fn push<'b>(&'b self, shape: Shape, note: bool, values: &mut Vec<Value<'b>>) {
         if shape.contents {
@@ -190,15 +199,27 @@ pub(crate) async fn append(
         if let Some(settings) = &step.settings {
             values.push(settings);
         }
+        let now = expected.next();
+        let noted = parts.journal.map(|data| tally::number(journal_sum(now, data)));
+        let tried = parts.attempt_sums(now);
+        if let Some(noted) = &noted {
+            values.push(noted);
+        }
+        if shape.attempts {
+            values.extend([&parts.attempts as Value<'_>, &tried]);
+        }
         let twice = shape.journal && shape.empties();
         parts.push(shape, !twice, &mut values);
         let (kinds, keys) = &parts.side_drops;
         let row = if twice || !kinds.is_empty() || step.line.is_some() {
             let transaction = client.transaction().await?;
             let mut row = one(&transaction, &text, &values).await?;
+            let mut recount = false;
             if let (Some(changed), Some(line)) = (&row, step.line.as_ref().zip(line)) {
                 let changed = sql::context(changed)?;
                 row = lines::change(&transaction, schema, &changed, line, step.now_ns).await?;
+                // A line is changed before the rest of the step, which the sums in the row have already.
+                recount = true;
             }
             if row.is_some() && twice {
                 let now = revision + 1;
@@ -208,6 +229,9 @@ pub(crate) async fn append(
             }
             if row.is_some() && !kinds.is_empty() {
                 execute(&transaction, &sql::side_drops(schema), &[&id, kinds, keys]).await?;
+            }
+            if recount {
+                tally::recount(&transaction, schema, context).await?;
             }
             transaction.commit().await?;
             row
@@ -313,7 +337,15 @@ pub(crate) async fn create(
         let mut head: Vec<Value<'_>> =
             vec![&id, &new.name, settings, &new.created_ns, &key, &parent, &upto];
         head.extend([&head_cycle as Value<'_>, &head_digest]);
-        let mut tail: Vec<Value<'_>> = Vec::new();
+        let sums = parts.attempt_sums(Revision::FIRST);
+        let noted = parts.journal.map(|data| tally::number(journal_sum(Revision::FIRST, data)));
+        let counts = [
+            i64::from(noted.is_some()),
+            noted.unwrap_or(0),
+            i64::try_from(sums.len()).unwrap_or(i64::MAX),
+            sums.iter().sum(),
+        ];
+        let mut tail: Vec<Value<'_>> = counts.iter().map(|count| count as Value<'_>).collect();
         if let Some((cycle, tree, bodies)) = &base {
             tail.extend([cycle as Value<'_>, *tree, *bodies]);
         }

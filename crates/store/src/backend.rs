@@ -25,6 +25,11 @@ pub trait Backend: Send + Sync {
     /// Returns a context by its name.
     fn find(&self, name: &str) -> Result<Option<ContextRow>>;
 
+    /// Like [`Backend::find`], but returns a row that is damaged as it is: what can be saved of its history is in other rows.
+    fn find_damaged(&self, name: &str) -> Result<Option<ContextRow>> {
+        self.find(name)
+    }
+
     /// Returns contexts by name, in the order of its bytes, only those after `after`, at most `limit`.
     fn list(&self, after: Option<&str>, limit: usize) -> Result<Vec<ContextRow>>;
 

@@ -56,6 +56,20 @@ pub enum StoreError {
         /// What the system says.
         message: String,
     },
+    /// The system denies access to the file, or to the folder it is in.
+    #[error("no permission for `{path}`: {message}")]
+    Denied {
+        /// The file or folder.
+        path: String,
+        /// What the system says.
+        message: String,
+    },
+    /// A copy would replace a file.
+    #[error("there is a file `{path}` already")]
+    FileExists {
+        /// The file.
+        path: String,
+    },
     /// The file or server could not be read or written.
     #[error("the store failed: {message}")]
     Io {
@@ -155,6 +169,8 @@ impl StoreError {
             StoreError::Busy { .. } => "E_STORE_BUSY",
             StoreError::Full { .. } => "E_STORE_FULL",
             StoreError::ReadOnly { .. } => "E_STORE_READ_ONLY",
+            StoreError::Denied { .. } => "E_STORE_PERMISSION",
+            StoreError::FileExists { .. } => "E_STORE_EXISTS",
             StoreError::Io { .. } => "E_STORE_IO",
             StoreError::Unavailable { .. } => "E_STORE_UNAVAILABLE",
             StoreError::Corrupt { .. } => "E_STORE_CORRUPT",
@@ -176,6 +192,13 @@ impl StoreError {
             StoreError::Full { .. } => "free some space; no acknowledged step is lost",
             StoreError::ReadOnly { .. } => {
                 "the store can be read; write where you have the permission to"
+            }
+            StoreError::Denied { .. } => {
+                "change the permissions of the file and its folder, or name another place"
+            }
+            StoreError::FileExists { .. } => "name another file, or move this one away first",
+            StoreError::Foreign { .. } => {
+                "name the file of a store; a file that does not exist can be created"
             }
             StoreError::Unavailable { .. } => "try again when the server answers",
             StoreError::Corrupt { .. } => {

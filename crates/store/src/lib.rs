@@ -41,6 +41,9 @@ mod sqlite;
 mod state;
 mod step;
 mod store;
+mod tally;
+#[cfg(feature = "sqlite")]
+mod transfer;
 mod undo;
 mod url;
 mod verify;
@@ -65,6 +68,7 @@ pub use side::Side;
 #[cfg(feature = "sqlite")]
 pub use sqlite::{Durability, Sqlite, SqliteOptions};
 pub use store::{OpenHook, Store, StoreOptions};
+pub use tally::{Tally, attempt_sum, journal_sum};
 pub use undo::{UNDONE, UndoError, Undone};
 pub use url::{Opener, Schemes, scheme_of};
 pub use verify::{ContextCheck, Verification};

@@ -51,9 +51,9 @@ pub(crate) fn unpack_bytes(data: &[u8]) -> std::result::Result<Vec<u8>, &'static
         Some((&ZSTD, rest)) => {
             let (length, compressed) = rest.split_first_chunk::<8>().ok_or("it is cut off")?;
             let length = usize::try_from(u64::from_le_bytes(*length)).unwrap_or(usize::MAX);
-            // A length that was damaged must not reserve memory without bound.
-            let bound = compressed.len().saturating_mul(1 << 16).max(1 << 20);
-            if length > bound {
+            // A length that was damaged must not reserve memory: the frame has it, too.
+            let own = zstd::zstd_safe::get_frame_content_size(compressed).ok().flatten();
+            if own != Some(length as u64) {
                 return Err("its length is impossible");
             }
             let bytes = zstd::bulk::decompress(compressed, length)

@@ -110,6 +110,34 @@ impl Reader {
         self.state.snapshot_count()
     }
 
+    /// Walks all snapshots, newest first, also those that were stored before this reader was opened. Each is read when it is
+    /// reached; [`Context::history`] has only those that are in memory.
+    ///
+    /// ```
+    /// use contextree_engine::{NewNode, Place};
+    /// use contextree_store::{ContextSettings, Store, StoreError};
+    ///
+    /// let store = Store::open("memory:")?;
+    /// let mut session = store.create("main", &ContextSettings::default())?;
+    /// for text in ["Hello", "And again"] {
+    ///     session.write(|context| {
+    ///         context.add(Place::head(), NewNode::text(text).role("user")).expect("it follows the rules");
+    ///         context.commit().expect("nothing is running");
+    ///         Ok::<_, StoreError>(())
+    ///     })?;
+    /// }
+    /// let reopened = store.reader("main")?;
+    /// let cycles: Result<Vec<u32>, _> =
+    ///     reopened.snapshots().map(|snapshot| snapshot.map(|it| it.cycle())).collect();
+    /// assert_eq!(cycles?, [2, 1]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn snapshots(
+        &self,
+    ) -> impl DoubleEndedIterator<Item = Result<Snapshot, ReadError>> + ExactSizeIterator + '_ {
+        (0..self.snapshot_count()).map(|back| self.snapshot(SnapshotAddress::Back(back as u64)))
+    }
+
     /// Returns how many of them are in memory.
     #[must_use]
     pub fn loaded_snapshots(&self) -> usize {
@@ -245,7 +273,8 @@ impl Reader {
         let parsed = parse(selector, self.settings().edition).map_err(QueryError::from)?;
         let plan = plan(resolve_on_tree(&parsed).map_err(QueryError::from)?);
         let at = |snapshot: &Snapshot| Some(snapshot.cycle());
-        Ok(diff_selected(&plan, (older.view(), at(older)), (newer.view(), at(newer))))
+        let limits = &self.lease.shared.query_limits;
+        Ok(diff_selected(&plan, (older.view(), at(older)), (newer.view(), at(newer)), limits)?)
     }
 
     /// Answers a selector of the context's edition, over the whole history.
@@ -268,7 +297,11 @@ impl Reader {
         edition: Edition,
         options: &SelectOptions,
     ) -> Result<Answer<'_>, ReadError> {
-        select(selector, edition, self, options)
+        if options.limits.is_some() {
+            return select(selector, edition, self, options);
+        }
+        let limits = Some(self.lease.shared.query_limits.clone());
+        select(selector, edition, self, &SelectOptions { limits, ..options.clone() })
     }
 
     /// Tells how a selector is read and answered.

@@ -59,11 +59,20 @@ impl<E: From<StoreError>> Failed<E> {
     }
 }
 
+/// How often a context is opened again that changed before it was loaded.
+const OPENINGS: usize = 100;
+
 impl Session {
     pub(crate) fn open(shared: &Arc<Shared>, name: &str) -> Result<Session> {
-        let session = Session { reader: Reader::open(shared, name)?, command: None };
-        session.load()?;
-        Ok(session)
+        for _ in 0..OPENINGS {
+            let session = Session { reader: Reader::open(shared, name)?, command: None };
+            match session.load() {
+                // Other processes wrote, and retention removed what this state needs, before it was loaded.
+                Err(StoreError::Conflict { .. }) => {}
+                result => return result.map(|()| session),
+            }
+        }
+        Err(StoreError::Busy { message: format!("`{name}` is being written all the time") })
     }
 
     /// Loads what a write needs, so that a damaged context is refused when it is opened.

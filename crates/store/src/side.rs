@@ -68,6 +68,20 @@ impl<'s> Side<'s> {
 }
 
 impl Reader {
+    /// Returns the side records of programs: those whose kind has a dot. They may be newer than this revision if another process writes.
+    ///
+    /// # Errors
+    ///
+    /// If they cannot be read, or one is damaged.
+    pub fn program_records(&self) -> Result<Vec<SideRecord>> {
+        let mut records = self.lease.shared.backend.side_records(self.row().id, None)?;
+        records.retain(|record| record.kind.contains('.'));
+        for record in &mut records {
+            record.value = check(self.name(), record)?.to_vec();
+        }
+        Ok(records)
+    }
+
     /// Returns the value of a side record. It may be newer than this revision if another process writes.
     ///
     /// # Errors

@@ -228,7 +228,8 @@ impl State {
         Ok(Newest { tail: Arc::new(window.restore.into_tail()), spacing })
     }
 
-    /// Reads again what looks damaged, if retention rewrote the history at the same time.
+    /// Reads again what looks damaged, if retention rewrote the history at the same time. A state that is no longer the newest may be of
+    /// snapshots that retention has removed since: that is a conflict, not damage.
     fn steady<T>(&self, read: impl Fn() -> Result<T>) -> Result<T> {
         let mut before = self.row.revision;
         for _ in 0..TRIES {
@@ -238,10 +239,18 @@ impl State {
                 Some(now) if now.id == self.row.id && now.revision != before => {
                     before = now.revision;
                 }
+                Some(now) if now.id == self.row.id && now.revision != self.row.revision => {
+                    return Err(self.outdated(&now));
+                }
                 _ => return result,
             }
         }
         read()
+    }
+
+    fn outdated(&self, now: &ContextRow) -> StoreError {
+        let (context, expected) = (self.row.name.clone(), self.row.revision);
+        StoreError::Conflict { context, expected, found: now.revision, head: now.head }
     }
 
     fn is_outdated(&self) -> Result<bool> {

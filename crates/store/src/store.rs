@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use contextree_engine::{
     Clock, Context, ContextOptions, IdSource, LogicalClock, Records, Snapshot, SnapshotAddress,
 };
+use contextree_query::QueryLimits;
 
 use crate::append::Note;
 use crate::attempts;
@@ -42,6 +43,8 @@ pub struct StoreOptions {
     /// For layers above the store that keep something in [`ContextSettings::more`], such as a budget, and turn it into a
     /// policy and measures.
     pub on_open: Option<OpenHook>,
+    /// How much work a selector may be, where the call itself has no limits.
+    pub query_limits: QueryLimits,
     /// How a SQLite file is opened.
     #[cfg(feature = "sqlite")]
     pub sqlite: crate::sqlite::SqliteOptions,
@@ -56,6 +59,7 @@ impl Default for StoreOptions {
             tries: 1_000,
             idle_bytes: 256 << 20,
             on_open: None,
+            query_limits: QueryLimits::default(),
             #[cfg(feature = "sqlite")]
             sqlite: crate::sqlite::SqliteOptions::default(),
         }
@@ -77,6 +81,7 @@ pub(crate) struct Shared {
     clock: Arc<dyn Clock>,
     ids: Option<Arc<dyn IdSource>>,
     on_open: Option<OpenHook>,
+    pub(crate) query_limits: QueryLimits,
     pub(crate) tries: usize,
     pub(crate) pool: Pool,
     keys: RandomState,
@@ -163,6 +168,7 @@ impl Store {
                 clock: options.clock,
                 ids: options.ids,
                 on_open: options.on_open,
+                query_limits: options.query_limits,
                 tries: options.tries,
                 pool: Pool::new(options.idle_bytes),
                 keys: RandomState::new(),
@@ -200,17 +206,17 @@ impl Store {
         self.adopt_with(name, context, settings, None)
     }
 
-    /// Like [`Store::adopt`], but with a note that is kept beside the context.
+    /// Like [`Store::adopt`], but with notes: side records that are kept beside the context.
     ///
     /// # Errors
     ///
     /// Like [`Store::adopt`].
-    pub fn adopt_with(
+    pub fn adopt_with<'n>(
         &self,
         name: &str,
         mut context: Context,
         settings: &ContextSettings,
-        note: Option<Note<'_>>,
+        notes: impl IntoIterator<Item = Note<'n>>,
     ) -> Result<Session> {
         names::check(name)?;
         context.record_all();
@@ -218,7 +224,7 @@ impl Store {
         let mut first = self.shared.step();
         first.add_records(context.take_records());
         first.attempts = context.attempts().iter().map(attempts::to_row).collect();
-        first.side.extend(note.map(Note::to_change));
+        first.side.extend(notes.into_iter().map(Note::to_change));
         let new = NewContext {
             name: name.to_owned(),
             created_ns: first.now_ns,

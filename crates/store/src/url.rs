@@ -84,7 +84,11 @@ impl Schemes {
     pub fn open(&self, url: &str, options: StoreOptions) -> Result<Store> {
         // What does not look like a scheme may be anything, also a password: it is not repeated in a message.
         let Some(scheme) = scheme_of(url) else {
-            return Err(invalid(url, "the scheme is missing"));
+            let is_path = !url.is_empty() && !url.contains(['@', '=', ':', '?']);
+            return Err(match is_path {
+                true => invalid(url, &format!("the scheme is missing; a file is `sqlite:{url}`")),
+                false => invalid(url, "the scheme is missing"),
+            });
         };
         let backend = match self.openers.get(scheme) {
             Some(opener) => opener(url, &options)?,

@@ -17,7 +17,8 @@ use crate::store::Store;
 pub struct ContextCheck {
     /// The context.
     pub name: String,
-    /// How many snapshots are intact: their digests were computed again and match.
+    /// How many snapshots are intact: their digests were computed again and match. In a damaged context, those that
+    /// [`Store::salvage`] writes.
     pub sound: u64,
     /// The first damaged record: which one, and what is wrong with it.
     pub problem: Option<(String, String)>,
@@ -181,7 +182,14 @@ pub(crate) fn verify(
         let mut rows = Vec::new();
         loop {
             let after = rows.last().map(|row: &ContextRow| row.name.clone());
-            let page = view.list(after.as_deref(), 1_000)?;
+            let page = match view.list(after.as_deref(), 1_000) {
+                // Which contexts there are cannot be told: nothing of them is called sound.
+                Err(StoreError::Corrupt { record, message }) => {
+                    verification.engine.push(format!("{record}: {message}"));
+                    break;
+                }
+                page => page?,
+            };
             if page.is_empty() {
                 break;
             }
@@ -212,10 +220,25 @@ fn check_row(
     let mut check = ContextCheck { name: row.name.clone(), sound: 0, problem: None };
     match check_all(backend, row, &mut check.sound, progress) {
         Ok(()) => {}
-        Err(StoreError::Corrupt { record, message }) => check.problem = Some((record, message)),
+        Err(StoreError::Corrupt { record, message }) => {
+            check.problem = Some((record, message));
+            check.sound = count_sound(backend, row)?;
+        }
         Err(error) => return Err(error),
     }
     Ok(check)
+}
+
+/// Returns how many snapshots of a damaged context can be saved.
+fn count_sound(backend: &dyn Backend, row: &ContextRow) -> Result<u64> {
+    let mut sound = 0;
+    let counted = backend.lineage(row.branch).and_then(|lineage| {
+        Subjects::of(backend, row, &lineage)?.each_sound(&mut |_, _| sound += 1)
+    });
+    match counted {
+        Ok(()) | Err(StoreError::Corrupt { .. }) => Ok(sound),
+        Err(error) => Err(error),
+    }
 }
 
 fn check_all(
@@ -259,7 +282,15 @@ impl Store {
     ) -> Result<ContextCheck> {
         let mut checked = None;
         self.backend().with_view(&mut |view| {
-            let Some(row) = view.find(name)? else { return Ok(()) };
+            let row = match view.find(name) {
+                Err(StoreError::Corrupt { record, message }) => {
+                    let problem = Some((record, message));
+                    checked = Some(ContextCheck { name: name.to_owned(), sound: 0, problem });
+                    return Ok(());
+                }
+                row => row?,
+            };
+            let Some(row) = row else { return Ok(()) };
             let mut told = |sound| progress(sound, row.snapshots);
             checked = Some(check_row(view, &row, &mut told)?);
             Ok(())
@@ -276,19 +307,25 @@ impl Store {
     pub fn salvage(&self, name: &str, out: &mut Vec<u8>) -> Result<u64> {
         let mut written = 0;
         self.backend().with_view(&mut |view| {
-            let row = view.find(name)?;
+            let row = view.find_damaged(name)?;
             let row = row.ok_or_else(|| StoreError::NotFound { context: name.to_owned() })?;
             let lineage = view.lineage(row.branch)?;
-            written = Subjects::of(view, &row, &lineage)?.salvage(out)?;
-            Ok(())
+            Subjects::of(view, &row, &lineage)?.each_sound(&mut |before, snapshot| {
+                written += 1;
+                match before {
+                    Some(before) => write_delta(out, before.tree(), snapshot.tree()),
+                    None => write_first(out, snapshot.tree()),
+                }
+            })
         })?;
         Ok(written)
     }
 }
 
 impl Subjects<'_> {
-    fn salvage(&self, out: &mut Vec<u8>) -> Result<u64> {
-        let (mut written, mut newest) = (0, None);
+    /// Passes on every intact snapshot, oldest first, each with the one before it if that is intact, too.
+    fn each_sound(&self, take: &mut dyn FnMut(Option<&Snapshot>, &Snapshot)) -> Result<()> {
+        let mut newest = None;
         for stage in &self.stages {
             let Some(history) = self.sound_part(stage)? else { continue };
             let mut before: Option<&Snapshot> = None;
@@ -297,16 +334,11 @@ impl Subjects<'_> {
                     before = Some(snapshot);
                     continue;
                 }
-                match before {
-                    Some(before) if before.cycle() + 1 == snapshot.cycle() => {
-                        write_delta(out, before.tree(), snapshot.tree());
-                    }
-                    _ => write_first(out, snapshot.tree()),
-                }
-                (written, newest, before) = (written + 1, Some(snapshot.cycle()), Some(snapshot));
+                take(before.filter(|it| it.cycle() + 1 == snapshot.cycle()), snapshot);
+                (newest, before) = (Some(snapshot.cycle()), Some(snapshot));
             }
         }
-        Ok(written)
+        Ok(())
     }
 
     /// Returns the snapshots of a stage up to the first damaged record; `None` if the checkpoint itself is damaged.

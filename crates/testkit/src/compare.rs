@@ -69,6 +69,8 @@ fn same_reports(
     same(&expected.deferred, &deferred, || at("deferred"))?;
     same(&expected.along, &got.along, || at("along"))?;
     same(&expected.cascaded, &got.cascaded, || at("cascaded"))?;
+    let cleared = got.cleared.iter().map(|node| (node.id.clone(), node.placeholder.clone()));
+    same(&expected.cleared, &cleared.collect(), || at("cleared"))?;
     same(&expected.pruned, &pruned, || at("pruned"))?;
     same(&expected.sealed, &got.sealed, || at("sealed"))?;
     same(&expected.core_created, &got.core, || at("core"))?;

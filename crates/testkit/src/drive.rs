@@ -270,5 +270,7 @@ pub fn policy(policy: &Policy) -> contextree::Policy {
         limits,
         exclude: exclude.collect(),
         removable: removable.collect(),
+        clear: policy.clear.map(contextree::Clear::all_but),
+        reserve: policy.reserve,
     }
 }

@@ -557,7 +557,15 @@ fn policy(rng: &mut Rng) -> Policy {
     let protect_turns = *rng.pick(&[0, 0, 0, 1, 1, 1, 2, 3]);
     let limits = (0..=rng.below(3)).map(|_| limit(rng)).collect();
     let (exclude, removable) = (Vec::new(), Vec::new());
-    Policy { protect_turns, protect_user: false, limits, exclude, removable }
+    Policy {
+        protect_turns,
+        protect_user: false,
+        limits,
+        exclude,
+        removable,
+        clear: None,
+        reserve: 0,
+    }
 }
 
 /// Adds what a budget has besides limits.
@@ -581,6 +589,8 @@ fn add_budget(rng: &mut Rng, model: &Model, policy: &mut Policy) {
         let at = rng.below(policy.limits.len() as u64 + 1) as usize;
         policy.limits.insert(at, Limit::ClearAtLeast(measure, rng.below(most)));
     }
+    policy.clear = rng.percent(50).then(|| rng.below(4));
+    policy.reserve = if rng.percent(30) { rng.below(40) } else { 0 };
 }
 
 fn limit(rng: &mut Rng) -> Limit {

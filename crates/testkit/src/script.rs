@@ -133,6 +133,10 @@ pub struct Policy {
     pub exclude: Vec<Exclude>,
     /// The ids of containers that are removable although they are not marked.
     pub removable: Vec<String>,
+    /// The number of newest results that are not cleared; `None` clears nothing.
+    pub clear: Option<u64>,
+    /// What a limit of the whole leaves free once it is exceeded.
+    pub reserve: u64,
 }
 
 /// One step of a session.

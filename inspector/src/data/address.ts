@@ -21,11 +21,13 @@ export interface Place {
   model?: string;
   /** The budget of a what-if. */
   budget?: string;
+  /** The first node of a long request that is shown, by its number. */
+  from?: string;
   /** A state of another context to compare with: `NAME@t0`. */
   with?: string;
 }
 
-const FIELDS = ["against", "node", "provider", "q", "model", "budget", "with"] as const;
+const FIELDS = ["against", "node", "provider", "q", "model", "budget", "from", "with"] as const;
 
 export function parsePlace(hash: string): Place {
   const [path = "", query = ""] = hash.replace(/^#\/?/, "").split("?", 2) as [string?, string?];
@@ -66,6 +68,8 @@ export function changed(place: Place, change: Change): Place {
     if (next[key] === undefined) delete next[key];
   }
   if (next.view === undefined) next.view = "tree";
+  // A part of another request.
+  if ("at" in change && !("from" in change)) delete next.from;
   return next as unknown as Place;
 }
 

@@ -78,19 +78,20 @@ export function read<T>(address: string): Promise<T> {
   return promise;
 }
 
-/** Forgets what was read of a context, because it changed. */
+/**
+ * Forgets what was read of a context, or of all, because it changed. That includes snapshots: a redaction changes their contents, and
+ * after an undo another one may have the same number.
+ */
 export function forget(context: string | undefined): void {
-  const prefix = context === undefined ? "v1/contexts" : url(context, "");
+  const prefix = context === undefined ? "v1/" : url(context, "");
   for (const address of kept.keys()) {
-    if (address.startsWith(prefix) && !isFixed(address)) kept.delete(address);
+    if (address.startsWith(prefix) && address !== "v1/session") kept.delete(address);
   }
 }
 
-/** Returns whether an answer can never change: it is about snapshots that are named by their commits. */
-function isFixed(address: string): boolean {
-  const query = new URLSearchParams(address.split("?")[1] ?? "");
-  const states = ["at", "against"].map((name) => query.get(name)).filter((state) => state !== null);
-  return states.length > 0 && states.every((state) => /^@c\d+$/.test(state));
+/** Forgets one address. */
+export function forgetOne(address: string): void {
+  kept.delete(address);
 }
 
 /** Runs a command without changing anything. */
@@ -99,9 +100,18 @@ export function dryRun<T>(context: string, command: string, request: object): Pr
 }
 
 /** Runs a command that may change something: only for what the user confirmed, or for a dry run. */
-export async function post<T>(context: string, command: string, request: object): Promise<T> {
+export function post<T>(context: string, command: string, request: object): Promise<T> {
+  return send<T>(url(context, command), request);
+}
+
+/** Like `post`, for a command on the store. */
+export function call<T>(command: string, request: object): Promise<T> {
+  return send<T>(url(undefined, command), request);
+}
+
+async function send<T>(address: string, request: object): Promise<T> {
   const body = JSON.stringify(request);
-  const response = await fetch(url(context, command), {
+  const response = await fetch(address, {
     method: "POST",
     headers: { "content-type": "application/json", accept: "application/json" },
     body,

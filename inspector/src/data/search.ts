@@ -12,6 +12,8 @@ export interface Search {
   problem: Problem | undefined;
   /** Values of attributes that occur, for completion. */
   values: Map<string, string[]>;
+  /** The matches as JSON; absent without a query. */
+  twin: string | undefined;
   /** Returns the id of a match by its number. */
   nodeAt: (index: number) => Promise<string | undefined>;
 }
@@ -34,5 +36,6 @@ export function useSearch(context: string, query: string | undefined, states: { 
     const found = await read<Rows>(url(context, "rows", { ...states, ...filter, columns: ["id"], skip: index, limit: 1 }));
     return found.columns.id?.[0];
   };
-  return { isSelector: selects, positions: value?.positions, count: value?.matched, problem, values, nodeAt };
+  const twin = wanted === "" ? undefined : url(context, "rows", { ...states, ...filter });
+  return { twin, isSelector: selects, positions: value?.positions, count: value?.matched, problem, values, nodeAt };
 }

@@ -3,18 +3,20 @@ import { useEffect, useState } from "preact/hooks";
 import { isOffline, read } from "./api";
 import type { Session } from "./wire";
 
+export type { Session };
+
 let known: Promise<Session> | undefined;
 
-/** Returns whether the caller may change contexts; false until that is known. */
-export function useMayWrite(): boolean {
-  const [may, setMay] = useState(false);
+/** Returns who calls, if they may change contexts; `undefined` until that is known. */
+export function useWriter(): Session | undefined {
+  const [writer, setWriter] = useState<Session>();
   useEffect(() => {
     if (isOffline()) return;
     known ??= read<Session>("v1/session");
     known.then(
-      (session) => setMay(session.right !== "read"),
-      () => setMay(false),
+      (session) => setWriter(session.right === "read" ? undefined : session),
+      () => setWriter(undefined),
     );
   }, []);
-  return may;
+  return writer;
 }

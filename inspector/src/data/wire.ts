@@ -258,5 +258,16 @@ export interface Branch {
 export interface Session {
   name: string;
   right: "read" | "write" | "admin";
+  /** The prefixes of the names of contexts that exist for the caller; null if all do. */
+  prefixes: string[] | null;
   version: string;
+}
+
+/** What a redaction replaced, or would replace. */
+export interface Redacted {
+  nodes: string[];
+  contents: number;
+  copies: number;
+  contexts: string[];
+  elsewhere: string[];
 }

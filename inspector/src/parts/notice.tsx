@@ -1,6 +1,7 @@
 // What is said instead of a view: loading, empty, refused.
 import type { ComponentChildren } from "preact";
 import type { Problem } from "../data/api";
+import { Prose } from "./prose";
 
 export function Loading({ what }: { what: string }) {
   return (
@@ -23,11 +24,13 @@ export function Refused({ problem }: { problem: Problem }) {
   return (
     <div class="notice refused" role="alert">
       <p>
-        <strong>{problem.message}</strong>
+        <strong>
+          <Prose text={problem.message} />
+        </strong>
       </p>
       <p class="small">
         <code>{problem.code}</code>
-        {problem.hint !== undefined && <> · {problem.hint}</>}
+        {problem.hint !== undefined && <> · <Prose text={problem.hint} /></>}
       </p>
     </div>
   );

@@ -3,13 +3,15 @@ import type { RefObject } from "preact";
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 /** Rows above and below the window, so that a fast scroll shows no gap. */
-const SPARE = 12;
+const SPARE = 6;
 /** Browsers cut off taller areas; beyond it, rows are closer together in the scroll bar than on the screen. */
 const TALLEST = 15_000_000;
 
 export interface Window {
   first: number;
   last: number;
+  /** The most rows that are drawn at once, whatever the place. */
+  most: number;
   /** Where the first row is drawn. */
   top: number;
   height: number;
@@ -74,5 +76,6 @@ export function useVirtual(area: RefObject<HTMLElement | null>, length: number, 
     },
     [rowHeight, scale],
   );
-  return { first, last, top, height, scrollTo };
+  const most = Math.ceil(viewport / rowHeight) + 2 * SPARE + 1;
+  return { first, last, most, top, height, scrollTo };
 }

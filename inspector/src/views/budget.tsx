@@ -7,6 +7,7 @@ import { asProblem, useRead } from "../data/resource";
 import type { CommitResponse, TokensResponse } from "../data/wire";
 import { Icon } from "../parts/icon";
 import { Loading, Refused } from "../parts/notice";
+import { Prose } from "../parts/prose";
 import type { TreeModel } from "./tree/model";
 import { rowName } from "./tree/row";
 
@@ -162,7 +163,7 @@ function Treemap({ tree, place }: { tree: TreeModel; place: Place }) {
             <a
               key={tile.position}
               href={printPlace(changed(place, { view: "tree", node: row?.id }))}
-              data-voice={tree.parent[tile.position] !== undefined && tree.row(tree.parent[tile.position] ?? 0)?.type === "^sys" ? "system" : "assistant"}
+              data-voice={partOf(tree, tile.position)}
               style={{ left: `${tile.left}%`, top: `${tile.top}%`, width: `${tile.width}%`, height: `${tile.height}%` }}
               title={`${name}: ${count(tile.tokens)} tokens`}
             >
@@ -177,6 +178,14 @@ function Treemap({ tree, place }: { tree: TreeModel; place: Place }) {
       </div>
     </section>
   );
+}
+
+/** Returns the colour of a tile: that of its part in the bar above. */
+function partOf(tree: TreeModel, position: number): string {
+  const region = tree.row(tree.parent[position] ?? 0)?.type;
+  if (region === "^ah") return "user";
+  if (region !== "^sys") return "assistant";
+  return tree.row(position)?.kind === "tool" ? "tool" : "system";
 }
 
 /** Cuts the area in halves of about equal tokens, along the longer side: neighbours in the tree stay neighbours. */
@@ -267,7 +276,7 @@ function WhatIf({ place, context, model, version }: { place: Place; context: str
                   {going.node}
                 </a>
                 <span class="number">{count(going.tokens)}</span>
-                <span class="small">{going.reason}</span>
+                <span class="small"><Prose text={going.reason} /></span>
               </li>
             ))}
           </ol>

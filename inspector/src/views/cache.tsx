@@ -6,6 +6,7 @@ import type { Resource } from "../data/resource";
 import type { CacheResponse, Timeline } from "../data/wire";
 import { Icon } from "../parts/icon";
 import { Loading, Refused } from "../parts/notice";
+import { Prose } from "../parts/prose";
 import { attemptOf } from "./timeline";
 
 const PRICES = "prices";
@@ -125,14 +126,14 @@ export function CacheView({ place, context, provider, timeline, cache, at }: Pro
                             {step.broken.node}
                           </a>
                         )}{" "}
-                        {step.broken.message}; {count(step.broken.tokens_lost)} tokens lost
-                        <span class="advice">{step.broken.advice}</span>
+                        <Prose text={step.broken.message} />; {count(step.broken.tokens_lost)} tokens lost
+                        <span class="advice"><Prose text={step.broken.advice} /></span>
                       </>
                     )}
                     {step.broken === undefined && step.miss !== undefined && (
                       <>
-                        <strong>{step.miss.reason.replaceAll("_", " ")}</strong> {step.miss.message}
-                        <span class="advice">{step.miss.advice}</span>
+                        <strong>{step.miss.reason.replaceAll("_", " ")}</strong> <Prose text={step.miss.message} />
+                        <span class="advice"><Prose text={step.miss.advice} /></span>
                       </>
                     )}
                   </td>

@@ -32,9 +32,28 @@ export function ContextPage({ place, context }: { place: Place; context: string 
   const [live, setLive] = useState(false);
   useEffect(() => isOffline() ? undefined : follow(context, setLive, () => setVersion((version) => version + 1)), [context]);
   const timeline = useRead<Timeline>(url(context, "timeline", { limit: CALLS }), version);
-  if (timeline.problem !== undefined) return <Refused problem={timeline.problem} />;
-  if (timeline.value === undefined) return <Loading what={context} />;
-  return <Loaded place={place} context={context} timeline={timeline.value} version={version} live={live} />;
+  if (timeline.value === undefined) {
+    return (
+      <div class="page home-page">
+        <Bar place={place} context={context} live={live} />
+        <main>{timeline.problem === undefined ? <Loading what={context} /> : <Missing problem={timeline.problem} context={context} />}</main>
+      </div>
+    );
+  }
+  const onChange = () => setVersion((version) => version + 1);
+  return <Loaded place={place} context={context} timeline={timeline.value} version={version} live={live} onChange={onChange} />;
+}
+
+/** What is shown if the context cannot be read. */
+function Missing({ problem, context }: { problem: Problem; context: string }) {
+  if (problem.code !== "E_CONTEXT_NOT_FOUND") return <Refused problem={problem} />;
+  return (
+    <Empty title={`There is no context ${context}`}>
+      <p>
+        It was deleted or renamed, or its name is written differently. <a href="#/">All contexts</a>
+      </p>
+    </Empty>
+  );
 }
 
 /** Listens to changes of the context, by any process. The first event says what is known already. */
@@ -60,9 +79,10 @@ interface LoadedProps {
   timeline: Timeline;
   version: number;
   live: boolean;
+  onChange: () => void;
 }
 
-function Loaded({ place, context, timeline, version, live }: LoadedProps) {
+function Loaded({ place, context, timeline, version, live, onChange }: LoadedProps) {
   const at = stateOf(place.at, timeline);
   const against = place.against === "none" ? undefined : (place.against ?? stateBefore(at, timeline));
   const model = place.model ?? timeline.tokenizer;
@@ -134,6 +154,7 @@ function Loaded({ place, context, timeline, version, live }: LoadedProps) {
           span={span}
           requestBytes={request.value?.request.length}
           version={version}
+          onChange={onChange}
         />
       )}
       {isHelp && <KeyHelp keys={keys} onClose={() => setHelp(false)} />}

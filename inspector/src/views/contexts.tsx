@@ -1,17 +1,23 @@
 // The contexts of the store.
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { changed, go, printPlace, type Place } from "../data/address";
-import { forget, isOffline, url } from "../data/api";
+import { forget, forgetOne, isOffline, url } from "../data/api";
 import { ago, count, moment, plural, short } from "../data/format";
 import { useRead } from "../data/resource";
 import type { Branch, ContextRow, Timeline } from "../data/wire";
 import { Icon } from "../parts/icon";
+import { More } from "../parts/more";
 import { Empty, Loading, Refused } from "../parts/notice";
 import { attemptOf } from "./timeline";
 
+const LIST = url(undefined, "contexts", { branches: true });
+
+/** Contexts that are shown at first: the newest call of each is a request of its own. */
+const CARDS = 100;
+
 export function Contexts({ place }: { place: Place }) {
   const [version, setVersion] = useState(0);
-  const { value, problem } = useRead<{ contexts: ContextRow[]; branches?: Branch[] }>(url(undefined, "contexts", { branches: true }), version);
+  const { value, problem } = useRead<{ contexts: ContextRow[]; branches?: Branch[] }>(LIST, version);
   const [now, setNow] = useState(Date.now());
 
   // Live: any change of any context, by any process.
@@ -23,6 +29,11 @@ export function Contexts({ place }: { place: Place }) {
       setVersion((version) => version + 1);
     };
     for (const name of ["changed", "deleted", "reset"]) events.addEventListener(name, again);
+    // From here on no change is missed; one may have been made since the list was read.
+    events.addEventListener("open", () => {
+      forgetOne(LIST);
+      setVersion((version) => version + 1);
+    });
     const tick = setInterval(() => setNow(Date.now()), 30_000);
     return () => {
       events.close();
@@ -55,6 +66,11 @@ export function Contexts({ place }: { place: Place }) {
         <span class="small" role="status">
           {shown.length === value.contexts.length ? plural(shown.length, "context") : `${count(shown.length)} of ${plural(value.contexts.length, "context")}`}
         </span>
+        {!isOffline() && (
+          <a class="quiet" href={LIST} title="The contexts as JSON" aria-label="The contexts as JSON">
+            <Icon name="json" />
+          </a>
+        )}
       </header>
       {value.contexts.length === 0 && (
         <Empty title="No context yet">
@@ -63,38 +79,41 @@ export function Contexts({ place }: { place: Place }) {
         </Empty>
       )}
       <ul class="cards">
-        {shown.map(({ row, depth, cycle }) => (
+        <More items={shown} step={CARDS} noun="context">
+          {({ row, depth, cycle }) => (
           <li key={row.name} style={{ paddingLeft: `${depth * 22}px` }} data-branch={depth > 0}>
             <a href={printPlace({ context: row.name, view: "tree" })}>
               <span class="title">
-                {depth > 0 && <Icon name="branch" />} {row.name}
+                {depth > 0 && <Icon name="branch" />}
+                <span class="name">{row.name}</span>
                 {depth > 0 && <span class="small">{cycle === 0 ? "from the beginning" : `from call ${cycle}`}</span>}
               </span>
               <span class="facts">
-                {row.snapshots > 0 && <LastCall name={row.name} version={row.revision} />}
-                <span>{plural(row.snapshots, "call")}</span>
+                <LastCall name={row.snapshots > 0 ? row.name : undefined} version={row.revision} />
+                <span class="number">{plural(row.snapshots, "call")}</span>
                 {row.head !== null && <code title={row.head.digest}>{row.head.digest.replace(/^sha256:/, "").slice(0, 8)}</code>}
               </span>
               <time class="when" title={moment(row.updated_ns)}>{ago(row.updated_ns, now)}</time>
             </a>
           </li>
-        ))}
+          )}
+        </More>
       </ul>
     </main>
   );
 }
 
 /** The size and the model of the newest call. */
-function LastCall({ name, version }: { name: string; version: number }) {
-  const { value } = useRead<Timeline>(url(name, "timeline", { limit: 1 }), version);
+function LastCall({ name, version }: { name: string | undefined; version: number }) {
+  const { value } = useRead<Timeline>(name === undefined ? undefined : url(name, "timeline", { limit: 1 }), version);
   const call = value?.calls.at(-1);
   const attempt = call === undefined ? undefined : attemptOf(call);
-  if (call === undefined) return null;
+  // Each fact has its column, also where there is none.
   return (
     <>
-      {attempt !== undefined && <span class="model">{attempt.answered_by ?? attempt.model}</span>}
-      {attempt?.token_in != null && <span title="tokens of the newest call">{short(attempt.token_in)} tokens</span>}
-      <span>{plural(call.nodes, "node")}</span>
+      <span class="model">{attempt?.answered_by ?? attempt?.model}</span>
+      <span class="number" title="tokens of the newest call">{attempt?.token_in != null && `${short(attempt.token_in)} tokens`}</span>
+      <span class="number">{call !== undefined && plural(call.nodes, "node")}</span>
     </>
   );
 }

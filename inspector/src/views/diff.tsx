@@ -7,11 +7,15 @@ import { useRead } from "../data/resource";
 import type { CacheResponse, ContextRow, DiffResponse, Node } from "../data/wire";
 import { compareLines, type Line } from "../content/lines";
 import { Icon } from "../parts/icon";
+import { More } from "../parts/more";
 import { Empty, Loading, Refused } from "../parts/notice";
+import { Prose } from "../parts/prose";
 import { REASONS, SYMBOLS, voice } from "./tree/row";
 
 /** Lines of a content that are shown before it is opened. */
 const LINES = 12;
+/** Nodes of each kind that are shown at first. */
+const CARDS = 200;
 
 interface Props {
   place: Place;
@@ -77,15 +81,24 @@ export function DiffView({ place, context, at, against, provider, version }: Pro
                     , in <code>{step.broken.path}</code>
                   </>
                 )}
-                : {step.broken.message}.
+                :{" "}
+                {step.broken.node !== null && (
+                  <>
+                    <code>{step.broken.node}</code>{" "}
+                  </>
+                )}
+                <Prose text={step.broken.message} />.
               </>
             )}
           </p>
         </div>
       )}
       {detail === undefined && <p class="notice">Nothing differs.</p>}
-      {detail?.removed.filter(isBlock).map((node) => <Card key={node.id} place={place} node={node} mark="removed" reason={reasons.get(node.id)} at={older} />)}
-      {detail?.changed.map(({ before, after, fields }) => (
+      <More items={detail?.removed.filter(isBlock) ?? []} step={CARDS} noun="removed node">
+        {(node) => <Card key={node.id} place={place} node={node} mark="removed" reason={reasons.get(node.id)} at={older} />}
+      </More>
+      <More items={detail?.changed ?? []} step={CARDS} noun="changed node">
+        {({ before, after, fields }) => (
         <article key={after.id} class="card mark-changed" data-voice={voice({ role: after.role, kind: after.kind })}>
           <Title place={place} node={after} mark="changed" note={fields.join(", ")} at={newer} />
           <Lines lines={compareLines(textOf(before), textOf(after))} />
@@ -102,8 +115,11 @@ export function DiffView({ place, context, at, against, provider, version }: Pro
               ))}
           </dl>
         </article>
-      ))}
-      {detail?.added.filter(isBlock).map((node) => <Card key={node.id} place={place} node={node} mark="added" at={newer} />)}
+        )}
+      </More>
+      <More items={detail?.added.filter(isBlock) ?? []} step={CARDS} noun="added node">
+        {(node) => <Card key={node.id} place={place} node={node} mark="added" at={newer} />}
+      </More>
     </div>
   );
 }

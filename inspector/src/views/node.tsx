@@ -5,7 +5,7 @@ import { changed, go, printPlace, type Place } from "../data/address";
 import { url } from "../data/api";
 import { bytes, count, plural } from "../data/format";
 import { useRead } from "../data/resource";
-import { useMayWrite } from "../data/session";
+import { useWriter } from "../data/session";
 import type { Node, NodeHistory, NodeResponse, Span } from "../data/wire";
 import { Content } from "../content/content";
 import { Copy } from "../parts/copy";
@@ -24,17 +24,18 @@ interface Props {
   span: Span | undefined;
   requestBytes: number | undefined;
   version: number;
+  onChange: () => void;
 }
 
 const FIRST = ["id", "nodeType", "role", "kind", "key", "ttl", "priority", "pinned", "removable", "offset", "cycle", "created_at_iso", "creation_index", "tags"];
 const HIDDEN = new Set(["content", "derived", "created_at_ns"]);
 
-export function NodePanel({ context, place, at, isRemoved, model, span, requestBytes, version }: Props) {
+export function NodePanel({ context, place, at, isRemoved, model, span, requestBytes, version, onChange }: Props) {
   const id = place.node ?? "";
   const address = url(context, "node", { id, at, model });
   const { value, problem } = useRead<NodeResponse>(address, version);
   const history = useRead<NodeHistory>(url(context, "node-history", { id }), version);
-  const mayWrite = useMayWrite();
+  const writer = useWriter();
   const close = () => go(changed(place, { node: undefined, raw: undefined }));
   return (
     <aside class="node" aria-label="Node">
@@ -53,7 +54,7 @@ export function NodePanel({ context, place, at, isRemoved, model, span, requestB
       {value !== undefined && (
         <div class="body">
           <Summary response={value} isRemoved={isRemoved} />
-          {mayWrite && !isRemoved && <Edits context={context} place={place} at={at} id={id} version={version} />}
+          {writer !== undefined && <Edits context={context} place={place} at={at} id={id} isRemoved={isRemoved} hasContent={value.node.content !== undefined} session={writer} version={version} onChange={onChange} />}
           <Section title="Content" tools={<Raw place={place} />} open>
             <Content node={value.node} raw={place.raw === true} />
             {value.children.length > 0 && <p class="small">{plural(value.children.length, "child", "children")}</p>}

@@ -13,6 +13,9 @@ import type { RequestResource } from "./request-data";
 
 const FORMATS = ["anthropic", "openai-chat", "openai-responses", "gemini", "thread"];
 
+/** Nodes of a request that are drawn at once. */
+const WINDOW = 500;
+
 interface Props {
   place: Place;
   context: string;
@@ -109,7 +112,12 @@ function Bytes({ value, place, voiceOf }: { value: Rendered | Sent; place: Place
   const area = useRef<HTMLDivElement>(null);
   const isRaw = place.raw === true;
   const spans = value.spans ?? [];
-  const segments = useMemo(() => cut(value.request, spans, isRaw), [value, isRaw]);
+  const all = useMemo(() => cut(value.request, spans, isRaw), [value, isRaw]);
+  const isLong = spans.length > WINDOW;
+  const chosen = place.node === undefined ? -1 : spans.findIndex((span) => span.node === place.node);
+  const first = isLong ? windowOf(place.from, chosen, spans.length) : 0;
+  const shown = isLong ? spans.slice(first, first + WINDOW) : spans;
+  const segments = isLong ? within(all, shown, first === 0, first + WINDOW >= spans.length) : all;
   useEffect(() => {
     if (place.node === undefined) return;
     const found = area.current?.querySelector(`[data-node="${CSS.escape(place.node)}"]`);
@@ -117,9 +125,11 @@ function Bytes({ value, place, voiceOf }: { value: Rendered | Sent; place: Place
   }, [place.node, value, isRaw]);
   const open = (node: string) => go(changed(place, { node }), place.node !== undefined);
   return (
+    <>
+    {isLong && <Pages place={place} first={first} total={spans.length} />}
     <div class="bytes">
       <ul class="map" aria-label="Nodes in the request">
-        {spans.map((span) => (
+        {shown.map((span) => (
           <li key={span.start}>
             <button
               data-voice={voiceOf(span.node)}
@@ -151,6 +161,39 @@ function Bytes({ value, place, voiceOf }: { value: Rendered | Sent; place: Place
         </pre>
       </div>
     </div>
+    </>
+  );
+}
+
+/** Returns the first node to show: the one in the address, the part with the chosen node, or the end, which is what a call added. */
+function windowOf(from: string | undefined, chosen: number, total: number): number {
+  const wanted = from !== undefined ? Number(from) : chosen >= 0 ? chosen - (chosen % WINDOW) : total - WINDOW;
+  return Math.max(0, Math.min(total - 1, Number.isInteger(wanted) ? wanted : 0));
+}
+
+/** Returns the segments of some nodes, with what is between them. */
+function within(segments: Segment[], shown: Span[], isBegin: boolean, isEnd: boolean): Segment[] {
+  const start = shown[0]?.start ?? 0;
+  const end = shown.at(-1)?.end ?? 0;
+  const first = isBegin ? 0 : segments.findIndex((segment) => segment.span?.start === start);
+  const last = isEnd ? segments.length : segments.findIndex((segment) => segment.span?.end === end) + 1;
+  return segments.slice(first, last);
+}
+
+function Pages({ place, first, total }: { place: Place; first: number; total: number }) {
+  const at = (from: number) => printPlace(changed(place, { from: String(Math.max(0, from)), node: undefined }));
+  const last = Math.min(total, first + WINDOW);
+  return (
+    <nav class="pages" aria-label="Parts of the request">
+      <span>
+        Nodes <b>{count(first + 1)}–{count(last)}</b> of {count(total)}
+      </span>
+      {first > 0 && <a href={at(0)}>first</a>}
+      {first > 0 && <a href={at(first - WINDOW)}>earlier</a>}
+      {last < total && <a href={at(first + WINDOW)}>later</a>}
+      {last < total && <a href={at(total - WINDOW)}>last</a>}
+      <span class="small">copy and curl have all bytes</span>
+    </nav>
   );
 }
 

@@ -6,6 +6,7 @@ import { remember, suggest } from "../data/complete";
 import { count, plural } from "../data/format";
 import type { Search } from "../data/search";
 import { Icon } from "../parts/icon";
+import { Prose } from "../parts/prose";
 
 interface Props {
   place: Place;
@@ -95,6 +96,11 @@ export function SearchBox({ place, search, box }: Props) {
           search.count === 0 ? "no match" : hit.of === query && hit.index >= 0 ? `${count(hit.index + 1)} of ${plural(search.count, "match", "matches")}` : plural(search.count, "match", "matches")
         )}
       </span>
+      {search.twin !== undefined && problem === undefined && (
+        <a class="quiet" href={search.twin} title="These matches as JSON" aria-label="These matches as JSON">
+          <Icon name="json" />
+        </a>
+      )}
       <div class="popup">
       <ul id="search-suggestions" class="suggestions" role="listbox" aria-label="Completions" hidden={shown.length === 0}>
         {shown.map((one, index) => (
@@ -110,8 +116,10 @@ export function SearchBox({ place, search, box }: Props) {
             {query}
             {caret !== undefined && `\n${" ".repeat(caret)}^`}
           </pre>
-          <p>{problem.message}</p>
-          {problem.hint !== undefined && <p class="small">{problem.hint}</p>}
+          <p>
+            <Prose text={problem.message} />
+          </p>
+          {problem.hint !== undefined && <p class="small"><Prose text={problem.hint} /></p>}
         </div>
       )}
       </div>

@@ -4,6 +4,7 @@ import { url } from "../data/api";
 import { count, duration, moment, percent, plural } from "../data/format";
 import type { CacheStep, Timeline, TimelineCall } from "../data/wire";
 import { Icon } from "../parts/icon";
+import { Prose } from "../parts/prose";
 import { attemptOf } from "./timeline";
 import type { TreeModel } from "./tree/model";
 
@@ -89,16 +90,15 @@ export function StateHead({ place, context, at, against, call, timeline, step, m
       </p>
       {step?.broken !== undefined && (
         <p class="break">
-          <strong>The cached prefix broke</strong> at byte {count(step.broken.offset)}: {step.broken.message}
+          <strong>The cached prefix broke</strong> at byte {count(step.broken.offset)}:{" "}
           {step.broken.node !== null && (
             <>
-              {" "}
               <button class="link" onClick={() => go(changed(place, { node: step.broken?.node ?? undefined }))}>
                 {step.broken.node}
-              </button>
+              </button>{" "}
             </>
           )}
-          . {plural(step.broken.tokens_lost, "token")} lost.
+          <Prose text={step.broken.message} />. {plural(step.broken.tokens_lost, "token")} lost.
         </p>
       )}
     </header>

@@ -134,8 +134,8 @@ function Call({ call, place, cycle, most, step }: CallProps) {
         <span class="marks">
           {cached !== undefined && tokens !== undefined && tokens > 0 && (
             <span class="flag share">
-              {percent(cached, tokens)}
-              {attempt?.cache_read !== undefined && step !== undefined && step.tokens > 0 && Math.abs(cached / tokens - step.cached / step.tokens) > 0.1 && ` of ≈ ${percent(step.cached, step.tokens)}`} cached
+              {percent(cached, tokens)} cached
+              {attempt?.cache_read !== undefined && step !== undefined && step.tokens > 0 && Math.abs(cached / tokens - step.cached / step.tokens) > 0.1 && `, ≈ ${percent(step.cached, step.tokens)} predicted`}
             </span>
           )}
           {step?.broken !== undefined && <span class="flag broken">cache break</span>}

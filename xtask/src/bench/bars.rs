@@ -13,12 +13,14 @@ use crate::test::cargo;
 pub(crate) const PROGRAM: &str = "contextree-bench";
 
 /// Its subcommands, and their subjects.
-const SUBCOMMANDS: [(&str, &str); 5] = [
+const SUBCOMMANDS: [(&str, &str); 7] = [
     ("heap", "memory"),
     ("engine", "engine, selectors, tokens, providers"),
     ("store", "embedded store"),
     ("postgres", "PostgreSQL"),
     ("startup", "command line"),
+    ("record", "recording proxy"),
+    ("server", "HTTP server"),
 ];
 
 /// Builds all benchmark programs, in the release profile.

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from typing import Any
 
-from claude_agent_sdk import InMemorySessionStore
+from claude_agent_sdk import ClaudeAgentOptions, InMemorySessionStore
 from claude_agent_sdk.testing import run_session_store_conformance
 
 from contextree.claude_agent import ContextreeSessionStore
@@ -115,3 +115,8 @@ def test_two_processes_lose_nothing_and_store_nothing_twice(tmp_path):
     uuids = [one["uuid"] for one in found]
     assert sorted(uuids) == sorted({*uuids})
     assert len(uuids) == 60
+
+
+def test_the_example_of_the_page_runs(run_page):
+    options = run_page("claude-agent.md", ClaudeAgentOptions=ClaudeAgentOptions)["options"]
+    assert isinstance(options.session_store, ContextreeSessionStore)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import subprocess
 import sys
 import threading
+from pathlib import Path
 from typing import Annotated, Any, TypedDict
+from uuid import uuid4
 
 import pytest
 from langchain_core.messages import (
@@ -49,11 +52,23 @@ def texts(graph: Any, thread: str = "t", **more: Any) -> list[str]:
     return [one.content for one in graph.get_state(config(thread, **more)).values.get("messages", [])]
 
 
-@pytest.mark.parametrize("place", ["file", "memory"])
+def url_of(place: str, folder: Any) -> Any:
+    """Returns a new store in a file, in memory, or on the server that `cargo xtask adapters` starts."""
+    if place != "postgres":
+        return folder / "a.db" if place == "file" else "memory:"
+    server = os.environ.get("CONTEXTREE_TEST_POSTGRES")
+    if server is None:
+        pytest.skip("CONTEXTREE_TEST_POSTGRES is not set; `cargo xtask adapters` sets it")
+    return f"{server}{'&' if '?' in server else '?'}schema=langgraph_{uuid4().hex}"
+
+
+@pytest.mark.parametrize("place", ["file", "memory", "postgres"])
 def test_conformance_suite(tmp_path, place):
+    url = url_of(place, tmp_path)
+
     @checkpointer_test(name="ContextreeSaver", skip_capabilities=set())
     async def saver():
-        yield ContextreeSaver(tmp_path / "a.db" if place == "file" else "memory:")
+        yield ContextreeSaver(url)
 
     report = asyncio.run(validate(saver)).to_dict()["results"]
     failures = [failure for one in report.values() for failure in one["failures"]]
@@ -314,3 +329,42 @@ def test_writers_on_several_threads_lose_nothing(tmp_path):
         one.join()
     kept = {one.id for one in graph.get_state(config()).values["messages"] if isinstance(one, HumanMessage)}
     assert len(kept) + len(conflicts) >= 30
+
+
+@pytest.mark.parametrize("place", ["file", "postgres"])
+def test_an_exported_thread_is_imported_with_its_checkpoints(tmp_path, place):
+    store = contextree.open(url_of(place, tmp_path))
+    graph = chat(ContextreeSaver(store))
+    for turn in range(4):
+        graph.invoke({"messages": [HumanMessage(f"question {turn}", id=f"u{turn}")]}, config())
+    # A rewritten past is another line.
+    graph.update_state(config(), {"messages": [RemoveMessage(id="u2")]})
+    copy = contextree.open(tmp_path / "copy.db")
+    names = [row.name for row in store.contexts()]
+    assert len(names) == 2
+    for name in names:
+        copy.import_log(name, store.context(name).export(history=True).encode())
+    again = chat(ContextreeSaver(copy))
+    assert list(again.get_state_history(config())) == list(graph.get_state_history(config()))
+    for one in (graph, again):
+        one.invoke({"messages": [HumanMessage("go on", id="u9")]}, config())
+    assert texts(again) == texts(graph)
+    assert copy.verify().clean
+
+
+def test_the_example_runs(tmp_path):
+    example = Path(__file__).resolve().parents[2] / "examples/graph.py"
+    done = subprocess.run([sys.executable, example, tmp_path / "a.db"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "It rains in Oslo" in done.stdout
+    assert "tool results: ['rain from 14:00', 'rain from 14:00']" in done.stdout
+    print("\n" + done.stdout)
+
+
+def test_the_example_of_the_page_runs(run_page):
+    builder = StateGraph(MessagesState)
+    builder.add_node("reply", lambda state: {"messages": [AIMessage("Hi!")]})
+    builder.add_edge(START, "reply")
+    graph = run_page("langgraph.md", builder=builder)["graph"]
+    graph.invoke({"messages": [HumanMessage("Hello")]}, config())
+    assert texts(graph) == ["Hello", "Hi!"]

@@ -158,3 +158,8 @@ def test_two_processes_lose_nothing(tmp_path):
     asked = [one["content"] for one in items if one["role"] == "user"]
     assert len(items) == 100
     assert sorted(asked) == sorted(f"{who}{turn}" for who in "ab" for turn in range(25))
+
+
+def test_the_example_of_the_page_runs(run_page):
+    agent = Agent(name="a", model=Script(say("Hi!")))
+    assert run_page("openai-agents.md", agent=agent, Runner=Runner)["result"].final_output == "Hi!"

@@ -116,6 +116,7 @@ class AsyncContext(AsyncView):
     tool_call = _context(Context.tool_call)
     tool_result = _context(Context.tool_result)
     document = _context(Context.document)
+    append = _context(Context.append)
     apply = _context(Context.apply)
     edit = _context(Context.edit)
     remove = _context(Context.remove)

@@ -234,6 +234,16 @@ class Context(View):
         """Adds a text that the model needs for `ttl` calls only. Returns the id."""
         return self.add(text, kind="document", mime="text/plain", ttl=ttl, **options)
 
+    def append(self, messages: object, *, provider: str | None = None, dry_run: bool = False) -> list[dict[str, Any]]:
+        """Appends messages as a provider writes them: a message, a list of messages, or a response of its SDK.
+
+        Without `provider`, it is detected. Returns one `{"role", "nodes"}` for each message; nothing is committed.
+        """
+        document = {"name": "messages", "text": json_text(messages, "messages")}
+        request = {"messages": document, **({"from": provider} if provider is not None else {})}
+        appended: list[dict[str, Any]] = self._call.run("append", request, change=_change(None, dry_run))["messages"]
+        return appended
+
     def apply(self, operations: Sequence[Mapping[str, Any]], *, dry_run: bool = False) -> list[dict[str, Any]]:
         """Carries out operations in one durable step: all of them, or none."""
         text = "\n".join(json_text(operation, f"operations[{at}]") for at, operation in enumerate(operations))

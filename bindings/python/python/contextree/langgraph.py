@@ -313,7 +313,7 @@ class ContextreeSaver(BaseCheckpointSaver[int]):
                 self._threads[key] = _Thread(thread_id, namespace, name)
             return self._threads[key]
 
-    def _all_threads(self, thread_id: str | None, namespace: str | None) -> list[_Thread]:
+    def _all_threads(self, thread_id: str | None, namespace: str | None) -> Sequence[_Thread]:
         """Returns the threads that are stored: all of them, those of one id, or one."""
         if thread_id is not None and namespace is not None:
             return [self._thread_of(str(thread_id), namespace)]
@@ -441,7 +441,7 @@ class _Thread:
                 values[channel] = saver._unpack(stored[f"{ref}/{channel}"])
             else:
                 values[channel] = self.lines.read(saver, channel, ref)
-        writes = []
+        writes: list[Any] = []
         for key, value in records.by_prefix(self.name, _WRITE, checkpoint_id + "/"):
             task = saver._unpack(value)
             task_id = key[len(checkpoint_id) + 1 :]

@@ -9,25 +9,22 @@ A session is a context: every item is a node, and what the model saw at each cal
 
 from __future__ import annotations
 
-import asyncio
 import json
 import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar, cast
 
 from agents.items import TResponseInputItem
 from agents.memory.session import SessionABC
 from agents.memory.session_settings import SessionSettings, resolve_session_limit
 
-from ._adapter import Records, Target, expecting, name_of, record, store_of
+from ._adapter import Records, Target, expecting, finish, is_unicode, name_of, record, store_of
 from ._errors import ConflictError, ExistsError
 
 __all__ = ["ContextreeSession"]
 
 _T = TypeVar("_T")
 _KIND = "openai-agents.session"
-_POOL = ThreadPoolExecutor(4, thread_name_prefix="contextree")
 
 
 class ContextreeSession(SessionABC):
@@ -70,20 +67,20 @@ class ContextreeSession(SessionABC):
         most = resolve_session_limit(limit, self.session_settings)
         if self._is_local:
             return self._items(most)
-        return await _finish(lambda: self._items(most))
+        return await finish(lambda: self._items(most))
 
     async def add_items(self, items: list[TResponseInputItem]) -> None:
         """Adds items in one durable step."""
         if items:
-            await _finish(lambda: self._change(lambda: self._add(items)))
+            await finish(lambda: self._change(lambda: self._add(items)))
 
     async def pop_item(self) -> TResponseInputItem | None:
         """Removes the newest item and returns it."""
-        return await _finish(lambda: self._change(self._pop))
+        return await finish(lambda: self._change(self._pop))
 
     async def clear_session(self) -> None:
         """Begins with an empty line. The old one stays readable under its name."""
-        await _finish(lambda: self._change(lambda: self._line.move(self, 0)))
+        await finish(lambda: self._change(lambda: self._line.move(self, 0)))
 
     async def branch(self, session_id: str, *, turn: int | None = None) -> ContextreeSession:
         """Returns a new session that begins with this one: all of it, or what is before a turn.
@@ -104,7 +101,7 @@ class ContextreeSession(SessionABC):
                 self._line.fork(self, count, name)
             return ContextreeSession(session_id, self.store, session_settings=self.session_settings, prefix=self.prefix)
 
-        return await _finish(make)
+        return await finish(make)
 
     def _items(self, most: int | None) -> list[TResponseInputItem]:
         with self._lock:
@@ -180,7 +177,7 @@ class _Item:
             node.update(role="assistant", kind="reasoning", content=_text(item.get("summary")))
         elif kind != "message" or not isinstance(node["role"], str):
             node["role"] = f"openai:{kind}"
-        node = {name: value for name, value in node.items() if isinstance(value, str) and _is_unicode(value)}
+        node = {name: value for name, value in node.items() if isinstance(value, str) and is_unicode(value)}
         node.setdefault("content", "")
         if _plain(node) != self.raw:
             node["data_oa"] = self.raw
@@ -194,14 +191,6 @@ class _Item:
 def _plain(node: dict[str, Any]) -> str:
     """Returns the item that a node without its text stands for."""
     return json.dumps({"role": node.get("role"), "content": node["content"]})
-
-
-def _is_unicode(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _text(content: Any) -> str:
@@ -256,7 +245,7 @@ class _Line:
     def add(self, session: ContextreeSession, items: list[_Item]) -> None:
         """Adds items in one step. Seals the turn before if they begin a new one."""
         begins = items[0].opens_a_turn and bool(self.items) and not self.items[-1].opens_a_turn
-        operations = [{"op": "remove", "node": node} for node, _ in self.left_over]
+        operations: list[dict[str, Any]] = [{"op": "remove", "node": node} for node, _ in self.left_over]
         if begins and any(item.cycle == self.cycle for item in self.items[-1:]):
             self._put(session, len(self.items), operations, commit=True)
             operations = []
@@ -315,17 +304,3 @@ class _Line:
         rest = [{"op": "add", "node": item.to_node()} for item in self.items[shared:count]]
         change = record(_KIND, "", b'{"n":%d}' % count, absent=True)
         session._records.put(name, [change], rest)
-
-
-async def _finish(work: Callable[[], _T]) -> _T:
-    """Runs work on a thread. A task that is cancelled meanwhile still waits for the outcome."""
-    future = asyncio.get_running_loop().run_in_executor(_POOL, work)
-    cancelled: asyncio.CancelledError | None = None
-    while not future.done():
-        try:
-            await asyncio.wait([future])
-        except asyncio.CancelledError as error:
-            cancelled = error
-    if cancelled is not None:
-        raise cancelled
-    return future.result()

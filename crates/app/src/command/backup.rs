@@ -39,7 +39,7 @@ pub struct BackupResponse {
 ///
 /// # Errors
 ///
-/// If the store is not a file, or the file to write exists.
+/// If the store is damaged, the file to write exists, or its folder does not.
 pub fn backup(
     workspace: &Workspace,
     request: &BackupRequest,
@@ -48,31 +48,57 @@ pub fn backup(
     let _span = workspace.span("backup");
     let store = workspace.store(Access::Read)?;
     let whole = store.whole()?;
+    // After the rights: whether a file exists is not for everyone to know.
+    check_target(&request.path)?;
     let progress = &mut |done, of| pages(control, done, of);
-    match whole.backup(Path::new(&request.path), progress)? {
-        true => response(&request.path),
-        false => Err(not_a_file(workspace)),
-    }
+    whole.backup(Path::new(&request.path), progress)?;
+    response(&request.path)
 }
 
-/// Creates the store from a backup. The store must not exist yet.
+/// Creates the store from a backup. A file must not exist yet; a schema on a server must not have any contexts.
 ///
 /// # Errors
 ///
-/// If the backup is not a store, or the store exists or is not a file.
+/// If the backup is not a store or is damaged, or the store exists.
 pub fn restore(
     workspace: &Workspace,
     request: &RestoreRequest,
     control: &Control<'_>,
 ) -> Result<BackupResponse, Error> {
     let _span = workspace.span("restore");
+    let found =
+        std::fs::metadata(&request.path).map_err(|error| Error::io(&request.path, error))?;
+    let from = Path::new(&request.path);
     let Some(path) = workspace.sqlite_path() else {
-        return Err(not_a_file(workspace));
+        let url = workspace.url().to_string();
+        if !url.starts_with("postgres") {
+            return Err(not_a_file(workspace));
+        }
+        let progress = &mut |done, of| pages(control, done, of);
+        workspace.store(Access::Create)?.whole()?.restore_into(from, progress)?;
+        return Ok(BackupResponse { path: url, bytes: found.len() });
     };
-    std::fs::metadata(&request.path).map_err(|error| Error::io(&request.path, error))?;
-    let (from, to) = (Path::new(&request.path), Path::new(path));
+    let to = Path::new(path);
     Store::restore(from, to, &mut |done, of| pages(control, done, of))?;
     response(path)
+}
+
+/// Refuses a path at which no file can be made, before anything is copied: the caller named it, so the store did not fail.
+fn check_target(path: &str) -> Result<(), Error> {
+    let wrong = |message: String| Error::usage(message).with_detail("path", path);
+    let target = std::path::absolute(path).map_err(|error| wrong(format!("`{path}`: {error}")))?;
+    // The copy is made beside its name; see `Sqlite::backup`.
+    for suffix in ["", "-wal", "-journal", ".partial-journal"] {
+        let taken = format!("{}{suffix}", target.display());
+        let exists = Path::new(&taken).try_exists();
+        if exists.map_err(|error| wrong(format!("`{taken}`: {error}")))? {
+            return Err(wrong(format!("there is a file `{taken}` already")));
+        }
+    }
+    match target.parent().is_some_and(Path::is_dir) {
+        true => Ok(()),
+        false => Err(wrong(format!("there is no folder for `{}`", target.display()))),
+    }
 }
 
 fn pages(control: &Control<'_>, done: u64, of: u64) {

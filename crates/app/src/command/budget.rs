@@ -51,10 +51,29 @@ pub struct BudgetReport {
     pub tokens_expiring: u64,
     /// Tokens of the request: of the new snapshot, and of settings.
     pub tokens_after: u64,
+    /// Tool results that were cleared, in this order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cleared: Vec<ClearedForBudget>,
     /// Nodes that were pruned, in this order.
     pub going: Vec<PrunedForBudget>,
     /// Rules that could not be kept, because everything left is protected.
     pub missed: Vec<MissedRule>,
+}
+
+/// A tool result that was cleared for a budget: a placeholder took its place, and earlier snapshots have it still.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ClearedForBudget {
+    /// The result.
+    pub node: String,
+    /// The block that took its place.
+    pub placeholder: String,
+    /// The tokens that were saved.
+    pub tokens: u64,
+    /// The rule that it was cleared for.
+    pub rule: String,
+    /// Why this result, for people.
+    pub reason: String,
 }
 
 /// A node that was pruned for a budget.
@@ -91,6 +110,13 @@ impl BudgetReport {
             rule: going.rule.key().to_string(),
             reason: going.reason(),
         });
+        let cleared = forecast.clearing.iter().map(|clearing| ClearedForBudget {
+            node: clearing.node.clone(),
+            placeholder: clearing.placeholder.clone(),
+            tokens: clearing.tokens,
+            rule: clearing.rule.key().to_string(),
+            reason: clearing.reason(),
+        });
         let missed = forecast.missed.iter().map(|missed| MissedRule {
             rule: missed.rule.key().to_string(),
             scope: missed.scope.clone(),
@@ -105,6 +131,7 @@ impl BudgetReport {
             tokens_before: forecast.tokens_before,
             tokens_expiring: forecast.tokens_expiring,
             tokens_after: forecast.tokens_after,
+            cleared: cleared.collect(),
             going: going.collect(),
             missed: missed.collect(),
         }

@@ -1,9 +1,9 @@
 //! `request`, `answer`, `cancel`: one model call, from the exact request to the sealed snapshot.
 
-use contextree::Context;
-use contextree::budget::{Budget, Keeper};
+use contextree::budget::{Budget, Keeper, transcript};
 use contextree::calls::{self, Call};
 use contextree::provider::{Provider, RenderOptions};
+use contextree::{CommitOptions, Context, Summary};
 use contextree_json::Object;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -27,9 +27,22 @@ pub struct BeginRequest {
     /// A budget in tokens, as TOML or JSON, or a number of tokens such as `20k`, instead of the context's own policy.
     #[serde(default)]
     pub budget: Option<Document>,
+    /// A summary of what the budget prunes, which takes the place of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub summary: Option<SummaryOfPruned>,
     /// How to change the context. A dry run returns what would be sent, and begins nothing.
     #[serde(default)]
     pub change: Change,
+}
+
+/// A summary of nodes that a budget prunes. A dry run returns what there is to summarize.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SummaryOfPruned {
+    /// The text.
+    pub text: String,
+    /// The nodes that it summarizes: the ids in `report.pruned`, in the same order.
+    pub of: Vec<String>,
 }
 
 /// A request to send.
@@ -48,6 +61,9 @@ pub struct BeginResponse {
     /// What the budget did, if the call is made under one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<BudgetReport>,
+    /// In a dry run: what is pruned, as text to be summarized.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transcript: Option<String>,
     /// What the provider would refuse or misread.
     pub findings: Vec<Finding>,
     /// What the request cannot express.
@@ -142,19 +158,29 @@ pub fn request(
     let options = RenderOptions { settings: request.settings.clone(), ..RenderOptions::default() };
     let asked = calls::Request { provider: request.provider.0, options };
     let budget = request.budget.as_ref().map(|file| budget_for(workspace, file)).transpose()?;
-    let (call, report) = workspace.change("request", &request.change, |context| {
+    let summary = request.summary.as_ref();
+    let summary = summary.map(|it| Summary { text: it.text.clone(), of: it.of.clone() });
+    if summary.as_ref().is_some_and(|summary| summary.text.trim().is_empty()) {
+        return Err(Error::new("E_SUMMARY_FAILED", "the summary is empty"));
+    }
+    let (call, report, transcript) = workspace.change("request", &request.change, |context| {
         let own = || context.policy().and_then(Budget::of_policy);
         let keeper = budget.clone().or_else(own).map(|budget| asked.keeper(budget));
-        let before = keeper.as_ref().map(|_| context.share_working());
+        let is_read = keeper.is_some() || request.change.dry_run;
+        let before = is_read.then(|| context.share_working());
         let options = keeper.as_ref().map(Keeper::options).unwrap_or_default();
+        let options = CommitOptions { summary: summary.as_ref(), ..options };
         let call = asked.begin_in(context, &options)?;
+        let is_pruned = request.change.dry_run && !call.report.pruned.is_empty();
+        let pruned = before.as_ref().filter(|_| is_pruned);
+        let transcript = pruned.map(|before| transcript(before.view(), &call.report));
         let report = keeper.zip(before).map(|(keeper, before)| {
             let done = keeper.forecast(before.view(), &call.report, call.snapshot.view());
             BudgetReport::new(&done, &keeper)
         });
-        Ok((call, report))
+        Ok((call, report, transcript))
     })?;
-    Ok(BeginResponse { budget: report, ..response(call, !request.change.dry_run) })
+    Ok(BeginResponse { budget: report, transcript, ..response(call, !request.change.dry_run) })
 }
 
 /// Returns the request of the call that is running, byte for byte.
@@ -256,6 +282,7 @@ fn response(call: Call, is_running: bool) -> BeginResponse {
         hash: call.hash.to_string(),
         report: Report::from(&call.report),
         budget: None,
+        transcript: None,
         findings: call.findings.iter().map(Finding::from).collect(),
         losses: call.losses.iter().map(Loss::from).collect(),
         request: super::ascii(call.bytes),

@@ -50,8 +50,8 @@ pub fn lint(request: &LintRequest, control: &Control<'_>) -> Result<LintResponse
         };
         let value = parse(text).map_err(|error| {
             let message = match line {
-                Some(_) => format!("{at}: {}", error.in_line()),
-                None => format!("{at}: {error}"),
+                Some(_) => format!("{at}: not JSON: {}", error.in_line()),
+                None => format!("{at}: not JSON: {error}"),
             };
             Error::new(error.code(), message)
                 .with_detail("place", place.as_str())
@@ -79,6 +79,12 @@ fn parts(text: &[u8]) -> Vec<(Option<u64>, &[u8])> {
 }
 
 fn provider_of(request: &Value, at: &str) -> Result<Provider, Error> {
+    if matches!(request, Value::Array(_)) {
+        let message = format!("{at}: a list of messages, not a request");
+        return Err(Error::new("E_IMPORT_FORMAT", message)
+            .with_hint("a request is an object: `{\"model\":…,\"messages\":[…]}`")
+            .with_advice(Advice::RenderMessages));
+    }
     detect(request).and_then(|format| format.name().parse().ok()).ok_or_else(|| {
         Error::new("E_IMPORT_FORMAT", format!("{at}: not a request of a known provider"))
             .with_advice(Advice::NameProvider)

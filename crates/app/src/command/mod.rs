@@ -1,6 +1,7 @@
 //! One file per command: its request, its response, and what it does.
 
 pub mod add;
+pub mod append;
 pub mod apply;
 pub mod attempt;
 pub mod backup;
@@ -46,6 +47,7 @@ pub mod undo;
 pub mod verify;
 
 pub use add::add;
+pub use append::append;
 pub use apply::apply;
 pub use attempt::{end as end_attempt, list as list_attempts, start as start_attempt};
 pub use backup::{backup, restore};

@@ -119,7 +119,7 @@ pub struct NodeEvent {
     /// The fields that changed, the parent included.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fields: Vec<String>,
-    /// Why it was removed, if that is recorded: `expired`, `pruned`, `cascaded`, `dropped`, `removed`, `along`.
+    /// Why it was removed, if that is recorded: `expired`, `pruned`, `cleared`, `cascaded`, `dropped`, `removed`, `along`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
@@ -217,6 +217,8 @@ fn reason(report: &Report, id: &str) -> Option<String> {
         "expired"
     } else if report.pruned.iter().any(|pruned| pruned.id == id) {
         "pruned"
+    } else if report.cleared.iter().any(|cleared| cleared.id == id) {
+        "cleared"
     } else if has(&report.cascaded) {
         "cascaded"
     } else if has(&report.dropped) {

@@ -120,13 +120,9 @@ fn response(session: &Session, applied: Vec<Applied>, report: Option<Report>) ->
 
 /// Refuses names that a store cannot keep, and kinds of the engine's own records.
 fn check_record(record: &RecordChange) -> Result<(), Error> {
-    check_kind(&record.kind)?;
+    check_names(&record.kind, &record.key)?;
     let RecordChange { kind, key, value, delete, expect, absent, .. } = record;
-    let wrong = if key.len() > LONGEST_KEY {
-        format!("the key of a record `{kind}` is longer than {LONGEST_KEY} bytes")
-    } else if key.contains('\0') {
-        format!("a key of a record `{kind}` contains a zero character")
-    } else if value.is_some() && *delete {
+    let wrong = if value.is_some() && *delete {
         format!("the record `{kind}/{key}` is both written and deleted")
     } else if expect.is_some() && *absent {
         format!("the record `{kind}/{key}` cannot be absent and have a value")
@@ -134,6 +130,19 @@ fn check_record(record: &RecordChange) -> Result<(), Error> {
         return Ok(());
     };
     Err(Error::new("E_RECORD", wrong).with_detail("kind", kind.as_str()))
+}
+
+/// Refuses kinds and keys that a store cannot keep, and kinds of the engine's own records.
+pub(super) fn check_names(kind: &str, key: &str) -> Result<(), Error> {
+    check_kind(kind)?;
+    let wrong = if key.len() > LONGEST_KEY {
+        format!("the key of a record `{kind}` is longer than {LONGEST_KEY} bytes")
+    } else if key.contains('\0') {
+        format!("a key of a record `{kind}` contains a zero character")
+    } else {
+        return Ok(());
+    };
+    Err(Error::new("E_RECORD", wrong).with_detail("kind", kind))
 }
 
 /// Refuses kinds that a store cannot keep, and those of the engine's own records.

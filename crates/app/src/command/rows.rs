@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use contextree::query::{find_matches, plan, resolve_on_tree};
+use contextree::query::{QueryLimits, find_matches_within, plan, resolve_on_tree};
 use contextree::{Content, NodeRef};
 use contextree_json::{Number, Value};
 use schemars::JsonSchema;
@@ -226,7 +226,7 @@ pub struct RowColumns {
     /// The fields that differ.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fields: Option<Vec<Vec<String>>>,
-    /// Why it was removed, if that is recorded: `expired`, `pruned`, `cascaded`, `dropped`, `removed`, `along`.
+    /// Why it was removed, if that is recorded: `expired`, `pruned`, `cleared`, `cascaded`, `dropped`, `removed`, `along`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<Vec<Option<u32>>>,
     /// The beginnings of the contents.
@@ -445,7 +445,9 @@ fn selected<'o>(
         .map_err(|errors| Error::selector(&errors, text))?;
     let query = resolve_on_tree(&selector).map_err(|error| Error::query(&error.into(), text))?;
     let state = outline.state();
-    let matches = find_matches(&plan(query), state.tree(), state.cycle());
+    let limits = QueryLimits::default();
+    let matches = find_matches_within(&plan(query), state.tree(), state.cycle(), &limits)
+        .map_err(|error| Error::query(&error, text))?;
     Ok(matches.iter().map(|node| (node.id(), ())).collect())
 }
 
@@ -466,6 +468,9 @@ fn reasons(
         add(&report.along, "along");
         add(&report.cascaded, "cascaded");
         add(&report.dropped, "dropped");
+        for cleared in &report.cleared {
+            add(std::slice::from_ref(&cleared.id), "cleared");
+        }
         for pruned in &report.pruned {
             add(std::slice::from_ref(&pruned.id), "pruned");
             add(&pruned.along, "along");

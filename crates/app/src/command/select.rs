@@ -135,8 +135,10 @@ pub fn select(
     control.check()?;
     let mut reader = workspace.read()?;
     let edition = reader.edition();
-    let (options, ignored) = options(request, edition)?;
-    Ok(match reader.select(&request.selector, &options)? {
+    let (mut options, ignored) = options(request, edition)?;
+    options.limits = Some(control.query_limits());
+    let answer = reader.select(&request.selector, &options);
+    Ok(match answer.map_err(|error| control.or_canceled(error))? {
         Answer::Nodes(selection) => {
             if request.what != SelectWhat::Count {
                 control.check_results(selection.nodes.len())?;
@@ -207,6 +209,7 @@ pub(super) fn options(
             max_changes_per_snapshot: range.max_changes,
         },
         range_as_nodes: request.range.as_nodes,
+        limits: None,
     };
     let is_range = parsed.as_ref().is_some_and(Selector::is_range);
     let ignored = ignored_options(request, is_range, edition);

@@ -74,8 +74,10 @@ pub fn open_selection(
     let _span = workspace.span("select");
     control.check()?;
     let mut reader = workspace.read()?;
-    let (options, ignored) = options(request, reader.edition())?;
-    let (ids, warnings) = match reader.select(&request.selector, &options)? {
+    let (mut options, ignored) = options(request, reader.edition())?;
+    options.limits = Some(control.query_limits());
+    let answer = reader.select(&request.selector, &options);
+    let (ids, warnings) = match answer.map_err(|error| control.or_canceled(error))? {
         Answer::Nodes(selection) => {
             control.check_results(selection.nodes.len())?;
             let warnings = selection.warnings.iter().map(ToString::to_string);

@@ -37,6 +37,8 @@ pub enum Advice {
     TwoStates(&'static str),
     /// Show this context, or create one of another name.
     ShowContext(String),
+    /// Import into another context than this one, or append to it.
+    ImportElsewhere(String),
     /// List the contexts.
     ListContexts,
     /// Name this context: the one that is written like it.
@@ -68,6 +70,10 @@ pub enum Advice {
     },
     /// List the formats that can be imported.
     ListFormats,
+    /// Make a request of a list of messages.
+    RenderMessages,
+    /// Name the provider of messages.
+    NameMessages,
     /// Name the provider.
     NameProvider,
     /// List the attempts.

@@ -133,6 +133,11 @@ impl Error {
             CommitError::AttemptRunning { .. } => {
                 failure.with_hint("complete or cancel the running call first")
             }
+            CommitError::StaleSummary { .. } => {
+                failure.with_hint("ask again what would be pruned, and summarize that")
+            }
+            CommitError::SummaryTooLong { .. } => failure
+                .with_hint("write a shorter summary, or raise `summary_tokens` of the budget"),
             _ => failure,
         }
     }

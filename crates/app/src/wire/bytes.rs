@@ -9,17 +9,28 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Bytes(pub Vec<u8>);
 
+impl Bytes {
+    /// Returns the text.
+    pub(crate) fn to_text(&self) -> String {
+        STANDARD.encode(&self.0)
+    }
+
+    /// Reads the text.
+    pub(crate) fn from_text(text: &str) -> Result<Bytes, base64::DecodeError> {
+        STANDARD.decode(text).map(Bytes)
+    }
+}
+
 impl Serialize for Bytes {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&STANDARD.encode(&self.0))
+        serializer.serialize_str(&self.to_text())
     }
 }
 
 impl<'de> Deserialize<'de> for Bytes {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        let bytes = STANDARD.decode(&text);
-        bytes.map(Bytes).map_err(|error| de::Error::custom(format!("not base64: {error}")))
+        Bytes::from_text(&text).map_err(|error| de::Error::custom(format!("not base64: {error}")))
     }
 }
 

@@ -27,8 +27,14 @@ pub struct Report {
     /// Nodes that were removed because the request no longer contains them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dropped: Vec<String>,
+    /// Tool results that the policy replaced with a placeholder, in this order. Earlier snapshots have them still.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cleared: Vec<Cleared>,
     /// Nodes that the policy pruned, in this order.
     pub pruned: Vec<Pruned>,
+    /// The block with the summary of what was pruned; absent if there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub summary: Option<String>,
     /// Limits of the policy that could not be kept, because everything left is protected.
     pub unmet: Vec<Unmet>,
     /// What was done to the working state since the commit before.
@@ -61,6 +67,18 @@ pub struct Pruned {
     pub with: Option<String>,
     /// Nodes below it, in document order.
     pub along: Vec<String>,
+}
+
+/// A tool result that was cleared.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Cleared {
+    /// The result.
+    pub id: String,
+    /// The block that took its place.
+    pub placeholder: String,
+    /// The limit, by its position in the policy.
+    pub limit: usize,
 }
 
 /// A limit that was not reached.
@@ -105,6 +123,11 @@ impl From<&CommitReport> for Report {
             with: pruned.with.clone(),
             along: pruned.along.clone(),
         });
+        let cleared = report.cleared.iter().map(|cleared| Cleared {
+            id: cleared.id.clone(),
+            placeholder: cleared.placeholder.clone(),
+            limit: cleared.limit,
+        });
         let unmet = report.unmet.iter().map(|unmet| Unmet {
             limit: unmet.limit,
             scope: unmet.scope.clone(),
@@ -125,7 +148,9 @@ impl From<&CommitReport> for Report {
             deferred: deferred.collect(),
             cascaded: report.cascaded.clone(),
             dropped: report.dropped.clone(),
+            cleared: cleared.collect(),
             pruned: pruned.collect(),
+            summary: report.summary.clone(),
             unmet: unmet.collect(),
             operations: operations.collect(),
             warnings: report.warnings.iter().map(ToString::to_string).collect(),

@@ -1,7 +1,7 @@
 //! Changing a context: one durable step, or a dry run.
 
 use contextree::query::resolved::lower;
-use contextree::query::{evaluate, plan};
+use contextree::query::{QueryLimits, evaluate_within, plan};
 use contextree::selector::parse_target;
 use contextree::{Context, Edition, Place, WriteError};
 use schemars::JsonSchema;
@@ -100,7 +100,9 @@ pub(crate) fn targets(
         }
         Err(errors) => return Err(Error::selector(&errors, text)),
     };
-    let nodes = evaluate(&plan(lower(&selector)), context.working(), None);
+    let limits = QueryLimits::default();
+    let nodes = evaluate_within(&plan(lower(&selector)), context.working(), None, &limits)
+        .map_err(|error| Error::query(&error, text))?;
     if nodes.is_empty() {
         return Err(Error::write(&WriteError::NoMatch(text.to_owned()), text));
     }

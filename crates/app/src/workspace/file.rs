@@ -200,7 +200,7 @@ pub(crate) fn objects(place: &str, text: &[u8]) -> Result<Vec<(usize, Object)>, 
         }
         let number = index + 1;
         let value = parse(line).map_err(|error| {
-            let message = format!("{place}: line {number}: {}", error.in_line());
+            let message = format!("{place}: line {number}: not JSON: {}", error.in_line());
             Error::new(error.code(), message)
                 .with_detail("line", number as u64)
                 .with_hint("write one JSON object per line")

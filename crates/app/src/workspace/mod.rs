@@ -4,6 +4,7 @@
 //! command opens it. Neither reads a clock or the environment: the door passes the time.
 
 mod address;
+mod bounded;
 mod change;
 mod compared;
 mod file;
@@ -23,6 +24,7 @@ use contextree::{Clock, Edition, LogicalClock};
 use tracing::span::EnteredSpan;
 
 pub use address::{Address, InvalidAddress, Range};
+pub use bounded::{MOST_OF_A_FILE, MOST_OF_A_STREAM, read_within};
 pub use change::Change;
 pub(crate) use change::{is_name, place_of, targets};
 pub use compared::{CompareError, Compared, StateRef};

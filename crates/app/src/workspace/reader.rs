@@ -3,14 +3,16 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use contextree::canon::history::SideLine;
 use contextree::query::{Explanation, Timeline as _, explain, select};
-use contextree::store::{ReadError, Reader as StoreReader};
+use contextree::store::{ReadError, Reader as StoreReader, SideRecord};
 use contextree::{
     Answer, CommitReport, Context, Edition, SelectOptions, Snapshot, SnapshotAddress, SnapshotError,
 };
 
 use super::{Access, Address, FileSource, Location, State, Workspace};
 use crate::Error;
+use crate::wire::Bytes;
 
 /// A context of a store, or a document, open for reading.
 pub(crate) struct Reader {
@@ -120,7 +122,16 @@ impl Reader {
         }
         match &mut self.from {
             From::File(file) => Ok(file.history.as_ref().map(Context::export_history)),
-            From::Store(stored) => Ok(Some(stored.to_context()?.export_history())),
+            From::Store(stored) => {
+                let records: Vec<SideLine> =
+                    stored.program_records()?.into_iter().map(side_line).collect();
+                let context = stored.to_context()?;
+                Ok(Some(match records.as_slice() {
+                    [] => context.export_history(),
+                    // A record may speak of nodes that are not committed yet.
+                    records => context.export_history_and_sides(records),
+                }))
+            }
         }
     }
 
@@ -208,4 +219,9 @@ fn read_error(error: ReadError, selector: &str) -> Error {
         ReadError::Query(error) => Error::query(&error, selector),
         other => other.into(),
     }
+}
+
+/// Returns the line of a side record.
+fn side_line(SideRecord { kind, key, value }: SideRecord) -> SideLine {
+    SideLine { kind, key, value: Bytes(value).to_text() }
 }

@@ -4,6 +4,7 @@ use std::io::Read;
 
 use contextree::import::without_byte_order_mark;
 
+use super::bounded::{MOST_OF_A_FILE, MOST_OF_A_STREAM, append_within, check};
 use crate::Error;
 
 /// How long a stretch is, unless its last line is longer.
@@ -84,8 +85,8 @@ impl<'s> Stretches<'s> {
     pub(crate) fn whole(&mut self, first: Vec<u8>) -> Result<Vec<u8>, Error> {
         let mut text = first;
         text.append(&mut self.waiting);
-        let read = self.source.reader.read_to_end(&mut text);
-        read.map_err(|error| Error::io(&self.source.name, error))?;
+        let most = if self.source.length.is_some() { MOST_OF_A_FILE } else { MOST_OF_A_STREAM };
+        append_within(&self.source.name, &mut self.source.reader, &mut text, most)?;
         Ok(text)
     }
 
@@ -120,7 +121,8 @@ impl<'s> Stretches<'s> {
         let mut some = self.source.reader.by_ref().take(STRETCH as u64);
         let read = some.read_to_end(&mut self.waiting);
         self.ended = read.map_err(|error| Error::io(&self.source.name, error))? < STRETCH;
-        Ok(())
+        // A line that does not end.
+        check(&self.source.name, self.waiting.len(), MOST_OF_A_STREAM)
     }
 }
 

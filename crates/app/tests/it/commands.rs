@@ -241,3 +241,66 @@ fn documents_are_read_and_not_changed() -> Result<(), Error> {
     assert_eq!(error.code(), Code::Usage);
     Ok(())
 }
+
+#[test]
+fn messages_of_every_provider_are_appended_and_rendered_as_they_were() {
+    let conversations = [
+        (
+            "openai-chat",
+            "messages",
+            r#"[{"role":"user","content":"Rain?"},{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}},{"id":"c2","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c1","content":"a"},{"role":"tool","tool_call_id":"c2","content":"b"},{"role":"assistant","content":"Yes."},{"role":"user","content":"Thanks."},{"role":"user","content":"Bye."}]"#,
+        ),
+        (
+            "anthropic",
+            "messages",
+            r#"[{"role":"user","content":[{"type":"text","text":"Look."},{"type":"text","text":"Rain?"}]},{"role":"assistant","content":[{"type":"thinking","thinking":"Hm.","signature":"s"},{"type":"tool_use","id":"t1","name":"f","input":{"n":1}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"a"}]},{"role":"user","content":[{"type":"text","text":"And?"}]},{"role":"assistant","content":[{"type":"text","text":"Yes."}]}]"#,
+        ),
+        (
+            "gemini",
+            "contents",
+            r#"[{"role":"user","parts":[{"text":"Rain?"}]},{"role":"model","parts":[{"functionCall":{"name":"f","args":{"n":1}}}]},{"role":"user","parts":[{"functionResponse":{"name":"f","response":{"a":1}}}]},{"role":"model","parts":[{"text":"Yes."}]}]"#,
+        ),
+        (
+            "openai-responses",
+            "input",
+            r#"[{"role":"user","content":"Rain?"},{"type":"function_call","call_id":"c1","name":"f","arguments":"{}"},{"type":"function_call_output","call_id":"c1","output":"a"},{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Yes."}]}]"#,
+        ),
+    ];
+    for (provider, field, messages) in conversations {
+        let written = contextree_json::parse(messages.as_bytes()).expect("it is JSON");
+        let list = written.as_array().expect("a list").to_vec();
+        let pieces = list.iter().map(|message| String::from_utf8(message.to_canonical()).unwrap());
+        // At once, and one by one as they arrive.
+        for parts in [vec![messages.to_owned()], pieces.collect()] {
+            let workspace = workspace();
+            for part in parts {
+                let document = Value::from(part.as_str()).to_canonical();
+                let document = String::from_utf8(document).unwrap();
+                let request =
+                    format!(r#"{{"messages":{{"text":{document}}},"from":"{provider}"}}"#);
+                run(&workspace, command::append, &request).expect("they are messages");
+            }
+            let request = format!(r#"{{"at":"@","format":"{provider}"}}"#);
+            let rendered = run(&workspace, command::render, &request).expect("it is rendered");
+            let text = rendered.get("request").and_then(Value::as_str).expect("the request");
+            let rendered = contextree_json::parse(text.as_bytes()).expect("it is JSON");
+            assert_eq!(rendered.get(field), Some(&written), "{provider}");
+        }
+    }
+}
+
+#[test]
+fn a_bad_message_appends_nothing() {
+    let workspace = workspace();
+    let append = |messages: &str| {
+        let text = String::from_utf8(Value::from(messages).to_canonical()).unwrap();
+        let request = format!(r#"{{"messages":{{"text":{text}}},"from":"openai-chat"}}"#);
+        run(&workspace, command::append, &request)
+    };
+    let error = append(r#"[{"role":"user","content":"a"},{"content":"b"}]"#).unwrap_err();
+    assert_eq!(error.code(), Code::ImportShape);
+    let error = append("{\"role\":\"user\",\"content\":\"a\"}\nnot json\n").unwrap_err();
+    assert_eq!(error.code(), Code::JsonInvalid);
+    let status = command::status(&workspace, &Control::default()).expect("it can be read");
+    assert_eq!(status.pending.added, 0, "nothing was added");
+}

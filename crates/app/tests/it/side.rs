@@ -2,7 +2,8 @@
 
 use contextree::Code;
 use contextree_app::catalog::Command;
-use contextree_app::{Control, Error, Workspace};
+use contextree_app::command::import::{ImportRequest, import};
+use contextree_app::{Control, Error, Source, Workspace};
 use contextree_json::{Value, parse};
 
 fn workspace() -> Workspace {
@@ -89,4 +90,104 @@ fn invalid_names_of_records_are_refused() {
     }
     let error = run(&workspace, "put", r#"{"records":[{"kind":"a.b","key":"x","value":"?"}]}"#);
     assert_eq!(error.map_err(|error| error.code()), Err(Code::JsonShape));
+}
+
+/// A context with a snapshot, a turn in progress and side records.
+const STEPS: [&str; 2] = [
+    r#"{"create":true,"operations":[{"op":"add","node":{"role":"user","content":"Hello"}},
+        {"op":"add","node":{"role":"tool","content":"A text","ttl":3}}],"commit":true,
+        "records":[{"kind":"a.b","key":"k\u00fc/1","value":"AP8="},{"kind":"a.c","key":"","value":""}]}"#,
+    r#"{"operations":[{"op":"add","node":{"role":"assistant","content":"Hi!","ttl":2,"data_x":[1,null]}}],
+        "records":[{"kind":"a.b","key":"k2","value":"MQ=="}]}"#,
+];
+
+fn exported(workspace: &Workspace) -> Result<String, Error> {
+    let done = run(workspace, "export", r#"{"what":"history"}"#)?;
+    Ok(done.get("document").and_then(Value::as_str).unwrap_or_default().to_owned())
+}
+
+fn imported(document: &str) -> Result<Workspace, Error> {
+    let workspace = workspace();
+    let reader = Box::new(document.as_bytes());
+    let source = Source { name: "history.jsonl".to_owned(), length: None, reader };
+    import(&workspace, &ImportRequest::default(), source, &Control::default())?;
+    Ok(workspace)
+}
+
+#[test]
+fn an_exported_history_brings_records_and_the_turn_in_progress() -> Result<(), Error> {
+    let first = workspace();
+    for step in STEPS {
+        run(&first, "put", step)?;
+    }
+    let document = exported(&first)?;
+    assert_eq!(document.lines().count(), 5, "a snapshot, the working state, three records");
+    let second = imported(&document)?;
+    assert_eq!(exported(&second)?, document);
+    for (command, request) in [
+        ("records", r#"{"kind":"a.b"}"#),
+        ("records", r#"{"kind":"a.c"}"#),
+        ("show", "{}"),
+        ("thread", r#"{"at":"@","nodes":true}"#),
+        ("export", r#"{"at":"@"}"#),
+    ] {
+        let [one, other] = [&first, &second].map(|workspace| run(workspace, command, request));
+        let (one, other) = (one?, other?);
+        for name in ["records", "nodes", "thread", "document"] {
+            assert_eq!(one.get(name), other.get(name), "{command} {request}: {name}");
+        }
+    }
+    // Both continue alike: ids and ttl count from the same place.
+    let go_on = r#"{"operations":[{"op":"add","node":{"role":"user","content":"And now?"}}],"commit":true}"#;
+    for _ in 0..3 {
+        let [one, other] = [&first, &second].map(|workspace| run(workspace, "put", go_on));
+        let (one, other) = (one?, other?);
+        for name in ["cycle", "sealed", "expired"] {
+            let told =
+                |done: &Value| done.get("report").and_then(|report| report.get(name)).cloned();
+            assert_eq!(told(&one), told(&other), "{name}");
+        }
+    }
+    let thread = |workspace| run(workspace, "thread", "{}");
+    assert_eq!(thread(&first)?, thread(&second)?);
+    let clean = run(&second, "verify", "{}")?;
+    assert_eq!(clean.get("clean"), Some(&Value::Bool(true)));
+    Ok(())
+}
+
+#[test]
+fn a_history_without_records_has_snapshots_only() -> Result<(), Error> {
+    let workspace = workspace();
+    run(&workspace, "put", r#"{"create":true,"commit":true}"#)?;
+    run(
+        &workspace,
+        "put",
+        r#"{"operations":[{"op":"add","node":{"role":"user","content":"x"}}]}"#,
+    )?;
+    assert_eq!(exported(&workspace)?.lines().count(), 1);
+    Ok(())
+}
+
+#[test]
+fn wrong_records_in_a_history_are_refused() -> Result<(), Error> {
+    let first = workspace();
+    for step in STEPS {
+        run(&first, "put", step)?;
+    }
+    let document = exported(&first)?;
+    let lines: Vec<&str> = document.lines().collect();
+    for wrong in [
+        r#"{"record":{"kind":"a.b","key":"x"}}"#,
+        r#"{"record":{"kind":"a.b","key":"x","value":"?"}}"#,
+        r#"{"record":{"kind":"call","key":"x","value":""}}"#,
+        r#"{"record":{"kind":"a.b","key":"x","value":"","more":""}}"#,
+        r#"{"record":{"kind":"a.b","key":"x","value":""},"more":1}"#,
+        r#"{"record":7}"#,
+        // Nothing but records may follow.
+        lines[1],
+    ] {
+        let text = format!("{document}{wrong}\n");
+        assert!(imported(&text).is_err(), "{wrong}");
+    }
+    Ok(())
 }

@@ -9,7 +9,9 @@ mod engine;
 mod judge;
 mod peers;
 mod postgres;
+mod record;
 mod scale;
+mod server;
 mod startup;
 mod store;
 
@@ -83,8 +85,12 @@ enum What {
     Idle(store::Idle),
     /// PostgreSQL against a bare insert
     Postgres,
+    /// The recording proxy: time to the first byte, and many calls at once
+    Record,
     /// `ctx` from start to answer, against `sqlite3`
     Startup,
+    /// The HTTP server on loopback
+    Server,
     /// Our side of the comparison with other systems
     Peers(peers::Options),
     /// Imports and cache reports of real logs, against an independent reading of the files
@@ -108,7 +114,9 @@ pub fn run(build: Build<'_>) -> ExitCode {
         (What::Store | What::Idle(_), _) => forward("contextree-bench-mimalloc", &[]),
         (_, Build::Mimalloc | Build::Counted(_)) => forward("contextree-bench", &[]),
         (What::Postgres, Build::System) => postgres::run(&common),
+        (What::Record, Build::System) => record::run(&common),
         (What::Startup, Build::System) => startup::run(&common),
+        (What::Server, Build::System) => server::run(&common),
         (What::Judge(options), Build::System) => judge::run(&options),
         (What::Peers(options), Build::System) => peers::run(&options),
         (What::Scale(options), Build::System) => scale::run(&common, &options),

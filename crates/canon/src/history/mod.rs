@@ -5,9 +5,14 @@
 //! everything else is unchanged except that its ttl is one less. Every commit line carries the
 //! digest of its snapshot, which is checked on reading. A line may also be a full snapshot, so that
 //! foreign histories can be read too.
+//!
+//! If programs keep side records with the context, the working state and the records follow. They
+//! belong together: a record may speak of nodes that are not committed yet.
 
 mod read;
+mod side;
 mod write;
 
-pub use read::HistoryReader;
-pub use write::{write_delta, write_first};
+pub use read::{HistoryReader, Line};
+pub use side::SideLine;
+pub use write::{write_delta, write_first, write_side, write_working};

@@ -15,6 +15,19 @@ use crate::import::{
 };
 use crate::limits::Limits;
 
+use super::SideLine;
+
+/// What a line of a history is.
+#[derive(Debug)]
+pub enum Line {
+    /// A snapshot.
+    Snapshot(Tree),
+    /// The working state, after the last snapshot.
+    Working,
+    /// A side record, after the working state.
+    Side(SideLine),
+}
+
 /// Reads a history line by line.
 #[derive(Debug)]
 pub struct HistoryReader {
@@ -22,25 +35,35 @@ pub struct HistoryReader {
     limits: Limits,
     /// The branch that the lines are applied to; `None` before the first line.
     draft: Option<(Draft, Tree)>,
+    /// True after the last snapshot: only side records may follow.
+    is_over: bool,
 }
 
 impl HistoryReader {
     /// Returns a reader for a new history.
     #[must_use]
     pub fn new(profile: Profile, limits: Limits) -> Self {
-        HistoryReader { profile, limits, draft: None }
+        HistoryReader { profile, limits, draft: None, is_over: false }
     }
 
-    /// Reads a line and returns its snapshot.
+    /// Reads a line.
     ///
     /// # Errors
     ///
     /// If the line is invalid; a digest that does not match is `E_DIGEST_MISMATCH`. The reader
     /// cannot be used after an error.
-    pub fn line(&mut self, line: &[u8]) -> Result<Tree, DocumentError> {
+    pub fn line(&mut self, line: &[u8]) -> Result<Line, DocumentError> {
+        if let Some(side) = SideLine::read(line, &self.limits)? {
+            self.is_over = true;
+            return Ok(Line::Side(side));
+        }
+        if self.is_over {
+            let message = "only side records may follow the working state".to_owned();
+            return Err(DocumentError::one(codes::DOCUMENT, "line_after_end", message));
+        }
         let record = match Record::read(line, self.profile, &self.limits)? {
             Some(record) => record,
-            None => return self.snapshot(line),
+            None => return self.snapshot(line).map(Line::Snapshot),
         };
         let Some((mut draft, before)) = self.draft.take() else {
             let message = "the first line of a history must be a full snapshot".to_owned();
@@ -53,7 +76,13 @@ impl HistoryReader {
         }
         next_cycle(record.cycle)?;
         let (cycle, digest) = (record.cycle, record.digest);
+        let is_working = record.is_working;
         apply(&mut draft, &before, record, self.profile, &self.limits)?;
+        if is_working {
+            self.is_over = true;
+            self.draft = Some((draft, before));
+            return Ok(Line::Working);
+        }
         let tree = draft.freeze();
         let found = snapshot_digest(&tree);
         if digest.is_some_and(|digest| digest != found) {
@@ -61,7 +90,7 @@ impl HistoryReader {
             return Err(DocumentError::one(codes::DIGEST, "digest_mismatch", message));
         }
         self.draft = Some((draft, tree.clone()));
-        Ok(tree)
+        Ok(Line::Snapshot(tree))
     }
 
     fn snapshot(&mut self, line: &[u8]) -> Result<Tree, DocumentError> {
@@ -89,6 +118,8 @@ struct Record {
     digest: Option<Hash>,
     nodes: Vec<DocNode>,
     removed: Vec<String>,
+    /// True if nothing was committed: the line is a working state.
+    is_working: bool,
     /// The length of the line.
     bytes: usize,
 }
@@ -105,6 +136,7 @@ impl Record {
             digest: None,
             nodes: Vec::new(),
             removed: Vec::new(),
+            is_working: false,
             bytes: line.len(),
         };
         let mut reader = Reader::with_limits(line, &json_limits(limits));
@@ -141,6 +173,7 @@ impl Record {
                     }
                 }
                 "spec_version" => check_version(&reader.read_string()?)?,
+                "working" => record.is_working = reader.read_bool()?,
                 _ => drop(reader.read_value()?),
             }
             seen.push(key.into_owned());
@@ -159,8 +192,8 @@ fn apply(
     profile: Profile,
     limits: &Limits,
 ) -> Result<(), DocumentError> {
-    // Like that of its snapshot, the ttl in a line counts from the commit after it.
-    let next = draft.view().next_cycle() + 1;
+    // Like that of its snapshot, the ttl in the line of a commit counts from the commit after it.
+    let next = draft.view().next_cycle() + u32::from(!record.is_working);
     let mut seen = BTreeSet::new();
     let mut touched = BTreeSet::new();
     // First the nodes that remain, so that moved nodes have left their old parents when these are

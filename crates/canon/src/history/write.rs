@@ -1,9 +1,10 @@
 //! Writes snapshots as lines.
 
 use contextree_json::write;
-use contextree_tree::Tree;
 use contextree_tree::diff::{Pair, changed_fields, written};
+use contextree_tree::{Tree, TreeRef};
 
+use super::SideLine;
 use crate::digest::snapshot_digest;
 use crate::write::{SPEC_VERSION, export_to, flat_node};
 
@@ -25,10 +26,38 @@ pub fn write_delta(out: &mut Vec<u8>, before: &Tree, after: &Tree) {
     write::unsigned(out, u64::from(cycle(after)));
     out.extend_from_slice(b",\"digest\":");
     write::string(out, &snapshot_digest(after).to_string());
+    out.push(b',');
+    changes(out, before.view(), after.view());
+    out.extend_from_slice(b"}\n");
+}
+
+/// Appends the line of a working state: what was changed since the newest snapshot. It is the last
+/// line but for side records.
+pub fn write_working(out: &mut Vec<u8>, newest: &Tree, working: TreeRef<'_>) {
+    out.extend_from_slice(b"{\"cycle\":");
+    write::unsigned(out, u64::from(working.next_cycle()));
+    out.push(b',');
+    changes(out, newest.view(), working);
+    out.extend_from_slice(b",\"working\":true}\n");
+}
+
+/// Appends the line of a side record.
+pub fn write_side(out: &mut Vec<u8>, side: &SideLine) {
+    out.extend_from_slice(b"{\"record\":{\"key\":");
+    write::string(out, &side.key);
+    out.extend_from_slice(b",\"kind\":");
+    write::string(out, &side.kind);
+    out.extend_from_slice(b",\"value\":");
+    write::string(out, &side.value);
+    out.extend_from_slice(b"}}\n");
+}
+
+/// Appends what differs between two trees: `nodes`, `removed` and the version.
+fn changes(out: &mut Vec<u8>, before: TreeRef<'_>, after: TreeRef<'_>) {
     let mut removed = Vec::new();
-    out.extend_from_slice(b",\"nodes\":[");
+    out.extend_from_slice(b"\"nodes\":[");
     let mut first = true;
-    for pair in written(before.view(), after.view()) {
+    for pair in written(before, after) {
         let node = match pair {
             Pair::Removed(node) => {
                 removed.push(node.id());
@@ -64,5 +93,4 @@ pub fn write_delta(out: &mut Vec<u8>, before: &Tree, after: &Tree) {
     }
     out.extend_from_slice(b"],\"spec_version\":");
     write::string(out, SPEC_VERSION);
-    out.extend_from_slice(b"}\n");
 }

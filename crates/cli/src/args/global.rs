@@ -1,5 +1,6 @@
 //! Options that every command has.
 
+use clap::parser::ValueSource;
 use clap::{Args, ValueEnum};
 use contextree::Edition;
 
@@ -13,6 +14,20 @@ pub(crate) enum ColorWhen {
     Always,
     /// Never.
     Never,
+}
+
+/// Where the name of the context comes from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum NamedBy {
+    /// Nothing names one.
+    #[default]
+    Default,
+    /// The option `-c`.
+    Option,
+    /// The variable `CONTEXTREE_CONTEXT`.
+    Environment,
+    /// The file `.contextree` of the working directory.
+    File,
 }
 
 /// Options that every command has.
@@ -31,7 +46,7 @@ pub(crate) struct Global {
     )]
     pub(crate) store: String,
 
-    /// The context in the store
+    /// The context in the store [default: that of `ctx switch`, or main]
     #[arg(
         short,
         long,
@@ -40,9 +55,14 @@ pub(crate) struct Global {
         hide_env_values = true,
         value_name = "NAME",
         default_value = "main",
+        hide_default_value = true,
         hide_short_help = true
     )]
     pub(crate) context: String,
+
+    /// Where the name of the context comes from.
+    #[arg(skip)]
+    pub(crate) named_by: NamedBy,
 
     /// Read this file instead of a store: a snapshot, a history (JSON Lines) or a fixture
     /// `{"snapshots":[…],"working":…}`; `-` is standard input
@@ -92,6 +112,21 @@ pub(crate) struct Global {
         allow_negative_numbers = true
     )]
     pub(crate) now: Option<i64>,
+}
+
+impl Global {
+    /// Notes where the name of the context comes from. A file of the directory names it unless an option or a variable does.
+    pub(crate) fn choose_context(&mut self, source: Option<ValueSource>, file: Option<String>) {
+        self.named_by = match (source, file) {
+            (Some(ValueSource::CommandLine), _) => NamedBy::Option,
+            (Some(ValueSource::EnvVariable), _) => NamedBy::Environment,
+            (_, Some(name)) => {
+                self.context = name;
+                NamedBy::File
+            }
+            _ => NamedBy::Default,
+        };
+    }
 }
 
 fn edition(text: &str) -> Result<Edition, String> {

@@ -6,8 +6,11 @@ use super::Cli;
 
 /// Title and commands. A test holds that every command is in one group.
 pub(crate) const GROUPS: [(&str, &[&str]); 11] = [
-    ("Begin", &["quickstart", "new", "contexts", "fork", "rename", "delete"]),
-    ("Change", &["add", "apply", "edit", "remove", "move", "pin", "unpin", "recall", "redact"]),
+    ("Begin", &["quickstart", "new", "contexts", "switch", "fork", "rename", "delete"]),
+    (
+        "Change",
+        &["add", "append", "apply", "edit", "remove", "move", "pin", "unpin", "recall", "redact"],
+    ),
     ("Go back", &["undo", "redo", "discard", "reset", "operations"]),
     ("Call a model", &["request", "answer", "cancel", "commit", "attempt"]),
     ("Look", &["status", "show", "select", "diff", "log", "explain"]),

@@ -6,7 +6,7 @@ mod values;
 
 use clap::{Parser, Subcommand};
 
-pub(crate) use global::{ColorWhen, Global};
+pub(crate) use global::{ColorWhen, Global, NamedBy};
 pub(crate) use groups::{GROUPS, root_template};
 pub(crate) use values::{parse_address, parse_range, parse_size};
 
@@ -39,10 +39,12 @@ pub(crate) enum Command {
     Quickstart(command::quickstart::Args),
     New(command::new::Args),
     Contexts(command::contexts::Args),
+    Switch(command::switch::Args),
     Fork(command::fork::Args),
     Rename(command::rename::Args),
     Delete(command::delete::Args),
     Add(command::add::Args),
+    Append(command::append::Args),
     Apply(command::apply::Args),
     Edit(command::edit::Args),
     Remove(command::remove::Args),

@@ -39,10 +39,11 @@ enum Action {
 Examples:
   ctx budget set --max-tokens 20k
   ctx budget set --max-tokens 100k --clear-at-least 20k --keep-turns 4
+  ctx budget set --max-tokens 100k --keep-results 3     clear old results before anything is pruned
   ctx budget set budget.toml")]
 struct Set {
     /// The budget as TOML or JSON; `-` is standard input
-    #[arg(value_name = "FILE", required_unless_present = "max_tokens", conflicts_with_all = ["max_tokens", "clear_at_least", "keep_turns", "exclude"])]
+    #[arg(value_name = "FILE", required_unless_present = "max_tokens", conflicts_with_all = ["max_tokens", "clear_at_least", "keep_turns", "keep_results", "summary_tokens", "exclude"])]
     budget: Option<String>,
 
     /// At most N tokens in a request: 8000, 20k
@@ -56,6 +57,14 @@ struct Set {
     /// The newest K turns are not pruned [default: 1]
     #[arg(long, value_name = "K")]
     keep_turns: Option<u64>,
+
+    /// Clear tool results before anything is pruned, except for the newest K: a placeholder takes their place
+    #[arg(long, value_name = "K")]
+    keep_results: Option<u64>,
+
+    /// Keep N tokens free for a summary of what is pruned (see `ctx request --summarize-with`)
+    #[arg(long, value_name = "N", value_parser = parse_size)]
+    summary_tokens: Option<u64>,
 
     /// A selector whose matches are never pruned; may be given more than once
     #[arg(long, value_name = "SELECTOR")]
@@ -118,6 +127,8 @@ fn written(args: &Set) -> String {
         ("max_tokens", args.max_tokens),
         ("clear_at_least", args.clear_at_least),
         ("keep_turns", args.keep_turns),
+        ("keep_results", args.keep_results),
+        ("summary_tokens", args.summary_tokens),
     ];
     let numbers = numbers.into_iter().filter_map(|(key, value)| Some((key, value?)));
     let mut text: String = numbers.map(|(key, value)| format!("{key} = {value}\n")).collect();

@@ -3,12 +3,14 @@
 use contextree::provider::Provider;
 use contextree_app::command::call::{
     self, AnswerRequest, AnswerResponse, BeginRequest, BeginResponse, CancelRequest,
+    SummaryOfPruned,
 };
 use contextree_app::wire::{Severity, Word};
 
 use super::Call;
 use super::commit::budget;
 use super::render::{Settings, provider};
+use super::summarizer;
 use crate::args::parse_size;
 use crate::error::{Exit, Failure};
 use crate::output::Format;
@@ -26,6 +28,7 @@ use crate::source::{ChangeOptions, document};
 Examples:
   ctx request --as anthropic --model claude-opus-5 --set-json max_tokens=1024 > request.json
   ctx request --as openai-chat --model gpt-5 --max-tokens 20k
+  ctx request --as openai-chat --model gpt-5 --max-tokens 20k --summarize-with 'llm -s \"Summarize this.\"'
   ctx request --as gemini --model gemini-3 --dry-run     what would be sent now
   ctx request --running                                  the request of the running call again")]
 pub(crate) struct RequestArgs {
@@ -44,12 +47,17 @@ pub(crate) struct RequestArgs {
     #[arg(long, value_name = "N", value_parser = parse_size)]
     max_tokens: Option<u64>,
 
+    /// If anything is pruned, run CMD in the shell and put the summary that it prints in the place of what is pruned. CMD reads a
+    /// transcript of it from standard input; if it fails, no call begins
+    #[arg(long, value_name = "CMD")]
+    summarize_with: Option<String>,
+
     /// List every node that was pruned, and why
     #[arg(long)]
     verbose: bool,
 
     /// Print the request of the running call again, byte for byte
-    #[arg(long, conflicts_with_all = ["format", "model", "set", "set_json", "settings", "budget", "max_tokens", "dry_run", "if_head"])]
+    #[arg(long, conflicts_with_all = ["format", "model", "set", "set_json", "settings", "budget", "max_tokens", "summarize_with", "dry_run", "if_head"])]
     running: bool,
 
     #[command(flatten)]
@@ -108,12 +116,16 @@ pub(crate) struct CancelArgs {
 pub(crate) fn run_request(args: &RequestArgs, call: &mut Call<'_>) -> Result<Exit, Failure> {
     let done = match args.format {
         Some(format) => {
-            let request = BeginRequest {
+            let mut request = BeginRequest {
                 provider: Word(format),
                 settings: args.settings.read()?,
                 budget: budget::given(args.budget.as_deref(), args.max_tokens)?,
+                summary: None,
                 change: args.change.to_change(),
             };
+            if let Some(command) = &args.summarize_with {
+                request.summary = summarize(command, &request, call)?;
+            }
             call.read(|workspace, control| call::request(workspace, &request, control))?
         }
         None => call.read(call::running)?,
@@ -134,6 +146,21 @@ pub(crate) fn run_request(args: &RequestArgs, call: &mut Call<'_>) -> Result<Exi
     Ok(exit)
 }
 
+/// Asks a command for the summary of what a request would prune; `None` if it prunes nothing.
+fn summarize(
+    command: &str,
+    request: &BeginRequest,
+    call: &mut Call<'_>,
+) -> Result<Option<SummaryOfPruned>, Failure> {
+    let mut ahead = request.clone();
+    ahead.change.dry_run = true;
+    let done = call.read(|workspace, control| call::request(workspace, &ahead, control))?;
+    let Some(transcript) = done.transcript else { return Ok(None) };
+    let text = summarizer::run(command, &transcript)?;
+    let of = done.report.pruned.into_iter().map(|pruned| pruned.id).collect();
+    Ok(Some(SummaryOfPruned { text, of }))
+}
+
 /// Prints what is wrong with a request, and what was removed for it.
 fn warn(done: &BeginResponse, verbose: bool, call: &Call<'_>) {
     for loss in &done.losses {
@@ -145,10 +172,16 @@ fn warn(done: &BeginResponse, verbose: bool, call: &Call<'_>) {
         call.output.warning(&format!("{word}{}", finding.message));
     }
     let (expired, pruned) = (done.report.expired.len(), done.report.pruned.len());
+    let cleared = done.report.cleared.len();
     match &done.budget {
         Some(done) => {
-            if pruned > 0 {
+            if pruned + cleared > 0 {
                 call.output.say(&paint(style::DIM, &done.summary));
+            }
+            for cleared in done.cleared.iter().filter(|_| verbose) {
+                let (node, tokens) = (&cleared.node, cleared.tokens);
+                let text = format!("  ~ {node}  {tokens} tokens {}", cleared.reason);
+                call.output.say(&paint(style::DIM, text));
             }
             for going in done.going.iter().filter(|_| verbose) {
                 let text = format!("  - {}  {} tokens: {}", going.node, going.tokens, going.reason);
@@ -165,6 +198,10 @@ fn warn(done: &BeginResponse, verbose: bool, call: &Call<'_>) {
                 ));
             }
         }
+    }
+    if let Some(summary) = &done.report.summary {
+        let text = format!("the summary of what was removed is {}", one_line(summary));
+        call.output.say(&paint(style::DIM, text));
     }
     if expired + pruned > 0 && (done.budget.is_none() || expired > 0) {
         let text = format!("{} expired, {} pruned", count(expired, "node"), count(pruned, "node"));

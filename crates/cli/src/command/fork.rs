@@ -40,8 +40,8 @@ pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
         Some(address) => address.to_string(),
     };
     call.output.note(&format!(
-        "begins with {from} of {}; go on with `ctx -c {} …`",
-        call.global.context, args.name
+        "begins with {from} of {}; go on with `ctx -c {} …`, or `ctx switch {}`",
+        call.global.context, args.name, args.name
     ));
     Ok(Exit::Ok)
 }

@@ -4,12 +4,13 @@ use super::Call;
 use crate::error::{Exit, Failure};
 use crate::output::style::{self, paint};
 
-/// Explain a command, or a topic: loop, selectors, addresses, budget, policy, pruning, output, exit-codes, environment
+/// Explain a command, or a topic: jobs, loop, selectors, addresses, budget, policy, pruning, output, exit-codes, environment
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   ctx help
   ctx help diff
+  ctx help jobs            what people do with it every day
   ctx help loop            how an agent uses it
   ctx help selectors       the language on one page
   ctx help exit-codes")]
@@ -19,7 +20,8 @@ pub(crate) struct Args {
 }
 
 /// Topics: name, what it is about, text.
-pub(crate) const TOPICS: [(&str, &str, &str); 10] = [
+pub(crate) const TOPICS: [(&str, &str, &str); 11] = [
+    ("jobs", "ten jobs, one or two commands each", include_str!("../topics/jobs.txt")),
     ("loop", "one cycle is one model call", include_str!("../topics/loop.txt")),
     (
         "selectors",

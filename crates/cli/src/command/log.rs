@@ -79,6 +79,7 @@ fn calls(entries: &[LogEntry], now: i64) -> Table {
     let titles =
         ["snapshot", "", "when", "tokens", "cached", "output", "took", "stop", "added", "removed"];
     let mut table = [3, 4, 5, 6, 8, 9].into_iter().fold(Table::new(&titles), Table::right);
+    table = table.spare(&[5, 6, 7, 4, 1]);
     let mut serves: Option<&str> = None;
     for entry in entries {
         let made = entry.call.as_ref();
@@ -131,7 +132,8 @@ fn nodes(style: anstyle::Style, mark: char, number: Option<usize>) -> String {
 
 fn commits(entries: &[LogEntry], now: i64) -> Table {
     let titles = ["snapshot", "", "turn", "when", "added", "removed", "changed", "nodes", "digest"];
-    let mut table = Table::new(&titles).right(4).right(5).right(6).right(7);
+    let table = Table::new(&titles).right(4).right(5).right(6).right(7);
+    let mut table = table.spare(&[7, 6, 2, 1]);
     for entry in entries {
         let turn = entry.turn.as_deref();
         table.row(vec![

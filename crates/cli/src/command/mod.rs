@@ -1,6 +1,7 @@
 //! One file per command: its options, its request, and how the response is printed.
 
 pub(crate) mod add;
+pub(crate) mod append;
 pub(crate) mod apply;
 pub(crate) mod attempt;
 pub(crate) mod backup;
@@ -42,6 +43,8 @@ pub(crate) mod select;
 pub(crate) mod serve;
 pub(crate) mod show;
 pub(crate) mod status;
+mod summarizer;
+pub(crate) mod switch;
 pub(crate) mod thread;
 pub(crate) mod tokens;
 pub(crate) mod ui;
@@ -79,10 +82,12 @@ pub(crate) fn run(
         Command::Quickstart(args) => quickstart::run(args, &mut call),
         Command::New(args) => new::run(args, &mut call),
         Command::Contexts(args) => contexts::run(args, &mut call),
+        Command::Switch(args) => switch::run(args, &mut call),
         Command::Fork(args) => fork::run(args, &mut call),
         Command::Rename(args) => rename::run(args, &mut call),
         Command::Delete(args) => delete::run(args, &mut call),
         Command::Add(args) => add::run(args, &mut call),
+        Command::Append(args) => append::run(args, &mut call),
         Command::Apply(args) => apply::run(args, &mut call),
         Command::Edit(args) => edit::run(args, &mut call),
         Command::Remove(args) => remove::run(args, &mut call),

@@ -3,6 +3,7 @@
 use contextree_app::command::status::status;
 
 use super::Call;
+use crate::args::NamedBy;
 use crate::error::{Exit, Failure};
 use crate::output::Format;
 use crate::output::style::{self, paint};
@@ -27,7 +28,13 @@ pub(crate) fn run(_: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
     let mut line = |label: &str, text: String| {
         out.push_str(&format!("{}{text}\n", paint(style::DIM, format!("{label:<9} "))));
     };
-    line("from", one_line(&found.place));
+    let by = match call.global.named_by {
+        _ if call.global.file.is_some() => "",
+        NamedBy::Environment => ", named by CONTEXTREE_CONTEXT",
+        NamedBy::File => ", named by .contextree",
+        NamedBy::Default | NamedBy::Option => "",
+    };
+    line("from", format!("{}{by}", one_line(&found.place)));
     let newest = match &found.head {
         Some(head) => {
             let digest: String = head.digest.chars().take(12).collect();

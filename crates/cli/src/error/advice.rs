@@ -38,6 +38,12 @@ fn words(advice: &Advice) -> String {
             "the log may end in the middle of a line: `--keep-going` imports what is before it"
         }
         Advice::KeepGoing { cut_off: false } => "`--keep-going` skips bad lines, and lists them",
+        Advice::RenderMessages => {
+            "`ctx import FILE` reads a list of messages; `ctx render --as PROVIDER` makes a request of it"
+        }
+        Advice::NameMessages => {
+            "name the provider with `--from`: openai-chat, openai-responses, anthropic or gemini"
+        }
         Advice::NameProvider => "name the provider with `--as`",
         Advice::ListAttempts => "`ctx attempt list` lists the attempts",
         Advice::StartAttempt => "`ctx attempt start --provider NAME --model NAME` starts one",
@@ -70,6 +76,11 @@ fn phrase(advice: &Advice) -> String {
         }
         Advice::ShowContext(name) => {
             format!("`ctx -c {name} status` shows it; `ctx new NAME` creates another")
+        }
+        Advice::ImportElsewhere(name) => {
+            format!(
+                "`ctx -c NEW import FILE` imports into a new context; `ctx -c {name} append FILE` adds messages to this one"
+            )
         }
         Advice::SimilarContext(name) => format!("did you mean `-c {name}`?"),
         Advice::OnlyContext(name) => format!("there is one context: `-c {name}`"),

@@ -67,12 +67,28 @@ pub(crate) fn to_text(error: &Failure) -> String {
         text.push_str("\nhint: ");
         text.push_str(&advice::text(hint));
     }
+    if error.hints().is_empty() {
+        text.push_str("\nhint: ");
+        text.push_str(&remedy(error));
+    }
     text
+}
+
+/// Returns what to do about an error without hints of its own: what its code says, in the form of a hint.
+fn remedy(error: &Failure) -> String {
+    let text = error.code().remedy().trim_end_matches('.');
+    let mut letters = text.chars();
+    letters.next().map(|first| first.to_lowercase().chain(letters).collect()).unwrap_or_default()
 }
 
 /// Returns an error for programs.
 pub(crate) fn to_value(error: &Failure) -> Value {
-    wire::to_value(&error.to_wire_with(|hint| Some(advice::text(hint))))
+    let mut failure = error.to_wire_with(|hint| Some(advice::text(hint)));
+    if error.hints().is_empty() {
+        let hints = vec![Value::from(remedy(error))];
+        failure.error.details.insert("hints", Value::Array(hints));
+    }
+    wire::to_value(&failure)
 }
 
 /// Returns the error for output that could not be written.

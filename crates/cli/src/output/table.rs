@@ -64,8 +64,9 @@ impl Table {
         let fixed = |used: &[bool]| -> usize {
             (0..count - 1).filter(|column| used[*column]).map(|column| widths[column] + 2).sum()
         };
+        let room = widths.last().map_or(ROOM, |last| ROOM.min(*last));
         for column in &self.spare {
-            if width.is_some_and(|width| fixed(&used) + ROOM > width) {
+            if width.is_some_and(|width| fixed(&used) + room > width) {
                 used[*column] = false;
             }
         }

@@ -85,6 +85,27 @@ pub(crate) fn cut(text: &str, width: Option<usize>) -> String {
     shown
 }
 
+/// Breaks a line between words so that it fits; the lines after the first are indented. The text may have styles.
+pub(crate) fn wrap(text: &str, width: Option<usize>) -> String {
+    let Some(width) = width.filter(|width| columns(text) > *width) else { return text.to_owned() };
+    let mut wrapped = String::new();
+    let mut used = 0;
+    for word in text.split(' ') {
+        let wide = columns(word);
+        if used > 0 && used + 1 + wide > width {
+            wrapped.truncate(wrapped.trim_end().len());
+            wrapped.push_str("\n  ");
+            used = 2;
+        } else if !wrapped.is_empty() {
+            wrapped.push(' ');
+            used += 1;
+        }
+        wrapped.push_str(word);
+        used += wide;
+    }
+    wrapped
+}
+
 /// Returns a size in bytes for people: `37 B`, `1.2 KiB`.
 pub(crate) fn size(bytes: u64) -> String {
     const UNITS: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];
@@ -131,7 +152,7 @@ pub(crate) fn ago(stamp: i64, now: i64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{ago, columns, cut, one_line, size, word};
+    use super::{ago, columns, cut, one_line, size, word, wrap};
 
     #[test]
     fn what_is_cut_ends_with_an_ellipsis_and_fits() {
@@ -145,6 +166,14 @@ mod tests {
             assert!(columns(expected) <= width);
         }
         assert_eq!(cut("as long as it is", None), "as long as it is");
+    }
+
+    #[test]
+    fn a_wrapped_line_fits_and_loses_no_word() {
+        assert_eq!(wrap("one two three", Some(8)), "one two\n  three");
+        assert_eq!(wrap("one   two three", Some(9)), "one   two\n  three");
+        assert_eq!(wrap("fits", Some(8)), "fits");
+        assert_eq!(wrap("one two three", None), "one two three");
     }
 
     #[test]

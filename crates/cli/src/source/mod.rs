@@ -3,11 +3,13 @@
 mod change;
 
 use std::fs::File;
-use std::io::{self, Read as _};
+use std::io;
 use std::sync::Arc;
 
 use contextree::Clock;
-use contextree_app::{Control, Document, Source, Workspace};
+use contextree_app::{
+    Control, Document, MOST_OF_A_FILE, MOST_OF_A_STREAM, Source, Workspace, read_within,
+};
 
 pub(crate) use change::ChangeOptions;
 
@@ -66,14 +68,16 @@ pub(crate) fn place(name: &str) -> &str {
 
 /// Reads all bytes of a file; `-` is standard input.
 pub(crate) fn read_bytes(name: &str) -> Result<Vec<u8>, Failure> {
-    if name != "-" {
-        return std::fs::read(name).map_err(|error| Failure::io(name, error));
+    if name == "-" {
+        return read_within(place(name), io::stdin().lock(), MOST_OF_A_STREAM);
     }
-    let mut bytes = Vec::new();
-    match io::stdin().lock().read_to_end(&mut bytes) {
-        Ok(_) => Ok(bytes),
-        Err(error) => Err(Failure::io("standard input", error)),
-    }
+    let failed = |error| Failure::io(name, error);
+    let file = File::open(name).map_err(failed)?;
+    let most = match file.metadata().map_err(failed)?.is_file() {
+        true => MOST_OF_A_FILE,
+        false => MOST_OF_A_STREAM,
+    };
+    read_within(name, file, most)
 }
 
 /// Reads a file whole; `-` is standard input.

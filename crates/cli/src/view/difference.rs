@@ -10,7 +10,7 @@ use similar::{ChangeTag, TextDiff};
 
 use super::node;
 use crate::output::style::{self, paint};
-use crate::output::text::{count, cut, one_line, size};
+use crate::output::text::{count, cut, one_line, size, wrap};
 
 /// Draws a diff: a line of sums, then added, removed and changed nodes.
 pub(crate) fn draw(
@@ -19,7 +19,8 @@ pub(crate) fn draw(
     causes: &BTreeMap<String, String>,
     width: Option<usize>,
 ) -> String {
-    let mut out = sums(response, detail);
+    let mut out = wrap(sums(response, detail).trim_end(), width);
+    out.push('\n');
     let mut line = |mark: &str, style, node: &Node, why: &str| {
         let mut text = format!("{} {}", paint(style, mark), paint(style::ID, one_line(node.id())));
         let mut add = |cell: String| {

@@ -49,7 +49,7 @@ fn pruned_count(report: &Report) -> usize {
 
 /// Returns what was pruned in one sentence; empty if nothing was.
 fn summary(report: &Report, policy: Option<&Policy>) -> String {
-    if report.pruned.is_empty() {
+    if report.pruned.is_empty() && report.cleared.is_empty() {
         return String::new();
     }
     let turns = report.pruned.iter().filter(|pruned| !pruned.along.is_empty()).count();
@@ -62,14 +62,22 @@ fn summary(report: &Report, policy: Option<&Policy>) -> String {
         parts.push(count(nodes, "block"));
     }
     let mut limits: Vec<usize> = Vec::new();
-    for pruned in &report.pruned {
-        if !limits.contains(&pruned.limit) {
-            limits.push(pruned.limit);
+    let cleared = report.cleared.iter().map(|cleared| cleared.limit);
+    for limit in cleared.chain(report.pruned.iter().map(|pruned| pruned.limit)) {
+        if !limits.contains(&limit) {
+            limits.push(limit);
         }
     }
     let named = limits.iter().filter_map(|limit| policy?.limits.get(*limit));
     let reasons: Vec<String> = named.map(|limit| format!("over {}", words(limit))).collect();
-    format!("removed {}: {}\n", parts.join(" and "), reasons.join(", "))
+    let mut done = Vec::new();
+    if !report.cleared.is_empty() {
+        done.push(format!("cleared {}", count(report.cleared.len(), "result")));
+    }
+    if !parts.is_empty() {
+        done.push(format!("removed {}", parts.join(" and ")));
+    }
+    format!("{}: {}\n", done.join(", "), reasons.join(", "))
 }
 
 /// Draws the nodes that were kept although expired.
@@ -101,6 +109,10 @@ pub(crate) fn causes(report: &Report, policy: Option<&Policy>) -> Vec<(String, S
     add(&report.along, "below an expired node");
     add(&report.cascaded, "an empty group");
     add(&report.dropped, "no longer in the request");
+    for cleared in &report.cleared {
+        let cause = format!("cleared; {} took its place", cleared.placeholder);
+        add(std::slice::from_ref(&cleared.id), &cause);
+    }
     for pruned in &report.pruned {
         let limit = policy.and_then(|policy| policy.limits.get(pruned.limit)).map(words);
         let cause = match (&pruned.with, limit) {

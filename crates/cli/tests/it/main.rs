@@ -3,6 +3,8 @@
 mod data;
 mod follow;
 mod help;
+#[cfg(unix)]
+mod killed;
 mod pages;
 mod pictures;
 mod safety;

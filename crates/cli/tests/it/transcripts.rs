@@ -21,8 +21,8 @@ macro_rules! cases {
 }
 
 cases! {
-    add answer apply attempt backup budget cache cancel canon commit completions conformance contexts delete diff discard edit explain export files fork gc hash help
-    import jobs lint log man mcp new operations pin quickstart record redact redo recall remove rename render request reset restore select serve show status thread tokens ui undo unpin
+    add answer append apply attempt backup budget cache cancel canon commit completions conformance contexts delete diff discard edit explain export files fork gc hash help
+    import jobs lint log man mcp new operations pin quickstart record redact redo recall remove rename render request reset restore select serve show status switch thread tokens ui undo unpin
     usage verify
     wrong
 }
@@ -58,5 +58,27 @@ fn no_case_is_forgotten_and_every_command_has_one() {
     assert_eq!(files, names, "files of tests/cases and the list in this file");
     for command in contextree_cli::command().get_subcommands() {
         assert!(names.contains(command.get_name()), "`{}` has no case", command.get_name());
+    }
+}
+
+/// Each of the wrong inputs is refused, or warned about, with a code and a way to go on.
+#[test]
+fn every_wrong_input_has_a_code_and_a_hint() {
+    let text = fs::read_to_string(cases().join("wrong.md")).expect("it can be read");
+    let mut answers: Vec<(&str, String)> = Vec::new();
+    for line in text.lines() {
+        match (line.strip_prefix("$ "), answers.last_mut()) {
+            (Some(command), _) => answers.push((command, String::new())),
+            (None, Some((_, said))) if line != "```" => said.extend([line, "\n"]),
+            _ => {}
+        }
+    }
+    let is_wrong = |said: &str| said.contains("[exit ") || said.contains("warning: ");
+    let wrong: Vec<_> = answers.iter().filter(|(_, said)| is_wrong(said)).collect();
+    assert!(wrong.len() >= 60, "there are {} wrong inputs", wrong.len());
+    for (command, said) in wrong {
+        let has_code = ["error[E_", "error: ", "warning: "].iter().any(|code| said.contains(code));
+        let helps = ["hint: ", "tip: ", "= help: ", "did you mean", "expected", "--help"];
+        assert!(has_code && helps.iter().any(|help| said.contains(help)), "`{command}`: {said}");
     }
 }

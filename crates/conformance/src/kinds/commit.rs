@@ -88,6 +88,7 @@ pub(super) fn report_value(report: &CommitReport) -> Object {
         ("along", texts(&report.along)),
         ("deferred", texts(report.deferred.iter().map(|deferred| &deferred.id))),
         ("cascaded", texts(&report.cascaded)),
+        ("cleared", texts(report.cleared.iter().map(|cleared| &cleared.id))),
         ("pruned", texts(report.pruned.iter().map(|pruned| &pruned.id))),
         ("unmet", unmet.collect::<Vec<_>>().into()),
         ("sealed", Value::from(report.sealed.as_str())),

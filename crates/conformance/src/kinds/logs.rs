@@ -1,10 +1,10 @@
 //! Checks the kind `import_log`: a log of another program, imported call by call.
 
 use contextree::cache::{Prompt, Rendered};
-use contextree::import::{Format, ImportOptions, import};
-use contextree::provider::{Provider, RenderOptions, render};
+use contextree::import::{Format, ImportOptions, Splitter, detect, import};
+use contextree::provider::{Provider, RenderOptions, lint_value, render};
 use contextree::tokens::Tokenizer;
-use contextree::{AttemptStatus, TreeRef};
+use contextree::{AttemptStatus, Context, TreeRef};
 use contextree_json::Value;
 
 use super::Got;
@@ -46,11 +46,13 @@ pub(super) fn import_log(case: &Case, _: Edition) -> Result<Got, String> {
         ("started_at", calls.iter().map(|it| it.started_at.into()).collect::<Vec<_>>().into()),
         ("tokens", tokens(context.working()).into()),
         ("exact", exact(&calls, context)),
+        ("lint", lint(lines)),
+        ("conversations", conversations(&log)?),
     ]))
 }
 
 /// Returns the requests of the calls, as JSON, where the log has complete ones.
-fn exact(calls: &[&contextree::Attempt], context: &contextree::Context) -> Value {
+fn exact(calls: &[&contextree::Attempt], context: &Context) -> Value {
     let request = |call: &&contextree::Attempt| {
         let (provider, options) = RenderOptions::from_text(&call.request.as_ref()?.options)?;
         let mut history = context.history().iter();
@@ -58,6 +60,22 @@ fn exact(calls: &[&contextree::Attempt], context: &contextree::Context) -> Value
         contextree_json::parse(&render(snapshot.view(), provider, &options).ok()?.bytes).ok()
     };
     Value::Array(calls.iter().map(|call| request(call).unwrap_or_default()).collect())
+}
+
+/// Returns what the provider of each line, a request or a list of messages, would refuse: the codes.
+fn lint(lines: &[Value]) -> Value {
+    let providers = lines.iter().filter_map(|line| Some((line, detect(line)?.provider())));
+    let found = providers.flat_map(|(line, provider)| lint_value(line, provider));
+    texts(found.map(|finding| finding.code.to_owned()))
+}
+
+/// Returns the conversations of a file with many, each in short form.
+fn conversations(log: &[u8]) -> Result<Value, String> {
+    let mut splitter = Splitter::new(Format::Auto, ImportOptions::default(), Context::new);
+    let lines = log.split(|byte| *byte == b'\n');
+    lines.into_iter().try_for_each(|line| splitter.line(line)).map_err(|it| it.to_string())?;
+    let split = splitter.finish().map_err(|error| error.to_string())?;
+    Ok(split.conversations.iter().map(|it| said(it.context.working())).collect::<Vec<_>>().into())
 }
 
 /// Returns the messages of a tree in short form: `user: Hi`, `assistant: [t1 f {}]`, `tool t1: noon`.

@@ -3,8 +3,8 @@
 
 use contextree::diff::Diff;
 use contextree::query::{
-    ContentMode, Moment, QueryError, RangeOptions, Timeline, diff_selected, plan, resolve_on_tree,
-    select,
+    ContentMode, Moment, QueryError, QueryLimits, RangeOptions, Timeline, diff_selected, plan,
+    resolve_on_tree, select,
 };
 use contextree::{Answer, Context, SelectOptions, Snapshot, TreeRef};
 use contextree_json::Value;
@@ -93,6 +93,7 @@ fn options(case: &Case, edition: Edition) -> Result<SelectOptions, String> {
             ..RangeOptions::default()
         },
         range_as_nodes: given.get("select_range_returns_diff") == Some(&Value::Bool(false)),
+        limits: None,
     })
 }
 
@@ -170,6 +171,8 @@ impl DiffSelector for BySelector {
             parse_on_snapshots(selector, language(edition)).map_err(|error| error.to_string())?;
         let plan = plan(resolve_on_tree(&selector).map_err(|error| error.to_string())?);
         let side = |snapshot: &'_ Snapshot| Some(snapshot.cycle());
-        Ok(diff_selected(&plan, (older.view(), side(older)), (newer.view(), side(newer))))
+        let sides = ((older.view(), side(older)), (newer.view(), side(newer)));
+        diff_selected(&plan, sides.0, sides.1, &QueryLimits::default())
+            .map_err(|error| error.to_string())
     }
 }

@@ -43,7 +43,7 @@ pub struct ToolCall {
 }
 
 impl ToolCall {
-    fn of(part: &NewNode) -> Option<Self> {
+    pub(super) fn of(part: &NewNode) -> Option<Self> {
         let text = |name: &str| {
             let found = part.attributes.iter().find(|(own, _)| own == name);
             found.and_then(|(_, value)| value.as_str()).unwrap_or_default().to_owned()
@@ -168,7 +168,7 @@ fn provider_of(context: &Context, id: &str) -> Result<Provider> {
     }
 }
 
-fn check_error(document: &Value) -> Result<()> {
+pub(super) fn check_error(document: &Value) -> Result<()> {
     match document.get("error").filter(|error| !error.is_null()) {
         None => Ok(()),
         Some(error) => {
@@ -180,7 +180,7 @@ fn check_error(document: &Value) -> Result<()> {
     }
 }
 
-fn check_provider(provider: Provider, document: &Value) -> Result<()> {
+pub(super) fn check_provider(provider: Provider, document: &Value) -> Result<()> {
     match provider_of_answer(document) {
         Some(other) if other != provider => {
             let message = format!("the response comes from {other}, but {provider} was asked");

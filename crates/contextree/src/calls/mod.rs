@@ -29,18 +29,24 @@
 //! ```
 
 mod answer;
+mod append;
 #[cfg(feature = "tokens")]
 mod budget;
 mod call;
 mod kept;
 mod request;
+#[cfg(feature = "tokens")]
+mod summary;
 
 pub use answer::{
     Answered, ToolCall, attach_in, complete, complete_collected, complete_in,
     complete_with_document,
 };
+pub use append::{Appended, AppendedMessage, append_in};
 #[cfg(feature = "tokens")]
 pub use budget::tokenizer_of;
 pub use call::{Call, Sent, sent};
 pub use contextree_provider::{StreamCollector, StreamError};
 pub use request::Request;
+#[cfg(feature = "tokens")]
+pub use summary::Removal;

@@ -120,7 +120,11 @@ impl Request {
         Ok(self.commit_ahead(context, options)?.snapshot)
     }
 
-    fn commit_ahead(&self, context: &Context, options: &CommitOptions<'_>) -> Result<Preview> {
+    pub(super) fn commit_ahead(
+        &self,
+        context: &Context,
+        options: &CommitOptions<'_>,
+    ) -> Result<Preview> {
         let measures = self.measures(context, options);
         Ok(context.preview(&CommitOptions { measures: &measures, ..*options })?)
     }

@@ -136,6 +136,12 @@ impl From<CommitError> for Error {
             CommitError::AttemptRunning { .. } => {
                 (None, Some("complete, cancel or fail the running call first"))
             }
+            CommitError::StaleSummary { .. } => {
+                (None, Some("preview again, and summarize what is pruned now"))
+            }
+            CommitError::SummaryTooLong { .. } => {
+                (None, Some("write a shorter summary, or raise `summary_tokens` of the budget"))
+            }
             CommitError::StalePreview => (None, Some("preview again and repeat the commit")),
             _ => (None, None),
         };

@@ -4,6 +4,8 @@
 
 #[cfg(feature = "tokens")]
 mod budgets;
+#[cfg(feature = "tokens")]
+mod clearing;
 mod errors;
 #[cfg(feature = "providers")]
 mod nodes;

@@ -77,7 +77,7 @@ fn errors_page() -> String {
         "# Errors
 
 Every error has a stable code, a kind and a message; where they are known, also a location (a span of a selector, a line, a path in a JSON
-document, a node) and a hint. The codes are the same in Rust (`contextree::Error::code`), in JSON and on the command line. New codes may be
+document, a node) and a hint. The hint of an error names what is nearest in its place; the last column says what helps in general. The codes are the same in Rust (`contextree::Error::code`), in JSON and on the command line. New codes may be
 added; existing ones keep their meaning.
 
 This page is written from `crates/contextree/src/error/code.rs`: `CONTEXTREE_UPDATE=1 cargo test -p contextree --test it`.
@@ -93,10 +93,12 @@ The kind says what a program can do about an error. It decides the exit code of 
     for (kind, exit, status, meaning) in KINDS {
         writeln!(page, "| `{kind}` | {exit} | {status} | {meaning} |").unwrap();
     }
-    page.push_str("\n## Codes\n\n| code | kind | meaning |\n|---|---|---|\n");
+    page.push_str("\n## Codes\n\n| code | kind | cause | what to do |\n|---|---|---|---|\n");
     for code in Code::ALL {
         assert!(KINDS.iter().any(|(kind, ..)| *kind == code.kind()), "{code}");
-        writeln!(page, "| `{code}` | `{}` | {} |", code.kind(), code.meaning()).unwrap();
+        let (kind, cause, remedy) = (code.kind(), code.meaning(), code.remedy());
+        assert!(remedy.ends_with('.') && !remedy.is_empty(), "{code} says what to do");
+        writeln!(page, "| `{code}` | `{kind}` | {cause} | {remedy} |").unwrap();
     }
     page
 }

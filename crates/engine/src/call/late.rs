@@ -87,7 +87,8 @@ impl RunningCall {
                 Pair::Added(node) => late.push(node),
                 Pair::Both(_, new) if !is_old(new) => {}
                 Pair::Both(old, new) => {
-                    if old.policy() != new.policy() {
+                    // A placeholder has an old stamp, too, but only the commit made it.
+                    if old.policy() != new.policy() && draft.view().contains(new.key_of()) {
                         draft.set_policy(new.key_of(), new.policy());
                     }
                 }

@@ -7,14 +7,18 @@
 //! restores it if a step fails.
 
 mod cascade;
+mod clear;
 mod drop;
 mod expire;
 mod prune;
 mod seal;
+mod summary;
 mod sums;
 mod units;
 
+pub use clear::CLEARED;
 pub use prune::prune_order;
+pub use summary::Summary;
 pub(crate) use sums::Sums;
 
 use contextree_canon::{Hash, snapshot_digest};
@@ -27,7 +31,7 @@ use crate::error::{BatchError, CommitError};
 use crate::op::Op;
 use crate::policy::{BoundMeasure, Measuring, Policy};
 use crate::refs::Handles;
-use crate::report::{CommitReport, Deferred, Pruned, Unmet};
+use crate::report::{Cleared, CommitReport, Deferred, Pruned, Unmet};
 use crate::work::{MAX_CYCLE, Work};
 
 /// Options of a commit.
@@ -48,6 +52,9 @@ pub struct CommitOptions<'a> {
     /// Measures for this commit, in place of the context's measures of the same names: a policy in tokens counts as the model does that the
     /// snapshot is sent to.
     pub measures: &'a [BoundMeasure],
+    /// The summary of what the policy prunes; it takes the place of the first node that is pruned. The commit fails if it prunes other nodes
+    /// than those that were summarized.
+    pub summary: Option<&'a Summary>,
 }
 
 /// Examines the working tree and returns operations that make it smaller.
@@ -61,7 +68,9 @@ pub(crate) struct Progress {
     deferred: Vec<Deferred>,
     cascaded: Vec<String>,
     dropped: Vec<String>,
+    cleared: Vec<Cleared>,
     pruned: Vec<Pruned>,
+    summary: Option<String>,
     unmet: Vec<Unmet>,
 }
 
@@ -125,7 +134,7 @@ impl Work<'_> {
         }
         self.drop_nodes(options.drop, &mut progress)?;
         if let Some(policy) = policy {
-            self.prune(policy, around, &mut progress)?;
+            self.prune(policy, options.summary, around, &mut progress)?;
         }
         if policy.is_some() || options.compaction.is_some() || !options.drop.is_empty() {
             self.cascade(removable, around, &mut progress)?;
@@ -143,7 +152,9 @@ impl Work<'_> {
             deferred: progress.deferred,
             cascaded: progress.cascaded,
             dropped: progress.dropped,
+            cleared: progress.cleared,
             pruned: progress.pruned,
+            summary: progress.summary,
             unmet: progress.unmet,
             sealed,
             core,

@@ -1,19 +1,22 @@
 //! Step 3: removes blocks by priority, age and id until the limits of a policy are met.
 
+mod results;
 mod turns;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use contextree_tree::{Class, NodeKey, NodeRef, Region, Scalar, TreeRef};
 
+use super::clear::Placeholders;
 use super::units::units;
-use super::{Progress, Surroundings};
+use super::{Progress, Summary, Surroundings};
 use crate::call::newest_user_blocks;
 use crate::error::CommitError;
 use crate::policy::{Limit, MeasureName, Policy};
 use crate::refs::References;
-use crate::report::{Pruned, Unmet};
+use crate::report::{Cleared, Pruned, Unmet};
 use crate::work::Work;
+use results::ClearableResult;
 
 /// Returns nodes in pruning order: lowest priority first, then oldest, then by id.
 #[must_use]
@@ -30,10 +33,12 @@ impl Work<'_> {
     pub(super) fn prune(
         &mut self,
         policy: &Policy,
+        summary: Option<&Summary>,
         around: &Surroundings<'_>,
         progress: &mut Progress,
     ) -> Result<(), CommitError> {
         if around.is_within(policy, self.draft.view())? {
+            summary.map_or(Ok(()), |summary| summary.check(&[]))?;
             return self.check_selectors("exclude", &policy.exclude);
         }
         let excluded = self.matched("exclude", &policy.exclude)?;
@@ -45,19 +50,63 @@ impl Work<'_> {
         if policy.protect_user {
             excluded.extend(newest_user_message(self.draft.view()));
         }
+        let placeholders = policy.clear.as_ref().map(|clear| self.placeholders(clear));
         let mut pruner = Pruner::new(self.draft.view(), policy, around, &excluded);
+        pruner.find_results(placeholders.as_ref());
         for (index, limit) in policy.limits.iter().enumerate() {
             pruner.limit = index;
             pruner.apply(limit)?;
         }
+        let cleared = pruner.cleared_results();
         let Pruner { removals, pruned, unmet, .. } = pruner;
+        let spot = match summary {
+            Some(summary) => {
+                summary.check(&pruned)?;
+                (!removals.is_empty()).then(|| self.spot(&removals))
+            }
+            None => None,
+        };
         for key in removals {
             if self.draft.view().contains(key) {
                 self.draft.remove(key);
             }
         }
+        for (result, limit) in cleared {
+            let id = self.draft.view().at(result).map(|node| node.id().to_owned());
+            let placeholder = policy.clear.as_ref().and_then(|clear| self.clear(result, clear));
+            if let (Some(id), Some(placeholder)) = (id, placeholder) {
+                progress.cleared.push(Cleared { id, placeholder, limit });
+            }
+        }
+        if let (Some(spot), Some(summary)) = (spot, summary) {
+            let (key, id) = self.summarize(spot, summary);
+            self.check_summary(key, policy, around, &unmet)?;
+            progress.summary = Some(id);
+        }
         progress.pruned = pruned;
         progress.unmet = unmet;
+        Ok(())
+    }
+
+    /// Fails if a limit of the whole, which was met, is exceeded because of a summary.
+    fn check_summary(
+        &self,
+        summary: NodeKey,
+        policy: &Policy,
+        around: &Surroundings<'_>,
+        unmet: &[Unmet],
+    ) -> Result<(), CommitError> {
+        let view = self.draft.view();
+        let Some(node) = view.at(summary) else { return Ok(()) };
+        for (index, limit) in policy.limits.iter().enumerate() {
+            let Limit::Total { measure, max } = limit else { continue };
+            let size = around.size(measure, node)?;
+            let whole = around.whole(measure, view)?;
+            if whole > *max && unmet.iter().all(|unmet| unmet.limit != index) {
+                let free = max.saturating_sub(whole.saturating_sub(size));
+                return Err(CommitError::SummaryTooLong { size, free });
+            }
+        }
         Ok(())
     }
 }
@@ -128,6 +177,12 @@ struct Pruner<'a> {
     protected_turns: BTreeSet<NodeKey>,
     /// The ids that the policy excludes, and those of the newest user message if it is protected.
     excluded: &'a BTreeSet<String>,
+    /// What a limit of the whole leaves free once it is exceeded.
+    reserve: u64,
+    /// The results that may be cleared, in pruning order.
+    results: Vec<ClearableResult<'a>>,
+    /// The results that are cleared, by id, with their placeholders.
+    cleared: BTreeMap<&'a str, NodeRef<'a>>,
     gone: BTreeSet<&'a str>,
     gone_turns: BTreeSet<NodeKey>,
     limit: usize,
@@ -192,6 +247,9 @@ impl<'a> Pruner<'a> {
             units_of_turn,
             protected_turns,
             excluded,
+            reserve: policy.reserve,
+            results: Vec::new(),
+            cleared: BTreeMap::new(),
             gone: BTreeSet::new(),
             gone_turns: BTreeSet::new(),
             limit: 0,
@@ -231,17 +289,25 @@ impl<'a> Pruner<'a> {
         Ok(())
     }
 
-    /// If anything was removed, removes further units until the total reaches `min`.
+    /// If anything was cleared or removed, continues until the total reaches `min`. Nothing is removed if clearing was enough so far.
     fn clear_more(&mut self, measure: &MeasureName, min: u64) -> Result<(), CommitError> {
-        if self.removals.is_empty() {
+        if self.removals.is_empty() && self.cleared.is_empty() {
             return Ok(());
         }
         let mut gone: u64 = 0;
         for block in self.units.iter().flatten() {
-            let size = self.size(measure, block)?;
-            if self.gone.contains(block.node.id()) {
-                gone = gone.saturating_add(size);
-            }
+            let size = self.around.size(measure, block.node)?;
+            let left = match self.gone.contains(block.node.id()) {
+                true => 0,
+                false => self.size(measure, block)?,
+            };
+            gone = gone.saturating_add(size.saturating_sub(left));
+        }
+        if gone < min {
+            gone += self.clear_results(Scope::Total, measure, min - gone)?;
+        }
+        if self.removals.is_empty() {
+            return Ok(());
         }
         let mut queue = self.queue(Scope::Total);
         while gone < min {
@@ -254,12 +320,13 @@ impl<'a> Pruner<'a> {
         Ok(())
     }
 
-    /// Returns the size of a block in a measure.
+    /// Returns the size of a block in a measure, or of its placeholder if it is cleared.
     fn size(&self, measure: &MeasureName, block: &Block<'a>) -> Result<u64, CommitError> {
-        self.around.size(measure, block.node)
+        let placeholder = self.cleared.get(block.node.id());
+        self.around.size(measure, placeholder.copied().unwrap_or(block.node))
     }
 
-    /// Removes units with a member in a scope until it is small enough.
+    /// Clears results of a scope, then removes units with a member in it, until it is small enough.
     fn reduce(
         &mut self,
         scope: Scope<'a>,
@@ -277,6 +344,14 @@ impl<'a> Pruner<'a> {
         };
         for block in queue.units.iter().flat_map(|unit| &self.units[*unit]) {
             total = total.saturating_add(size(self, block)?);
+        }
+        // Room for a summary is made only once the limit is exceeded.
+        let max = match scope {
+            Scope::Total if total > max => max.saturating_sub(self.reserve),
+            _ => max,
+        };
+        if total > max {
+            total -= self.clear_results(scope, measure, total - max)?;
         }
         while total > max {
             let Some(unit) = self.next_unit(&mut queue) else {
@@ -341,6 +416,7 @@ impl<'a> Pruner<'a> {
         let mut frees = false;
         let first = self.units[unit].first().map(|block| block.node.id());
         for block in &self.units[unit] {
+            self.cleared.remove(block.node.id());
             frees |= self.references.refers(block.node.id());
             // Part of it may already have been removed with its turn.
             if self.gone.insert(block.node.id()) {

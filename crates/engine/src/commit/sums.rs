@@ -82,6 +82,15 @@ impl Surroundings<'_> {
         Ok(total)
     }
 
+    /// Returns the size of the whole: of all blocks, and of what there is besides them.
+    pub(super) fn whole(
+        &self,
+        measure: &MeasureName,
+        tree: TreeRef<'_>,
+    ) -> Result<u64, CommitError> {
+        Ok(self.total(measure, tree)?.saturating_add(self.measures.base(measure)))
+    }
+
     /// Returns true if a tree is within all limits of a policy, so that nothing has to be pruned. False if that takes a closer look.
     pub(super) fn is_within(
         &self,
@@ -90,10 +99,7 @@ impl Surroundings<'_> {
     ) -> Result<bool, CommitError> {
         for limit in &policy.limits {
             let is_met = match limit {
-                Limit::Total { measure, max } => {
-                    let total = self.total(measure, tree)?;
-                    total.saturating_add(self.measures.base(measure)) <= *max
-                }
+                Limit::Total { measure, max } => self.whole(measure, tree)? <= *max,
                 Limit::Region { region: Region::Seq, measure, max } => {
                     let mut size = self.total(measure, tree)?;
                     for other in [Region::Sys, Region::Head] {

@@ -68,9 +68,7 @@ impl Uses {
     fn of_block(&mut self, block: NodeRef<'_>) -> Vec<Use> {
         let one = block.attribute("data_call_id");
         let many = block.attribute("data_call_ids").and_then(Value::as_array);
-        let is_call = matches!(block.kind(), Some("call" | "tool_call" | "tool_use"));
-        let is_result = matches!(block.kind(), Some("result" | "tool_result"))
-            || !is_call && block.role() == Some("tool");
+        let (is_call, is_result) = (is_call(block), is_result(block));
         let leads = many.is_some() || matches!(block.kind(), Some("reasoning" | "thinking"));
         let is_id = |id: &&Value| matches!(id, Value::String(_) | Value::Number(_));
         let named = one.into_iter().chain(many.unwrap_or_default()).filter(is_id);
@@ -92,6 +90,16 @@ impl Uses {
             })
             .collect()
     }
+}
+
+fn is_call(block: NodeRef<'_>) -> bool {
+    matches!(block.kind(), Some("call" | "tool_call" | "tool_use"))
+}
+
+/// Returns whether a block is the result of a tool call.
+pub(super) fn is_result(block: NodeRef<'_>) -> bool {
+    matches!(block.kind(), Some("result" | "tool_result"))
+        || !is_call(block) && block.role() == Some("tool")
 }
 
 /// Returns the first block of a unit, and shortens the path to it.

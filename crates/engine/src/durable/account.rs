@@ -3,7 +3,7 @@
 use contextree_canon::Hash;
 use contextree_json::{Object, Value};
 
-use crate::report::{CommitReport, Deferred, Holder, Operation, Pruned, Unmet, Warning};
+use crate::report::{Cleared, CommitReport, Deferred, Holder, Operation, Pruned, Unmet, Warning};
 
 /// All names of operations.
 const OPERATIONS: [&str; 7] = ["add", "edit", "remove", "move", "set_priority", "pin", "unpin"];
@@ -79,6 +79,12 @@ pub(crate) fn of_report(report: &CommitReport) -> Value {
         let with = pruned.with.as_deref().map_or(Value::Null, text);
         array([text(&pruned.id), number(pruned.limit as u64), texts(&pruned.along), with])
     });
+    add(&mut object, "cleared", &report.cleared, |cleared| {
+        array([text(&cleared.id), text(&cleared.placeholder), number(cleared.limit as u64)])
+    });
+    if let Some(summary) = &report.summary {
+        object.insert("summary", text(summary));
+    }
     add(&mut object, "unmet", &report.unmet, |unmet| {
         array([number(unmet.limit as u64), text(&unmet.scope), number(unmet.left)])
     });
@@ -105,6 +111,8 @@ pub(crate) fn to_report(account: &Value, cycle: u32, digest: Hash) -> Option<Com
         cascaded: ids("cascaded"),
         dropped: ids("dropped"),
         pruned: list("pruned").iter().filter_map(to_pruned).collect(),
+        cleared: list("cleared").iter().filter_map(to_cleared).collect(),
+        summary: object.get("summary").and_then(Value::as_str).map(str::to_owned),
         unmet: list("unmet").iter().filter_map(to_unmet).collect(),
         sealed: object.get("sealed")?.as_str()?.to_owned(),
         core: object.get("core").and_then(Value::as_str).map(str::to_owned),
@@ -172,6 +180,15 @@ fn to_pruned(value: &Value) -> Option<Pruned> {
         id: id.as_str()?.to_owned(),
         limit: usize::try_from(limit.as_u64()?).ok()?,
         along: strings(along.as_array()?),
+    })
+}
+
+fn to_cleared(value: &Value) -> Option<Cleared> {
+    let [id, placeholder, limit] = value.as_array()? else { return None };
+    Some(Cleared {
+        id: id.as_str()?.to_owned(),
+        placeholder: placeholder.as_str()?.to_owned(),
+        limit: usize::try_from(limit.as_u64()?).ok()?,
     })
 }
 

@@ -51,7 +51,10 @@ impl Outline {
         preamble.insert("messages", Value::Array(system));
         let mut opening = String::new();
         messages.iter().take(3).for_each(|message| texts(message, &mut opening));
-        let previous = request.get("previous_response_id").and_then(Value::as_str);
+        let named = |value: &Object, name: &str| value.get(name)?.as_str().map(str::to_owned);
+        let thread = request.get("thread").and_then(Value::as_object);
+        let previous = named(request, "previous_response_id")
+            .or_else(|| named(thread?, "previous_message_id"));
         let essences = messages.iter().map(essence_of).collect();
         let look = |message: &mut Value| Unmarked::take(provider, message).fingerprint;
         Ok(Outline {
@@ -59,7 +62,7 @@ impl Outline {
             essences,
             preamble: fingerprint(&Value::Object(preamble)),
             opening,
-            previous: previous.map(str::to_owned),
+            previous,
         })
     }
 

@@ -30,6 +30,7 @@ use contextree_json::Object;
 use contextree_provider::Provider;
 use contextree_provider::parts::names;
 use contextree_provider::read::{Incoming, Role, set};
+use contextree_tree::Content;
 
 use crate::error::ImportErrorKind;
 use crate::format::Format;
@@ -263,7 +264,10 @@ impl Session<'_> {
             let word = role_word(role, part.kind.as_deref());
             part.set_role(word);
         }
-        if part.kind.as_deref() == Some("foreign") {
+        // A text that is not text has a form that only the program knows which wrote it.
+        let is_strange =
+            part.kind.as_deref() == Some("text") && matches!(part.content, Content::Json(_));
+        if is_strange || part.kind.as_deref() == Some("foreign") {
             self.state.find("foreign_block");
         }
         let now = time.unwrap_or_else(|| self.state.now());

@@ -203,11 +203,12 @@ fn bad_line_imports_nothing() {
 
 #[test]
 fn log_without_messages_is_refused() {
-    let cases: [(Format, &[u8], &str); 4] = [
+    let cases: [(Format, &[u8], &str); 5] = [
         (Format::ClaudeCode, b"{\"type\":\"mode\",\"sessionId\":\"s\"}", "no messages"),
         (Format::Flat, b"[]", "no messages"),
         (Format::OpenAiChat, b"{\"messages\":[]}", "no messages"),
-        (Format::Auto, b"{}\n{}\n", "line 1: unknown format"),
+        (Format::Auto, b"[]", "no messages"),
+        (Format::Auto, b"{}\n{}\n", "line 1: no messages"),
     ];
     for (format, text, message) in cases {
         let error = import(text, format, ImportOptions::default()).unwrap_err();

@@ -157,11 +157,17 @@ impl<'a> Reader<'a> {
         expected: &'static str,
         token: Token<'a>,
     ) -> Result<Token<'a>, ParseError> {
-        for &letter in word.as_bytes() {
-            if self.byte(self.position) != Some(letter) {
-                return Err(self.unexpected(expected));
+        let start = self.position;
+        for (index, &letter) in word.as_bytes().iter().enumerate() {
+            match self.byte(self.position) {
+                Some(found) if found == letter => self.position += 1,
+                // One equal letter is not a misspelt literal: `not json` was never meant as `null`.
+                Some(_) if index == 1 => {
+                    self.position = start;
+                    return Err(self.unexpected("a value"));
+                }
+                _ => return Err(self.unexpected(expected)),
             }
-            self.position += 1;
         }
         Ok(token)
     }

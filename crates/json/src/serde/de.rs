@@ -243,6 +243,19 @@ impl<'de> Deserializer<'de> for FromValue {
         }
     }
 
+    /// A struct is an object. The derived code would take an array, too, with the fields by position, which no schema says.
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, ConvertError> {
+        match self.0 {
+            Value::Array(_) => Err(ConvertError::invalid_type(Unexpected::Seq, &visitor)),
+            _ => self.visit(visitor, false),
+        }
+    }
+
     integers! {
         deserialize_i8 deserialize_i16 deserialize_i32 deserialize_i64
         deserialize_u8 deserialize_u16 deserialize_u32 deserialize_u64
@@ -250,7 +263,7 @@ impl<'de> Deserializer<'de> for FromValue {
 
     serde::forward_to_deserialize_any! {
         bool i128 u128 f32 f64 char str string bytes byte_buf unit unit_struct seq tuple
-        tuple_struct map struct identifier ignored_any
+        tuple_struct map identifier ignored_any
     }
 }
 
@@ -371,6 +384,6 @@ impl<'de> VariantAccess<'de> for Content {
         _: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, ConvertError> {
-        FromValue(self.value()?).deserialize_any(visitor)
+        FromValue(self.value()?).deserialize_struct("", &[], visitor)
     }
 }

@@ -21,6 +21,7 @@ pub(super) fn note(
     if arguments.text.trim().is_empty() {
         return Err(Error::usage("the note is empty"));
     }
+    at_least_one(arguments.ttl)?;
     let mut node = contextree::user(&arguments.text);
     node.ttl = arguments.ttl;
     node.key.clone_from(&arguments.key);
@@ -30,10 +31,27 @@ pub(super) fn note(
     Ok(vec![format!("added {}", added.id)])
 }
 
+/// Checks that a list names something: an answer without a line would read like a success.
+fn not_empty(nodes: &[String]) -> Result<(), Error> {
+    match nodes.is_empty() {
+        true => Err(Error::usage("no node is named").with_hint("`select` finds ids")),
+        false => Ok(()),
+    }
+}
+
+/// Checks a ttl: what no call sees would be lost without a word.
+fn at_least_one(ttl: Option<i64>) -> Result<(), Error> {
+    match ttl.is_some_and(|ttl| ttl < 1) {
+        true => Err(Error::usage("`ttl` is the number of calls that see it, at least 1")),
+        false => Ok(()),
+    }
+}
+
 pub(super) fn pin(
     workspace: &Workspace,
     arguments: &arguments::Nodes,
 ) -> Result<Vec<String>, Error> {
+    not_empty(&arguments.nodes)?;
     let request = PinRequest { targets: arguments.nodes.clone(), change: Change::default() };
     let done = pin::pin(workspace, &request, &control())?;
     Ok(done.pinned.iter().map(|id| format!("pinned {id}")).collect())
@@ -43,6 +61,7 @@ pub(super) fn unpin(
     workspace: &Workspace,
     arguments: &arguments::Nodes,
 ) -> Result<Vec<String>, Error> {
+    not_empty(&arguments.nodes)?;
     let request = UnpinRequest { targets: arguments.nodes.clone(), change: Change::default() };
     let done = pin::unpin(workspace, &request, &control())?;
     Ok(done.unpinned.iter().map(|id| format!("unpinned {id}")).collect())
@@ -52,6 +71,7 @@ pub(super) fn set_priority(
     workspace: &Workspace,
     arguments: &arguments::Priority,
 ) -> Result<Vec<String>, Error> {
+    not_empty(&arguments.nodes)?;
     let mut lines = Vec::new();
     for node in &arguments.nodes {
         let (node, priority, policy) = (node.clone(), arguments.priority, POLICY.to_owned());
@@ -78,6 +98,7 @@ pub(super) fn restore(
     workspace: &Workspace,
     arguments: &arguments::Restore,
 ) -> Result<Vec<String>, Error> {
+    at_least_one(arguments.ttl)?;
     let request = RecallRequest {
         id: arguments.node.clone(),
         at: arguments.at,

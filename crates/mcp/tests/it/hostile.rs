@@ -23,8 +23,12 @@ fn wrong_arguments_get_a_code_and_change_nothing() {
         ("diff", json!({"from": "yesterday"}), "E_"),
         ("tokens", json!({"by": "colour"}), "E_USAGE"),
         ("note", json!({"text": " "}), "E_USAGE"),
-        ("note", json!({"text": "x", "ttl": -1}), "E_"),
+        ("note", json!({"text": "x", "ttl": -1}), "E_USAGE"),
+        ("restore", json!({"node": "block:1.1", "ttl": 0}), "E_USAGE"),
         ("pin", json!({"nodes": ["block:9.9"]}), "E_NODE_NOT_FOUND"),
+        ("pin", json!({"nodes": []}), "E_USAGE"),
+        ("set_priority", json!({"nodes": [], "priority": 1}), "E_USAGE"),
+        ("select", json!({"selector": "(".repeat(50_000)}), "error[E_"),
         ("set_priority", json!({"nodes": ["block:9.9"], "priority": 1}), "E_"),
         ("set_priority", json!({"nodes": ["block:1.1"], "priority": 1.5}), "E_JSON_SHAPE"),
         ("fork", json!({"name": "main"}), "E_CONTEXT_EXISTS"),
@@ -33,6 +37,7 @@ fn wrong_arguments_get_a_code_and_change_nothing() {
     for (tool, arguments, code) in cases {
         let text = client.call(tool, arguments.clone()).expect_err("refused");
         assert!(text.starts_with(code), "{tool} {arguments}: {text}");
+        assert!(text.len() < 5_000, "{tool} {arguments}: {} bytes", text.len());
     }
     assert_eq!(client.app("export", json!({"what": "history"})), before);
     assert_eq!(client.app("status", json!({})), status);

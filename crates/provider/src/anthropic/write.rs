@@ -4,7 +4,7 @@ use contextree_json::Object;
 use contextree_tree::Content;
 
 use super::blocks::{block, call, close, no_results, result};
-use super::{ME, is_native_system, preamble};
+use super::{ME, continues_thread, is_native_system, preamble};
 use crate::messages::{groups, position, write_message_fields, write_settings};
 use crate::parts::names::{self, form};
 use crate::parts::{Kind, Part, Role};
@@ -45,6 +45,10 @@ impl Wire for Anthropic {
 
     fn answers_together(&self) -> bool {
         true
+    }
+
+    fn remembers(&self, settings: &Object) -> bool {
+        continues_thread(settings.get("thread"))
     }
 
     fn reports_merged_fields(&self) -> bool {

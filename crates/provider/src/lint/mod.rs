@@ -18,7 +18,7 @@ mod report;
 pub use finding::{Finding, Severity};
 pub(crate) use incremental::RequestLinter;
 
-use contextree_json::Value;
+use contextree_json::{Object, Value};
 
 use self::pass::{AnyPass, Facts};
 use self::report::Report;
@@ -32,9 +32,16 @@ pub fn lint(rendered: &Rendered) -> Vec<Finding> {
     findings
 }
 
-/// Lints any request of a provider; findings do not name nodes.
+/// Lints any request of a provider, or a list of its messages; findings do not name nodes. A list has no model and no settings, so these are
+/// not missed.
 #[must_use]
 pub fn lint_value(request: &Value, provider: Provider) -> Vec<Finding> {
+    if request.as_array().is_some() {
+        let messages = Object::from_iter([(provider.messages_field(), request.clone())]);
+        let mut findings = lint_value(&Value::Object(messages), provider);
+        findings.retain(|finding| finding.code != "required_field");
+        return findings;
+    }
     let messages = request.get(provider.messages_field());
     let messages = match provider {
         Provider::Gemini => messages.and_then(gemini::contents),
@@ -54,7 +61,7 @@ fn passes(provider: Provider, request: &Value) -> Vec<Box<dyn AnyPass>> {
     match provider {
         Provider::OpenAiChat => openai_chat::passes(report),
         Provider::OpenAiResponses => openai_responses::passes(report, request),
-        Provider::Anthropic => anthropic::passes(report),
+        Provider::Anthropic => anthropic::passes(report, request),
         Provider::Gemini => gemini::passes(report),
     }
 }

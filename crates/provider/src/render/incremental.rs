@@ -247,13 +247,13 @@ impl RequestRenderer {
         self.out.names = Names::of(&preamble.tools, self.provider);
         wire.begin(&mut self.out, &preamble, &self.settings);
         let mut rest = preamble.rest;
+        self.pairs = Pairs::new(wire.remembers(&self.settings));
         if wire.keeps_order() {
-            self.pairs = Pairs::new(wire.remembers(&self.settings));
             self.pairs.push(&rest, wire.side());
             self.pair(tree, wire, 0);
             self.pairs.annotate(0, &mut rest, tree, wire.side());
         } else {
-            rest = order(rest, Vec::new(), None, wire);
+            rest = order(rest, Vec::new(), None, wire, self.pairs.remembers());
         }
         let (out, used) = (&mut self.out, &mut self.used);
         let mut run = Run { wire, out, pending: Vec::new(), open: None, used };
@@ -312,7 +312,7 @@ fn walk<'a>(
             pairs.annotate(number + 1, &mut parts, tree, wire.side());
             return parts;
         }
-        order(parts, awaiting, last, wire)
+        order(parts, awaiting, last, wire, pairs.remembers())
     };
     let mut number = first;
     while let Some(turn) = sequence.child(number) {

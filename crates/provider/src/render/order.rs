@@ -6,12 +6,13 @@ use crate::parts::{Kind, Part, Role};
 /// Orders the parts of a turn.
 ///
 /// `awaiting` are earlier calls without results, `last` is the part before the first. A result
-/// without a call becomes text.
+/// without a call becomes text, unless the provider `remembers` calls that are not in the request.
 pub(crate) fn order<'a>(
     parts: Vec<Part<'a>>,
     mut awaiting: Vec<Part<'a>>,
     mut last: Option<Part<'a>>,
     wire: &dyn Wire,
+    remembers: bool,
 ) -> Vec<Part<'a>> {
     if awaiting.is_empty()
         && !parts.iter().any(|part| matches!(part.kind, Kind::Call | Kind::Result))
@@ -23,7 +24,7 @@ pub(crate) fn order<'a>(
     for index in 0..waiting.len() {
         let Some(mut part) = waiting[index].take() else { continue };
         if part.kind == Kind::Result {
-            if take(&mut awaiting, &part) {
+            if take(&mut awaiting, &part) || remembers {
                 ordered.push(part);
                 last = Some(part);
                 continue;

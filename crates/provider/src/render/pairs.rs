@@ -67,6 +67,11 @@ impl Pairs {
         Pairs { remembers, ..Pairs::default() }
     }
 
+    /// Returns whether the provider has calls that are not in the request.
+    pub(crate) fn remembers(&self) -> bool {
+        self.remembers
+    }
+
     /// Adds the parts of the next turn; `^sys` is the first.
     pub(crate) fn push(&mut self, parts: &[Part<'_>], side: fn(&Part<'_>) -> Side) {
         let turn = self.starts.len();

@@ -197,6 +197,11 @@ fn results_may_answer_calls_stored_by_the_provider() {
         let request = format!(r#"{{"model":"m","input":[{OUTPUT},{USER}],"{name}":"{id}"}}"#);
         check(&request, Format::OpenAiResponses);
     }
+    let thread = r#"{"type":"continue","previous_message_id":"msg_1"}"#;
+    let result = r#"{"type":"tool_result","tool_use_id":"a","content":"sun"}"#;
+    let message = format!(r#"{{"role":"user","content":[{result}]}}"#);
+    let request = format!(r#"{{"model":"m","messages":[{message}],"thread":{thread}}}"#);
+    check(&request, Format::Anthropic);
     responses(&format!(r#"{{"type":"item_reference","id":"fc_1"}},{OUTPUT}"#));
     responses(&format!(r#"{{"id":"fc_1"}},{OUTPUT}"#));
     for kind in ["local_shell_call", "apply_patch_call", "computer_call", "tool_search_call"] {

@@ -299,6 +299,11 @@ fn provider_specific_calls_need_results_too() {
 
 #[test]
 fn server_side_state_is_not_reported_as_missing() {
+    let thread = r#"{"type":"continue","previous_message_id":"msg_1"}"#;
+    let result = r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"a"}]}"#;
+    let request =
+        format!(r#"{{"model":"m","max_tokens":9,"messages":[{result}],"thread":{thread}}}"#);
+    check(Provider::Anthropic, &request, &[]);
     let result = r#"{"type":"function_call_output","call_id":"a","output":"x"}"#;
     let call = r#"{"type":"function_call","call_id":"a","name":"f","arguments":"{}","async":true}"#;
     let check = |request: &str, expected: &[(&str, &str)]| {

@@ -129,7 +129,7 @@ impl<'q> Automaton<'q> {
         from: State,
         spot: &Spot<'_>,
         parent_is_zoned: bool,
-        env: &Env,
+        env: &Env<'_>,
     ) -> (State, bool) {
         self.enter_picked(from, spot, parent_is_zoned, env, &[])
     }
@@ -141,7 +141,7 @@ impl<'q> Automaton<'q> {
         from: State,
         spot: &Spot<'_>,
         parent_is_zoned: bool,
-        env: &Env,
+        env: &Env<'_>,
         picked: &[Picked<'_>],
     ) -> (State, bool) {
         let mut open = from.below | from.child;
@@ -172,11 +172,12 @@ impl<'q> Automaton<'q> {
                 }
             }
         }
+        env.charge(1 + tried.count_ones() as usize);
         (state, is_match)
     }
 
     #[inline]
-    fn holds(&self, index: usize, spot: &Spot<'_>, env: &Env, picked: &[Picked<'_>]) -> bool {
+    fn holds(&self, index: usize, spot: &Spot<'_>, env: &Env<'_>, picked: &[Picked<'_>]) -> bool {
         if self.picks & 1 << index != 0 {
             return picked.iter().any(|each| each.step == index && each.node == spot.node);
         }
@@ -231,7 +232,7 @@ impl<'q> Automaton<'q> {
     }
 
     /// Returns the state for the children of a spot.
-    pub(crate) fn descend(&self, spot: &Spot<'_>, state: State, env: &Env) -> Descent {
+    pub(crate) fn descend(&self, spot: &Spot<'_>, state: State, env: &Env<'_>) -> Descent {
         let mut descent = Descent { state, core: None, is_zoned: false };
         if self.has_zones_or_cores() {
             descent.is_zoned = is_zoned(spot.node);
@@ -244,7 +245,7 @@ impl<'q> Automaton<'q> {
     }
 
     /// Returns whether a node matches. Only the path from the root is read.
-    pub(crate) fn matches<'t>(&self, node: NodeRef<'t>, axis: &Axis<'t>, env: &Env) -> bool {
+    pub(crate) fn matches<'t>(&self, node: NodeRef<'t>, axis: &Axis<'t>, env: &Env<'_>) -> bool {
         // Names rule out most nodes before their paths are looked up.
         if !self.may_end_in(node) {
             return false;

@@ -9,28 +9,51 @@ use contextree_tree::{Class, Content, Header, NodeRef, Region};
 
 use super::spot::Spot;
 use crate::compare::{Datum, any_holds, holds};
+use crate::meter::Meter;
 use crate::resolve::{Attr, Column, Compound, Condition, DepthOf, word_of};
 
 /// What conditions depend on besides the node.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Env {
+pub(crate) struct Env<'m> {
     /// The cycle of the snapshot; `None` in the working state.
     pub(crate) cycle: Option<u32>,
     /// Whether scans skip what the tree's summaries exclude.
     pub(crate) skips: bool,
+    /// What counts the steps; `None` if there is no limit.
+    pub(crate) meter: Option<&'m Meter<'m>>,
 }
 
-impl Env {
-    /// Returns the default environment for the snapshot of a cycle.
-    pub(crate) fn at(cycle: Option<u32>) -> Env {
-        Env { cycle, skips: true }
+impl<'m> Env<'m> {
+    /// Returns the default environment for the snapshot of a cycle, without limits.
+    pub(crate) fn at(cycle: Option<u32>) -> Env<'m> {
+        Env { cycle, skips: true, meter: None }
+    }
+
+    /// Returns the environment for the snapshot of a cycle, with what counts the steps.
+    pub(crate) fn metered(cycle: Option<u32>, meter: &'m Meter<'m>) -> Env<'m> {
+        meter.begin_snapshot();
+        Env { cycle, skips: true, meter: Some(meter) }
+    }
+
+    /// Counts steps.
+    #[inline]
+    pub(crate) fn charge(&self, steps: usize) {
+        if let Some(meter) = self.meter {
+            meter.charge(steps as u64);
+        }
+    }
+
+    /// Returns true if the query has to end.
+    #[inline]
+    pub(crate) fn is_out(&self) -> bool {
+        self.meter.is_some_and(Meter::is_out)
     }
 }
 
 impl Compound {
     /// Returns whether a spot satisfies all conditions; picks are evaluated elsewhere.
     #[inline]
-    pub(crate) fn holds(&self, spot: &Spot<'_>, env: &Env) -> bool {
+    pub(crate) fn holds(&self, spot: &Spot<'_>, env: &Env<'_>) -> bool {
         self.conditions().all(|condition| condition.holds(spot, env))
     }
 }
@@ -38,7 +61,7 @@ impl Compound {
 impl Condition {
     /// Returns whether a spot satisfies the condition.
     #[inline]
-    pub(crate) fn holds(&self, spot: &Spot<'_>, env: &Env) -> bool {
+    pub(crate) fn holds(&self, spot: &Spot<'_>, env: &Env<'_>) -> bool {
         if spot.is_core {
             return self.holds_for_core(spot);
         }
@@ -119,7 +142,7 @@ fn is_fixed(node: NodeRef<'_>, root: Root) -> bool {
 
 /// Returns the value of an attribute. Headers missing in a document are null, except those with a
 /// default (ER-013).
-fn value<'t>(attr: &Attr, spot: &Spot<'t>, env: &Env) -> Datum<'t> {
+fn value<'t>(attr: &Attr, spot: &Spot<'t>, env: &Env<'_>) -> Datum<'t> {
     let node = spot.node;
     match attr {
         Attr::Id => Datum::from_text(Some(node.id())),
@@ -147,7 +170,7 @@ fn value<'t>(attr: &Attr, spot: &Spot<'t>, env: &Env) -> Datum<'t> {
         },
         Attr::Depth => spot.depth.map_or(Datum::Null, Datum::Int),
         Attr::Sdepth => Datum::Int(spot.level as i64),
-        Attr::Header(name) => header(node, name),
+        Attr::Header(name) => header(node, name, env),
     }
 }
 
@@ -155,17 +178,31 @@ fn born(node: NodeRef<'_>) -> Option<i64> {
     node.has_header(Header::Cycle).then(|| node.cycle().into())
 }
 
-fn header<'t>(node: NodeRef<'t>, name: &str) -> Datum<'t> {
+/// Bytes of a content that are compared, or hashed, in about the time of a step.
+const COMPARED: usize = 256;
+const HASHED: usize = 8;
+
+fn header<'t>(node: NodeRef<'t>, name: &str, env: &Env<'_>) -> Datum<'t> {
     if let Some(value) = node.attribute(name) {
         return Datum::from_json(value);
     }
     match name {
         "content" => match node.content() {
             Content::Absent => Datum::Null,
-            Content::Text(text) => Datum::from_text(Some(text)),
+            Content::Text(text) => {
+                env.charge(text.len() / COMPARED);
+                Datum::from_text(Some(text))
+            }
             Content::Json(value) => Datum::from_json(value),
         },
-        "content_hash" => Datum::Text(Cow::Owned(content_hash(node).to_string())),
+        "content_hash" => {
+            let length = match node.content() {
+                Content::Text(text) => text.len(),
+                _ => COMPARED,
+            };
+            env.charge(24 + length / HASHED);
+            Datum::Text(Cow::Owned(content_hash(node).to_string()))
+        }
         "parent" => Datum::from_text(node.parent_id()),
         "removable" if node.is_removable() => Datum::Bool(true),
         "pinned" if node.is_pinned() => Datum::Bool(true),

@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use contextree_tree::{Class, Hint, NodeKey, NodeRef};
 
-use super::automaton::Automaton;
+use super::automaton::{Automaton, MAX_STEPS};
 use super::condition::Env;
 use super::order::newer_first;
 use super::path;
@@ -14,7 +14,7 @@ use super::table::Table;
 use super::walk::{Scope, Walk};
 use crate::depth::Axis;
 use crate::matches::Matches;
-use crate::plan::{Plan, Rest, Route, asks_place, relation_of_rest, settles};
+use crate::plan::{Plan, Rest, Route, asks_place, relation_of_rest, scope_of, settles};
 use crate::resolve::{Body, Chain, Compound, Condition, DepthOf, Hop, Part, Pick, Relation, Step};
 
 /// Returns the matches of a plan in document order, before any further processing; at most `enough`
@@ -22,7 +22,7 @@ use crate::resolve::{Body, Chain, Compound, Condition, DepthOf, Hop, Part, Pick,
 pub(crate) fn find<'t>(
     plan: &Plan,
     axis: &Axis<'t>,
-    env: &Env,
+    env: &Env<'_>,
     enough: Option<usize>,
 ) -> Matches<'t> {
     let mut finder = Finder {
@@ -41,7 +41,7 @@ pub(crate) fn find<'t>(
 struct Finder<'f, 't> {
     keep: &'f [Condition],
     axis: &'f Axis<'t>,
-    env: &'f Env,
+    env: &'f Env<'f>,
     enough: usize,
     /// The versions of the nodes.
     found: Vec<u32>,
@@ -54,7 +54,9 @@ impl<'t> Finder<'_, 't> {
             return;
         }
         match (&plan.query.body, &plan.route) {
-            (Body::Chains(chains), route) => self.chains(chains, route),
+            (Body::Chains(chains), route) => {
+                self.chains(plan.distinct.as_deref().unwrap_or(chains), route);
+            }
             (Body::Path(hops), _) => {
                 let stages: Vec<&[Hop]> = hops.iter().map(std::slice::from_ref).collect();
                 for spot in path::follow(&stages, self.axis, self.env, false) {
@@ -184,16 +186,10 @@ impl<'t> Finder<'_, 't> {
     }
 
     fn table(&mut self, chains: &[Chain]) {
-        let table = Table::new(self.axis);
-        for chain in chains {
-            let matches = table.matches(chain, self.env);
-            let kept = matches.into_iter().filter(|node| self.keeps(*node));
-            let kept: Vec<u32> = kept.map(NodeRef::version).collect();
-            self.found.extend(kept);
-        }
-        if chains.len() > 1 {
-            self.sort_in_document_order();
-        }
+        let matches = Table::new(self.axis).matches(chains, self.env);
+        let kept = matches.into_iter().filter(|node| self.keeps(*node));
+        let kept: Vec<u32> = kept.map(NodeRef::version).collect();
+        self.found.extend(kept);
         self.found.truncate(self.enough);
     }
 
@@ -247,8 +243,23 @@ impl<'t> Finder<'_, 't> {
     }
 
     fn pass(&mut self, chains: &[Chain], scope: &Scope) {
-        let Some(automaton) = Automaton::new(chains, 0, self.axis.tree()) else { return };
-        self.walk(&automaton, scope);
+        let groups = groups(chains);
+        if let [chains] = groups.as_slice() {
+            let Some(automaton) = Automaton::new(chains, 0, self.axis.tree()) else { return };
+            self.walk(&automaton, scope);
+            return;
+        }
+        // One pass for as many chains as an automaton holds: many alternatives cost their sum.
+        let enough = std::mem::replace(&mut self.enough, usize::MAX);
+        for chains in groups {
+            let Some(automaton) = Automaton::new(chains, 0, self.axis.tree()) else { continue };
+            self.walk(&automaton, &scope_of(chains));
+            if self.env.is_out() {
+                return;
+            }
+        }
+        self.sort_in_document_order();
+        self.found.truncate(enough);
     }
 
     /// Returns false if the walk had to be abandoned.
@@ -269,7 +280,12 @@ impl<'t> Finder<'_, 't> {
         for (index, step) in chain.steps.iter().take(anchors).enumerate() {
             let mut above: Vec<NodeKey> = contexts.iter().map(|spot| spot.node.key_of()).collect();
             above.sort_unstable();
-            contexts = look_up(&step.compound, self.axis)
+            let spots = look_up(&step.compound, self.axis);
+            self.env.charge(spots.len() * (1 + step.compound.parts.len()));
+            if self.env.is_out() {
+                return;
+            }
+            contexts = spots
                 .into_iter()
                 .filter(|spot| step.compound.holds(spot, self.env))
                 .filter(|spot| index == 0 || is_related(spot, step.relation, &above))
@@ -343,12 +359,14 @@ impl<'t> Finder<'_, 't> {
         let (found, enough) = (&mut self.found, self.enough);
         let goes_on = top.node.scan_below(scan.names(), hint, &mut |hits| {
             if scan.is_names_only() {
+                self.env.charge(hits.versions().len() / 2);
                 found.extend_from_slice(hits.versions());
             } else {
+                self.env.charge(hits.versions().len() * scan.other_count());
                 let nodes = hits.nodes().filter(|node| scan.others_hold(*node, self.env));
                 found.extend(nodes.map(NodeRef::version));
             }
-            found.len() < enough
+            found.len() < enough && !self.env.is_out()
         });
         found.truncate(enough);
         goes_on
@@ -362,8 +380,9 @@ impl<'t> Finder<'_, 't> {
                 stack.pop();
                 continue;
             };
+            self.env.charge(1 + conditions.len() + self.keep.len());
             let is_match = conditions.iter().all(|each| each.holds(&spot, self.env));
-            if is_match && !self.take_spot(&spot) {
+            if self.env.is_out() || (is_match && !self.take_spot(&spot)) {
                 return false;
             }
             if spot.node.child_count() > 0 {
@@ -398,6 +417,9 @@ impl<'t> Finder<'_, 't> {
 
     /// Sorts the results in document order, each node once.
     fn sort_in_document_order(&mut self) {
+        // The place of a node takes longer to find than its version to compare.
+        self.found.sort_unstable();
+        self.found.dedup();
         let found = self.axis.tree().at_versions(self.found.drain(..));
         let mut keyed: Vec<_> = found.map(|node| (node.place(), node.version())).collect();
         keyed.sort_unstable();
@@ -411,6 +433,21 @@ impl<'t> Finder<'_, 't> {
         }
         self.found.len() < self.enough
     }
+}
+
+/// Returns the chains in groups that fit into an automaton each.
+fn groups(chains: &[Chain]) -> Vec<&[Chain]> {
+    let mut groups = Vec::new();
+    let (mut begin, mut steps) = (0, 0);
+    for (at, chain) in chains.iter().enumerate() {
+        if steps + chain.steps.len() > MAX_STEPS && at > begin {
+            groups.push(&chains[begin..at]);
+            (begin, steps) = (at, 0);
+        }
+        steps += chain.steps.len();
+    }
+    groups.push(&chains[begin..]);
+    groups
 }
 
 /// Returns whether a chain is one step that can be decided for each node on its own.

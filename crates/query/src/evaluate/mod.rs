@@ -23,7 +23,9 @@ pub(crate) use window::Window;
 use contextree_tree::{NodeRef, TreeRef};
 
 use crate::depth::Axis;
+use crate::error::QueryError;
 use crate::matches::Matches;
+use crate::meter::{Meter, QueryLimits};
 use crate::plan::Plan;
 
 /// Returns the results of a plan in one tree, in result order: matches are sorted, deduplicated and
@@ -32,7 +34,7 @@ use crate::plan::Plan;
 /// `cycle` is that of the snapshot; `None` for the working state, where facets do not exist.
 #[must_use]
 pub fn evaluate<'t>(plan: &Plan, tree: TreeRef<'t>, cycle: Option<u32>) -> Vec<NodeRef<'t>> {
-    evaluate_some(plan, tree, cycle, None)
+    evaluate_some(plan, tree, &Env::at(cycle), None)
 }
 
 /// Like [`evaluate`], but does not fetch the nodes.
@@ -41,24 +43,60 @@ pub fn find_matches<'t>(plan: &Plan, tree: TreeRef<'t>, cycle: Option<u32>) -> M
     matches_in(plan, tree, &Env::at(cycle), None)
 }
 
+/// Like [`evaluate`], within limits.
+///
+/// # Errors
+///
+/// `E_LIMIT` if a limit is reached.
+pub fn evaluate_within<'t>(
+    plan: &Plan,
+    tree: TreeRef<'t>,
+    cycle: Option<u32>,
+    limits: &QueryLimits,
+) -> Result<Vec<NodeRef<'t>>, QueryError> {
+    Ok(find_matches_within(plan, tree, cycle, limits)?.iter().collect())
+}
+
+/// Like [`find_matches`], within limits.
+///
+/// # Errors
+///
+/// `E_LIMIT` if a limit is reached.
+pub fn find_matches_within<'t>(
+    plan: &Plan,
+    tree: TreeRef<'t>,
+    cycle: Option<u32>,
+    limits: &QueryLimits,
+) -> Result<Matches<'t>, QueryError> {
+    let meter = Meter::new(limits);
+    let matches = matches_in(plan, tree, &Env::metered(cycle, &meter), None);
+    meter.check()?;
+    Ok(matches)
+}
+
 /// Like [`find_matches`], but skips no part of the tree. For comparisons: the result is the same.
 #[doc(hidden)]
 #[must_use]
 pub fn find_everywhere<'t>(plan: &Plan, tree: TreeRef<'t>, cycle: Option<u32>) -> Matches<'t> {
-    matches_in(plan, tree, &Env { cycle, skips: false }, None)
+    matches_in(plan, tree, &Env { cycle, skips: false, meter: None }, None)
 }
 
 /// Like [`evaluate`], but returns only the first `window` results.
 pub(crate) fn evaluate_some<'t>(
     plan: &Plan,
     tree: TreeRef<'t>,
-    cycle: Option<u32>,
+    env: &Env<'_>,
     window: Option<usize>,
 ) -> Vec<NodeRef<'t>> {
-    matches_in(plan, tree, &Env::at(cycle), window).iter().collect()
+    matches_in(plan, tree, env, window).iter().collect()
 }
 
-fn matches_in<'t>(plan: &Plan, tree: TreeRef<'t>, env: &Env, window: Option<usize>) -> Matches<'t> {
+fn matches_in<'t>(
+    plan: &Plan,
+    tree: TreeRef<'t>,
+    env: &Env<'_>,
+    window: Option<usize>,
+) -> Matches<'t> {
     let axis = Axis::new(tree, plan.query.recency);
     let mut matches = find(plan, &axis, env, plan.enough(window));
     if !plan.is_in_document_order() && matches.len() > 1 {

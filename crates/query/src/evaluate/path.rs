@@ -7,12 +7,15 @@ use super::spot::{Spot, has_elided_core, lies_in_core};
 use crate::depth::Axis;
 use crate::resolve::{Condition, Hop, HopKind};
 
+/// From how many spots on it is worth looking for those that are there twice.
+const MANY: usize = 100_000;
+
 /// Returns the spots at the end of a path, in document order. The last hop reaches an elided core
 /// only if allowed.
 pub(crate) fn follow<'t>(
     stages: &[&[Hop]],
     axis: &Axis<'t>,
-    env: &Env,
+    env: &Env<'_>,
     may_end_in_core: bool,
 ) -> Vec<Spot<'t>> {
     let root = Spot { node: axis.tree().root(), depth: None, level: 0, is_core: false };
@@ -21,9 +24,18 @@ pub(crate) fn follow<'t>(
         let is_last = index + 1 == stages.len();
         let accepts_core = !is_last || may_end_in_core;
         let mut next: Vec<Spot<'t>> = Vec::new();
+        let mut sorted = 0;
         for hop in *stage {
             let from = if index == 0 { From::Tree(&root) } else { From::Spots(&reached) };
             next.extend(hop_from(hop, from, axis, env, accepts_core));
+            if env.is_out() {
+                return Vec::new();
+            }
+            // Hops that reach the same nodes take no more space than one.
+            if next.len() > MANY && next.len() > 2 * sorted {
+                sort(&mut next);
+                sorted = next.len();
+            }
         }
         sort(&mut next);
         reached = next;
@@ -41,7 +53,7 @@ fn hop_from<'t>(
     hop: &Hop,
     from: From<'_, 't>,
     axis: &Axis<'t>,
-    env: &Env,
+    env: &Env<'_>,
     accepts_core: bool,
 ) -> Vec<Spot<'t>> {
     let spots = match from {
@@ -49,6 +61,7 @@ fn hop_from<'t>(
         From::Spots(spots) => spots,
     };
     let holds = |spot: &Spot<'t>| hop.tests.iter().all(|test| test.holds(spot, env));
+    env.charge(spots.len());
     match hop.kind {
         HopKind::Depth(depth) => {
             let container = axis.container(depth).map(|node| Spot::of(node, axis));
@@ -82,6 +95,10 @@ fn hop_from<'t>(
             };
             let mut found: Vec<Spot<'t>> = Vec::new();
             for spot in spots {
+                env.charge(spot.node.child_count() * (1 + hop.tests.len()));
+                if env.is_out() {
+                    break;
+                }
                 if accepts_core && class.is_some() && !spot.is_core && has_elided_core(spot.node) {
                     found.extend(Some(spot.core()).filter(fits));
                 }

@@ -71,6 +71,7 @@ impl<'t> Walk<'_, 't> {
     ) -> Option<NodeRef<'t>> {
         let (left, pick, right) = compound.around_pick()?;
         let satisfies = |spot: &Spot<'t>| {
+            self.env.charge(1 + left.len());
             left.iter().all(|part| match part {
                 Part::Test(condition) => condition.holds(spot, self.env),
                 Part::Pick(_) => true,

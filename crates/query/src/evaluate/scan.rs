@@ -101,17 +101,22 @@ impl<'c> Scan<'c> {
         self.others.is_empty()
     }
 
+    /// Returns how many conditions there are besides the names.
+    pub(crate) fn other_count(&self) -> usize {
+        self.others.len()
+    }
+
     /// Returns whether a node that has the names satisfies the other conditions, none of which
     /// depends on its position.
     #[inline]
-    pub(crate) fn others_hold(&self, node: NodeRef<'_>, env: &Env) -> bool {
+    pub(crate) fn others_hold(&self, node: NodeRef<'_>, env: &Env<'_>) -> bool {
         let spot = Spot::anywhere(node);
         self.others.iter().all(|condition| condition.holds(&spot, env))
     }
 
     /// Returns whether a node satisfies the conditions; not for elided cores.
     #[inline]
-    pub(crate) fn holds(&self, spot: &Spot<'_>, env: &Env) -> bool {
+    pub(crate) fn holds(&self, spot: &Spot<'_>, env: &Env<'_>) -> bool {
         self.names_hold(spot.node) && self.others.iter().all(|condition| condition.holds(spot, env))
     }
 

@@ -64,12 +64,30 @@ impl<'t> Table<'t> {
         Table { rows }
     }
 
-    /// Returns the nodes that match a chain, in document order.
-    pub(crate) fn matches(&self, chain: &Chain, env: &Env) -> Vec<NodeRef<'t>> {
+    /// Returns the nodes that match one of the chains, in document order.
+    pub(crate) fn matches(&self, chains: &[Chain], env: &Env<'_>) -> Vec<NodeRef<'t>> {
+        let mut found = vec![false; self.rows.len()];
+        for chain in chains {
+            let Some(matched) = self.matched(chain, env) else { return Vec::new() };
+            found.iter_mut().zip(matched).for_each(|(found, matched)| *found |= matched);
+        }
+        let rows = self.rows.iter().zip(&found);
+        rows.filter(|(row, is_match)| **is_match && !row.spot.is_core)
+            .map(|(row, _)| row.spot.node)
+            .collect()
+    }
+
+    /// Returns for each row whether it matches a chain; `None` if the query has to end.
+    fn matched(&self, chain: &Chain, env: &Env<'_>) -> Option<Vec<bool>> {
         // By row: whether the previous step matched it, and whether it matched an ancestor.
         let mut matched: Vec<bool> = Vec::new();
         let mut is_after_zone = false;
         for (index, step) in chain.steps.iter().enumerate() {
+            // Which rows are below others, which are candidates, and the result.
+            env.charge(self.rows.len());
+            if env.is_out() {
+                return None;
+            }
             let is_last = index + 1 == chain.steps.len();
             let below = self.below(&matched);
             let accepts_core = step.is_zone || (!is_last && step.compound.accepts_core());
@@ -93,10 +111,8 @@ impl<'t> Table<'t> {
             chosen.iter().for_each(|at| matched[*at] = true);
             is_after_zone = step.is_zone;
         }
-        let rows = self.rows.iter().zip(&matched);
-        rows.filter(|(row, is_match)| **is_match && !row.spot.is_core)
-            .map(|(row, _)| row.spot.node)
-            .collect()
+        matched.resize(self.rows.len(), false);
+        Some(matched)
     }
 
     /// Returns for each row whether an ancestor is marked. Parents precede children, so one pass
@@ -114,13 +130,16 @@ impl<'t> Table<'t> {
     }
 
     /// Applies the parts of a compound from left to right.
-    fn narrow(&self, compound: &Compound, mut candidates: Vec<usize>, env: &Env) -> Vec<usize> {
+    fn narrow(&self, compound: &Compound, mut candidates: Vec<usize>, env: &Env<'_>) -> Vec<usize> {
         for part in &compound.parts {
             match part {
                 Part::Test(condition) => {
+                    env.charge(candidates.len());
                     candidates.retain(|at| condition.holds(&self.rows[*at].spot, env));
                 }
                 Part::Pick(pick) => {
+                    // They are sorted.
+                    env.charge(4 * candidates.len());
                     candidates = match &compound.key {
                         Some(key) => self.pick_of_key(*pick, key, &candidates),
                         None => self.pick_of_siblings(*pick, candidates),

@@ -78,7 +78,7 @@ struct Level<'t> {
 pub(crate) struct Walk<'w, 't> {
     pub(crate) automaton: &'w Automaton<'w>,
     pub(crate) axis: &'w Axis<'t>,
-    pub(crate) env: &'w Env,
+    pub(crate) env: &'w Env<'w>,
     pub(crate) scope: &'w Scope,
     /// Set if a turn without a core was found where a step has picks: its siblings include an
     /// elided core, which is not a node, and the walk is abandoned.
@@ -130,6 +130,9 @@ impl<'t> Walk<'_, 't> {
         let mut way: Vec<Descent> = vec![self.automaton.descend(top, state, self.env)];
         for (level, node) in top.node.subtree_with(hint).skip(1) {
             way.truncate(level);
+            if self.env.is_out() {
+                return false;
+            }
             let above = way.last().copied().unwrap_or(Descent::DEAD);
             if above.is_dead() {
                 way.push(Descent::DEAD);
@@ -159,6 +162,7 @@ impl<'t> Walk<'_, 't> {
         while let Some(at) = stack.len().checked_sub(1)
             && let Some(level) = stack.get_mut(at)
             && !self.gave_up.get()
+            && !self.env.is_out()
         {
             let next = match &mut level.source {
                 Source::Children(children) => children.next().map(|node| (level.depth, node)),

@@ -2,7 +2,7 @@
 
 use contextree_tree::{NodeKey, NodeRef, TreeRef};
 
-use super::evaluate;
+use super::{Env, evaluate_some};
 use crate::plan::Plan;
 
 /// The part of the results to return, applied after the selector's own controls: where, then skip,
@@ -31,11 +31,11 @@ impl Window {
         &self,
         nodes: Vec<NodeRef<'t>>,
         tree: TreeRef<'t>,
-        cycle: Option<u32>,
+        env: &Env<'_>,
     ) -> Vec<NodeRef<'t>> {
         let Some(filter) = &self.filter else { return nodes };
         let mut keys: Vec<NodeKey> =
-            evaluate(filter, tree, cycle).into_iter().map(NodeRef::key_of).collect();
+            evaluate_some(filter, tree, env, None).into_iter().map(NodeRef::key_of).collect();
         keys.sort_unstable();
         let is_found = |node: NodeRef<'_>| keys.binary_search(&node.key_of()).is_ok();
         nodes.into_iter().filter(|node| is_found(*node) || node.ancestors().any(is_found)).collect()

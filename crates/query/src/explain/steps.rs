@@ -5,7 +5,8 @@ use contextree_selector::Selector;
 use contextree_tree::TreeRef;
 
 use super::ExplainedStep;
-use crate::evaluate::{Scope, evaluate};
+use crate::evaluate::{Env, Scope, evaluate_some};
+use crate::meter::{Meter, QueryLimits};
 use crate::plan::{Plan, Rest, Route, plan};
 use crate::resolve::{Arrangement, Body, Chain, Query};
 
@@ -16,7 +17,11 @@ pub(super) fn of(
     cycle: Option<u32>,
 ) -> Vec<ExplainedStep> {
     let query = &whole.query;
-    let count = |query: &Query| tree.map(|tree| evaluate(&plan(query.clone()), tree, cycle).len());
+    // The counts are left out where they are more work than the selector may be.
+    let limits = QueryLimits::default();
+    let meter = Meter::new(&limits);
+    let env = Env::metered(cycle, &meter);
+    let count = |query: &Query| count(&plan(query.clone()), tree, &env);
     let bare = Query {
         keep: Vec::new(),
         arrangement: Arrangement::Document,
@@ -25,12 +30,18 @@ pub(super) fn of(
         first: false,
         ..query.clone()
     };
+    // Without the chains themselves, which may be thousands: it is copied for each step.
+    let frame = Query { body: Body::Tree, mentions: Vec::new(), ..bare.clone() };
     let mut steps = vec![ExplainedStep::new(source(&whole.route), None)];
     if let (Body::Chains(chains), ast::Body::Chains(texts)) = (&query.body, &selector.body) {
         for (chain, text) in chains.iter().zip(texts.iter()) {
             for (index, (step, written)) in chain.steps.iter().zip(&text.steps).enumerate() {
+                if env.is_out() {
+                    steps.push(ExplainedStep::new(format!("`{}`", written.compound), None));
+                    continue;
+                }
                 let prefix = Chain { steps: chain.steps[..=index].to_vec() };
-                let prefix = Query { body: Body::Chains(vec![prefix]), ..bare.clone() };
+                let prefix = Query { body: Body::Chains(vec![prefix]), ..frame.clone() };
                 let matched = if step.is_zone { None } else { count(&prefix) };
                 let zone = if step.is_zone { ", a part of a turn" } else { "" };
                 steps.push(ExplainedStep::new(format!("`{}`{zone}", written.compound), matched));
@@ -42,7 +53,7 @@ pub(super) fn of(
     } else if let (Body::Path(hops), ast::Body::Position(position)) = (&query.body, &selector.body)
     {
         let counts: Vec<Option<usize>> = (1..=hops.len())
-            .map(|end| count(&Query { body: Body::Path(hops[..end].to_vec()), ..bare.clone() }))
+            .map(|end| count(&Query { body: Body::Path(hops[..end].to_vec()), ..frame.clone() }))
             .collect();
         for (index, hop) in position.hops.iter().enumerate() {
             // An elided core is passed through but is not a node to be counted.
@@ -62,12 +73,21 @@ pub(super) fn of(
             Query { keep: query.keep.iter().take(index + 1).cloned().collect(), ..bare.clone() };
         steps.push(ExplainedStep::new(format!("keep `{text}`"), count(&kept)));
     }
-    steps.extend(after(whole, tree, cycle));
+    steps.extend(after(whole, tree, &env));
     steps
 }
 
+/// Returns how many nodes a plan matches; `None` without a tree, or if that is more work than is allowed.
+fn count(plan: &Plan, tree: Option<TreeRef<'_>>, env: &Env<'_>) -> Option<usize> {
+    if env.is_out() {
+        return None;
+    }
+    let count = tree.map(|tree| evaluate_some(plan, tree, env, None).len());
+    count.filter(|_| !env.is_out())
+}
+
 /// Returns the steps for order, unique and page.
-fn after(whole: &Plan, tree: Option<TreeRef<'_>>, cycle: Option<u32>) -> Vec<ExplainedStep> {
+fn after(whole: &Plan, tree: Option<TreeRef<'_>>, env: &Env<'_>) -> Vec<ExplainedStep> {
     let query = &whole.query;
     let mut steps = Vec::new();
     match query.arrangement {
@@ -81,12 +101,12 @@ fn after(whole: &Plan, tree: Option<TreeRef<'_>>, cycle: Option<u32>) -> Vec<Exp
     }
     if query.unique {
         let unique = Query { page: None, first: false, ..query.clone() };
-        let count = tree.map(|tree| evaluate(&plan(unique), tree, cycle).len());
+        let count = count(&plan(unique), tree, env);
         steps.push(ExplainedStep::new("keep the first of each key", count));
     }
     if let Some((skip, take)) = query.page {
         let paged = Query { first: false, ..query.clone() };
-        let count = tree.map(|tree| evaluate(&plan(paged), tree, cycle).len());
+        let count = count(&plan(paged), tree, env);
         steps.push(ExplainedStep::new(format!("skip {skip}, take {take}"), count));
     }
     if query.first {
@@ -95,8 +115,7 @@ fn after(whole: &Plan, tree: Option<TreeRef<'_>>, cycle: Option<u32>) -> Vec<Exp
     if let Some(enough) = whole.enough(None) {
         steps.push(ExplainedStep::new(format!("stop after {enough} in document order"), None));
     }
-    let results = tree.map(|tree| evaluate(whole, tree, cycle).len());
-    steps.push(ExplainedStep::new("result", results));
+    steps.push(ExplainedStep::new("result", count(whole, tree, env)));
     steps
 }
 

@@ -15,7 +15,8 @@ use super::result::{
     ChangedNode, DiffBlock, FieldDelta, Limits, RangeDiff, RangeError, SnapshotKind, SnapshotRef,
     Stats,
 };
-use crate::evaluate::{evaluate, has_elided_core, is_zoned};
+use crate::evaluate::{Env, evaluate_some, has_elided_core, is_zoned};
+use crate::meter::Meter;
 use crate::plan::Plan;
 use crate::resolve::ResolvedRange;
 use crate::suspect::suspects;
@@ -28,6 +29,7 @@ pub(crate) fn range_diff<T: Timeline + ?Sized>(
     text: &str,
     timeline: &T,
     options: &RangeOptions,
+    meter: &Meter<'_>,
 ) -> Result<RangeDiff, T::Error> {
     let newest = timeline.snapshot_count();
     let most = options.max_snapshots.unwrap_or(usize::MAX);
@@ -60,9 +62,10 @@ pub(crate) fn range_diff<T: Timeline + ?Sized>(
     }
     let mut is_truncated = is_cut;
     let cap = options.max_changes_per_snapshot.unwrap_or(usize::MAX);
-    let mut compare = Compare::new(plan, &moments);
+    let mut compare = Compare::new(plan, &moments, meter);
     for (newer, older) in neighbours(plan.query.mode, moments.len()) {
         let changes = compare.pair(newer, older);
+        meter.check()?;
         let (from, to) = (result.snapshots[newer].clone(), result.snapshots[older].clone());
         is_truncated |= changes.len() > cap;
         result.diffs.push(block(changes, from, to, cap, options));
@@ -135,6 +138,7 @@ impl Matched<'_> {
 struct Compare<'c, 't> {
     plan: &'c Plan,
     moments: &'c [Moment<'t>],
+    meter: &'c Meter<'c>,
     local: Option<LocalQuery>,
     /// The matches of the snapshot that was last compared as the older one; it is the newer one of
     /// the next pair.
@@ -144,9 +148,9 @@ struct Compare<'c, 't> {
 }
 
 impl<'c, 't> Compare<'c, 't> {
-    fn new(plan: &'c Plan, moments: &'c [Moment<'t>]) -> Self {
+    fn new(plan: &'c Plan, moments: &'c [Moment<'t>], meter: &'c Meter<'c>) -> Self {
         let local = LocalQuery::new(&plan.query);
-        let mut compare = Compare { plan, moments, local, known: None, latest: None };
+        let mut compare = Compare { plan, moments, meter, local, known: None, latest: None };
         if compare.local.is_none() && plan.query.mode == Mode::Latest && !moments.is_empty() {
             compare.latest = Some(compare.matches(0));
         }
@@ -188,7 +192,9 @@ impl<'c, 't> Compare<'c, 't> {
 
     fn matches(&self, at: usize) -> BTreeMap<&'t str, NodeRef<'t>> {
         let Moment { cycle, tree } = self.moments[at];
-        evaluate(self.plan, tree, Some(cycle)).into_iter().map(|node| (node.id(), node)).collect()
+        let env = Env::metered(Some(cycle), self.meter);
+        let nodes = evaluate_some(self.plan, tree, &env, None);
+        nodes.into_iter().map(|node| (node.id(), node)).collect()
     }
 }
 

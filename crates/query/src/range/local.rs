@@ -197,7 +197,7 @@ pub(super) struct Matcher<'q, 't> {
     automaton: Automaton<'q>,
     keep: &'q [Condition],
     axis: Axis<'t>,
-    env: Env,
+    env: Env<'static>,
 }
 
 impl<'t> Matcher<'_, 't> {

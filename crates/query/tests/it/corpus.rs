@@ -4,8 +4,8 @@
 use contextree_json::Value;
 use contextree_query::resolved::At;
 use contextree_query::{
-    Answer, ContentMode, QueryError, RangeOptions, SelectOptions, diff_selected, plan, resolve,
-    resolve_on_tree, select,
+    Answer, ContentMode, QueryError, QueryLimits, RangeOptions, SelectOptions, diff_selected, plan,
+    resolve, resolve_on_tree, select,
 };
 use contextree_selector::{Edition, Selector, parse};
 use contextree_testkit::naive;
@@ -47,6 +47,7 @@ fn options(case: &Case, edition: Edition) -> SelectOptions {
             ..RangeOptions::default()
         },
         range_as_nodes: false,
+        limits: None,
     }
 }
 
@@ -176,8 +177,13 @@ fn check_diff(case: &Case, edition: Edition) {
         (tree.view(), Some(*cycle))
     };
     // Leaked: the diff borrows both trees for one lifetime, and a test may leak.
-    let diff =
-        diff_selected(&plan, side(Box::leak(Box::new(older))), side(Box::leak(Box::new(newer))));
+    let diff = diff_selected(
+        &plan,
+        side(Box::leak(Box::new(older))),
+        side(Box::leak(Box::new(newer))),
+        &QueryLimits::default(),
+    )
+    .unwrap();
     let found = contextree_json::parse(diff.to_json().as_bytes()).unwrap();
     assert_eq!(found, case.field("expect"), "{} in {edition}", case.id);
 }

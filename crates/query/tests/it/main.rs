@@ -9,6 +9,7 @@ mod explain;
 mod generate;
 mod histories;
 mod hostile;
+mod limits;
 mod meaning;
 mod ranges;
 mod reference;

@@ -189,3 +189,20 @@ fn response_that_is_named_continues_its_context() {
     assert_eq!(names, ["agent-1", "agent-1", "agent-2"]);
     assert_eq!(fixture.sent("agent-1", 2, Provider::OpenAiResponses), json(&second));
 }
+
+#[test]
+fn thread_that_the_provider_keeps_is_one_context() {
+    let mut fixture = Fixture::new();
+    let create = [("thread", json(r#"{"type":"create"}"#))];
+    let answer = fixture.post("/v1/messages", &[], &request("s", &["use the tool"], &create));
+    let answer = json(&String::from_utf8(answer.body).expect("it is text"));
+    let id = answer.get("id").and_then(Value::as_str).expect("it has an id");
+    let second = format!(
+        r#"{{"model":"m","max_tokens":9,"messages":[{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"toolu_1","content":"sun"}}]}}],"thread":{{"type":"continue","previous_message_id":"{id}"}}}}"#
+    );
+    fixture.post("/v1/messages", &[], &second);
+    let lines = fixture.stop();
+    let names: Vec<_> = lines.iter().map(|line| line.context.as_str()).collect();
+    assert_eq!(names, ["agent-1", "agent-1"]);
+    assert_eq!(fixture.sent("agent-1", 2, Provider::Anthropic), json(&second));
+}

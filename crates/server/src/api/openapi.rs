@@ -44,7 +44,7 @@ pub(super) fn document(api: &Api) -> Value {
 fn components(api: &Api) -> Value {
     let problem = object([
         ("description", "The request was refused or failed; `code` says why.".into()),
-        ("content", content("application/problem+json", reference("Problem"))),
+        ("content", content("application/problem+json", reference("ProblemDetails"))),
     ]);
     let token = object([("type", "http".into()), ("scheme", "bearer".into())]);
     let cookie = object([

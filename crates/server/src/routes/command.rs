@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use axum::body::{Body, Bytes, to_bytes};
+use axum::body::{Body, Bytes};
 use axum::extract::{FromRequestParts as _, RawPathParams};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Method, Request, StatusCode, header};
@@ -12,6 +12,9 @@ use contextree::Edition;
 use contextree_app::catalog::{Command, Right, Scope};
 use contextree_app::{Control, Error};
 use contextree_json::{Limits as JsonLimits, Object, Value, parse_with};
+use http_body_util::BodyExt as _;
+use tokio::sync::OwnedSemaphorePermit;
+use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
 use super::Server;
@@ -34,10 +37,23 @@ struct Options {
     edition: Option<Edition>,
 }
 
+/// How many contexts are few.
+const FEW: u64 = 16;
+
+/// The largest body that is parsed where it was received. A larger one would keep the requests of others waiting.
+const AT_ONCE: usize = 64 << 10;
+
 /// What a command returned.
 enum Outcome {
     Unchanged { tag: HeaderValue },
-    Done { value: Value, tag: Option<HeaderValue> },
+    Done { body: Vec<u8>, kind: &'static str, tag: Option<HeaderValue> },
+}
+
+/// A body that was received.
+pub(crate) struct Received {
+    pub(crate) bytes: Bytes,
+    /// Its part of the memory for bodies. It is held for as long as the body, or what was made of it, is in memory.
+    pub(crate) room: Option<OwnedSemaphorePermit>,
 }
 
 /// Answers a request for a command.
@@ -69,8 +85,8 @@ async fn run(
     require(identity, command.right.min(Right::Read))?;
     let (options, rest) = options(parts.uri.query())?;
     let is_get = matches!(parts.method, Method::GET | Method::HEAD);
-    let request = match is_get {
-        true => endpoint.form.read(rest)?,
+    let (request, room) = match is_get {
+        true => (endpoint.form.read(rest)?, None),
         false => {
             if let Some((name, _)) = rest.first() {
                 return Err(Error::usage(format!("unknown parameter `{name}`"))
@@ -88,10 +104,13 @@ async fn run(
         workspace = workspace.with_context(context_of(parts).await?);
     }
     let wanted = parts.headers.get(header::IF_NONE_MATCH).cloned();
+    let in_lines = wants_lines(&parts.headers);
     let late = if right == Right::Read { Late::Abandon } else { Late::Await };
+    let is_quick = server.is_local && is_quick(command, &request);
     let work = {
         let limits = server.shell.limits;
         move |cancel| {
+            let _room = room;
             let control = Control::default().with_cancel(cancel).with_limits(limits.into());
             let tag = match is_get {
                 true => tag::of(command, &workspace, &request)?,
@@ -103,17 +122,31 @@ async fn run(
                 return Ok(Outcome::Unchanged { tag: tag.clone() });
             }
             let value = command.run(&workspace, request, &control)?;
-            Ok(Outcome::Done { value, tag })
+            // Written here: a large response takes time, and this thread is the caller's own.
+            let (body, kind) = write(command, in_lines, &value);
+            Ok(Outcome::Done { body, kind, tag })
         }
     };
-    let outcome = server.shell.pool.run(&identity.lane, late, work).await?;
+    let pool = &server.shell.pool;
+    let outcome = match is_quick {
+        true => pool.run_here(&identity.lane, late, work).await?,
+        false => pool.run(&identity.lane, late, work).await?,
+    };
     if right > Right::Read {
         server.hub.wrote();
     }
     Ok(match outcome {
         Outcome::Unchanged { tag } => unchanged(tag),
-        Outcome::Done { value, tag } => respond(command, &parts.headers, &value, tag),
+        Outcome::Done { body, kind, tag } => respond(body, kind, tag),
     })
+}
+
+/// Returns whether a command reads so little of a local store that another thread would cost more than the command: the heads of a few
+/// contexts, which programs poll.
+fn is_quick(command: &Command, request: &Value) -> bool {
+    let limit = request.get("limit").and_then(Value::as_u64);
+    let is_plain = request.get("branches").and_then(Value::as_bool) != Some(true);
+    command.name == "contexts" && is_plain && limit.is_some_and(|limit| limit <= FEW)
 }
 
 /// Takes the parameters that every route has out of a query.
@@ -141,10 +174,14 @@ pub(crate) async fn context_of(parts: &mut Parts) -> Result<String, Problem> {
 }
 
 /// Reads a body of JSON. No body is an empty request.
-async fn read_body(server: &Server, headers: &HeaderMap, body: Body) -> Result<Value, Problem> {
-    let bytes = collect(server, headers, body, server.shell.limits.body).await?;
+async fn read_body(
+    server: &Server,
+    headers: &HeaderMap,
+    body: Body,
+) -> Result<(Value, Option<OwnedSemaphorePermit>), Problem> {
+    let Received { bytes, room } = collect(server, headers, body, server.shell.limits.body).await?;
     if bytes.is_empty() {
-        return Ok(Value::Object(Object::new()));
+        return Ok((Value::Object(Object::new()), room));
     }
     let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
     let kind = kind.and_then(|kind| kind.split(';').next()).unwrap_or_default().trim();
@@ -153,13 +190,19 @@ async fn read_body(server: &Server, headers: &HeaderMap, body: Body) -> Result<V
         return Err(Problem::new(Code::MediaType, "the body must be `application/json`"));
     }
     let limits = JsonLimits { max_bytes: server.shell.limits.body, ..JsonLimits::default() };
-    let value = parse_with(&bytes, &limits).map_err(|error| {
+    let parsed = match bytes.len() > AT_ONCE {
+        true => spawn_blocking(move || parse_with(&bytes, &limits))
+            .await
+            .map_err(|_| Problem::new(Code::Internal, "the body was not read"))?,
+        false => parse_with(&bytes, &limits),
+    };
+    let value = parsed.map_err(|error| {
         Error::new(error.code(), format!("the body: {error}"))
             .with_detail("line", error.line() as u64)
             .with_detail("column", error.column() as u64)
     })?;
     match value {
-        Value::Object(_) => Ok(value),
+        Value::Object(_) => Ok((value, room)),
         _ => Err(Problem::new(Code::JsonShape, "the body must be a JSON object")),
     }
 }
@@ -170,23 +213,43 @@ pub(crate) async fn collect(
     headers: &HeaderMap,
     body: Body,
     limit: usize,
-) -> Result<Bytes, Problem> {
-    let too_large =
-        || Problem::new(Code::BodyLimit, format!("the body has more than {limit} bytes"));
+) -> Result<Received, Problem> {
     let stated = headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok());
     if stated.is_some_and(|length| length.parse().is_ok_and(|length: u64| length > limit as u64)) {
-        return Err(too_large());
+        return Err(too_large(limit));
     }
     let slow = |_| Problem::new(Code::Deadline, "the body did not arrive in time");
-    let time = server.shell.limits.body_time;
-    let received = timeout(time, to_bytes(body, limit)).await.map_err(slow)?;
-    received.map_err(|error| {
-        let error = std::error::Error::source(&error);
-        match error.is_some_and(|error| error.is::<http_body_util::LengthLimitError>()) {
-            true => too_large(),
-            false => Problem::new(Code::Usage, "the body did not arrive whole"),
+    timeout(server.shell.limits.body_time, receive(server, body, limit)).await.map_err(slow)?
+}
+
+/// Receives a body piece by piece. Each takes its part of the memory for bodies, so that many large ones at once are refused, and one
+/// that is sent slowly takes no more than it has sent.
+async fn receive(server: &Server, mut body: Body, limit: usize) -> Result<Received, Problem> {
+    let mut bytes = Vec::new();
+    let mut room: Option<OwnedSemaphorePermit> = None;
+    while let Some(frame) = body.frame().await {
+        let broken = |_| Problem::new(Code::Usage, "the body did not arrive whole");
+        let Ok(data) = frame.map_err(broken)?.into_data() else { continue };
+        if data.len() > limit - bytes.len() {
+            return Err(too_large(limit));
         }
-    })
+        let taken = u32::try_from(data.len()).ok().and_then(|length| {
+            Arc::clone(&server.shell.bodies).try_acquire_many_owned(length).ok()
+        });
+        let Some(taken) = taken else {
+            return Err(Problem::new(Code::Overloaded, "too many large bodies at once"));
+        };
+        match &mut room {
+            Some(room) => room.merge(taken),
+            None => room = Some(taken),
+        }
+        bytes.extend_from_slice(&data);
+    }
+    Ok(Received { bytes: bytes.into(), room })
+}
+
+fn too_large(limit: usize) -> Problem {
+    Problem::new(Code::BodyLimit, format!("the body has more than {limit} bytes"))
 }
 
 fn unchanged(tag: HeaderValue) -> Response {
@@ -196,16 +259,15 @@ fn unchanged(tag: HeaderValue) -> Response {
     response
 }
 
-fn respond(
-    command: &Command,
-    headers: &HeaderMap,
-    value: &Value,
-    tag: Option<HeaderValue>,
-) -> Response {
+fn wants_lines(headers: &HeaderMap) -> bool {
     let accepts = headers.get(header::ACCEPT).and_then(|accept| accept.to_str().ok());
-    let list = command.list.and_then(|list| value.get(list)?.as_array());
-    let (body, kind) = match (list, accepts) {
-        (Some(list), Some(accepts)) if accepts.contains(LINES) => {
+    accepts.is_some_and(|accepts| accepts.contains(LINES))
+}
+
+/// Writes what a command returned, and says how: as JSON, or as one line for each entry of its list.
+fn write(command: &Command, in_lines: bool, value: &Value) -> (Vec<u8>, &'static str) {
+    match command.list.and_then(|list| value.get(list)?.as_array()) {
+        Some(list) if in_lines => {
             let mut bytes = Vec::new();
             for entry in list {
                 bytes.extend(entry.to_canonical());
@@ -214,7 +276,10 @@ fn respond(
             (bytes, LINES)
         }
         _ => (value.to_canonical(), "application/json"),
-    };
+    }
+}
+
+fn respond(body: Vec<u8>, kind: &'static str, tag: Option<HeaderValue>) -> Response {
     let mut response = Response::new(Body::from(body));
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));

@@ -71,7 +71,7 @@ pub(crate) async fn of_context(server: Arc<Server>, request: Request<Body>) -> R
 pub(crate) async fn of_all(server: Arc<Server>, request: Request<Body>) -> Response {
     let (mut parts, _) = request.into_parts();
     answer(&server, &mut parts, async |identity, _| {
-        let changes = server.hub.listen_to_all();
+        let changes = server.hub.listen_to_all().await;
         Ok(events(&server, follow_all(changes, identity.names, Listener::new(&server))))
     })
     .await

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use contextree::Code;
 use contextree::selector::closest;
 use contextree_app::Error;
 use contextree_json::{Object, Value, parse};
@@ -64,6 +65,12 @@ impl Form {
                         .with_detail("parameter", name.as_str())
                 })?,
             };
+            if value.is_null() {
+                let message = format!("the parameter `{name}` is null");
+                return Err(Error::new(Code::JsonShape.as_str(), message)
+                    .with_detail("parameter", name)
+                    .with_hint("leave it out"));
+            }
             if request.insert(&*name, value).is_some() {
                 return Err(Error::usage(format!("the parameter `{name}` is repeated"))
                     .with_detail("parameter", name));

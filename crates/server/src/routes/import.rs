@@ -13,7 +13,7 @@ use contextree_app::{Control, Error, Source};
 use contextree_json::from_value;
 
 use super::Server;
-use super::command::{collect, context_of};
+use super::command::{Received, collect, context_of};
 use super::form::{Form, parameters};
 use crate::shell::{Identity, Late, Problem, note_caller, require};
 
@@ -47,10 +47,12 @@ async fn run(
     require(identity, if request.dry_run { Right::Read } else { Right::Write })?;
     let workspace = server.workspace.clone().with_names(identity.names.clone());
     let workspace = workspace.with_context(context_of(parts).await?);
-    let document = collect(server, &parts.headers, body, server.shell.limits.body).await?;
+    let Received { bytes: document, room } =
+        collect(server, &parts.headers, body, server.shell.limits.body).await?;
     let late = if request.dry_run { Late::Abandon } else { Late::Await };
     let limits = server.shell.limits.into();
     let work = move |cancel| {
+        let _room = room;
         let source = Source {
             name: "the body".to_owned(),
             length: Some(document.len() as u64),

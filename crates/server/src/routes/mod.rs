@@ -40,6 +40,8 @@ pub(crate) use session::{SessionRequest, SessionResponse};
 pub(crate) struct Server {
     pub(crate) shell: Arc<Shell>,
     pub(crate) workspace: Workspace,
+    /// Whether the store is a file or in memory: a small read of it takes microseconds, and waits for no network.
+    pub(crate) is_local: bool,
     pub(crate) hub: Arc<Hub>,
     /// The tools for models.
     pub(crate) mcp: Mcp,
@@ -73,7 +75,9 @@ pub(crate) fn router(
     let hub = Hub::start(workspace.watch()?)?;
     let own_lane = Arc::new(Semaphore::new(1));
     let mcp = Mcp::new(workspace.clone(), shell.limits.body);
-    let server = Arc::new(Server { shell: Arc::clone(shell), workspace, hub, mcp, own_lane });
+    let is_local = ["sqlite:", "memory:"].iter().any(|it| workspace.url().starts_with(it));
+    let server =
+        Arc::new(Server { shell: Arc::clone(shell), workspace, is_local, hub, mcp, own_lane });
     let api = Api::new();
     let mut router = Router::new();
     for command in COMMANDS {

@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Server;
-use super::command::collect;
+use super::command::{Received, collect};
 use crate::shell::{Identity, Problem, note_caller};
 
 /// The largest body, in bytes: who has no token yet cannot make the server keep much.
@@ -63,7 +63,7 @@ pub(crate) async fn answer(server: Arc<Server>, request: Request<Body>) -> Respo
 
 async fn begin(server: &Server, request: Request<Body>) -> Result<Response, Problem> {
     let (parts, body) = request.into_parts();
-    let bytes = collect(server, &parts.headers, body, LARGEST).await?;
+    let Received { bytes, room: _room } = collect(server, &parts.headers, body, LARGEST).await?;
     let read = contextree_json::from_slice(&bytes);
     // The message of the parser could quote the token.
     let SessionRequest { token } = read.map_err(|error| {

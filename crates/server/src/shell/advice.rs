@@ -31,6 +31,10 @@ pub(super) fn words(hint: &Hint) -> Option<String> {
         Advice::SimilarContext(name) => format!("did you mean `{name}`?"),
         Advice::OnlyContext(name) => format!("there is one context: `{name}`"),
         Advice::NewContext(_) => "`POST new` creates it".to_owned(),
+        Advice::NameMessages => "name the provider in `from`".to_owned(),
+        Advice::ImportElsewhere(_) => {
+            "import into a context of another name, or append messages to this one".to_owned()
+        }
         Advice::NameProvider => "name the provider in `format`".to_owned(),
         Advice::KeepGoing { .. } => "`keep_going=true` skips bad lines, and lists them".to_owned(),
         Advice::NameAttempt(id) => format!("name one: `{id}`"),

@@ -8,6 +8,8 @@ use std::time::Duration;
 pub struct Limits {
     /// The bytes of a body: `E_BODY_LIMIT`.
     pub body: usize,
+    /// The bytes of all bodies that are in memory at once; more are refused with `E_OVERLOADED`.
+    pub bodies: usize,
     /// The time to receive the head of a request; the connection is closed after it.
     pub head_time: Duration,
     /// The time to receive a body, and the time that a connection may not take a single byte of a response.
@@ -16,7 +18,7 @@ pub struct Limits {
     pub time: Duration,
     /// The nodes, rows or entries of a response: `E_RESULT_LIMIT`.
     pub results: usize,
-    /// The nodes that the evaluation of a selector may visit: `E_SELECTOR_COST`.
+    /// The steps of evaluating a selector: `E_LIMIT`.
     pub selector_cost: u64,
     /// Connections; more wait to be accepted.
     pub connections: usize,
@@ -30,6 +32,7 @@ impl Default for Limits {
     fn default() -> Self {
         Limits {
             body: 64 << 20,
+            bodies: 256 << 20,
             head_time: Duration::from_secs(10),
             body_time: Duration::from_secs(30),
             time: Duration::from_secs(30),

@@ -17,6 +17,8 @@ mod secret_file;
 mod site;
 mod token;
 
+use std::hash::{BuildHasher as _, RandomState};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -28,7 +30,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use contextree::Code;
 use contextree_app::catalog::Right;
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 use tokio::time::Instant;
 use tower::ServiceExt as _;
 
@@ -50,6 +52,8 @@ pub struct Shell {
     pub tokens: Tokens,
     /// How much they may ask for.
     pub limits: Limits,
+    /// The bytes of bodies that may still be received.
+    pub bodies: Arc<Semaphore>,
     /// Where commands run.
     pub pool: Pool,
     /// What happened.
@@ -58,6 +62,8 @@ pub struct Shell {
     cookie: String,
     /// Counts requests.
     requests: AtomicU64,
+    /// Makes names of requests from their numbers. A number would tell a caller how many requests others sent meanwhile.
+    names: RandomState,
     /// True when the server is about to end.
     stopping: watch::Sender<bool>,
 }
@@ -68,7 +74,7 @@ struct Route(MatchedPath);
 
 /// The name of the caller, in a response.
 #[derive(Clone)]
-struct Caller(std::sync::Arc<str>);
+struct Caller(Arc<str>);
 
 impl Shell {
     /// Returns a shell. `port` is that of the listener.
@@ -78,10 +84,12 @@ impl Shell {
             site,
             tokens,
             limits,
+            bodies: Arc::new(Semaphore::new(limits.bodies.max(limits.body))),
             pool: Pool::new(&limits),
             metrics: Metrics::default(),
             cookie: format!("contextree-{port}"),
             requests: AtomicU64::new(0),
+            names: RandomState::new(),
             stopping: watch::Sender::new(false),
         }
     }
@@ -95,7 +103,8 @@ impl Shell {
     /// Answers a request with a router, if it is for this server.
     pub async fn answer(&self, router: &Router, mut request: Request<Body>) -> Response {
         let begin = Instant::now();
-        let number = self.requests.fetch_add(1, Ordering::Relaxed);
+        let name = self.names.hash_one(self.requests.fetch_add(1, Ordering::Relaxed));
+        let name = format!("{name:016x}");
         let method = request.method().clone();
         let checked = self.site.check(request.uri(), request.headers());
         let mut response = match checked {
@@ -108,7 +117,7 @@ impl Shell {
                 }
             }
         };
-        self.finish(&method, number, &mut response, begin.elapsed());
+        self.finish(&method, &name, &mut response, begin.elapsed());
         response
     }
 
@@ -129,7 +138,7 @@ impl Shell {
     }
 
     /// Adds the headers that every response has, counts it and writes it to the log.
-    fn finish(&self, method: &Method, number: u64, response: &mut Response, took: Duration) {
+    fn finish(&self, method: &Method, name: &str, response: &mut Response, took: Duration) {
         let headers = response.headers_mut();
         for (name, value) in [
             (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
@@ -145,7 +154,9 @@ impl Shell {
         ] {
             headers.entry(name).or_insert(HeaderValue::from_static(value));
         }
-        headers.insert("x-request-id", HeaderValue::from(number));
+        if let Ok(name) = HeaderValue::from_str(name) {
+            headers.insert("x-request-id", name);
+        }
         let status = response.status().as_u16();
         let extensions = response.extensions();
         let route = extensions.get::<Route>().map_or("-", |route| route.0.as_str());
@@ -157,7 +168,7 @@ impl Shell {
         self.metrics.answered(route, method, status, code, took.as_secs_f64());
         // Neither the path nor the query: names and contents are the caller's.
         tracing::info!(
-            request = number,
+            request = name,
             method,
             route,
             status,
@@ -258,5 +269,5 @@ pub async fn note_route(request: Request<Body>, next: Next) -> Response {
 
 /// Notes who called, for the log.
 pub fn note_caller(identity: &Identity, response: &mut Response) {
-    response.extensions_mut().insert(Caller(std::sync::Arc::clone(&identity.name)));
+    response.extensions_mut().insert(Caller(Arc::clone(&identity.name)));
 }

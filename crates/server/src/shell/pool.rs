@@ -1,5 +1,6 @@
 //! Commands on threads of their own, so that one that takes long does not stop the others.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -116,6 +117,30 @@ impl Pool {
                 Err(Error::new(Code::Internal.as_str(), "the command panicked"))
             }
         }
+    }
+
+    /// Runs a command that takes microseconds on the thread of its connection, if there is a slot for it now; otherwise like
+    /// [`Pool::run`].
+    ///
+    /// # Errors
+    ///
+    /// See [`Pool::run`].
+    pub async fn run_here<T: Send + 'static>(
+        &self,
+        lane: &Arc<Semaphore>,
+        late: Late,
+        work: impl FnOnce(Cancel) -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, Error> {
+        let slots = match (lane.try_acquire(), self.slots.try_acquire()) {
+            (Ok(own), Ok(slot)) => Some((own, slot)),
+            // One of the two is given back.
+            _ => None,
+        };
+        let Some(_slots) = slots else { return self.run(lane, late, work).await };
+        catch_unwind(AssertUnwindSafe(|| work(Cancel::default()))).unwrap_or_else(|_| {
+            tracing::error!("a command panicked");
+            Err(Error::new(Code::Internal.as_str(), "the command panicked"))
+        })
     }
 
     fn late(&self) -> Error {

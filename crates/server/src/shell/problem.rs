@@ -75,7 +75,8 @@ impl Problem {
 /// Why a request failed.
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "only its schema is used")]
-#[schemars(rename = "Problem")]
+// `Problem` is what `verify` finds in a store.
+#[schemars(rename = "ProblemDetails")]
 pub struct ProblemForm {
     /// Where the code is explained.
     r#type: String,

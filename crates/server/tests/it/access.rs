@@ -197,3 +197,14 @@ fn every_response_tells_browsers_to_be_strict() {
         assert_eq!(answer.header("access-control-allow-origin"), None, "{path}");
     }
 }
+
+#[test]
+fn names_of_requests_do_not_tell_how_many_others_there_are() {
+    let served = Served::new();
+    let name = || {
+        let answer = served.call("GET", "/health").send();
+        u64::from_str_radix(answer.header("x-request-id").unwrap(), 16).unwrap()
+    };
+    let (first, second, third) = (name(), name(), name());
+    assert_ne!(second.wrapping_sub(first), third.wrapping_sub(second), "they are not counted");
+}

@@ -8,6 +8,7 @@ mod client;
 mod corpus;
 mod errors;
 mod events;
+mod hostile;
 mod limits;
 mod reads;
 mod support;

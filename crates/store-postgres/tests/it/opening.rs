@@ -3,10 +3,10 @@
 use std::sync::Barrier;
 use std::thread;
 
-use contextree_store::{Backend, StoreError};
+use contextree_store::{AttemptRow, Backend, Step, StoreError};
 use contextree_store_postgres::Postgres;
 
-use crate::support::{create, open, schema};
+use crate::support::{commit, create, key, open, schema};
 
 fn shared(parameters: &str) -> String {
     contextree_testkit::postgres::shared().url_with(parameters)
@@ -42,7 +42,46 @@ fn tables_of_a_newer_version_are_refused() {
     let name = parameters.strip_prefix("schema=").unwrap();
     run(&store, &format!("UPDATE {name}.meta SET value = '99' WHERE key = 'format'"));
     let error = Postgres::open(&url).unwrap_err();
-    assert_eq!(error, StoreError::Version { found: 99, supported: 2 });
+    assert_eq!(error, StoreError::Version { found: 99, supported: 3 });
+}
+
+/// What the journal and the attempts add up to is in the row of the context; tables of format 2 get it when they are migrated.
+#[test]
+fn a_row_of_the_journal_or_an_attempt_that_is_missing_is_an_error_also_in_migrated_tables() {
+    let parameters = schema();
+    let url = shared(&parameters);
+    let name = parameters.strip_prefix("schema=").unwrap();
+    let store = Postgres::open(&url).unwrap();
+    let mut row = create(&store, "main");
+    let note = |text: &str| Step { journal: Some(text.into()), key: key(), ..Step::default() };
+    let attempt = |id: &str| {
+        let attempts = vec![AttemptRow { id: id.to_owned(), record: "{}".to_owned() }];
+        Step { attempts, key: key(), ..Step::default() }
+    };
+    let emptied = Step { journal: Some(b"begin".to_vec()), ..commit(1, "one") };
+    for step in [note("0"), emptied, note("1"), attempt("a"), attempt("b"), attempt("a"), note("2")]
+    {
+        row = store.append(row.id, row.revision, &step).unwrap();
+    }
+    let sound = (store.journal(row.id).unwrap(), store.attempts(row.id).unwrap());
+    assert_eq!((sound.0.1.len(), sound.1.len()), (3, 2));
+    run(&store, &format!("UPDATE {name}.meta SET value = '2' WHERE key = 'format'"));
+    let columns = ["journal_rows", "journal_sum", "attempt_rows", "attempt_sum"];
+    for column in columns {
+        run(&store, &format!("ALTER TABLE {name}.context DROP COLUMN {column}"));
+    }
+    let store = Postgres::open(&url).unwrap();
+    assert_eq!((store.journal(row.id).unwrap(), store.attempts(row.id).unwrap()), sound);
+    let row = store.append(row.id, row.revision, &attempt("c")).unwrap();
+    assert_eq!(store.attempts(row.id).unwrap().len(), 3);
+    for sql in [
+        "DELETE FROM {s}.attempt WHERE id = 'b'",
+        "UPDATE {s}.journal SET record = 'x' WHERE revision = 4",
+    ] {
+        run(&store, &sql.replace("{s}", name));
+    }
+    assert_eq!(store.attempts(row.id).unwrap_err().code(), "E_STORE_CORRUPT");
+    assert_eq!(store.journal(row.id).unwrap_err().code(), "E_STORE_CORRUPT");
 }
 
 #[test]

@@ -48,6 +48,25 @@ impl Sqlite {
         copy(&source.reader()?, path, progress, check)
     }
 
+    /// Makes a new file and fills it; `check` looks at it before it gets its name. There is none if this fails.
+    pub(crate) fn fill_copy(
+        path: &Path,
+        fill: &mut dyn FnMut(&Sqlite) -> Result<()>,
+        check: &dyn Fn(&Path) -> Result<()>,
+    ) -> Result<()> {
+        let write = &mut |partial: &Path| {
+            // It is synced once, when it is complete.
+            let durability = open::Durability::Relaxed;
+            let options = SqliteOptions { durability, ..SqliteOptions::default() };
+            let copy = Sqlite::open(partial, &options)?;
+            fill(&copy)?;
+            drop(copy);
+            let file = std::fs::File::open(partial).map_err(|error| io(partial, &error))?;
+            file.sync_all().map_err(|error| io(partial, &error))
+        };
+        write_copy(path, write, check)
+    }
+
     /// Opens a file that no other process uses, for reading. Nothing is made beside it.
     pub(crate) fn open_private(path: &Path) -> Result<Sqlite> {
         let options = SqliteOptions { read_only: true, ..SqliteOptions::default() };
@@ -62,12 +81,20 @@ pub(super) fn copy(
     progress: &mut dyn FnMut(u64, u64),
     check: &dyn Fn(&Path) -> Result<()>,
 ) -> Result<()> {
+    write_copy(path, &mut |partial| copy_pages(from, partial, progress), check)
+}
+
+/// Writes a new file under a temporary name, and gives it its own name if it is complete and passes the check.
+fn write_copy(
+    path: &Path,
+    write: &mut dyn FnMut(&Path) -> Result<()>,
+    check: &dyn Fn(&Path) -> Result<()>,
+) -> Result<()> {
     let path = std::path::absolute(path).map_err(|error| io(path, &error))?;
     // A log left there by another program would become part of the copy.
     for taken in [path.clone(), beside(&path, "-wal"), beside(&path, "-journal")] {
         if taken.try_exists().map_err(|error| io(&taken, &error))? {
-            let message = format!("there is a file `{}` already", taken.display());
-            return Err(StoreError::Io { message });
+            return Err(StoreError::FileExists { path: taken.display().to_string() });
         }
     }
     let partial = beside(&path, ".partial");
@@ -77,12 +104,13 @@ pub(super) fn copy(
         }
         _ => {}
     }
-    let done = copy_pages(from, &partial, progress)
-        .and_then(|()| check(&partial))
-        .and_then(|()| publish(&partial, &path));
+    let done =
+        write(&partial).and_then(|()| check(&partial)).and_then(|()| publish(&partial, &path));
     if done.is_err() {
         // The first error is the one to report.
-        std::fs::remove_file(&partial).ok();
+        for left in [partial.clone(), beside(&partial, "-wal"), beside(&partial, "-shm")] {
+            std::fs::remove_file(left).ok();
+        }
     }
     done?;
     sync_folder(&path)
@@ -92,7 +120,9 @@ pub(super) fn copy(
 fn publish(partial: &Path, path: &Path) -> Result<()> {
     match std::fs::hard_link(partial, path) {
         Ok(()) => std::fs::remove_file(partial).map_err(|error| io(partial, &error)),
-        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Err(io(path, &error)),
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+            Err(StoreError::FileExists { path: path.display().to_string() })
+        }
         // Some file systems know no links.
         Err(_) => std::fs::rename(partial, path).map_err(|error| io(path, &error)),
     }

@@ -49,6 +49,9 @@ pub(super) fn io(path: &Path, error: &std::io::Error) -> StoreError {
         std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => {
             StoreError::Full { message }
         }
+        std::io::ErrorKind::PermissionDenied => {
+            StoreError::Denied { path: path.display().to_string(), message: error.to_string() }
+        }
         _ => StoreError::Io { message },
     }
 }

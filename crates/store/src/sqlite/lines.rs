@@ -3,6 +3,7 @@
 use rusqlite::params;
 
 use super::read::known;
+use super::seal;
 use super::sql;
 use super::write::{Rows, as_integer};
 use crate::error::{Result, StoreError};
@@ -33,17 +34,25 @@ impl Rows<'_> {
         }
         self.change(sql::PUT_SIDE, params![id, note.kind, note.key, note.value])?;
         let (id, branch) = (ContextId(id), BranchId(id));
-        let moved =
-            ContextRow { id, branch, revision: Revision::FIRST, updated_ns: now_ns, ..row.clone() };
-        self.set_head(&moved, None)?;
+        let moved = ContextRow {
+            id,
+            name: name.clone(),
+            branch,
+            revision: Revision::FIRST,
+            created_ns: now_ns,
+            updated_ns: now_ns,
+            ..row.clone()
+        };
+        self.set_head(&moved, None, seal::count(self.connection, id)?)?;
         row.head = *head;
         row.snapshots = row.snapshots.saturating_sub(all - kept);
         Ok(())
     }
 
     fn rejoin(&self, row: &mut ContextRow, name: &str) -> Result<()> {
-        let (line, _) = known(self.connection, sql::CONTEXT_BY_NAME, params![name])?
-            .ok_or_else(|| StoreError::NotFound { context: name.to_owned() })?;
+        let line = known(self.connection, sql::CONTEXT_BY_NAME, params![name])?
+            .ok_or_else(|| StoreError::NotFound { context: name.to_owned() })?
+            .row;
         let parent = self.number(sql::PARENT, line.branch)?;
         let mut upto = self.connection.prepare_cached(sql::BRANCH).map_err(super::fault::fault)?;
         let upto: Option<u32> =
@@ -84,12 +93,15 @@ impl Rows<'_> {
     }
 
     pub(super) fn rename(&self, context: ContextId, name: &str) -> Result<ContextRow> {
-        let (row, _) = self.context(context)?;
-        if row.name != name {
+        let known = self.context(context)?;
+        let (tally, key) = (known.tally(), known.key);
+        let row = ContextRow { name: name.to_owned(), ..known.row.clone() };
+        if known.row.name != name {
             self.check_free(name)?;
             self.change(sql::RENAME, params![context, name])?;
+            self.set_head(&row, key, tally)?;
         }
-        Ok(ContextRow { name: name.to_owned(), ..row })
+        Ok(row)
     }
 
     fn check_free(&self, name: &str) -> Result<()> {

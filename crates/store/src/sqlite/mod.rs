@@ -11,6 +11,7 @@ mod open;
 mod permission;
 mod read;
 mod schema;
+mod seal;
 mod sql;
 mod wait;
 mod write;
@@ -107,7 +108,14 @@ impl Backend for Sqlite {
     fn find(&self, name: &str) -> Result<Option<ContextRow>> {
         self.readers.read(|connection| {
             let found = read::known(connection, sql::CONTEXT_BY_NAME, [name])?;
-            Ok(found.map(|(row, _)| row))
+            Ok(found.map(|known| known.row))
+        })
+    }
+
+    fn find_damaged(&self, name: &str) -> Result<Option<ContextRow>> {
+        self.readers.read(|connection| {
+            let found = read::known_unchecked(connection, sql::CONTEXT_BY_NAME, [name])?;
+            Ok(found.map(|known| known.row).filter(|row| row.name == name))
         })
     }
 

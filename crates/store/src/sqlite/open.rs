@@ -70,6 +70,7 @@ pub(super) fn open(path: &Path, options: &SqliteOptions) -> Result<(Source, Opti
     let path = std::path::absolute(path).map_err(|error| io(path, &error))?;
     let mut source = Source { path, busy_timeout: options.busy_timeout, immutable: false };
     look_for(&source, options)?;
+    permission::check_readable(&source.path)?;
     if !options.read_only {
         match open_writer(&source.path, options) {
             Ok(Some(writer)) => return Ok((source, Some(writer))),
@@ -115,7 +116,8 @@ fn look_for(source: &Source, options: &SqliteOptions) -> Result<()> {
     match std::fs::metadata(path) {
         // Opening a pipe would wait for another process.
         Ok(found) if !found.is_file() => {
-            Err(StoreError::Foreign { message: "it is not a regular file".to_owned() })
+            let what = if found.is_dir() { "a directory" } else { "not a regular file" };
+            Err(StoreError::Foreign { message: format!("`{}` is {what}", path.display()) })
         }
         Ok(found) if found.len() == 0 && source.has_log() => {
             Err(corrupt("it is empty, but there is a log beside it".to_owned()))
@@ -202,8 +204,8 @@ fn upgrade(connection: &Connection, deadline: &Deadline) -> Result<()> {
     deadline.retry(|| connection.execute_batch("BEGIN IMMEDIATE"))?;
     let done = owner(connection).and_then(|owner| match owner {
         Owner::Us { format: FORMAT } => Ok(()),
-        Owner::Us { format } => migrate(connection, format).map_err(fault),
-        Owner::Empty => migrate(connection, 0).map_err(fault),
+        Owner::Us { format } => migrate(connection, format),
+        Owner::Empty => migrate(connection, 0),
     });
     let done = done.and_then(|()| connection.execute_batch("COMMIT").map_err(fault));
     if done.is_err() && !connection.is_autocommit() {
@@ -219,7 +221,10 @@ fn owner(connection: &Connection) -> Result<Owner> {
         [],
         |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
     );
-    let no_database = || StoreError::Foreign { message: "it is not a SQLite file".to_owned() };
+    let foreign = |what: &str| StoreError::Foreign {
+        message: format!("`{}` is {what}", connection.path().unwrap_or_default()),
+    };
+    let no_database = || foreign("not a SQLite file");
     let header = header.map_err(|error| match error.sqlite_error_code() {
         Some(ErrorCode::NotADatabase) => no_database(),
         _ => fault(error),
@@ -233,12 +238,10 @@ fn owner(connection: &Connection) -> Result<Owner> {
             Ok(found) if found > FORMAT => Err(StoreError::Version { found, supported: FORMAT }),
             _ => Err(corrupt(format!("there is no format {version}"))),
         },
-        (0, ..) => Err(StoreError::Foreign {
-            message: "it is a SQLite file without an application id".to_owned(),
-        }),
-        (id, ..) => Err(StoreError::Foreign {
-            message: format!("it is a SQLite file of another application, with id {id:#010x}"),
-        }),
+        (0, ..) => Err(foreign("a SQLite file without an application id")),
+        (id, ..) => {
+            Err(foreign(&format!("a SQLite file of another application, with id {id:#010x}")))
+        }
     }
 }
 
@@ -251,7 +254,9 @@ fn length(connection: &Connection) -> u64 {
 fn demand(reader: &Connection) -> Result<()> {
     match owner(reader)? {
         Owner::Us { .. } => Ok(()),
-        Owner::Empty => Err(StoreError::Foreign { message: "it is empty".to_owned() }),
+        Owner::Empty => Err(StoreError::Foreign {
+            message: format!("`{}` is empty", reader.path().unwrap_or_default()),
+        }),
     }
 }
 

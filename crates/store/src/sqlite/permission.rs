@@ -20,6 +20,28 @@ pub(super) fn make_private(path: &Path) -> Result<()> {
     }
 }
 
+/// Fails if this process lacks the permission to read a file. SQLite would only say that it cannot open it.
+///
+/// # Errors
+///
+/// `E_STORE_PERMISSION`. Other errors are left to the code that opens the file.
+#[cfg(unix)]
+pub(super) fn check_readable(path: &Path) -> Result<()> {
+    use rustix::fs::{Access, access};
+    use rustix::io::Errno;
+
+    match access(path, Access::READ_OK) {
+        Err(error @ (Errno::ACCESS | Errno::PERM)) => Err(io(path, &error.into())),
+        _ => Ok(()),
+    }
+}
+
+/// Leaves the check to the system.
+#[cfg(not(unix))]
+pub(super) fn check_readable(_: &Path) -> Result<()> {
+    Ok(())
+}
+
 /// Returns whether this process lacks the permission to write a file, or to create others beside it, or whether the medium is
 /// read-only. False for every error that may pass.
 #[cfg(unix)]

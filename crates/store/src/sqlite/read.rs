@@ -2,18 +2,21 @@
 //!
 //! Readers never wait for the writer, nor it for them: each sees the file as it was when its statement began.
 
+use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::fault::fault;
+use super::fault::{corrupt, fault};
 use super::open::Source;
+use super::seal::Seal;
 use super::sql;
 use crate::error::{Result, StoreError};
 use crate::rows::{
     AttemptRow, BranchId, Checkpoint, Commit, ContextId, ContextRow, Head, Pin, Revision, SidePage,
     SideRecord, Stretch,
 };
+use crate::tally::Tally;
 
 /// How many connections are kept for later. More are opened when more threads read at once.
 const IDLE: usize = 8;
@@ -83,31 +86,105 @@ impl Readers {
     }
 }
 
-/// Returns a context and the key of its last step.
+/// A context as its rows are.
+pub(super) struct Known {
+    pub(super) row: ContextRow,
+    /// The key of its last step.
+    pub(super) key: Option<[u8; 16]>,
+    seal: Sealed,
+}
+
+/// Whether a head has a seal.
+#[derive(Clone, Copy)]
+enum Sealed {
+    /// The file is of a format that has none.
+    Older,
+    /// It should have one.
+    Missing,
+    With(Seal),
+}
+
+impl Sealed {
+    /// Returns the tally to compare with; `None` if there is nothing to compare.
+    fn tally(self, context: ContextId) -> Result<Option<Tally>> {
+        match self {
+            Sealed::Older => Ok(None),
+            Sealed::With(seal) => Ok(Some(seal.tally)),
+            Sealed::Missing => Err(StoreError::Corrupt {
+                record: format!("context #{context}, head"),
+                message: "it has no seal".to_owned(),
+            }),
+        }
+    }
+}
+
+impl Known {
+    /// Fails if the rows are not what was written.
+    fn check(self) -> Result<Known> {
+        self.seal.tally(self.row.id)?;
+        if let Sealed::With(seal) = &self.seal {
+            seal.verify(&self.row, self.key)?;
+        }
+        Ok(self)
+    }
+
+    /// Returns what the journal and the attempts add up to.
+    pub(super) fn tally(&self) -> Tally {
+        match self.seal {
+            Sealed::With(seal) => seal.tally,
+            Sealed::Older | Sealed::Missing => Tally::default(),
+        }
+    }
+}
+
+/// Returns a context.
 pub(super) fn known(
     connection: &Connection,
     sql: &str,
     parameters: impl rusqlite::Params,
-) -> Result<Option<(ContextRow, Option<[u8; 16]>)>> {
+) -> Result<Option<Known>> {
+    known_unchecked(connection, sql, parameters)?.map(Known::check).transpose()
+}
+
+/// Like [`known`], but a damaged row is returned as it is.
+pub(super) fn known_unchecked(
+    connection: &Connection,
+    sql: &str,
+    parameters: impl rusqlite::Params,
+) -> Result<Option<Known>> {
     let mut statement = connection.prepare_cached(sql).map_err(fault)?;
     statement.query_row(parameters, context_row).optional().map_err(fault)
 }
 
-fn context_row(row: &Row<'_>) -> rusqlite::Result<(ContextRow, Option<[u8; 16]>)> {
-    let (cycle, digest): (Option<u32>, Option<[u8; 32]>) = (row.get(3)?, row.get(4)?);
+/// Where the columns of `heads` begin, after those of `contexts`.
+const HEAD: usize = 4;
+
+/// The number of the column `seal` in `heads`.
+const SEAL: usize = 7;
+
+fn context_row(row: &Row<'_>) -> rusqlite::Result<Known> {
+    let (cycle, digest): (Option<u32>, Option<[u8; 32]>) = (row.get(HEAD + 4)?, row.get(HEAD + 5)?);
     let head = cycle.zip(digest).map(|(cycle, digest)| Head { cycle, digest });
     let context = ContextRow {
         id: row.get(0)?,
         name: row.get(1)?,
         branch: row.get(0)?,
-        revision: row.get(2)?,
+        revision: row.get(HEAD + 1)?,
         head,
-        snapshots: count_at(row, 5)?,
-        settings: row.get(6)?,
-        created_ns: row.get(7)?,
-        updated_ns: row.get(8)?,
+        snapshots: count_at(row, HEAD + 2)?,
+        settings: row.get(2)?,
+        created_ns: row.get(3)?,
+        updated_ns: row.get(HEAD + 3)?,
     };
-    Ok((context, row.get(9)?))
+    Ok(Known { row: context, key: row.get(HEAD + 6)?, seal: seal_at(row, HEAD + SEAL)? })
+}
+
+/// Returns the seal in a column.
+fn seal_at(row: &Row<'_>, column: usize) -> rusqlite::Result<Sealed> {
+    if row.as_ref().column_count() <= column {
+        return Ok(Sealed::Older);
+    }
+    Ok(row.get::<_, Option<Seal>>(column)?.map_or(Sealed::Missing, Sealed::With))
 }
 
 fn count_at(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
@@ -121,14 +198,20 @@ pub(super) fn list(
     limit: usize,
 ) -> Result<Vec<ContextRow>> {
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-    all(connection, sql::CONTEXTS, params![after, limit], |row| Ok(context_row(row)?.0))
+    let found = all(connection, sql::CONTEXTS, params![after, limit], context_row)?;
+    found.into_iter().map(|known| Ok(known.check()?.row)).collect()
 }
 
 pub(super) fn lineage(connection: &Connection, branch: BranchId) -> Result<Vec<Stretch>> {
     let mut statement = connection.prepare_cached(sql::BRANCH).map_err(fault)?;
     let mut stretches = Vec::new();
+    let mut seen = BTreeSet::new();
     let mut next = Some((branch, u32::MAX));
     while let Some((branch, upto)) = next {
+        // A damaged number could lead around in a circle. The order of numbers does not tell: undo moves branches to newer ones.
+        if !seen.insert(branch) {
+            return Err(corrupt(format!("branch {branch} begins in itself")));
+        }
         let parent: Option<(Option<BranchId>, Option<u32>)> = statement
             .query_row([branch], |row| Ok((row.get(0)?, row.get(1)?)))
             .optional()
@@ -238,12 +321,30 @@ pub(super) fn journal(
     connection: &Connection,
     context: ContextId,
 ) -> Result<(Revision, Vec<Vec<u8>>)> {
-    let rows: Vec<(Revision, Option<Vec<u8>>)> =
-        all(connection, sql::JOURNAL, [context], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    let Some(&(revision, _)) = rows.first() else {
+    let mut statement = connection.prepare_cached(sql::JOURNAL).map_err(fault)?;
+    let mut rows = statement.query([context]).map_err(fault)?;
+    let (mut entries, mut found) = (Vec::new(), Tally::default());
+    let mut head: Option<(Revision, Sealed)> = None;
+    while let Some(row) = rows.next().map_err(fault)? {
+        let mut read = || -> rusqlite::Result<()> {
+            if head.is_none() {
+                head = Some((row.get(3)?, seal_at(row, 2 + SEAL)?));
+            }
+            if let (Some(revision), Some(data)) = (row.get(0)?, row.get::<_, Option<Vec<u8>>>(1)?) {
+                found.add_journal(revision, &data);
+                entries.push(data);
+            }
+            Ok(())
+        };
+        read().map_err(fault)?;
+    }
+    let Some((revision, seal)) = head else {
         return Err(StoreError::NotFound { context: format!("#{context}") });
     };
-    Ok((revision, rows.into_iter().filter_map(|(_, data)| data).collect()))
+    if let Some(tally) = seal.tally(context)? {
+        tally.check_journal(format_args!("#{context}"), &found)?;
+    }
+    Ok((revision, entries))
 }
 
 /// True if the file is of a format that has side records.
@@ -281,9 +382,24 @@ pub(super) fn side_page(
 }
 
 pub(super) fn attempts(connection: &Connection, context: ContextId) -> Result<Vec<AttemptRow>> {
-    all(connection, sql::ATTEMPTS, [context], |row| {
-        Ok(AttemptRow { id: row.get(0)?, record: row.get(1)? })
-    })
+    let mut statement = connection.prepare_cached(sql::ATTEMPTS).map_err(fault)?;
+    let mut rows = statement.query([context]).map_err(fault)?;
+    let (mut attempts, mut found, mut seal) = (Vec::new(), Tally::default(), Sealed::Older);
+    while let Some(row) = rows.next().map_err(fault)? {
+        let mut read = || -> rusqlite::Result<()> {
+            seal = seal_at(row, 3 + SEAL)?;
+            if let (Some(place), Some(id)) = (row.get(0)?, row.get::<_, Option<String>>(1)?) {
+                found.add_attempt(&id, &[place]);
+                attempts.push(AttemptRow { id, record: row.get(2)? });
+            }
+            Ok(())
+        };
+        read().map_err(fault)?;
+    }
+    if let Some(tally) = seal.tally(context)? {
+        tally.check_attempts(format_args!("#{context}"), &found)?;
+    }
+    Ok(attempts)
 }
 
 pub(super) fn pins(connection: &Connection, context: ContextId) -> Result<Vec<Pin>> {

@@ -2,11 +2,15 @@
 
 use rusqlite::Connection;
 
+use super::fault::fault;
+use super::seal;
+use crate::error::Result;
+
 /// Marks a file as ours, in the header that SQLite reserves for this: `CTXT`.
 pub(super) const APPLICATION_ID: i32 = 0x4354_5854;
 
 /// What has to be done to get from each format to the next one. The number of entries is the newest format.
-const MIGRATIONS: [&str; 2] = [FORMAT_1, FORMAT_2];
+const MIGRATIONS: [&str; 3] = [FORMAT_1, FORMAT_2, FORMAT_3];
 
 /// The newest format.
 pub(super) const FORMAT: u32 = MIGRATIONS.len() as u32;
@@ -112,11 +116,22 @@ PRIMARY KEY (context, kind, key)
 ) STRICT, WITHOUT ROWID;
 ";
 
+/// What a head's row, its journal and its attempts have to be, so that damage is an error for every reader.
+///
+/// The column gets another name so that an older program that has the file open fails, instead of writing heads without a seal.
+const FORMAT_3: &str = "
+ALTER TABLE heads ADD COLUMN seal BLOB;
+ALTER TABLE heads RENAME COLUMN key TO step;
+";
+
 /// Brings a file from a format to the newest one. The caller has begun a transaction.
-pub(super) fn migrate(connection: &Connection, from: u32) -> rusqlite::Result<()> {
+pub(super) fn migrate(connection: &Connection, from: u32) -> Result<()> {
     for migration in MIGRATIONS.iter().skip(from as usize) {
-        connection.execute_batch(migration)?;
+        connection.execute_batch(migration).map_err(fault)?;
     }
-    connection.pragma_update(None, "application_id", APPLICATION_ID)?;
-    connection.pragma_update(None, "user_version", FORMAT)
+    if from < 3 {
+        seal::seal_all(connection)?;
+    }
+    connection.pragma_update(None, "application_id", APPLICATION_ID).map_err(fault)?;
+    connection.pragma_update(None, "user_version", FORMAT).map_err(fault)
 }

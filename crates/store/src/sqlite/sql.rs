@@ -1,16 +1,14 @@
 //! Every statement, by name. All are prepared once per connection.
 
-/// A context has the number of its own branch.
-pub(super) const CONTEXT_BY_ID: &str =
-    "SELECT c.id, c.name, h.revision, h.cycle, h.digest, h.snapshots, c.settings, c.created_ns, h.updated_ns, h.key
+/// A context has the number of its own branch. `h.*`, because a file of an older format that can only be read has no `seal`.
+pub(super) const CONTEXT_BY_ID: &str = "SELECT c.id, c.name, c.settings, c.created_ns, h.*
      FROM contexts c JOIN heads h ON h.context = c.id WHERE c.id = ?1";
 /// The name is read from the row, not from the index that led to it, so that the two can be compared.
-pub(super) const CONTEXT_BY_NAME: &str =
-    "SELECT c.id, c.name, h.revision, h.cycle, h.digest, h.snapshots, c.settings, c.created_ns, h.updated_ns, h.key
+pub(super) const CONTEXT_BY_NAME: &str = "SELECT c.id, c.name, c.settings, c.created_ns, h.*
      FROM contexts c JOIN heads h ON h.context = c.id
      WHERE c.id = (SELECT id FROM contexts WHERE name = ?1)";
 pub(super) const CONTEXTS: &str =
-    "SELECT c.id, c.name, h.revision, h.cycle, h.digest, h.snapshots, c.settings, c.created_ns, h.updated_ns, h.key
+    "SELECT c.id, c.name, c.settings, c.created_ns, h.*
      FROM contexts c JOIN heads h ON h.context = c.id WHERE c.name > ?1 OR ?1 IS NULL ORDER BY c.name LIMIT ?2";
 pub(super) const CONTEXT_OF_BRANCH: &str = "SELECT id FROM contexts WHERE id = ?1";
 
@@ -20,8 +18,9 @@ pub(super) const NEW_CONTEXT: &str =
 pub(super) const NEW_HEAD: &str =
     "INSERT INTO heads(context, revision, snapshots, updated_ns) VALUES (?1, 0, ?2, ?3)";
 pub(super) const SET_HEAD: &str =
-    "UPDATE heads SET revision = ?2, snapshots = ?3, updated_ns = ?4, cycle = ?5, digest = ?6, key = ?7
+    "UPDATE heads SET revision = ?2, snapshots = ?3, updated_ns = ?4, cycle = ?5, digest = ?6, step = ?7, seal = ?8
      WHERE context = ?1";
+pub(super) const SET_SEAL: &str = "UPDATE heads SET seal = ?2 WHERE context = ?1";
 pub(super) const SET_SETTINGS: &str = "UPDATE contexts SET settings = ?2 WHERE id = ?1";
 
 pub(super) const ADD_COMMIT: &str =
@@ -79,14 +78,19 @@ pub(super) const ADD_JOURNAL: &str =
 pub(super) const ANY_JOURNAL: &str = "SELECT 1 FROM journal WHERE context = ?1 LIMIT 1";
 pub(super) const EMPTY_JOURNAL: &str = "DELETE FROM journal WHERE context = ?1";
 /// One statement, so that the revision is the one that the rows belong to.
-pub(super) const JOURNAL: &str = "SELECT h.revision, j.data FROM heads h
+pub(super) const JOURNAL: &str = "SELECT j.revision, j.data, h.* FROM heads h
      LEFT JOIN journal j ON j.context = h.context WHERE h.context = ?1 ORDER BY j.revision";
+pub(super) const JOURNAL_ROWS: &str =
+    "SELECT revision, data FROM journal WHERE context = ?1 ORDER BY revision";
 
-pub(super) const PUT_ATTEMPT: &str =
-    "INSERT INTO attempts(context, attempt, record) VALUES (?1, ?2, ?3)
-     ON CONFLICT (context, attempt) DO UPDATE SET record = excluded.record";
-pub(super) const ATTEMPTS: &str =
-    "SELECT attempt, record FROM attempts WHERE context = ?1 ORDER BY id";
+pub(super) const SET_ATTEMPT: &str =
+    "UPDATE attempts SET record = ?3 WHERE context = ?1 AND attempt = ?2";
+pub(super) const ADD_ATTEMPT: &str =
+    "INSERT INTO attempts(context, attempt, record) VALUES (?1, ?2, ?3)";
+pub(super) const ATTEMPTS: &str = "SELECT a.id, a.attempt, a.record, h.* FROM heads h
+     LEFT JOIN attempts a ON a.context = h.context WHERE h.context = ?1 ORDER BY a.id";
+pub(super) const ATTEMPT_PLACES: &str =
+    "SELECT id, attempt FROM attempts WHERE context = ?1 ORDER BY id";
 
 pub(super) const PUT_SIDE: &str =
     "INSERT INTO side(context, kind, key, value) VALUES (?1, ?2, ?3, ?4)

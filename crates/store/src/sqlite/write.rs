@@ -6,13 +6,15 @@ use std::collections::BTreeSet;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::fault::fault;
-use super::read::{children, has_snapshot, known, lineage, pins};
+use super::read::{Known, children, has_snapshot, known, lineage, pins};
+use super::seal::{self, Seal};
 use super::sql;
 use crate::error::{Result, StoreError};
 use crate::rows::{
     BranchId, Checkpoint, Commit, ContextId, ContextRow, NewContext, Pin, Revision, Rewrite,
     SideChange, Step, Stretch,
 };
+use crate::tally::Tally;
 
 /// Something that is to be done.
 pub(super) enum Write<'a> {
@@ -91,7 +93,7 @@ pub(super) struct Rows<'a> {
 impl Rows<'_> {
     fn create(&self, new: &NewContext) -> Result<ContextRow> {
         let taken = known(self.connection, sql::CONTEXT_BY_NAME, params![new.name])?;
-        if let Some((row, key)) = taken {
+        if let Some(Known { row, key, .. }) = taken {
             if row.revision == Revision::FIRST && key.is_some() && key == name_of(&new.first) {
                 return Ok(row);
             }
@@ -128,24 +130,27 @@ impl Rows<'_> {
             created_ns: new.created_ns,
             updated_ns: new.created_ns,
         };
-        self.take(row, &Step { now_ns: new.created_ns, ..new.first.clone() })
+        let step = Step { now_ns: new.created_ns, ..new.first.clone() };
+        self.take(row, Tally::default(), &step)
     }
 
     fn append(&self, context: ContextId, expected: Revision, step: &Step) -> Result<ContextRow> {
-        let (row, key) = self.context(context)?;
+        let known = self.context(context)?;
+        let (tally, Known { row, key, .. }) = (known.tally(), known);
         let next = row.revision == expected.next();
         if next && key.is_some() && key == name_of(step) {
             return Ok(row);
         }
         demand(&row, expected)?;
-        self.take(row, step)
+        self.take(row, tally, step)
     }
 
     /// Stores a step whose turn it is.
-    fn take(&self, mut row: ContextRow, step: &Step) -> Result<ContextRow> {
+    fn take(&self, mut row: ContextRow, mut tally: Tally, step: &Step) -> Result<ContextRow> {
         row.revision = row.revision.next();
         if let Some(line) = &step.line {
             self.change_line(&mut row, line, step.now_ns)?;
+            tally = seal::count(self.connection, row.id)?;
         }
         if !step.contents.is_empty() {
             self.add_contents(&row, step)?;
@@ -158,11 +163,19 @@ impl Rows<'_> {
         if empties && self.number(sql::ANY_JOURNAL, row.id)?.is_some() {
             self.change(sql::EMPTY_JOURNAL, params![row.id])?;
         }
+        if empties {
+            tally.empty_journal();
+        }
         if let Some(data) = &step.journal {
             self.change(sql::ADD_JOURNAL, params![row.id, row.revision, data])?;
+            tally.add_journal(row.revision, data);
         }
         for attempt in &step.attempts {
-            self.change(sql::PUT_ATTEMPT, params![row.id, attempt.id, attempt.record])?;
+            let values = params![row.id, attempt.id, attempt.record];
+            if self.change(sql::SET_ATTEMPT, values)? == 0 {
+                self.change(sql::ADD_ATTEMPT, values)?;
+                tally.add_attempt(&attempt.id, &[self.connection.last_insert_rowid()]);
+            }
         }
         for SideChange { kind, key, value } in &step.side {
             match value {
@@ -177,17 +190,23 @@ impl Rows<'_> {
         row.head = step.head.or(row.head);
         row.snapshots += step.commits.len() as u64;
         row.updated_ns = step.now_ns;
-        self.set_head(&row, name_of(step))?;
+        self.set_head(&row, name_of(step), tally)?;
         Ok(row)
     }
 
-    pub(super) fn set_head(&self, row: &ContextRow, key: Option<[u8; 16]>) -> Result<()> {
+    pub(super) fn set_head(
+        &self,
+        row: &ContextRow,
+        key: Option<[u8; 16]>,
+        tally: Tally,
+    ) -> Result<()> {
+        let seal = Seal::of(row, key, tally);
         let cycle = row.head.map(|head| head.cycle);
         let digest = row.head.map(|head| head.digest);
         let snapshots = as_integer(row.snapshots);
         self.change(
             sql::SET_HEAD,
-            params![row.id, row.revision, snapshots, row.updated_ns, cycle, digest, key],
+            params![row.id, row.revision, snapshots, row.updated_ns, cycle, digest, key, seal],
         )?;
         Ok(())
     }
@@ -227,7 +246,7 @@ impl Rows<'_> {
     }
 
     fn pin(&self, context: ContextId, pin: &Pin) -> Result<()> {
-        let (row, _) = self.context(context)?;
+        let row = self.context(context)?.row;
         let lineage = lineage(self.connection, row.branch)?;
         if !has_snapshot(self.connection, &lineage, pin.cycle)? {
             return Err(StoreError::NotFound { context: format!("{}@c{}", row.name, pin.cycle) });
@@ -242,7 +261,8 @@ impl Rows<'_> {
         expected: Revision,
         rewrite: &Rewrite,
     ) -> Result<ContextRow> {
-        let (mut row, _) = self.context(context)?;
+        let known = self.context(context)?;
+        let (tally, mut row) = (known.tally(), known.row);
         demand(&row, expected)?;
         let pinned = pins(self.connection, context)?.into_iter().map(|pin| pin.cycle);
         let children = children(self.connection, row.branch)?;
@@ -275,7 +295,7 @@ impl Rows<'_> {
         }
         row.revision = row.revision.next();
         row.snapshots = row.snapshots.saturating_sub(rewrite.dropped_snapshots);
-        self.set_head(&row, None)?;
+        self.set_head(&row, None, tally)?;
         Ok(row)
     }
 
@@ -300,7 +320,7 @@ impl Rows<'_> {
     }
 
     fn delete(&self, context: ContextId, expected: Revision) -> Result<()> {
-        let (row, _) = self.context(context)?;
+        let row = self.context(context)?.row;
         demand(&row, expected)?;
         for statement in sql::DROP_CONTEXT {
             self.change(statement, params![context])?;
@@ -332,7 +352,7 @@ impl Rows<'_> {
         Ok(())
     }
 
-    pub(super) fn context(&self, context: ContextId) -> Result<(ContextRow, Option<[u8; 16]>)> {
+    pub(super) fn context(&self, context: ContextId) -> Result<Known> {
         known(self.connection, sql::CONTEXT_BY_ID, params![context])?
             .ok_or_else(|| StoreError::NotFound { context: format!("#{context}") })
     }

@@ -11,6 +11,7 @@ mod sqlite;
 mod sqlite_copies;
 mod sqlite_faults;
 mod sqlite_files;
+mod sqlite_integrity;
 mod sqlite_processes;
 mod support;
 

@@ -65,10 +65,10 @@ fn no_file_is_overwritten_and_no_half_copy_is_left() {
     let there = home.folder().join("there.db");
     fs::write(&there, "something else").unwrap();
     let error = home.backup(&there, &mut |_, _| {}).unwrap_err();
-    assert_eq!(error.code(), "E_STORE_IO");
+    assert_eq!(error.code(), "E_STORE_EXISTS");
     assert_eq!(fs::read(&there).unwrap(), b"something else");
     let error = Sqlite::restore(&home.path(), &there, &mut |_, _| {}).unwrap_err();
-    assert_eq!(error.code(), "E_STORE_IO");
+    assert_eq!(error.code(), "E_STORE_EXISTS");
     let error = Sqlite::restore(&there, &home.folder().join("new.db"), &mut |_, _| {});
     assert_eq!(error.unwrap_err().code(), "E_STORE_FOREIGN");
     let error = home.backup(&home.folder().join("no/such/folder.db"), &mut |_, _| {});

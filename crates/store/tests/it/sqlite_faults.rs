@@ -246,7 +246,7 @@ fn a_file_that_may_only_be_read_is_read() {
 fn a_file_that_may_not_be_read_is_refused_and_works_when_it_may() {
     let stage = Stage::new();
     set_mode(&stage.store, 0o600);
-    stage.run("sqlite_faults::task_refused", "E_STORE_IO");
+    stage.run("sqlite_faults::task_refused", "E_STORE_PERMISSION");
     set_mode(&stage.store, 0o444);
     stage.run("sqlite_faults::task_read_only", "");
 }

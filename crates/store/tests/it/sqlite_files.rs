@@ -40,7 +40,7 @@ fn the_header_says_what_the_file_is() {
     let header = fs::read(folder.path().join("store.db")).unwrap();
     assert_eq!(&header[..16], b"SQLite format 3\0");
     assert_eq!(&header[68..72], b"CTXT", "the application id");
-    assert_eq!(header[60..64], 2_u32.to_be_bytes(), "the version of the format");
+    assert_eq!(header[60..64], 3_u32.to_be_bytes(), "the version of the format");
     assert_eq!(header[16..18], 4096_u16.to_be_bytes(), "the size of a page");
     assert_eq!(header[18..20], [2, 2], "a write-ahead log");
 }
@@ -53,24 +53,18 @@ fn a_file_of_somebody_else_is_refused_and_left_alone() {
         make(&path);
         let before = fs::read(&path).unwrap();
         let error = refusal(&path);
-        assert_eq!((error.code(), error.to_string().as_str()), ("E_STORE_FOREIGN", expected));
+        let expected = format!("not a Contextree store: `{}` is {expected}", path.display());
+        assert_eq!((error.code(), error.to_string()), ("E_STORE_FOREIGN", expected));
+        assert!(error.hint().is_some());
         assert_eq!(fs::read(&path).unwrap(), before, "`{name}` was changed");
     };
     let text = "no database, but long enough to have a header of a hundred bytes. ".repeat(20);
-    check(
-        "text",
-        &|path| fs::write(path, &text).unwrap(),
-        "not a Contextree store: it is not a SQLite file",
-    );
-    check(
-        "short",
-        &|path| fs::write(path, "x").unwrap(),
-        "not a Contextree store: it is not a SQLite file",
-    );
+    check("text", &|path| fs::write(path, &text).unwrap(), "not a SQLite file");
+    check("short", &|path| fs::write(path, "x").unwrap(), "not a SQLite file");
     check(
         "tables",
         &|path| Connection::open(path).unwrap().execute_batch("CREATE TABLE t(x)").unwrap(),
-        "not a Contextree store: it is a SQLite file without an application id",
+        "a SQLite file without an application id",
     );
     check(
         "application",
@@ -78,7 +72,7 @@ fn a_file_of_somebody_else_is_refused_and_left_alone() {
             let sql = "PRAGMA application_id = 0x0f055112; CREATE TABLE t(x)";
             Connection::open(path).unwrap().execute_batch(sql).unwrap();
         },
-        "not a Contextree store: it is a SQLite file of another application, with id 0x0f055112",
+        "a SQLite file of another application, with id 0x0f055112",
     );
 }
 
@@ -89,8 +83,8 @@ fn a_file_of_a_newer_format_is_refused_and_says_so() {
     let folder = home.close();
     Connection::open(&path).unwrap().execute_batch("PRAGMA user_version = 7").unwrap();
     let error = refusal(&path);
-    assert_eq!(error, StoreError::Version { found: 7, supported: 2 });
-    assert_eq!(error.to_string(), "the store has format 7; this version reads up to 2");
+    assert_eq!(error, StoreError::Version { found: 7, supported: 3 });
+    assert_eq!(error.to_string(), "the store has format 7; this version reads up to 3");
     assert!(error.hint().is_some());
     Connection::open(&path).unwrap().execute_batch("PRAGMA user_version = 0").unwrap();
     assert_eq!(refusal(&path).code(), "E_STORE_CORRUPT");
@@ -182,23 +176,37 @@ fn check_fixture(store: &Sqlite, side: &[&[u8]]) {
 }
 
 #[test]
-fn a_file_of_format_1_is_read_and_becomes_one_of_format_2_when_it_is_opened_for_writing() {
+fn a_file_of_format_1_is_read_and_becomes_one_of_format_3_when_it_is_opened_for_writing() {
     let folder = TempDir::new().unwrap();
     let path = fixture(&folder, "format-1.db");
     let before = fs::read(&path).unwrap();
     check_fixture(&open_for_reading(&path).unwrap(), &[]);
     assert!(fs::read(&path).unwrap() == before, "to be opened for reading changes nothing");
     check_fixture(&open(&path).unwrap(), &[]);
-    assert_eq!(fs::read(&path).unwrap()[60..64], [0, 0, 0, 2]);
+    assert_eq!(fs::read(&path).unwrap()[60..64], [0, 0, 0, 3]);
     let store = open(&path).unwrap();
     let row = store.find("main").unwrap().unwrap();
     store.append(row.id, row.revision, &commits([4])).unwrap();
 }
 
 #[test]
-fn a_file_of_format_2_is_read() {
+fn a_file_of_format_2_is_read_and_migrated() {
     let folder = TempDir::new().unwrap();
     let path = fixture(&folder, "format-2.db");
+    let before = fs::read(&path).unwrap();
+    check_fixture(&open_for_reading(&path).unwrap(), &[b"request"]);
+    assert!(fs::read(&path).unwrap() == before, "to be opened for reading changes nothing");
+    check_fixture(&open(&path).unwrap(), &[b"request"]);
+    assert_eq!(fs::read(&path).unwrap()[60..64], [0, 0, 0, 3]);
+    let store = open(&path).unwrap();
+    let row = store.find("main").unwrap().unwrap();
+    store.append(row.id, row.revision, &commits([4])).unwrap();
+}
+
+#[test]
+fn a_file_of_format_3_is_read() {
+    let folder = TempDir::new().unwrap();
+    let path = fixture(&folder, "format-3.db");
     let before = fs::read(&path).unwrap();
     check_fixture(&open_for_reading(&path).unwrap(), &[b"request"]);
     check_fixture(&open(&path).unwrap(), &[b"request"]);

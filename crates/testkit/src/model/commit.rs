@@ -19,6 +19,8 @@ pub struct Report {
     pub along: Vec<String>,
     /// Empty removable containers, in the order in which they were removed.
     pub cascaded: Vec<String>,
+    /// Cleared results with their placeholders, in pruning order.
+    pub cleared: Vec<(String, String)>,
     /// Pruned blocks and turns, in the order in which they were removed.
     pub pruned: Vec<String>,
     /// The id of the new turn.

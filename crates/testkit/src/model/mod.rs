@@ -9,6 +9,7 @@
 //! `place` (where a node may be), `operations`, `commit`, `prune`, `calls`, `output`, `diff`.
 
 mod calls;
+mod clear;
 mod commit;
 mod diff;
 #[cfg(test)]

@@ -6,7 +6,7 @@ use contextree_json::Value;
 
 use super::commit::Report;
 use super::state::State;
-use super::tree::{Class, Node};
+use super::tree::{Class, Node, Tree};
 use crate::script::{Exclude, Limit, Measure, Policy};
 
 impl State {
@@ -18,6 +18,7 @@ impl State {
             policy.exclude.extend(self.newest_user_message().into_iter().map(Exclude::Id));
         }
         let policy = &policy;
+        let cleared = self.clearable(policy);
         for limit in &policy.limits {
             match limit {
                 Limit::Remove(count) => {
@@ -29,10 +30,15 @@ impl State {
                     }
                 }
                 Limit::Total(measure, limit) => {
-                    self.prune_scope("root", *measure, *limit, policy, report);
+                    let is_over = self.measured("root", *measure) > *limit;
+                    let reserve = if is_over { policy.reserve } else { 0 };
+                    let limit = limit.saturating_sub(reserve);
+                    self.clear_scope("root", *measure, limit, policy, &cleared);
+                    self.prune_scope("root", *measure, limit, policy, report);
                 }
                 Limit::Region(region, measure, limit) => {
                     let scope = self.tree.resolve(region).expect("a region word");
+                    self.clear_scope(&scope, *measure, *limit, policy, &cleared);
                     self.prune_scope(&scope, *measure, *limit, policy, report);
                 }
                 Limit::Turn(measure, limit) => {
@@ -40,19 +46,23 @@ impl State {
                         self.tree.turns().into_iter().map(|turn| turn.id.clone()).collect();
                     scopes.push("ah".to_owned());
                     for scope in scopes {
+                        self.clear_scope(&scope, *measure, *limit, policy, &cleared);
                         self.prune_scope(&scope, *measure, *limit, policy, report);
                     }
                 }
                 Limit::Depth(depth) => self.prune_turns(*depth, policy, report),
                 Limit::ClearAtLeast(measure, least) => {
-                    let gone = |state: &State| -> u64 {
-                        let stays = |node: &&Node| state.tree.nodes.contains_key(&node.id);
-                        let blocks = before.nodes.values().filter(|node| !stays(node));
-                        blocks
-                            .filter(|node| node.class() == Class::Block)
-                            .map(|node| weight(node, *measure))
-                            .sum()
+                    let whole = |tree: &Tree| -> u64 {
+                        let blocks =
+                            tree.nodes.values().filter(|node| node.class() == Class::Block);
+                        blocks.map(|node| weight(node, *measure)).sum()
                     };
+                    let most = whole(&before).saturating_sub(*least);
+                    let is_cleared = cleared.iter().any(|result| self.is_cleared(result));
+                    if is_cleared || !report.pruned.is_empty() {
+                        self.clear_scope("root", *measure, most, policy, &cleared);
+                    }
+                    let gone = |state: &State| whole(&before) - whole(&state.tree);
                     while !report.pruned.is_empty() && gone(self) < *least {
                         let Some(unit) = self.next_unit(policy, "root") else { break };
                         self.prune_unit(unit, report);
@@ -60,6 +70,7 @@ impl State {
                 }
             }
         }
+        self.put_placeholders(&cleared, report);
     }
 
     /// Returns the blocks of the newest user message: the last run of them in the core of the newest
@@ -88,7 +99,7 @@ impl State {
     }
 
     /// Returns whether the policy excludes a node or one of its ancestors.
-    fn is_excluded(&self, node: &Node, policy: &Policy) -> bool {
+    pub(super) fn is_excluded(&self, node: &Node, policy: &Policy) -> bool {
         self.tree.lineage(&node.id).iter().any(|node| {
             policy.exclude.iter().any(|exclude| match exclude {
                 Exclude::Kind(kind) => {
@@ -189,21 +200,21 @@ impl State {
     }
 
     /// Returns whether a node is, or is in, one of the newest turns; the head is the newest.
-    fn is_protected(&self, node: &Node, policy: &Policy) -> bool {
+    pub(super) fn is_protected(&self, node: &Node, policy: &Policy) -> bool {
         let mut newest = vec!["ah"];
         newest.extend(self.tree.turns().into_iter().rev().map(|turn| turn.id.as_str()));
         newest.truncate(usize::try_from(policy.protect_turns).unwrap_or(usize::MAX));
         self.tree.lineage(&node.id).iter().any(|above| newest.contains(&above.id.as_str()))
     }
 
-    fn measured(&self, scope: &str, measure: Measure) -> u64 {
+    pub(super) fn measured(&self, scope: &str, measure: Measure) -> u64 {
         let nodes = self.tree.subtree(scope);
         let blocks = nodes.into_iter().filter(|node| node.class() == Class::Block);
         blocks.map(|block| weight(block, measure)).sum()
     }
 }
 
-fn weight(block: &Node, measure: Measure) -> u64 {
+pub(super) fn weight(block: &Node, measure: Measure) -> u64 {
     match (measure, &block.content) {
         (Measure::Nodes, _) => 1,
         (Measure::Bytes, None) => 0,

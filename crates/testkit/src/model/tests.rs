@@ -60,7 +60,15 @@ fn retain(model: &mut Model, node: &str) {
 fn remove_units(count: u64, protect_turns: u64) -> Policy {
     let (exclude, removable) = (vec![], vec![]);
     let limits = vec![Limit::Remove(count)];
-    Policy { protect_turns, protect_user: false, limits, exclude, removable }
+    Policy {
+        protect_turns,
+        protect_user: false,
+        limits,
+        exclude,
+        removable,
+        clear: None,
+        reserve: 0,
+    }
 }
 
 fn child_ids(model: &Model, parent: &str) -> Vec<String> {
@@ -401,6 +409,8 @@ fn depth_skips_turns_that_are_kept() {
         limits: vec![Limit::Depth(2)],
         exclude: vec![],
         removable: vec![],
+        clear: None,
+        reserve: 0,
     };
     assert_eq!(commit(&mut model, Some(policy)).pruned, ["seg:2", "seg:3"]);
 }

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use contextree::engine::{IdRequest, PreparedNode};
 use contextree::json::{Object, Value, parse};
 use contextree::tree::Header;
 use contextree::{
-    CommitOptions, Content, Context, ContextOptions, Edit, IdSource, NewNode, Op, Place,
+    Class, CommitOptions, Content, Context, ContextOptions, Edit, IdSource, NewNode, Op, Place,
     SnapshotAddress,
 };
 
@@ -34,7 +34,29 @@ fn exported(bytes: &[u8]) -> Vec<Object> {
     nodes
 }
 
-// covers: IDH-001, SNP-003
+// covers: IDH-001
+#[test]
+fn every_node_has_an_id_that_it_keeps_in_all_snapshots() {
+    let context = turns(3);
+    let mut ids: BTreeMap<(u32, u32), String> = BTreeMap::new();
+    for snapshot in context.history().iter() {
+        let mut seen = BTreeSet::new();
+        for (_, node) in snapshot.view().nodes() {
+            assert!(!node.id().is_empty());
+            assert!(seen.insert(node.id().to_owned()), "`{}` is there twice", node.id());
+            // The root and the regions are not created by an operation: they share a stamp.
+            if matches!(node.class(), Class::Root | Class::Region) {
+                continue;
+            }
+            let created = (node.cycle(), node.creation_index());
+            let known = ids.entry(created).or_insert_with(|| node.id().to_owned());
+            assert_eq!(known, node.id(), "the node that was created as {created:?}");
+        }
+    }
+    assert!(ids.len() > 6, "there are nodes of several turns");
+}
+
+// covers: SNP-003
 #[test]
 fn two_exports_of_one_snapshot_are_the_same_bytes() {
     let context = turns(3);

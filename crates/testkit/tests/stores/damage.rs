@@ -223,3 +223,13 @@ fn undamaged_snapshots_are_recovered() {
         );
     }
 }
+
+#[test]
+fn a_branch_that_begins_in_itself_is_damage_and_not_endless() {
+    let home = Home::file();
+    fill(&home);
+    let file = rusqlite::Connection::open(home.path()).unwrap();
+    file.execute("UPDATE branches SET parent = id WHERE parent IS NOT NULL", []).unwrap();
+    let error = home.open().session("fork").unwrap_err();
+    assert_eq!(error.code(), "E_STORE_CORRUPT", "{error}");
+}

@@ -3,7 +3,7 @@
 use contextree::{Context, ContextOptions, NewNode, Place, Profile, SnapshotAddress};
 use contextree_store::{ContextSettings, Retention, Store, StoreError};
 
-use crate::support::{commit, commit_stored, on_every_store, turns};
+use crate::support::{Home, commit, commit_stored, on_every_store, turns};
 
 fn keep(newest: u64) -> Retention {
     Retention { keep_newest: Some(newest), ..Retention::default() }
@@ -171,12 +171,12 @@ fn verify_finds_no_damage_beside_a_writer_and_retention_makes_progress() {
 
 #[test]
 fn a_damaged_store_is_not_copied() {
-    let home = crate::support::Home::file();
+    let home = Home::file();
     let store = home.open();
     store.adopt("main", turns(3), &ContextSettings::default()).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let good = folder.path().join("good.db");
-    assert!(store.backup(&good, &mut |_, _| {}).unwrap());
+    store.backup(&good, &mut |_, _| {}).unwrap();
     let file = rusqlite::Connection::open(home.path()).unwrap();
     file.execute("UPDATE commits SET bodies = x'00' WHERE cycle = 2", []).unwrap();
     let bad = folder.path().join("bad.db");
@@ -193,7 +193,7 @@ fn raw(path: &str) -> Vec<u8> {
 
 #[test]
 fn deleted_text_is_gone_from_the_file_its_log_and_new_copies() {
-    let home = crate::support::Home::file();
+    let home = Home::file();
     let store = home.open();
     drop(store.adopt("main", turns(8), &ContextSettings::default()).unwrap());
     let mut session = store.create("private", &ContextSettings::default()).unwrap();
@@ -221,7 +221,7 @@ fn deleted_text_is_gone_from_the_file_its_log_and_new_copies() {
 
 #[test]
 fn a_name_that_leads_to_another_context_is_damage() {
-    let home = crate::support::Home::file();
+    let home = Home::file();
     let store = home.open();
     for name in ["ccc0", "ccc1", "ccc2"] {
         drop(store.create(name, &ContextSettings::default()).unwrap());
@@ -251,4 +251,23 @@ fn a_new_context_has_a_name_of_one_visible_line() {
         }
         drop(store.create(&"x".repeat(1_024), &settings).unwrap());
     });
+}
+
+#[test]
+fn a_reader_whose_snapshots_were_removed_before_it_read_them_is_outdated_not_damaged() {
+    for home in [Home::file(), Home::server()] {
+        let writing = home.open();
+        let settings = ContextSettings::default();
+        let mut session = writing.adopt("main", turns(3), &settings).unwrap();
+        // Another process, which has read nothing but the row yet.
+        let other = home.open();
+        let mut reader = other.reader("main").unwrap();
+        (0..3).for_each(|_| commit_stored(&mut session));
+        writing.retain("main", &keep(1), false).unwrap();
+        let error = reader.working().map(drop).unwrap_err();
+        assert_eq!(error.code(), "E_CONFLICT", "{error}");
+        assert!(reader.refresh().unwrap());
+        let (found, expected) = (reader.working().unwrap(), writing.session("main").unwrap());
+        assert_eq!(found.export(), expected.working().unwrap().export());
+    }
 }

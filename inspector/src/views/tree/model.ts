@@ -11,6 +11,8 @@ const SHAPE = 20_000;
 
 const MARKS: Mark[] = ["same", "added", "changed", "removed"];
 const SHAPE_COLUMNS = ["depth", "below", "mark"];
+/** What a row shows. Sums over whole trees, which the server would have to compute first, are not among it. */
+const WORDS = ["id", "depth", "below", "class", "type", "role", "kind", "key", "name", "tags", "ttl", "priority", "pinned", "mark", "fields", "reason", "excerpt"];
 
 export interface Row {
   id: string;
@@ -74,7 +76,7 @@ export class TreeModel {
   static async load(context: string, request: Parameters, onFirst: (model: TreeModel) => void): Promise<TreeModel> {
     // Without a model: the rows need not wait until all tokens are counted.
     const { model: _, ...plain } = request;
-    const first = await read<Rows>(url(context, "rows", { ...plain, limit: FIRST }));
+    const first = await read<Rows>(url(context, "rows", { ...plain, columns: WORDS, limit: FIRST }));
     let model = new TreeModel(context, request, first, [first], first.next === undefined);
     onFirst(model);
     const pages = (request: Parameters, columns: string[]) => {
@@ -120,8 +122,9 @@ export class TreeModel {
   async find(id: string): Promise<number | undefined> {
     const known = this.positions.get(id);
     if (known !== undefined || this.words.size === this.total) return known;
+    const { model: _, ...plain } = this.request;
     try {
-      const found = await read<Rows>(url(this.context, "rows", { ...this.request, under: id, limit: 1 }));
+      const found = await read<Rows>(url(this.context, "rows", { ...plain, columns: ["id"], under: id, limit: 1 }));
       return found.positions[0];
     } catch {
       return undefined;
@@ -132,7 +135,7 @@ export class TreeModel {
     if (this.asked.has(page)) return;
     this.asked.add(page);
     const { model: _, ...plain } = this.request;
-    read<Rows>(url(this.context, "rows", { ...plain, skip: page * PAGE, limit: PAGE })).then(
+    read<Rows>(url(this.context, "rows", { ...plain, columns: WORDS, skip: page * PAGE, limit: PAGE })).then(
       (rows) => {
         this.addWords(rows);
         for (const listener of this.listeners) listener();

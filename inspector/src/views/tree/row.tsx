@@ -1,4 +1,5 @@
 // One row of the tree.
+import { Component } from "preact";
 import { count, short } from "../../data/format";
 import { Icon } from "../../parts/icon";
 import type { Row, TreeModel } from "./model";
@@ -41,6 +42,8 @@ const REGIONS: Record<string, string> = { "^sys": "System", "^seq": "Turns", "^a
 
 interface Props {
   model: TreeModel;
+  /** Whether the tokens of the model are counted. */
+  counted: boolean;
   position: number;
   row: Row | undefined;
   open: boolean;
@@ -50,7 +53,18 @@ interface Props {
   onToggle: (position: number, deep: boolean) => void;
 }
 
-export function TreeRow({ model, position, row, open, selected, hit, onSelect, onToggle }: Props) {
+/** A row is drawn again only if it shows something else: while the tree scrolls, most of them do not. */
+export class TreeRow extends Component<Props> {
+  override shouldComponentUpdate(next: Props): boolean {
+    return (Object.keys(next) as (keyof Props)[]).some((name) => next[name] !== this.props[name]);
+  }
+
+  override render(props: Props) {
+    return <Drawn {...props} />;
+  }
+}
+
+function Drawn({ model, position, row, open, selected, hit, onSelect, onToggle }: Props) {
   const depth = model.depth[position] ?? 0;
   const mark = model.markOf(position);
   const tokens = model.tokens[position] ?? 0;

@@ -130,8 +130,10 @@ export function Tree({ model, node, hits, onSelect, fold }: Props) {
     const row = model.row(position);
     rows.push(
       <TreeRow
-        key={position}
+        // Rows that leave the window become those that enter it: changing an element costs less than making one.
+        key={index % view.most}
         model={model}
+        counted={model.isCounted}
         position={position}
         row={row}
         open={!closed.has(position)}

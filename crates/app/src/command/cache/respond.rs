@@ -201,7 +201,7 @@ impl From<&Break> for BrokenPrefix {
         };
         match &broken.cause {
             Cause::Edited { fields } => form.fields = Some(fields.clone()),
-            Cause::Pruned { limit, rule } => {
+            Cause::Pruned { limit, rule } | Cause::Cleared { limit, rule } => {
                 form.limit = Some(*limit);
                 form.rule = Some(rule.clone());
             }

@@ -6,7 +6,7 @@ mod states;
 
 use contextree::content_hash;
 use contextree::diff::{changes, diff as compare, moved};
-use contextree::query::{diff_selected, plan, resolve_on_tree};
+use contextree::query::{QueryLimits, diff_selected, plan, resolve_on_tree};
 use contextree::selector::{parse, parse_on_snapshots};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -187,5 +187,7 @@ fn selected(
         Error::facets(&errors, text, "compare two snapshots, as in `@t-1..@t0`")
     })?;
     let query = resolve_on_tree(&selector).map_err(|error| Error::query(&error.into(), text))?;
-    Ok(diff_selected(&plan(query), (older.tree(), older.cycle()), (newer.tree(), newer.cycle())))
+    let (older, newer) = ((older.tree(), older.cycle()), (newer.tree(), newer.cycle()));
+    diff_selected(&plan(query), older, newer, &QueryLimits::default())
+        .map_err(|error| Error::query(&error, text))
 }

@@ -7,19 +7,21 @@ mod position;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use contextree::canon::history::SideLine;
 use contextree::canon::is_version_1;
 use contextree::engine::vocabulary_of;
 use contextree::import::{
     Cycles, Format, ImportError, ImportErrorKind, ImportOptions, ImportReport as Imported,
     Importer, is_lines,
 };
-use contextree::store::{ContextSettings, StoreError};
+use contextree::store::{ContextSettings, Note, SideRecord, StoreError};
 use contextree::{Code, Context, ContextOptions, Profile, Region, Vocabulary};
 use contextree_json::{ParseErrorKind, lines, parse};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::wire::{ContextRow, Word, Words};
+use super::put::check_names;
+use crate::wire::{Bytes, ContextRow, Word, Words};
 use crate::workspace::{Access, Kind, Source, Stretches};
 use crate::{Advice, Control, Error, Progress, Workspace};
 use grow::Growth;
@@ -192,7 +194,7 @@ pub fn import(
     let place = source.name.clone();
     let mut warnings = Vec::new();
     let text = Stretches::new(source);
-    let Read { context, report, trace } =
+    let Read { context, report, trace, sides } =
         read(workspace, request, &place, text, &mut warnings, control)?;
     let mut response = ImportResponse {
         name: workspace.context().to_owned(),
@@ -214,9 +216,16 @@ pub fn import(
     control.begin("storing");
     let position = report.and_then(|report| Position::of(request, &context, &report, trace));
     let session = match position {
-        Some(position) => position
-            .write(|note| store.adopt_with(&response.name, context, &settings, Some(note)))?,
-        None => store.adopt(&response.name, context, &settings)?,
+        Some(position) => {
+            position.write(|note| store.adopt_with(&response.name, context, &settings, [note]))?
+        }
+        None => {
+            let notes = sides.iter().map(|side| {
+                let SideRecord { kind, key, value } = side;
+                Note { kind, key, value }
+            });
+            store.adopt_with(&response.name, context, &settings, notes)?
+        }
     };
     response.context = Some(session.row().into());
     Ok(response)
@@ -239,7 +248,12 @@ fn imported(workspace: &Workspace, request: &ImportRequest) -> Result<Option<Pos
     let is_log = matches!(request.from.0, DocumentKind::Auto | DocumentKind::Log(_));
     match Position::read(&store.reader(name)?)?.filter(|_| is_log) {
         Some(position) => Ok(Some(position)),
-        None => Err(StoreError::Exists { context: name.to_owned() }.into()),
+        None => {
+            let error = StoreError::Exists { context: name.to_owned() };
+            Err(Error::new(error.code(), error.to_string())
+                .with_detail("context", name)
+                .with_advice(Advice::ImportElsewhere(name.to_owned())))
+        }
     }
 }
 
@@ -249,11 +263,13 @@ struct Read {
     report: Option<Imported>,
     /// What was read, if it has lines.
     trace: Option<Trace>,
+    /// Side records of programs, of a history.
+    sides: Vec<SideRecord>,
 }
 
 impl From<Context> for Read {
     fn from(context: Context) -> Self {
-        Read { context, report: None, trace: None }
+        Read { context, report: None, trace: None, sides: Vec::new() }
     }
 }
 
@@ -291,12 +307,25 @@ fn read(
         DocumentKind::Auto | DocumentKind::History => {
             let text = text.whole(first)?;
             warnings.extend(differences_of_version(&text));
-            Context::import_history(&text, profile, ContextOptions::default())
-                .map(Read::from)
-                .map_err(|error| Error::history(place, &error))
+            let (context, sides) =
+                Context::import_history_and_sides(&text, profile, ContextOptions::default())
+                    .map_err(|error| Error::history(place, &error))?;
+            let sides = sides.into_iter().map(side_record).collect::<Result<_, Error>>()?;
+            Ok(Read { sides, ..Read::from(context) })
         }
         DocumentKind::Log(format) => log(workspace, request, format, place, first, text, control),
     }
+}
+
+/// Returns the side record of a line.
+fn side_record(line: SideLine) -> Result<SideRecord, Error> {
+    let SideLine { kind, key, value } = line;
+    check_names(&kind, &key)?;
+    let Bytes(value) = Bytes::from_text(&value).map_err(|error| {
+        let message = format!("the value of the record `{kind}/{key}` is not base64: {error}");
+        Error::new("E_RECORD", message).with_detail("kind", kind.as_str())
+    })?;
+    Ok(SideRecord { kind, key, value })
 }
 
 /// Returns the words for the types of new nodes.
@@ -391,7 +420,7 @@ fn log(
     control.check()?;
     control.begin("assembling turns");
     let imported = importer.finish().map_err(|error| fail(&error, false))?;
-    Ok(Read { context: imported.context, report: Some(imported.report), trace })
+    Ok(Read { report: Some(imported.report), trace, ..Read::from(imported.context) })
 }
 
 /// Returns whether a text is a single line.
@@ -402,6 +431,11 @@ fn is_one_line(text: &[u8]) -> bool {
 /// Returns the error for a log that could not be imported.
 pub(super) fn log_error(place: &str, error: &ImportError, cut_off: bool) -> Error {
     let mut failure = Error::new(error.code(), format!("{place}: {error}"));
+    let is_text = !matches!(&error.kind, ImportErrorKind::Json(error)
+        if *error.kind() == ParseErrorKind::InvalidUtf8);
+    if !is_text {
+        failure = failure.with_advice(Advice::Convert("iconv -f LATIN1 -t UTF-8"));
+    }
     if let Some(line) = error.line {
         failure = failure.with_detail("line", line);
         let ends = matches!(&error.kind, ImportErrorKind::Json(error)
@@ -410,7 +444,12 @@ pub(super) fn log_error(place: &str, error: &ImportError, cut_off: bool) -> Erro
             failure = failure.with_advice(Advice::KeepGoing { cut_off: ends && cut_off });
         }
     }
+    let is_empty = matches!(&error.kind, ImportErrorKind::Empty { .. });
     match error.hint() {
+        // No format finds messages where there is nothing.
+        Some(_) if is_empty && error.detected.is_none() => {
+            failure.with_hint("a conversation has at least one message")
+        }
         Some(hint) => failure.with_hint(hint).with_advice(Advice::ListFormats),
         None => failure,
     }

@@ -265,7 +265,7 @@ macro_rules! by_hand {
 
 by_hand!(Op, Op::from_value, Op::to_value);
 by_hand!(NewNode, |value| NewNode::read(value).map(|(node, _)| node), NewNode::to_value);
-by_hand!(Place, |value| Place::read(value, None), |place| {
+by_hand!(Place, Place::read_alone, |place| {
     let mut object = Object::new();
     place.write(&mut object);
     object.into()

@@ -59,7 +59,19 @@ pub enum Zone {
     Post,
 }
 
+/// The fields of a place.
+const FIELDS: [&str; 6] = ["at", "turn", "zone", "parent", "cue", "offset"];
+
 impl Place {
+    /// Reads a place that is a value of its own, so that nothing else may be in it: a misspelt field would put the node elsewhere.
+    pub(super) fn read_alone(value: &Value) -> Result<Place, OpError> {
+        let Value::Object(object) = value else { return wrong("a place is not an object") };
+        match object.iter().find(|(name, _)| !FIELDS.contains(name)) {
+            Some((name, _)) => wrong(format!("a place has no field `{name}`")),
+            None => Place::read(value, None),
+        }
+    }
+
     pub(super) fn read(value: &Value, offset: Option<i64>) -> Result<Place, OpError> {
         if value.get("at").is_some() {
             return Ok(Place::At { at: text(value, "at")? });

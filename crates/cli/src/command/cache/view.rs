@@ -5,11 +5,12 @@ use contextree_app::command::cache::{Breakpoint, CacheCall, CacheResponse, Cost}
 use crate::command::Call;
 use crate::output::style::{self, paint};
 use crate::output::table::Table;
-use crate::output::text::{count, one_line};
+use crate::output::text::{count, one_line, wrap};
 
 pub(super) fn human(found: &CacheResponse, with_marks: bool, call: &mut Call<'_>) {
     let width = call.output.width();
-    let mut text = summary(found);
+    let lines = summary(found);
+    let mut text: String = lines.lines().map(|line| format!("{}\n", wrap(line, width))).collect();
     text.push_str(&reasons(found, width));
     if !found.calls.is_empty() {
         text.push('\n');

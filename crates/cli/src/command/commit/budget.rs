@@ -41,6 +41,15 @@ pub(super) fn draw(budget: &BudgetReport, report: &Report, verbose: bool) -> Str
         out.push_str(&format!("  {mark} {}  expired\n", paint(style::ID, one_line(id))));
     }
     out.push_str(&report::draw_deferred(report));
+    for cleared in budget.cleared.iter().filter(|_| verbose) {
+        out.push_str(&format!(
+            "  {} {}  {} tokens {}\n",
+            paint(style::TTL, "~"),
+            paint(style::ID, one_line(&cleared.node)),
+            cleared.tokens,
+            cleared.reason,
+        ));
+    }
     for going in budget.going.iter().filter(|_| verbose) {
         out.push_str(&format!(
             "  {} {}  {} tokens: {}\n",

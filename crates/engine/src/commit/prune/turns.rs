@@ -41,6 +41,7 @@ impl<'a> Pruner<'a> {
         for (_, node) in turn.subtree() {
             frees |= self.references.refers(node.id());
             self.gone.insert(node.id());
+            self.cleared.remove(node.id());
             along.push(node.id().to_owned());
         }
         // The turn itself is first.

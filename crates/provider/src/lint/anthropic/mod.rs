@@ -15,6 +15,7 @@ use super::finding::Severity;
 use super::pairing::Pairing;
 use super::pass::{AnyPass, Facts, Pass, Resumable};
 use super::report::{Place, Report, at, list, text, within};
+use crate::anthropic::continues_thread;
 
 /// Lints everything but the conversation.
 pub(super) fn lint(report: &mut Report, request: &Value, facts: &Facts) {
@@ -23,9 +24,11 @@ pub(super) fn lint(report: &mut Report, request: &Value, facts: &Facts) {
     cache::lint(report, request);
 }
 
-pub(super) fn passes(report: impl Fn() -> Report) -> Vec<Box<dyn AnyPass>> {
+pub(super) fn passes(report: impl Fn() -> Report, request: &Value) -> Vec<Box<dyn AnyPass>> {
+    let mut conversation = Conversation::default();
+    conversation.pairing.elsewhere = continues_thread(request.get("thread"));
     vec![
-        Box::new(Resumable::new(Conversation::default(), report())),
+        Box::new(Resumable::new(conversation, report())),
         Box::new(Resumable::new(server::Calls::default(), report())),
         Box::new(Resumable::new(cache::Breakpoints::default(), report())),
     ]

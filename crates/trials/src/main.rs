@@ -1,0 +1,228 @@
+//! `contextree-trials`: the trials at any size. `cargo xtask trials` runs it.
+
+#![expect(
+    clippy::print_stdout,
+    clippy::disallowed_methods,
+    reason = "a program with a clock and a terminal"
+)]
+
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use clap::{Parser, Subcommand};
+use contextree_testkit::postgres::Server;
+use contextree_trials::folder::Folder;
+use contextree_trials::{damage, faults, histories, power, proxy, simulate, soak};
+
+/// Trials of the stores, at any size.
+#[derive(Parser)]
+struct Arguments {
+    #[command(subcommand)]
+    trial: Trial,
+}
+
+#[derive(Subcommand)]
+enum Trial {
+    /// A fault at every call to the disk, in four modes.
+    Faults {
+        /// How many steps the session has.
+        #[arg(long, default_value_t = 40)]
+        steps: u64,
+        /// The call that fails first.
+        #[arg(long, default_value_t = 0)]
+        first: u64,
+        /// Every N-th call fails.
+        #[arg(long, default_value_t = 1)]
+        stride: u64,
+        /// At most this many faults.
+        #[arg(long, default_value_t = u64::MAX)]
+        limit: u64,
+    },
+    /// Power loss after any call to the disk.
+    Power {
+        /// How many steps the session has.
+        #[arg(long, default_value_t = 60)]
+        steps: u64,
+        /// How many states of the disk are opened.
+        #[arg(long, default_value_t = 100_000)]
+        states: u64,
+        /// The seed of the first state.
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+    },
+    /// Clients, faults and models under one seeded scheduler.
+    Simulate {
+        /// How long: `30s`, `10m`, `8h`.
+        #[arg(long = "for", default_value = "10m", value_parser = duration)]
+        time: Duration,
+        /// The first seed.
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+        /// How many things clients do in each simulation.
+        #[arg(long, default_value_t = 200)]
+        acts: u64,
+    },
+    /// A connection to PostgreSQL that is cut, cut off or late at every message.
+    Proxy {
+        /// How many steps the session has.
+        #[arg(long, default_value_t = 16)]
+        steps: u64,
+        /// The message that is disturbed first.
+        #[arg(long, default_value_t = 0)]
+        first: u64,
+        /// Every N-th message is disturbed.
+        #[arg(long, default_value_t = 1)]
+        stride: u64,
+    },
+    /// Processes that read, write, collect and verify, with kills, checked for linearizability.
+    Histories {
+        /// How long: `30s`, `10m`, `8h`.
+        #[arg(long = "for", default_value = "10m", value_parser = duration)]
+        time: Duration,
+        /// How many processes at a time.
+        #[arg(long, default_value_t = 5)]
+        clients: usize,
+        /// How many operations in each history.
+        #[arg(long, default_value_t = 2_000)]
+        operations: u64,
+        /// The first seed.
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+        /// On a PostgreSQL server instead of in a file.
+        #[arg(long)]
+        postgres: bool,
+    },
+    /// Hours of mixed work with kills; writes a plot.
+    Soak {
+        /// How long: `30s`, `10m`, `8h`.
+        #[arg(long = "for", default_value = "1h", value_parser = duration)]
+        time: Duration,
+        /// The seed.
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+        /// Where the plot is written.
+        #[arg(long, default_value = "soak.svg")]
+        plot: std::path::PathBuf,
+    },
+    /// One process of `histories`.
+    #[command(hide = true)]
+    Client {
+        #[arg(long)]
+        url: String,
+        #[arg(long)]
+        seed: u64,
+    },
+    /// Changed bits, pages, rows and records.
+    Damage {
+        /// How many random changes.
+        #[arg(long, default_value_t = 1_000_000)]
+        changes: u64,
+        /// The seed of the first change.
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+        /// Every bit of bytes that are not 0 instead, in this many parts.
+        #[arg(long)]
+        bits: Option<usize>,
+        /// Which part.
+        #[arg(long, default_value_t = 0)]
+        part: usize,
+        /// Bits of bytes that are 0 as well.
+        #[arg(long)]
+        zeros: bool,
+    },
+}
+
+fn duration(text: &str) -> Result<Duration, String> {
+    let (number, unit) = text.split_at(text.len().saturating_sub(1));
+    let number: u64 = number.parse().map_err(|_| format!("`{text}` is not like `30s` or `8h`"))?;
+    match unit {
+        "s" => Ok(Duration::from_secs(number)),
+        "m" => Ok(Duration::from_secs(number * 60)),
+        "h" => Ok(Duration::from_secs(number * 3_600)),
+        _ => Err(format!("`{text}` is not like `30s`, `10m` or `8h`")),
+    }
+}
+
+fn main() -> ExitCode {
+    let begin = Instant::now();
+    let done = run(Arguments::parse().trial);
+    let seconds = begin.elapsed().as_secs();
+    match done {
+        // A client has said everything already.
+        Ok(report) if report.is_empty() => ExitCode::SUCCESS,
+        Ok(report) => {
+            println!("{report}\n{seconds} s");
+            ExitCode::SUCCESS
+        }
+        Err(failure) => {
+            println!("FAILED: {failure}\n{seconds} s");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(trial: Trial) -> Result<String, String> {
+    match trial {
+        Trial::Faults { steps, first, stride, limit } => {
+            faults::run(steps, first, stride, limit).map(|report| format!("{report:#?}"))
+        }
+        Trial::Power { steps, states, seed } => {
+            power::run(steps, states, seed).map(|report| format!("{report:#?}"))
+        }
+        Trial::Simulate { time, seed, acts } => {
+            let (begin, mut seed) = (Instant::now(), seed);
+            let mut report = simulate::Report::default();
+            while begin.elapsed() < time {
+                for place in [simulate::Where::Memory, simulate::Where::File] {
+                    simulate::one(seed, place, acts, &mut report)?;
+                }
+                seed += 1;
+            }
+            Ok(format!("{report:#?}\nthe next seed is {seed}"))
+        }
+        Trial::Proxy { steps, first, stride } => {
+            let server = Server::obtain()?;
+            proxy::run(&server, steps, first, stride).map(|report| format!("{report:#?}"))
+        }
+        Trial::Histories { time, clients, operations, seed, postgres } => {
+            let program = std::env::current_exe().map_err(|error| error.to_string())?;
+            let (begin, mut seed) = (Instant::now(), seed);
+            let server = postgres.then(Server::obtain).transpose()?;
+            let mut sum = histories::Report::default();
+            while begin.elapsed() < time {
+                let folder = Folder::new();
+                let url = match &server {
+                    Some(server) => server.url_with(&format!("schema=history_{seed}")),
+                    None => folder.url("store.db"),
+                };
+                sum.add(&histories::run(&program, &url, clients, operations, seed)?);
+                seed += 1;
+            }
+            Ok(format!("{sum:#?}\nthe next seed is {seed}"))
+        }
+        Trial::Soak { time, seed, plot } => {
+            let program = std::env::current_exe().map_err(|error| error.to_string())?;
+            let report = soak::run(&program, time, seed)?;
+            let drawn = std::fs::write(&plot, soak::plot(&report.samples));
+            drawn.map_err(|error| format!("{}: {error}", plot.display()))?;
+            let (first, last) = (report.samples.first(), report.samples.last());
+            let soak::Report { steps, others, samples } = &report;
+            let count = samples.len();
+            Ok(format!("{steps} steps, {others:#?}, {count} samples\n{first:#?}\n{last:#?}"))
+        }
+        Trial::Client { url, seed } => {
+            let done = histories::client::run(&url, seed, &mut std::io::stdout());
+            done.map(|()| String::new()).map_err(|error| error.to_string())
+        }
+        Trial::Damage { changes, seed, bits, part, zeros } => {
+            let report = match bits {
+                Some(parts) => damage::run_bits(part, parts, zeros)?,
+                None => damage::run(changes, seed)?,
+            };
+            match report.panics == 0 && report.wrong.is_empty() {
+                true => Ok(format!("{report:#?}")),
+                false => Err(format!("{report:#?}")),
+            }
+        }
+    }
+}

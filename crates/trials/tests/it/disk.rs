@@ -1,0 +1,23 @@
+//! Faults and power loss under SQLite.
+
+use contextree_trials::{faults, power};
+
+#[test]
+fn a_fault_at_any_call_to_the_disk_loses_nothing_acknowledged() {
+    let report = faults::run(12, 0, 1, u64::MAX).unwrap();
+    println!("{report:?}");
+    assert!(report.faults > 1_000, "{report:?}");
+}
+
+#[test]
+fn power_loss_after_any_call_loses_nothing_acknowledged() {
+    let report = power::run(40, 500, 1).unwrap();
+    println!("{report:?}");
+    assert!(report.lossy > 100, "{report:?}");
+}
+
+#[test]
+fn a_disk_that_does_not_sync_is_noticed() {
+    let failure = power::run_without_syncs(40, 50, 1).unwrap_err();
+    assert!(failure.contains("acknowledged"), "{failure}");
+}
