@@ -69,13 +69,19 @@ class Records:
         operations: Sequence[dict[str, Any]] = (),
         *,
         commit: bool = False,
+        revision: int | None = None,
     ) -> Any:
-        """Takes one durable step; the context is created if it does not exist."""
+        """Takes one durable step; the context is created if it does not exist.
+
+        With the revision of a context that exists, raises `ConflictError` if it has another one by now.
+        """
         request: dict[str, Any] = {"create": True, "records": list(records)}
         if operations:
             request["operations"] = list(operations)
         if commit:
             request["commit"] = True
+        if revision:
+            request["if_revision"] = revision
         return self._engine.run("put", context, request)
 
     def get(self, context: str, kind: str, keys: Sequence[str]) -> dict[str, bytes]:

@@ -271,7 +271,8 @@ class _Line:
     def _put(self, session: ContextreeSession, count: int, operations: list[dict[str, Any]], *, commit: bool = False) -> Any:
         value = b'{"n":%d}' % count
         change = record(_KIND, "", value, **expecting(self._value))
-        done = session._records.put(self.name, [change], operations, commit=commit)
+        # The count alone would not tell that another process committed, or popped one item and added another.
+        done = session._records.put(self.name, [change], operations, commit=commit, revision=self._revision)
         self._value, self._revision = value, done["revision"]
         if operations:
             self.left_over = []

@@ -97,7 +97,9 @@ pub fn put(
     let mut applied = Vec::new();
     let mut report = None;
     session.update_side(|context, side| {
+        // Conditions come first: an operation on a state that the caller has not seen would fail for the wrong reason.
         check_state(request, side)?;
+        request.records.iter().try_for_each(|record| check_condition(record, side))?;
         applied.clear();
         for (index, op) in request.operations.iter().enumerate() {
             control.check()?;
@@ -173,23 +175,29 @@ fn check_state(request: &PutRequest, side: &Side<'_>) -> Result<(), Error> {
     Ok(())
 }
 
+/// Compares a record with what the request expects of it.
+fn check_condition(record: &RecordChange, side: &mut Side<'_>) -> Result<(), Error> {
+    let RecordChange { kind, key, expect, absent, .. } = record;
+    if expect.is_none() && !absent {
+        return Ok(());
+    }
+    let found = side.get(kind, key)?;
+    if found.as_deref() == expect.as_ref().map(|it| &it.0[..]) {
+        return Ok(());
+    }
+    let message = match found {
+        Some(_) => format!("the record `{kind}/{key}` has another value"),
+        None => format!("there is no record `{kind}/{key}`"),
+    };
+    Err(Error::new("E_CONFLICT", message)
+        .with_detail("kind", kind.as_str())
+        .with_detail("key", key.as_str()))
+}
+
 fn change(record: &RecordChange, side: &mut Side<'_>) -> Result<(), Error> {
-    let RecordChange { kind, key, value, delete, expect, absent, keep } = record;
-    if expect.is_some() || *absent || *keep {
-        let found = side.get(kind, key)?;
-        if (expect.is_some() || *absent) && found.as_deref() != expect.as_ref().map(|it| &it.0[..])
-        {
-            let message = match found {
-                Some(_) => format!("the record `{kind}/{key}` has another value"),
-                None => format!("there is no record `{kind}/{key}`"),
-            };
-            return Err(Error::new("E_CONFLICT", message)
-                .with_detail("kind", kind.as_str())
-                .with_detail("key", key.as_str()));
-        }
-        if *keep && found.is_some() {
-            return Ok(());
-        }
+    let RecordChange { kind, key, value, delete, keep, .. } = record;
+    if *keep && side.get(kind, key)?.is_some() {
+        return Ok(());
     }
     match value {
         Some(Bytes(value)) => side.put(kind, key, value.clone()),
