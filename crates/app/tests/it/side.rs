@@ -73,6 +73,24 @@ fn a_step_whose_expectation_fails_changes_nothing() -> Result<(), Error> {
 }
 
 #[test]
+fn conditions_are_checked_before_operations() -> Result<(), Error> {
+    let workspace = workspace();
+    run(
+        &workspace,
+        "put",
+        r#"{"create":true,"records":[{"kind":"a.b","key":"n","value":"MQ=="}]}"#,
+    )?;
+    let stale = r#"{"operations":[{"op":"remove","node":"gone"}],"records":[{"kind":"a.b","key":"n","value":"Mw==","expect":"Mg=="}]}"#;
+    let error = run(&workspace, "put", stale);
+    assert_eq!(
+        error.map_err(|error| error.code()),
+        Err(Code::Conflict),
+        "a caller that is late must learn that, not that its operation is wrong"
+    );
+    Ok(())
+}
+
+#[test]
 fn invalid_names_of_records_are_refused() {
     let workspace = workspace();
     let long = "x".repeat(2_000);
