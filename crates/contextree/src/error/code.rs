@@ -284,9 +284,6 @@ codes! {
     /// The node is sealed: the past does not change.
     Sealed "E_SEALED" Sealed
         "Add a new node, for example as post-context of the turn; `ctx redact` is for secrets.";
-    /// Evaluating the selector takes more work than the server allows.
-    SelectorCost "E_SELECTOR_COST" Limit
-        "Write a narrower selector: begin with a region, or name a type.";
     /// The text is not a valid selector of its edition.
     SelectorInvalid "E_SELECTOR_INVALID" Usage
         "Correct the place that the caret marks; `ctx help selectors` shows every form.";

@@ -140,7 +140,7 @@ pub fn status(code: Code) -> StatusCode {
         // The document is damaged, not the server.
         Code::DigestMismatch => StatusCode::UNPROCESSABLE_ENTITY,
         // The answer would be too large or too expensive, not the request.
-        Code::ResultLimit | Code::SelectorCost => StatusCode::UNPROCESSABLE_ENTITY,
+        Code::ResultLimit => StatusCode::UNPROCESSABLE_ENTITY,
         Code::Deadline => StatusCode::SERVICE_UNAVAILABLE,
         Code::StoreReadOnly => StatusCode::FORBIDDEN,
         _ => match code.kind() {
