@@ -192,7 +192,7 @@ def main():
         lines = [json.loads(line) for line in file if line.strip()]
     tree, history = None, bytes(32)
     for line in lines:
-        if "record" in line or line.get("working"):
+        if "record" in line or "end" in line or line.get("working"):
             break  # What follows the commits has no digest.
         if "root" in line:
             tree = Tree(line)

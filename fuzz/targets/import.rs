@@ -11,11 +11,11 @@ fuzz_target!(|data: &[u8]| {
         else {
             continue;
         };
-        let first = context.head().expect("the document is a snapshot").clone();
+        let first = context.newest().expect("the document is a snapshot").clone();
         let export = first.export();
         let again = Context::import_snapshot(&export, Profile::Lenient, ContextOptions::default())
             .expect("an export can be imported");
-        let second = again.head().expect("the document is a snapshot");
+        let second = again.newest().expect("the document is a snapshot");
         assert_eq!(second.export(), export);
         assert_eq!(second.digest(), first.digest());
         assert_eq!(second.thread(), first.thread());

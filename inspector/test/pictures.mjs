@@ -10,7 +10,7 @@ const folder = process.argv[2] ?? "shots";
 const wanted = process.argv[3];
 
 const SHOTS = [
-  { name: "log", isShown: true, hash: "#/session/@c3", ready: ".row.mark-added" },
+  { name: "log", isShown: true, hash: "#/session/@c6?node=block:4.2", ready: ".history li" },
   { name: "contexts", hash: "#/", ready: ".cards li" },
   { name: "tree", isShown: true, hash: "#/parser/@c7?node=block:4.2", ready: ".history li" },
   { name: "tree-dark", hash: "#/parser/@c5?node=block:5.2", ready: ".history li", dark: true },

@@ -1,7 +1,10 @@
 // Every view of the page in a real browser, over a real server.
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { browse, open } from "./browser.mjs";
 import { serve } from "./server.mjs";
@@ -45,6 +48,8 @@ test("contexts are listed, filtered by the address, and change without a reload"
   await page.waitForSelector(".cards li");
   assert.deepEqual(await page.locator(".cards .title .name").allTextContents(), ["parser", "parser/retry"]);
   assert.match(await page.locator(".cards li").nth(1).textContent(), /from call 4/);
+  // The branch hangs from the context that it was forked from.
+  assert.deepEqual(await page.locator(".cards li").evaluateAll((rows) => rows.map((row) => [...row.querySelectorAll(".rail")].map((rail) => rail.className))), [["rail dot"], ["rail elbow", "rail dot"]]);
   await page.waitForSelector('.cards li:has-text("claude-sonnet-5")');
   assert.ok(!page.url().includes("token"), "the token stays out of the address");
   await page.getByLabel("Filter contexts by name").fill("retry");
@@ -101,6 +106,11 @@ test("the tree marks what was added, and shows what was removed, with the reason
   await page.waitForSelector('.row.mark-removed .reason:text-is("expired")');
   await page.getByLabel("compared with").selectOption("none");
   await page.waitForFunction(() => document.querySelectorAll(".row.mark-removed").length === 0);
+  // Turns are followed by their blocks. A core that is all there is of a turn has a row only if it is searched for.
+  assert.equal(await page.locator(".row.container").count(), 0);
+  assert.equal(await page.locator(".row.turn + .row.block").first().getAttribute("aria-level"), "4");
+  await page.getByLabel("Search text or a selector").fill("^seq .cont");
+  await page.waitForSelector(".row.container.hit");
   assert.deepEqual(wrong, []);
   await context.close();
 });
@@ -155,6 +165,11 @@ test("the request is what was sent, byte for byte, and its ranges lead to nodes"
   const range = page.locator(".range", { hasText: "Follow the style guide" });
   await range.hover();
   await page.waitForSelector(".map .hovered");
+  // And the other way: a node highlights its bytes.
+  const other = page.locator(".map button").first();
+  await other.hover();
+  await page.waitForFunction(() => document.querySelectorAll(".range.hovered").length === 1);
+  assert.equal(await page.locator(".range.hovered").getAttribute("data-node"), (await other.getAttribute("title")).split(" ")[0]);
   await range.click();
   await page.waitForSelector(".node h2");
   assert.equal(await page.locator(".node h2").textContent(), await range.getAttribute("data-node"));
@@ -165,6 +180,61 @@ test("the request is what was sent, byte for byte, and its ranges lead to nodes"
   assert.match(await page.locator(".proof").textContent(), /not what was sent/);
   assert.deepEqual(wrong, []);
   await context.close();
+});
+
+test("the bytes and a curl command are copied as they are", async () => {
+  const { page, wrong, context } = await at("#/parser/@c4/request", { permissions: ["clipboard-read", "clipboard-write"] });
+  await page.waitForSelector(".proof .ok");
+  const { request } = await server.api("contexts/parser/sent?at=@c4");
+  const copied = async (name) => {
+    await page.getByRole("button", { name }).click();
+    await page.waitForSelector('.toolbar button:text-is("copied")');
+    return page.evaluate(() => navigator.clipboard.readText());
+  };
+  assert.equal(await copied("Copy the exact bytes"), request);
+  await page.waitForFunction(() => ![...document.querySelectorAll(".toolbar button")].some((button) => button.textContent === "copied"));
+  const folder = mkdtempSync(join(tmpdir(), "curl-"));
+  try {
+    // A program in the place of curl keeps what it was given.
+    writeFileSync(join(folder, "curl"), `#!/bin/sh\nprintf '%s\\n' "$@" > "${folder}/given"\ncat > "${folder}/body"\n`, { mode: 0o755 });
+    execFileSync("sh", ["-c", await copied("Copy as a curl command")], { env: { ...process.env, PATH: `${folder}:${process.env.PATH}`, ANTHROPIC_API_KEY: "key" }, stdio: ["ignore", "ignore", "inherit"] });
+    const given = readFileSync(join(folder, "given"), "utf8");
+    assert.match(given, /https:\/\/api\.anthropic\.com\/v1\/messages/);
+    assert.ok(given.includes(request) || readFileSync(join(folder, "body"), "utf8").includes(request), given.slice(0, 500));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+  assert.deepEqual(wrong, []);
+  await context.close();
+});
+
+test("every state has a twin in JSON, and fits a narrow window", async () => {
+  const places = [
+    ["#/", ".cards li"],
+    ["#/parser/@c7?node=block:4.2", ".node .history li"],
+    ["#/parser/@c7?q=number", ".row.hit"],
+    ["#/parser/@c7/request", ".range"],
+    ["#/parser/@c7/diff", ".prefix"],
+    ["#/parser/@/budget?budget=600", ".going li"],
+    ["#/parser/@c8/cache", ".why strong"],
+  ];
+  for (const [hash, ready] of places) {
+    const { page, wrong, context } = await at(hash, { viewport: { width: 400, height: 800 }, colorScheme: "dark", reducedMotion: "reduce" });
+    await page.waitForSelector(ready, { state: "attached" });
+    const twins = await page.locator('a.quiet[href^="v1/"]').evaluateAll((links) => links.map((link) => link.getAttribute("href")));
+    assert.ok(twins.length > 0, `${hash} has a twin`);
+    for (const twin of twins) assert.equal(typeof (await server.api(twin.slice(3))), "object", twin);
+    const { wide, moving, paper } = await page.evaluate(() => ({
+      wide: document.documentElement.scrollWidth - innerWidth,
+      moving: [...document.querySelectorAll("*")].filter((one) => getComputedStyle(one).animationName !== "none" || parseFloat(getComputedStyle(one).transitionDuration) > 0).length,
+      paper: getComputedStyle(document.body).backgroundColor,
+    }));
+    assert.ok(wide <= 0, `${hash} is ${wide} pixels too wide`);
+    assert.equal(moving, 0, `${hash} moves`);
+    assert.ok(paper.match(/\d+/g).every((part) => Number(part) < 64), `${hash} is dark: ${paper}`);
+    assert.deepEqual(wrong, []);
+    await context.close();
+  }
 });
 
 test("a diff names both sides, every change and its reason, and the shared bytes", async () => {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::test::{cargo, say};
-use crate::{msrv, packages, prose, tidy, wasm};
+use crate::{msrv, packages, prose, release, tidy, wasm};
 
 /// Packages that only `cargo xtask test` tests: thousands of random sessions, killed processes, a
 /// PostgreSQL server.
@@ -23,6 +23,8 @@ pub(crate) fn run(root: &Path) -> Result<String, String> {
     prose::run(root, None)?;
     say("minimum Rust version");
     msrv::check(root)?;
+    say("manifests of published packages");
+    release::check_manifests(root)?;
     cargo(root, "format", &["fmt", "--all", "--check"], &[])?;
     let lints = ["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"];
     cargo(root, "lints", &lints, &[])?;

@@ -2,9 +2,10 @@
 //!
 //! The official Python client uses every tool over both transports, and sends hostile arguments. Then the official conformance suite
 //! judges `ctx serve`: everything passes but the scenarios that ask for tools, prompts or resources of their own, which are listed in
-//! `expected-*.yml`. The packages are installed in pinned versions under `target/mcp`.
+//! `expected-*.yml`. Those pass on the fixture, `crates/mcp/examples/mcp_fixture`, which the same code mounts: no scenario may fail on
+//! both. The packages are installed in pinned versions under `target/mcp`.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
@@ -12,6 +13,7 @@ use std::process::{Child, Command, Stdio};
 
 use contextree_json::{Value, parse};
 
+use crate::programs;
 use crate::record::{Place, node, python, run};
 use crate::test::say;
 
@@ -29,12 +31,61 @@ pub(crate) fn check(root: &Path) -> Result<String, String> {
     command.arg(client).arg(&place.ctx).args([&server.store, &server.url, &server.token]);
     let used = run(&mut command)?;
     let suite = node(&place, "suite")?;
+    let fixture = Fixture::start(root)?;
     let mut done = vec![used.trim().to_owned()];
     for revision in REVISIONS {
         say(&format!("mcp: the official conformance suite, {revision}"));
-        done.push(judge(&suite, &server, revision)?);
+        let ours = judge(&suite, "ctx", &server.url, &server.token, revision)?;
+        let theirs = judge(&suite, "fixture", &fixture.url, "", revision)?;
+        done.push(together(revision, &ours, &theirs)?);
     }
     Ok(done.join("\n"))
+}
+
+/// Requires that each scenario passes on one of the servers. Returns the counts.
+fn together(revision: &str, ours: &Judged, fixture: &Judged) -> Result<String, String> {
+    let left: Vec<&str> = ours.failed.difference(&fixture.passed).map(String::as_str).collect();
+    if !left.is_empty() {
+        return Err(format!("conformance {revision}: passed by no server: {}", left.join(", ")));
+    }
+    Ok(format!(
+        "conformance {revision}: {} checks of {} scenarios pass on `ctx serve`; {} scenarios ask for things that only a fixture has, and pass there ({} of its {} scenarios pass)",
+        ours.checks,
+        ours.passed.len(),
+        ours.failed.len(),
+        fixture.passed.len(),
+        fixture.passed.len() + fixture.failed.len(),
+    ))
+}
+
+/// The fixture of the suite.
+struct Fixture {
+    child: Child,
+    url: String,
+}
+
+impl Fixture {
+    fn start(root: &Path) -> Result<Fixture, String> {
+        let program = programs::example(root, "mcp_fixture")?;
+        let mut child = Command::new(&program)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .map_err(|error| format!("{}: {error}", program.display()))?;
+        let mut line = String::new();
+        if let Some(printed) = child.stdout.take() {
+            BufReader::new(printed).read_line(&mut line).map_err(|error| error.to_string())?;
+        }
+        Ok(Fixture { child, url: line.trim().to_owned() })
+    }
+}
+
+impl Drop for Fixture {
+    fn drop(&mut self) {
+        // It fails if the server has ended.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
 }
 
 /// A server of a new store.
@@ -83,41 +134,49 @@ impl Drop for Server {
     }
 }
 
-/// Runs the suite for one revision. Returns what passed.
-fn judge(suite: &Path, server: &Server, revision: &str) -> Result<String, String> {
-    let results = suite.join(format!("results-{revision}"));
+/// Runs the suite for one revision against a server. Returns what passed.
+fn judge(
+    suite: &Path,
+    name: &str,
+    url: &str,
+    token: &str,
+    revision: &str,
+) -> Result<Judged, String> {
+    let results = suite.join(format!("results-{name}-{revision}"));
     if results.exists() {
         fs::remove_dir_all(&results).map_err(|error| error.to_string())?;
     }
     let mut command = Command::new(suite.join("node_modules/.bin/node"));
     command.args(["--import", "./token.mjs", "node_modules/.bin/conformance", "server"]);
-    command.args(["--url", &server.url, "--requirements", revision, "--output-dir"]).arg(&results);
-    command.args(["--expected-failures", &format!("expected-{revision}.yml")]);
-    command.env("CONTEXTREE_TOKEN", &server.token).current_dir(suite);
+    command.args(["--url", url, "--requirements", revision, "--output-dir"]).arg(&results);
+    command.args(["--expected-failures", &format!("expected-{name}-{revision}.yml")]);
+    command.env("CONTEXTREE_TOKEN", token).current_dir(suite);
     let output = command.output().map_err(|error| format!("{command:?}: {error}"))?;
-    let counts = Counts::read(&results)?;
+    let judged = Judged::read(&results)?;
     if output.status.success() {
-        return Ok(format!("conformance {revision}: {counts}"));
+        return Ok(judged);
     }
     let said = String::from_utf8_lossy(&output.stdout);
     let end = said.rfind("=== SUMMARY").map_or(&*said, |at| &said[at..]);
-    Err(format!("conformance {revision}: {counts}\n{end}"))
+    let failed: Vec<&str> = judged.failed.iter().map(String::as_str).collect();
+    Err(format!("conformance {revision}, {name}: failed: {}\n{end}", failed.join(", ")))
 }
 
-/// How many checks of scenarios there were.
+/// The scenarios of a run, by name, and how many checks passed.
 #[derive(Default)]
-struct Counts {
-    passed: usize,
-    failed: usize,
-    scenarios: BTreeMap<bool, usize>,
+struct Judged {
+    checks: usize,
+    passed: BTreeSet<String>,
+    failed: BTreeSet<String>,
 }
 
-impl Counts {
-    fn read(results: &Path) -> Result<Counts, String> {
-        let mut counts = Counts::default();
+impl Judged {
+    fn read(results: &Path) -> Result<Judged, String> {
+        let mut judged = Judged::default();
         let entries = fs::read_dir(results).map_err(|error| format!("no results: {error}"))?;
         for entry in entries {
-            let file = entry.map_err(|error| error.to_string())?.path().join("checks.json");
+            let entry = entry.map_err(|error| error.to_string())?;
+            let file = entry.path().join("checks.json");
             let bytes = fs::read(&file).map_err(|error| format!("{}: {error}", file.display()))?;
             let checks = parse(&bytes).map_err(|error| format!("{}: {error}", file.display()))?;
             let count = |wanted: &str| {
@@ -125,24 +184,17 @@ impl Counts {
                 checks.filter(|it| it.get("status").and_then(Value::as_str) == Some(wanted)).count()
             };
             let (passed, failed) = (count("SUCCESS"), count("FAILURE"));
-            counts.passed += passed;
-            counts.failed += failed;
-            *counts.scenarios.entry(failed == 0).or_default() += 1;
+            judged.checks += passed;
+            let scenario = scenario(&entry.file_name().to_string_lossy());
+            let list = if failed == 0 { &mut judged.passed } else { &mut judged.failed };
+            list.insert(scenario);
         }
-        Ok(counts)
+        Ok(judged)
     }
 }
 
-impl std::fmt::Display for Counts {
-    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let scenarios = |passed| self.scenarios.get(&passed).copied().unwrap_or_default();
-        write!(
-            out,
-            "{} checks of {} scenarios passed; {} scenarios ({} checks) ask for things that only a fixture has",
-            self.passed,
-            scenarios(true),
-            scenarios(false),
-            self.failed
-        )
-    }
+/// Returns the name of a scenario from the name of its folder, which ends with the time of the run.
+fn scenario(folder: &str) -> String {
+    let is_time = |it: char| it.is_ascii_digit() || "-TZ:.".contains(it);
+    folder.trim_end_matches(is_time).to_owned()
 }

@@ -32,6 +32,13 @@ pub(crate) struct Dependency {
     pub(crate) requirement: String,
 }
 
+impl Dependency {
+    /// Returns whether the published manifest has the dependency.
+    fn is_published(&self) -> bool {
+        !self.is_dev || self.requirement != "*"
+    }
+}
+
 /// Fields that crates.io and docs.rs show.
 const FIELDS: [&str; 8] = [
     "description",
@@ -63,14 +70,13 @@ pub(crate) fn read(root: &Path) -> Result<Vec<Package>, String> {
 
 /// Returns the packages to publish, each after the ones it depends on.
 ///
-/// Development dependencies do not count: cargo drops those without a version from a published
-/// manifest.
+/// A development dependency counts only if it has a version: cargo drops the others from a published manifest.
 pub(crate) fn publish_order(packages: &[Package]) -> Result<Vec<&Package>, String> {
     let mut waiting: Vec<&Package> = packages.iter().filter(|package| package.is_public).collect();
     let mut order: Vec<&Package> = Vec::new();
     while !waiting.is_empty() {
         let is_ready = |package: &Package| {
-            let mut needed = package.dependencies.iter().filter(|needed| !needed.is_dev);
+            let mut needed = package.dependencies.iter().filter(|needed| needed.is_published());
             needed.all(|needed| !waiting.iter().any(|other| other.name == needed.name))
         };
         let (ready, rest): (Vec<&Package>, Vec<&Package>) =
@@ -147,7 +153,7 @@ mod tests {
         let dependencies = needs.iter().map(|(name, is_dev)| Dependency {
             name: (*name).to_owned(),
             is_dev: *is_dev,
-            requirement: "^0.1.0".to_owned(),
+            requirement: if *is_dev { "*" } else { "^0.1.0" }.to_owned(),
         });
         Package {
             name: name.to_owned(),
@@ -178,5 +184,9 @@ mod tests {
     fn a_circle_of_dependencies_is_an_error() {
         let packages = [package("a", &[("b", false)]), package("b", &[("a", false)])];
         assert!(publish_order(&packages).is_err());
+        let mut packages = [package("a", &[("b", false)]), package("b", &[("a", true)])];
+        assert!(publish_order(&packages).is_ok(), "without a version it is dropped");
+        packages[1].dependencies[0].requirement = "^0.1.0".to_owned();
+        assert!(publish_order(&packages).is_err(), "with a version it stays in the manifest");
     }
 }

@@ -92,6 +92,16 @@ fn version_of(packages: &[Package]) -> Result<&str, String> {
     }
 }
 
+/// Checks the manifests and licence files of published packages.
+pub(crate) fn check_manifests(root: &Path) -> Result<(), String> {
+    let packages = packages::read(root)?;
+    packages::publish_order(&packages)?;
+    match manifest_problems(&packages, version_of(&packages)?).as_slice() {
+        [] => Ok(()),
+        problems => Err(problems.join("\n")),
+    }
+}
+
 fn manifest_problems(packages: &[Package], version: &str) -> Vec<String> {
     let mut problems = Vec::new();
     for package in packages.iter().filter(|package| package.is_public) {

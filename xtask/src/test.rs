@@ -6,8 +6,8 @@ use std::sync::OnceLock;
 use std::time::Instant;
 
 use crate::{
-    adapters, conformance, example, fuzz, inspector, map, msrv, programs, prose, providers, setup,
-    tidy,
+    adapters, conformance, example, fuzz, inspector, map, msrv, programs, prose, providers,
+    release, setup, tidy,
 };
 
 /// How long each fuzz target of the selector language runs here; `cargo xtask fuzz` takes any time.
@@ -25,6 +25,8 @@ pub(crate) fn run(root: &Path) -> Result<String, String> {
     map::check(root)?;
     say("minimum Rust version");
     msrv::check(root)?;
+    say("manifests of published packages");
+    release::check_manifests(root)?;
     say("conformance table");
     conformance::check(root)?;
     cargo(root, "format", &["fmt", "--all", "--check"], &[])?;

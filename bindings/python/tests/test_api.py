@@ -8,6 +8,7 @@ import pickle
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
@@ -43,6 +44,46 @@ def test_a_selection_is_a_lazy_sequence_of_nodes(context: contextree.Context) ->
     assert found.ids == [node.id for node in found]
     with pytest.raises(IndexError):
         found[3]
+
+
+class Spy:
+    """A selection that notes what is read of it."""
+
+    def __init__(self, found: _native.Selection) -> None:
+        self.found = found
+        self.read: list[tuple[int, int]] = []
+
+    def __len__(self) -> int:
+        return len(self.found)
+
+    def ids(self) -> list[str]:
+        return self.found.ids()
+
+    def id(self, at: int) -> str:
+        return self.found.id(at)
+
+    def nodes(self, start: int, count: int) -> list[dict[str, Any]]:
+        self.read.append((start, count))
+        return self.found.nodes(start, count)
+
+
+def test_nodes_that_are_not_looked_at_are_not_read(context: contextree.Context) -> None:
+    for number in range(600):
+        context.user(str(number))
+    found = context.select("?? { role='user' }")
+    spy = Spy(cast("_native.Selection", found._found))
+    found = _node.Nodes(cast("_native.Selection", spy))
+    assert len(found) == len(found.ids) == 600
+    nodes = list(found)
+    assert [node.id for node in nodes] == found.ids
+    assert repr(found[5]) == f"<Node {found.ids[5]}>"
+    assert repr(found).startswith("<600 nodes: ")
+    assert spy.read == [], "ids, lengths and short forms are not read from the tree"
+    assert found[599].text == "599"
+    assert spy.read == [(599, 1)]
+    # An iteration reads pages, and each of them once.
+    assert [node.text for node in nodes] == [str(number) for number in range(600)]
+    assert spy.read[1:] == [(0, 256), (256, 256), (512, 256)]
 
 
 def test_a_selection_shows_the_state_in_which_it_was_made(context: contextree.Context) -> None:

@@ -113,14 +113,19 @@ impl<'c> Control<'c> {
         }
     }
 
-    /// Returns how much work a selector may be. It ends when the command is canceled.
-    pub(crate) fn query_limits(&self) -> QueryLimits {
+    /// Returns how much work a selector may be: what the request says, but no more than the door allows. It ends when the command is canceled.
+    pub(crate) fn query_limits(&self, most: Option<u64>) -> QueryLimits {
         let cancel = self.cancel.clone();
         let canceled = move || cancel.is_canceled().then_some("canceled");
         let mut limits =
             QueryLimits { interrupt: Some(Interrupt::new(canceled)), ..QueryLimits::default() };
-        if let Some(most) = self.limits.selector_cost {
-            limits.steps = most;
+        let usual = limits.steps_per_snapshot;
+        if let Some(most) = most {
+            (limits.steps_per_snapshot, limits.steps) = (most, most);
+        }
+        if let Some(door) = self.limits.selector_cost {
+            limits.steps_per_snapshot = limits.steps_per_snapshot.min(usual);
+            limits.steps = most.unwrap_or(door).min(door);
         }
         limits
     }

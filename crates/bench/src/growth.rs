@@ -80,7 +80,7 @@ fn adjacent(context: &Context, round: u64) -> f64 {
 }
 
 fn lookups(context: &Context, round: u64) -> f64 {
-    let view = context.head().expect("there are commits").view();
+    let view = context.newest().expect("there are commits").view();
     let turns = view.turn_count() as u64;
     let ids: Vec<String> = (0..500)
         .map(|index| format!("seg:{}", (index * 7_919 + round * 104_729) % turns + 1))

@@ -44,7 +44,7 @@ fn render(scale: Scale) -> Row {
         number += 1;
     }
     let mut renderer = RequestRenderer::new(Provider::OpenAiChat, RenderOptions::default());
-    let tree = context.head_tree().expect("there are commits");
+    let tree = context.newest_tree().expect("there are commits");
     let bytes = renderer.render(tree).expect("there are messages").bytes.clone();
     let mut copy = vec![0; bytes.len()];
     compare(
@@ -54,7 +54,7 @@ fn render(scale: Scale) -> Row {
         || {
             number += 1;
             turn(&mut context, number);
-            let tree = context.head_tree().expect("there are commits");
+            let tree = context.newest_tree().expect("there are commits");
             time(1, || {
                 black_box(renderer.render(tree).map_or(0, |rendered| rendered.bytes.len()));
             })

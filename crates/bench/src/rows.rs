@@ -132,7 +132,7 @@ struct Plain {
 }
 
 fn traversal(large: &Context, scale: Scale) -> Row {
-    let head = large.head().expect("there are commits");
+    let head = large.newest().expect("there are commits");
     let plain: Vec<Plain> = head
         .view()
         .nodes()
@@ -241,10 +241,10 @@ fn thread(scale: Scale) -> Row {
     let mut context = chat(scale.large / 10, 300);
     let mut renderer = ThreadRenderer::new();
     let mut number = scale.large;
-    if let Some(tree) = context.head_tree() {
+    if let Some(tree) = context.newest_tree() {
         renderer.render(tree);
     }
-    let bytes = context.head().expect("there are commits").thread();
+    let bytes = context.newest().expect("there are commits").thread();
     let mut copy = vec![0; bytes.len()];
     compare(
         "thread bytes after one more turn at a tenth of the large: against a memcpy of them",
@@ -253,7 +253,7 @@ fn thread(scale: Scale) -> Row {
         || {
             number += 1;
             turn(&mut context, number, 300);
-            let tree = context.head_tree().expect("there are commits");
+            let tree = context.newest_tree().expect("there are commits");
             time(1, || {
                 black_box(renderer.render(tree).len());
             })
@@ -296,7 +296,7 @@ fn hash(length: usize, bar: f64, scale: Scale) -> Row {
 fn documents(scale: Scale) -> (Row, Row) {
     // Five nodes per turn.
     let context = chat(scale.large / 5, 120);
-    let head = context.head().expect("there are commits");
+    let head = context.newest().expect("there are commits");
     let document = head.export();
     let value: serde_json::Value =
         serde_json::from_slice(&document).expect("an export is valid JSON");

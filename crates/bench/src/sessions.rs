@@ -164,7 +164,7 @@ impl Long {
                 Ok::<_, StoreError>(())
             })?;
         }
-        let export = session.head()?.expect("there are commits").export();
+        let export = session.newest()?.expect("there are commits").export();
         Ok(Long { _folder: folder, path, export, turns })
     }
 
@@ -186,7 +186,7 @@ impl Long {
                 let start = Instant::now();
                 let store = open(&self.path).expect("the store works");
                 let session = store.session("main").expect("it is there");
-                let head = session.head().expect("it can be read");
+                let head = session.newest().expect("it can be read");
                 let thread = head.expect("there are commits").thread();
                 let took = start.elapsed().as_nanos() as f64;
                 assert!(thread.len() > self.turns as usize * 2 * MESSAGE);
@@ -297,7 +297,7 @@ pub fn measure_idle(path: &Path, contexts: u64, held: bool) -> Outcome<u64> {
     let mut sessions = Vec::new();
     for number in 0..contexts {
         let session = store.session(&context_name(number))?;
-        std::hint::black_box(session.head()?.map(contextree::Snapshot::thread));
+        std::hint::black_box(session.newest()?.map(contextree::Snapshot::thread));
         if held {
             sessions.push(session);
         }

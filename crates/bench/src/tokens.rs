@@ -23,13 +23,13 @@ fn one_more_turn(scale: Scale) -> Row {
     let mut context = chat(turns, 300);
     let counter = Arc::new(TokenCounter::new(Tokenizer::default()));
     let mut tally = Tally::new(counter);
-    if let Some(tree) = context.head_tree() {
+    if let Some(tree) = context.newest_tree() {
         tally.update(tree);
     }
     let mut number = turns * 3;
     // The texts of the last turns, to count them alone.
     let texts = |context: &contextree::Context| -> Vec<String> {
-        let Some(head) = context.head() else { return Vec::new() };
+        let Some(head) = context.newest() else { return Vec::new() };
         let newest = head.view().region(contextree::Region::Seq).children_rev().take(TURNS);
         newest
             .flat_map(|turn| turn.subtree())
@@ -46,7 +46,7 @@ fn one_more_turn(scale: Scale) -> Row {
             for _ in 0..TURNS {
                 number += 1;
                 turn(&mut context, number, 300);
-                let tree = context.head_tree().expect("there are commits");
+                let tree = context.newest_tree().expect("there are commits");
                 taken += time(TURNS, || {
                     black_box(tally.update(tree));
                 });

@@ -1,5 +1,7 @@
 //! One call of a model: its request, when it was made, and what was billed for it.
 
+use contextree_json::Value;
+
 use crate::cause::Evidence;
 use crate::rendered::Rendered;
 
@@ -15,6 +17,8 @@ pub struct Call<'a> {
     pub unchanged: usize,
     /// The model that was called, if it is known otherwise than from the request.
     pub model: Option<String>,
+    /// The setting `thinking`, if it is known otherwise than from the request.
+    pub thinking: Option<Value>,
     /// Whether the request is complete. Logs of agents lack the system text and the tools; their
     /// size is inferred from what was billed for the first call.
     pub is_complete: bool,
@@ -38,6 +42,7 @@ impl<'a> Call<'a> {
             evidence,
             unchanged: 0,
             model: None,
+            thinking: None,
             is_complete: true,
             marks: None,
             started_ns: None,

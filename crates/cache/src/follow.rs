@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use contextree_json::Value;
 use contextree_provider::List;
 use contextree_tokens::Tokenizer;
 
@@ -16,10 +17,11 @@ use crate::memo::Memo;
 use crate::miss::{Place, Ruled, Seen};
 use crate::outlook::Outlook;
 use crate::prompt::{Prompt, same_spans};
+use crate::reason::Reason;
 use crate::rendered::{Rendered, common_prefix_from};
 use crate::report::{Difference, Report, break_of};
 use crate::rules::CacheRules;
-use crate::settings::Settings;
+use crate::settings::{Reach, Settings};
 
 /// Follows a history: takes one call after the other, and keeps the last request and the entries of
 /// the cache.
@@ -84,8 +86,9 @@ impl Follower {
     /// Adds the next call.
     pub fn follow_call(&mut self, call: &Call<'_>) -> &Step {
         let rendered = &call.request;
-        let settings =
-            Settings::of(rendered, Some(self.rules.name)).with_model(call.model.as_deref());
+        let settings = Settings::of(rendered, Some(self.rules.name))
+            .with(Reason::Model, call.model.as_deref().map(Value::from))
+            .with(Reason::Thinking, call.thinking.clone());
         let is_first = self.history.steps.is_empty();
         let now_ns = call.started_ns.or(call.ended_ns);
         let old = self.last.rendered();
@@ -98,6 +101,11 @@ impl Follower {
             broken: break_of(&old, rendered, &call.evidence, common),
         });
         let keeps_settings = settings == self.last.settings;
+        // With other settings of messages, tools and system text can still be read.
+        let keeps_preamble = difference.as_ref().is_some_and(|difference| {
+            difference.changed.as_ref().is_none_or(|changed| changed.reach == Reach::Messages)
+        });
+        let keeps_content = difference.as_ref().is_some_and(|it| it.broken.is_none());
         if self.rules.compares_tokens() {
             self.entries.leave(&self.last.chain, if keeps_settings { same } else { 0 });
         }
@@ -114,7 +122,8 @@ impl Follower {
         self.inference.infer_prefix(call, is_first || self.has_switched, logged);
         let is_extended = report.as_ref().is_some_and(|report| report.broken.is_none());
         let last = self.history.steps.last();
-        let has_cleared = self.inference.infer_cleared(last, billed, logged, is_extended);
+        let grew = keeps_content && keeps_preamble;
+        let has_cleared = self.inference.infer_cleared(last, billed, logged, grew);
         let has_expired = self.entries.has_expired(now_ns);
         let expired = has_expired.then(|| {
             let seconds = |ns: Option<i64>| ns.unwrap_or(0).unsigned_abs() / SECOND.unsigned_abs();
@@ -124,24 +133,28 @@ impl Follower {
         let partial = report.as_ref().filter(|_| valid == same && !has_expired);
         let partial = partial.map_or(0, |report| report.tokens.prefix);
         let tokens = self.inference.tokens(logged);
-        let is_cold = is_first || has_expired || !keeps_settings;
-        let found = self.look_up(call, (keeps, partial), now_ns);
+        let is_cold = is_first || has_expired || !keeps_preamble;
+        let found = self.look_up(call, (keeps, partial), keeps_settings, now_ns);
+        let has_none = found.is_none();
         // An entry of an earlier request may be longer, unless this request extends the last one.
-        let left = Inference::left_by(self.history.steps.last())
+        let left = self
+            .inference
+            .left_by(self.history.steps.last())
             .filter(|_| is_extended && !self.rules.compares_tokens());
         let is_unwritten = found.zip(left).is_some_and(|(found, left)| left < found);
         let found = found.map(|found| left.map_or(found, |left| found.min(left)));
         let cached = match found {
             Some(cached) => cached,
             None if is_first => billed.map_or(0, |billed| billed.cached),
-            None if has_expired && keeps_settings => self.inference.surviving,
+            None if has_expired && keeps_preamble => self.inference.surviving,
             // Tools and system text that the log lacks are still the same.
-            None if keeps_settings && !is_cold => self.inference.fixed(),
+            None if keeps_preamble => self.inference.fixed(),
             None => 0,
         };
         let step = self.rules.step_tokens.max(1);
         let cached = if found.is_some() { cached / step * step } else { cached }.min(tokens);
-        self.remember(call, is_cold);
+        self.inference.learn_writes(self.history.steps.last(), billed);
+        self.remember(call, is_cold, has_none);
         let seen = Seen { expired, has_dropped: valid < same, has_cleared, is_unwritten };
         let step = self.step(call, report, (tokens, cached), seen);
         self.history.push(step);
@@ -151,11 +164,13 @@ impl Follower {
 
     /// Returns the number of tokens of the request that are in the cache, and sets the breakpoints;
     /// `None` if no entry of this history is found. `keeps` is the number of spans that are
-    /// unchanged, `partial` the tokens that are equal to those of the last request.
+    /// unchanged, `partial` the tokens that are equal to those of the last request, `keeps_settings`
+    /// whether these are the same.
     fn look_up(
         &mut self,
         call: &Call<'_>,
         (keeps, partial): (usize, u64),
+        keeps_settings: bool,
         now_ns: Option<i64>,
     ) -> Option<u64> {
         let prompt = Prompt::counted(call.request.clone(), &self.last.until);
@@ -184,7 +199,13 @@ impl Follower {
             Some(marks) => self.marked(marks),
         };
         self.history.breakpoints = set;
-        let found = self.points.iter().any(|at| reaches(*at, known, self.rules.lookback));
+        let end = self.last.spans.len();
+        let found = match &call.marks {
+            // Agents mark the newest messages. They do not know which older request had these
+            // settings.
+            None if !keeps_settings => reaches(end, known, self.rules.lookback),
+            _ => self.points.iter().any(|at| reaches(*at, known, self.rules.lookback)),
+        };
         (found && known > 0).then(|| self.inference.tokens(prompt.tokens_until(known)))
     }
 
@@ -222,7 +243,7 @@ impl Follower {
     }
 
     /// Records what the call wrote to the cache, and when.
-    fn remember(&mut self, call: &Call<'_>, is_cold: bool) {
+    fn remember(&mut self, call: &Call<'_>, is_cold: bool, has_none: bool) {
         let billed = call.billed.as_ref();
         if let Some(billed) = billed.filter(|billed| billed.written.is_some_and(|it| it > 0)) {
             self.is_long = billed.written_hour.is_some_and(|it| it > 0);
@@ -230,11 +251,17 @@ impl Follower {
         if let Some(marks) = call.marks.as_ref().filter(|marks| !marks.is_empty()) {
             self.is_long = marks.iter().any(|mark| mark.is_long);
         }
-        if let Some(billed) = billed.filter(|_| is_cold) {
+        if let Some(billed) = billed {
+            let preamble = self.preamble(&call.request);
             // An entry that the first call found can be one of the same user, who pauses, too. A
             // provider that compares tokens finds what any conversation begins with.
             let survives = !self.history.steps.is_empty() || self.rules.compares_tokens();
-            self.inference.infer_shared(billed, self.preamble(&call.request), survives);
+            if is_cold {
+                self.inference.infer_shared(billed, preamble, survives);
+            } else if has_none && billed.cached > 0 {
+                // The conversation was replaced. What was read is the part before it.
+                self.inference.infer_shared(billed, preamble, false);
+            }
         }
         let CacheRules { lifetime_s, long_lifetime_s, .. } = self.rules;
         self.entries.set_lifetime(if self.is_long { long_lifetime_s } else { lifetime_s });

@@ -17,6 +17,8 @@ pub(crate) struct Inference {
     /// Tokens of logged content that were left out of the request: agents clear old results
     /// without a trace in the log.
     pub(crate) cleared: u64,
+    /// Whether bills leave out what was written: a call read what its predecessor had not written.
+    hides_writes: bool,
 }
 
 impl Inference {
@@ -79,11 +81,23 @@ impl Inference {
         }
     }
 
+    /// Notes whether the bills of a provider tell what was written to its cache. Some fill the field
+    /// with zero.
+    pub(crate) fn learn_writes(&mut self, last: Option<&Step>, billed: Option<&Billed>) {
+        let before = last.and_then(|last| last.billed.as_ref());
+        if let Some((before, billed)) = before.zip(billed).filter(|(it, _)| it.written == Some(0)) {
+            self.hides_writes |= billed.cached > before.cached + slack(before.input);
+        }
+    }
+
     /// Returns the tokens of the last request that the provider has, by what it billed as read and
     /// written; `None` if the bill does not tell.
-    pub(crate) fn left_by(last: Option<&Step>) -> Option<u64> {
+    pub(crate) fn left_by(&self, last: Option<&Step>) -> Option<u64> {
         let last = last?;
         let billed = last.billed.as_ref().filter(|billed| billed.input > 0)?;
+        if self.hides_writes && billed.written == Some(0) {
+            return None;
+        }
         let kept = (billed.cached + billed.written?).min(billed.input);
         // Estimates are on another scale than bills.
         let scaled = u128::from(last.tokens) * u128::from(kept) / u128::from(billed.input);

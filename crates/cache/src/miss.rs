@@ -252,7 +252,12 @@ impl Ruled<'_> {
         if let Some((gap_s, lifetime_s)) = self.seen.expired.filter(|_| lost > 0) {
             return Some(MissReason::Expired { gap_s, lifetime_s });
         }
-        if let Some(broken) = broken {
+        // An older request may have been sent with the same setting: then little is lost.
+        let is_harmless = |broken: &&Break| {
+            matches!(broken.reason, Reason::Thinking | Reason::ToolChoice)
+                && lost <= slack(self.before)
+        };
+        if let Some(broken) = broken.filter(|broken| !is_harmless(broken)) {
             return Some(match &broken.cause {
                 Cause::Moved => MissReason::Moved,
                 _ => MissReason::Changed(broken.reason),

@@ -81,11 +81,11 @@ impl Settings {
         Settings { values: DEPENDS.iter().map(value).collect() }
     }
 
-    /// Sets the model, if it is known otherwise than from the request.
-    pub(crate) fn with_model(mut self, model: Option<&str>) -> Self {
-        let index = DEPENDS.iter().position(|(reason, ..)| *reason == Reason::Model);
-        if let (Some(model), Some(value)) = (model, index.and_then(|it| self.values.get_mut(it))) {
-            *value = Some(Value::from(model));
+    /// Sets a value, if it is known otherwise than from the request.
+    pub(crate) fn with(mut self, reason: Reason, known: Option<Value>) -> Self {
+        let index = DEPENDS.iter().position(|(own, ..)| *own == reason);
+        if let (Some(known), Some(value)) = (known, index.and_then(|it| self.values.get_mut(it))) {
+            *value = Some(known);
         }
         self
     }

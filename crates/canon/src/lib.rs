@@ -36,4 +36,4 @@ pub use limits::Limits;
 pub use prefix::PrefixHasher;
 pub use prepared::PreparedNode;
 pub use reference::{order_siblings, reference_bytes_of_document};
-pub use write::{SPEC_VERSION, export, export_to, reference_bytes};
+pub use write::{SPEC_VERSION, export, export_to, export_with_digest, reference_bytes};

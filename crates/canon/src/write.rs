@@ -4,7 +4,10 @@ use std::iter::{Flatten, Peekable};
 use std::option;
 
 use contextree_json::{Object, Value, write};
-use contextree_tree::{Class, Content, Header, NodeChildren, NodeRef, Scalar, TreeRef, time};
+use contextree_tree::{Class, Content, Header, NodeChildren, NodeRef, Scalar, Tree, TreeRef, time};
+
+use crate::digest::snapshot_digest;
+use crate::hash::Hash;
 
 /// The version in every export.
 pub const SPEC_VERSION: &str = "PACT/0.1.0";
@@ -12,6 +15,12 @@ pub const SPEC_VERSION: &str = "PACT/0.1.0";
 /// The attribute of the root that holds the keys of a foreign envelope, so that they are exported as
 /// they were imported.
 pub(crate) const ENVELOPE: &str = "contextree:envelope";
+
+/// The key of an envelope with the digest of the snapshot. It is not part of what the digest covers.
+pub(crate) const DIGEST: &str = "contextree:digest";
+
+/// The key of the first line of a history that has an end.
+pub(crate) const ENDS: &str = "contextree:end";
 
 /// Returns the export of a tree: an envelope with every node, every header and every attribute,
 /// children in canonical order.
@@ -24,8 +33,21 @@ pub fn export(tree: TreeRef<'_>, cycle: u32) -> Vec<u8> {
     out
 }
 
+/// Like [`export`], but with the digest of the snapshot in the envelope: an import refuses the document if anything in it was changed.
+#[must_use]
+pub fn export_with_digest(tree: &Tree) -> Vec<u8> {
+    let mut out = Vec::new();
+    let cycle = tree.view().next_cycle().saturating_sub(1);
+    envelope(&mut out, tree.view(), cycle, Some(snapshot_digest(tree)));
+    out
+}
+
 /// Like [`export`], but appends to a buffer.
 pub fn export_to(out: &mut Vec<u8>, tree: TreeRef<'_>, cycle: u32) {
+    envelope(out, tree, cycle, None);
+}
+
+fn envelope(out: &mut Vec<u8>, tree: TreeRef<'_>, cycle: u32, digest: Option<Hash>) {
     let root = tree.root();
     let foreign = root.attribute(ENVELOPE).and_then(Value::as_object);
     let mut foreign = foreign.into_iter().flat_map(Object::iter).peekable();
@@ -46,6 +68,10 @@ pub fn export_to(out: &mut Vec<u8>, tree: TreeRef<'_>, cycle: u32) {
             out.push(b':');
         }
     };
+    if let Some(digest) = digest {
+        before(out, Some(DIGEST));
+        write::string(out, &digest.to_string());
+    }
     before(out, Some("cycle"));
     write::unsigned(out, u64::from(cycle));
     before(out, Some("root"));

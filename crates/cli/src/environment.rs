@@ -56,6 +56,13 @@ impl Environment {
     }
 }
 
+/// Returns the columns of help pages, as clap finds them.
+pub(crate) fn columns_of_help() -> usize {
+    let size = terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
+    let columns = size.or_else(|| variable("COLUMNS").and_then(|text| text.parse().ok()));
+    columns.unwrap_or(crate::args::WIDEST).min(crate::args::WIDEST)
+}
+
 /// Returns the context that the working directory names as its default. Only the directory itself counts, like for the
 /// store: a file further up could be another user's.
 pub(crate) fn context_of_folder() -> Option<String> {

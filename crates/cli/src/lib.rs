@@ -41,7 +41,7 @@ use output::Output;
 /// Returns the command with all its subcommands, as clap knows it.
 #[must_use]
 pub fn command() -> clap::Command {
-    Cli::command().help_template(args::root_template())
+    Cli::command().help_template(args::root_template(environment::columns_of_help()))
 }
 
 /// Runs the program with these arguments, the program's name included. Returns the exit code.

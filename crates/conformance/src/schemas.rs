@@ -70,7 +70,7 @@ fn sample() -> Result<Context, String> {
 
 fn exported_node() -> Result<Object, String> {
     let context = sample()?;
-    let export = parse(&context.head().map(Snapshot::export).unwrap_or_default());
+    let export = parse(&context.newest().map(Snapshot::export).unwrap_or_default());
     let mut found = export.map_err(|error| error.to_string())?.get("root").cloned();
     // ^root → ^seq → turn → core → block.
     for index in [1, 0, 0, 0] {
@@ -253,7 +253,7 @@ fn tracked_headers(schema: &Value) -> Result<(), String> {
 
 fn export_envelope(schema: &Value) -> Result<(), String> {
     let context = sample()?;
-    let export = parse(&context.head().map(Snapshot::export).unwrap_or_default());
+    let export = parse(&context.newest().map(Snapshot::export).unwrap_or_default());
     let export = export.map_err(|error| error.to_string())?;
     let mut wanted = strings(schema.get("keys").unwrap_or(&Value::Null))?;
     wanted.sort();
@@ -299,7 +299,7 @@ fn commit_sequence(schema: &Value) -> Result<(), String> {
     equal(&vec![false, true, true], &seen.into_inner())?;
     equal(&vec!["due".to_owned()], &report.expired)?;
     equal(&Some("low"), &report.pruned.first().map(|pruned| pruned.id.as_str()))?;
-    let snapshot = context.head().ok_or("the commit left no snapshot")?;
+    let snapshot = context.newest().ok_or("the commit left no snapshot")?;
     equal(&report.digest, &snapshot.digest())?;
     let turn = snapshot.view().get("high").and_then(|node| node.parent()?.parent());
     equal(&Some(report.sealed.as_str()), &turn.map(contextree::NodeRef::id))

@@ -1,8 +1,8 @@
-//! The clock of the machine, for those who want real times and give up identical bytes for it.
+//! The system clock, for programs that prefer real times to reproducible bytes.
 
 use contextree_engine::Clock;
 
-/// The time of the machine, in nanoseconds since 1970.
+/// The system time, in nanoseconds since 1970.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SystemClock;
 

@@ -7,7 +7,7 @@ use contextree_store::{Store, StoreOptions, scheme_of};
 use crate::clock::SystemClock;
 use crate::error::Result;
 
-/// Opens the store at a URL or path, with the clock of the machine.
+/// Opens the store at a URL or path, with the system clock.
 ///
 /// | text | store | feature |
 /// |---|---|---|

@@ -37,6 +37,8 @@ pub struct ContextOptions {
     pub ids: Option<Arc<dyn IdSource>>,
     /// The policy of every commit whose options name no other; none by default.
     pub policy: Option<Policy>,
+    /// Whether records hold every content themselves, whatever its length, so that no store shares it with equal ones. False by default.
+    pub inline_contents: bool,
     /// Measures that policies can count in, by name; more can be added with [`Context::set_measure`].
     pub measures: Vec<(String, Arc<dyn Measure>)>,
 }
@@ -51,7 +53,7 @@ pub struct ContextOptions {
 /// context.add(Place::head(), NewNode::text("Hello").role("user"))?;
 /// let report = context.commit()?;
 /// assert_eq!(report.sealed, "seg:1");
-/// assert_eq!(context.head().expect("one commit").view().turn_count(), 1);
+/// assert_eq!(context.newest().expect("one commit").view().turn_count(), 1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Context {
@@ -162,6 +164,7 @@ impl Context {
             clock: options.clock.unwrap_or_else(|| Arc::new(LogicalClock)),
             ids: options.ids.unwrap_or_else(|| Arc::new(ReadableIds)),
             policy: options.policy,
+            inline_contents: options.inline_contents,
         };
         Context {
             draft,
@@ -445,7 +448,7 @@ impl Context {
 
     /// Returns the newest snapshot, `@t0`; `None` before the first commit.
     #[must_use]
-    pub fn head(&self) -> Option<&Snapshot> {
+    pub fn newest(&self) -> Option<&Snapshot> {
         self.history.last()
     }
 
@@ -525,7 +528,7 @@ impl Context {
     /// Returns the digest of the whole history: equal exactly for equal histories.
     #[must_use]
     pub fn history_digest(&self) -> Hash {
-        self.head().map_or(Hash([0; 32]), Snapshot::history_digest)
+        self.newest().map_or(Hash([0; 32]), Snapshot::history_digest)
     }
 
     /// Returns what changed between two snapshots, from the older to the newer one, in whichever
@@ -569,7 +572,7 @@ impl Context {
     /// Returns what changed in the working tree since the last snapshot; `None` before the first.
     #[must_use]
     pub fn pending(&self) -> Option<Diff> {
-        Some(diff::diff(self.head()?.view(), self.working()))
+        Some(diff::diff(self.newest()?.view(), self.working()))
     }
 
     /// Returns a handle on a node of the working tree: the node neither expires nor is pruned while
@@ -669,8 +672,8 @@ impl Context {
 
     /// Returns the newest tree; `None` before the first commit.
     #[must_use]
-    pub fn head_tree(&self) -> Option<&Tree> {
-        self.head().map(Snapshot::tree)
+    pub fn newest_tree(&self) -> Option<&Tree> {
+        self.newest().map(Snapshot::tree)
     }
 }
 

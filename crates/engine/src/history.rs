@@ -1,7 +1,7 @@
 //! Import and export of snapshots, working states and whole histories.
 
 use contextree_canon::history::{
-    HistoryReader, Line, SideLine, write_delta, write_first, write_side, write_working,
+    HistoryReader, Line, SideLine, write_delta, write_end, write_first, write_side, write_working,
 };
 use contextree_canon::{DocumentError, Profile, export, import, import_working};
 use contextree_json::lines;
@@ -80,13 +80,21 @@ impl Context {
     #[must_use]
     pub fn export_history_and_sides(&self, sides: &[SideLine]) -> Vec<u8> {
         let mut out = self.export_history();
-        if let Some(newest) = self.head()
+        if let Some(newest) = self.newest()
             && !written(newest.view(), self.working()).is_empty()
         {
             write_working(&mut out, newest.tree(), self.working());
         }
         sides.iter().for_each(|side| write_side(&mut out, side));
         out
+    }
+
+    /// Completes a history to a copy that notices damage: its last line counts the others, and is expected by an import. Takes what
+    /// [`Context::export_history`] or [`Context::export_history_and_sides`] returned.
+    #[must_use]
+    pub fn complete_history(mut history: Vec<u8>) -> Vec<u8> {
+        write_end(&mut history);
+        history
     }
 
     /// Returns a context with the history of a JSON Lines document. Lines may be full snapshots or
@@ -126,7 +134,7 @@ impl Context {
                 reader.line(line).map_err(|error| HistoryError { line: index + 1, error })?;
             let tree = match line {
                 Line::Snapshot(tree) => tree,
-                Line::Working => continue,
+                Line::Working | Line::End => continue,
                 Line::Side(side) => {
                     sides.push(side);
                     continue;
@@ -135,7 +143,9 @@ impl Context {
             last_ns = latest_stamp(history.last(), &tree, last_ns);
             history.push(Snapshot::after(history.last(), tree, last_ns));
         }
-        let Some(draft) = reader.into_draft() else {
+        let last = lines(text).count();
+        let draft = reader.into_draft().map_err(|error| HistoryError { line: last, error })?;
+        let Some(draft) = draft else {
             let error = import(b"", profile, &options.limits).map(drop).err();
             return Err(HistoryError {
                 line: 1,

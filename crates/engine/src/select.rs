@@ -5,7 +5,7 @@ use contextree_query::{
     SelectOptions, Timeline, diff_selected, explain, plan, resolve_on_tree, select, select_parsed,
 };
 use contextree_selector as ast;
-use contextree_selector::{Edition, SnapshotRange, Span, Time, TimeKind, TurnPoint, parse};
+use contextree_selector::{Edition, RelativePoint, SnapshotRange, Span, Time, TimeKind, parse};
 use contextree_tree::TreeRef;
 use contextree_tree::diff::Diff;
 
@@ -136,9 +136,9 @@ impl Context {
         let range = match parsed.time.map(|time| time.kind) {
             None | Some(TimeKind::All) => SnapshotRange::HISTORY,
             Some(TimeKind::Range(range)) => range,
-            Some(TimeKind::At(ast::Snapshot::Turn(turn))) => {
-                let turn = TurnPoint::At(turn);
-                SnapshotRange::Turns { from: turn, to: turn }
+            Some(TimeKind::At(ast::Snapshot::Relative(at))) => {
+                let point = RelativePoint::At(at);
+                SnapshotRange::Relative { from: point, to: point }
             }
             Some(TimeKind::At(ast::Snapshot::Cycle(cycle))) => {
                 SnapshotRange::Cycles { from: cycle, to: cycle }

@@ -4,7 +4,9 @@ use std::fmt;
 use std::str::FromStr;
 
 use contextree_canon::thread::thread;
-use contextree_canon::{Hash, export, history_digest, reference_bytes, snapshot_digest};
+use contextree_canon::{
+    Hash, export, export_with_digest, history_digest, reference_bytes, snapshot_digest,
+};
 use contextree_tree::{Tree, TreeRef};
 
 /// The result of one commit. Immutable; cloning it clones a pointer.
@@ -66,7 +68,7 @@ impl Snapshot {
 
     /// Returns whether both belong to the same context or its forks.
     pub(crate) fn shares_history(&self, other: &Snapshot) -> bool {
-        self.view().common_versions(other.view()) > 0
+        self.view().common_versions(other.view()).is_some()
     }
 
     /// Returns the tree.
@@ -85,6 +87,13 @@ impl Snapshot {
     #[must_use]
     pub fn export(&self) -> Vec<u8> {
         export(self.view(), self.cycle())
+    }
+
+    /// Like [`Snapshot::export`], but with the digest in the envelope: an import refuses the document if
+    /// anything in it was changed.
+    #[must_use]
+    pub fn export_with_digest(&self) -> Vec<u8> {
+        export_with_digest(&self.tree)
     }
 
     /// Returns the provider-neutral thread.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use contextree_canon::Limits;
+use contextree_canon::record::SHARED_FROM;
 use contextree_selector::Edition;
 use contextree_tree::{Body, Draft, NodeData, NodeKey, Region, Scalar, Tree, Vocabulary};
 
@@ -55,6 +56,7 @@ impl Counters {
 }
 
 /// The options of a context.
+#[derive(Clone)]
 pub(crate) struct Settings {
     pub(crate) edition: Edition,
     pub(crate) vocabulary: Vocabulary,
@@ -63,6 +65,15 @@ pub(crate) struct Settings {
     pub(crate) ids: Arc<dyn IdSource>,
     /// What commits prune that are not told otherwise.
     pub(crate) policy: Option<Policy>,
+    /// No content is kept apart from the records.
+    pub(crate) inline_contents: bool,
+}
+
+impl Settings {
+    /// Returns from how many bytes on a content is kept apart from the records.
+    pub(crate) fn shared_from(&self) -> usize {
+        if self.inline_contents { usize::MAX } else { SHARED_FROM }
+    }
 }
 
 /// The largest ttl of a node; added to the highest cycle it still fits 32 bits.

@@ -12,10 +12,10 @@ use http_body::Body;
 use http_body_util::combinators::BoxBody;
 use rmcp::transport::streamable_http_server::StreamableHttpService;
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
-use rmcp::transport::streamable_http_server::tower::StreamableHttpServerConfig;
 
 use crate::Caller;
 use crate::handler::Handler;
+use crate::mount::mount;
 
 /// Answers requests of the protocol. The server puts a [`Caller`] into the extensions of each request; without one, the caller may only read.
 #[derive(Clone)]
@@ -31,15 +31,8 @@ impl Http {
     /// Returns a service over a workspace, for bodies of at most `body` bytes.
     #[must_use]
     pub fn new(workspace: Workspace, body: usize) -> Http {
-        // Hosts and origins are checked by the server, for all its routes alike.
-        let config = StreamableHttpServerConfig::default()
-            .disable_allowed_hosts()
-            .disable_allowed_origins()
-            .with_json_response(true)
-            .with_legacy_session_mode(false)
-            .with_max_request_body_bytes(body);
-        let make = move || Ok(Handler::new(workspace.clone(), Caller::with_right(Right::Read)));
-        Http(Arc::new(StreamableHttpService::new(make, Arc::default(), config)))
+        let make = move || Handler::new(workspace.clone(), Caller::with_right(Right::Read));
+        Http(Arc::new(mount(make, Arc::default(), false, body)))
     }
 
     /// Answers a request.

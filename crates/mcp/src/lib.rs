@@ -10,8 +10,9 @@
 //! | `tools` | the tools, in a fixed order: arguments, what they run, and how the answer reads |
 //! | `page` | cuts an answer to its limit; cursors |
 //! | `resources` | contexts and snapshots as resources |
-//! | `handler` | the protocol: the only file besides `http` that names a type of `rmcp` |
+//! | `handler` | the protocol: besides `http` and `mount`, the only file that names a type of `rmcp` |
 //! | `http` | the same handler for a server that mounts it |
+//! | `mount` | how a handler is mounted, ours or the fixture of the conformance suite (`examples/mcp_fixture`) |
 //!
 //! Tools translate: what they do is in `contextree-app`. Reading changes nothing, and tools that write exist only if the caller may write.
 
@@ -19,6 +20,7 @@
 
 mod handler;
 mod http;
+mod mount;
 mod page;
 mod resources;
 mod schema;

@@ -71,7 +71,7 @@ fn samples(folder: &Path) {
             let imported = import(&text, format, ImportOptions::default()).unwrap();
             let name = format!("{format} {}", file.file_name().unwrap().to_string_lossy());
             for provider in Provider::ALL {
-                let tree = imported.context.head().unwrap().view();
+                let tree = imported.context.newest().unwrap().view();
                 print(&name, tree, provider, None, provider == format.provider());
             }
         }
@@ -91,7 +91,7 @@ fn produced(file: &Path) {
         }
         let format: Format = own.name().parse().unwrap();
         let imported = import(&request.to_canonical(), format, ImportOptions::default()).unwrap();
-        let tree = imported.context.head().unwrap().view();
+        let tree = imported.context.newest().unwrap().view();
         print(name, tree, own, Some(request), true);
         for provider in Provider::ALL.into_iter().filter(|provider| *provider != own) {
             print(name, tree, provider, None, false);

@@ -16,7 +16,7 @@
 //!
 //! let request = br#"{"model":"m","messages":[{"role":"user","content":"Will it rain?"}]}"#;
 //! let imported = import(request, Format::OpenAiChat, ImportOptions::default())?;
-//! let head = imported.context.head().expect("one turn");
+//! let head = imported.context.newest().expect("one turn");
 //! let rendered = render(head.view(), Provider::OpenAiChat, &RenderOptions::default())?;
 //! assert_eq!(rendered.bytes, request);
 //! # Ok::<(), Box<dyn std::error::Error>>(())

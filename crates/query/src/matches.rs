@@ -1,17 +1,17 @@
 //! The matches of a plan in one tree, before any node is fetched.
 
-use contextree_tree::{NodeRef, TreeRef};
+use contextree_tree::{NodeRef, RowNumber, TreeRef};
 
 /// Nodes of one tree, in result order. They are stored as 4-byte numbers and fetched when they are
 /// read.
 #[derive(Clone, Debug)]
 pub struct Matches<'t> {
     tree: TreeRef<'t>,
-    versions: Vec<u32>,
+    versions: Vec<RowNumber>,
 }
 
 impl<'t> Matches<'t> {
-    pub(crate) fn new(tree: TreeRef<'t>, versions: Vec<u32>) -> Self {
+    pub(crate) fn new(tree: TreeRef<'t>, versions: Vec<RowNumber>) -> Self {
         Matches { tree, versions }
     }
 
@@ -29,7 +29,7 @@ impl<'t> Matches<'t> {
 
     /// Returns the [versions](NodeRef::version) of the nodes.
     #[must_use]
-    pub fn versions(&self) -> &[u32] {
+    pub fn versions(&self) -> &[RowNumber] {
         &self.versions
     }
 

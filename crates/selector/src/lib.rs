@@ -63,8 +63,8 @@ pub use ast::{
     AttrName, Behavior, BehaviorKind, Body, Chain, Class, ClassWord, Combinator, Compound,
     Controls, Cue, DepthItem, DepthKind, DepthSet, Facet, Filter, Flag, Hop, HopKind, Insertion,
     Mode, NodeSpec, Number, OneOrMore, Op, Order, Part, PartKind, Position, Property,
-    PropertyValue, Pseudo, Root, Selector, Snapshot, SnapshotRange, Step, Tag, Test, Time,
-    TimeKind, TurnPoint, TypeTest, Value, Within,
+    PropertyValue, Pseudo, RelativePoint, Root, Selector, Snapshot, SnapshotRange, Step, Tag, Test,
+    Time, TimeKind, TypeTest, Value, Within,
 };
 pub use edition::{Edition, UnknownEdition};
 pub use error::{Code, ErrorKind, SelectorError, SelectorErrors, closest, draw_caret};

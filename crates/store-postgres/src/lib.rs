@@ -31,6 +31,7 @@ mod schema;
 mod sql;
 mod store;
 mod tally;
+mod tenants;
 mod tend;
 mod tls;
 mod wait;

@@ -129,12 +129,12 @@ impl Default for Own {
 impl Own {
     /// Takes a parameter if it is ours.
     fn take(&mut self, name: &str, value: &str) -> Result<bool, String> {
-        let one_of = |known: &str| format!("`{name}={value}`: it is one of {known}");
+        let one_of = |known: &str| format!("`{name}={value}`: expected one of {known}");
         let millis = || {
             value
                 .parse()
                 .map(Duration::from_millis)
-                .map_err(|_| format!("`{name}={value}`: it is a number of milliseconds"))
+                .map_err(|_| format!("`{name}={value}`: expected a number of milliseconds"))
         };
         match name {
             "schema" | "search_path" => self.schema = schema(value)?,
@@ -155,7 +155,7 @@ impl Own {
             "sslrootcert" => self.authorities = (value != "system").then(|| value.to_owned()),
             "pool_max" => match value.parse() {
                 Ok(number @ 1..) => self.pool_max = number,
-                _ => return Err(format!("`{name}={value}`: it is a number of connections")),
+                _ => return Err(format!("`{name}={value}`: expected a number of connections")),
             },
             "pool_wait_ms" => self.pool_wait = millis()?,
             "statement_timeout_ms" => self.statement_timeout = millis()?,

@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use contextree_store::{
-    AttemptRow, BranchId, Checkpoint, Commit, ContextId, ContextRow, Pin, Result, Revision,
-    SidePage, SideRecord, StoreError, Stretch, Tally,
+    AttemptRow, BranchId, Checkpoint, Commit, ContextId, ContextRow, Count, Pin, Result, Revision,
+    SidePage, SideRecord, StoreError, Stretch, attempt_sum, journal_sum,
 };
 
 use crate::error::Fault;
@@ -63,6 +63,48 @@ impl Reader<'_> {
             }
         }
         Ok(found)
+    }
+
+    /// Lists contexts whose names begin with a prefix.
+    pub(crate) async fn list_within(
+        &self,
+        prefix: &str,
+        after: Option<&str>,
+        limit: usize,
+    ) -> Result<Vec<ContextRow>> {
+        let text = format!(
+            "SELECT {CONTEXT} FROM {}.context WHERE name >= $1 AND ($2::text IS NULL OR name < $2) AND ($3::text IS NULL OR name > $3) ORDER BY name LIMIT $4",
+            self.schema
+        );
+        let (low, high) = SidePage { prefix, ..SidePage::of("") }.bounds();
+        let mut found: Vec<ContextRow> = Vec::new();
+        while found.len() < limit {
+            let last = found.last().map(|row| row.name.clone());
+            let after = last.as_deref().or(after);
+            let page = (limit - found.len()).min(LONG_PAGE);
+            let number = i64::try_from(page).unwrap_or(i64::MAX);
+            let work = async |client: &mut _, _| {
+                let rows = all(&*client, &text, &[&low, &high, &after, &number]).await?;
+                rows.iter().map(sql::context).collect::<Result<Vec<_>, Fault>>()
+            };
+            let rows = self.link.run(Kind::Read, work).await?;
+            let end = rows.len() < page;
+            found.extend(rows);
+            if end {
+                break;
+            }
+        }
+        Ok(found)
+    }
+
+    /// Returns the branches that use a content.
+    pub(crate) async fn users(&self, hash: &[u8; 32]) -> Result<Vec<BranchId>> {
+        let text = format!("SELECT branch FROM {}.uses WHERE hash = $1", self.schema);
+        let work = async |client: &mut _, _| {
+            let rows = all(&*client, &text, &[&&hash[..]]).await?;
+            rows.iter().map(|row| Ok(BranchId(row.try_get(0)?))).collect::<Result<Vec<_>, Fault>>()
+        };
+        self.link.run(Kind::Read, work).await
     }
 
     pub(crate) async fn lineage(&self, branch: BranchId) -> Result<Vec<Stretch>> {
@@ -199,15 +241,16 @@ impl Reader<'_> {
             let rows = all(&*client, &text, &[&context.get()]).await?;
             let Some(first) = rows.first() else { return Err(no_context(context).into()) };
             let revision = revision_from(first.try_get(0)?)?;
-            let (mut records, mut found) = (Vec::new(), Tally::default());
+            let (mut records, mut found) = (Vec::new(), Count::default());
             for row in &rows {
                 let record: Option<Vec<u8>> = row.try_get(1)?;
                 if let Some((record, number)) = record.zip(row.try_get(2)?) {
-                    found.add_journal(revision_from(number)?, &record);
+                    found.add(journal_sum(revision_from(number)?, &record));
                     records.push(record);
                 }
             }
-            tally::read(first, 3)?.check_journal(format_args!("#{context}"), &found)?;
+            let tally = tally::read(first, 3)?;
+            tally.journal.check(&found, &format_args!("context #{context}, journal"))?;
             Ok((revision, records))
         };
         self.link.run(Kind::Read, work).await
@@ -240,14 +283,15 @@ impl Reader<'_> {
         let work = async |client: &mut _, _| {
             let rows = all(&*client, &text, &[&context.get()]).await?;
             let Some(first) = rows.first() else { return Ok(Vec::new()) };
-            let (mut attempts, mut found) = (Vec::new(), Tally::default());
+            let (mut attempts, mut found) = (Vec::new(), Count::default());
             for row in &rows {
                 if let Some(id) = row.try_get::<_, Option<String>>(0)? {
-                    found.add_attempt(&id, &[row.try_get(2)?, row.try_get(3)?]);
+                    found.add(attempt_sum(&id, &[row.try_get(2)?, row.try_get(3)?]));
                     attempts.push(AttemptRow { id, record: row.try_get(1)? });
                 }
             }
-            tally::read(first, 4)?.check_attempts(format_args!("#{context}"), &found)?;
+            let tally = tally::read(first, 4)?;
+            tally.attempts.check(&found, &format_args!("context #{context}, attempts"))?;
             Ok(attempts)
         };
         self.link.run(Kind::Read, work).await

@@ -4,13 +4,15 @@
 //! newest version, the others wait and find them there. Every statement of a migration may be run twice, because not every engine undoes
 //! the making of tables with the transaction.
 
-use contextree_store::{Result, StoreError};
+use std::collections::BTreeMap;
+
+use contextree_store::{Result, StoreError, Tenant};
 use deadpool_postgres::Object;
 use tokio_postgres::error::SqlState;
 
 use crate::error::{Fault, is_missing, text};
 use crate::link::{Kind, Link};
-use crate::tally;
+use crate::{tally, tenants};
 
 /// The version of the tables that this program reads and writes.
 pub(crate) const FORMAT: u32 = 3;
@@ -123,14 +125,18 @@ pub(crate) enum IfMissing {
     Fail,
 }
 
-/// Sees to it that the tables are there, in the version that this program knows.
-pub(crate) async fn prepare(link: &Link, schema: &str, if_missing: IfMissing) -> Result<Engine> {
+/// Sees to it that the tables are there, in the version that this program knows. Returns the tenant that the account belongs to.
+pub(crate) async fn prepare(
+    link: &Link,
+    schema: &str,
+    if_missing: IfMissing,
+) -> Result<(Engine, Option<Tenant>)> {
     // Tables may take longer to be made than a statement is allowed to, here or where the lock is held.
     link.run_long(Kind::Read, async |client, _| {
         let engine = engine(client).await?;
-        let found = match version(client, schema).await {
+        let (found, has_tenants) = match version(client, schema).await {
             Ok(found) => found,
-            Err(Fault::Client(error)) if is_missing(&error) => None,
+            Err(Fault::Client(error)) if is_missing(&error) => (None, false),
             Err(Fault::Client(error))
                 if error.code() == Some(&SqlState::INSUFFICIENT_PRIVILEGE) =>
             {
@@ -151,7 +157,11 @@ pub(crate) async fn prepare(link: &Link, schema: &str, if_missing: IfMissing) ->
                 migrate(client, schema, engine).await?;
             }
         }
-        Ok(engine)
+        let tenant = match has_tenants {
+            true => tenants::of_account(client, schema).await?,
+            false => None,
+        };
+        Ok((engine, tenant))
     })
     .await
 }
@@ -162,21 +172,21 @@ async fn engine(client: &Object) -> Result<Engine, Fault> {
     Ok(if own { Engine::Postgres } else { Engine::Compatible })
 }
 
-/// Returns the version in `meta`; `None` if there is none yet.
-async fn version(client: &Object, schema: &str) -> Result<Option<u32>, Fault> {
-    let text = format!("SELECT value FROM {schema}.meta WHERE key = $1");
-    let read = async |key: &str| -> Result<Option<String>, Fault> {
-        let row = client.query_opt(&text, &[&key]).await?;
-        Ok(row.map(|row| row.try_get(0)).transpose()?)
-    };
-    let Some(application) = read("application").await? else { return Ok(None) };
+/// Returns the version in `meta`, `None` if there is none yet; and whether the store has tenants.
+async fn version(client: &Object, schema: &str) -> Result<(Option<u32>, bool), Fault> {
+    let mut meta: BTreeMap<String, String> = BTreeMap::new();
+    for row in client.query(&format!("SELECT key, value FROM {schema}.meta"), &[]).await? {
+        meta.insert(row.try_get(0)?, row.try_get(1)?);
+    }
+    let has_tenants = meta.contains_key(tenants::KEY);
+    let Some(application) = meta.get("application") else { return Ok((None, has_tenants)) };
     if application != APPLICATION {
         return Err(foreign(schema, &format!("it belongs to `{application}`")).into());
     }
-    let Some(format) = read("format").await? else { return Ok(None) };
+    let Some(format) = meta.get("format") else { return Ok((None, has_tenants)) };
     let format =
         format.parse().map_err(|_| foreign(schema, &format!("its format is `{format}`")))?;
-    Ok(Some(format))
+    Ok((Some(format), has_tenants))
 }
 
 /// Returns the error for a schema without our tables.

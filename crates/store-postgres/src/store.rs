@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use contextree_store::{
     AttemptRow, Backend, BranchId, Checkpoint, Commit, ContextId, ContextRow, NewContext, Pin,
-    Result, Revision, Rewrite, SidePage, SideRecord, Step, StoreError, Stretch,
+    Result, Revision, Rewrite, SidePage, SideRecord, Step, StoreError, Stretch, Tenant,
 };
 use deadpool_postgres::Object;
 use tokio::runtime::{Builder, Handle, Runtime};
@@ -19,7 +19,7 @@ use crate::remove::Remover;
 use crate::schema::{self, Engine, IfMissing};
 use crate::tls::Tls;
 use crate::wait::wait;
-use crate::{lines, tend, write};
+use crate::{lines, tenants, tend, write};
 
 /// How many threads drive the connections. They only carry bytes.
 const THREADS: usize = 2;
@@ -31,6 +31,8 @@ pub struct Postgres {
     link: Link,
     schema: String,
     engine: Engine,
+    /// The tenant that the account belongs to.
+    tenant: Option<Tenant>,
     wire: Wire,
     teller: Option<Teller>,
     hearer: Hearer,
@@ -89,6 +91,7 @@ impl Postgres {
             link,
             schema,
             engine: Engine::Compatible,
+            tenant: None,
             wire,
             teller,
             hearer: Hearer::new(),
@@ -96,8 +99,20 @@ impl Postgres {
             handle,
             runtime: Some(runtime),
         };
-        store.engine = store.wait(schema::prepare(&store.link, &store.schema, if_missing))?;
+        let prepared = store.wait(schema::prepare(&store.link, &store.schema, if_missing))?;
+        (store.engine, store.tenant) = prepared;
         Ok(store)
+    }
+
+    /// Makes an account of the server the account of a tenant: from then on the server shows it only the rows of contexts whose names begin with the
+    /// prefix, whatever statements it sends (row-level security). The owner of the tables sees all, as before; an account
+    /// without a prefix sees nothing. The caller must own the tables. Who opens the store with such an account has the store of its tenant.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such account, if row-level security would not hold it, or if the caller does not own the tables.
+    pub fn add_tenant(&self, tenant: &Tenant, account: &str) -> Result<()> {
+        self.wait(tenants::add(&self.link, &self.schema, self.engine, tenant, account))
     }
 
     /// Does something over one of the store's connections, once: for tools and for measuring.
@@ -194,6 +209,15 @@ impl Backend for Postgres {
         self.wait(self.reader().list(after, limit))
     }
 
+    fn list_within(
+        &self,
+        prefix: &str,
+        after: Option<&str>,
+        limit: usize,
+    ) -> Result<Vec<ContextRow>> {
+        self.wait(self.reader().list_within(prefix, after, limit))
+    }
+
     fn append(&self, context: ContextId, expected: Revision, step: &Step) -> Result<ContextRow> {
         let doubtful = self.doubts.has(&step.key);
         let at = (context, expected);
@@ -265,6 +289,10 @@ impl Backend for Postgres {
         self.wait(self.reader().contents(hashes))
     }
 
+    fn users(&self, hash: &[u8; 32]) -> Result<Vec<BranchId>> {
+        self.wait(self.reader().users(hash))
+    }
+
     fn attempts(&self, context: ContextId) -> Result<Vec<AttemptRow>> {
         self.wait(self.reader().attempts(context))
     }
@@ -329,6 +357,7 @@ impl Backend for Postgres {
             link: self.wait(self.link.view())?,
             schema: self.schema.clone(),
             engine: self.engine,
+            tenant: self.tenant.clone(),
             wire: self.wire.clone(),
             teller: None,
             hearer: Hearer::new(),
@@ -339,6 +368,10 @@ impl Backend for Postgres {
         let done = work(&view);
         wait(&self.handle, view.link.end_view());
         done
+    }
+
+    fn tenant(&self) -> Option<&Tenant> {
+        self.tenant.as_ref()
     }
 
     fn reclaim(&self) -> Result<Option<u64>> {

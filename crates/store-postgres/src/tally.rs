@@ -1,6 +1,6 @@
 //! What the journal and the attempts of a context add up to, in columns of its row. Every reader compares; see [`Tally`].
 
-use contextree_store::{ContextId, Result, Revision, Tally};
+use contextree_store::{ContextId, Count, Result, Revision, Tally, attempt_sum, journal_sum};
 use deadpool_postgres::Transaction;
 use tokio_postgres::Row;
 
@@ -17,12 +17,13 @@ const PAGE: i64 = 256;
 
 /// Reads a tally from four columns.
 pub(crate) fn read(row: &Row, first: usize) -> Result<Tally, Fault> {
-    Ok(Tally {
-        journal: count_from(row.try_get(first)?)?,
-        journal_sum: count_from(row.try_get(first + 1)?)?,
-        attempts: count_from(row.try_get(first + 2)?)?,
-        attempts_sum: count_from(row.try_get(first + 3)?)?,
-    })
+    let count = |first: usize| -> Result<Count, Fault> {
+        Ok(Count {
+            rows: count_from(row.try_get(first)?)?,
+            sum: count_from(row.try_get(first + 1)?)?,
+        })
+    };
+    Ok(Tally { journal: count(first)?, attempts: count(first + 2)?, ..Tally::default() })
 }
 
 /// Returns a count or a sum as the server has it.
@@ -41,17 +42,19 @@ pub(crate) async fn recount(
     let text = format!("SELECT revision, record FROM {schema}.journal WHERE context = $1");
     for row in all(client, &text, &[&id]).await? {
         let revision: Revision = revision_from(row.try_get(0)?)?;
-        tally.add_journal(revision, row.try_get(1)?);
+        tally.journal.add(journal_sum(revision, row.try_get(1)?));
     }
     let text = format!("SELECT id, born, place FROM {schema}.attempt WHERE context = $1");
     for row in all(client, &text, &[&id]).await? {
-        tally.add_attempt(row.try_get(0)?, &[row.try_get(1)?, row.try_get(2)?]);
+        let place = [row.try_get(1)?, row.try_get(2)?];
+        tally.attempts.add(attempt_sum(row.try_get(0)?, &place));
     }
     let text = format!(
         "UPDATE {schema}.context SET journal_rows = $2, journal_sum = $3, attempt_rows = $4, attempt_sum = $5 WHERE id = $1"
     );
     let [journal, journal_sum, attempts, attempts_sum] =
-        [tally.journal, tally.journal_sum, tally.attempts, tally.attempts_sum].map(number);
+        [tally.journal.rows, tally.journal.sum, tally.attempts.rows, tally.attempts.sum]
+            .map(number);
     execute(client, &text, &[&id, &journal, &journal_sum, &attempts, &attempts_sum]).await?;
     Ok(())
 }

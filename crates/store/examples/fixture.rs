@@ -11,7 +11,7 @@ use contextree_store::{
 use contextree_testkit::suite::{commits, new};
 
 fn main() -> Result<()> {
-    let path = std::env::args().nth(1).map_or_else(|| PathBuf::from("format-3.db"), PathBuf::from);
+    let path = std::env::args().nth(1).map_or_else(|| PathBuf::from("format-4.db"), PathBuf::from);
     let store = Sqlite::open(path, &SqliteOptions::default())?;
     let settings = r#"{"edition":1}"#.to_owned();
     let main = store.create(&NewContext { settings, ..new("main") })?;

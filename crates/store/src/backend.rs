@@ -7,6 +7,7 @@ use crate::rows::{
     AttemptRow, BranchId, Checkpoint, Commit, ContextId, ContextRow, NewContext, Pin, Revision,
     Rewrite, SidePage, SideRecord, Step, Stretch,
 };
+use crate::tenant::Tenant;
 
 /// Stores rows.
 ///
@@ -32,6 +33,25 @@ pub trait Backend: Send + Sync {
 
     /// Returns contexts by name, in the order of its bytes, only those after `after`, at most `limit`.
     fn list(&self, after: Option<&str>, limit: usize) -> Result<Vec<ContextRow>>;
+
+    /// Like [`Backend::list`], but only contexts whose names begin with a prefix. Reads no others, which may be damaged.
+    fn list_within(
+        &self,
+        prefix: &str,
+        after: Option<&str>,
+        limit: usize,
+    ) -> Result<Vec<ContextRow>> {
+        let mut rows = Vec::new();
+        // What is listed comes after a name, and the prefix itself may be one.
+        let after = after.filter(|after| *after >= prefix);
+        if after.is_none() {
+            rows.extend(self.find(prefix)?);
+        }
+        rows.extend(self.list(after.or(Some(prefix)), limit.saturating_sub(rows.len()))?);
+        rows.retain(|row: &ContextRow| row.name.starts_with(prefix));
+        rows.truncate(limit);
+        Ok(rows)
+    }
 
     /// Takes a step. Fails with `E_CONFLICT` if the context's revision is not `expected`, unless it is the next one and the step that
     /// made it has the same key: then it is stored already. Returns the context as it is now.
@@ -77,6 +97,9 @@ pub trait Backend: Send + Sync {
 
     /// Returns contents by their hash, in the order asked for; `None` for those that are not stored.
     fn contents(&self, hashes: &[[u8; 32]]) -> Result<Vec<Option<Vec<u8>>>>;
+
+    /// Returns the branches that use a content. A branch uses what its commits, its checkpoints and its working state refer to.
+    fn users(&self, hash: &[u8; 32]) -> Result<Vec<BranchId>>;
 
     /// Returns the attempts of a context, oldest first.
     fn attempts(&self, context: ContextId) -> Result<Vec<AttemptRow>>;
@@ -152,6 +175,11 @@ pub trait Backend: Send + Sync {
     ) -> Result<bool> {
         let _ = (path, progress, check);
         Ok(false)
+    }
+
+    /// Returns the tenant whose contexts this backend shows; `None` if it shows all.
+    fn tenant(&self) -> Option<&Tenant> {
+        None
     }
 
     /// Returns a number that differs from the one before if anything was written meanwhile, by this process or another one. `None` if the

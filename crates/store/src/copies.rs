@@ -32,6 +32,10 @@ impl Store {
     ///
     /// `E_STORE_CORRUPT` if the copy is damaged; if it is not a Contextree store, or this one has contexts already.
     pub fn restore_into(&self, backup: &Path, progress: &mut dyn FnMut(u64, u64)) -> Result<()> {
+        if self.tenant().is_some() {
+            let message = "a backup is restored into a whole store, not by a tenant".to_owned();
+            return Err(StoreError::Backend { message });
+        }
         let options = SqliteOptions { read_only: true, ..SqliteOptions::default() };
         let copy = Sqlite::open(backup, &options)?;
         let to = &**self.backend();

@@ -191,10 +191,10 @@ impl StoreError {
             StoreError::Busy { .. } => "another process holds the store: try again, or wait longer",
             StoreError::Full { .. } => "free some space; no acknowledged step is lost",
             StoreError::ReadOnly { .. } => {
-                "the store can be read; write where you have the permission to"
+                "the store can only be read; choose one that you may write"
             }
             StoreError::Denied { .. } => {
-                "change the permissions of the file and its folder, or name another place"
+                "change the permissions of the file and its folder, or choose another location"
             }
             StoreError::FileExists { .. } => "name another file, or move this one away first",
             StoreError::Foreign { .. } => {
@@ -202,7 +202,7 @@ impl StoreError {
             }
             StoreError::Unavailable { .. } => "try again when the server answers",
             StoreError::Corrupt { .. } => {
-                "verify the store: it names what is intact and can export it"
+                "verify the store to see what is intact, then export that"
             }
             StoreError::Version { .. } => "use a newer version of Contextree for this store",
             StoreError::Url { .. } => "write `memory:`, `sqlite:PATH` or `postgres://…`",

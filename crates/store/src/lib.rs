@@ -31,6 +31,7 @@ mod reader;
 mod redact;
 mod retention;
 mod rows;
+mod scope;
 mod sealed;
 mod session;
 mod settings;
@@ -42,6 +43,7 @@ mod state;
 mod step;
 mod store;
 mod tally;
+mod tenant;
 #[cfg(feature = "sqlite")]
 mod transfer;
 mod undo;
@@ -56,7 +58,7 @@ pub use mask::{display_url, mask_secrets};
 pub use memory::Memory;
 pub use operations::{Operation, OperationKind};
 pub use reader::Reader;
-pub use redact::{Redacted, Redaction};
+pub use redact::{ATTRIBUTE, Redacted, Redaction, RedactionRecord};
 pub use retention::{Retained, Retention};
 pub use rows::{
     AttemptRow, BranchId, Checkpoint, Commit, ContentRow, ContextId, ContextRow, Head, LineChange,
@@ -68,7 +70,11 @@ pub use side::Side;
 #[cfg(feature = "sqlite")]
 pub use sqlite::{Durability, Sqlite, SqliteOptions};
 pub use store::{OpenHook, Store, StoreOptions};
-pub use tally::{Tally, attempt_sum, journal_sum};
+pub use tally::{
+    COUNTED, Count, Tally, attempt_sum, check_side_row, context_sum, journal_sum, pin_sum,
+    side_entry, side_sum,
+};
+pub use tenant::Tenant;
 pub use undo::{UNDONE, UndoError, Undone};
 pub use url::{Opener, Schemes, scheme_of};
 pub use verify::{ContextCheck, Verification};

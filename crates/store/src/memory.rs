@@ -473,6 +473,12 @@ impl Backend for Memory {
         Ok(hashes.iter().map(|hash| tables.contents.get(hash).cloned()).collect())
     }
 
+    fn users(&self, hash: &[u8; 32]) -> Result<Vec<BranchId>> {
+        let tables = self.tables();
+        let users = tables.branches.iter().filter(|(_, row)| row.uses.contains_key(hash));
+        Ok(users.map(|(&branch, _)| branch).collect())
+    }
+
     fn attempts(&self, context: ContextId) -> Result<Vec<AttemptRow>> {
         let tables = self.tables();
         Ok(tables.contexts.get(&context).map_or_else(Vec::new, |row| row.attempts.clone()))

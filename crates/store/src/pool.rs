@@ -185,6 +185,11 @@ impl Pool {
         Pool { bound, entries: Mutex::default() }
     }
 
+    /// Returns about how many bytes contexts may take that no one uses.
+    pub(crate) fn bound(&self) -> u64 {
+        self.bound
+    }
+
     fn entries(&self) -> std::sync::MutexGuard<'_, Entries> {
         self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }

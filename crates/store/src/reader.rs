@@ -149,8 +149,8 @@ impl Reader {
     /// # Errors
     ///
     /// If it cannot be read.
-    pub fn head(&self) -> Result<Option<&Snapshot>> {
-        Ok(self.state.newest()?.tail.head())
+    pub fn newest(&self) -> Result<Option<&Snapshot>> {
+        Ok(self.state.newest()?.tail.newest())
     }
 
     /// Returns the snapshot at an address, of any age. A snapshot is a handle as well: cloning it clones a pointer.
@@ -191,7 +191,7 @@ impl Reader {
     /// If the newest snapshot or the working state cannot be read.
     pub fn pending(&self) -> Result<Option<Diff>> {
         let working = self.working()?;
-        Ok(self.head()?.map(|head| diff::diff(head.view(), working.view())))
+        Ok(self.newest()?.map(|head| diff::diff(head.view(), working.view())))
     }
 
     /// Returns the attempts, oldest first. They may be newer than this revision if another process writes.
@@ -210,7 +210,7 @@ impl Reader {
     ///
     /// If the newest snapshot cannot be read.
     pub fn history_digest(&self) -> Result<Hash> {
-        Ok(self.head()?.map_or(Hash([0; 32]), Snapshot::history_digest))
+        Ok(self.newest()?.map_or(Hash([0; 32]), Snapshot::history_digest))
     }
 
     /// Loads the snapshots between two addresses together. Reading them one after the other is fast then.

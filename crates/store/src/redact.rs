@@ -18,7 +18,9 @@ use crate::error::{Result, StoreError};
 use crate::load::{Place, join_journal, split_journal};
 use crate::operations;
 use crate::reader::Reader;
-use crate::rows::{Checkpoint, Commit, ContextRow, Rewrite, SideChange, Step};
+use crate::rows::{
+    Checkpoint, Commit, ContextRow, Revision, Rewrite, SideChange, SideRecord, Step,
+};
 use crate::side;
 use crate::store::Store;
 use crate::undo::working_step;
@@ -48,8 +50,68 @@ pub struct Redacted {
     pub contexts: Vec<String>,
     /// How many stored copies were replaced.
     pub copies: u64,
-    /// Side records of other programs that contain one of the texts and were not changed: context, kind, key.
+    /// What contains one of the texts and was not changed: side records of other programs (context, kind, key), and attributes (context,
+    /// [`ATTRIBUTE`], name).
     pub elsewhere: Vec<(String, String, String)>,
+}
+
+/// Takes the place of the kind of a side record for an attribute in [`Redacted::elsewhere`].
+pub const ATTRIBUTE: &str = "attribute";
+
+/// A redaction that a context records.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RedactionRecord {
+    /// The step that it was.
+    pub revision: Revision,
+    /// When it was made.
+    pub at_ns: i64,
+    /// Who redacted, and why.
+    pub reason: String,
+    /// What is shown in the place of the contents.
+    pub marker: String,
+    /// How many stored copies were replaced.
+    pub copies: u64,
+}
+
+impl RedactionRecord {
+    fn read(key: &str, value: &[u8]) -> Option<RedactionRecord> {
+        let note = contextree_json::parse(value).ok()?;
+        let text = |name: &str| Some(note.get(name)?.as_str()?.to_owned());
+        let number = |name: &str| note.get(name)?.as_i64();
+        Some(RedactionRecord {
+            revision: Revision(key.parse().ok()?),
+            at_ns: number("at")?,
+            reason: text("reason")?,
+            marker: text("marker")?,
+            copies: u64::try_from(number("copies")?).ok()?,
+        })
+    }
+}
+
+impl Reader {
+    /// Returns what was redacted in the context, oldest first.
+    ///
+    /// # Errors
+    ///
+    /// If the records cannot be read, or are damaged.
+    pub fn redactions(&self) -> Result<Vec<RedactionRecord>> {
+        let records = self.lease.shared.backend.side_records(self.row().id, Some(KIND))?;
+        let read = |record: &SideRecord| -> Result<RedactionRecord> {
+            let value = side::check(self.name(), record)?;
+            RedactionRecord::read(&record.key, value)
+                .ok_or_else(|| side::damaged(self.name(), KIND, &record.key))
+        };
+        records.iter().map(read).collect()
+    }
+}
+
+/// What is found in the rows of one context.
+#[derive(Default)]
+struct Found {
+    copies: u64,
+    /// Names of attributes that contain one of the texts.
+    attributes: BTreeSet<String>,
 }
 
 /// Roles and kinds of the nodes that bodies belong to, by index: the content hash covers them.
@@ -65,11 +127,17 @@ impl Redaction<'_> {
         &self,
         frame: &[u8],
         owners: &Owners<'_>,
-        copies: &mut u64,
+        found: &mut Found,
     ) -> std::result::Result<Option<Vec<u8>>, contextree_canon::record::RecordError> {
         redact_bodies(frame, self.marker, &mut |index, body| {
+            for (name, value) in body.attributes().iter() {
+                let value = value.to_canonical();
+                if self.fits_in(&value) && self.is_in(&value) {
+                    found.attributes.insert(name.to_owned());
+                }
+            }
             let content = self.contents.iter().find(|content| body.has_content(content))?;
-            *copies += 1;
+            found.copies += 1;
             let (role, kind) = owners.get(&index).copied().unwrap_or_default();
             let mut node = body.attributes().clone();
             for (name, text) in [("role", role), ("kind", kind)] {
@@ -93,6 +161,12 @@ impl Redaction<'_> {
 
     fn is_in(&self, bytes: &[u8]) -> bool {
         self.texts().any(|text| bytes.windows(text.len()).any(|window| window == text))
+    }
+
+    /// Returns whether the bytes are long enough for one of the texts.
+    fn fits_in(&self, bytes: &[u8]) -> bool {
+        let mut texts = self.contents.iter().filter_map(Content::as_text);
+        texts.any(|text| text.len() <= bytes.len())
     }
 
     fn note(&self, step: &mut Step, row: &ContextRow, copies: u64) {
@@ -194,12 +268,19 @@ impl Store {
         redaction: &Redaction<'_>,
         redacted: &mut Redacted,
     ) -> Result<u64> {
-        let mut copies = 0;
+        let mut found = Found::default();
         let reader = self.reader(name)?;
-        let rewrite = self.redacted_rows(&reader, redaction, &mut copies)?;
-        let journal = self.redacted_journal(&reader, redaction, &mut copies)?;
+        let rewrite = self.redacted_rows(&reader, redaction, &mut found)?;
+        let journal = self.redacted_journal(&reader, redaction, &mut found)?;
+        let mut copies = found.copies;
         let attempts = redacted_attempts(&reader, redaction, &mut copies)?;
         self.note_elsewhere(&reader, redaction, redacted)?;
+        for attribute in found.attributes {
+            let place = (name.to_owned(), ATTRIBUTE.to_owned(), attribute);
+            if !redacted.elsewhere.contains(&place) {
+                redacted.elsewhere.push(place);
+            }
+        }
         if copies == 0 {
             return Ok(0);
         }
@@ -230,7 +311,7 @@ impl Store {
         &self,
         reader: &Reader,
         redaction: &Redaction<'_>,
-        copies: &mut u64,
+        found: &mut Found,
     ) -> Result<Rewrite> {
         let row = reader.row();
         let place = reader.state.place();
@@ -253,7 +334,7 @@ impl Store {
                     at.entry(cycle).or_default().insert(index, (put.data.role, put.data.kind));
                 }
             }
-            let bodies = redaction.bodies(&checkpoint.bodies, &owners(&effects.puts), copies);
+            let bodies = redaction.bodies(&checkpoint.bodies, &owners(&effects.puts), found);
             if let Some(bodies) = bodies.map_err(|error| place.corrupt(&record, &error))? {
                 rewrite.checkpoints.push(Checkpoint { bodies, ..checkpoint.clone() });
             }
@@ -265,7 +346,7 @@ impl Store {
             let effects =
                 effects.map(|effects| place.read_effects(&record, effects)).transpose()?;
             known.extend(effects.iter().flat_map(|effects| owners(&effects.puts)));
-            let bodies = redaction.bodies(&commit.bodies, &known, copies);
+            let bodies = redaction.bodies(&commit.bodies, &known, found);
             drop(known);
             if let Some(bodies) = bodies.map_err(|error| place.corrupt(&record, &error))? {
                 rewrite.commits.push(Commit { bodies, ..commit.clone() });
@@ -280,21 +361,21 @@ impl Store {
         &self,
         reader: &Reader,
         redaction: &Redaction<'_>,
-        copies: &mut u64,
+        found: &mut Found,
     ) -> Result<Option<Vec<Vec<u8>>>> {
         let place = reader.state.place();
-        let before = *copies;
+        let before = found.copies;
         let mut entries = Vec::new();
         for entry in reader.state.journal.iter() {
             let Some((effects, bodies)) = split_journal(entry) else { continue };
             let puts = place.read_effects("journal", effects)?.puts;
-            let changed = redaction.bodies(bodies, &owners(&puts), copies);
+            let changed = redaction.bodies(bodies, &owners(&puts), found);
             let changed = changed.map_err(|error| place.corrupt("journal", &error))?;
             entries.push(
                 changed.map_or_else(|| entry.clone(), |bodies| join_journal(effects, &bodies)),
             );
         }
-        Ok((*copies > before).then_some(entries))
+        Ok((found.copies > before).then_some(entries))
     }
 
     /// Returns the checkpoints of a context's own branch.

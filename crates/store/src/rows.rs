@@ -241,7 +241,7 @@ impl<'p> SidePage<'p> {
 }
 
 /// Returns the smallest text that is greater than every text with a prefix; `None` if there is none.
-fn successor(prefix: &str) -> Option<String> {
+pub(crate) fn successor(prefix: &str) -> Option<String> {
     let mut text = prefix.to_owned();
     while let Some(last) = text.pop() {
         if let Some(next) = (last..=char::MAX).nth(1) {

@@ -72,7 +72,9 @@ impl Session {
                 result => return result.map(|()| session),
             }
         }
-        Err(StoreError::Busy { message: format!("`{name}` is being written all the time") })
+        Err(StoreError::Busy {
+            message: format!("other processes write to `{name}` without a pause"),
+        })
     }
 
     /// Loads what a write needs, so that a damaged context is refused when it is opened.
@@ -367,7 +369,7 @@ impl Session {
 /// Writes a checkpoint of a reader's newest snapshot; `None` before the first commit.
 fn write_checkpoint(reader: &Reader) -> Result<Option<Spacing>> {
     let state: &State = &reader.state;
-    let Some(head) = state.newest()?.tail.head() else { return Ok(None) };
+    let Some(head) = state.newest()?.tail.newest() else { return Ok(None) };
     let places = places(&state.place(), head.cycle())?;
     let (checkpoint, size) = checkpoint_of(head, state.row.snapshots, &places);
     reader.lease.shared.backend.add_checkpoint(state.row.branch, &checkpoint)?;

@@ -82,7 +82,9 @@ impl State {
             }
             row = now;
         }
-        Err(StoreError::Busy { message: format!("`{name}` is being written all the time") })
+        Err(StoreError::Busy {
+            message: format!("other processes write to `{name}` without a pause"),
+        })
     }
 
     fn new(
@@ -215,7 +217,7 @@ impl State {
     fn load_newest(&self) -> Result<Newest> {
         let last = self.row.head.map_or(u32::MAX, |head| head.cycle);
         let mut window = self.place().window(last, last)?;
-        let found = window.restore.head().map(|head| (head.cycle(), head.digest().0));
+        let found = window.restore.newest().map(|head| (head.cycle(), head.digest().0));
         if found != self.row.head.map(|head| (head.cycle, head.digest)) {
             return Err(StoreError::Corrupt {
                 record: format!("context {}", self.row.name),
@@ -455,7 +457,7 @@ impl State {
             return Ok(None);
         }
         if position + 1 == self.snapshot_count() {
-            return Ok(self.newest()?.tail.head());
+            return Ok(self.newest()?.tail.newest());
         }
         Ok(self.past_part(position, position)?.and_then(|part| part.get(position)))
     }
@@ -468,8 +470,12 @@ impl State {
                 };
                 // Retention removed snapshots since: positions count only those that are left.
                 let head = self.row.head.map_or(u32::MAX, |head| head.cycle);
-                if self.place().count(head)? != self.row.snapshots && self.is_outdated()? {
-                    return Ok(None);
+                let counted = self.place().count(head)?;
+                if counted != self.row.snapshots {
+                    return match self.is_outdated()? {
+                        true => Ok(None),
+                        false => Err(self.place().miscounted(counted, self.row.snapshots)),
+                    };
                 }
                 let snapshots = self.place().window(from, upto)?.restore.into_history();
                 let (found, expected) = (snapshots.len(), last + 1 - first);

@@ -18,8 +18,10 @@ use crate::packed::pack_bytes;
 use crate::pool::Pool;
 use crate::reader::Reader;
 use crate::rows::{Checkpoint, ContextRow, Head, NewContext, Step, Stretch};
+use crate::scope::Scoped;
 use crate::session::Session;
 use crate::settings::ContextSettings;
+use crate::tenant::Tenant;
 
 /// Completes the options that a context is opened with, see [`StoreOptions::on_open`].
 pub type OpenHook = Arc<dyn Fn(&ContextSettings, &mut ContextOptions) -> Result<()> + Send + Sync>;
@@ -43,6 +45,8 @@ pub struct StoreOptions {
     /// For layers above the store that keep something in [`ContextSettings::more`], such as a budget, and turn it into a
     /// policy and measures.
     pub on_open: Option<OpenHook>,
+    /// The tenant that the store is opened for: no other contexts than its own exist then.
+    pub tenant: Option<Tenant>,
     /// How much work a selector may be, where the call itself has no limits.
     pub query_limits: QueryLimits,
     /// How a SQLite file is opened.
@@ -59,6 +63,7 @@ impl Default for StoreOptions {
             tries: 1_000,
             idle_bytes: 256 << 20,
             on_open: None,
+            tenant: None,
             query_limits: QueryLimits::default(),
             #[cfg(feature = "sqlite")]
             sqlite: crate::sqlite::SqliteOptions::default(),
@@ -82,6 +87,7 @@ pub(crate) struct Shared {
     ids: Option<Arc<dyn IdSource>>,
     on_open: Option<OpenHook>,
     pub(crate) query_limits: QueryLimits,
+    pub(crate) tenant: Option<Tenant>,
     pub(crate) tries: usize,
     pub(crate) pool: Pool,
     keys: RandomState,
@@ -89,11 +95,28 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
+    /// Returns the same over another backend, with nothing in memory.
+    pub(crate) fn with_backend(&self, backend: Arc<dyn Backend>, tenant: Option<Tenant>) -> Shared {
+        Shared {
+            backend,
+            clock: Arc::clone(&self.clock),
+            ids: self.ids.clone(),
+            on_open: self.on_open.clone(),
+            query_limits: self.query_limits.clone(),
+            tenant,
+            tries: self.tries,
+            pool: Pool::new(self.pool.bound()),
+            keys: RandomState::new(),
+            steps: AtomicU64::new(0),
+        }
+    }
+
     /// The options that a context of this store is opened with.
     pub(crate) fn options(&self, settings: &ContextSettings) -> Result<ContextOptions> {
         let mut options = settings.options();
         options.clock = Some(Arc::clone(&self.clock));
         options.ids.clone_from(&self.ids);
+        options.inline_contents = self.tenant.is_some();
         if let Some(hook) = &self.on_open {
             hook(settings, &mut options)?;
         }
@@ -162,6 +185,11 @@ impl Store {
     /// Returns a store over a backend.
     #[must_use]
     pub fn over(backend: Arc<dyn Backend>, options: StoreOptions) -> Store {
+        let tenant = options.tenant.or_else(|| backend.tenant().cloned());
+        let backend = match &tenant {
+            Some(tenant) => Arc::new(Scoped::over(backend, tenant)),
+            None => backend,
+        };
         Store {
             shared: Arc::new(Shared {
                 backend,
@@ -169,6 +197,7 @@ impl Store {
                 ids: options.ids,
                 on_open: options.on_open,
                 query_limits: options.query_limits,
+                tenant,
                 tries: options.tries,
                 pool: Pool::new(options.idle_bytes),
                 keys: RandomState::new(),
@@ -219,6 +248,7 @@ impl Store {
         notes: impl IntoIterator<Item = Note<'n>>,
     ) -> Result<Session> {
         names::check(name)?;
+        context.set_inline_contents(self.shared.tenant.is_some());
         context.record_all();
         let (next_cycle, base) = context.base_record();
         let mut first = self.shared.step();

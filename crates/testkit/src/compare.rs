@@ -98,7 +98,7 @@ fn last_snapshots(
     at: &impl Fn(&str) -> String,
 ) -> Result<(), String> {
     let last = model.snapshot_count() - 1;
-    let snapshot = driver.context.head().expect("a commit was made");
+    let snapshot = driver.context.newest().expect("a commit was made");
     same(text(&model.export(last)), text(&snapshot.export()), || at("export"))?;
     same(text(&model.thread(last)), text(&snapshot.thread()), || at("thread"))?;
     let reference = snapshot.reference_bytes();

@@ -5,6 +5,7 @@ use std::hint::black_box;
 use crate::class::Region;
 use crate::list::{Children, Items, List, Run, Runs};
 use crate::node::NodeRef;
+use crate::row::RowNumber;
 use crate::rows::Rows;
 use crate::view::TreeRef;
 
@@ -30,7 +31,7 @@ pub struct Place {
 pub(crate) struct Step {
     pub(crate) position: usize,
     /// The row at this position.
-    pub(crate) row: u32,
+    pub(crate) row: RowNumber,
 }
 
 impl Place {
@@ -106,7 +107,7 @@ struct Walk<'a> {
     /// The paths to expired nodes.
     found: Vec<usize>,
     /// Siblings of the rows on the paths, for runs that do not cache their rows' digests.
-    siblings: Vec<u32>,
+    siblings: Vec<RowNumber>,
     /// Runs of runs on the paths.
     runs: Vec<&'a Runs>,
     /// The cached digests of runs on the paths.
@@ -128,7 +129,7 @@ impl<'a> Walk<'a> {
             }
         }));
         black_box(spots.iter().fold(0, |seen, (spot, _)| match spot {
-            Spot::Run(run, _) => seen ^ run.last().unwrap_or_default(),
+            Spot::Run(run, _) => seen ^ run.last().unwrap_or_default().0,
             _ => seen,
         }));
     }
@@ -148,7 +149,7 @@ impl<'a> Walk<'a> {
         let space = &self.tree.base.space;
         black_box(self.paths.iter().fold(0, |seen, (step, _)| {
             let node = rows.row(step.row).node;
-            let newest = space.own().newest(node).unwrap_or_default();
+            let newest = space.own().newest(node).unwrap_or_default().0;
             seen ^ newest ^ u32::from(space.ids.touch(node.0))
         }));
     }

@@ -59,7 +59,7 @@ pub use merkle::{MerkleHasher, root_digest};
 pub use new_node::NewNode;
 pub use node::{NodeChildren, NodeRef};
 pub use policy_entry::PolicyEntry;
-pub use row::{Header, HeaderSet, NodeKey};
+pub use row::{Header, HeaderSet, NodeKey, RowNumber};
 pub use scalar::Scalar;
 pub use scan::{Hits, Names};
 pub use store::Log;

@@ -2,7 +2,7 @@
 
 use crate::list::{Children, Items, Run, Summary};
 use crate::node::NodeRef;
-use crate::row::NEVER;
+use crate::row::{NEVER, RowNumber};
 use crate::view::TreeRef;
 
 impl<'a> TreeRef<'a> {
@@ -34,13 +34,13 @@ impl<'a> TreeRef<'a> {
     }
 
     /// Visits every node that has a ttl, skipping all subtrees without one.
-    pub(crate) fn mortal_nodes(self, visit: &mut impl FnMut(u32)) {
+    pub(crate) fn mortal_nodes(self, visit: &mut impl FnMut(RowNumber)) {
         self.due_nodes(NEVER - 1, visit);
     }
 
     /// Visits every node that expires at or before a commit, in document order, skipping subtrees
     /// without one.
-    pub(crate) fn due_nodes(self, commit: u32, visit: &mut impl FnMut(u32)) {
+    pub(crate) fn due_nodes(self, commit: u32, visit: &mut impl FnMut(RowNumber)) {
         self.marked(&|summary| summary.expires <= commit, &mut |number| {
             if self.row(number).expires <= commit {
                 visit(number);
@@ -50,7 +50,11 @@ impl<'a> TreeRef<'a> {
 
     /// Walks the subtrees whose summary is wanted, in document order, and visits every node whose
     /// own summary is.
-    pub(crate) fn marked(self, wanted: &impl Fn(Summary) -> bool, visit: &mut impl FnMut(u32)) {
+    pub(crate) fn marked(
+        self,
+        wanted: &impl Fn(Summary) -> bool,
+        visit: &mut impl FnMut(RowNumber),
+    ) {
         for children in &self.base.regions {
             self.marked_in_list(children, wanted, visit);
         }
@@ -60,7 +64,7 @@ impl<'a> TreeRef<'a> {
         self,
         children: &'a Children,
         wanted: &impl Fn(Summary) -> bool,
-        visit: &mut impl FnMut(u32),
+        visit: &mut impl FnMut(RowNumber),
     ) {
         match children {
             Children::Few { .. } => {
@@ -82,7 +86,7 @@ impl<'a> TreeRef<'a> {
         self,
         run: &'a Run,
         wanted: &impl Fn(Summary) -> bool,
-        visit: &mut impl FnMut(u32),
+        visit: &mut impl FnMut(RowNumber),
     ) {
         match &run.items {
             // The run's marks with the entry's own expiry are an upper bound for the row, which
@@ -101,9 +105,9 @@ impl<'a> TreeRef<'a> {
     /// The recursion is bounded by the depth limit of trees.
     fn marked_in_row(
         self,
-        number: u32,
+        number: RowNumber,
         wanted: &impl Fn(Summary) -> bool,
-        visit: &mut impl FnMut(u32),
+        visit: &mut impl FnMut(RowNumber),
     ) {
         let row = self.row(number);
         if wanted(row.summary) {

@@ -5,6 +5,7 @@
 use crate::class::{Class, Region};
 use crate::list::{Beside, Children, Entry, Items, Run};
 use crate::node::NodeRef;
+use crate::row::RowNumber;
 use crate::rows::Rows;
 use crate::view::TreeRef;
 
@@ -118,7 +119,7 @@ fn row_digests(
 /// the processor overlaps the loads only if no hashing comes between them.
 fn gather(
     tree: TreeRef<'_>,
-    numbers: impl Iterator<Item = u32>,
+    numbers: impl Iterator<Item = RowNumber>,
     hasher: &impl MerkleHasher,
 ) -> Vec<[u8; 32]> {
     let mut rows = Rows::of(tree);

@@ -9,7 +9,7 @@ use crate::body::{Body, Content};
 use crate::class::{Class, Region};
 use crate::list::{Children, Summary};
 use crate::policy_entry::PolicyEntry;
-use crate::row::{Header, NEVER, NO_SYMBOL, NodeKey, Row, flag};
+use crate::row::{Header, NEVER, NO_SYMBOL, NodeKey, Row, RowNumber, flag};
 use crate::scalar::Scalar;
 use crate::time;
 use crate::view::{REGIONS, TreeRef, order_of};
@@ -19,7 +19,7 @@ use crate::walk::{Ancestors, Preorder, Siblings};
 #[derive(Clone, Copy)]
 pub struct NodeRef<'a> {
     pub(crate) tree: TreeRef<'a>,
-    pub(crate) number: u32,
+    pub(crate) number: RowNumber,
     pub(crate) row: &'a Row,
 }
 
@@ -348,7 +348,7 @@ impl<'a> NodeRef<'a> {
     /// Valid within one branch; between branches, below [`TreeRef::common_versions`]. Usable as a
     /// cache key, for example for the rendering of a turn.
     #[must_use]
-    pub fn version(self) -> u32 {
+    pub fn version(self) -> RowNumber {
         self.number
     }
 

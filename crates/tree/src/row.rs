@@ -3,13 +3,68 @@
 use std::sync::{Arc, OnceLock};
 
 use crate::body::Body;
-use crate::class::Class;
+use crate::class::{Class, Region};
 use crate::list::{Children, Summary};
 use crate::policy_entry::PolicyEntry;
 use crate::scalar::Scalar;
 
-/// No row, or no previous version.
-pub(crate) const NO_ROW: u32 = u32::MAX;
+/// The number of a row: identifies one version of a node within a context and its forks.
+///
+/// Numbers below [`TreeRef::common_versions`](crate::TreeRef::common_versions) denote the same row in both trees. They are not
+/// [`NodeKey`]s: a node keeps its key and gets a new row with every change.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(transparent)]
+pub struct RowNumber(pub(crate) u32);
+
+impl RowNumber {
+    /// No row, or no previous version.
+    pub(crate) const NONE: RowNumber = RowNumber(u32::MAX);
+    /// The row of the root. Every log begins with the root and the regions, which never get another
+    /// row.
+    pub(crate) const ROOT: RowNumber = RowNumber(0);
+
+    /// Returns the row of a region.
+    #[must_use]
+    pub const fn of_region(region: Region) -> Self {
+        RowNumber(1 + region as u32)
+    }
+
+    /// Returns the number of the row at an index, counted from the first row.
+    pub(crate) fn from_index(index: usize) -> Self {
+        RowNumber(u32::try_from(index).expect("row numbers are 32 bits"))
+    }
+
+    /// Returns the index of the row, counted from the first row.
+    #[inline]
+    pub(crate) fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    /// Returns the number of the row that is `rows` rows after this one.
+    #[inline]
+    pub(crate) fn plus(self, rows: u32) -> Self {
+        RowNumber(self.0 + rows)
+    }
+
+    /// Returns how many rows this one is after another, which must not be later.
+    #[inline]
+    pub(crate) fn since(self, first: RowNumber) -> u32 {
+        self.0 - first.0
+    }
+
+    /// Like [`RowNumber::since`], but returns `None` if the other row is later.
+    #[inline]
+    pub(crate) fn checked_since(self, first: RowNumber) -> Option<u32> {
+        self.0.checked_sub(first.0)
+    }
+
+    /// Returns the rows from this one to the last before `end`.
+    #[inline]
+    pub(crate) fn up_to(self, end: RowNumber) -> impl DoubleEndedIterator<Item = RowNumber> {
+        (self.0..end.0).map(RowNumber)
+    }
+}
+
 /// The number of a node: identifies it within a context and its forks, independent of its version.
 ///
 /// A type of its own, because a node has many rows: a row number in its place would silently read
@@ -159,9 +214,9 @@ pub(crate) struct Row {
     pub(crate) cycle: u32,
     pub(crate) creation_index: u32,
     /// The row of the previous version, from an earlier commit.
-    pub(crate) previous: u32,
+    pub(crate) previous: RowNumber,
     /// Skip pointer to an earlier version: the one whose number has the lowest set bit cleared.
-    pub(crate) jump: u32,
+    pub(crate) jump: RowNumber,
     /// The version number of the node, from 0.
     pub(crate) version: u32,
     /// The parent's node number.
@@ -197,8 +252,8 @@ impl Row {
             cycle: 0,
             creation_index: 0,
             expires: NEVER,
-            previous: NO_ROW,
-            jump: NO_ROW,
+            previous: RowNumber::NONE,
+            jump: RowNumber::NONE,
             version: 0,
             summary: Summary::EMPTY,
             children: Children::EMPTY,

@@ -1,6 +1,6 @@
 //! Reads many rows one after another.
 
-use crate::row::Row;
+use crate::row::{Row, RowNumber};
 use crate::store::Page;
 use crate::view::TreeRef;
 
@@ -17,7 +17,7 @@ impl<'a> Rows<'a> {
     }
 
     #[inline]
-    pub(crate) fn row(&mut self, number: u32) -> &'a Row {
+    pub(crate) fn row(&mut self, number: RowNumber) -> &'a Row {
         if let Some(row) = self.page.row(number)
             && number < self.tree.base.rows
         {

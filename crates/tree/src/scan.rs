@@ -9,7 +9,7 @@ use std::ops::{ControlFlow, Range};
 use crate::class::{Class, Region};
 use crate::list::{Children, Items, Run, RunsIter, Summary};
 use crate::node::NodeRef;
-use crate::row::Row;
+use crate::row::{Row, RowNumber};
 use crate::store::{Brief, Page, Pattern};
 use crate::symbol::{Hint, Symbol};
 use crate::view::TreeRef;
@@ -49,14 +49,14 @@ impl Names {
 pub struct Hits<'h, 'a> {
     tree: TreeRef<'a>,
     page: Page<'a>,
-    numbers: &'h [u32],
+    numbers: &'h [RowNumber],
 }
 
 impl<'h, 'a> Hits<'h, 'a> {
     /// Returns the [`NodeRef::version`] of each node.
     #[must_use]
     #[inline]
-    pub fn versions(self) -> &'h [u32] {
+    pub fn versions(self) -> &'h [RowNumber] {
         self.numbers
     }
 
@@ -66,7 +66,7 @@ impl<'h, 'a> Hits<'h, 'a> {
     }
 }
 
-fn node<'a>(tree: TreeRef<'a>, page: &Page<'a>, number: u32) -> NodeRef<'a> {
+fn node<'a>(tree: TreeRef<'a>, page: &Page<'a>, number: RowNumber) -> NodeRef<'a> {
     match page.row(number) {
         Some(row) => NodeRef { tree, number, row },
         None => tree.node_at(number),
@@ -81,7 +81,7 @@ impl<'a> TreeRef<'a> {
     /// If a version does not belong to this context.
     pub fn at_versions(
         self,
-        versions: impl IntoIterator<Item = u32>,
+        versions: impl IntoIterator<Item = RowNumber>,
     ) -> impl Iterator<Item = NodeRef<'a>> {
         // Neighbours in a result are often neighbours in the log.
         let mut page = Page::EMPTY;
@@ -109,7 +109,7 @@ impl<'a> NodeRef<'a> {
     ) -> bool {
         let Names(pattern) = names;
         let tree = self.tree;
-        let mut scan = Scan { tree, pattern, hint, page: Page::EMPTY, pending: 0..0, visit };
+        let mut scan = Scan { tree, pattern, hint, page: Page::EMPTY, pending: NOTHING, visit };
         let outcome = match self.class() {
             Class::Root => Region::ALL.into_iter().try_for_each(|region| scan.region(region)),
             _ => scan.list(self.list()),
@@ -125,6 +125,9 @@ const PIECE: usize = 1024;
 /// Number of rows compared before the matches among them are passed on.
 const BATCH: usize = 256;
 
+/// No rows.
+const NOTHING: Range<RowNumber> = RowNumber::ROOT..RowNumber::ROOT;
+
 struct Scan<'a, 'v, V> {
     tree: TreeRef<'a>,
     pattern: Pattern,
@@ -132,7 +135,7 @@ struct Scan<'a, 'v, V> {
     /// The page of the log that was read last.
     page: Page<'a>,
     /// Rows to be read as one section before anything else.
-    pending: Range<u32>,
+    pending: Range<RowNumber>,
     visit: &'v mut V,
 }
 
@@ -160,7 +163,7 @@ impl<'a, V: FnMut(Hits<'_, 'a>) -> bool> Scan<'a, '_, V> {
     }
 
     /// Scans a run, given its last row, and everything below it.
-    fn run(&mut self, run: &'a Run, summary: Summary, last: u32) -> ControlFlow<()> {
+    fn run(&mut self, run: &'a Run, summary: Summary, last: RowNumber) -> ControlFlow<()> {
         if !self.wants(summary) {
             return ControlFlow::Continue(());
         }
@@ -168,8 +171,8 @@ impl<'a, V: FnMut(Hits<'_, 'a>) -> bool> Scan<'a, '_, V> {
         if self.hint.expires_by == u32::MAX {
             let extent = self.extent(run);
             if extent > 0 {
-                let end = last + self.span(last);
-                return self.put_off(end - extent, extent);
+                let end = last.plus(self.span(last));
+                return self.put_off(RowNumber(end.0 - extent), extent);
             }
         }
         match &run.items {
@@ -195,7 +198,7 @@ impl<'a, V: FnMut(Hits<'_, 'a>) -> bool> Scan<'a, '_, V> {
 
     /// Scans a node and everything below it.
     #[inline]
-    fn node(&mut self, number: u32) -> ControlFlow<()> {
+    fn node(&mut self, number: RowNumber) -> ControlFlow<()> {
         let span = self.span(number);
         if span > 0 {
             if span > LONG && !self.wants(self.tree.row(number).summary) {
@@ -214,13 +217,14 @@ impl<'a, V: FnMut(Hits<'_, 'a>) -> bool> Scan<'a, '_, V> {
 
     /// Adds rows to the pending section.
     #[inline]
-    fn put_off(&mut self, first: u32, span: u32) -> ControlFlow<()> {
+    fn put_off(&mut self, first: RowNumber, span: u32) -> ControlFlow<()> {
         // Limited, so that a scan that needs only the first few nodes can stop early.
-        if self.pending.end != first || self.pending.len() >= PIECE {
+        if self.pending.end != first || self.pending.end.since(self.pending.start) as usize >= PIECE
+        {
             self.flush()?;
             self.pending = first..first;
         }
-        self.pending.end += span;
+        self.pending.end = self.pending.end.plus(span);
         ControlFlow::Continue(())
     }
 
@@ -235,11 +239,12 @@ impl<'a, V: FnMut(Hits<'_, 'a>) -> bool> Scan<'a, '_, V> {
             return known;
         }
         let (mut extent, mut end) = (0, None);
-        let mut piece = |span: u32, last: u32, last_span: u32| {
-            let begins = (last + last_span).checked_sub(span);
-            let fits = span > 0 && (end.is_none() || end == begins);
+        let mut piece = |span: u32, last: RowNumber, last_span: u32| {
+            let next = last.plus(last_span);
+            let fits =
+                span > 0 && end.is_none_or(|end: RowNumber| next.checked_since(end) == Some(span));
             extent += span;
-            end = Some(last + last_span);
+            end = Some(next);
             fits
         };
         let is_piece = match &run.items {
@@ -264,7 +269,7 @@ impl<'a, V: FnMut(Hits<'_, 'a>) -> bool> Scan<'a, '_, V> {
     /// Returns the number of rows from this one on that form its subtree; 0 if the subtree must be
     /// walked.
     #[inline]
-    fn span(&mut self, number: u32) -> u32 {
+    fn span(&mut self, number: RowNumber) -> u32 {
         if number >= self.tree.base.rows {
             return 0;
         }
@@ -276,7 +281,7 @@ impl<'a, V: FnMut(Hits<'_, 'a>) -> bool> Scan<'a, '_, V> {
 
     /// Reads the pending rows.
     fn flush(&mut self) -> ControlFlow<()> {
-        let Range { mut start, end } = std::mem::replace(&mut self.pending, 0..0);
+        let Range { mut start, end } = std::mem::replace(&mut self.pending, NOTHING);
         while start < end {
             if !self.page.has(start) {
                 self.turn_to(start);
@@ -288,34 +293,35 @@ impl<'a, V: FnMut(Hits<'_, 'a>) -> bool> Scan<'a, '_, V> {
             for briefs in briefs.chunks(BATCH) {
                 // Every number is written, but only matching ones are counted: a branch would be
                 // mispredicted too often.
-                let mut numbers = [0; BATCH];
+                let mut numbers = [RowNumber::ROOT; BATCH];
                 let mut count = 0;
-                for (number, brief) in (first..).zip(briefs) {
+                for (number, brief) in (first.0..).map(RowNumber).zip(briefs) {
                     numbers[count] = number;
                     count += usize::from(self.pattern.admits(brief.get()));
                 }
                 self.offer(&numbers[..count], page)?;
-                first += BATCH as u32;
+                first = first.plus(BATCH as u32);
             }
-            start += length as u32;
+            start = start.plus(length as u32);
         }
         ControlFlow::Continue(())
     }
 
     #[cold]
-    fn turn_to(&mut self, number: u32) {
+    fn turn_to(&mut self, number: RowNumber) {
         self.page = self.tree.base.space.page(number).unwrap_or(Page::EMPTY);
     }
 
-    fn offer(&mut self, numbers: &[u32], page: Page<'a>) -> ControlFlow<()> {
+    fn offer(&mut self, numbers: &[RowNumber], page: Page<'a>) -> ControlFlow<()> {
         match numbers.is_empty() || (self.visit)(Hits { tree: self.tree, page, numbers }) {
             true => ControlFlow::Continue(()),
             false => ControlFlow::Break(()),
         }
     }
 
-    fn offer_row(&mut self, number: u32, row: &Row) -> ControlFlow<()> {
-        let numbers: &[u32] = if self.pattern.admits(Brief::of(row)) { &[number] } else { &[] };
+    fn offer_row(&mut self, number: RowNumber, row: &Row) -> ControlFlow<()> {
+        let numbers: &[RowNumber] =
+            if self.pattern.admits(Brief::of(row)) { &[number] } else { &[] };
         self.offer(numbers, Page::EMPTY)
     }
 

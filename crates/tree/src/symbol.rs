@@ -1,7 +1,7 @@
 //! Types, roles and kinds as numbers, compared without their text.
 
 use crate::node::NodeRef;
-use crate::row::{NO_SYMBOL, NodeKey};
+use crate::row::{NO_SYMBOL, NodeKey, RowNumber};
 use crate::view::TreeRef;
 use crate::walk::Preorder;
 
@@ -71,6 +71,17 @@ impl<'a> TreeRef<'a> {
     #[must_use]
     pub fn nodes_with(self, hint: Hint) -> Preorder<'a> {
         Preorder::with_hint(self.root(), hint)
+    }
+
+    /// Returns the [version](NodeRef::version) of the only node with a key; `None` if there are none
+    /// or several, or if its row has to be read to know.
+    #[must_use]
+    pub fn sole_version_with_key(self, key: &str) -> Option<RowNumber> {
+        if self.overlay.is_some() {
+            return None;
+        }
+        let space = &self.base.space;
+        space.sole_keyed(space.symbols.find(key)?, self.base.rows)
     }
 
     /// Returns the nodes that have a key, in document order, using the index.

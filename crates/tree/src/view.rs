@@ -7,15 +7,16 @@ use crate::class::{Class, Region};
 use crate::edit::{Overlay, OverlayIndex};
 use crate::list::{Children, Entries, Summary, boundary};
 use crate::node::NodeRef;
-use crate::row::{NodeKey, Row};
+use crate::row::{NodeKey, Row, RowNumber};
 use crate::store::{Space, hash};
 use crate::walk::{Ancestors, Preorder};
 
-/// The row of the root. Every log begins with the root and the regions, which never get another
-/// row.
-pub(crate) const ROOT: u32 = 0;
 /// The rows of the regions.
-pub(crate) static REGIONS: [u32; 3] = [1, 2, 3];
+pub(crate) static REGIONS: [RowNumber; 3] = [
+    RowNumber::of_region(Region::Sys),
+    RowNumber::of_region(Region::Seq),
+    RowNumber::of_region(Region::Head),
+];
 
 /// The state that a snapshot and a working state have in common.
 #[derive(Clone, Debug)]
@@ -24,8 +25,8 @@ pub(crate) struct Base {
     /// The children of the three regions. They are stored here and not in rows, because `^seq`
     /// changes with every commit while its headers never do.
     pub(crate) regions: [Children; 3],
-    /// Number of rows of the log that belong to the tree; higher numbers are in the overlay.
-    pub(crate) rows: u32,
+    /// The end of the tree's rows in the log: lower numbers are in the log, this one and higher ones in the overlay.
+    pub(crate) rows: RowNumber,
     /// The number of the next commit: a node that expires at this number shows ttl 0.
     pub(crate) next_cycle: u32,
     /// Number of nodes in the tree.
@@ -44,17 +45,17 @@ pub struct TreeRef<'a> {
 
 impl<'a> TreeRef<'a> {
     #[inline]
-    pub(crate) fn row(self, number: u32) -> &'a Row {
+    pub(crate) fn row(self, number: RowNumber) -> &'a Row {
         match self.overlay {
             Some(overlay) if number >= self.base.rows => {
-                overlay.row(OverlayIndex(number - self.base.rows))
+                overlay.row(OverlayIndex(number.since(self.base.rows)))
             }
             _ => self.base.space.row(number),
         }
     }
 
     /// Returns the row of a node in this tree.
-    pub(crate) fn find_row(self, node: NodeKey) -> Option<u32> {
+    pub(crate) fn find_row(self, node: NodeKey) -> Option<RowNumber> {
         Some(self.find(node)?.number)
     }
 
@@ -67,7 +68,7 @@ impl<'a> TreeRef<'a> {
         Some(NodeRef { tree: self, number, row })
     }
 
-    pub(crate) fn node_at(self, number: u32) -> NodeRef<'a> {
+    pub(crate) fn node_at(self, number: RowNumber) -> NodeRef<'a> {
         NodeRef { tree: self, number, row: self.row(number) }
     }
 
@@ -86,7 +87,7 @@ impl<'a> TreeRef<'a> {
     /// Returns the root.
     #[must_use]
     pub fn root(self) -> NodeRef<'a> {
-        self.node_at(ROOT)
+        self.node_at(RowNumber::ROOT)
     }
 
     /// Returns the container of a region.
@@ -143,10 +144,15 @@ impl<'a> TreeRef<'a> {
         self.base.space.ids.name(key.0)
     }
 
-    /// Returns the number below which versions of nodes mean the same in both trees; 0 if the trees
-    /// have nothing in common.
+    /// Returns the number below which [versions](NodeRef::version) of nodes mean the same in both trees; `None` if the trees have
+    /// nothing in common.
     #[must_use]
-    pub fn common_versions(self, other: TreeRef<'_>) -> u32 {
+    pub fn common_versions(self, other: TreeRef<'_>) -> Option<RowNumber> {
+        Some(self.common_rows(other)).filter(|common| *common > RowNumber::ROOT)
+    }
+
+    /// Returns the end of the rows that both trees have.
+    pub(crate) fn common_rows(self, other: TreeRef<'_>) -> RowNumber {
         self.base.space.common_rows(self.base.rows, &other.base.space, other.base.rows)
     }
 
@@ -157,13 +163,13 @@ impl<'a> TreeRef<'a> {
         let (here, there) = (&self.base.regions, &other.base.regions);
         let region = region.index();
         match self.base.space.same_names(&other.base.space) {
-            true => here[region].common(&there[region], self.common_versions(other)),
+            true => here[region].common(&there[region], self.common_rows(other)),
             false => 0,
         }
     }
 
     /// Returns the child list of a row. The root's children are the regions, not a list.
-    pub(crate) fn children_of(self, number: u32, row: &'a Row) -> &'a Children {
+    pub(crate) fn children_of(self, number: RowNumber, row: &'a Row) -> &'a Children {
         match REGIONS.iter().position(|fixed| *fixed == number) {
             Some(region) => &self.base.regions[region],
             None => &row.children,
@@ -196,11 +202,11 @@ impl<'a> TreeRef<'a> {
 }
 
 impl Entries for TreeRef<'_> {
-    fn summary(&self, row: u32) -> Summary {
+    fn summary(&self, row: RowNumber) -> Summary {
         self.row(row).summary
     }
 
-    fn boundary(&self, row: u32) -> u32 {
+    fn boundary(&self, row: RowNumber) -> u32 {
         boundary_of(&self.base.space, self.row(row))
     }
 }

@@ -6,7 +6,7 @@ use std::{iter, slice};
 use crate::class::Class;
 use crate::list::{ChildIter, Children, Entry, Items, Run, RunsIter, Summary};
 use crate::node::NodeRef;
-use crate::row::{NodeKey, Row};
+use crate::row::{NodeKey, Row, RowNumber};
 use crate::rows::Rows;
 use crate::symbol::Hint;
 use crate::view::{REGIONS, TreeRef};
@@ -31,8 +31,8 @@ struct Frame<'a> {
 
 #[derive(Clone, Debug)]
 enum Rest<'a> {
-    Regions(slice::Iter<'a, u32>),
-    Rows(slice::Iter<'a, u32>),
+    Regions(slice::Iter<'a, RowNumber>),
+    Rows(slice::Iter<'a, RowNumber>),
     Entries(slice::Iter<'a, Entry>),
     /// Finished runs, and how many of them were fetched ahead.
     Runs(RunsIter<'a>, usize),
@@ -71,7 +71,7 @@ impl<'a> Preorder<'a> {
     }
 
     /// Pushes the children of a node at a depth.
-    fn open(&mut self, number: u32, row: &'a Row, depth: u32) {
+    fn open(&mut self, number: RowNumber, row: &'a Row, depth: u32) {
         let rest = match row.class() {
             Class::Root => Rest::Regions(REGIONS.iter()),
             // Blocks rarely have children, and an empty level costs more than this check.
@@ -146,13 +146,13 @@ impl<'a> Iterator for Preorder<'a> {
 #[derive(Clone, Debug)]
 pub(crate) enum Siblings<'a> {
     /// The regions that are left.
-    Regions(slice::Iter<'static, u32>),
+    Regions(slice::Iter<'static, RowNumber>),
     /// Rows.
     Rows(ChildIter<'a>),
 }
 
 impl<'a> Siblings<'a> {
-    pub(crate) fn of(tree: TreeRef<'a>, number: u32, row: &'a Row) -> Self {
+    pub(crate) fn of(tree: TreeRef<'a>, number: RowNumber, row: &'a Row) -> Self {
         match row.class() {
             Class::Root => Siblings::Regions(REGIONS.iter()),
             _ => Siblings::Rows(tree.children_of(number, row).iter()),
@@ -160,7 +160,7 @@ impl<'a> Siblings<'a> {
     }
 
     #[inline]
-    pub(crate) fn next(&mut self) -> Option<u32> {
+    pub(crate) fn next(&mut self) -> Option<RowNumber> {
         match self {
             Siblings::Rows(rows) => rows.next(),
             Siblings::Regions(regions) => regions.next().copied(),

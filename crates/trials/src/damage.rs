@@ -142,7 +142,8 @@ impl Subject {
         let path = folder.file("store.db");
         self.make(damage, &path)?;
         report.changes += 1;
-        let (answers, verified) = match asked(&path) {
+        let verifies = matches!(damage, Damage::Record(..));
+        let (answers, verified) = match asked(&path, verifies) {
             Ok(done) => done,
             Err(what) => {
                 report.panics += 1;
@@ -158,7 +159,7 @@ impl Subject {
                 wrong.push(question);
             }
         }
-        if matches!(damage, Damage::Record(..)) && !verified {
+        if verifies && !verified {
             // A record that was changed together with its checksum is found by its digest, which only `verify` computes.
             wrong.clear();
             is_found = true;
@@ -291,6 +292,7 @@ fn fill(folder: &Folder) -> Result<(), Box<dyn std::error::Error>> {
     }
     let put = twin.write_side(|_, side| -> Result<(), StoreError> {
         side.put("note", "one", b"a note beside it".to_vec());
+        side.put("note", "two", b"another one".to_vec());
         Ok(())
     });
     Ok(put?)
@@ -331,15 +333,17 @@ fn places(file: &Connection) -> rusqlite::Result<(Vec<(String, String)>, Vec<(St
     Ok((rows, records))
 }
 
-/// Asks everything, and whether `verify` finds nothing, on a thread of its own. Fails if that panics or does not end.
-fn asked(path: &Path) -> Result<(Vec<Answer>, bool), &'static str> {
+/// Asks everything, and with `verifies` whether `verify` finds nothing, on a thread of its own. Fails if that panics or does not end.
+fn asked(path: &Path, verifies: bool) -> Result<(Vec<Answer>, bool), &'static str> {
     let (sender, receiver) = mpsc::channel();
     let path = path.to_owned();
     std::thread::spawn(move || {
         let answers = answers(&path);
-        let clean = crate::script::open(&format!("sqlite:{}", path.display()))
-            .is_ok_and(|store| crate::script::check_all(&store).is_ok());
-        sender.send((answers, clean)).ok();
+        let clean = || {
+            crate::script::open(&format!("sqlite:{}", path.display()))
+                .is_ok_and(|store| crate::script::check_all(&store).is_ok())
+        };
+        sender.send((answers, verifies && clean())).ok();
     });
     match receiver.recv_timeout(PATIENCE) {
         Ok(done) => Ok(done),
@@ -357,10 +361,14 @@ fn answers(path: &Path) -> Vec<Answer> {
         Ok(store) => store,
         Err(error) => return vec![("open".to_owned(), Err(error.code().to_owned()))],
     };
-    let mut all = vec![(
-        "list".to_owned(),
-        store.contexts(None, 100).map(|rows| format!("{rows:?}")).map_err(|error| told(&error)),
-    )];
+    let list = |after: Option<&str>, limit: usize| {
+        store.contexts(after, limit).map(|rows| format!("{rows:?}")).map_err(|error| told(&error))
+    };
+    let mut all = vec![
+        ("list".to_owned(), list(None, 100)),
+        ("list, first page".to_owned(), list(None, 2)),
+        ("list, later page".to_owned(), list(Some("fork"), 1)),
+    ];
     for name in NAMES {
         ask(&store, name, &mut all);
     }
@@ -376,10 +384,11 @@ fn ask(store: &Store, name: &str, all: &mut Vec<Answer>) {
         Ok(session) => session,
         Err(error) => {
             // As many answers as a sound one has, so that the others are compared with their own.
-            for what in ["row", "working", "history", "attempts", "pins", "notes"] {
+            for what in ["row", "working", "history", "attempts", "pins", "notes", "note", "page"] {
                 push(what, Err(told(&error)));
             }
             (1..=6).for_each(|cycle| push(&format!("snapshot {cycle}"), Err(told(&error))));
+            (0..=2).for_each(|back| push(&format!("snapshot -{back}"), Err(told(&error))));
             return;
         }
     };
@@ -391,14 +400,19 @@ fn ask(store: &Store, name: &str, all: &mut Vec<Answer>) {
     push("pins", session.pinned_snapshots().map(|it| format!("{it:?}")).map_err(|it| told(&it)));
     let page = SidePage::of("note");
     push("notes", session.side_records(&page).map(|it| format!("{it:?}")).map_err(|it| told(&it)));
-    for cycle in 1..=6 {
-        let found = session.snapshot(SnapshotAddress::Cycle(cycle));
-        let answer = match found {
+    let note = session.side_record("note", "one");
+    push("note", note.map(|it| format!("{it:?}")).map_err(|it| told(&it)));
+    let page = SidePage { prefix: "o", reverse: true, limit: 1, ..SidePage::of("note") };
+    push("page", session.side_records(&page).map(|it| format!("{it:?}")).map_err(|it| told(&it)));
+    let mut snapshot = |what: String, address| {
+        let answer = match session.snapshot(address) {
             Ok(snapshot) => Ok(text(snapshot.export())),
             Err(error) => Err(error.code().to_owned()),
         };
-        push(&format!("snapshot {cycle}"), answer);
-    }
+        push(&what, answer);
+    };
+    (1..=6).for_each(|cycle| snapshot(format!("snapshot {cycle}"), SnapshotAddress::Cycle(cycle)));
+    (0..=2).for_each(|back| snapshot(format!("snapshot -{back}"), SnapshotAddress::Back(back)));
 }
 
 fn told(error: &StoreError) -> String {

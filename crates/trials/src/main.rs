@@ -129,6 +129,9 @@ enum Trial {
         /// Bits of bytes that are 0 as well.
         #[arg(long)]
         zeros: bool,
+        /// Every bit of the file instead: `--bits 1 --zeros`.
+        #[arg(long)]
+        every_bit: bool,
     },
 }
 
@@ -214,9 +217,9 @@ fn run(trial: Trial) -> Result<String, String> {
             let done = histories::client::run(&url, seed, &mut std::io::stdout());
             done.map(|()| String::new()).map_err(|error| error.to_string())
         }
-        Trial::Damage { changes, seed, bits, part, zeros } => {
-            let report = match bits {
-                Some(parts) => damage::run_bits(part, parts, zeros)?,
+        Trial::Damage { changes, seed, bits, part, zeros, every_bit } => {
+            let report = match bits.or(every_bit.then_some(1)) {
+                Some(parts) => damage::run_bits(part, parts, zeros || every_bit)?,
                 None => damage::run(changes, seed)?,
             };
             match report.panics == 0 && report.wrong.is_empty() {

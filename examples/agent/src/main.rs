@@ -13,7 +13,7 @@ fn main() -> Result<(), Error> {
     let store = contextree::open("agent.db")?;
     let mut session = store.session_or_new("weather", &ContextSettings::default())?;
     session.update(|context| {
-        if context.head().is_none() {
+        if context.newest().is_none() {
             context.add(Place::system(), system("You are a weather bot."))?;
         }
         Ok::<_, Error>(context.add(Place::head(), user("Will it rain in Oslo?"))?)

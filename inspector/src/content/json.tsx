@@ -12,6 +12,11 @@ export function Json({ value }: { value: unknown }) {
   );
 }
 
+/** Shows the line ends in the strings of a JSON text. */
+export function lineEnds(json: string): string {
+  return json.replace(/\\(.)/g, (all, code: string) => (code === "n" ? "↵\n" : all));
+}
+
 function print(value: unknown, depth: number): ComponentChildren {
   const space = "  ".repeat(depth + 1);
   const close = `\n${"  ".repeat(depth)}`;
@@ -36,7 +41,8 @@ function print(value: unknown, depth: number): ComponentChildren {
   }
   if (typeof value === "string") {
     const cut = value.length > LONGEST ? `${value.slice(0, LONGEST)}…` : value;
-    return <span class="string">{JSON.stringify(cut)}</span>;
+    // Line ends are shown as such, as in the request: most long texts in JSON are documents.
+    return <span class="string">{lineEnds(JSON.stringify(cut))}</span>;
   }
   return <span class="literal">{String(value)}</span>;
 }

@@ -43,6 +43,7 @@ export interface TimelineCall {
   expired: number;
   pruned: number;
   dropped: number;
+  cleared?: number;
   attempts: Attempt[];
 }
 
@@ -175,7 +176,7 @@ export interface DiffResponse {
     bytes_after: number;
     thread_bytes: number;
     thread_bytes_shared: number;
-    reports: { cycle: number; expired: string[]; pruned: { id: string; along: string[] }[]; dropped?: string[]; cascaded: string[]; along: string[] }[];
+    reports: { cycle: number; expired: string[]; pruned: { id: string; along: string[] }[]; dropped?: string[]; cleared?: { id: string }[]; cascaded: string[]; along: string[] }[];
   };
 }
 
@@ -244,6 +245,7 @@ export interface CommitResponse {
     tokens_before: number;
     tokens_expiring: number;
     tokens_after: number;
+    cleared?: { node: string; tokens: number; reason: string }[];
     going: { node: string; tokens: number; rule: string; reason: string }[];
     missed: { rule: string; scope: string; left: number }[];
   };

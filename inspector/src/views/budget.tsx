@@ -19,6 +19,8 @@ interface Props {
   tree: TreeModel | undefined;
   /** Input tokens that the provider billed for this call. */
   billed: number | undefined;
+  /** The call is known from a log, not from its bytes. */
+  isLogged: boolean;
   version: number;
 }
 
@@ -28,7 +30,7 @@ interface Part {
   voice: string;
 }
 
-export function BudgetView({ place, context, at, model, tree, billed, version }: Props) {
+export function BudgetView({ place, context, at, model, tree, billed, isLogged, version }: Props) {
   const byRegion = useRead<TokensResponse>(url(context, "tokens", { at, model, by: "region", content: true }), version);
   const byKind = useRead<TokensResponse>(url(context, "tokens", { at, model, by: "kind", content: true }), version);
   const problem = byRegion.problem ?? byKind.problem;
@@ -40,7 +42,7 @@ export function BudgetView({ place, context, at, model, tree, billed, version }:
   const parts = partsOf(regions.groups, kinds.groups);
   const missing = (billed ?? 0) - regions.tokens;
   // Beyond what the estimate may be off.
-  if (missing > (regions.tokens * (regions.error_percent + 5)) / 100) parts.push({ name: "billed, not in the log", tokens: missing, voice: "missing" });
+  if (missing > (regions.tokens * (regions.error_percent + 5)) / 100) parts.push({ name: isLogged ? "billed, not in the log" : "billed beyond the count", tokens: missing, voice: "missing" });
   const limit = Number(place.budget ?? 0);
   const counted = regions.tokens;
   const total = parts.reduce((sum, part) => sum + part.tokens, 0);
@@ -53,7 +55,7 @@ export function BudgetView({ place, context, at, model, tree, billed, version }:
             <Icon name="json" />
           </a>
         </h2>
-        <Stack parts={parts} total={total} limit={limit} />
+        <Stack parts={parts} total={total} counted={counted} limit={limit} />
       </section>
       {tree !== undefined && <Treemap tree={tree} place={place} />}
       <section>
@@ -105,16 +107,17 @@ function Counter({ place, model }: { place: Place; model: string }) {
   );
 }
 
-function Stack({ parts, total, limit }: { parts: Part[]; total: number; limit: number }) {
+/** A budget limits what the state has; what was billed beyond it is not in its power. */
+function Stack({ parts, total, counted, limit }: { parts: Part[]; total: number; counted: number; limit: number }) {
   const all = Math.max(total, limit, 1);
-  const free = Math.max(0, limit - total);
+  const free = Math.max(0, limit - counted);
   return (
     <>
       <div class="stack" aria-hidden="true">
-        {parts.map((part) => (
+        {parts.filter((part) => part.tokens > 0).map((part) => (
           <span key={part.name} data-voice={part.voice} style={{ width: `${(100 * part.tokens) / all}%` }} />
         ))}
-        {limit > 0 && limit < total && <i style={{ left: `${(100 * limit) / all}%` }} />}
+        {limit > 0 && limit < all && <i style={{ left: `${(100 * limit) / all}%` }} />}
       </div>
       <ul class="legend">
         {parts.map((part) => (
@@ -129,7 +132,7 @@ function Stack({ parts, total, limit }: { parts: Part[]; total: number; limit: n
                 free <b>{count(free)}</b> <span class="small">{percent(free, all)}</span>
               </>
             ) : (
-              <b class="over">{count(total - limit)} over the budget</b>
+              <b class="over">{count(counted - limit)} over the budget</b>
             )}
           </li>
         )}
@@ -225,6 +228,11 @@ function layOut(tree: TreeModel): Tile[] {
   return tiles;
 }
 
+function outcome(cleared: number, pruned: number): string {
+  const parts = [cleared > 0 && `${plural(cleared, "tool result")} would be cleared`, pruned > 0 && `${plural(pruned, "node")} would be pruned`].filter(Boolean);
+  return parts.length === 0 ? "Nothing would be pruned" : parts.join(", ");
+}
+
 /** Asks the server what the next commit would prune under a budget. Nothing is changed. */
 function WhatIf({ place, context, model, version }: { place: Place; context: string; model: string; version: number }) {
   const [answer, setAnswer] = useState<{ value?: CommitResponse; problem?: Problem }>({});
@@ -245,6 +253,7 @@ function WhatIf({ place, context, model, version }: { place: Place; context: str
     };
   }, [context, limit, model, version]);
   const budget = answer.value?.budget;
+  const cleared = budget?.cleared ?? [];
   return (
     <section class="what-if">
       <h3>What if</h3>
@@ -266,11 +275,11 @@ function WhatIf({ place, context, model, version }: { place: Place; context: str
       {budget !== undefined && (
         <>
           <p role="status">
-            {budget.going.length === 0 ? "Nothing would be pruned" : `${plural(budget.going.length, "node")} would be pruned`}: <b>{count(budget.tokens_before)}</b> → <b>{count(budget.tokens_after)}</b> tokens
+            {outcome(cleared.length, budget.going.length)}: <b>{count(budget.tokens_before)}</b> → <b>{count(budget.tokens_after)}</b> tokens
             {budget.tokens_expiring > 0 && `, ${count(budget.tokens_expiring)} of them expire`}. {budget.kept ? "" : "The budget cannot be kept: everything left is protected."}
           </p>
           <ol class="going">
-            {budget.going.map((going) => (
+            {[...cleared, ...budget.going].map((going) => (
               <li key={going.node}>
                 <a class="id" href={printPlace(changed(place, { at: "@", view: "tree", node: going.node }))}>
                   {going.node}

@@ -22,7 +22,7 @@ import { Tree } from "./tree/tree";
 
 const TITLES: Record<View, string> = { tree: "Tree", request: "Request", diff: "Diff", budget: "Budget", cache: "Cache" };
 
-/** How many calls the timeline has; older ones can be reached by their addresses. */
+/** How many calls the timeline has at first, and how many more each time. */
 const CALLS = 400;
 /** How many calls of a longer history the report on the cache has: each request is rendered for it. */
 const CACHED = 20;
@@ -31,7 +31,8 @@ export function ContextPage({ place, context }: { place: Place; context: string 
   const [version, setVersion] = useState(0);
   const [live, setLive] = useState(false);
   useEffect(() => isOffline() ? undefined : follow(context, setLive, () => setVersion((version) => version + 1)), [context]);
-  const timeline = useRead<Timeline>(url(context, "timeline", { limit: CALLS }), version);
+  const [calls, setCalls] = useState(CALLS);
+  const timeline = useRead<Timeline>(url(context, "timeline", { limit: calls }), version);
   if (timeline.value === undefined) {
     return (
       <div class="page home-page">
@@ -41,7 +42,7 @@ export function ContextPage({ place, context }: { place: Place; context: string 
     );
   }
   const onChange = () => setVersion((version) => version + 1);
-  return <Loaded place={place} context={context} timeline={timeline.value} version={version} live={live} onChange={onChange} />;
+  return <Loaded place={place} context={context} timeline={timeline.value} version={version} live={live} onChange={onChange} onMore={() => setCalls(calls + CALLS)} />;
 }
 
 /** What is shown if the context cannot be read. */
@@ -80,9 +81,11 @@ interface LoadedProps {
   version: number;
   live: boolean;
   onChange: () => void;
+  /** Reads older calls as well. */
+  onMore: () => void;
 }
 
-function Loaded({ place, context, timeline, version, live, onChange }: LoadedProps) {
+function Loaded({ place, context, timeline, version, live, onChange, onMore }: LoadedProps) {
   const at = stateOf(place.at, timeline);
   const against = place.against === "none" ? undefined : (place.against ?? stateBefore(at, timeline));
   const model = place.model ?? timeline.tokenizer;
@@ -124,7 +127,7 @@ function Loaded({ place, context, timeline, version, live, onChange }: LoadedPro
   return (
     <div class="page" data-node={place.node !== undefined}>
       <Bar place={place} context={context} live={live} search={search} box={box} onHelp={() => setHelp(true)} />
-      <TimelineView timeline={timeline} place={place} current={at} steps={steps} />
+      <TimelineView timeline={timeline} place={place} current={at} steps={steps} onMore={onMore} />
       <main class="middle">
         <StateHead place={place} context={context} at={at} against={against} call={call} timeline={timeline} step={call === undefined ? undefined : steps.get(call.cycle)} model={tree.model} />
         <nav class="tabs" aria-label="Views">
@@ -141,7 +144,7 @@ function Loaded({ place, context, timeline, version, live, onChange }: LoadedPro
           <RequestView place={place} context={context} at={at} resource={request} attempt={call === undefined ? undefined : attemptOf(call)} voiceOf={(id) => voice(tree.model?.peek(id) ?? {})} />
         )}
         {place.view === "diff" && <DiffView place={place} context={context} at={at} against={against} provider={timeline.provider} version={version} />}
-        {place.view === "budget" && <BudgetView place={place} context={context} at={at} model={model} tree={tree.model} billed={call === undefined ? undefined : billedInput(attemptOf(call))} version={version} />}
+        {place.view === "budget" && <BudgetView place={place} context={context} at={at} model={model} tree={tree.model} billed={call === undefined ? undefined : billedInput(attemptOf(call))} isLogged={call !== undefined && attemptOf(call)?.input === undefined} version={version} />}
         {place.view === "cache" && <CacheView place={place} context={context} provider={provider} timeline={timeline} cache={cache} at={at} />}
       </main>
       {place.node !== undefined && (

@@ -80,13 +80,13 @@ export function Contexts({ place }: { place: Place }) {
       )}
       <ul class="cards">
         <More items={shown} step={CARDS} noun="context">
-          {({ row, depth, cycle }) => (
-          <li key={row.name} style={{ paddingLeft: `${depth * 22}px` }} data-branch={depth > 0}>
+          {({ row, cycle, rails, isOrigin }) => (
+          <li key={row.name}>
+            <Rails rails={rails} isOrigin={isOrigin} />
             <a href={printPlace({ context: row.name, view: "tree" })}>
               <span class="title">
-                {depth > 0 && <Icon name="branch" />}
                 <span class="name">{row.name}</span>
-                {depth > 0 && <span class="small">{cycle === 0 ? "from the beginning" : `from call ${cycle}`}</span>}
+                {rails.length > 0 && <span class="small">{cycle === 0 ? "from the beginning" : `from call ${cycle}`}</span>}
               </span>
               <span class="facts">
                 <LastCall name={row.snapshots > 0 ? row.name : undefined} version={row.revision} />
@@ -118,25 +118,48 @@ function LastCall({ name, version }: { name: string | undefined; version: number
   );
 }
 
+/** What is drawn left of a branch, in a column for each context that it descends from. */
+type Rail = "line" | "blank" | "tee" | "elbow";
+
 interface Placed {
   row: ContextRow;
-  depth: number;
   cycle: number;
+  rails: Rail[];
+  /** Others were forked from it. */
+  isOrigin: boolean;
+}
+
+/** The graph of the branches: a dot for each context, and lines from the one that it was forked from. */
+function Rails({ rails, isOrigin }: { rails: Rail[]; isOrigin: boolean }) {
+  return (
+    <span class="rails" aria-hidden="true">
+      {rails.map((rail, index) => (
+        <span key={index} class={`rail ${rail}`} />
+      ))}
+      <span class="rail dot" data-origin={isOrigin} data-branch={rails.length > 0} />
+    </span>
+  );
 }
 
 /** Puts each branch after the context that it was forked from. Those that a filter left without it are on their own. */
 function grouped(rows: ContextRow[], branches: Branch[]): Placed[] {
   const origin = new Map(branches.map((branch) => [branch.context, branch]));
   const names = new Set(rows.map((row) => row.name));
-  const parentOf = (name: string) => {
-    const from = origin.get(name)?.from;
-    return from != null && names.has(from) ? from : undefined;
-  };
+  const below = new Map<string | undefined, ContextRow[]>();
+  for (const row of rows) {
+    const from = origin.get(row.name)?.from;
+    const parent = from != null && names.has(from) ? from : undefined;
+    const siblings = below.get(parent);
+    if (siblings === undefined) below.set(parent, [row]);
+    else siblings.push(row);
+  }
   const placed: Placed[] = [];
-  const place = (row: ContextRow, depth: number) => {
-    placed.push({ row, depth, cycle: origin.get(row.name)?.cycle ?? 0 });
-    for (const child of rows) if (parentOf(child.name) === row.name) place(child, depth + 1);
+  const place = (row: ContextRow, rails: Rail[]) => {
+    const children = below.get(row.name) ?? [];
+    placed.push({ row, cycle: origin.get(row.name)?.cycle ?? 0, rails, isOrigin: children.length > 0 });
+    const passed = rails.map((rail): Rail => (rail === "tee" || rail === "line" ? "line" : "blank"));
+    children.forEach((child, index) => place(child, [...passed, index + 1 < children.length ? "tee" : "elbow"]));
   };
-  for (const row of rows) if (parentOf(row.name) === undefined) place(row, 0);
+  for (const row of below.get(undefined) ?? []) place(row, []);
   return placed;
 }

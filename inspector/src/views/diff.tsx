@@ -5,6 +5,7 @@ import { isOffline, url } from "../data/api";
 import { bytes, count, percent, plural } from "../data/format";
 import { useRead } from "../data/resource";
 import type { CacheResponse, ContextRow, DiffResponse, Node } from "../data/wire";
+import { lineEnds } from "../content/json";
 import { compareLines, type Line } from "../content/lines";
 import { Icon } from "../parts/icon";
 import { More } from "../parts/more";
@@ -149,7 +150,7 @@ function isBlock(node: Node): boolean {
 
 function textOf(node: Node): string {
   if (node.content === undefined) return "";
-  return typeof node.content === "string" ? node.content : JSON.stringify(node.content, null, 2);
+  return typeof node.content === "string" ? node.content : lineEnds(JSON.stringify(node.content, null, 2));
 }
 
 interface CardProps {
@@ -215,6 +216,7 @@ function reasonsOf({ detail }: DiffResponse): Map<string, string> {
     for (const id of report.expired) reasons.set(id, "expired");
     for (const id of report.cascaded) reasons.set(id, "cascaded");
     for (const id of report.dropped ?? []) reasons.set(id, "dropped");
+    for (const { id } of report.cleared ?? []) reasons.set(id, "cleared");
     for (const id of report.along) reasons.set(id, "along");
     for (const { id, along } of report.pruned) {
       reasons.set(id, "pruned");

@@ -55,10 +55,11 @@ export function NodePanel({ context, place, at, isRemoved, model, span, requestB
         <div class="body">
           <Summary response={value} isRemoved={isRemoved} />
           {writer !== undefined && <Edits context={context} place={place} at={at} id={id} isRemoved={isRemoved} hasContent={value.node.content !== undefined} session={writer} version={version} onChange={onChange} />}
-          <Section title="Content" tools={<Raw place={place} />} open>
-            <Content node={value.node} raw={place.raw === true} />
-            {value.children.length > 0 && <p class="small">{plural(value.children.length, "child", "children")}</p>}
-          </Section>
+          {(value.node.content !== undefined || value.node.derived.class === "block") && (
+            <Section title="Content" tools={<Raw place={place} />} open>
+              <Content node={value.node} raw={place.raw === true} />
+            </Section>
+          )}
           <Section title="Headers">
             <Headers node={value.node} />
           </Section>
@@ -94,13 +95,14 @@ function Raw({ place }: { place: Place }) {
 }
 
 function Summary({ response, isRemoved }: { response: NodeResponse; isRemoved: boolean }) {
-  const { node, tokens, state } = response;
+  const { node, tokens, state, children } = response;
   return (
     <p class="summary" data-voice={voice({ role: node.role, kind: node.kind })}>
       <span class="voice">{node.role ?? node.derived.class}</span>
       {node.kind !== undefined && <span>{node.kind}</span>}
-      {tokens !== undefined && <span>{plural(tokens, "token")}</span>}
-      <span>{bytes(node.derived.bytes)}</span>
+      {node.content !== undefined && tokens !== undefined && <span>{plural(tokens, "token")}</span>}
+      {node.content !== undefined && <span>{bytes(node.derived.bytes)}</span>}
+      {children.length > 0 && <span>{plural(children.length, "child", "children")}</span>}
       {isRemoved && <span class="badge reason">as it was in {state.label}</span>}
     </p>
   );

@@ -1,7 +1,7 @@
 // What is shown: the call, its model, tokens and times, and what it is compared with.
 import { changed, go, type Place } from "../data/address";
 import { url } from "../data/api";
-import { count, duration, moment, percent, plural } from "../data/format";
+import { count, duration, moment, percent, plural, short } from "../data/format";
 import type { CacheStep, Timeline, TimelineCall } from "../data/wire";
 import { Icon } from "../parts/icon";
 import { Prose } from "../parts/prose";
@@ -25,6 +25,8 @@ export function StateHead({ place, context, at, against, call, timeline, step, m
   const took = attempt?.ended_at != null ? attempt.ended_at - attempt.started_at : undefined;
   const states = [...timeline.calls.filter((call) => call.committed).map((call) => `@c${call.cycle}`), "@"].filter((state) => state !== at);
   const counted = model?.isCounted === true ? model.tokens[0] : undefined;
+  // Beyond what the estimate may be off: a log has messages, but often neither the system text nor the tools.
+  const missing = attempt?.input === undefined && tokens !== undefined && counted !== undefined && tokens > 1.25 * counted ? tokens - counted : undefined;
   return (
     <header class="state">
       <div class="what">
@@ -39,6 +41,11 @@ export function StateHead({ place, context, at, against, call, timeline, step, m
         {tokens !== undefined ? (
           <span title="as the provider billed it">
             <b>{count(tokens)}</b> tokens in
+            {missing !== undefined && (
+              <span class="small" title={`The nodes of this state have about ${count(tokens - missing)} tokens. The provider billed more: a log leaves out the system text and the tools.`}>
+                , ≈ {short(missing)} not in the log
+              </span>
+            )}
           </span>
         ) : (
           counted !== undefined && (
@@ -66,7 +73,7 @@ export function StateHead({ place, context, at, against, call, timeline, step, m
         )}
         {took !== undefined && took > 0 && <span>{duration(took)}</span>}
         {call?.sealed_at_ns !== undefined && call.sealed_at_ns > 1e15 && <span>{moment(call.sealed_at_ns)}</span>}
-        {model !== undefined && <span>{plural(model.first.total, "row")}</span>}
+        {(call !== undefined || model !== undefined) && <span>{plural(call?.nodes ?? model?.first.total ?? 0, "node")}</span>}
       </p>
       <p class="compare">
         <label>

@@ -1,6 +1,7 @@
 // The calls of a context, by the user message that they serve.
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { changed, printPlace, type Place } from "../data/address";
+import { isOffline } from "../data/api";
 import { clock, count, duration, moment, percent, plural, short } from "../data/format";
 import type { Attempt, CacheStep, Timeline, TimelineCall } from "../data/wire";
 
@@ -43,9 +44,10 @@ interface Props {
   place: Place;
   current: string;
   steps: Map<number, CacheStep>;
+  onMore: () => void;
 }
 
-export function TimelineView({ timeline, place, current, steps }: Props) {
+export function TimelineView({ timeline, place, current, steps, onMore }: Props) {
   const list = useRef<HTMLElement>(null);
   const all = useMemo(() => groups(timeline), [timeline]);
   const most = useMemo(() => {
@@ -57,11 +59,17 @@ export function TimelineView({ timeline, place, current, steps }: Props) {
   useEffect(() => {
     const now = list.current?.querySelector("[aria-current]");
     now?.scrollIntoView({ block: "nearest", inline: "nearest" });
-  }, [current]);
+    // The report on the cache makes some calls higher.
+  }, [current, steps.size > 0]);
 
   return (
     <nav class="timeline" aria-label="Calls" ref={list}>
-      {timeline.left_out > 0 && <p class="note">{plural(timeline.left_out, "older call")} not shown</p>}
+      {timeline.left_out > 0 && (
+        <p class="note">
+          {plural(timeline.left_out, "older call")} not shown{" "}
+          {!isOffline() && <button class="link" onClick={onMore}>show more</button>}
+        </p>
+      )}
       <ol>
         {all.map((group) => (
           <li key={group.key} class="group">
@@ -105,7 +113,7 @@ function Call({ call, place, cycle, most, step }: CallProps) {
   const cached = attempt?.cache_read ?? (attempt?.token_in == null ? step?.cached : undefined);
   const took = attempt?.ended_at != null ? attempt.ended_at - attempt.started_at : undefined;
   const failed = call.attempts.filter((attempt) => attempt.status === "error" || attempt.status === "canceled").length;
-  const removed = call.expired + call.pruned + call.dropped;
+  const removed = call.expired + call.pruned + call.dropped + (call.cleared ?? 0);
   const isNow = cycle === call.cycle;
   const state = call.committed ? `@c${call.cycle}` : "@";
   const title = [
@@ -153,7 +161,7 @@ function Call({ call, place, cycle, most, step }: CallProps) {
 }
 
 function reasonOf(call: TimelineCall): string {
-  if (call.pruned > 0 && call.expired === 0 && call.dropped === 0) return "pruned";
-  if (call.expired > 0 && call.pruned === 0 && call.dropped === 0) return "expired";
-  return "removed";
+  const kinds = Object.entries({ pruned: call.pruned, expired: call.expired, cleared: call.cleared ?? 0, dropped: call.dropped }).filter(([, number]) => number > 0);
+  const [only] = kinds;
+  return kinds.length === 1 && only !== undefined && only[0] !== "dropped" ? only[0] : "removed";
 }

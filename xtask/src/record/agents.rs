@@ -15,7 +15,7 @@ use super::recorded::Recording;
 use super::{Place, run_for};
 use crate::test::say;
 
-/// What every agent is asked. The upstream answers with a call of the first tool, and then with what the tool returned.
+/// What every agent is asked. The upstream answers with a call of its shell, and then with what the command printed.
 const TASK: &str = "Please use the tool once, then say goodbye.";
 
 /// How long an agent may take.
@@ -46,13 +46,14 @@ fn mini(program: PathBuf) -> Client {
 
 /// Claude Code, not interactive.
 fn claude(programs: &Path) -> Client {
-    let arguments = ["-p", TASK, "--model", "claude-sonnet-4-5", "--max-turns", "3"];
+    let arguments = ["-p", TASK, "--model", "claude-sonnet-4-5", "--allowedTools", "Bash"];
     client("claude", programs.join("claude"), &arguments)
 }
 
 /// Gemini CLI, not interactive.
 fn gemini(programs: &Path) -> Client {
-    client("gemini", programs.join("gemini"), &["-p", TASK, "-m", "gemini-2.5-pro"])
+    let arguments = ["-p", TASK, "-m", "gemini-2.5-pro", "--approval-mode", "yolo"];
+    client("gemini", programs.join("gemini"), &arguments)
 }
 
 fn client(name: &'static str, program: PathBuf, arguments: &[&str]) -> Client {
@@ -64,7 +65,11 @@ fn record(place: &Place, agent: &Client) -> Result<String, String> {
     let upstream = Upstream::start();
     let recording = Recording::new(place, agent.name)?;
     let home = recording.folder().join("home");
-    fs::create_dir_all(&home).map_err(|error| error.to_string())?;
+    let settings = home.join(".gemini");
+    fs::create_dir_all(&settings).map_err(|error| error.to_string())?;
+    // Gemini CLI asks its user once how to log in, and keeps the answer.
+    let login = r#"{"security":{"auth":{"selectedType":"gemini-api-key"}}}"#;
+    fs::write(settings.join("settings.json"), login).map_err(|error| error.to_string())?;
     let mut command = recording.command(&upstream, agent);
     command.current_dir(&home).env("HOME", &home);
     for name in ["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY"] {

@@ -8,8 +8,11 @@ import subprocess
 import sys
 from typing import Any
 
+import pytest
 from claude_agent_sdk import ClaudeAgentOptions, InMemorySessionStore
 from claude_agent_sdk.testing import run_session_store_conformance
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from contextree.claude_agent import ContextreeSessionStore
 
@@ -115,6 +118,89 @@ def test_two_processes_lose_nothing_and_store_nothing_twice(tmp_path):
     uuids = [one["uuid"] for one in found]
     assert sorted(uuids) == sorted({*uuids})
     assert len(uuids) == 60
+
+
+def itself() -> list[Any]:
+    cycle: list[Any] = []
+    cycle.append(cycle)
+    return cycle
+
+
+TEXT = st.text(st.characters(exclude_categories=()), max_size=8)
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | TEXT,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=3),
+    max_leaves=6,
+)
+PARTS = st.dictionaries(
+    st.sampled_from(["type", "text", "id", "name", "input", "content", "tool_use_id", "is_error"]),
+    st.sampled_from(["text", "tool_use", "tool_result", "thinking"]) | VALUES,
+)
+MESSAGES = VALUES | st.fixed_dictionaries({"role": TEXT, "content": VALUES | st.lists(PARTS | VALUES, max_size=3)})
+ENTRIES = st.fixed_dictionaries(
+    {"type": st.sampled_from(["user", "assistant", "system", "summary"]) | TEXT},
+    optional={"uuid": st.sampled_from(["1", "2", "3"]), "message": MESSAGES, "timestamp": TEXT, "more": VALUES},
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.lists(ENTRIES, max_size=3), max_size=4))
+def test_any_entries_come_back_as_they_were(batches):
+    async def run() -> None:
+        store = ContextreeSessionStore("memory:")
+        expected: list[Any] = []
+        for entries in batches:
+            await store.append({**KEY, "subpath": "agents/a"}, entries)
+            for entry in entries:
+                if "uuid" not in entry or entry["uuid"] not in {one.get("uuid") for one in expected}:
+                    expected.append(entry)
+        found = await store.load({**KEY, "subpath": "agents/a"})
+        assert repr(found or []) == repr(expected)
+        assert store.store.verify().clean
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("bad", [object(), {1}, b"x", itself()], ids=["object", "set", "bytes", "cycle"])
+def test_an_entry_that_is_not_json_is_refused_and_nothing_is_lost(tmp_path, bad):
+    async def run() -> None:
+        store = ContextreeSessionStore(tmp_path / "a.db")
+        await store.append(KEY, entries())
+        before = await store.list_session_summaries(KEY["project_key"])
+        with pytest.raises((TypeError, ValueError)):
+            await store.append(KEY, [{"type": "user", "uuid": "9", "message": {"role": "user", "content": "x"}}, {"type": "x", "bad": bad}])
+        assert await store.load(KEY) == entries()
+        assert await store.list_session_summaries(KEY["project_key"]) == before
+
+    asyncio.run(run())
+
+
+def test_two_processes_seal_no_turn_twice_and_none_that_is_empty(tmp_path):
+    # Both add prompts and answers to one transcript. A snapshot of a turn without a node would be one that a process made although
+    # another one had just sealed the turn.
+    script = (
+        "import asyncio, sys\n"
+        "from contextree.claude_agent import ContextreeSessionStore\n"
+        "async def run():\n"
+        "    store = ContextreeSessionStore(sys.argv[1])\n"
+        "    for n in range(40):\n"
+        "        prompt = {'type': 'user', 'uuid': f'{sys.argv[2]}u{n}', 'message': {'role': 'user', 'content': 'Hi'}}\n"
+        "        await store.append({'project_key': 'p', 'session_id': 's'}, [prompt])\n"
+        "        if n % 3:\n"
+        "            answer = {'type': 'assistant', 'uuid': f'{sys.argv[2]}a{n}'}\n"
+        "            await store.append({'project_key': 'p', 'session_id': 's'}, [answer])\n"
+        "asyncio.run(run())\n"
+    )
+    path = tmp_path / "a.db"
+    store = ContextreeSessionStore(path)
+    children = [subprocess.Popen([sys.executable, "-c", script, str(path), who]) for who in "ab"]
+    assert [child.wait() for child in children] == [0, 0]
+    context = store.store.context("claude-agent/p/s")
+    # Every prompt but the first seals the turn before it, which has at least a prompt.
+    assert len(context.log()) == 79
+    turns = [node.cycle for node in context.select(".block")]
+    assert {*turns} == set(range(1, 81))
+    assert store.store.verify().clean
 
 
 def test_the_example_of_the_page_runs(run_page):

@@ -12,6 +12,8 @@ from typing import Annotated, Any, TypedDict
 from uuid import uuid4
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from langchain_core.messages import (
     AIMessage,
     AIMessageChunk,
@@ -22,6 +24,7 @@ from langchain_core.messages import (
     ToolMessage,
 )
 from langgraph.channels.delta import DeltaChannel
+from langgraph.checkpoint.base import empty_checkpoint
 from langgraph.checkpoint.conformance import checkpointer_test, validate
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
@@ -174,6 +177,57 @@ def test_messages_come_back_as_the_framework_itself_stores_them(tmp_path, messag
     assert found == expected
 
 
+def itself() -> list[Any]:
+    cycle: list[Any] = []
+    cycle.append(cycle)
+    return cycle
+
+
+TEXT = st.text(st.characters(exclude_categories=()), max_size=8)
+VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | TEXT
+    | st.binary(max_size=3)
+    | st.sampled_from([object(), {1}, 1j])
+    | st.builds(itself),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=3),
+    max_leaves=6,
+)
+PARTS = st.lists(TEXT | st.dictionaries(st.sampled_from(["type", "text", "x"]), VALUES, max_size=3), max_size=2)
+CALLS = st.fixed_dictionaries({"name": TEXT, "args": st.dictionaries(TEXT, VALUES, max_size=2), "id": TEXT | st.none()})
+MESSAGES = st.one_of(
+    st.builds(HumanMessage, content=TEXT | PARTS, additional_kwargs=st.dictionaries(TEXT, VALUES, max_size=2), id=TEXT | st.none()),
+    st.builds(AIMessage, content=TEXT | PARTS, tool_calls=st.lists(CALLS, max_size=2), name=TEXT | st.none()),
+    st.builds(ToolMessage, content=TEXT, tool_call_id=TEXT, artifact=VALUES),
+)
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(MESSAGES, max_size=3), VALUES, st.lists(MESSAGES, max_size=2))
+def test_any_state_is_stored_or_refused_as_in_memory(messages, value, more):
+    def run(saver: Any) -> list[str]:
+        answers = []
+        place = config(checkpoint_ns="")
+        for number, state in enumerate(({"messages": messages, "other": value}, {"messages": [*messages, *more]}), 1):
+            checkpoint: Any = {**empty_checkpoint(), "id": f"{number:032}", "ts": "", "channel_values": state}
+            checkpoint["channel_versions"] = dict.fromkeys(state, number)
+            try:
+                place = saver.put(place, checkpoint, {"source": "loop", "step": number}, checkpoint["channel_versions"])
+            except Exception as error:
+                # With the exception of the serializer, and what was there stays.
+                answers.append(type(error).__name__)
+            found = saver.get_tuple(config())
+            answers.append(repr(found and sorted(found.checkpoint["channel_values"].items())))
+        return answers
+
+    ours = ContextreeSaver("memory:")
+    assert run(ours) == run(InMemorySaver())
+    assert ours.store.verify().clean
+
+
 def rewritten(saver: Any) -> list[Any]:
     """Rewrites the past in every way that the reducer has. Returns all states, newest first."""
     graph = chat(saver)
@@ -309,6 +363,20 @@ def test_two_writers_in_one_process_get_a_conflict(tmp_path):
     with pytest.raises(contextree.ConflictError):
         saver.put(stale.config, newer, {}, {})
     assert texts(graph)[-2] == "first"
+
+
+@pytest.mark.parametrize("later", [0, 1, 2])
+def test_a_checkpoint_of_the_past_can_be_copied(tmp_path, later):
+    found = []
+    for saver in (InMemorySaver(), ContextreeSaver(tmp_path / "a.db")):
+        graph = chat(saver)
+        graph.invoke({"messages": [HumanMessage("q", id="u")]}, config())
+        graph.invoke({"messages": [HumanMessage("first", id="f")]}, config())
+        past = list(graph.get_state_history(config()))[later]
+        copy = graph.update_state(past.config, None, as_node="__copy__")
+        state = graph.get_state(copy)
+        found.append(([one.content for one in state.values["messages"]], state.next, state.metadata["source"]))
+    assert found[0] == found[1]
 
 
 def test_writers_on_several_threads_lose_nothing(tmp_path):

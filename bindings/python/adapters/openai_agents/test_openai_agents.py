@@ -12,6 +12,8 @@ import pytest
 from agents import Agent, ModelResponse, Runner, SQLiteSession, Usage, function_tool
 from agents.memory import Session, SessionSettings
 from agents.models.interface import Model
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from openai.types.responses import ResponseFunctionToolCall, ResponseOutputMessage, ResponseOutputText
 
 from contextree.openai_agents import ContextreeSession
@@ -68,6 +70,44 @@ def test_random_calls_give_the_same_answers_as_sqlite_session(tmp_path, first):
     compared = asyncio.run(run())
     print(f"\ncompared with SQLiteSession: {compared} steps")
     assert compared == 400
+
+
+def itself() -> list[Any]:
+    cycle: list[Any] = []
+    cycle.append(cycle)
+    return cycle
+
+
+TEXT = st.text(st.characters(exclude_categories=()), max_size=8)
+SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | TEXT
+# What `json` refuses, too.
+BAD = st.binary(max_size=2) | st.just({1}) | st.builds(object) | st.builds(itself)
+VALUES = st.recursive(
+    SCALARS | st.sampled_from(["user", "assistant", "function_call", "function_call_output", "reasoning", "message"]) | BAD,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=3),
+    max_leaves=6,
+)
+NAMES = st.sampled_from(["role", "content", "type", "name", "arguments", "call_id", "output", "summary", "id", "text"])
+ITEMS = st.dictionaries(NAMES | TEXT, VALUES, max_size=5)
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.lists(st.lists(ITEMS, max_size=3), max_size=4))
+def test_any_items_are_stored_or_refused_as_by_sqlite_session(batches):
+    async def run(session: Any) -> list[str]:
+        answers = []
+        for items in batches:
+            try:
+                await session.add_items(items)
+            except (TypeError, ValueError) as error:
+                # With the exception of the serializer, and what was there stays.
+                answers.append(type(error).__name__)
+            answers.append(repr(await session.get_items()))
+        return answers
+
+    ours = ContextreeSession("s", "memory:")
+    assert asyncio.run(run(ours)) == asyncio.run(run(SQLiteSession("s")))
+    assert ours.store.verify().clean
 
 
 class Script(Model):

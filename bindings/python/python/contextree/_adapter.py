@@ -69,15 +69,19 @@ class Records:
         operations: Sequence[dict[str, Any]] = (),
         *,
         commit: bool = False,
+        commit_before: bool = False,
         revision: int | None = None,
     ) -> Any:
         """Takes one durable step; the context is created if it does not exist.
 
-        With the revision of a context that exists, raises `ConflictError` if it has another one by now.
+        `commit_before` seals the turn in progress before the operations, if it has a block; `commit` seals after them. With the revision
+        of a context that exists, raises `ConflictError` if it has another one by now.
         """
         request: dict[str, Any] = {"create": True, "records": list(records)}
         if operations:
             request["operations"] = list(operations)
+        if commit_before:
+            request["commit_before"] = True
         if commit:
             request["commit"] = True
         if revision:

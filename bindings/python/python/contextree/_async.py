@@ -1,4 +1,7 @@
-"""The same calls for `asyncio`, under the same names. What may touch the disk runs on threads of our own."""
+"""The same calls for `asyncio`, under the same names. What may touch the disk runs on threads of our own.
+
+Reads of a store in memory are direct calls: they take microseconds, and handing one to a thread takes fifty.
+"""
 
 from __future__ import annotations
 
@@ -30,6 +33,10 @@ def _threads() -> ThreadPoolExecutor:
     if _executor is None or _executor[0] != os.getpid():
         _executor = (os.getpid(), ThreadPoolExecutor(max_workers=8, thread_name_prefix="contextree"))
     return _executor[1]
+
+
+# Reads that take microseconds.
+_READS = frozenset({"attempts", "diff", "explain", "info", "log", "node", "nodes", "operations", "select", "status", "thread"})
 
 
 async def _run(call: Callable[[], R]) -> R:
@@ -69,8 +76,12 @@ def _context(
 
 
 def _async(method: Callable[..., R]) -> Callable[..., Coroutine[Any, Any, R]]:
+    is_read = method.__name__ in _READS
+
     @functools.wraps(method)
     async def call(self: _Wrapped, *args: Any, **keywords: Any) -> R:
+        if is_read and self._sync._call.engine.url.startswith("memory:"):
+            return method(self._sync, *args, **keywords)
         return await _run(functools.partial(method, self._sync, *args, **keywords))
 
     return call

@@ -43,9 +43,18 @@ def _mapping(value: Mapping[Any, Any], place: str, depth: int) -> dict[Any, Any]
 def _model(value: Any, place: str, depth: int) -> Any:
     """Returns a pydantic model as it came over the wire: by alias, without fields that were not sent."""
     try:
-        return plain(value.model_dump(mode="json", by_alias=True, exclude_unset=True), place, depth + 1)
+        return plain(_dump(value), place, depth + 1)
     except ValueError as error:
         raise usage(f"`{place}` cannot be turned into JSON: {error}", place) from error
+
+
+def _dump(value: Any) -> Any:
+    options = {"mode": "json", "by_alias": True, "exclude_unset": True}
+    try:
+        # The helpers of the SDKs fill models with objects of other types, which is not the caller's concern.
+        return value.model_dump(**options, warnings=False)
+    except TypeError:
+        return value.model_dump(**options)
 
 
 def json_text(value: object, place: str) -> str:

@@ -381,6 +381,7 @@ class Operation(Record):
     before: Field[int | None] = Field()
     after: Field[int | None] = Field()
     line: Field[str | None] = Field()
+    reason: Field[str | None] = Field()
 
 
 class Undone(Record):

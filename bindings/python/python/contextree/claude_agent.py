@@ -51,8 +51,6 @@ class ContextreeSessionStore(SessionStore):
         self._records = Records(self.store)
         self._lock = threading.Lock()
         self._pool = ThreadPoolExecutor(2, thread_name_prefix="contextree")
-        # Contexts whose turn in progress is known to be empty.
-        self._sealed: set[str] = set()
 
     async def append(self, key: SessionKey, entries: list[SessionStoreEntry]) -> None:
         """Adds entries in one durable step, with the session's summary."""
@@ -90,7 +88,6 @@ class ContextreeSessionStore(SessionStore):
             # The session itself last: what a crash leaves behind is deleted by the next try.
             for one in [*below, name]:
                 self._records.delete(one)
-                self._sealed.discard(one)
 
         await self._run(delete)
 
@@ -127,7 +124,7 @@ class ContextreeSessionStore(SessionStore):
                     return self._step(name, key, entries)
                 except ConflictError:
                     # Another process was faster: look again at what is stored.
-                    self._sealed.discard(name)
+                    continue
 
     def _step(self, name: str, key: SessionKey, entries: list[SessionStoreEntry]) -> None:
         ids = [uuid for entry in entries if isinstance(uuid := entry.get("uuid"), str)]
@@ -151,12 +148,9 @@ class ContextreeSessionStore(SessionStore):
                 summary = {"session_id": key["session_id"], "mtime": 0, "data": json.loads(before)}
             folded = fold_session_summary(summary, key, fresh)["data"]
             changes.append(record(_SUMMARY, "", json.dumps(folded).encode(), **expecting(before)))
-        if any(map(_is_prompt, fresh)) and name not in self._sealed and self._records.exists(name):
-            # A prompt follows an answer: the turn before is complete.
-            self._records.put(name, commit=True)
         operations = [operation for entry in fresh for operation in _operations(entry)]
-        self._records.put(name, changes, operations)
-        self._sealed.discard(name)
+        # A prompt follows an answer: the turn before is complete.
+        self._records.put(name, changes, operations, commit_before=any(map(_is_prompt, fresh)))
 
 
 def _parts(entry: SessionStoreEntry) -> list[Any]:
@@ -169,7 +163,7 @@ def _parts(entry: SessionStoreEntry) -> list[Any]:
 
 def _is_prompt(entry: SessionStoreEntry) -> bool:
     """Returns whether an entry is what a person wrote."""
-    kinds = {part.get("type") for part in _parts(entry) if isinstance(part, dict)}
+    kinds = [part.get("type") for part in _parts(entry) if isinstance(part, dict)]
     return entry.get("type") == "user" and bool(kinds) and "tool_result" not in kinds
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 import heapq
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar, cast
 from urllib.parse import unquote
@@ -26,6 +26,8 @@ from langgraph.checkpoint.base import (
     Checkpoint,
     CheckpointMetadata,
     CheckpointTuple,
+    DeltaChannelHistory,
+    PendingWrite,
     get_checkpoint_id,
     get_checkpoint_metadata,
 )
@@ -190,13 +192,7 @@ class ContextreeSaver(BaseCheckpointSaver[int]):
         """Returns a checkpoint: the one that is named, or the newest."""
         thread = self._thread(config)
         with thread.lock:
-            head = thread.head(self)
-            wanted = get_checkpoint_id(config)
-            found = wanted or head.newest
-            if not wanted:
-                thread.read_newest(found)
-            elif wanted != head.newest:
-                thread.read_past(wanted)
+            found = thread.read(self, get_checkpoint_id(config))
             if not found:
                 return None
             row = thread.row(self, found)
@@ -215,12 +211,17 @@ class ContextreeSaver(BaseCheckpointSaver[int]):
         thread_id = options.get("thread_id")
         only = options.get("checkpoint_id")
         end = get_checkpoint_id(before) if before else None
+        # So LangGraph looks for the checkpoint that a subgraph goes back to.
+        goes_back = end is not None and limit == 1
 
         def rows(thread: _Thread) -> Iterator[tuple[str, Any, _Thread]]:
             for key, value in self._records.newest_first(thread.name, _CHECKPOINT, end):
                 yield key, self._unpack(value), thread
 
         threads = self._all_threads(thread_id, options.get("checkpoint_ns"))
+        if goes_back:
+            for thread in threads:
+                thread.goes_back_to(None)
         merged = heapq.merge(*(rows(thread) for thread in threads), key=lambda row: row[0], reverse=True)
         for key, row, thread in merged:
             if only is not None and key != only:
@@ -232,10 +233,22 @@ class ContextreeSaver(BaseCheckpointSaver[int]):
                     return
                 limit -= 1
             with thread.lock:
+                if goes_back:
+                    thread.read(self, key)
                 found = thread.tuple(self, key, row)
             yield found
 
+    def get_delta_channel_history(self, *, config: RunnableConfig, channels: Sequence[str]) -> Mapping[str, DeltaChannelHistory]:
+        """Returns what a `DeltaChannel` is computed from: writes of the ancestors back to one that has the value."""
+        thread = self._thread(config)
+        with thread.lock:
+            return thread.history(self, get_checkpoint_id(config), channels)
+
     # The same for asynchronous code
+
+    async def aget_delta_channel_history(self, *, config: RunnableConfig, channels: Sequence[str]) -> Mapping[str, DeltaChannelHistory]:
+        """Like `get_delta_channel_history`."""
+        return await self._run(lambda: self.get_delta_channel_history(config=config, channels=channels))
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         """Like `get_tuple`."""
@@ -355,12 +368,19 @@ class _Thread:
     def head(self, saver: ContextreeSaver) -> Head:
         return Head(saver._records.one(self.name, _HEAD, ""))
 
-    def read_newest(self, checkpoint_id: str | None) -> None:
-        if len(self._read) > 1_000:
-            self._read.clear()
-        self._read.add(checkpoint_id)
+    def read(self, saver: ContextreeSaver, wanted: str | None) -> str | None:
+        """Notes what the reader knows: that it continues the newest checkpoint, or goes back to another one on purpose. Returns its id."""
+        newest = self.head(saver).newest
+        if not wanted:
+            if len(self._read) > 1_000:
+                self._read.clear()
+            self._read.add(newest)
+        elif wanted != newest:
+            self.goes_back_to(wanted)
+        return wanted or newest
 
-    def read_past(self, checkpoint_id: str) -> None:
+    def goes_back_to(self, checkpoint_id: str | None) -> None:
+        """Notes that what is put on a checkpoint, or on none, is meant to be another line."""
         self._read.discard(checkpoint_id)
 
     def row(self, saver: ContextreeSaver, checkpoint_id: str) -> Any:
@@ -384,7 +404,9 @@ class _Thread:
         head = self.head(saver)
         own = checkpoint["id"]
         is_foreign = head.writer != self.writer
-        if head.newest != parent and (parent in self._read or (is_foreign and parent in self._rows)):
+        # A copy of a checkpoint, the framework's "fork", is meant to be beside what follows its parent.
+        is_copy = metadata.get("source") == "fork"
+        if head.newest != parent and not is_copy and (parent in self._read or (is_foreign and parent in self._rows)):
             raise ConflictError(
                 f"thread `{self.thread_id}` has moved on to checkpoint {head.newest} since {parent} was read",
                 code="E_CONFLICT",
@@ -430,27 +452,54 @@ class _Thread:
 
     def tuple(self, saver: ContextreeSaver, checkpoint_id: str, row: Any) -> CheckpointTuple:
         """Returns a checkpoint with its values and pending writes."""
-        records = saver._records
+        checkpoint = cast(Checkpoint, {**row["c"], "channel_values": self.values(saver, row["r"])})
+        parent = self.config(row["p"]) if row["p"] else None
+        return CheckpointTuple(self.config(checkpoint_id), checkpoint, row["m"], parent, self.writes(saver, checkpoint_id))
+
+    def values(self, saver: ContextreeSaver, refs: dict[str, Any]) -> dict[str, Any]:
         values: dict[str, Any] = {}
-        keys = [f"{ref}/{channel}" for channel, ref in row["r"].items() if isinstance(ref, str)]
-        stored = records.get(self.name, _VALUE, keys) if keys else {}
-        for channel, ref in row["r"].items():
+        keys = [f"{ref}/{channel}" for channel, ref in refs.items() if isinstance(ref, str)]
+        stored = saver._records.get(self.name, _VALUE, keys) if keys else {}
+        for channel, ref in refs.items():
             if ref == 0:
                 values[channel] = None
             elif isinstance(ref, str):
                 values[channel] = saver._unpack(stored[f"{ref}/{channel}"])
             else:
                 values[channel] = self.lines.read(saver, channel, ref)
+        return values
+
+    def writes(self, saver: ContextreeSaver, checkpoint_id: str) -> list[PendingWrite]:
         writes: list[Any] = []
-        for key, value in records.by_prefix(self.name, _WRITE, checkpoint_id + "/"):
+        for key, value in saver._records.by_prefix(self.name, _WRITE, checkpoint_id + "/"):
             task = saver._unpack(value)
             task_id = key[len(checkpoint_id) + 1 :]
             writes.extend((task["p"], task_id, *one) for one in task["w"])
         writes.sort(key=lambda one: one[:3])
-        pending = [(one[1], one[3], saver.serde.loads_typed((one[4], one[5]))) for one in writes]
-        checkpoint = cast(Checkpoint, {**row["c"], "channel_values": values})
-        parent = self.config(row["p"]) if row["p"] else None
-        return CheckpointTuple(self.config(checkpoint_id), checkpoint, row["m"], parent, pending)
+        return [(one[1], one[3], saver.serde.loads_typed((one[4], one[5]))) for one in writes]
+
+    def history(self, saver: ContextreeSaver, wanted: str | None, channels: Sequence[str]) -> dict[str, DeltaChannelHistory]:
+        """Walks from a checkpoint to its ancestors. This does not tell what the caller is going to continue, so it is not noted."""
+        found: dict[str, DeltaChannelHistory] = {channel: {"writes": []} for channel in channels}
+        missing = set(channels)
+        at = wanted or self.head(saver).newest
+        row = self.row(saver, at) if at and missing else None
+        seen = {at}
+        while row is not None and missing and row["p"] and row["p"] not in seen:
+            at = row["p"]
+            seen.add(at)
+            row = self.row(saver, at)
+            if row is None:
+                break
+            for write in reversed(self.writes(saver, at)):
+                if write[1] in missing:
+                    found[write[1]]["writes"].append(write)
+            for channel, value in self.values(saver, {channel: ref for channel, ref in row["r"].items() if channel in missing}).items():
+                found[channel]["seed"] = value
+                missing.discard(channel)
+        for history in found.values():
+            history["writes"].reverse()
+        return found
 
     def remove(self, saver: ContextreeSaver, rows: dict[str, Any], gone: set[str]) -> None:
         """Deletes checkpoints with what only they need, in one step."""

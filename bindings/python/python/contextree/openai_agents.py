@@ -245,12 +245,14 @@ class _Line:
     def add(self, session: ContextreeSession, items: list[_Item]) -> None:
         """Adds items in one step. Seals the turn before if they begin a new one."""
         begins = items[0].opens_a_turn and bool(self.items) and not self.items[-1].opens_a_turn
+        seals = begins and any(item.cycle == self.cycle for item in self.items[-1:])
         operations: list[dict[str, Any]] = [{"op": "remove", "node": node} for node, _ in self.left_over]
-        if begins and any(item.cycle == self.cycle for item in self.items[-1:]):
-            self._put(session, len(self.items), operations, commit=True)
+        if seals and operations:
+            # What was popped must not be in the snapshot.
+            self._put(session, len(self.items), operations)
             operations = []
         operations += [{"op": "add", "node": item.to_node()} for item in items]
-        done = self._put(session, len(self.items) + len(items), operations)
+        done = self._put(session, len(self.items) + len(items), operations, seals=seals)
         added = [one["node"] for one in done["applied"] if one["op"] == "add"]
         for item, node in zip(items, added, strict=True):
             item.node, item.cycle = node, self.cycle
@@ -268,15 +270,15 @@ class _Line:
             self.left_over.insert(0, (item.node, item.cycle))
         return item.copy()
 
-    def _put(self, session: ContextreeSession, count: int, operations: list[dict[str, Any]], *, commit: bool = False) -> Any:
+    def _put(self, session: ContextreeSession, count: int, operations: list[dict[str, Any]], *, seals: bool = False) -> Any:
         value = b'{"n":%d}' % count
         change = record(_KIND, "", value, **expecting(self._value))
         # The count alone would not tell that another process committed, or popped one item and added another.
-        done = session._records.put(self.name, [change], operations, commit=commit, revision=self._revision)
+        done = session._records.put(self.name, [change], operations, commit_before=seals, revision=self._revision)
         self._value, self._revision = value, done["revision"]
         if operations:
             self.left_over = []
-        self.cycle += commit
+        self.cycle += seals
         return done
 
     def move(self, session: ContextreeSession, count: int) -> None:

@@ -72,11 +72,16 @@ fn node(
         }
         None => given,
     };
+    set_usual_kind(&mut node);
+    Ok(node)
+}
+
+/// Gives a block of text the kind `text`, unless it has another one.
+pub(super) fn set_usual_kind(node: &mut contextree::NewNode) {
     let is_block = node.node_type.as_deref().is_none_or(|name| Class::of(name) == Class::Block);
     if is_block && node.kind.is_none() && matches!(node.content, Content::Text(_)) {
         node.kind = Some("text".to_owned());
     }
-    Ok(node)
 }
 
 /// Returns a node with everything that another one gives in its place.

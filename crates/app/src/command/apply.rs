@@ -10,13 +10,15 @@ use crate::wire::{Document, Moved, Op};
 use crate::workspace::{Change, objects};
 use crate::{Control, Error, Workspace};
 
+use super::add::set_usual_kind;
+
 /// The keys that an operation may have.
 const KEYS: [&str; 13] = [
     "op", "node", "parent", "offset", "cue", "turn", "zone", "at", "content", "set", "unset",
     "priority", "policy",
 ];
 
-/// Carries out operations, all of them or none.
+/// Carries out operations, all of them or none. A block of text gets the kind `text` unless another one is given.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ApplyRequest {
@@ -69,7 +71,11 @@ pub fn apply(
     let place = &request.operations.name;
     let mut operations = Vec::new();
     for (line, object) in objects(place, &request.operations.text)? {
-        operations.push((line, read(object).map_err(|error| at_line(error, place, line))?));
+        let mut op = read(object).map_err(|error| at_line(error, place, line))?;
+        if let Op::Add { node, .. } = &mut op {
+            set_usual_kind(&mut node.0);
+        }
+        operations.push((line, op));
     }
     if operations.is_empty() {
         return Err(Error::usage(format!("{place} has no operations")).with_hint(

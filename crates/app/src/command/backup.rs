@@ -66,6 +66,13 @@ pub fn restore(
     control: &Control<'_>,
 ) -> Result<BackupResponse, Error> {
     let _span = workspace.span("restore");
+    if workspace.tenant().is_some() {
+        return Err(Error::new(
+            "E_FORBIDDEN",
+            "restoring a backup needs access to the whole store",
+        )
+        .with_hint("`ctx export --history` and `ctx import` copy a single context"));
+    }
     let found =
         std::fs::metadata(&request.path).map_err(|error| Error::io(&request.path, error))?;
     let from = Path::new(&request.path);
@@ -92,12 +99,14 @@ fn check_target(path: &str) -> Result<(), Error> {
         let taken = format!("{}{suffix}", target.display());
         let exists = Path::new(&taken).try_exists();
         if exists.map_err(|error| wrong(format!("`{taken}`: {error}")))? {
-            return Err(wrong(format!("there is a file `{taken}` already")));
+            let message = format!("there is a file `{taken}` already");
+            return Err(Error::new("E_STORE_EXISTS", message).with_detail("path", path));
         }
     }
     match target.parent().is_some_and(Path::is_dir) {
         true => Ok(()),
-        false => Err(wrong(format!("there is no folder for `{}`", target.display()))),
+        false => Err(wrong(format!("there is no folder for `{}`", target.display()))
+            .with_hint("create the folder first")),
     }
 }
 

@@ -1,5 +1,6 @@
 //! `export`: a state or the whole history, as a document that can be read again.
 
+use contextree::Context;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -40,7 +41,8 @@ pub struct ExportResponse {
     pub intact: Option<u64>,
 }
 
-/// Exports a state or the history. The same snapshot always gives the same bytes.
+/// Exports a state or the history. The same snapshot always gives the same bytes. A snapshot carries its digest, and a history ends with a
+/// line that counts the others, so that an import refuses a copy that was changed or cut off.
 ///
 /// # Errors
 ///
@@ -57,22 +59,25 @@ pub fn export(
         ExportWhat::State => {
             let mut reader = workspace.read()?;
             match request.at {
-                Some(address) => reader.state(address)?.export(),
-                None => reader.newest()?.export(),
+                Some(address) => reader.state(address)?.copy(),
+                None => reader.newest()?.copy(),
             }
         }
-        ExportWhat::History => workspace.read()?.export_history()?.ok_or_else(|| {
-            Error::new("E_SNAPSHOT_NOT_FOUND", "there is no snapshot yet")
-                .with_advice(Advice::FirstCommit)
-                .with_advice(Advice::ExportWorking)
-        })?,
+        ExportWhat::History => {
+            let history = workspace.read()?.export_history()?.ok_or_else(|| {
+                Error::new("E_SNAPSHOT_NOT_FOUND", "there is no snapshot yet")
+                    .with_advice(Advice::FirstCommit)
+                    .with_advice(Advice::ExportWorking)
+            })?;
+            Context::complete_history(history)
+        }
         ExportWhat::Salvage => {
             let store = workspace.store(Access::Read)?;
             let mut bytes = Vec::new();
             let name = workspace.context();
             let salvaged = store.for_context(name)?.salvage(name, &mut bytes);
             intact = Some(salvaged.map_err(|error| store.explain(error))?);
-            bytes
+            Context::complete_history(bytes)
         }
     };
     Ok(ExportResponse { document: super::ascii(bytes), intact })

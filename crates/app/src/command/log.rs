@@ -18,6 +18,9 @@ use crate::{Control, Error, Workspace};
 pub struct LogRequest {
     /// Returns at most this many entries, the newest.
     pub limit: Option<usize>,
+    /// Only entries before this commit: to go on, the `cycle` of the oldest entry so far. The calls since the newest snapshot are left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub before: Option<u32>,
     /// Returns the oldest first.
     pub reverse: bool,
     /// Returns the reports of the commits as well.
@@ -182,8 +185,15 @@ pub fn log(
     let _span = workspace.span("log");
     let mut reader = workspace.read()?;
     let limit = request.limit.unwrap_or(usize::MAX);
+    let count = reader.snapshot_count();
+    let end = match request.before {
+        Some(cycle) => reader.position_after(cycle.saturating_sub(1))?.min(count),
+        None => count,
+    };
     // One more, to compare the last one with.
-    let snapshots = reader.newest_snapshots(limit.saturating_add(1))?;
+    let first = end.saturating_sub(limit.saturating_add(1));
+    let mut snapshots = reader.snapshots_at(first, end)?;
+    snapshots.reverse();
     let shown = snapshots.len().min(limit);
     let reports = match (request.reports, snapshots.first(), snapshots[..shown].last()) {
         (true, Some(newest), Some(oldest)) => {
@@ -193,22 +203,29 @@ pub fn log(
     };
     let mut attempts = attempts(&reader)?;
     let mut entries = Vec::new();
-    for (back, snapshot) in snapshots[..shown].iter().enumerate() {
+    for (index, snapshot) in snapshots[..shown].iter().enumerate() {
         control.check()?;
-        let before = snapshots.get(back + 1);
-        let mut entry = entry(snapshot, back, before, reports.get(&snapshot.cycle()));
+        let before = snapshots.get(index + 1);
+        let mut entry =
+            entry(snapshot, count - end + index, before, reports.get(&snapshot.cycle()));
         let of_cycle = attempts.remove(&entry.cycle).unwrap_or_default();
         (entry.call, entry.retried) = made(of_cycle, snapshot);
         entries.push(entry);
     }
-    let newest = snapshots.first().map_or(0, Snapshot::cycle);
-    let open = attempts.split_off(&newest.saturating_add(1)).into_values().flatten();
+    let open = match request.before {
+        Some(_) => BTreeMap::new(),
+        None => {
+            let newest = snapshots.first().map_or(0, Snapshot::cycle);
+            attempts.split_off(&newest.saturating_add(1))
+        }
+    };
+    let open = open.into_values().flatten();
     let working = reader.working()?;
     let open = open.map(|attempt| LogCall::new(attempt, working.tree())).collect();
     if request.reverse {
         entries.reverse();
     }
-    Ok(LogResponse { entries, left_out: reader.snapshot_count() - shown, open })
+    Ok(LogResponse { entries, left_out: end - shown, open })
 }
 
 fn entry(

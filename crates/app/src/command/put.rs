@@ -1,7 +1,7 @@
 //! `put`: operations, a commit and side records in one durable step.
 
-use contextree::CommitOptions;
-use contextree::store::{Session, Side};
+use contextree::store::Side;
+use contextree::{Class, CommitOptions, Context, Region};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -21,6 +21,8 @@ const LONGEST_KEY: usize = 1_024;
 pub struct PutRequest {
     /// Operations on the working state: `{"op":"add","parent":"^ah","node":{"role":"user","content":"Hello"}}`.
     pub operations: Vec<Op>,
+    /// Commits before the operations, if the turn in progress has a block: what is added begins the next turn.
+    pub commit_before: bool,
     /// Commits after the operations, under the policy of the context.
     pub commit: bool,
     /// Side records to write, delete or compare.
@@ -68,6 +70,9 @@ pub struct PutResponse {
     /// One for each operation, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub applied: Vec<Applied>,
+    /// What the commit before the operations did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub report_before: Option<Report>,
     /// What the commit did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub report: Option<Report>,
@@ -95,29 +100,46 @@ pub fn put(
         false => workspace.session(&store)?,
     };
     let mut applied = Vec::new();
-    let mut report = None;
+    let (mut before, mut report) = (None, None);
     session.update_side(|context, side| {
         // Conditions come first: an operation on a state that the caller has not seen would fail for the wrong reason.
         check_state(request, side)?;
         request.records.iter().try_for_each(|record| check_condition(record, side))?;
         applied.clear();
+        // Decided here, on the newest state: what the caller has seen may have been committed by another process since.
+        before = match request.commit_before && has_open_turn(context) {
+            true => Some(commit(context)?),
+            false => None,
+        };
         for (index, op) in request.operations.iter().enumerate() {
             control.check()?;
             let done = carry_out(op, context, workspace.edition());
             applied.push(done.map_err(|error| error.with_detail("operation", index as u64))?);
         }
         if request.commit {
-            let committed = context.commit_with(&CommitOptions::default());
-            report = Some(Report::from(&committed.map_err(|error| Error::commit(&error))?));
+            report = Some(commit(context)?);
         }
         request.records.iter().try_for_each(|record| change(record, side))
     })?;
-    Ok(response(&session, applied, report))
+    let row = crate::wire::ContextRow::from(session.row());
+    Ok(PutResponse {
+        revision: row.revision,
+        head: row.head,
+        applied,
+        report_before: before,
+        report,
+    })
 }
 
-fn response(session: &Session, applied: Vec<Applied>, report: Option<Report>) -> PutResponse {
-    let row = crate::wire::ContextRow::from(session.row());
-    PutResponse { revision: row.revision, head: row.head, applied, report }
+fn commit(context: &mut Context) -> Result<Report, Error> {
+    let committed = context.commit_with(&CommitOptions::default());
+    Ok(Report::from(&committed.map_err(|error| Error::commit(&error))?))
+}
+
+/// Returns whether the turn in progress has a block.
+fn has_open_turn(context: &Context) -> bool {
+    let turn = context.working().region(Region::Head);
+    turn.subtree().any(|(_, node)| node.class() == Class::Block)
 }
 
 /// Refuses names that a store cannot keep, and kinds of the engine's own records.

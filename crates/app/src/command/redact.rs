@@ -1,6 +1,6 @@
 //! `redact`: replaces content by a marker, in every snapshot.
 
-use contextree::store::{ReadError, Redaction};
+use contextree::store::{ATTRIBUTE, ReadError, Redaction};
 use contextree::{Content, NodeRef, SnapshotAddress};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -34,12 +34,13 @@ pub struct RedactResponse {
     pub copies: u64,
     /// The contexts that had one of the contents.
     pub contexts: Vec<String>,
-    /// Side records that contain one of the texts and were not changed: `context kind key`.
+    /// What contains one of the texts and was not changed: `the attribute NAME in CONTEXT`, `the side record KIND KEY in CONTEXT`.
     pub elsewhere: Vec<String>,
 }
 
 /// Replaces the content of nodes by a marker, in every snapshot and in the working state, and wherever else the store has the same content.
-/// Hashes and digests stay as they are, so the history can still be verified. It cannot be undone.
+/// Hashes and digests stay as they are, so the history can still be verified. It cannot be undone. Attributes stay, because digests cover their
+/// values; those that contain the text are named.
 ///
 /// # Errors
 ///
@@ -114,7 +115,10 @@ pub fn redact(
     let redacted = store.whole()?.redact(&redaction)?;
     response.copies = redacted.copies;
     response.contexts = redacted.contexts;
-    let place = |(context, kind, key): (String, String, String)| format!("{context} {kind} {key}");
+    let place = |(context, kind, key): (String, String, String)| match kind.as_str() {
+        ATTRIBUTE => format!("the attribute `{key}` in `{context}`"),
+        kind => format!("the side record `{kind} {key}` in `{context}`"),
+    };
     response.elsewhere = redacted.elsewhere.into_iter().map(place).collect();
     Ok(response)
 }

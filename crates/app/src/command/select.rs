@@ -28,6 +28,10 @@ pub struct SelectRequest {
     /// What to return of the matches.
     #[serde(default)]
     pub what: SelectWhat,
+    /// The most steps of work in all snapshots, about one for each condition and node; beyond it the answer is `E_LIMIT`. A server has a limit of its own,
+    /// which this does not raise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_steps: Option<u64>,
     /// For a range of snapshots: how to compare them.
     #[serde(default)]
     pub range: RangeRequest,
@@ -42,6 +46,7 @@ impl SelectRequest {
             skip: 0,
             limit: None,
             what: SelectWhat::default(),
+            max_steps: None,
             range: RangeRequest::default(),
         }
     }
@@ -136,7 +141,7 @@ pub fn select(
     let mut reader = workspace.read()?;
     let edition = reader.edition();
     let (mut options, ignored) = options(request, edition)?;
-    options.limits = Some(control.query_limits());
+    options.limits = Some(control.query_limits(request.max_steps));
     let answer = reader.select(&request.selector, &options);
     Ok(match answer.map_err(|error| control.or_canceled(error))? {
         Answer::Nodes(selection) => {

@@ -75,7 +75,7 @@ pub fn open_selection(
     control.check()?;
     let mut reader = workspace.read()?;
     let (mut options, ignored) = options(request, reader.edition())?;
-    options.limits = Some(control.query_limits());
+    options.limits = Some(control.query_limits(request.max_steps));
     let answer = reader.select(&request.selector, &options);
     let (ids, warnings) = match answer.map_err(|error| control.or_canceled(error))? {
         Answer::Nodes(selection) => {

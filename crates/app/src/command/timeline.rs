@@ -66,6 +66,9 @@ pub struct TimelineCall {
     pub expired: usize,
     /// Nodes that were pruned.
     pub pruned: usize,
+    /// Tool results that were cleared: a placeholder took their place.
+    #[serde(default)]
+    pub cleared: usize,
     /// Nodes that the next request of a log no longer had.
     pub dropped: usize,
     /// The attempts, oldest first. At most one of them is completed.
@@ -145,6 +148,7 @@ pub fn timeline(
             changes: None,
             expired: 0,
             pruned: 0,
+            cleared: 0,
             dropped: 0,
             attempts,
         });
@@ -192,6 +196,7 @@ fn committed(
         changes,
         expired: report.map_or(0, |report| report.expired.len()),
         pruned: report.map_or(0, |report| report.pruned.len()),
+        cleared: report.map_or(0, |report| report.cleared.len()),
         dropped: report.map_or(0, |report| report.dropped.len()),
         attempts: Vec::new(),
     }

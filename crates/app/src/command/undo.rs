@@ -74,7 +74,7 @@ pub struct OperationRow {
     pub at_ns: i64,
     /// The command.
     pub command: String,
-    /// `change`, `note` (nothing to undo), `undo` or `redo`.
+    /// `change`, `note` (nothing to undo), `undo`, `redo` or `redaction`.
     pub kind: String,
     /// The operation that it undid or redid.
     pub target: Option<u64>,
@@ -84,6 +84,9 @@ pub struct OperationRow {
     pub after: Option<u32>,
     /// The context that keeps the commits which it took out of the history.
     pub line: Option<String>,
+    /// Why it was done, for a redaction.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
 }
 
 impl From<&Stored> for OperationRow {
@@ -103,6 +106,7 @@ impl From<&Stored> for OperationRow {
             before: stored.before,
             after: stored.after,
             line: stored.line.clone(),
+            reason: None,
         }
     }
 }
@@ -191,7 +195,7 @@ fn repeat(
     Ok(response)
 }
 
-/// Lists what was done to the context, newest first: the last 200 operations since `gc`.
+/// Lists what was done to the context, newest first: the last 200 operations since `gc`, and all redactions.
 ///
 /// # Errors
 ///
@@ -204,9 +208,22 @@ pub fn operations(
     let _span = workspace.span("operations");
     control.check()?;
     let store = workspace.store(Access::Read)?;
-    let log = store.reader(workspace.context())?.operations()?;
-    let limit = request.limit.unwrap_or(usize::MAX);
-    Ok(OperationsResponse { operations: log.iter().rev().take(limit).map(Into::into).collect() })
+    let reader = store.reader(workspace.context())?;
+    let mut operations: Vec<OperationRow> = reader.operations()?.iter().map(Into::into).collect();
+    operations.extend(reader.redactions()?.into_iter().map(|redaction| OperationRow {
+        operation: redaction.revision.get(),
+        at_ns: redaction.at_ns,
+        command: "redact".to_owned(),
+        kind: "redaction".to_owned(),
+        target: None,
+        before: None,
+        after: None,
+        line: None,
+        reason: Some(redaction.reason),
+    }));
+    operations.sort_by_key(|row| std::cmp::Reverse(row.operation));
+    operations.truncate(request.limit.unwrap_or(usize::MAX));
+    Ok(OperationsResponse { operations })
 }
 
 impl From<UndoError> for Error {

@@ -36,6 +36,9 @@ impl Error {
         match error {
             QueryError::Selector(errors) => Error::selector(errors, text),
             QueryError::Resolve(error) => resolve(error, text),
+            QueryError::Limit { limit, .. } => {
+                Error::new(error.code(), error.to_string()).with_detail("limit", *limit)
+            }
             other => Error::new(other.code(), other.to_string()),
         }
     }

@@ -155,7 +155,7 @@ impl Lane {
         let (outcome, cycle) = self.step(|recording, context| {
             let id = request_id.map(str::to_owned);
             let done = recording.complete(context, &attempt, answer.clone(), id, ended_at)?;
-            Ok((done, context.head().map(contextree::Snapshot::cycle)))
+            Ok((done, context.newest().map(contextree::Snapshot::cycle)))
         })?;
         self.trace.answer(self.provider, answer);
         let sent = self.trace.sent();

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
-use contextree::selector::{Snapshot, SnapshotRange, TimeKind, TurnPoint, parse_time};
+use contextree::selector::{RelativePoint, Snapshot, SnapshotRange, TimeKind, parse_time};
 use contextree::{Edition, SnapshotAddress, SnapshotError};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -104,25 +104,25 @@ fn range(text: &str) -> Result<Compared, CompareError> {
         code: errors.code().as_str(),
         message: errors.to_string(),
     })?;
-    let turn = |turn: i64| match u64::try_from(turn.saturating_neg()) {
+    let back = |at: i64| match u64::try_from(at.saturating_neg()) {
         Ok(back) => Ok(SnapshotAddress::Back(back)),
         Err(_) => Err(CompareError {
             code: "E_SNAPSHOT_NOT_FOUND",
-            message: format!("no snapshot `@t+{turn}`: it would be in the future"),
+            message: format!("no snapshot `@t+{at}`: it would be in the future"),
         }),
     };
-    let point = |point: TurnPoint| match point {
-        TurnPoint::At(at) => turn(at),
-        TurnPoint::Oldest => {
+    let point = |point: RelativePoint| match point {
+        RelativePoint::At(at) => back(at),
+        RelativePoint::Oldest => {
             Err(CompareError::usage("name the oldest snapshot by its number: `@c1`"))
         }
     };
     let cycle = |cycle: i64| SnapshotAddress::Cycle(u64::try_from(cycle).unwrap_or(0));
     let own = |address| StateRef::own(Address::Snapshot(address));
     let (from, to) = match time.kind {
-        TimeKind::Range(SnapshotRange::Turns { from, to }) => (point(from)?, Some(point(to)?)),
+        TimeKind::Range(SnapshotRange::Relative { from, to }) => (point(from)?, Some(point(to)?)),
         TimeKind::Range(SnapshotRange::Cycles { from, to }) => (cycle(from), Some(cycle(to))),
-        TimeKind::At(Snapshot::Turn(at)) => (turn(at)?, None),
+        TimeKind::At(Snapshot::Relative(at)) => (back(at)?, None),
         TimeKind::At(Snapshot::Cycle(at)) => (cycle(at), None),
         TimeKind::All => return Err(CompareError::usage("`@*` is every snapshot; name two")),
     };

@@ -19,7 +19,7 @@ mod watch;
 
 use std::sync::Arc;
 
-use contextree::store::{Store, display_url};
+use contextree::store::{Store, Tenant, display_url};
 use contextree::{Clock, Edition, LogicalClock};
 use tracing::span::EnteredSpan;
 
@@ -47,6 +47,7 @@ pub struct Workspace {
     location: Location,
     context: String,
     names: Names,
+    tenant: Option<Tenant>,
     edition: Option<Edition>,
     clock: Arc<dyn Clock>,
     memo: Arc<Memo>,
@@ -79,6 +80,7 @@ impl Workspace {
             location,
             context: "main".to_owned(),
             names: Names::all(),
+            tenant: None,
             edition: None,
             clock: Arc::new(LogicalClock),
             memo: Arc::default(),
@@ -122,6 +124,14 @@ impl Workspace {
         self
     }
 
+    /// Returns the same workspace, whose commands open the store for one tenant. A store that is open stays as it is; see
+    /// [`Store::for_tenant`].
+    #[must_use]
+    pub fn with_tenant(mut self, tenant: Option<Tenant>) -> Self {
+        self.tenant = tenant;
+        self
+    }
+
     /// Returns the same workspace with an edition of selectors; the default is that of the context, and 0.3 for documents.
     #[must_use]
     pub fn with_edition(mut self, edition: Option<Edition>) -> Self {
@@ -155,6 +165,11 @@ impl Workspace {
             Location::Url { shown, .. } | Location::Store { shown, .. } => shown,
             Location::File(file) => &file.place,
         }
+    }
+
+    /// Returns the tenant that the commands open the store for.
+    pub(crate) fn tenant(&self) -> Option<&Tenant> {
+        self.tenant.as_ref()
     }
 
     /// Returns the path of the SQLite file that the commands open.

@@ -53,6 +53,14 @@ impl State {
         self.snapshot().map(Snapshot::cycle)
     }
 
+    /// Like [`State::export`], but a snapshot carries its digest: an import refuses a copy that was changed.
+    pub(crate) fn copy(&self) -> Vec<u8> {
+        match &self.tree {
+            Kept::Snapshot(snapshot) => snapshot.export_with_digest(),
+            Kept::Ahead(_) | Kept::Working(_) => self.export(),
+        }
+    }
+
     /// Returns the state as a document.
     pub(crate) fn export(&self) -> Vec<u8> {
         match &self.tree {

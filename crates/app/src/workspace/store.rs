@@ -48,7 +48,8 @@ impl Workspace {
     fn open(&self, url: &str, access: Access) -> Result<Store, Error> {
         let create = access == Access::Create;
         let clock = Arc::clone(self.clock());
-        let options = StoreOptions { clock, create, ..StoreOptions::default() };
+        let tenant = self.tenant().cloned();
+        let options = StoreOptions { clock, create, tenant, ..StoreOptions::default() };
         let options = contextree::with_budgets(options);
         let Some(path) = url.strip_prefix("sqlite:") else {
             // Unlike the library, a command line does not take a bare word for the path of a new store.

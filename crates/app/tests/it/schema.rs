@@ -54,3 +54,78 @@ fn the_schema_defines_every_reference() {
         assert!(definitions.get(name).is_some(), "`{reference}` is defined");
     }
 }
+
+/// Returns whether a schema allows a value, as far as the schemas of operations go.
+fn allows(schema: &Value, definitions: &Value, value: &Value) -> bool {
+    let all = |name: &str| schema.get(name).and_then(Value::as_array);
+    if let Some(name) = schema.get("$ref").and_then(Value::as_str) {
+        let target = name.strip_prefix("#/$defs/").and_then(|name| definitions.get(name));
+        return allows(target.expect("a definition"), definitions, value);
+    }
+    if let Some(choices) = all("anyOf").or(all("oneOf")) {
+        return choices.iter().any(|choice| allows(choice, definitions, value));
+    }
+    let word = schema.get("const").map(std::slice::from_ref).or(all("enum"));
+    if word.is_some_and(|words| !words.contains(value)) {
+        return false;
+    }
+    let is = |kind: &Value| match kind.as_str().expect("a type") {
+        "null" => value.is_null(),
+        "string" => value.as_str().is_some(),
+        "boolean" => value.as_bool().is_some(),
+        "integer" => value.as_i64().is_some(),
+        "object" => value.as_object().is_some(),
+        "array" => value.as_array().is_some_and(|items| {
+            let one = schema.get("items").expect("lists have items");
+            items.iter().all(|item| allows(one, definitions, item))
+        }),
+        other => panic!("`{other}` is not in these schemas"),
+    };
+    match schema.get("type") {
+        None => true,
+        Some(Value::Array(kinds)) => kinds.iter().any(is),
+        Some(kind) => is(kind),
+    }
+}
+
+/// Puts values of every type into each field of a schema, and compares what it says with what the reader does.
+fn check_fields<T: serde::de::DeserializeOwned>(form: &Value, definitions: &Value, base: &str) {
+    let values =
+        parse(br#"[null,"start","core",true,1,[],["x"],[null],{},{"x":1}]"#).expect("JSON");
+    let properties = form.get("properties").and_then(Value::as_object).expect("fields");
+    for (name, schema) in properties.iter().filter(|(name, _)| !["op", "node"].contains(name)) {
+        // Cues are words, too, but the list is open: the schema takes any text.
+        let is_wrong_cue = |value: &&Value| name == "cue" && value.as_str() == Some("core");
+        let values = values.as_array().expect("a list").iter();
+        for value in values.filter(|value| !is_wrong_cue(value)) {
+            let mut object =
+                parse(base.as_bytes()).expect("JSON").as_object().expect("an object").clone();
+            object.insert(name, value.clone());
+            let read = contextree_json::from_value::<T>(Value::Object(object));
+            let is_allowed = allows(schema, definitions, value);
+            assert_eq!(read.is_ok(), is_allowed, "{name}: {value:?} in {base}: {:?}", read.err());
+        }
+    }
+}
+
+#[test]
+fn operations_places_and_nodes_take_what_their_schemas_allow() {
+    use contextree_app::wire::{NewNode, Op, Place};
+    let schema = parse(schema().as_bytes()).expect("the schema is JSON");
+    let definitions = schema.get("$defs").expect("definitions");
+    let form = |name: &str| definitions.get(name).expect("a definition");
+    check_fields::<NewNode>(form("NewNode"), definitions, "{}");
+    check_fields::<Place>(form("Place"), definitions, r#"{"zone":"pre"}"#);
+    check_fields::<Place>(form("Place"), definitions, r#"{"at":"(d0)"}"#);
+    for op in form("Op").get("oneOf").and_then(Value::as_array).expect("operations") {
+        let name = op.get("properties").and_then(|it| it.get("op")?.get("const")?.as_str());
+        let name = name.expect("operations have names");
+        let node = if name == "add" { "{}" } else { r#""block:1.1""# };
+        let more = if name == "set_priority" { r#","priority":1,"policy":"p""# } else { "" };
+        let base = format!(r#"{{"op":"{name}","node":{node},"zone":"pre"{more}}}"#);
+        check_fields::<Op>(op, definitions, &base);
+    }
+    assert!(contextree_json::from_slice::<Place>(br#"{"parnt":"^ah"}"#).is_err());
+    assert!(contextree_json::from_slice::<Place>(br#"{"cue":"core"}"#).is_err());
+    assert_eq!(form("Place").get("additionalProperties"), Some(&false.into()));
+}

@@ -91,6 +91,28 @@ fn conditions_are_checked_before_operations() -> Result<(), Error> {
 }
 
 #[test]
+fn a_step_commits_the_turn_before_it_only_if_there_is_one() -> Result<(), Error> {
+    let workspace = workspace();
+    let next = r#"{"create":true,"commit_before":true,"operations":[{"op":"add","node":{"role":"user","content":"Hello"}}]}"#;
+    let cycle = |done: &Value| done.get("head").and_then(|head| head.get("cycle")).cloned();
+    let done = run(&workspace, "put", next)?;
+    assert_eq!(cycle(&done), None, "a turn without a block is not a snapshot");
+    let done = run(&workspace, "put", next)?;
+    assert_eq!(cycle(&done), Some(1.into()));
+    assert!(done.get("report_before").is_some() && done.get("report").is_none());
+    let before = run(&workspace, "status", "{}")?;
+    // A step that fails takes the commit back.
+    let wrong = r#"{"commit_before":true,"operations":[{"op":"remove","node":"gone"}]}"#;
+    assert!(run(&workspace, "put", wrong).is_err());
+    assert_eq!(run(&workspace, "status", "{}")?, before);
+    let done = run(&workspace, "put", r#"{"commit_before":true,"commit":true}"#)?;
+    assert_eq!(cycle(&done), Some(3.into()), "`commit` commits a turn without a block, too");
+    let clean = run(&workspace, "verify", "{}")?;
+    assert_eq!(clean.get("clean"), Some(&Value::Bool(true)));
+    Ok(())
+}
+
+#[test]
 fn invalid_names_of_records_are_refused() {
     let workspace = workspace();
     let long = "x".repeat(2_000);
@@ -139,7 +161,11 @@ fn an_exported_history_brings_records_and_the_turn_in_progress() -> Result<(), E
         run(&first, "put", step)?;
     }
     let document = exported(&first)?;
-    assert_eq!(document.lines().count(), 5, "a snapshot, the working state, three records");
+    assert_eq!(
+        document.lines().count(),
+        6,
+        "a snapshot, the working state, three records, the end"
+    );
     let second = imported(&document)?;
     assert_eq!(exported(&second)?, document);
     for (command, request) in [
@@ -174,7 +200,7 @@ fn an_exported_history_brings_records_and_the_turn_in_progress() -> Result<(), E
 }
 
 #[test]
-fn a_history_without_records_has_snapshots_only() -> Result<(), Error> {
+fn a_history_without_records_has_snapshots_and_an_end_only() -> Result<(), Error> {
     let workspace = workspace();
     run(&workspace, "put", r#"{"create":true,"commit":true}"#)?;
     run(
@@ -182,7 +208,7 @@ fn a_history_without_records_has_snapshots_only() -> Result<(), Error> {
         "put",
         r#"{"operations":[{"op":"add","node":{"role":"user","content":"x"}}]}"#,
     )?;
-    assert_eq!(exported(&workspace)?.lines().count(), 1);
+    assert_eq!(exported(&workspace)?.lines().count(), 2);
     Ok(())
 }
 
@@ -194,6 +220,7 @@ fn wrong_records_in_a_history_are_refused() -> Result<(), Error> {
     }
     let document = exported(&first)?;
     let lines: Vec<&str> = document.lines().collect();
+    let (end, sound) = lines.split_last().expect("it has lines");
     for wrong in [
         r#"{"record":{"kind":"a.b","key":"x"}}"#,
         r#"{"record":{"kind":"a.b","key":"x","value":"?"}}"#,
@@ -206,6 +233,18 @@ fn wrong_records_in_a_history_are_refused() -> Result<(), Error> {
     ] {
         let text = format!("{document}{wrong}\n");
         assert!(imported(&text).is_err(), "{wrong}");
+        // Also without an end that counts the lines.
+        let text = [sound, &[wrong]].concat().join("\n").replace(r#""contextree:end":true,"#, "");
+        assert!(imported(&text).is_err(), "{wrong}");
     }
+    // A copy that was cut off between two lines, or has one more or less than it was written with.
+    for kept in 0..sound.len() {
+        assert!(imported(&sound[..kept].join("\n")).is_err(), "the first {kept} lines");
+        let mut less = lines.clone();
+        less.remove(kept);
+        assert!(imported(&less.join("\n")).is_err(), "without line {kept}");
+    }
+    assert!(imported(&format!("{document}{end}\n")).is_err(), "a second end");
+    imported(&document)?;
     Ok(())
 }

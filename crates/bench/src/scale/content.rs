@@ -81,7 +81,7 @@ pub fn content(bytes: u64) -> Result<Found, StoreError> {
         let name = format!("context {}", index.wrapping_mul(7_919) % count);
         let start = Instant::now();
         let session = store.session(&name)?;
-        let thread = session.head()?.map_or(0, |head| head.thread().len());
+        let thread = session.newest()?.map_or(0, |head| head.thread().len());
         opened.push(start.elapsed().as_nanos() as f64);
         assert!(thread as u64 > each);
     }

@@ -21,7 +21,7 @@ pub(super) fn rows(scale: Scale, take: &mut impl FnMut(Row)) {
         0 => plain(turn, place).key(format!("key-{turn}")),
         _ => plain(turn, place),
     });
-    let head = context.head().expect("there are commits");
+    let head = context.newest().expect("there are commits");
     let ids = |node: NodeRef<'_>| Some(node.id().to_owned());
     let keys = |node: NodeRef<'_>| node.key().map(str::to_owned);
     take(row(

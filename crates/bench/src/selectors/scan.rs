@@ -30,7 +30,7 @@ pub(super) fn rows(scale: Scale, take: &mut impl FnMut(Row)) {
         let role = ["user", "user", "assistant", "tool", "system"][random.index(5)];
         plain(turn, place).role(role)
     });
-    let head = context.head().expect("there are commits");
+    let head = context.newest().expect("there are commits");
     let plan = planned(".cb[role='user']", Edition::V0_3);
     let cycle = Some(head.cycle());
     let dense = Interned::of(head);

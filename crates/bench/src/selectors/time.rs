@@ -44,7 +44,7 @@ fn depth(large: &Context, scale: Scale) -> Row {
         context(100, |turn, place| plain(turn, place).role(["user", "assistant"][random.index(2)]));
     let plan = planned("^seq .mt:depth(1-3) .cb[role='user']", Edition::V0_3);
     let evaluations = |context: &Context| {
-        let head = context.head().expect("there are commits");
+        let head = context.newest().expect("there are commits");
         time(5_000, || {
             for _ in 0..5_000 {
                 black_box(find_matches(black_box(&plan), head.view(), Some(head.cycle())));
@@ -61,7 +61,7 @@ fn depth(large: &Context, scale: Scale) -> Row {
 }
 
 fn rare(name: &str, context: &Context, plan: &Plan, scale: Scale) -> Row {
-    let head = context.head().expect("there are commits");
+    let head = context.newest().expect("there are commits");
     let (view, cycle) = (head.view(), Some(head.cycle()));
     let found = find_matches(plan, view, cycle);
     assert_eq!(found.len(), scale.large / 1_000, "one turn in a thousand has one");

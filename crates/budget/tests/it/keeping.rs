@@ -69,7 +69,7 @@ fn commit_keeps_the_budget_in_tokens() {
     add_turn(&mut context, 20);
     let report = keeper.commit(&mut context).unwrap();
     assert!(report.unmet.is_empty());
-    let tree = context.head().unwrap().view();
+    let tree = context.newest().unwrap().view();
     assert!(tokens(&keeper, tree) <= 400);
     assert_eq!(partly_pruned(tree), Vec::<String>::new());
 }
@@ -92,7 +92,7 @@ fn calls_results_and_reasoning_are_pruned_together() {
     let region = Budget::new().region_tokens(Region::Seq, 100).max_turns(4);
     let keeper = Keeper::new(region);
     keeper.commit(&mut context).unwrap();
-    assert_eq!(partly_pruned(context.head().unwrap().view()), Vec::<String>::new());
+    assert_eq!(partly_pruned(context.newest().unwrap().view()), Vec::<String>::new());
 }
 
 #[test]
@@ -126,7 +126,7 @@ fn forecast_has_nodes_and_reasons_and_can_be_committed() {
 
     let report = keeper.accept(&mut context, &forecast).unwrap();
     assert_eq!(report, forecast.preview.unwrap().report);
-    assert_eq!(tokens(&keeper, context.head().unwrap().view()), forecast.tokens_after);
+    assert_eq!(tokens(&keeper, context.newest().unwrap().view()), forecast.tokens_after);
 }
 
 #[test]

@@ -191,7 +191,7 @@ proptest! {
             let forecast = keeper.preview(&agent.context).unwrap();
             let report = keeper.commit(&mut agent.context).unwrap();
             prop_assert_eq!(&report, &forecast.preview.as_ref().unwrap().report, "a commit does what was forecast");
-            let tree = agent.context.head().unwrap().view();
+            let tree = agent.context.newest().unwrap().view();
             prop_assert_eq!(forecast.tokens_after, tokens(&keeper, tree, None));
             check_limits(&keeper, &forecast, tree);
             check_requests(tree);

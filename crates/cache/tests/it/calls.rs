@@ -5,6 +5,7 @@ use contextree_cache::{
     Place, Rendered, Step,
 };
 use contextree_engine::{CommitOptions, Context, Limit, MeasureName, NewNode, Place as At, Policy};
+use contextree_json::Value;
 use contextree_provider::{Provider, RenderOptions, render};
 use contextree_tokens::Tokenizer;
 
@@ -22,6 +23,8 @@ struct Calls {
     is_complete: bool,
     policy: Policy,
     marks: Option<Vec<Mark>>,
+    /// The setting, where the log tells it.
+    thinking: Option<Value>,
 }
 
 impl Calls {
@@ -42,6 +45,7 @@ impl Calls {
             is_complete: true,
             policy: Policy::default(),
             marks: None,
+            thinking: None,
         }
     }
 
@@ -83,6 +87,7 @@ impl Calls {
             ended_ns: Some(self.now_ns),
             billed,
             marks: self.marks.clone(),
+            thinking: self.thinking.clone(),
             ..Call::new(Rendered::from(&request), evidence)
         };
         self.follower.follow_call(&call).clone()
@@ -368,4 +373,41 @@ fn reasons_are_summed_up_as_billed() {
     assert_eq!(reasons, [("expired", 2, 6000), ("unexplained", 1, 4020)]);
     let billed = history.billed.unwrap();
     assert_eq!((billed.calls, billed.tokens, billed.cached), (4, 24_060, 8010));
+}
+
+#[test]
+fn thinking_that_is_turned_on_or_off_breaks_the_messages_and_leaves_what_precedes_them() {
+    let mut calls = Calls::logged("claude-opus-4-5");
+    let long = "A long question about many things. ".repeat(400);
+    calls.thinking = Some(contextree_json::parse(br#"{"type":"enabled"}"#).unwrap());
+    let first = calls.say("user", &long).call(0, bill(20_000, 0));
+    assert_eq!(word(&first), None);
+    let with = calls.say("assistant", &long).say("user", "on").call(MINUTE, bill(23_000, 20_000));
+    let thinking = calls.thinking.take();
+    // What precedes the messages is not in the log; its size is inferred.
+    let off = calls.say("assistant", "yes").say("user", "off").call(MINUTE, bill(23_100, 16_500));
+    assert_eq!(word(&off), Some("thinking_changed"));
+    assert_eq!(off.cached, off.inferred.prefix, "system text and tools stay");
+    assert_eq!(off.miss.unwrap().billed, Some(6_500));
+    // The older entry is still there for requests that think.
+    calls.thinking = thinking;
+    let on = calls.say("assistant", "no").say("user", "on").call(MINUTE, bill(23_200, 23_000));
+    assert_eq!((word(&on), on.cached), (None, with.tokens));
+    // What the break has shown counts from then on: the entries of both kinds have gone after a while.
+    let expired = calls.say("assistant", "no").say("user", "on").call(9 * MINUTE, bill(23_300, 0));
+    assert_eq!((word(&expired), expired.cached), (Some("expired"), 0));
+}
+
+#[test]
+fn bills_that_leave_out_what_was_written_are_not_taken_at_their_word() {
+    let mut calls = Calls::logged("claude-opus-4-5");
+    let unwritten =
+        |input, cached| bill(input, cached).map(|billed| Billed { written: Some(0), ..billed });
+    calls.say("user", "hello").call(0, unwritten(20_000, 0));
+    // A proxy that fills the field with zero cannot be told from one that caches nothing.
+    let step = calls.say("assistant", "a").say("user", "b").call(MINUTE, unwritten(20_100, 19_900));
+    assert_eq!(step.cached, 0);
+    let step = calls.say("assistant", "c").say("user", "d").call(MINUTE, unwritten(20_200, 20_000));
+    assert!(step.cached > 20_000, "{}", step.cached);
+    assert_eq!(word(&step), None);
 }

@@ -8,9 +8,9 @@ use crate::support::{add_turn, block, request, session};
 #[test]
 fn growing_history_has_a_stable_prefix() {
     let mut context = session(2);
-    let before = request(context.head().unwrap().view(), "\"model\":\"m\"");
+    let before = request(context.newest().unwrap().view(), "\"model\":\"m\"");
     add_turn(&mut context, 3);
-    let after = request(context.head().unwrap().view(), "\"model\":\"m\"");
+    let after = request(context.newest().unwrap().view(), "\"model\":\"m\"");
     assert_stable_prefix(&before.rendered(), &after.rendered());
     let broken = check_stable_prefix(&after.rendered(), &before.rendered()).unwrap_err();
     assert_eq!(broken.code(), "E_PREFIX_BROKEN");
@@ -19,10 +19,10 @@ fn growing_history_has_a_stable_prefix() {
 #[test]
 fn message_has_the_offset_the_node_and_a_hint() {
     let mut context = session(1);
-    let before = request(context.head().unwrap().view(), "\"model\":\"m\"");
+    let before = request(context.newest().unwrap().view(), "\"model\":\"m\"");
     context.add(Place::system(), block("now").priority(1)).unwrap();
     context.commit().unwrap();
-    let after = request(context.head().unwrap().view(), "\"model\":\"m\"");
+    let after = request(context.newest().unwrap().view(), "\"model\":\"m\"");
     let broken = check_stable_prefix(&before.rendered(), &after.rendered()).unwrap_err();
     let expected = format!(
         "the request does not extend the previous one\n  \
@@ -34,11 +34,11 @@ fn message_has_the_offset_the_node_and_a_hint() {
     assert_eq!(broken.to_string(), expected);
     assert!(broken.before.1.contains("u1") && broken.after.1.contains("now"), "{broken}");
 
-    let model = request(context.head().unwrap().view(), "\"model\":\"n\"");
+    let model = request(context.newest().unwrap().view(), "\"model\":\"n\"");
     let broken = check_stable_prefix(&after.rendered(), &model.rendered()).unwrap_err();
     assert_eq!((broken.before.0.as_deref(), broken.setting.as_deref()), (None, Some("model")));
     assert!(broken.to_string().contains("the setting `model` changed"), "{broken}");
-    let other = request(context.head().unwrap().view(), "\"model\":\"m\",\"x\":1");
+    let other = request(context.newest().unwrap().view(), "\"model\":\"m\",\"x\":1");
     let broken = check_stable_prefix(&after.rendered(), &other.rendered()).unwrap_err();
     assert!(broken.to_string().contains("keep tools and parameters the same"));
 }

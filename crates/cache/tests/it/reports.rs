@@ -91,7 +91,7 @@ fn pruned_cause_has_the_name_of_its_rule() {
 #[test]
 fn changed_parameters_break_the_whole_prefix() {
     let context = session(1);
-    let tree = context.head().unwrap().view();
+    let tree = context.newest().unwrap().view();
     let rules = CacheRules::openai("gpt-5");
     let tokenizer = Tokenizer::default();
     let changes = [
@@ -119,10 +119,10 @@ fn changed_parameters_break_the_whole_prefix() {
 #[test]
 fn breakpoints_stay_within_the_rules() {
     let context = session(60);
-    let tree = context.head().unwrap().view();
+    let tree = context.newest().unwrap().view();
     let before = session(40);
     let now = request(tree, "\"model\":\"m\"");
-    let last = request(before.head().unwrap().view(), "\"model\":\"m\"");
+    let last = request(before.newest().unwrap().view(), "\"model\":\"m\"");
     let measure = |rendered| Prompt::measure(rendered, Tokenizer::default());
     let (now, last) = (measure(now.rendered()), measure(last.rendered()));
     let set = |rules: &CacheRules, last| -> Vec<(String, Purpose, usize)> {
@@ -148,7 +148,7 @@ fn breakpoints_stay_within_the_rules() {
     assert_eq!(set(&CacheRules::openai("gpt-5"), Some(&last)), [], "found without breakpoints");
     assert_eq!(set(&CacheRules::openai("gpt-5.6"), Some(&last)).len(), 1);
     let context = session(1);
-    let tree = context.head().unwrap().view();
+    let tree = context.newest().unwrap().view();
     let short = request(tree, "\"model\":\"m\"");
     let short = measure(short.rendered());
     assert_eq!(breakpoints(&short, &Outlook::of(&short, tree, None), &anthropic), []);

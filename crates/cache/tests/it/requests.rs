@@ -128,7 +128,7 @@ fn settings_that_break_a_cache_are_reported() {
 #[test]
 fn assertion_detects_changed_settings() {
     let context = session();
-    let tree = context.head().unwrap().view();
+    let tree = context.newest().unwrap().view();
     let with = |settings: &str| render(tree, Provider::OpenAiChat, &options(settings)).unwrap();
     let low = with(r#"{"model":"m","reasoning_effort":"low"}"#);
     let high = with(r#"{"model":"m","reasoning_effort":"high"}"#);
@@ -142,7 +142,7 @@ fn assertion_detects_changed_settings() {
 #[test]
 fn request_has_its_model() {
     let context = session();
-    let tree = context.head().unwrap().view();
+    let tree = context.newest().unwrap().view();
     for provider in Provider::ALL {
         let model = |settings: &str| {
             let request = render(tree, provider, &options(settings)).unwrap();
@@ -220,7 +220,7 @@ fn breakpoints_are_set_only_on_blocks_that_can_carry_them() {
 #[test]
 fn interleaved_requests_keep_each_others_entries() {
     let context = session();
-    let tree = context.head().unwrap().view();
+    let tree = context.newest().unwrap().view();
     let one = render(tree, Provider::OpenAiChat, &options(r#"{"model":"one"}"#)).unwrap();
     let two = render(tree, Provider::OpenAiChat, &options(r#"{"model":"two"}"#)).unwrap();
     for rules in [CacheRules::openai("gpt-5"), CacheRules::openai("gpt-5.6")] {

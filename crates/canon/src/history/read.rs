@@ -10,12 +10,13 @@ use crate::digest::snapshot_digest;
 use crate::error::{DocumentError, codes};
 use crate::hash::Hash;
 use crate::import::{
-    DocNode, Issues, Profile, check_limits, check_version, class_of, import, json_limits,
+    DocNode, Issues, Profile, check_limits, check_version, class_of, import_line, json_limits,
     next_cycle, node_data, read_flat_node,
 };
 use crate::limits::Limits;
 
 use super::SideLine;
+use super::end::Lines;
 
 /// What a line of a history is.
 #[derive(Debug)]
@@ -26,6 +27,8 @@ pub enum Line {
     Working,
     /// A side record, after the working state.
     Side(SideLine),
+    /// The end, which counts the lines before it.
+    End,
 }
 
 /// Reads a history line by line.
@@ -37,13 +40,26 @@ pub struct HistoryReader {
     draft: Option<(Draft, Tree)>,
     /// True after the last snapshot: only side records may follow.
     is_over: bool,
+    /// The lines so far.
+    lines: Lines,
+    end: End,
+}
+
+/// Whether a history has its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    /// The first line does not promise one.
+    Open,
+    Promised,
+    Reached,
 }
 
 impl HistoryReader {
     /// Returns a reader for a new history.
     #[must_use]
     pub fn new(profile: Profile, limits: Limits) -> Self {
-        HistoryReader { profile, limits, draft: None, is_over: false }
+        let (lines, end) = (Lines::default(), End::Open);
+        HistoryReader { profile, limits, draft: None, is_over: false, lines, end }
     }
 
     /// Reads a line.
@@ -53,6 +69,20 @@ impl HistoryReader {
     /// If the line is invalid; a digest that does not match is `E_DIGEST_MISMATCH`. The reader
     /// cannot be used after an error.
     pub fn line(&mut self, line: &[u8]) -> Result<Line, DocumentError> {
+        if self.end == End::Reached {
+            let message = "nothing may follow the end".to_owned();
+            return Err(DocumentError::one(codes::DOCUMENT, "line_after_end", message));
+        }
+        if self.lines.is_ended_by(line)? {
+            self.end = End::Reached;
+            return Ok(Line::End);
+        }
+        let read = self.read_line(line)?;
+        self.lines.add(line);
+        Ok(read)
+    }
+
+    fn read_line(&mut self, line: &[u8]) -> Result<Line, DocumentError> {
         if let Some(side) = SideLine::read(line, &self.limits)? {
             self.is_over = true;
             return Ok(Line::Side(side));
@@ -94,21 +124,30 @@ impl HistoryReader {
     }
 
     fn snapshot(&mut self, line: &[u8]) -> Result<Tree, DocumentError> {
-        let imported = import(line, self.profile, &self.limits)?;
+        let imported = import_line(line, self.profile, &self.limits)?;
         if let Some((draft, _)) = &self.draft
             && imported.cycle < draft.view().next_cycle()
         {
             let message = format!("cycle {} follows a later cycle", imported.cycle);
             return Err(DocumentError::one(codes::DOCUMENT, "cycle_gap", message));
         }
+        if imported.ends && self.draft.is_none() {
+            self.end = End::Promised;
+        }
         self.draft = Some((imported.tree.continue_branch(), imported.tree.clone()));
         Ok(imported.tree)
     }
 
     /// Returns the branch at the end of the history, for continuing it; `None` if no line was read.
-    #[must_use]
-    pub fn into_draft(self) -> Option<Draft> {
-        self.draft.map(|(draft, _)| draft)
+    ///
+    /// # Errors
+    ///
+    /// If the first line promised an end and there was none: a part of the document is missing.
+    pub fn into_draft(self) -> Result<Option<Draft>, DocumentError> {
+        match self.end {
+            End::Promised => Err(super::missing_end()),
+            End::Open | End::Reached => Ok(self.draft.map(|(draft, _)| draft)),
+        }
     }
 }
 

@@ -2,7 +2,8 @@
 
 use contextree_json::Value;
 use contextree_tree::{
-    Body, Builder, Class, Content, DuplicateId, Header, NodeData, Region, Scalar, Vocabulary, time,
+    Body, Builder, Class, Content, DuplicateId, Header, NodeData, Region, RowNumber, Scalar,
+    Vocabulary, time,
 };
 
 use super::check::class_of;
@@ -23,7 +24,7 @@ pub(super) fn builder(
     issues.into_result()?;
     let mut nodes: Vec<Option<DocNode>> = document.nodes.into_iter().map(Some).collect();
     // The handle of each node of the document.
-    let mut handles = vec![0_u32; nodes.len()];
+    let mut handles = vec![RowNumber::default(); nodes.len()];
     let region_of: Vec<Option<Region>> = nodes
         .iter()
         .map(|node| {
@@ -49,7 +50,7 @@ pub(super) fn builder(
     let regions = Region::ALL.map(|region| {
         let found = region_of.iter().position(|found| *found == Some(region));
         match found.and_then(|index| {
-            handles[index] = 1 + region as u32;
+            handles[index] = RowNumber::of_region(region);
             nodes[index].take()
         }) {
             Some(node) => node_data(node, next_cycle),

@@ -7,7 +7,9 @@ mod read;
 
 use contextree_tree::{Draft, Tree};
 
+use crate::digest::snapshot_digest;
 use crate::error::{DocumentError, Issue, codes};
+use crate::history::missing_end;
 use crate::limits::Limits;
 pub(crate) use build::{check_limits, node_data};
 pub(crate) use check::class_of;
@@ -33,6 +35,8 @@ pub struct Imported {
     pub tree: Tree,
     /// The cycle of the snapshot; 0 if the document has none.
     pub cycle: u32,
+    /// The document is the first line of a history that has an end.
+    pub(crate) ends: bool,
 }
 
 /// Imports a snapshot document.
@@ -41,10 +45,26 @@ pub struct Imported {
 ///
 /// If the document is invalid; see [`DocumentError`].
 pub fn import(text: &[u8], profile: Profile, limits: &Limits) -> Result<Imported, DocumentError> {
+    let imported = import_line(text, profile, limits)?;
+    if imported.ends { Err(missing_end()) } else { Ok(imported) }
+}
+
+/// Imports a snapshot document, also if it is only the first line of a history. A digest in it must be that of the tree.
+pub(crate) fn import_line(
+    text: &[u8],
+    profile: Profile,
+    limits: &Limits,
+) -> Result<Imported, DocumentError> {
     let document = read(text, profile, limits)?;
-    let cycle = document.cycle.unwrap_or(0);
+    let (cycle, ends, digest) =
+        (document.cycle.unwrap_or(0), document.ends, document.digest.clone());
     let next = next_cycle(cycle)?;
-    Ok(Imported { tree: build::builder(document, limits, next)?.finish(next), cycle })
+    let tree = build::builder(document, limits, next)?.finish(next);
+    if digest.is_some_and(|digest| digest != snapshot_digest(&tree).to_string()) {
+        let message = "the digest of the document does not match its nodes".to_owned();
+        return Err(DocumentError::one(codes::DIGEST, "digest_mismatch", message));
+    }
+    Ok(Imported { tree, cycle, ends })
 }
 
 /// Imports a document as a working state whose next commit has this number.

@@ -7,7 +7,7 @@ use contextree_json::{Event, Object, ParseErrorKind, Reader};
 use super::{DocNode, Issues, Profile};
 use crate::error::{DocumentError, codes};
 use crate::limits::Limits;
-use crate::write::ENVELOPE;
+use crate::write::{DIGEST, ENDS, ENVELOPE};
 
 /// An envelope and its nodes: parents before children, in text order.
 #[derive(Debug, Default)]
@@ -16,6 +16,10 @@ pub(super) struct Document {
     pub(super) bytes: usize,
     pub(super) spec_version: Option<String>,
     pub(super) cycle: Option<u32>,
+    /// The digest of the snapshot, as the document has it.
+    pub(super) digest: Option<String>,
+    /// It is the first line of a history that has an end.
+    pub(super) ends: bool,
     pub(super) nodes: Vec<DocNode>,
 }
 
@@ -56,6 +60,8 @@ pub(super) fn read_document(
                 }
             }
             "spec_version" => document.spec_version = Some(reader.read_string()?.into_owned()),
+            DIGEST => document.digest = Some(reader.read_string()?.into_owned()),
+            ENDS => document.ends = reader.read_bool()?,
             // Foreign envelopes may have more fields; they are kept for the export.
             _ => {
                 let value = reader.read_value()?;

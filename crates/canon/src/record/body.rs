@@ -223,9 +223,9 @@ impl Default for Bodies<'_> {
 }
 
 impl<'a> Bodies<'a> {
-    /// Returns bodies that are always inline.
-    pub(super) fn alone() -> Self {
-        Bodies { list: Vec::new(), shared_from: usize::MAX }
+    /// Returns bodies of which contents of at least this many bytes are stored outside the record.
+    pub(super) fn shared_from(bytes: usize) -> Self {
+        Bodies { list: Vec::new(), shared_from: bytes }
     }
 
     /// Adds a body; returns its index.

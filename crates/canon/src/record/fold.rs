@@ -9,7 +9,7 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-use contextree_tree::{Body, Builder, Class, DuplicateId, NodeData, Region, Tree};
+use contextree_tree::{Body, Builder, Class, DuplicateId, NodeData, Region, RowNumber, Tree};
 
 use super::apply::FindBody;
 use super::bytes::RecordError;
@@ -179,12 +179,15 @@ impl<'a> Fold<'a> {
                 return Err(fail(format!("the body of `{id}` is missing")));
             }
             Entry::Vacant(entry) => {
+                // New, or removed by an earlier commit: then its old slot stays, marked as gone.
                 let number = u32::try_from(self.nodes.len()).ok().filter(|len| *len < NO_PARENT);
                 self.nodes.push(node);
                 self.places.push(place);
                 *entry.insert(number.ok_or_else(too_many)?)
             }
             Entry::Occupied(own) => {
+                // The slot keeps its number, because children refer to it. So a node that moved can have a parent with a higher
+                // number; `build` sorts that out.
                 let number = *own.get() as usize;
                 if self.places[number].is_fixed {
                     return Err(fail(format!("`{id}` cannot be changed")));
@@ -252,7 +255,7 @@ impl<'a> Fold<'a> {
         let three = [system?, sequence?, head?];
         let mut builder = Builder::with_capacity(first, three, count).map_err(twice)?;
         // The handle and depth of each node; depth 0 if it is not built yet.
-        let mut handles = vec![(0_u32, 0_usize); nodes.len()];
+        let mut handles = vec![(RowNumber::default(), 0_usize); nodes.len()];
         for (region, number) in Region::ALL.into_iter().zip(regions) {
             handles[number] = (builder.region(region), 2);
         }

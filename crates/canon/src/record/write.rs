@@ -109,12 +109,14 @@ fn fixed(tree: TreeRef<'_>) -> impl Iterator<Item = NodeRef<'_>> {
 
 /// Encodes the commit between two trees; `before` is `None` for the first commit of a history. The
 /// cost is proportional to the change. The account gives the reasons and is not interpreted here.
+/// Contents of at least `shared_from` bytes are kept apart: usually [`SHARED_FROM`](super::SHARED_FROM).
 #[must_use]
 pub fn write_commit(
     before: Option<TreeRef<'_>>,
     after: &Tree,
     last_ns: i64,
     account: &Value,
+    shared_from: usize,
 ) -> Encoded {
     let tree = after.view();
     let cycle = tree.next_cycle().saturating_sub(1);
@@ -126,6 +128,7 @@ pub fn write_commit(
             .any(|(old, new)| old.id() != new.id() || differs(old, new) || !same_body(old, new))
     });
     let mut writer = Writer::new(if is_whole { kind::WHOLE } else { kind::COMMIT }, cycle);
+    writer.bodies = Bodies::shared_from(shared_from);
     writer.out.extend_from_slice(&snapshot_digest(after).0);
     zigzag(&mut writer.out, last_ns);
     // The distance to the previous commit, so that a missing record is noticed.
@@ -157,7 +160,7 @@ pub fn write_commit(
 }
 
 /// Encodes changes of a working state: the nodes with these keys as they are now. `last` is the
-/// newest snapshot.
+/// newest snapshot. Contents of at least `shared_from` bytes are kept apart.
 #[must_use]
 pub fn write_work(
     last: Option<TreeRef<'_>>,
@@ -165,8 +168,10 @@ pub fn write_work(
     changed: &[NodeKey],
     counters: WorkCounters,
     account: &Value,
+    shared_from: usize,
 ) -> Encoded {
     let mut writer = Writer::new(kind::WORK, now.next_cycle());
+    writer.bodies = Bodies::shared_from(shared_from);
     zigzag(&mut writer.out, counters.last_ns);
     varint(&mut writer.out, u64::from(counters.next_index));
     let mut present = Vec::new();
@@ -220,7 +225,7 @@ pub fn write_checkpoint(
 #[must_use]
 pub fn write_alone(tree: TreeRef<'_>, heading: &Heading) -> Encoded {
     let mut writer = tree_writer(tree.next_cycle(), heading);
-    writer.bodies = Bodies::alone();
+    writer.bodies = Bodies::shared_from(usize::MAX);
     tree.nodes().for_each(|(_, node)| writer.put(node, None));
     writer.finish(&[], &Value::Null)
 }

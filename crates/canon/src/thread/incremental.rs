@@ -1,6 +1,6 @@
 //! The thread of one snapshot after another, rendering only what changed.
 
-use contextree_tree::{NodeKey, NodeRef, Region, Tree, TreeRef};
+use contextree_tree::{NodeKey, NodeRef, Region, RowNumber, Tree, TreeRef};
 
 use super::whole::write_part;
 
@@ -19,7 +19,7 @@ pub struct ThreadRenderer {
 struct Part {
     region: Region,
     key: NodeKey,
-    version: u32,
+    version: RowNumber,
     start: usize,
     end: usize,
 }
@@ -40,9 +40,10 @@ impl ThreadRenderer {
 
     fn update(&mut self, tree: TreeRef<'_>) {
         // Versions below this number mean the same in both trees.
-        let common = self.last.as_ref().map_or(0, |last| last.view().common_versions(tree));
+        let common = self.last.as_ref().and_then(|last| last.view().common_versions(tree));
         let same = |part: &Part, region: Region, child: NodeRef<'_>| {
-            part.version == child.version() && part.version < common && part.region == region
+            let is_common = common.is_some_and(|common| part.version < common);
+            part.version == child.version() && is_common && part.region == region
         };
         let mut children = Region::ALL
             .into_iter()

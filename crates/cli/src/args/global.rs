@@ -3,6 +3,7 @@
 use clap::parser::ValueSource;
 use clap::{Args, ValueEnum};
 use contextree::Edition;
+use contextree::store::{Tenant, display_url};
 
 /// When to use colour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -45,6 +46,18 @@ pub(crate) struct Global {
         hide_short_help = true
     )]
     pub(crate) store: String,
+
+    /// Open the store for one tenant: only contexts whose names begin with PREFIX exist, such as `team-a/`
+    #[arg(
+        long,
+        global = true,
+        env = "CONTEXTREE_TENANT",
+        hide_env_values = true,
+        value_name = "PREFIX",
+        value_parser = tenant,
+        hide_short_help = true
+    )]
+    pub(crate) tenant: Option<Tenant>,
 
     /// The context in the store [default: that of `ctx switch`, or main]
     #[arg(
@@ -115,6 +128,11 @@ pub(crate) struct Global {
 }
 
 impl Global {
+    /// Returns the URL of the store as it may be printed, without its password.
+    pub(crate) fn shown_store(&self) -> String {
+        display_url(&self.store)
+    }
+
     /// Notes where the name of the context comes from. A file of the directory names it unless an option or a variable does.
     pub(crate) fn choose_context(&mut self, source: Option<ValueSource>, file: Option<String>) {
         self.named_by = match (source, file) {
@@ -126,7 +144,15 @@ impl Global {
             }
             _ => NamedBy::Default,
         };
+        // Every tenant has a default context of its own.
+        if let (NamedBy::Default, Some(tenant)) = (self.named_by, &self.tenant) {
+            self.context = format!("{}{}", tenant.prefix(), self.context);
+        }
     }
+}
+
+fn tenant(text: &str) -> Result<Tenant, String> {
+    Tenant::new(text).map_err(|error| error.to_string())
 }
 
 fn edition(text: &str) -> Result<Edition, String> {

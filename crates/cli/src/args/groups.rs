@@ -3,6 +3,7 @@
 use clap::CommandFactory as _;
 
 use super::Cli;
+use crate::output::text::wrap_below;
 
 /// Title and commands. A test holds that every command is in one group.
 pub(crate) const GROUPS: [(&str, &[&str]); 11] = [
@@ -22,8 +23,11 @@ pub(crate) const GROUPS: [(&str, &[&str]); 11] = [
     ("Help", &["help", "completions", "man"]),
 ];
 
-/// Returns the template of the first help page.
-pub(crate) fn root_template() -> String {
+/// The columns of the first help page, where the terminal has more or is not known.
+pub(crate) const WIDEST: usize = 100;
+
+/// Returns the template of the first help page, for lines of at most this many columns.
+pub(crate) fn root_template(width: usize) -> String {
     let command = Cli::command();
     let mut text = String::from("{about-section}\n{usage-heading} {usage}\n");
     for (title, names) in GROUPS {
@@ -34,10 +38,14 @@ pub(crate) fn root_template() -> String {
                 .and_then(clap::Command::get_about)
                 .map(ToString::to_string)
                 .unwrap_or_default();
-            text.push_str(&format!("  \u{1b}[1m{name:<13}\u{1b}[0m{about}\n"));
+            let line = format!("  \u{1b}[1m{name:<13}\u{1b}[0m{about}");
+            text.push_str(&wrap_below(&line, 15, Some(width)));
+            text.push('\n');
         }
     }
     text.push_str("\n\u{1b}[1m\u{1b}[4mOptions:\u{1b}[0m\n{options}\n\n");
-    text.push_str("`ctx COMMAND --help` has an example of every command, `ctx help selectors` the language.\n");
+    let more = "`ctx COMMAND --help` shows examples, `ctx help jobs` common tasks, `ctx help selectors` the language.";
+    text.push_str(&wrap_below(more, 0, Some(width)));
+    text.push('\n');
     text
 }

@@ -7,12 +7,12 @@ mod values;
 use clap::{Parser, Subcommand};
 
 pub(crate) use global::{ColorWhen, Global, NamedBy};
-pub(crate) use groups::{GROUPS, root_template};
+pub(crate) use groups::{GROUPS, WIDEST, root_template};
 pub(crate) use values::{parse_address, parse_range, parse_size};
 
 use crate::command;
 
-/// The memory of an agent, as a versioned tree.
+/// Store what an agent's model sees: a versioned tree, with one snapshot for each call.
 ///
 /// A context is a working state and a history of snapshots. Operations (`add`, `edit`, `remove` …) change the working
 /// state; `request` begins a model call and `answer` completes it, which seals exactly what was sent as one more snapshot;
@@ -23,7 +23,7 @@ use crate::command;
     bin_name = "ctx",
     version,
     disable_help_subcommand = true,
-    max_term_width = 100
+    max_term_width = groups::WIDEST
 )]
 pub(crate) struct Cli {
     #[command(flatten)]

@@ -53,5 +53,9 @@ pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
         false => format!("{number} in one step"),
     };
     call.output.note(&note);
+    let destroys = |op: &str| ["edit", "move", "remove"].contains(&op);
+    if !args.change.dry_run && done.applied.iter().any(|one| destroys(&one.op)) {
+        call.output.note(super::UNDO);
+    }
     Ok(Exit::Ok)
 }

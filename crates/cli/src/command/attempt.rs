@@ -210,7 +210,7 @@ fn list(call: &mut Call<'_>) -> Result<Exit, Failure> {
         return Ok(Exit::Ok);
     }
     let titles = ["attempt", "for", "status", "started", "provider", "model", "in", "out", "error"];
-    let mut table = Table::new(&titles).right(6).right(7);
+    let mut table = Table::new(&titles).right(6).right(7).spare(&[4, 3, 1]);
     for attempt in &attempts {
         let number =
             |tokens: Option<u64>| tokens.map(|number| number.to_string()).unwrap_or_default();

@@ -1,5 +1,7 @@
 //! `ctx backup` and `ctx restore`: copies of a store.
 
+use std::path::Path;
+
 use contextree_app::command::backup::{self, BackupRequest, BackupResponse, RestoreRequest};
 
 use super::Call;
@@ -40,6 +42,11 @@ pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
 }
 
 pub(crate) fn run_restore(args: &RestoreArgs, call: &mut Call<'_>) -> Result<Exit, Failure> {
+    if args.path.starts_with('@') && !Path::new(&args.path).exists() {
+        let message = format!("`{}` is a snapshot, not a backup", args.path);
+        let hint = format!("`ctx reset {}` makes it the newest snapshot", args.path);
+        return Err(Failure::usage(message).with_hint(hint));
+    }
     let request = RestoreRequest { path: args.path.clone() };
     let done =
         call.on(&call.store(), |workspace, control| backup::restore(workspace, &request, control))?;

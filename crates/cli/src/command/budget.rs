@@ -12,7 +12,7 @@ use crate::source::document;
 
 /// Limit the tokens of every request: set, show, unset
 ///
-/// A budget that is stored with a context applies to every call and commit that names no other, through every door. `ctx help budget`
+/// A budget that is stored with a context applies to every call and commit that names no other, whichever program makes it. `ctx help budget`
 /// has all keys of a budget file.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\

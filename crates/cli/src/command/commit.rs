@@ -106,7 +106,7 @@ pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
         Some(budget) => budget::draw(budget, &done.report, args.verbose),
         None => report::draw(&done.report, policy.as_ref(), args.verbose),
     };
-    call.output.text(&text);
+    call.output.folded(&text);
     for warning in &done.report.warnings {
         call.output.warning(warning);
     }

@@ -51,6 +51,7 @@ pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
         call.output.note(&format!("{what} would be deleted (--dry-run)"));
     } else {
         call.output.note(&format!("deleted {what}"));
+        call.output.note(super::FINAL);
     }
     Ok(Exit::Ok)
 }

@@ -33,6 +33,6 @@ pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
         let (label, rest) = line.split_at(at);
         out.push_str(&format!("{}{rest}\n", paint(style::DIM, label)));
     }
-    call.output.text(&out);
+    call.output.folded(&out);
     Ok(Exit::Ok)
 }

@@ -7,14 +7,14 @@ use crate::error::{Exit, Failure};
 use crate::output::Format;
 use crate::output::text::{count, size};
 
-/// Drop old snapshots, and return their space
+/// Drop old snapshots, and free their space
 ///
-/// Without a rule no snapshot is dropped, and only free space is returned. The newest snapshot and those that another context began
+/// Without a rule no snapshot is dropped, and only unused space is freed. The newest snapshot and those that another context began
 /// with are kept. Kept snapshots do not change by a byte.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  ctx gc                          only free space
+  ctx gc                          only free unused space
   ctx gc --keep 1000              keep the newest thousand snapshots
   ctx gc --keep-days 30 --dry-run")]
 pub(crate) struct Args {
@@ -53,5 +53,8 @@ pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
         text.push_str(&format!("the store takes {}\n", size(bytes)));
     }
     call.output.text(&text);
+    if !args.dry_run && (done.dropped > 0 || done.undone > 0) {
+        call.output.note(super::FINAL);
+    }
     Ok(Exit::Ok)
 }

@@ -10,7 +10,7 @@ use crate::source::document;
 
 /// Print the content hash of every node of a file of JSON Lines
 ///
-/// Each line is a node as an export has it. Of its fields `content`, `kind`, `role` and every `content_…` and `data_…` count.
+/// Each line is a node as in an export. The hash covers `content`, `kind`, `role`, and every `content_…` and `data_…`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

@@ -48,11 +48,11 @@ pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
     let Some(first) = args.topic.first() else {
         let mut text = root.render_long_help().ansi().to_string();
         text.push_str(&topics());
-        call.output.text(&text);
+        call.output.folded(&text);
         return Ok(Exit::Ok);
     };
     if let Some((_, _, text)) = TOPICS.iter().find(|(name, _, _)| name == first) {
-        call.output.text(&titles(text));
+        call.output.folded(&titles(text));
         return Ok(Exit::Ok);
     }
     if root.find_subcommand(first).is_none() {

@@ -34,6 +34,7 @@ pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
         limit: args.limit,
         reverse: args.reverse,
         reports: call.output.format() != Format::Human,
+        ..LogRequest::default()
     };
     let response = call.read(|workspace, control| log::log(workspace, &request, control))?;
     if call.output.format() == Format::Human {

@@ -61,6 +61,9 @@ use crate::source::ChangeOptions;
 /// How to undo what a command did.
 pub(crate) const UNDO: &str = "undo with `ctx undo`";
 
+/// What commands say that nothing takes back.
+pub(crate) const FINAL: &str = "this cannot be undone; `ctx restore` brings back a backup";
+
 /// What a command is given besides its own options.
 pub(crate) struct Call<'c> {
     /// The options that every command has.

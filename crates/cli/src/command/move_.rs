@@ -58,8 +58,9 @@ pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
     for renamed in &moved.renamed {
         call.output.note(&format!("{} is now {}", renamed.from, renamed.to));
     }
-    if args.change.dry_run {
-        call.output.note("it could be moved (--dry-run)");
-    }
+    call.output.note(match args.change.dry_run {
+        true => "it could be moved (--dry-run)",
+        false => super::UNDO,
+    });
     Ok(Exit::Ok)
 }

@@ -87,6 +87,7 @@ pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
     config.upstreams = upstreams;
     config.strict = args.strict;
     let workspace = Workspace::at(&call.global.store)
+        .with_tenant(call.global.tenant.clone())
         .with_context(&call.global.context)
         .with_edition(call.global.edition)
         .with_clock(Arc::new(SystemClock));
@@ -151,7 +152,7 @@ fn ready(call: &Call<'_>, address: SocketAddr) -> Result<(), Failure> {
         let line = contextree::json::Value::Object(form).to_canonical();
         return call.output.say_data(&String::from_utf8_lossy(&line));
     }
-    call.output.say_data(&format!("recording into {} at {url}", call.global.store))?;
+    call.output.say_data(&format!("recording into {} at {url}", call.global.shown_store()))?;
     call.output.say(&format!(
         "base URLs: {url}/anthropic, {url}/openai, {url}/google; {url}/p/NAME/openai records into the context NAME"
     ));

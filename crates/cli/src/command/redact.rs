@@ -13,7 +13,9 @@ use crate::output::text::count;
 /// For keys and personal data that must not stay. The content is replaced in the working state, in all snapshots of all contexts of the store, and
 /// in every copy of it; the file does not contain it any more when the command returns. Hashes and digests stay as they are, so `ctx verify`
 /// still proves that nothing else changed. It cannot be undone, and what was done before cannot be undone any more. On a terminal it asks
-/// first; elsewhere `--yes` is needed.
+/// first; elsewhere `--yes` is needed. `ctx operations` lists what was redacted.
+///
+/// Attributes stay as they are, because digests cover their values; those that contain the text are named.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -59,7 +61,7 @@ pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
     }
     call.output.text(&text(&found, &what, args.dry_run));
     for place in &found.elsewhere {
-        call.output.note(&format!("not redacted: the side record `{place}` contains the text"));
+        call.output.note(&format!("not redacted: {place} contains the text"));
     }
     if !args.dry_run {
         call.output.note("this cannot be undone; backups and exports still have the content");

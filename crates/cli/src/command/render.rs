@@ -46,7 +46,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     settings: Settings,
 
-    /// Print only findings and losses, and what it does not get
+    /// Print only the findings and losses, not the request
     #[arg(long)]
     lint: bool,
 

@@ -73,6 +73,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N")]
     max_changes: Option<usize>,
 
+    /// Give up with E_LIMIT after N steps of work, about one for each condition and node [default: 20 million in a snapshot, 2 billion in all]
+    #[arg(long, value_name = "N")]
+    max_steps: Option<u64>,
+
     /// In a range of edition 0.1: print the nodes of its snapshots, each once, instead of what changed
     #[arg(long)]
     as_nodes: bool,
@@ -101,6 +105,7 @@ pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
             Format::Human if !is_table => SelectWhat::Ids,
             _ => SelectWhat::Nodes,
         },
+        max_steps: args.max_steps,
         range: RangeRequest {
             content: args.content,
             content_mode: Word(args.content_mode),

@@ -133,7 +133,11 @@ impl LimitOptions {
 /// Returns the store that the options name, open, with the time of the system.
 pub(super) fn stored(call: &Call<'_>) -> Result<Workspace, Failure> {
     let clock = Arc::new(SystemClock);
-    Workspace::at(&call.global.store).with_context(&call.global.context).with_clock(clock).opened()
+    Workspace::at(&call.global.store)
+        .with_tenant(call.global.tenant.clone())
+        .with_context(&call.global.context)
+        .with_clock(clock)
+        .opened()
 }
 
 /// Says where the server is. The token itself is never printed.
@@ -148,7 +152,7 @@ fn ready(call: &Call<'_>, address: SocketAddr, token: Option<&Path>) -> Result<(
         let line = contextree::json::Value::Object(form).to_canonical();
         return call.output.say_data(&String::from_utf8_lossy(&line));
     }
-    call.output.say_data(&format!("serving {} at {url}", call.global.store))?;
+    call.output.say_data(&format!("serving {} at {url}", call.global.shown_store()))?;
     if let Some(token) = token {
         call.output.say(&format!("the token is in {token}; `ctx ui` opens the page with it"));
     }

@@ -15,7 +15,7 @@ use crate::output::text::{ago, word};
 
 /// Undo the last operation
 ///
-/// The context is as it was before it: working state, snapshots, settings. A model call is undone as a whole. Commits that leave the history
+/// Restores the working state, the snapshots and the settings as they were before it. A model call is undone as a whole. Commits that are undone
 /// stay in a context of their own until `ctx gc`, and `ctx redo` brings them back.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -69,7 +69,7 @@ pub(crate) struct DiscardArgs {}
 
 /// List what was done to the context: by which command, when; newest first
 ///
-/// The log has the last 200 operations since `ctx gc`.
+/// The log has the last 200 operations since `ctx gc`. Redactions are always listed.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -127,7 +127,7 @@ fn output(done: &UndoResponse, what: &str, hint: &str, call: &mut Call<'_>) -> E
     });
     call.output.text(&text);
     for line in &done.lines {
-        call.output.note(&format!("the commits that left are in the context `{line}`"));
+        call.output.note(&format!("the removed commits are in the context `{line}`"));
     }
     call.output.note(hint);
     Exit::Ok
@@ -156,7 +156,7 @@ pub(crate) fn run_operations(args: &OperationsArgs, call: &mut Call<'_>) -> Resu
             row.operation.to_string(),
             ago(row.at_ns, call.environment.now),
             paint(style::ID, word(&row.command)),
-            at(row.after),
+            if row.kind == "redaction" { String::new() } else { at(row.after) },
             what(row),
         ]);
     }
@@ -171,6 +171,10 @@ fn what(row: &OperationRow) -> String {
         ("undo", Some(target)) => format!("undid {target}{line}"),
         ("redo", Some(target)) => format!("redid what {target} undid{line}"),
         ("note", _) => "nothing to undo".to_owned(),
+        ("redaction", _) => match row.reason.as_deref().unwrap_or_default() {
+            "" => "cannot be undone".to_owned(),
+            reason => format!("cannot be undone: {reason}"),
+        },
         _ if row.before != row.after => format!("was {}{line}", at(row.before)),
         _ => "the working state".to_owned(),
     }

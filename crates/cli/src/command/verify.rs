@@ -30,7 +30,7 @@ pub(crate) fn run(_: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
     let mut table = Table::new(&["context", "intact", "result"]).right(1);
     for check in &found.contexts {
         let result = match &check.problem {
-            None => "all snapshots are intact".to_owned(),
+            None => "all are intact".to_owned(),
             Some(problem) => format!("{}: {}", problem.record, problem.message),
         };
         table.row(vec![paint(style::ID, word(&check.name)), check.sound.to_string(), result]);

@@ -110,6 +110,12 @@ impl Output {
         self.data.extend_from_slice(text.as_bytes());
     }
 
+    /// Prints text for people whose lines may be long, broken between words where the terminal ends.
+    pub(crate) fn folded(&mut self, text: &str) {
+        let text = text::fold(text, self.environment.width);
+        self.text(&text);
+    }
+
     /// Prints ids or names, one per line, for people and for the shell. They are not altered: nothing in them is taken for a style.
     pub(crate) fn words<T: AsRef<str>>(&mut self, words: impl IntoIterator<Item = T>) {
         self.paged = true;
@@ -159,8 +165,9 @@ impl Output {
     /// Prints a note at once.
     pub(crate) fn say(&self, text: &str) {
         let mut stream = AutoStream::new(io::stderr(), self.error_colour);
-        // A standard error that is closed cannot be told about it.
-        let _ = writeln!(stream, "{}", self.drawable(text));
+        // The line is written in one piece, so that what another program writes cannot get into it. A standard error that is closed
+        // cannot be told about it.
+        let _ = stream.write_all(format!("{}\n", self.drawable(text)).as_bytes());
     }
 
     /// Prints a line of text for people at once, for commands that run other commands.

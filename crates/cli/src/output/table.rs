@@ -104,7 +104,15 @@ impl Table {
                     cell = &cut_cell;
                 }
                 if column + 1 == count && index > 0 {
-                    line.push_str(&cut(cell, width.map(|width| width.saturating_sub(at).max(8))));
+                    let room = width.map(|width| width.saturating_sub(at).max(1));
+                    // Styles take no columns; what is cut loses them.
+                    match room.is_some_and(|room| columns(cell) > room) {
+                        true => {
+                            let plain = anstream::adapter::strip_str(cell).to_string();
+                            line.push_str(&cut(&plain, room));
+                        }
+                        false => line.push_str(cell),
+                    }
                     continue;
                 }
                 let gap = " ".repeat(widths[column].saturating_sub(columns(cell)));

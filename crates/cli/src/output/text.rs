@@ -43,10 +43,30 @@ pub(crate) fn word(text: &str) -> Cow<'_, str> {
     Cow::Owned(escaped.collect())
 }
 
-/// Returns a text with the lines and signs of this program in plain ASCII, for terminals that have no others.
+/// Returns a text with the lines and signs of this program in plain ASCII, for terminals that have no others. The gap after a sign that
+/// takes more columns becomes narrower, so that columns stay in line.
 pub(crate) fn ascii(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
+    // Columns to save before the next cell, and the blanks since the last one.
+    let (mut owed, mut blanks) = (0_usize, 0_usize);
     for character in text.chars() {
+        match character {
+            ' ' => blanks += 1,
+            '\n' => (owed, blanks) = (0, 0),
+            _ => {
+                if blanks > 2 {
+                    let saved = owed.min(blanks - 2);
+                    plain.truncate(plain.len() - saved);
+                    owed -= saved;
+                }
+                blanks = 0;
+            }
+        }
+        owed += match character {
+            '…' => 2,
+            '→' | '←' | '⏎' | '⇥' | '±' => 1,
+            _ => 0,
+        };
         match character {
             '├' | '╰' | '└' => plain.push('+'),
             '─' => plain.push('-'),
@@ -58,7 +78,8 @@ pub(crate) fn ascii(text: &str) -> String {
             '⇥' => plain.push_str("\\t"),
             '–' | '−' => plain.push('-'),
             '±' => plain.push_str("+-"),
-            '●' => plain.push('*'),
+            '●' | '·' => plain.push('*'),
+            '█' => plain.push('#'),
             other => plain.push(other),
         }
     }
@@ -87,21 +108,47 @@ pub(crate) fn cut(text: &str, width: Option<usize>) -> String {
 
 /// Breaks a line between words so that it fits; the lines after the first are indented. The text may have styles.
 pub(crate) fn wrap(text: &str, width: Option<usize>) -> String {
+    wrap_below(text, 2, width)
+}
+
+/// Breaks lines that do not fit. The rest is indented to the second column of the line, if it has two, or to its first word.
+pub(crate) fn fold(text: &str, width: Option<usize>) -> String {
+    let fold = |line: &str| {
+        let plain = anstream::adapter::strip_str(line).to_string();
+        let margin = plain.len() - plain.trim_start().len();
+        let is_drawn = plain.contains(['│', '└', '┌', '─']);
+        let second = plain[margin..].find("  ").map(|gap| {
+            let rest = &plain[margin + gap..];
+            plain[..margin + gap].width() + rest.len() - rest.trim_start().len()
+        });
+        let indent = second.filter(|second| width.is_some_and(|width| *second <= width / 2));
+        match is_drawn {
+            true => format!("{line}\n"),
+            false => format!("{}\n", wrap_below(line, indent.unwrap_or(margin), width)),
+        }
+    };
+    text.lines().map(fold).collect()
+}
+
+/// Breaks a line between words so that it fits; the lines after the first begin with this many blanks.
+pub(crate) fn wrap_below(text: &str, indent: usize, width: Option<usize>) -> String {
     let Some(width) = width.filter(|width| columns(text) > *width) else { return text.to_owned() };
     let mut wrapped = String::new();
-    let mut used = 0;
-    for word in text.split(' ') {
+    let (mut used, mut has_word) = (0, false);
+    for (index, word) in text.split(' ').enumerate() {
         let wide = columns(word);
-        if used > 0 && used + 1 + wide > width {
+        if has_word && used + 1 + wide > width {
             wrapped.truncate(wrapped.trim_end().len());
-            wrapped.push_str("\n  ");
-            used = 2;
-        } else if !wrapped.is_empty() {
+            wrapped.push('\n');
+            wrapped.push_str(&" ".repeat(indent));
+            used = indent;
+        } else if index > 0 {
             wrapped.push(' ');
             used += 1;
         }
         wrapped.push_str(word);
         used += wide;
+        has_word |= wide > 0;
     }
     wrapped
 }
@@ -152,7 +199,7 @@ pub(crate) fn ago(stamp: i64, now: i64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{ago, columns, cut, one_line, size, word, wrap};
+    use super::{ago, ascii, columns, cut, fold, one_line, size, word, wrap};
 
     #[test]
     fn what_is_cut_ends_with_an_ellipsis_and_fits() {
@@ -173,7 +220,12 @@ mod tests {
         assert_eq!(wrap("one two three", Some(8)), "one two\n  three");
         assert_eq!(wrap("one   two three", Some(9)), "one   two\n  three");
         assert_eq!(wrap("fits", Some(8)), "fits");
+        assert_eq!(ascii("├─ a … b    c\n├─ abcdefg  c"), "+- a ... b  c\n+- abcdefg  c");
+        assert_eq!(ascii("a → b  c"), "a -> b  c", "a gap of two stays");
         assert_eq!(wrap("one two three", None), "one two three");
+        assert_eq!(fold("  a  one two three", Some(12)), "  a  one two\n     three\n");
+        assert_eq!(fold("one two three", Some(8)), "one two\nthree\n");
+        assert_eq!(fold("│ one two three", Some(8)), "│ one two three\n");
     }
 
     #[test]

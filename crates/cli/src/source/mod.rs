@@ -36,6 +36,7 @@ impl Call<'_> {
     /// Returns the workspace in the store, also if a file is given.
     pub(crate) fn store(&self) -> Workspace {
         Workspace::at(&self.global.store)
+            .with_tenant(self.global.tenant.clone())
             .with_context(&self.global.context)
             .with_edition(self.global.edition)
             .with_clock(Arc::new(Instant(self.environment.now)))

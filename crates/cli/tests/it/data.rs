@@ -73,7 +73,7 @@ pub(crate) fn write(folder: &Path) {
         fs::write(folder.join(name), bytes).expect("the folder can be written");
     };
     write("trip.jsonl", &context.export_history());
-    write("trip.json", &context.head().expect("three commits").export());
+    write("trip.json", &context.newest().expect("three commits").export());
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("exports are ASCII");
     let snapshots: Vec<String> =
         context.history().iter().map(|snapshot| text(snapshot.export())).collect();

@@ -5,6 +5,7 @@ mod follow;
 mod help;
 #[cfg(unix)]
 mod killed;
+mod narrow;
 mod pages;
 mod pictures;
 mod safety;

@@ -12,7 +12,9 @@ fn picture(name: &str, command: &str) {
     let folder = Folder::new();
     let (printed, _) = folder.run(&format!("COLUMNS=100 {command} --color always"));
     let shown = format!("\u{1b}[1m$ {command}\u{1b}[0m\n{printed}");
+    // Dimmed text is as light as on a terminal, not at the edge of what can be read.
     let drawn = Term::new().render_svg(shown.trim_end());
+    let drawn = drawn.replace(".dimmed { opacity: 0.4; }", ".dimmed { opacity: 0.7; }");
     let file = root().join("docs/pictures").join(format!("{name}.svg"));
     if updates() {
         fs::create_dir_all(root().join("docs/pictures")).expect("the folder can be made");

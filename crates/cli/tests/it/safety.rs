@@ -67,6 +67,23 @@ fn no_command_shows_a_password() {
 }
 
 #[test]
+fn a_program_that_serves_a_store_does_not_show_its_password() {
+    let folder = Folder::new();
+    // The name of a file, but one that looks like a URL with a password.
+    let store = "--store 'sqlite:x.db?password=S3CRET'";
+    succeed(&folder, &[&format!("ctx {store} new")]);
+    for command in ["serve --listen 127.0.0.1:0 --token-file token", "record --listen 127.0.0.1:0"]
+    {
+        let line = format!(
+            "ctx {store} {command} > out 2> errors & until test -s out; do kill -0 $! || break; done; kill $!; cat out errors"
+        );
+        let (printed, _) = folder.run(&line);
+        assert!(printed.contains("sqlite:x.db?password=…"), "{command}: {printed}");
+        assert!(!printed.contains("S3CRET"), "{command}: {printed}");
+    }
+}
+
+#[test]
 fn looking_for_a_store_does_not_make_one() {
     let folder = Folder::new();
     for command in
@@ -81,6 +98,43 @@ fn looking_for_a_store_does_not_make_one() {
             assert!(printed.contains("E_STORE_NOT_FOUND"), "{make}, {command}: {printed}");
         }
     }
+}
+
+/// Root may do everything, so the commands run as nobody.
+#[test]
+fn a_store_that_may_not_be_opened_is_named_with_what_to_do() {
+    let folder = Folder::new();
+    succeed(&folder, &["ctx new", "ctx add hello", "ctx commit"]);
+    let (user, _) = folder.run("id -u");
+    let (_, has_setpriv) = folder.run("command -v setpriv");
+    if user.trim() == "0" && has_setpriv != 0 {
+        return;
+    }
+    let nobody = match user.trim() {
+        "0" => "setpriv --reuid=65534 --regid=65534 --clear-groups",
+        _ => "env",
+    };
+    let set = |path: &str, mode: u32| {
+        let path = folder.path().join(path);
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("it is ours");
+    };
+    let tries = |command: &str, text: &[&str]| {
+        let (printed, code) = folder.run(&format!("{nobody} \"$(command -v ctx)\" {command}"));
+        assert_eq!(code, 5, "{command}: {printed}");
+        for text in text {
+            assert!(printed.contains(text), "{command}: `{text}` is not in {printed}");
+        }
+    };
+    set("", 0o777);
+    set("contextree.db", 0o000);
+    let denied = ["error[E_STORE_PERMISSION]", "contextree.db`", "hint: "];
+    tries("status", &denied);
+    tries("add more", &denied);
+    tries("verify --json", &[r#""code":"E_STORE_PERMISSION""#, "hints"]);
+    set("contextree.db", 0o600);
+    set("", 0o555);
+    tries("--store sqlite:new.db new", &["error[E_STORE_PERMISSION]", "new.db`", "hint: "]);
+    set("", 0o755);
 }
 
 #[test]

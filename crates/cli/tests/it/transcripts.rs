@@ -22,7 +22,7 @@ macro_rules! cases {
 
 cases! {
     add answer append apply attempt backup budget cache cancel canon commit completions conformance contexts delete diff discard edit explain export files fork gc hash help
-    import jobs lint log man mcp new operations pin quickstart record redact redo recall remove rename render request reset restore select serve show status switch thread tokens ui undo unpin
+    import jobs lint log man mcp new operations pin quickstart record redact redo recall remove rename render request reset restore select serve show status switch tenants thread tokens ui undo unpin
     usage verify
     wrong
 }
@@ -77,8 +77,10 @@ fn every_wrong_input_has_a_code_and_a_hint() {
     let wrong: Vec<_> = answers.iter().filter(|(_, said)| is_wrong(said)).collect();
     assert!(wrong.len() >= 60, "there are {} wrong inputs", wrong.len());
     for (command, said) in wrong {
-        let has_code = ["error[E_", "error: ", "warning: "].iter().any(|code| said.contains(code));
-        let helps = ["hint: ", "tip: ", "= help: ", "did you mean", "expected", "--help"];
+        let codes = ["error[E_", "error: ", "warning: ", r#""code":"E_"#];
+        let has_code = codes.iter().any(|code| said.contains(code));
+        let helps =
+            ["hint: ", r#""hints":["#, "tip: ", "= help: ", "did you mean", "expected", "--help"];
         assert!(has_code && helps.iter().any(|help| said.contains(help)), "`{command}`: {said}");
     }
 }

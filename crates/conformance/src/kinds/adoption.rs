@@ -16,7 +16,7 @@ pub(super) fn flat_log(case: &Case, edition: Edition) -> Result<Got, String> {
 pub(super) fn flat_log_commit(case: &Case, edition: Edition) -> Result<Got, String> {
     let mut context = import(case, edition)?;
     context.commit().map_err(|error| error.to_string())?;
-    let snapshot = context.head().ok_or("the commit left no snapshot")?;
+    let snapshot = context.newest().ok_or("the commit left no snapshot")?;
     let document = parse(&snapshot.export()).map_err(|error| error.to_string())?;
     let regions = document.get("root").and_then(|root| root.get("children")?.as_array());
     let sequence = regions

@@ -2,14 +2,18 @@
 
 use contextree::calls::{Request, complete_in};
 use contextree::provider::Provider;
-use contextree::{CommitOptions, Context, Error, Hash};
+use contextree::{CommitOptions, Context, Error, Hash, Policy};
 use contextree_json::{Object, Value, parse};
 
 use crate::document::texts;
 
-/// Carries out a step. `begin` returns the request that is to be sent; `complete` returns whether
-/// the new snapshot renders to it, byte for byte.
-pub(super) fn carry_out(context: &mut Context, step: &Value) -> Result<Object, Error> {
+/// Carries out a step. `begin` returns the request that is to be sent, under a policy if there is
+/// one; `complete` returns whether the new snapshot renders to it, byte for byte.
+pub(super) fn carry_out(
+    context: &mut Context,
+    step: &Value,
+    policy: Option<&Policy>,
+) -> Result<Object, Error> {
     let text = |name: &str| step.get(name).and_then(Value::as_str).unwrap_or_default();
     let running = context.running_call().map(|call| call.attempt.attempt_id.clone());
     let id = step.get("attempt").and_then(Value::as_str).map(str::to_owned);
@@ -20,7 +24,8 @@ pub(super) fn carry_out(context: &mut Context, step: &Value) -> Result<Object, E
         "begin" => {
             let provider = text("provider").parse::<Provider>().unwrap_or(Provider::OpenAiChat);
             let request = Request::new(provider, text("model"));
-            let call = request.begin_in(context, &CommitOptions::default())?;
+            let options = CommitOptions { policy, ..CommitOptions::default() };
+            let call = request.begin_in(context, &options)?;
             let sent = parse(&call.bytes).unwrap_or_default();
             Ok(Object::from_iter([
                 ("attempt", Value::from(call.attempt.as_str())),

@@ -36,7 +36,7 @@ pub(super) fn commit(case: &Case, edition: Edition) -> Result<Got, String> {
     let options = CommitOptions { policy: policy.as_ref(), ..CommitOptions::default() };
     let report = context.commit_with(&options).map_err(|error| error.to_string())?;
     drop(handles);
-    let snapshot = context.head().ok_or("the commit left no snapshot")?;
+    let snapshot = context.newest().ok_or("the commit left no snapshot")?;
     let (tree, bytes) = (snapshot.view(), snapshot.thread());
     let mut got = report_value(&report);
     // Of the named ids, those that are present, and those that are not.
@@ -54,7 +54,7 @@ pub(super) fn commit(case: &Case, edition: Edition) -> Result<Got, String> {
     });
     got.insert("ah_is_fresh", fresh.into());
     if let Some(wanted) = case.expected("headers").as_object() {
-        got.insert("headers", super::session::headers(tree, wanted));
+        got.insert("headers", super::session::headers(tree, wanted, edition));
     }
     Ok(got)
 }
@@ -102,7 +102,7 @@ pub(super) fn seal_neutral(case: &Case, edition: Edition) -> Result<Got, String>
     let mut context: Context = working(case.field("working"), cycle, options(edition))?;
     let before = contextree::thread(context.working());
     context.commit().map_err(|error| error.to_string())?;
-    let after = context.head().ok_or("the commit left no snapshot")?.thread();
+    let after = context.newest().ok_or("the commit left no snapshot")?.thread();
     Ok(Got::from_iter([
         ("thread_before", thread_value(&before)?.0),
         ("thread_after_equal", Value::from(Hash::of(&before) == Hash::of(&after))),

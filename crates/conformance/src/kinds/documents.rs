@@ -19,11 +19,11 @@ pub(super) fn import(case: &Case, edition: Edition) -> Result<Got, String> {
             ]));
         }
     };
-    let snapshot = context.head().ok_or("the import left no snapshot")?;
+    let snapshot = context.newest().ok_or("the import left no snapshot")?;
     let exported = snapshot.export();
     let again = Context::import_snapshot(&exported, profile, options(edition))
         .map_err(|error| format!("the export is refused: {error}"))?;
-    if again.head().map(contextree::Snapshot::digest) != Some(snapshot.digest()) {
+    if again.newest().map(contextree::Snapshot::digest) != Some(snapshot.digest()) {
         return Err("the export has another digest".to_owned());
     }
     let all = snapshot.view().nodes().map(|(_, node)| node);

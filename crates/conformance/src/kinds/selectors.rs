@@ -46,7 +46,7 @@ impl Timeline for Fixture {
     }
 
     fn snapshot(&self, position: usize) -> Result<Option<Moment<'_>>, QueryError> {
-        let snapshot = self.snapshots.get(position).and_then(Context::head);
+        let snapshot = self.snapshots.get(position).and_then(Context::newest);
         Ok(snapshot.map(|found| Moment { cycle: found.cycle(), tree: found.view() }))
     }
 

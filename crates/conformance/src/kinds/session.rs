@@ -3,7 +3,8 @@
 
 use contextree::engine::Reference;
 use contextree::{
-    CommitOptions, Context, Op, Outcome, Policy, Profile, Snapshot, SnapshotAddress, TreeRef,
+    CommitOptions, Context, NodeRef, Op, Outcome, Policy, Profile, Snapshot, SnapshotAddress,
+    TreeRef,
 };
 use contextree_app::wire;
 use contextree_json::{Object, Value, parse};
@@ -12,6 +13,7 @@ use super::Got;
 use super::calls;
 use super::commit::report_value;
 use super::documents::profile;
+use super::language;
 use crate::case::{Case, Edition};
 use crate::document::{header, ids, options, texts, thread_value};
 
@@ -38,7 +40,9 @@ pub(super) fn session(case: &Case, edition: Edition) -> Result<Got, String> {
         let found = match key {
             "thread_ids" => thread_value(&contextree::thread(tree))?.1,
             "thread" => thread_value(&contextree::thread(tree))?.0,
-            "headers" => headers(tree, wanted.as_object().ok_or("`headers` is not an object")?),
+            "headers" => {
+                headers(tree, wanted.as_object().ok_or("`headers` is not an object")?, edition)
+            }
             "children" => children(tree, wanted.as_object().ok_or("`children` is not an object")?),
             "absent" => {
                 let named = wanted.as_array().unwrap_or_default().iter().filter_map(Value::as_str);
@@ -51,7 +55,7 @@ pub(super) fn session(case: &Case, edition: Edition) -> Result<Got, String> {
             "diff" => diff(context, wanted)?,
             "strict" => strict(context, edition),
             "export_sha256" => {
-                let export = context.head().map(Snapshot::export).unwrap_or_default();
+                let export = context.newest().map(Snapshot::export).unwrap_or_default();
                 contextree::Hash::of(&export).to_string().into()
             }
             _ => continue,
@@ -117,21 +121,18 @@ impl Session {
         let node = || step.get("node").and_then(Value::as_str).unwrap_or_default();
         match name {
             "commit" => {
-                let policy = match step.get("policy") {
-                    Some(policy) => Some(
-                        Policy::from_value(policy)
-                            .map_err(|error| Refused::Case(error.to_string()))?,
-                    ),
-                    None => None,
-                };
+                let policy = policy_of(step)?;
                 let options = CommitOptions { policy: policy.as_ref(), ..CommitOptions::default() };
                 match self.context.commit_with(&options) {
                     Ok(report) => Ok(report_value(&report)),
                     Err(error) => Err(Refused::engine(error.code(), "", "")),
                 }
             }
-            "begin" | "complete" | "cancel" | "fail" => calls::carry_out(&mut self.context, step)
-                .map_err(|error| Refused::engine(error.code().as_str(), "", "")),
+            "begin" | "complete" | "cancel" | "fail" => {
+                let policy = policy_of(step)?;
+                calls::carry_out(&mut self.context, step, policy.as_ref())
+                    .map_err(|error| Refused::engine(error.code().as_str(), "", ""))
+            }
             "retain" => {
                 let handle = self.context.retain(node()).map_err(|error| Refused::op(&error))?;
                 self.handles.push((node().to_owned(), handle));
@@ -156,6 +157,11 @@ impl Session {
             }
         }
     }
+}
+
+fn policy_of(step: &Value) -> Result<Option<Policy>, Refused> {
+    let policy = step.get("policy").map(Policy::from_value).transpose();
+    policy.map_err(|error| Refused::Case(error.to_string()))
 }
 
 enum Refused {
@@ -195,12 +201,15 @@ fn outcome_value(outcome: Outcome) -> Object {
     }
 }
 
-/// Returns the requested headers, by node.
-pub(super) fn headers(tree: TreeRef<'_>, wanted: &Object) -> Value {
+/// Returns the requested headers, by node; `derived.depth` is the depth that is shown with it.
+pub(super) fn headers(tree: TreeRef<'_>, wanted: &Object, edition: Edition) -> Value {
     let found = wanted.iter().map(|(id, names)| {
         let found = match (tree.resolve(id), names.as_object()) {
             (Some(node), Some(names)) => {
-                let found = names.keys().map(|name| (name, header(node, name)));
+                let found = names.keys().map(|name| match name {
+                    "derived.depth" => (name, depth(node, edition)),
+                    name => (name, header(node, name)),
+                });
                 Value::Object(found.collect::<Object>())
             }
             _ => Value::Null,
@@ -208,6 +217,10 @@ pub(super) fn headers(tree: TreeRef<'_>, wanted: &Object) -> Value {
         (id, found)
     });
     Value::Object(found.collect::<Object>())
+}
+
+fn depth(node: NodeRef<'_>, edition: Edition) -> Value {
+    wire::Node::new(node, language(edition)).derived.depth.map_or(Value::Null, Value::from)
 }
 
 fn children(tree: TreeRef<'_>, wanted: &Object) -> Value {

@@ -10,7 +10,7 @@ use crate::document::{options, snapshot, thread_value, through};
 
 pub(super) fn thread(case: &Case, edition: Edition) -> Result<Got, String> {
     let context = snapshot(case.field("tree"), edition)?;
-    let snapshot = context.head().ok_or("the import left no snapshot")?;
+    let snapshot = context.newest().ok_or("the import left no snapshot")?;
     let bytes = snapshot.thread();
     if ThreadRenderer::new().render(snapshot.tree()) != bytes {
         return Err("the incremental renderer gives different bytes".to_owned());

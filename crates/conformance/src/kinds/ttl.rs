@@ -50,7 +50,7 @@ fn follow(context: &mut Context, id: &str, commits: usize) -> Result<Trace, Stri
     let mut trace = Trace::new();
     for _ in 0..commits {
         let report = context.commit().map_err(|error| error.to_string())?;
-        let snapshot: &Snapshot = context.head().ok_or("the commit left no snapshot")?;
+        let snapshot: &Snapshot = context.newest().ok_or("the commit left no snapshot")?;
         trace.push((report.cycle, snapshot.view().get(id).map(contextree::NodeRef::ttl)));
     }
     Ok(trace)

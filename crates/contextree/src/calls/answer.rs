@@ -70,7 +70,7 @@ pub fn complete(session: &mut Session, attempt: &str, response: &[u8]) -> Result
     session.update(|context| complete_in(context, attempt, response))
 }
 
-/// Like [`complete`], but for a context in memory, as programs have it that store contexts themselves.
+/// Like [`complete`], but for a context in memory, for programs that store contexts themselves.
 ///
 /// # Errors
 ///
@@ -139,8 +139,8 @@ pub fn complete_with_document(
     Ok(Answered { report, nodes, tool_calls, outcome, skipped: Vec::new() })
 }
 
-/// Keeps what has arrived of an answer with the attempt of a running call, in place of what was kept before: of the body of a stream
-/// its text, of anything else the bytes as text.
+/// Keeps what has arrived of an answer with the attempt of a running call, in place of what was kept before. Of the body of a stream, only
+/// its text is kept; anything else is kept as text.
 ///
 /// # Errors
 ///

@@ -34,7 +34,7 @@ pub struct AppendedMessage {
 
 /// Appends what a provider writes to the working state: a message, a list of messages, or a response. Nothing is committed.
 ///
-/// Texts, thinking, tool calls, results and media become the nodes that an import makes of them, so the next request contains
+/// Texts, thinking, tool calls, results and media become the same nodes as in an import, so the next request contains
 /// them as they were. System messages before all others are added to the system region. To complete a call that was
 /// begun with [`Request::begin`](super::Request::begin), use [`complete`](super::complete) instead: it also records the usage.
 ///

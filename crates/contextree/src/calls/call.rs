@@ -36,7 +36,7 @@ pub struct Call {
 }
 
 impl Call {
-    /// Returns the call that is running, with the same bytes as when it was begun: by this process, another one, or before a crash.
+    /// Returns the call that is running, with the same bytes as when it was begun, whether by this process, by another one, or before a crash.
     ///
     /// # Errors
     ///
@@ -125,7 +125,7 @@ pub struct Sent {
     pub provider: Provider,
     /// Where the nodes of the snapshot are in the bytes.
     pub spans: Vec<Span>,
-    /// The snapshot that they are the rendering of.
+    /// The snapshot from which they were rendered.
     pub snapshot: Snapshot,
 }
 

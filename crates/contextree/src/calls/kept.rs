@@ -1,4 +1,4 @@
-//! The last request of a context, kept to make the next one from it.
+//! The last request of a context, kept so that the next one can continue from it.
 
 use contextree_canon::{Hash, PrefixHasher};
 use contextree_engine::{Cached, CommitReport, Context, Snapshot};
@@ -8,7 +8,7 @@ use super::call::Call;
 use super::request::Request;
 use crate::error::Result;
 
-/// The last request of a context. A conversation that grew is rendered, hashed and linted from where it was.
+/// The last request of a context. If the conversation only grew, only what is new is rendered, hashed and linted.
 pub(super) struct Kept {
     request: Request,
     renderer: RequestRenderer,

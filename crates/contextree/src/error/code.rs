@@ -24,7 +24,7 @@ pub enum Kind {
     Corrupt,
     /// A file, a stream or a store could not be read or written.
     Io,
-    /// A store is busy or out of reach. Try again later.
+    /// A store is busy or cannot be reached. Try again later.
     Unavailable,
     /// A bug in Contextree.
     Internal,
@@ -101,7 +101,7 @@ macro_rules! codes {
                 .trim_start()
             }
 
-            /// Returns what to do about it, in one sentence. The hint of an error knows more: it names what is nearest.
+            /// Returns what to do about it, in one sentence. The hint of an error is more specific.
             #[must_use]
             pub const fn remedy(self) -> &'static str {
                 match self {
@@ -254,7 +254,7 @@ codes! {
     /// The request comes from a page of another origin.
     Origin "E_ORIGIN" Denied
         "Open the page from the address of the server itself.";
-    /// The server has too much to do.
+    /// The server is overloaded.
     Overloaded "E_OVERLOADED" Unavailable
         "Try again in a moment.";
     /// A pruning policy is invalid.
@@ -340,7 +340,7 @@ codes! {
         "`ctx new` creates a store; `--store` names another one.";
     /// The system denies access to the file of the store, or to its folder.
     StorePermission "E_STORE_PERMISSION" Io
-        "Change the permissions of the file and its folder, or name another place.";
+        "Change the permissions of the file and its folder, or choose another location.";
     /// The store is read-only.
     StoreReadOnly "E_STORE_READ_ONLY" Io
         "Copy the store to a place that can be written.";

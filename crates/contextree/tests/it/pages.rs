@@ -68,7 +68,7 @@ const KINDS: [(Kind, &str, &str, &str); 11] = [
     (Kind::Limit, "2", "413", "A limit of size or count would be exceeded."),
     (Kind::Corrupt, "5", "500", "Bytes are damaged, or do not have the digest they state."),
     (Kind::Io, "5", "500", "A file, a stream or a store could not be read or written."),
-    (Kind::Unavailable, "5", "503", "A store is busy or out of reach. Try again later."),
+    (Kind::Unavailable, "5", "503", "A store is busy or cannot be reached. Try again later."),
     (Kind::Internal, "5", "500", "A bug in Contextree. Please report it."),
 ];
 
@@ -77,7 +77,7 @@ fn errors_page() -> String {
         "# Errors
 
 Every error has a stable code, a kind and a message; where they are known, also a location (a span of a selector, a line, a path in a JSON
-document, a node) and a hint. The hint of an error names what is nearest in its place; the last column says what helps in general. The codes are the same in Rust (`contextree::Error::code`), in JSON and on the command line. New codes may be
+document, a node) and a hint. The hint of an error is more specific than the last column, which says what helps in general. The codes are the same in Rust (`contextree::Error::code`), in JSON and on the command line. New codes may be
 added; existing ones keep their meaning.
 
 This page is written from `crates/contextree/src/error/code.rs`: `CONTEXTREE_UPDATE=1 cargo test -p contextree --test it`.
@@ -104,14 +104,16 @@ The kind says what a program can do about an error. It decides the exit code of 
 }
 
 #[test]
-fn the_readme_shows_the_example_program() {
+fn the_readmes_show_the_example_program() {
     let program = fs::read_to_string(root().join("examples/agent/src/main.rs")).unwrap();
     let (_, body) = program.split_once("\n\n").unwrap();
     let lines = body.lines().filter(|line| !line.trim().is_empty()).count();
     assert!(lines <= 25, "the agent loop has {lines} lines");
-    let readme = fs::read_to_string(root().join("README.md")).unwrap();
-    assert!(
-        readme.contains(&format!("```rs\n{body}```\n")),
-        "the README does not show examples/agent/src/main.rs as it is"
-    );
+    for page in ["README.md", "crates/contextree/README.md"] {
+        let readme = fs::read_to_string(root().join(page)).unwrap();
+        assert!(
+            readme.contains(&format!("```rs\n{body}```\n")),
+            "{page} does not show examples/agent/src/main.rs as it is"
+        );
+    }
 }

@@ -1,6 +1,7 @@
 //! Turns what happened in a context into records.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use contextree_canon::Hash;
 use contextree_canon::record::{
@@ -114,6 +115,11 @@ impl Context {
         self.mark_all_work();
     }
 
+    /// Decides whether records hold every content themselves; see [`ContextOptions::inline_contents`](crate::ContextOptions::inline_contents).
+    pub fn set_inline_contents(&mut self, inline: bool) {
+        Arc::make_mut(&mut self.settings).inline_contents = inline;
+    }
+
     /// Puts the whole working state into the next record of work.
     pub(crate) fn mark_all_work(&mut self) {
         self.draft.watch();
@@ -140,12 +146,13 @@ impl Context {
         self.recorder = Some(recorder);
     }
 
-    /// Includes everything since the last commit in the next record of work.
+    /// Includes everything since the last commit in the next record of work: also counters that are ahead of those of the newest
+    /// snapshot although nothing else changed, as after a call without an answer.
     pub fn mark_work_changed(&mut self) {
         self.draft.watch();
-        if let Some(recorder) = &mut self.recorder {
-            (recorder.operations, recorder.warnings) = (0, 0);
-        }
+        let Some(mut recorder) = self.recorder.take() else { return };
+        recorder.forget_work(self);
+        self.recorder = Some(recorder);
     }
 
     /// Puts the whole working state into the next records. What is stored of it is void then, so the
@@ -185,7 +192,9 @@ impl Context {
             let changed = self.draft.take_changed();
             let counters = self.work_counters();
             let view = self.draft.view();
-            let work = write_work(Some(last.view()), view, &changed, counters, &Value::Null);
+            let shared_from = self.settings.shared_from();
+            let work =
+                write_work(Some(last.view()), view, &changed, counters, &Value::Null, shared_from);
             if lay(&mut draft, &work).is_err() {
                 return false;
             }
@@ -244,7 +253,8 @@ impl Context {
             let report = reports.next_if(|report| report.cycle == snapshot.cycle());
             let account = report.as_ref().map_or(Value::Null, account::of_report);
             let before = before.map(Snapshot::view);
-            let write = || write_commit(before, snapshot.tree(), snapshot.last_ns, &account);
+            let from = self.settings.shared_from();
+            let write = || write_commit(before, snapshot.tree(), snapshot.last_ns, &account, from);
             // A call that was stored as running is completed before anything else is committed.
             let stored = recorder.completed.take();
             records.commits.push(CommitRecord {
@@ -287,7 +297,8 @@ impl Context {
         let account = account::work(operations, warnings);
         let running = self.running.as_ref().map(|call| &call.snapshot);
         let last = running.or(self.history.last()).map(Snapshot::view);
-        Some(write_work(last, self.draft.view(), &changed, counters, &account))
+        let shared_from = self.settings.shared_from();
+        Some(write_work(last, self.draft.view(), &changed, counters, &account, shared_from))
     }
 
     /// Returns the record of the running call, and keeps the record of its commit for later.
@@ -295,7 +306,8 @@ impl Context {
         let call = self.running.as_mut()?;
         let before = self.history.last().map(Snapshot::view);
         let (snapshot, account) = (&call.snapshot, account::of_report(&call.report));
-        let commit = write_commit(before, snapshot.tree(), snapshot.last_ns, &account);
+        let from = self.settings.shared_from();
+        let commit = write_commit(before, snapshot.tree(), snapshot.last_ns, &account, from);
         // Contents that are kept apart are stored with this record, not again when the call is completed.
         let (effects, bodies) = (commit.effects.clone(), commit.bodies.clone());
         call.record = Some(Encoded { effects, bodies, shared: Vec::new() });
@@ -333,7 +345,7 @@ impl Recorder {
     /// Puts everything that was done since the newest snapshot into the next record of work.
     fn forget_work(&mut self, context: &Context) {
         (self.operations, self.warnings) = (0, 0);
-        let last_ns = context.head().map_or(0, |head| head.last_ns);
+        let last_ns = context.newest().map_or(0, |head| head.last_ns);
         self.counters = WorkCounters { last_ns, next_index: 0 };
     }
 
@@ -354,7 +366,7 @@ impl Recorder {
         let last = context.history.last().map(Snapshot::view);
         let work = (!nothing || now != self.counters).then(|| {
             let account = account::work(operations, warnings);
-            write_work(last, draft.view(), changed, now, &account)
+            write_work(last, draft.view(), changed, now, &account, context.settings.shared_from())
         });
         self.begun = Some(work);
         self.attempts.push(attempt.to_owned());

@@ -290,7 +290,7 @@ impl Restore {
 
     /// Returns the newest snapshot so far.
     #[must_use]
-    pub fn head(&self) -> Option<&Snapshot> {
+    pub fn newest(&self) -> Option<&Snapshot> {
         self.history.last()
     }
 

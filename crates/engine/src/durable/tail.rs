@@ -39,7 +39,7 @@ impl Tail {
 
     /// Returns the newest snapshot.
     #[must_use]
-    pub fn head(&self) -> Option<&Snapshot> {
+    pub fn newest(&self) -> Option<&Snapshot> {
         self.history.last()
     }
 
@@ -74,7 +74,7 @@ impl Context {
     /// Returns the snapshots in memory, to be shared; `None` before the first commit.
     #[must_use]
     pub fn tail(&self) -> Option<Tail> {
-        let head = self.head()?;
+        let head = self.newest()?;
         let history = self.history.fork(self.history.len());
         let tail = Tail::new(history, self.skipped, head.tree().clone(), head.last_ns);
         // This context keeps appending to the branch.

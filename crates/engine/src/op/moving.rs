@@ -27,10 +27,10 @@ impl Work<'_> {
         let target = resolve(self.draft.view(), place, subject)?;
         let own_place = node.parent().map(|parent| Parent::Node(parent.key_of()));
         let (key, sealed) = (node.key_of(), is_sealed(node));
-        // The offset of a node that stays with its parent is frozen: a sealed node keeps it, and an
-        // active one is created again.
+        // The offset of a node that stays with its parent is frozen: a sealed node keeps it, also on
+        // a way through another parent, and an active one is created again.
         let shifts = own_place == Some(target.parent) && target.offset != node.offset();
-        if shifts && sealed {
+        if sealed && (shifts || self.returns_elsewhere(node, &target)) {
             return Err(OpError::sealed(name));
         }
         if target.becomes_core && (node.is_removable() || node.ttl().is_some()) {
@@ -63,6 +63,17 @@ impl Work<'_> {
         }
         self.note("move", name, "");
         Ok(Outcome::Moved { renamed, core })
+    }
+
+    /// Returns whether a place is at another offset with the parent that a node has in the newest
+    /// snapshot. A diff would show a node that only changed its offset.
+    fn returns_elsewhere(&self, node: NodeRef<'_>, target: &Target) -> bool {
+        let Parent::Node(parent) = target.parent else { return false };
+        let Some(before) = self.last.and_then(|last| last.view().get(node.id())) else {
+            return false;
+        };
+        let parent = self.draft.view().at(parent).map(NodeRef::id);
+        parent == before.parent_id() && target.offset != before.offset()
     }
 
     fn check_depth(&self, node: NodeRef<'_>, target: &Target) -> Result<(), OpError> {

@@ -108,7 +108,7 @@ impl Recording {
 
 /// Returns the outline of the last request: the newest snapshot, or what is in the head if its call failed.
 fn last_sent(provider: Provider, context: &Context) -> Option<Outline> {
-    let head = context.head()?;
+    let head = context.newest()?;
     let rendered = render(head.view(), provider, &RenderOptions::default()).ok()?;
     match rendered.value() {
         Value::Object(object) => Outline::of(provider, &object).ok(),

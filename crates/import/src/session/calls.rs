@@ -4,7 +4,7 @@ use contextree_canon::Hash;
 use contextree_engine::{
     AttemptStart, AttemptStatus, CallOutcome, CallStart, CommitOptions, RecordedCall,
 };
-use contextree_json::Value;
+use contextree_json::{Object, Value};
 use contextree_provider::{Provider, RenderOptions, render};
 
 use super::turn::Turn;
@@ -20,6 +20,8 @@ pub(crate) struct CallInfo {
     pub(crate) started_at: Option<i64>,
     /// The provider, unless it is that of the log.
     pub(crate) provider: Option<Provider>,
+    /// Settings of this request that the tree does not have.
+    pub(crate) settings: Object,
     /// The hash of what was sent, if the log has it.
     pub(crate) input: Option<Hash>,
     /// What the provider reported, if that is known already.
@@ -46,7 +48,11 @@ impl Session<'_> {
         let started_at = info.started_at.unwrap_or_else(|| self.state.now());
         self.commit_at(started_at)?;
         let provider = info.provider.unwrap_or(self.state.provider);
-        let start = self.state.call_start(provider, info.model, info.input);
+        let mut start = self.state.call_start(provider, info.model, info.input);
+        if !info.settings.is_empty() {
+            let options = RenderOptions { settings: info.settings, ..RenderOptions::default() };
+            start.options = options.to_text(provider);
+        }
         self.state.call = Some(OpenCall { start, started_at });
         match info.outcome {
             Some(outcome) => self.end_call(*outcome, info.ended_at),

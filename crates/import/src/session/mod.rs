@@ -84,6 +84,8 @@ pub(crate) struct State {
     call: Option<OpenCall>,
     /// The user message that the next call serves.
     serves: Option<String>,
+    /// The newest time of an entry that was read.
+    newest: Option<i64>,
     /// The time of the log.
     time: Option<i64>,
 }
@@ -122,6 +124,7 @@ impl State {
             units: Units::default(),
             call: None,
             serves: None,
+            newest: None,
             time: None,
         }
     }
@@ -146,12 +149,17 @@ impl State {
     /// Moves on to the time of an entry, if it is known. Notes times that run backwards; entries that
     /// were written at about the same time may be in any order.
     pub(crate) fn at(&mut self, time: Option<i64>) {
+        self.look_at(time);
+        self.time = self.time.max(time);
+    }
+
+    /// Notes a time that runs backwards, without moving on to it: the entry is added later.
+    pub(crate) fn look_at(&mut self, time: Option<i64>) {
         const SECOND: i64 = 1_000_000_000;
-        let Some(time) = time else { return };
-        if self.time.is_some_and(|before| before - time >= SECOND) {
+        if time.is_some_and(|time| self.newest.is_some_and(|before| before - time >= SECOND)) {
             self.find("time_backwards");
         }
-        self.time = self.time.max(Some(time));
+        self.newest = self.newest.max(time);
     }
 
     /// Returns the time that stamps are made from. A log without times has stamps that only count.

@@ -313,3 +313,104 @@ fn attempt_has_the_usage_and_ids_of_the_answer() {
     assert_eq!(response.request_id.as_deref(), Some("req_1"));
     assert_eq!(attempt.model, "m-2");
 }
+
+/// Returns the setting `thinking` of each call, as it was sent.
+fn thinking(imported: &Imported) -> Vec<Option<String>> {
+    let attempts = imported.context.attempts().iter();
+    attempts
+        .map(|attempt| {
+            let options = &attempt.request.as_ref().unwrap().options;
+            let (_, options) = contextree_provider::RenderOptions::from_text(options).unwrap();
+            let setting = options.settings.get("thinking")?;
+            Some(String::from_utf8(setting.to_canonical()).unwrap())
+        })
+        .collect()
+}
+
+#[test]
+fn calls_think_as_their_prompt_asks_or_their_answer_shows() {
+    let prompt = |link: &str, metadata: &str| {
+        let more = format!(r#","thinkingMetadata":{metadata}"#);
+        entry(link, "user", &more, r#"{"role":"user","content":"Q"}"#)
+    };
+    let thought = |link: &str, id: &str| {
+        answer(link, id, r#"{"type":"thinking","thinking":"Hm.","signature":"c2ln"}"#)
+    };
+    let log = [
+        prompt("u1<", r#"{"maxThinkingTokens":9000}"#),
+        call("a1<u1", "m1", "t1"),
+        // The results of tools change nothing; the text of a skill turns it off.
+        result("r1<a1", "t1", "one"),
+        call("a2<r1", "m2", "t2"),
+        result("r2<a2", "t2", "two"),
+        entry("k1<r2", "user", r#","isMeta":true"#, r#"{"role":"user","content":"A skill."}"#),
+        text("a3<k1", "A3"),
+        user("u2<a3", "/command"),
+        thought("a4<u2", "m4"),
+        prompt("u3<a4", r#"{"level":"none","disabled":false,"triggers":[]}"#),
+        text("a5<u3", "A5"),
+        prompt("u4<a5", r#"{"level":"high","disabled":false,"triggers":[]}"#),
+        text("a6<u4", "A6"),
+    ];
+    let imported = imported(log.join("\n").as_bytes(), Format::ClaudeCode);
+    let on = || Some(r#"{"budget_tokens":9000,"type":"enabled"}"#.to_owned());
+    let unbounded = Some(r#"{"type":"enabled"}"#.to_owned());
+    assert_eq!(thinking(&imported), [on(), on(), None, on(), None, unbounded]);
+    // The tree has no settings that a later request would have to repeat.
+    assert!(!rendered(&imported, Provider::Anthropic).text().contains("budget_tokens"));
+    // Without such data nothing is assumed.
+    let log = [user("u1<", "Q1"), thought("a1<u1", "m1"), user("u2<a1", "Q2"), text("a2<u2", "A")];
+    let silent = check(&log, &["user: Q1", "user: Q2", "assistant: A"]);
+    assert_eq!(thinking(&silent), [None, None]);
+}
+
+#[test]
+fn answer_without_an_id_is_a_call() {
+    let said = |link: &str, content: &str| {
+        let message = format!(r#"{{"model":"m-1","role":"assistant","content":[{content}]}}"#);
+        entry(link, "assistant", "", &message)
+    };
+    let words = |text: &str| format!(r#"{{"type":"text","text":"{text}"}}"#);
+    let log = [
+        user("u1<", "Q1"),
+        said("a1<u1", &words("One moment.")),
+        said("a2<a1", r#"{"type":"tool_use","id":"t1","name":"f","input":{}}"#),
+        result("r1<a2", "t1", "one"),
+        said("a3<r1", &words("Done.")),
+        user("u2<a3", "Q2"),
+        said("a4<u2", &words("Bye.")),
+    ];
+    let imported = check(
+        &log,
+        &[
+            "user: Q1",
+            "assistant: One moment. [t1 f {}]",
+            "tool t1: one",
+            "assistant: Done.",
+            "user: Q2",
+            "assistant: Bye.",
+        ],
+    );
+    assert_eq!(imported.report.calls, 3);
+}
+
+#[test]
+fn times_that_run_backwards_are_reported() {
+    let at = |link: &str, kind: &str, second: u32, message: &str| {
+        entry(link, kind, &format!(r#","timestamp":"2026-03-01T10:00:{second:02}Z""#), message)
+    };
+    let asked = r#"{"role":"user","content":"Q"}"#;
+    let said = |id: u32| {
+        format!(
+            r#"{{"id":"m{id}","model":"m-1","role":"assistant","content":[{{"type":"text","text":"A"}}]}}"#
+        )
+    };
+    let log = [
+        at("u1<", "user", 10, asked),
+        at("a1<u1", "assistant", 12, &said(1)),
+        at("u2<a1", "user", 5, asked),
+        at("a2<u2", "assistant", 13, &said(2)),
+    ];
+    let imported = check(&log, &["user: Q", "assistant: A", "user: Q", "assistant: A"]);
+    assert_eq!(imported.report.findings["time_backwards"], 1);
+}

@@ -92,7 +92,7 @@ fn importing_twice_gives_the_same_digests_and_uses_the_times_of_the_log() {
     let (name, text) = samples(Format::ClaudeCode).remove(0);
     let [first, second] = [&text, &text].map(|text| imported(text, Format::ClaudeCode));
     assert_eq!(digests(&first), digests(&second), "{name}");
-    let stamp = first.context.head().unwrap().view().root();
+    let stamp = first.context.newest().unwrap().view().root();
     let newest = stamp.subtree().map(|(_, node)| node.created_at_ns()).max().unwrap();
     assert!(newest > 1_700_000_000_000_000_000, "{newest} is not a time of the log");
 }

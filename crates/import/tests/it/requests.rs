@@ -107,7 +107,7 @@ fn long_log_with_a_moving_breakpoint_adds_only_new_messages() {
         &parse(lines.last().unwrap().as_bytes()),
         "the last",
     );
-    let tree = imported.context.head().unwrap();
+    let tree = imported.context.newest().unwrap();
     let marks = tree.view().nodes().filter_map(|(_, node)| node.attribute("data_forms").cloned());
     let forms: Vec<Value> = marks.collect();
     let count: usize = forms.iter().map(|it| it.as_object().unwrap().len()).sum();
@@ -212,7 +212,7 @@ fn responses_items_on_lines_form_a_request() {
 fn server_side_tools_form_a_unit_with_their_results() {
     let request = br#"{"model":"claude-opus-5","max_tokens":9,"messages":[{"role":"user","content":"a"},{"role":"assistant","content":[{"type":"server_tool_use","id":"srvtoolu_1","name":"web_search","input":{"query":"q"}},{"type":"web_search_tool_result","tool_use_id":"srvtoolu_1","content":[]},{"type":"text","text":"b"}]},{"role":"user","content":"c"}]}"#;
     let imported = imported(request, Format::Anthropic);
-    let head = imported.context.head().unwrap();
+    let head = imported.context.newest().unwrap();
     let of_the_model = head.view().nodes().filter(|(_, node)| node.role() == Some("assistant"));
     let units: Vec<Option<Value>> =
         of_the_model.map(|(_, node)| node.attribute("data_call_id").cloned()).collect();
@@ -230,7 +230,7 @@ fn gemini_response_without_an_id_is_matched_by_name() {
 fn marks_can_be_given_with_the_request() {
     let request = br#"{"model":"claude-opus-5","max_tokens":9,"system":"Be brief.","messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b"},{"role":"user","content":"c"}]}"#;
     let imported = imported(request, Format::Anthropic);
-    let head = imported.context.head().unwrap();
+    let head = imported.context.newest().unwrap();
     let mut options = RenderOptions::default();
     let mark = parse(format!("{{{MARK}}}").as_bytes()).as_object().unwrap().clone();
     let blocks = head.view().nodes().filter(|(_, node)| node.content().as_text().is_some());

@@ -11,7 +11,7 @@
 //! the message that was open at the time, and `Start::open` locates that message's first part.
 
 use contextree_json::Object;
-use contextree_tree::{NodeKey, NodeRef, Region, Tree, TreeRef};
+use contextree_tree::{NodeKey, NodeRef, Region, RowNumber, Tree, TreeRef};
 
 use super::out::Mark;
 use super::preamble::is_marks;
@@ -42,7 +42,7 @@ pub struct RequestRenderer {
     list_end: usize,
     settings: Object,
     /// The node versions of the children of `^sys`.
-    system: Vec<u32>,
+    system: Vec<RowNumber>,
     /// The states before each turn and after the last. Empty if the request cannot be resumed.
     starts: Vec<Start>,
     /// The pairs of calls and results, if results may follow their calls at any distance.
@@ -184,9 +184,10 @@ impl RequestRenderer {
         }
         let wire = wires::wire(self.provider);
         // A version below this number denotes the same content in both trees.
-        let common = last.map_or(0, |last| last.common_versions(tree));
-        let same = |version: Option<&u32>, node: NodeRef<'_>| {
-            version.is_some_and(|version| *version == node.version() && *version < common)
+        let common = last.and_then(|last| last.common_versions(tree));
+        let is_common = |version: RowNumber| common.is_some_and(|common| version < common);
+        let same = |version: Option<&RowNumber>, node: NodeRef<'_>| {
+            version.is_some_and(|version| *version == node.version() && is_common(*version))
         };
         let mut versions = self.system.iter();
         let mut kept_system = !self.starts.is_empty()

@@ -53,7 +53,7 @@ fn check(seed: u64) {
             policy = session.policy();
         }
         session.commit(&policy);
-        let tree = session.context.head_tree().unwrap().clone();
+        let tree = session.context.newest_tree().unwrap().clone();
         for (renderer, before) in renderers.iter_mut().zip(&mut before) {
             let kept = renderer.render(&tree).cloned().ok();
             let bytes = kept.as_ref().map(|kept| kept.bytes.clone()).unwrap_or_default();
@@ -97,7 +97,7 @@ fn incremental_rendering_of_sessions_equals_full_rendering() {
             session.ask();
             session.answer();
             session.context.commit().unwrap();
-            let tree = session.context.head_tree().unwrap().clone();
+            let tree = session.context.newest_tree().unwrap().clone();
             for renderer in &mut renderers {
                 let kept = renderer.render(&tree).unwrap().clone();
                 let full = render(tree.view(), kept.provider, &RenderOptions::default()).unwrap();
@@ -120,7 +120,7 @@ fn pruned_imported_sessions_render_without_errors() {
                     session.commit(&policy);
                     for provider in Provider::ALL {
                         let what = format!("{format}/{name}, seed {seed}, {provider}");
-                        try_render(session.context.head().unwrap().view(), provider, &what);
+                        try_render(session.context.newest().unwrap().view(), provider, &what);
                     }
                 }
             }

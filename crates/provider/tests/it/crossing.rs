@@ -206,7 +206,7 @@ fn request_may_consist_of_server_side_state() {
 
 /// Renders and lints incrementally and from scratch, and checks that both agree.
 fn both(renderer: &mut RequestRenderer, context: &Context) -> Rendered {
-    let tree = context.head_tree().unwrap().clone();
+    let tree = context.newest_tree().unwrap().clone();
     let kept = renderer.render(&tree).unwrap().clone();
     let full = render(tree.view(), kept.provider, &RenderOptions::default()).unwrap();
     assert_eq!(kept.text(), full.text());
@@ -277,7 +277,7 @@ fn old_unanswered_call_is_still_paired_with_its_result() {
             context.add(Place::head(), node).unwrap();
         }
         context.commit().unwrap();
-        let tree = context.head_tree().unwrap().clone();
+        let tree = context.newest_tree().unwrap().clone();
         let missing = renderer.render(&tree).unwrap().losses.len();
         assert_eq!(missing, number + 1);
     }

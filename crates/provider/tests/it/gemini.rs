@@ -128,13 +128,13 @@ fn contents_round_trip_in_every_form_that_the_sdk_accepts() {
 fn single_content_becomes_a_list_when_another_is_added() {
     let mut context = imported(br#"{"contents":"a"}"#, Format::Gemini).context;
     let mut renderer = RequestRenderer::new(Provider::Gemini, RenderOptions::default());
-    let first = renderer.render(context.head_tree().unwrap()).unwrap().value();
+    let first = renderer.render(context.newest_tree().unwrap()).unwrap().value();
     assert_eq!(first.get("contents").unwrap().as_str(), Some("a"));
     for text in ["b", "c"] {
         let node = NewNode::text(text).role("assistant");
         context.add(Place::head(), node).unwrap();
         context.commit().unwrap();
-        let tree = context.head_tree().unwrap();
+        let tree = context.newest_tree().unwrap();
         let kept = renderer.render(tree).unwrap().clone();
         let full = render(tree.view(), Provider::Gemini, &RenderOptions::default()).unwrap();
         assert_eq!(kept, full);

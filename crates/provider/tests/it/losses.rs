@@ -187,7 +187,7 @@ fn caller_settings_override_the_tree_and_cannot_be_content() {
         br#"{"model":"old","messages":[{"role":"user","content":"x"}],"n":1}"#,
         Format::OpenAiChat,
     );
-    let head = imported.context.head().unwrap();
+    let head = imported.context.newest().unwrap();
     let settings = |text: &[u8]| RenderOptions {
         settings: parse(text).as_object().unwrap().clone(),
         ..RenderOptions::default()

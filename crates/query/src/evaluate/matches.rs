@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use contextree_tree::{Class, Hint, NodeKey, NodeRef};
+use contextree_tree::{Class, Hint, NodeKey, NodeRef, RowNumber};
 
 use super::automaton::{Automaton, MAX_STEPS};
 use super::condition::Env;
@@ -44,12 +44,18 @@ struct Finder<'f, 't> {
     env: &'f Env<'f>,
     enough: usize,
     /// The versions of the nodes.
-    found: Vec<u32>,
+    found: Vec<RowNumber>,
 }
 
 impl<'t> Finder<'_, 't> {
     fn run(&mut self, plan: &Plan) {
         if plan.is_settled {
+            if let Route::ByKey(key) = &plan.route
+                && let Some(version) = self.axis.tree().sole_version_with_key(key)
+            {
+                self.found.push(version);
+                return;
+            }
             self.found.extend(self.look_up(&plan.route).take(self.enough).map(NodeRef::version));
             return;
         }
@@ -188,7 +194,7 @@ impl<'t> Finder<'_, 't> {
     fn table(&mut self, chains: &[Chain]) {
         let matches = Table::new(self.axis).matches(chains, self.env);
         let kept = matches.into_iter().filter(|node| self.keeps(*node));
-        let kept: Vec<u32> = kept.map(NodeRef::version).collect();
+        let kept: Vec<RowNumber> = kept.map(NodeRef::version).collect();
         self.found.extend(kept);
         self.found.truncate(self.enough);
     }

@@ -1,6 +1,8 @@
 //! Resolves `@t-3` to a position in the timeline.
 
-use contextree_selector::{Edition, Selector, Snapshot, SnapshotRange, Span, TimeKind, TurnPoint};
+use contextree_selector::{
+    Edition, RelativePoint, Selector, Snapshot, SnapshotRange, Span, TimeKind,
+};
 
 use super::{At, ResolvedRange};
 use crate::error::{QueryError, ResolveError, ResolveErrorKind};
@@ -14,7 +16,7 @@ pub(super) fn resolve<T: Timeline + ?Sized>(
         // Switch S1: without a time prefix, edition 0.1 reads the latest commit, later editions the
         // working state.
         if selector.edition == Edition::V0_1 {
-            return find(Snapshot::Turn(0), selector.span, timeline).map(At::Snapshot);
+            return find(Snapshot::Relative(0), selector.span, timeline).map(At::Snapshot);
         }
         return match timeline.working()? {
             Some(_) => Ok(At::Working),
@@ -35,7 +37,7 @@ fn find<T: Timeline + ?Sized>(
 ) -> Result<usize, T::Error> {
     let count = timeline.snapshot_count();
     let position = match snapshot {
-        Snapshot::Turn(turn) => usize::try_from(turn.saturating_neg())
+        Snapshot::Relative(at) => usize::try_from(at.saturating_neg())
             .ok()
             .and_then(|back| count.checked_sub(back)?.checked_sub(1)),
         Snapshot::Cycle(cycle) => {
@@ -66,12 +68,12 @@ fn not_found<T: Timeline + ?Sized>(
         None => None,
     };
     let address = match snapshot {
-        Snapshot::Turn(turn) if turn > 0 => format!("@t+{turn}"),
-        Snapshot::Turn(turn) => format!("@t{turn}"),
+        Snapshot::Relative(at) if at > 0 => format!("@t+{at}"),
+        Snapshot::Relative(at) => format!("@t{at}"),
         Snapshot::Cycle(number) => format!("@c{number}"),
     };
     let retired = match snapshot {
-        Snapshot::Turn(turn) => turn <= 0 && timeline.is_retired(0)?,
+        Snapshot::Relative(at) => at <= 0 && timeline.is_retired(0)?,
         Snapshot::Cycle(number) => timeline.is_retired(number)?,
     };
     let oldest = timeline.cycle_at(0)?;
@@ -86,18 +88,18 @@ fn resolve_range<T: Timeline + ?Sized>(
 ) -> Result<ResolvedRange, T::Error> {
     let count = timeline.snapshot_count();
     let (oldest, newest, by_cycle, clipped) = match range {
-        SnapshotRange::Turns { from, to } => {
+        SnapshotRange::Relative { from, to } => {
             // The future is not clipped; it is an error (ER-023).
             for point in [from, to] {
-                if let TurnPoint::At(turn @ 1..) = point {
-                    return Err(not_found(Snapshot::Turn(turn), span, timeline)?);
+                if let RelativePoint::At(at @ 1..) = point {
+                    return Err(not_found(Snapshot::Relative(at), span, timeline)?);
                 }
             }
             let back = |point| match point {
-                TurnPoint::At(turn) => {
-                    usize::try_from(i64::saturating_neg(turn)).unwrap_or(usize::MAX)
+                RelativePoint::At(at) => {
+                    usize::try_from(i64::saturating_neg(at)).unwrap_or(usize::MAX)
                 }
-                TurnPoint::Oldest => count.saturating_sub(1),
+                RelativePoint::Oldest => count.saturating_sub(1),
             };
             let (near, far) = (back(from).min(back(to)), back(from).max(back(to)));
             let end = count.saturating_sub(near);

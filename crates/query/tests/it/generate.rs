@@ -2,7 +2,9 @@
 
 use contextree_json::{Object, Value};
 use contextree_selector::Edition;
-use contextree_tree::{Body, Builder, Content, Header, HeaderSet, NodeData, Region, Scalar, Tree};
+use contextree_tree::{
+    Body, Builder, Content, Header, HeaderSet, NodeData, Region, RowNumber, Scalar, Tree,
+};
 
 use crate::support::Random;
 
@@ -43,7 +45,13 @@ pub(crate) fn tree(random: &mut Random, cycle: u32) -> Tree {
     builder.finish(cycle + 1)
 }
 
-fn fill(builder: &mut Builder, parent: u32, ids: &mut Ids, random: &mut Random, depth: usize) {
+fn fill(
+    builder: &mut Builder,
+    parent: RowNumber,
+    ids: &mut Ids,
+    random: &mut Random,
+    depth: usize,
+) {
     for _ in 0..random.index(4) {
         let handle = builder.push(parent, leaf(ids, random)).unwrap();
         if depth < 2 && random.one_in(2) {

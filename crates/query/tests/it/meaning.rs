@@ -399,7 +399,7 @@ fn a_zone_as_its_own_step_is_a_part_of_a_turn() {
     same(&ALL, &["@t0 ^ah :pre .cb", "@t0 ^ah .cb:pre"]);
 }
 
-// covers: IDH-029, SEM-023, SEM-032
+// covers: SEM-023, SEM-032
 #[test]
 fn a_number_is_compared_as_text_where_the_attribute_is_text() {
     // Ids and keys are texts; `7` and `007` are different.

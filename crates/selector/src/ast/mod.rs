@@ -25,5 +25,5 @@ pub use node_spec::{NodeSpec, Property, PropertyValue};
 pub use one_or_more::OneOrMore;
 pub use position::{Cue, Hop, HopKind, Insertion, Position, Within};
 pub use selector::{Body, Selector};
-pub use time::{Snapshot, SnapshotRange, Time, TimeKind, TurnPoint};
+pub use time::{RelativePoint, Snapshot, SnapshotRange, Time, TimeKind};
 pub use value::{Number, Value};

@@ -27,7 +27,7 @@ pub enum TimeKind {
 pub enum Snapshot {
     /// `@t0` is the latest commit, `@t-1` the one before. Positive numbers (`@t5`, in edition 0.3
     /// also `@t+1`) are valid but never exist.
-    Turn(i64),
+    Relative(i64),
     /// `@c42`: the snapshot of cycle 42.
     Cycle(i64),
 }
@@ -37,11 +37,11 @@ pub enum Snapshot {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SnapshotRange {
     /// `@t-5..@t-1`, `@t-5:-1`; `@history` is `@t0..@t-*`.
-    Turns {
+    Relative {
         /// The end written first.
-        from: TurnPoint,
+        from: RelativePoint,
         /// The end written second.
-        to: TurnPoint,
+        to: RelativePoint,
     },
     /// `@c10..@c12`, `@c10:12`.
     Cycles {
@@ -54,12 +54,13 @@ pub enum SnapshotRange {
 
 impl SnapshotRange {
     /// The range of `@history`.
-    pub const HISTORY: Self = Self::Turns { from: TurnPoint::At(0), to: TurnPoint::Oldest };
+    pub const HISTORY: Self =
+        Self::Relative { from: RelativePoint::At(0), to: RelativePoint::Oldest };
 }
 
-/// An end of a range of turns.
+/// An end of a range that counts back from the latest commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TurnPoint {
+pub enum RelativePoint {
     /// `@t-3`.
     At(i64),
     /// `@t-*`: the oldest snapshot available. Edition 0.3.

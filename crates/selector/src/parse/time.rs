@@ -2,7 +2,7 @@
 
 use super::report::{excerpt, quote};
 use super::{Failed, Parsed, Parser};
-use crate::ast::{Snapshot, SnapshotRange, Time, TimeKind, TurnPoint};
+use crate::ast::{RelativePoint, Snapshot, SnapshotRange, Time, TimeKind};
 use crate::error::{ErrorKind, SelectorError};
 use crate::scan::{is_blank, is_digit, is_word};
 use crate::{Edition, Span};
@@ -13,7 +13,7 @@ pub(super) const CONTROLS: [&str; 6] = ["mode", "p", "limit", "order", "first", 
 /// One end of a range, or the whole prefix.
 #[derive(Clone, Copy)]
 enum Atom {
-    Turn(TurnPoint),
+    Relative(RelativePoint),
     Cycle(i64),
     All,
     History,
@@ -55,11 +55,11 @@ impl Parser<'_> {
             return self.range((first, first_span), (second, second_span)).map(TimeKind::Range);
         }
         Ok(match first {
-            Atom::Turn(TurnPoint::At(turn)) => TimeKind::At(Snapshot::Turn(turn)),
+            Atom::Relative(RelativePoint::At(at)) => TimeKind::At(Snapshot::Relative(at)),
             Atom::Cycle(cycle) => TimeKind::At(Snapshot::Cycle(cycle)),
             Atom::All => TimeKind::All,
             Atom::History => TimeKind::Range(SnapshotRange::HISTORY),
-            Atom::Turn(TurnPoint::Oldest) => {
+            Atom::Relative(RelativePoint::Oldest) => {
                 let expected = "it at the end of a range";
                 let error =
                     SelectorError::new(ErrorKind::Misplaced, first_span, "`@t-*`", expected);
@@ -78,7 +78,7 @@ impl Parser<'_> {
             }
             (Some(b't'), Some(b'-' | b'+' | b'0'..=b'9')) => {
                 self.scan.advance(2);
-                self.turn_point(start).map(Atom::Turn)
+                self.relative_point(start).map(Atom::Relative)
             }
             (Some(b'c'), Some(b'0'..=b'9')) => {
                 self.scan.advance(2);
@@ -89,13 +89,13 @@ impl Parser<'_> {
     }
 
     /// Parses `-1`, `0`, `+1` or `-*`.
-    fn turn_point(&mut self, start: usize) -> Parsed<TurnPoint> {
+    fn relative_point(&mut self, start: usize) -> Parsed<RelativePoint> {
         if self.scan.peek() == Some(b'-') && self.scan.peek_at(1) == Some(b'*') {
             self.scan.advance(2);
             self.needs(Edition::V0_3, self.scan.span_since(start), "`@t-*`");
-            return Ok(TurnPoint::Oldest);
+            return Ok(RelativePoint::Oldest);
         }
-        self.signed(true, "a number of commits, as in `@t0` or `@t-1`").map(TurnPoint::At)
+        self.signed(true, "a number of commits, as in `@t0` or `@t-1`").map(RelativePoint::At)
     }
 
     fn cycle(&mut self) -> Parsed<i64> {
@@ -142,8 +142,8 @@ impl Parser<'_> {
                 Ok(Atom::All)
             }
             (Some(byte), Atom::Cycle(_)) if is_digit(byte) => self.cycle().map(Atom::Cycle),
-            (Some(b'-' | b'+' | b'0'..=b'9'), Atom::Turn(_) | Atom::All | Atom::History) => {
-                self.turn_point(start).map(Atom::Turn)
+            (Some(b'-' | b'+' | b'0'..=b'9'), Atom::Relative(_) | Atom::All | Atom::History) => {
+                self.relative_point(start).map(Atom::Relative)
             }
             _ => Err(self.no_second_atom()),
         }
@@ -167,14 +167,18 @@ impl Parser<'_> {
 
     fn range(&mut self, first: (Atom, Span), second: (Atom, Span)) -> Parsed<SnapshotRange> {
         match (first.0, second.0) {
-            (Atom::Turn(from), Atom::Turn(to)) => Ok(SnapshotRange::Turns { from, to }),
+            (Atom::Relative(from), Atom::Relative(to)) => Ok(SnapshotRange::Relative { from, to }),
             (Atom::Cycle(from), Atom::Cycle(to)) => Ok(SnapshotRange::Cycles { from, to }),
             (Atom::All, _) => Err(self.wildcard(first.1)),
             (_, Atom::All) => Err(self.wildcard(second.1)),
             (Atom::History, _) => Err(self.history_in_range(first.1)),
             (_, Atom::History) => Err(self.history_in_range(second.1)),
-            (Atom::Turn(_), Atom::Cycle(_)) => Err(self.mixed_kinds(second.1, "a `@t` snapshot")),
-            (Atom::Cycle(_), Atom::Turn(_)) => Err(self.mixed_kinds(second.1, "a `@c` snapshot")),
+            (Atom::Relative(_), Atom::Cycle(_)) => {
+                Err(self.mixed_kinds(second.1, "a `@t` snapshot"))
+            }
+            (Atom::Cycle(_), Atom::Relative(_)) => {
+                Err(self.mixed_kinds(second.1, "a `@c` snapshot"))
+            }
         }
     }
 

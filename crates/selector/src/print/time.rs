@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Display, Formatter};
 
-use crate::ast::{Snapshot, SnapshotRange, Time, TimeKind, TurnPoint};
+use crate::ast::{RelativePoint, Snapshot, SnapshotRange, Time, TimeKind};
 
 impl Display for Time {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
@@ -17,7 +17,7 @@ impl Display for Time {
 impl Display for Snapshot {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Turn(turn) => write!(f, "@t{turn}"),
+            Self::Relative(at) => write!(f, "@t{at}"),
             Self::Cycle(cycle) => write!(f, "@c{cycle}"),
         }
     }
@@ -27,16 +27,16 @@ impl Display for SnapshotRange {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match *self {
             Self::HISTORY => f.write_str("@history"),
-            Self::Turns { from, to } => write!(f, "{from}..{to}"),
+            Self::Relative { from, to } => write!(f, "{from}..{to}"),
             Self::Cycles { from, to } => write!(f, "@c{from}..@c{to}"),
         }
     }
 }
 
-impl Display for TurnPoint {
+impl Display for RelativePoint {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
-            Self::At(turn) => write!(f, "@t{turn}"),
+            Self::At(at) => write!(f, "@t{at}"),
             Self::Oldest => f.write_str("@t-*"),
         }
     }

@@ -3,8 +3,8 @@
 use contextree_selector::{
     AttrName, Behavior, BehaviorKind, Body, Chain, ClassWord, Combinator, Compound, Controls,
     DepthItem, DepthKind, DepthSet, Edition, Filter, Flag, Hop, HopKind, Mode, Number, OneOrMore,
-    Op, Order, Part, PartKind, Position, Pseudo, Root, Selector, Snapshot, SnapshotRange, Span,
-    Spanned, Step, Tag, Test, Time, TimeKind, TurnPoint, TypeTest, Value, Within, parse,
+    Op, Order, Part, PartKind, Position, Pseudo, RelativePoint, Root, Selector, Snapshot,
+    SnapshotRange, Span, Spanned, Step, Tag, Test, Time, TimeKind, TypeTest, Value, Within, parse,
 };
 use proptest::option;
 use proptest::prelude::*;
@@ -223,13 +223,13 @@ fn hops(edition: Edition, time: bool) -> impl Strategy<Value = Vec<Hop>> {
 fn time(edition: Edition) -> impl Strategy<Value = Time> {
     let latest = edition == Edition::V0_3;
     let point = (any::<bool>(), -9_i64..2).prop_map(move |(oldest, turn)| match oldest && latest {
-        true => TurnPoint::Oldest,
-        false => TurnPoint::At(turn),
+        true => RelativePoint::Oldest,
+        false => RelativePoint::At(turn),
     });
-    let range = (point.clone(), point).prop_map(|(from, to)| SnapshotRange::Turns { from, to });
+    let range = (point.clone(), point).prop_map(|(from, to)| SnapshotRange::Relative { from, to });
     let cycles = (0_i64..99, 0_i64..99).prop_map(|(from, to)| SnapshotRange::Cycles { from, to });
     prop_oneof![
-        (-9_i64..3).prop_map(|turn| TimeKind::At(Snapshot::Turn(turn))),
+        (-9_i64..3).prop_map(|turn| TimeKind::At(Snapshot::Relative(turn))),
         (0_i64..99).prop_map(|cycle| TimeKind::At(Snapshot::Cycle(cycle))),
         Just(TimeKind::All),
         prop_oneof![range, cycles].prop_map(TimeKind::Range),

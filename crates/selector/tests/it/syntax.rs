@@ -1,8 +1,8 @@
 //! The meaning of each form: text → canonical text, and the tree where the text is ambiguous.
 
 use contextree_selector::{
-    AttrName, Body, Edition, Facet, Op, Part, PartKind, Selector, Snapshot, SnapshotRange, Test,
-    TimeKind, TurnPoint, TypeTest, Value, parse,
+    AttrName, Body, Edition, Facet, Op, Part, PartKind, RelativePoint, Selector, Snapshot,
+    SnapshotRange, Test, TimeKind, TypeTest, Value, parse,
 };
 
 use crate::support::{check_errors, check_round_trip};
@@ -290,14 +290,14 @@ fn a_value_is_null_a_number_or_a_text() {
 fn snapshots_are_counted_back_or_named_by_cycle() {
     let time = |text: &str, edition| read(&format!("{text} *"), edition).time.unwrap().kind;
     for edition in ALL {
-        assert_eq!(time("@t0", edition), TimeKind::At(Snapshot::Turn(0)));
-        assert_eq!(time("@t-0", edition), TimeKind::At(Snapshot::Turn(0)));
-        assert_eq!(time("@t-12", edition), TimeKind::At(Snapshot::Turn(-12)));
-        assert_eq!(time("@t5", edition), TimeKind::At(Snapshot::Turn(5)));
+        assert_eq!(time("@t0", edition), TimeKind::At(Snapshot::Relative(0)));
+        assert_eq!(time("@t-0", edition), TimeKind::At(Snapshot::Relative(0)));
+        assert_eq!(time("@t-12", edition), TimeKind::At(Snapshot::Relative(-12)));
+        assert_eq!(time("@t5", edition), TimeKind::At(Snapshot::Relative(5)));
         assert_eq!(time("@c42", edition), TimeKind::At(Snapshot::Cycle(42)));
         assert_eq!(time("@*", edition), TimeKind::All);
     }
-    assert_eq!(time("@t+1", Edition::V0_3), TimeKind::At(Snapshot::Turn(1)));
+    assert_eq!(time("@t+1", Edition::V0_3), TimeKind::At(Snapshot::Relative(1)));
     refuse(&E1, "@t+1 *", "later_edition");
     check(&ALL, "@t0.cb", "@t0 .cb");
     refuse(&ALL, "@t *", "unknown_snapshot");
@@ -338,7 +338,7 @@ fn every_spelling_of_a_range() {
     check(&ALL, "@t0..@t-5 *", "@t0..@t-5 *");
     check(&ALL, "@c10:12 *", "@c10..@c12 *");
     check(&ALL, "@t-5..1 *", "@t-5..@t1 *");
-    let range = SnapshotRange::Turns { from: TurnPoint::At(-5), to: TurnPoint::At(-1) };
+    let range = SnapshotRange::Relative { from: RelativePoint::At(-5), to: RelativePoint::At(-1) };
     let time = read("@t-5:-1 ^ah", Edition::V0_1).time.unwrap();
     assert_eq!((time.kind, time.span.range()), (TimeKind::Range(range), 0..7));
     for text in ["@t0.. *", "@t0..x *", "@t0:pre *", "@c1..-1 *", "@t-5 ..@t0 *", "@t0..t-1 *"] {

@@ -49,7 +49,11 @@ impl Problem {
     /// Returns the status.
     #[must_use]
     pub fn status(&self) -> StatusCode {
-        status(self.code())
+        match self.error.details().get("limit").and_then(Value::as_str) {
+            // The request is short; answering it is too much work.
+            Some("steps" | "steps_per_snapshot") => StatusCode::UNPROCESSABLE_ENTITY,
+            _ => status(self.code()),
+        }
     }
 
     /// Returns the body. The text of an internal error stays in the log.
@@ -139,7 +143,7 @@ pub fn status(code: Code) -> StatusCode {
         Code::JsonShape => StatusCode::UNPROCESSABLE_ENTITY,
         // The document is damaged, not the server.
         Code::DigestMismatch => StatusCode::UNPROCESSABLE_ENTITY,
-        // The answer would be too large or too expensive, not the request.
+        // The answer would be too large, or a selector too expensive, not the request.
         Code::ResultLimit => StatusCode::UNPROCESSABLE_ENTITY,
         Code::Deadline => StatusCode::SERVICE_UNAVAILABLE,
         Code::StoreReadOnly => StatusCode::FORBIDDEN,

@@ -24,8 +24,7 @@ import time
 from pathlib import Path
 from urllib.parse import quote
 
-# What a response must be. Whether valid requests are accepted is not among it: no schema says what a selector is. Neither is whether
-# every invalid one is refused: `"tags":null` is taken for no tags.
+# What a response must be. Whether valid requests are accepted is not among it: no schema says what a selector is.
 CHECKS = [
     "not_a_server_error",
     "status_code_conformance",
@@ -34,6 +33,7 @@ CHECKS = [
     "response_schema_conformance",
     "unsupported_method",
     "allow_header_conformance",
+    "negative_data_rejection",
     "ignored_auth",
 ]
 

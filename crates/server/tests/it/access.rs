@@ -67,6 +67,79 @@ fn every_command_refuses_callers_without_a_token_or_with_a_wrong_one() {
     assert_eq!(again.get("snapshots"), Some(&1.into()), "nothing was changed");
 }
 
+/// Returns every method of every route of the description, with a path of a context and whether anyone may call it.
+fn described(served: &Served, context: &str) -> Vec<(String, String, bool)> {
+    let document = served.get("/openapi.json").json();
+    let paths = document.get("paths").and_then(Value::as_object).unwrap();
+    let mut routes = Vec::new();
+    for (path, methods) in paths {
+        for (method, operation) in methods.as_object().unwrap() {
+            let path = path.replace("{context}", &context.replace('/', "%2F"));
+            let is_open = operation.get("security").is_some();
+            routes.push((method.to_uppercase(), path, is_open));
+        }
+    }
+    routes
+}
+
+/// The commands above are called with requests that they understand; this is about every route there is, also those that are none.
+#[test]
+fn every_route_but_the_open_ones_needs_a_token() {
+    let served = Served::new();
+    let mut open = Vec::new();
+    let mut routes = described(&served, "acme/main");
+    assert!(routes.len() > COMMANDS.len(), "{routes:?}");
+    routes.extend(["GET", "POST", "DELETE"].map(|it| (it.to_owned(), "/mcp".to_owned(), false)));
+    for (method, path, is_open) in &routes {
+        for token in ["", "ctx_wrong_0123456789abcdef"] {
+            let authorization = format!("Bearer {token}");
+            let value = if token.is_empty() { "" } else { authorization.as_str() };
+            let answer = served.call(method, path).header("authorization", value).send();
+            let is_refused = answer.status == 401 && answer.code() == "E_TOKEN";
+            assert_eq!(is_refused, !is_open, "{method} {path}: {answer:?}");
+        }
+        if *is_open {
+            open.push(format!("{method} {path}"));
+        }
+    }
+    let expected = [
+        "POST /v1/session",
+        "DELETE /v1/session",
+        "GET /health",
+        "GET /ready",
+        "GET /openapi.json",
+    ];
+    open.sort();
+    let mut expected = expected.map(str::to_owned);
+    expected.sort();
+    assert_eq!(open, expected, "the page and its documentation are the only others");
+}
+
+#[test]
+fn routes_that_are_no_commands_know_rights_and_tenants() {
+    let served = Served::new();
+    let import = |token: &str, name: &str| {
+        let path = format!("/v1/contexts/{}/import", name.replace('/', "%2F"));
+        let body = br#"{"messages":[{"role":"user","content":"Hello"}]}"#;
+        served.call("POST", &path).token(token).bytes(body).send()
+    };
+    assert!(is_refused(&import(READER, "acme/log")));
+    assert_eq!(import(WRITER, "acme/log").status, 200);
+    assert_eq!(import(OTHER, "acme/log").code(), "E_CONTEXT_NAME");
+    assert_eq!(import(OTHER, "acme/nada").code(), "E_CONTEXT_NAME");
+    let events = |token: &str, path: &str| served.call("GET", path).token(token).open().read_head();
+    for token in [READER, WRITER, ADMIN, OWNER] {
+        assert_eq!(events(token, "/v1/contexts/acme%2Fmain/events").status, 200);
+    }
+    assert_eq!(events(OTHER, "/v1/contexts/acme%2Fmain/events").status, 404);
+    for token in [READER, WRITER, ADMIN, OTHER, OWNER] {
+        assert_eq!(events(token, "/v1/events").status, 200);
+        assert_eq!(served.call("GET", "/v1/session").token(token).send().status, 200);
+        let metrics = served.call("GET", "/metrics").token(token).send();
+        assert_eq!(metrics.status, if token == OWNER { 200 } else { 403 });
+    }
+}
+
 #[test]
 fn a_token_gives_its_right_and_no_higher_one() {
     let served = Served::new();

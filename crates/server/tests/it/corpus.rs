@@ -96,7 +96,7 @@ impl Http {
         is_same(&read("thread", "@".into())?, "thread", &contextree::thread(context.working()))?;
         for snapshot in context.history().iter() {
             let at = format!("@c{}", snapshot.cycle());
-            is_same(&read("export", at.clone())?, "document", &snapshot.export())?;
+            is_same(&read("export", at.clone())?, "document", &snapshot.export_with_digest())?;
             is_same(&read("thread", at)?, "thread", &snapshot.thread())?;
         }
         Ok(context)

@@ -3,7 +3,7 @@
 use contextree_json::{Value, parse};
 
 use crate::client::Connection;
-use crate::support::{OWNER, Served, Setup};
+use crate::support::{OTHER, OWNER, Served, Setup};
 
 /// Reads events until one has a name; returns its data.
 fn next(connection: &mut Connection, name: &str) -> Value {
@@ -55,6 +55,19 @@ fn a_listener_to_all_contexts_is_told_of_each() {
     assert_eq!(next(&mut events, "changed").get("name"), Some(&"acme/main".into()));
     served.post("/v1/delete", r#"{"name":"acme/spare"}"#);
     assert_eq!(next(&mut events, "deleted").get("name"), Some(&"acme/spare".into()));
+}
+
+#[test]
+fn a_tenant_is_told_of_its_own_contexts_only() {
+    let served = Served::new();
+    let mut events = served.call("GET", "/v1/events").token(OTHER).open();
+    assert_eq!(events.read_head().status, 200);
+    served.post("/v1/contexts/acme%2Fmain/add", r#"{"node":{"content":"x"}}"#);
+    served.post("/v1/delete", r#"{"name":"acme/spare"}"#);
+    served.post("/v1/contexts/other%2Fmain/add", r#"{"node":{"content":"x"}}"#);
+    // The first event of the stream: those of the other tenant, which came before, are not in it.
+    let first = String::from_utf8(events.read_chunk()).unwrap();
+    assert!(first.contains("other/main") && !first.contains("acme"), "{first}");
 }
 
 #[test]

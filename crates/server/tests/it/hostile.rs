@@ -34,9 +34,17 @@ fn backup_to_a_path_that_cannot_be_written_is_the_fault_of_the_caller() {
     let served = Served::with(&Setup { url, ..Setup::default() });
     let taken = folder.path().join("store.db").display().to_string();
     let long = "x".repeat(300);
-    for path in ["", "nowhere/x.db", "a\\u0000b", taken.as_str(), long.as_str()] {
+    let wrong = (400, "E_USAGE");
+    let cases = [
+        ("", wrong),
+        ("nowhere/x.db", wrong),
+        ("a\\u0000b", wrong),
+        (taken.as_str(), (409, "E_STORE_EXISTS")),
+        (long.as_str(), wrong),
+    ];
+    for (path, expected) in cases {
         let answer = served.post("/v1/backup", &format!(r#"{{"path":"{path}"}}"#));
-        assert_eq!((answer.status, answer.code().as_str()), (400, "E_USAGE"), "{path}");
+        assert_eq!((answer.status, answer.code().as_str()), expected, "{path}");
     }
 }
 

@@ -4,6 +4,7 @@ use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::time::Duration;
 
+use contextree_app::{Control, command};
 use contextree_server::shell::Limits;
 
 use crate::support::{OWNER, Served, Setup};
@@ -51,6 +52,23 @@ fn results_that_are_too_many_are_refused_with_a_way_to_get_them() {
 }
 
 #[test]
+fn a_selector_that_is_too_much_work_is_refused_as_such_and_a_long_document_as_too_large() {
+    let mut setup = Setup::default();
+    setup.limits.selector_cost = 1;
+    let served = Served::with(&setup);
+    served.create("main");
+    let add = r#"{"node":{"content":"x"}}"#;
+    assert_eq!(served.post("/v1/contexts/main/add", add).status, 200);
+    assert_eq!(served.post("/v1/contexts/main/commit", "{}").status, 200);
+    let answer = served.post("/v1/contexts/main/select", r#"{"selector":"@* .block *, * > *"}"#);
+    assert_eq!((answer.status, answer.code().as_str()), (422, "E_LIMIT"), "{answer:?}");
+    assert!(answer.text().contains(r#""limit":"steps""#), "{answer:?}");
+    let deep = format!("{{\"node\":{}{}}}", "[".repeat(1 << 20), "]".repeat(1 << 20));
+    let answer = served.post("/v1/contexts/main/add", &deep);
+    assert_eq!((answer.status, answer.code().as_str()), (413, "E_LIMIT"), "{answer:?}");
+}
+
+#[test]
 fn connections_that_send_their_head_too_slowly_are_closed() {
     let served = Served::with(&tight());
     let mut stream = TcpStream::connect(served.address).unwrap();
@@ -76,4 +94,29 @@ fn bodies_that_arrive_too_slowly_are_given_up() {
         let answer = connection.read_head();
         assert_eq!(answer.status, 503);
     }
+}
+
+#[test]
+fn a_server_that_ends_finishes_the_requests_that_it_has_received() {
+    let mut served = Served::new();
+    let body = r#"{"node":{"content":"the last words"}}"#;
+    let length = body.len().to_string();
+    let call = served.call("POST", "/v1/contexts/acme%2Fmain/add").token(OWNER);
+    let call = call.header("content-type", "application/json").header("content-length", &length);
+    let mut open = call.header("expect", "100-continue").open();
+    assert_eq!(open.read_head().status, 100, "the server waits for the body");
+    let address = served.address;
+    let answer = std::thread::scope(|scope| {
+        scope.spawn(|| served.stop());
+        while TcpStream::connect(address).is_ok() {
+            std::thread::yield_now();
+        }
+        open.0.get_mut().write_all(body.as_bytes()).unwrap();
+        open.read_head()
+    });
+    assert_eq!(answer.status, 200, "{answer:?}");
+    let workspace = served.workspace.clone().with_context("acme/main");
+    let request = contextree_json::from_slice(br#"{"at":"@"}"#).unwrap();
+    let stored = command::thread(&workspace, &request, &Control::default()).unwrap();
+    assert!(stored.thread.contains("the last words"), "{}", stored.thread);
 }

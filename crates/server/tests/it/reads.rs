@@ -33,6 +33,45 @@ fn lists_can_be_read_line_by_line() {
 }
 
 #[test]
+fn lists_are_read_a_page_at_a_time_from_where_the_last_one_ended() {
+    let served = Served::new();
+    let mut names = Vec::new();
+    let mut after = String::new();
+    loop {
+        let page = served.get(&format!("/v1/contexts?limit=2{after}")).json();
+        let page = page.get("contexts").and_then(Value::as_array).unwrap().to_vec();
+        let Some(last) = page.last().and_then(|row| row.get("name")?.as_str()) else { break };
+        after = format!("&after={}", last.replace('/', "%2F"));
+        // A context that is created before the place that was reached moves nothing.
+        served.create(&format!("acme/a{}", names.len()));
+        names.extend(page.iter().map(|row| row.get("name").unwrap().as_str().unwrap().to_owned()));
+    }
+    assert_eq!(names, ["acme/main", "acme/spare", "other/main"]);
+    for _ in 0..4 {
+        assert_eq!(served.post("/v1/contexts/acme%2Fmain/commit", "{}").status, 200);
+    }
+    let cycles = |log: &Value| -> Vec<(u64, String)> {
+        let entries = log.get("entries").and_then(Value::as_array).unwrap();
+        let one = |entry: &Value| {
+            let address = entry.get("address").and_then(Value::as_str).unwrap();
+            (entry.get("cycle").and_then(Value::as_u64).unwrap(), address.to_owned())
+        };
+        entries.iter().map(one).collect()
+    };
+    let whole = cycles(&served.get("/v1/contexts/acme%2Fmain/log").json());
+    let mut paged = Vec::new();
+    let mut before = String::new();
+    loop {
+        let page = served.get(&format!("/v1/contexts/acme%2Fmain/log?limit=2{before}")).json();
+        let entries = cycles(&page);
+        let Some((last, _)) = entries.last() else { break };
+        before = format!("&before={last}");
+        paged.extend(entries);
+    }
+    assert_eq!((paged.len(), paged), (5, whole));
+}
+
+#[test]
 fn responses_are_compressed_for_those_who_ask() {
     let served = Served::new();
     let zipped = served.call("GET", "/openapi.json").header("accept-encoding", "gzip").send();

@@ -12,6 +12,7 @@ mod notices;
 mod opening;
 mod processes;
 mod support;
+mod tenants;
 mod tls;
 
 #[test]

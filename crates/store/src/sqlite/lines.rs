@@ -2,12 +2,13 @@
 
 use rusqlite::params;
 
+use super::fault::fault;
 use super::read::known;
-use super::seal;
-use super::sql;
 use super::write::{Rows, as_integer};
+use super::{seal, sql, totals};
 use crate::error::{Result, StoreError};
-use crate::rows::{BranchId, ContextId, ContextRow, LineChange, Revision};
+use crate::rows::{BranchId, ContextId, ContextRow, LineChange, Revision, SideChange, SideRecord};
+use crate::tally::Tally;
 
 impl Rows<'_> {
     /// Moves commits out of a context's own branch or back into it, and changes the row of the context accordingly.
@@ -22,9 +23,9 @@ impl Rows<'_> {
             return self.rejoin(row, name);
         };
         self.check_free(name)?;
-        self.change(sql::NEW_BRANCH, params![row.branch, after])?;
-        let id = self.connection.last_insert_rowid();
+        let BranchId(id) = self.new_branch(Some((row.branch, *after)))?;
         self.change(sql::NEW_CONTEXT, params![id, name, row.settings, now_ns])?;
+        totals::change(self.connection, None, Some((ContextId(id), name.as_str())))?;
         self.change(sql::NEW_HEAD, params![id, as_integer(row.snapshots), now_ns])?;
         let kept = super::read::count(self.connection, row.branch, *after)?;
         let all = super::read::count(self.connection, row.branch, u32::MAX)?;
@@ -32,8 +33,10 @@ impl Rows<'_> {
         for attempt in attempts {
             self.change(sql::MOVE_ATTEMPT, params![row.id, attempt, id])?;
         }
-        self.change(sql::PUT_SIDE, params![id, note.kind, note.key, note.value])?;
         let (id, branch) = (ContextId(id), BranchId(id));
+        let SideRecord { kind, key, value } = note.clone();
+        let note = SideChange { kind, key, value: Some(value) };
+        self.change_side(id, &note, &mut Tally::default())?;
         let moved = ContextRow {
             id,
             name: name.clone(),
@@ -54,9 +57,8 @@ impl Rows<'_> {
             .ok_or_else(|| StoreError::NotFound { context: name.to_owned() })?
             .row;
         let parent = self.number(sql::PARENT, line.branch)?;
-        let mut upto = self.connection.prepare_cached(sql::BRANCH).map_err(super::fault::fault)?;
-        let upto: Option<u32> =
-            upto.query_row([line.branch], |row| row.get(1)).map_err(super::fault::fault)?;
+        let begin = super::read::begin(self.connection, line.branch)?.flatten();
+        let upto = begin.map(|(_, upto)| upto);
         let others = self.numbers(sql::ANY_AFTER, params![row.branch, upto])?;
         if line.revision != Revision::FIRST
             || parent != Some(row.branch.get())
@@ -76,6 +78,7 @@ impl Rows<'_> {
         for statement in sql::DROP_CONTEXT {
             self.change(statement, params![line.id])?;
         }
+        totals::change(self.connection, Some((line.id, line.name.as_str())), None)?;
         self.change(sql::DROP_BRANCH, params![line.branch])?;
         (row.head, row.snapshots) = (line.head, line.snapshots);
         Ok(())
@@ -83,13 +86,28 @@ impl Rows<'_> {
 
     /// Moves everything after a cycle from one branch to another; both use the contents then.
     fn move_rows(&self, from: BranchId, after: i64, to: BranchId) -> Result<()> {
-        for statement in
-            [sql::MOVE_COMMITS, sql::MOVE_CHECKPOINTS, sql::MOVE_CHILDREN, sql::MOVE_PINS]
-        {
+        for statement in [sql::MOVE_COMMITS, sql::MOVE_CHECKPOINTS, sql::MOVE_PINS] {
             self.change(statement, params![from, after, to])?;
+        }
+        for (child, upto) in self.move_children(from, after, to)? {
+            self.seal_branch(child, Some((to, upto)))?;
         }
         self.change(sql::COPY_USES, params![from, to])?;
         Ok(())
+    }
+
+    /// Moves the branches that begin after a cycle; returns them.
+    fn move_children(
+        &self,
+        from: BranchId,
+        after: i64,
+        to: BranchId,
+    ) -> Result<Vec<(BranchId, u32)>> {
+        let mut moved = self.connection.prepare_cached(sql::MOVE_CHILDREN).map_err(fault)?;
+        let moved = moved
+            .query_map(params![from, after, to], |row| Ok((row.get(0)?, row.get(1)?)))
+            .map_err(fault)?;
+        moved.collect::<rusqlite::Result<_>>().map_err(fault)
     }
 
     pub(super) fn rename(&self, context: ContextId, name: &str) -> Result<ContextRow> {
@@ -99,6 +117,8 @@ impl Rows<'_> {
         if known.row.name != name {
             self.check_free(name)?;
             self.change(sql::RENAME, params![context, name])?;
+            let (before, after) = ((context, known.row.name.as_str()), (context, name));
+            totals::change(self.connection, Some(before), Some(after))?;
             self.set_head(&row, key, tally)?;
         }
         Ok(row)

@@ -12,7 +12,9 @@ mod permission;
 mod read;
 mod schema;
 mod seal;
+mod side;
 mod sql;
+mod totals;
 mod wait;
 mod write;
 mod writer;
@@ -20,10 +22,9 @@ mod writer;
 use std::borrow::Cow;
 use std::path::Path;
 
-use rusqlite::params;
-
 pub use self::open::{Durability, SqliteOptions};
 use self::read::Readers;
+use self::side::SideRows;
 use self::wait::Deadline;
 use self::write::{Done, Write};
 use self::writer::Writer;
@@ -74,12 +75,24 @@ impl Sqlite {
         })
     }
 
-    /// Reads side records. A file of format 1 that can only be read has none.
-    fn side<T: Default>(&self, work: impl FnOnce(&rusqlite::Connection) -> Result<T>) -> Result<T> {
-        self.readers.read(|connection| match self.is_read_only() {
-            true if !read::has_side(connection)? => Ok(T::default()),
-            _ => work(connection),
+    /// Reads side records. A file of format 1 that can only be read has none, and none of the formats up to 3 has checks for them.
+    fn side<T: Default>(
+        &self,
+        context: ContextId,
+        work: impl FnOnce(&SideRows<'_>) -> Result<T>,
+    ) -> Result<T> {
+        self.readers.read(|connection| {
+            let format = self.format(connection)?;
+            match format {
+                0 | 1 => Ok(T::default()),
+                _ => work(&SideRows { connection, context, checks: format > 3 }),
+            }
         })
+    }
+
+    /// Returns the format of the file. One that can be written has the newest.
+    fn format(&self, connection: &rusqlite::Connection) -> Result<u32> {
+        if self.is_read_only() { read::format(connection) } else { Ok(schema::FORMAT) }
     }
 
     fn row(&self, write: Write<'_>) -> Result<ContextRow> {
@@ -120,7 +133,17 @@ impl Backend for Sqlite {
     }
 
     fn list(&self, after: Option<&str>, limit: usize) -> Result<Vec<ContextRow>> {
-        self.readers.read(|connection| read::list(connection, after, limit))
+        self.readers
+            .read(|connection| read::list(connection, after, limit, self.format(connection)? > 3))
+    }
+
+    fn list_within(
+        &self,
+        prefix: &str,
+        after: Option<&str>,
+        limit: usize,
+    ) -> Result<Vec<ContextRow>> {
+        self.readers.read(|connection| read::list_within(connection, prefix, after, limit))
     }
 
     fn append(&self, context: ContextId, expected: Revision, step: &Step) -> Result<ContextRow> {
@@ -180,8 +203,7 @@ impl Backend for Sqlite {
     }
 
     fn checkpoint_bodies(&self, branch: BranchId, cycle: u32) -> Result<Option<Vec<u8>>> {
-        let parameters = params![branch, cycle];
-        self.readers.read(|connection| read::blob(connection, sql::CHECKPOINT_BODIES, parameters))
+        self.readers.read(|connection| read::checkpoint_bodies(connection, branch, cycle))
     }
 
     fn count_commits(&self, branch: BranchId, cycle: u32) -> Result<u64> {
@@ -198,21 +220,24 @@ impl Backend for Sqlite {
         })
     }
 
+    fn users(&self, hash: &[u8; 32]) -> Result<Vec<BranchId>> {
+        self.readers.read(|connection| read::users(connection, hash))
+    }
+
     fn attempts(&self, context: ContextId) -> Result<Vec<AttemptRow>> {
         self.readers.read(|connection| read::attempts(connection, context))
     }
 
     fn side_record(&self, context: ContextId, kind: &str, key: &str) -> Result<Option<Vec<u8>>> {
-        let parameters = params![context, kind, key];
-        self.side(|connection| read::blob(connection, sql::SIDE_VALUE, parameters))
+        self.side(context, |rows| rows.value(kind, key))
     }
 
     fn side_records(&self, context: ContextId, kind: Option<&str>) -> Result<Vec<SideRecord>> {
-        self.side(|connection| read::side_records(connection, context, kind))
+        self.side(context, |rows| rows.all(kind))
     }
 
     fn side_page(&self, context: ContextId, page: &SidePage<'_>) -> Result<Vec<SideRecord>> {
-        self.side(|connection| read::side_page(connection, context, page))
+        self.side(context, |rows| rows.page(page))
     }
 
     fn pin(&self, context: ContextId, pin: &Pin) -> Result<()> {
@@ -267,7 +292,14 @@ impl Backend for Sqlite {
     }
 
     fn check(&self) -> Result<Vec<String>> {
-        match self.readers.read(read::faults) {
+        let faults = |connection: &rusqlite::Connection| -> Result<Vec<String>> {
+            let mut found = read::faults(connection)?;
+            if self.format(connection)? > 3 {
+                found.extend(totals::fault_of(connection)?);
+            }
+            Ok(found)
+        };
+        match self.readers.read(faults) {
             // Too damaged to be looked through.
             Err(StoreError::Corrupt { message, .. }) => Ok(vec![message]),
             other => other,

@@ -5,18 +5,19 @@
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
+use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::fault::{corrupt, fault};
 use super::open::Source;
-use super::seal::Seal;
-use super::sql;
+use super::seal::{Seal, branch_check};
+use super::{sql, totals};
 use crate::error::{Result, StoreError};
 use crate::rows::{
-    AttemptRow, BranchId, Checkpoint, Commit, ContextId, ContextRow, Head, Pin, Revision, SidePage,
-    SideRecord, Stretch,
+    AttemptRow, BranchId, Checkpoint, Commit, ContextId, ContextRow, Head, Pin, Revision, Stretch,
+    successor,
 };
-use crate::tally::Tally;
+use crate::tally::{Count, Tally, attempt_sum, journal_sum, pin_sum};
 
 /// How many connections are kept for later. More are opened when more threads read at once.
 const IDLE: usize = 8;
@@ -86,6 +87,23 @@ impl Readers {
     }
 }
 
+/// Reads several times of one moment.
+pub(super) fn at_once<T>(connection: &Connection, work: impl FnOnce() -> Result<T>) -> Result<T> {
+    if !connection.is_autocommit() {
+        return work();
+    }
+    let once = connection.unchecked_transaction().map_err(fault)?;
+    let done = work();
+    once.finish().map_err(fault)?;
+    done
+}
+
+/// Returns the version of the file's format.
+pub(super) fn format(connection: &Connection) -> Result<u32> {
+    let mut statement = connection.prepare_cached("PRAGMA user_version").map_err(fault)?;
+    statement.query_row([], |row| row.get(0)).map_err(fault)
+}
+
 /// A context as its rows are.
 pub(super) struct Known {
     pub(super) row: ContextRow,
@@ -128,7 +146,7 @@ impl Known {
         Ok(self)
     }
 
-    /// Returns what the journal and the attempts add up to.
+    /// Returns what the rows beside its history add up to.
     pub(super) fn tally(&self) -> Tally {
         match self.seal {
             Sealed::With(seal) => seal.tally,
@@ -162,6 +180,9 @@ const HEAD: usize = 4;
 /// The number of the column `seal` in `heads`.
 const SEAL: usize = 7;
 
+/// The length of a seal of format 3, which counted less.
+const OLDER_SEAL: usize = 36;
+
 fn context_row(row: &Row<'_>) -> rusqlite::Result<Known> {
     let (cycle, digest): (Option<u32>, Option<[u8; 32]>) = (row.get(HEAD + 4)?, row.get(HEAD + 5)?);
     let head = cycle.zip(digest).map(|(cycle, digest)| Head { cycle, digest });
@@ -184,7 +205,10 @@ fn seal_at(row: &Row<'_>, column: usize) -> rusqlite::Result<Sealed> {
     if row.as_ref().column_count() <= column {
         return Ok(Sealed::Older);
     }
-    Ok(row.get::<_, Option<Seal>>(column)?.map_or(Sealed::Missing, Sealed::With))
+    match row.get_ref(column)? {
+        ValueRef::Blob(bytes) if bytes.len() == OLDER_SEAL => Ok(Sealed::Older),
+        _ => Ok(row.get::<_, Option<Seal>>(column)?.map_or(Sealed::Missing, Sealed::With)),
+    }
 }
 
 fn count_at(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
@@ -192,18 +216,82 @@ fn count_at(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
     u64::try_from(number).map_err(|_| rusqlite::Error::IntegralValueOutOfRange(column, number))
 }
 
+/// Returns contexts by name. With `counts`, none is left out by a damaged page.
 pub(super) fn list(
     connection: &Connection,
     after: Option<&str>,
     limit: usize,
+    counts: bool,
+) -> Result<Vec<ContextRow>> {
+    at_once(connection, || {
+        let most = i64::try_from(limit).unwrap_or(i64::MAX);
+        let found = all(connection, sql::CONTEXTS, params![after, most], context_row)?;
+        let rows: Result<Vec<ContextRow>> =
+            found.into_iter().map(|known| Ok(known.check()?.row)).collect();
+        let rows = rows?;
+        if counts {
+            totals::check(connection, &rows, after.is_none() && rows.len() < limit)?;
+        }
+        Ok(rows)
+    })
+}
+
+/// A row of `branches`: its number, and where it begins.
+type Branch = (BranchId, Option<(BranchId, u32)>);
+
+fn branch_row(row: &Row<'_>) -> rusqlite::Result<Branch> {
+    let (parent, upto): (Option<BranchId>, Option<u32>) = (row.get(1)?, row.get(2)?);
+    Ok((row.get(0)?, parent.zip(upto)))
+}
+
+/// Returns all branches, unchecked.
+pub(super) fn branches(connection: &Connection) -> Result<Vec<Branch>> {
+    all(connection, sql::BRANCHES, [], branch_row)
+}
+
+/// Returns where a branch begins; `None` if there is no such branch.
+pub(super) fn begin(
+    connection: &Connection,
+    branch: BranchId,
+) -> Result<Option<Option<(BranchId, u32)>>> {
+    let mut statement = connection.prepare_cached(sql::BRANCH).map_err(fault)?;
+    let found = statement.query_row([branch], |row| {
+        let (id, begin) = branch_row(row)?;
+        let check = match row.as_ref().column_count() {
+            // Of an older format.
+            3 => Some(branch_check(branch, begin)),
+            _ => row.get::<_, Option<u32>>(3)?,
+        };
+        Ok((id == branch && check == Some(branch_check(id, begin)), begin))
+    });
+    match found.optional().map_err(fault)? {
+        Some((false, _)) => Err(StoreError::Corrupt {
+            record: format!("branch {branch}"),
+            message: "it is not what was written".to_owned(),
+        }),
+        found => Ok(found.map(|(_, begin)| begin)),
+    }
+}
+
+/// Lists contexts whose names begin with a prefix, and reads no other row.
+pub(super) fn list_within(
+    connection: &Connection,
+    prefix: &str,
+    after: Option<&str>,
+    limit: usize,
 ) -> Result<Vec<ContextRow>> {
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-    let found = all(connection, sql::CONTEXTS, params![after, limit], context_row)?;
+    let parameters = params![prefix, successor(prefix), after, limit];
+    let found = all(connection, sql::CONTEXTS_WITHIN, parameters, context_row)?;
     found.into_iter().map(|known| Ok(known.check()?.row)).collect()
 }
 
+/// Returns the branches that use a content.
+pub(super) fn users(connection: &Connection, hash: &[u8; 32]) -> Result<Vec<BranchId>> {
+    all(connection, sql::USERS, [hash], |row| row.get(0))
+}
+
 pub(super) fn lineage(connection: &Connection, branch: BranchId) -> Result<Vec<Stretch>> {
-    let mut statement = connection.prepare_cached(sql::BRANCH).map_err(fault)?;
     let mut stretches = Vec::new();
     let mut seen = BTreeSet::new();
     let mut next = Some((branch, u32::MAX));
@@ -212,15 +300,11 @@ pub(super) fn lineage(connection: &Connection, branch: BranchId) -> Result<Vec<S
         if !seen.insert(branch) {
             return Err(corrupt(format!("branch {branch} begins in itself")));
         }
-        let parent: Option<(Option<BranchId>, Option<u32>)> = statement
-            .query_row([branch], |row| Ok((row.get(0)?, row.get(1)?)))
-            .optional()
-            .map_err(fault)?;
-        let Some((parent, begin)) = parent else {
+        let Some(begin) = begin(connection, branch)? else {
             return Err(StoreError::NotFound { context: format!("branch {branch}") });
         };
         stretches.push(Stretch { branch, upto });
-        next = parent.zip(begin).map(|(parent, begin)| (parent, begin.min(upto)));
+        next = begin.map(|(parent, begin)| (parent, begin.min(upto)));
     }
     stretches.reverse();
     Ok(stretches)
@@ -252,16 +336,45 @@ pub(super) fn count(connection: &Connection, branch: BranchId, cycle: u32) -> Re
     statement.query_row(params![branch, cycle], |row| count_at(row, 0)).map_err(fault)
 }
 
+/// Fails if the index led to the row of another branch or cycle, or to none. The first columns of the row are the branch, the cycle of
+/// the index, and that of the row itself. Returns the cycle.
+fn same_place(row: &Row<'_>, branch: BranchId) -> Result<u32> {
+    let read = || -> rusqlite::Result<(Option<BranchId>, u32, Option<u32>)> {
+        Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+    };
+    let (found, cycle, own) = read().map_err(fault)?;
+    if (found, own) == (Some(branch), Some(cycle)) {
+        return Ok(cycle);
+    }
+    Err(StoreError::Corrupt {
+        record: format!("branch {branch}, @c{cycle}"),
+        message: "its index leads to another row".to_owned(),
+    })
+}
+
 pub(super) fn checkpoint(
     connection: &Connection,
     branch: BranchId,
     cycle: u32,
 ) -> Result<Option<Checkpoint>> {
     let mut statement = connection.prepare_cached(sql::CHECKPOINT).map_err(fault)?;
-    let found = statement.query_row(params![branch, cycle], |row| {
-        Ok(Checkpoint { cycle: row.get(0)?, tree: row.get(1)?, bodies: row.get(2)? })
-    });
-    found.optional().map_err(fault)
+    let mut rows = statement.query(params![branch, cycle]).map_err(fault)?;
+    let Some(row) = rows.next().map_err(fault)? else { return Ok(None) };
+    let cycle = same_place(row, branch)?;
+    let (bodies, tree) = (row.get(3).map_err(fault)?, row.get(4).map_err(fault)?);
+    Ok(Some(Checkpoint { cycle, tree, bodies }))
+}
+
+pub(super) fn checkpoint_bodies(
+    connection: &Connection,
+    branch: BranchId,
+    cycle: u32,
+) -> Result<Option<Vec<u8>>> {
+    let mut statement = connection.prepare_cached(sql::CHECKPOINT_BODIES).map_err(fault)?;
+    let mut rows = statement.query(params![branch, cycle]).map_err(fault)?;
+    let Some(row) = rows.next().map_err(fault)? else { return Ok(None) };
+    same_place(row, branch)?;
+    row.get(3).map(Some).map_err(fault)
 }
 
 pub(super) fn commits(
@@ -274,10 +387,9 @@ pub(super) fn commits(
     let mut statement = connection.prepare_cached(sql::COMMITS).map_err(fault)?;
     let mut rows = statement.query(params![branch, first, last]).map_err(fault)?;
     while let Some(row) = rows.next().map_err(fault)? {
-        let commit = || -> rusqlite::Result<Commit> {
-            Ok(Commit { cycle: row.get(0)?, effects: row.get(1)?, bodies: row.get(2)? })
-        };
-        visit(commit().map_err(fault)?)?;
+        let cycle = same_place(row, branch)?;
+        let (bodies, effects) = (row.get(3).map_err(fault)?, row.get(4).map_err(fault)?);
+        visit(Commit { cycle, effects, bodies })?;
     }
     Ok(())
 }
@@ -289,22 +401,18 @@ pub(super) fn bodies(
     visit: &mut dyn FnMut(u32, Vec<u8>) -> Result<()>,
 ) -> Result<()> {
     // Without it, each look takes and gives back a lock of the file, which costs more than the look.
-    let once = match connection.is_autocommit() {
-        true => Some(connection.unchecked_transaction().map_err(fault)?),
-        false => None,
-    };
-    let mut statement = connection.prepare_cached(sql::BODIES).map_err(fault)?;
-    // Cycles without a gap are one statement: the next row of a table is found without a search.
-    for run in cycles.chunk_by(|cycle, next| cycle.checked_add(1) == Some(*next)) {
-        let bounds = params![branch, run.first(), run.last()];
-        let mut rows = statement.query(bounds).map_err(fault)?;
-        while let Some(row) = rows.next().map_err(fault)? {
-            let (cycle, bodies) = (row.get(0).map_err(fault)?, row.get(1).map_err(fault)?);
-            visit(cycle, bodies)?;
+    at_once(connection, || {
+        let mut statement = connection.prepare_cached(sql::BODIES).map_err(fault)?;
+        // Cycles without a gap are one statement: the next row of a table is found without a search.
+        for run in cycles.chunk_by(|cycle, next| cycle.checked_add(1) == Some(*next)) {
+            let bounds = params![branch, run.first(), run.last()];
+            let mut rows = statement.query(bounds).map_err(fault)?;
+            while let Some(row) = rows.next().map_err(fault)? {
+                visit(same_place(row, branch)?, row.get(3).map_err(fault)?)?;
+            }
         }
-    }
-    drop(statement);
-    once.map_or(Ok(()), |once| once.finish().map_err(fault))
+        Ok(())
+    })
 }
 
 /// Returns the blob in the first column of the row, if there is one.
@@ -323,7 +431,7 @@ pub(super) fn journal(
 ) -> Result<(Revision, Vec<Vec<u8>>)> {
     let mut statement = connection.prepare_cached(sql::JOURNAL).map_err(fault)?;
     let mut rows = statement.query([context]).map_err(fault)?;
-    let (mut entries, mut found) = (Vec::new(), Tally::default());
+    let (mut entries, mut found) = (Vec::new(), Count::default());
     let mut head: Option<(Revision, Sealed)> = None;
     while let Some(row) = rows.next().map_err(fault)? {
         let mut read = || -> rusqlite::Result<()> {
@@ -331,7 +439,7 @@ pub(super) fn journal(
                 head = Some((row.get(3)?, seal_at(row, 2 + SEAL)?));
             }
             if let (Some(revision), Some(data)) = (row.get(0)?, row.get::<_, Option<Vec<u8>>>(1)?) {
-                found.add_journal(revision, &data);
+                found.add(journal_sum(revision, &data));
                 entries.push(data);
             }
             Ok(())
@@ -342,54 +450,31 @@ pub(super) fn journal(
         return Err(StoreError::NotFound { context: format!("#{context}") });
     };
     if let Some(tally) = seal.tally(context)? {
-        tally.check_journal(format_args!("#{context}"), &found)?;
+        tally.journal.check(&found, &format_args!("context #{context}, journal"))?;
     }
     Ok((revision, entries))
 }
 
-/// True if the file is of a format that has side records.
-pub(super) fn has_side(connection: &Connection) -> Result<bool> {
-    let mut statement = connection.prepare_cached(sql::HAS_SIDE).map_err(fault)?;
-    statement.query_row([], |row| row.get(0)).map_err(fault)
-}
-
-pub(super) fn side_records(
-    connection: &Connection,
-    context: ContextId,
-    kind: Option<&str>,
-) -> Result<Vec<SideRecord>> {
-    all(connection, sql::SIDE, params![context, kind], |row| {
-        Ok(SideRecord { kind: row.get(0)?, key: row.get(1)?, value: row.get(2)? })
-    })
-}
-
-pub(super) fn side_page(
-    connection: &Connection,
-    context: ContextId,
-    page: &SidePage<'_>,
-) -> Result<Vec<SideRecord>> {
-    let (low, high) = page.bounds();
-    let limit = i64::try_from(page.limit).unwrap_or(i64::MAX);
-    let text = match (high.is_some(), page.reverse) {
-        (true, false) => sql::SIDE_PAGE,
-        (true, true) => sql::SIDE_PAGE_BACK,
-        (false, false) => sql::SIDE_REST,
-        (false, true) => sql::SIDE_REST_BACK,
-    };
-    all(connection, text, params![context, page.kind, low, limit, high], |row| {
-        Ok(SideRecord { kind: row.get(0)?, key: row.get(1)?, value: row.get(2)? })
-    })
+/// Returns what the rows beside the history of a context have to add up to; `None` if there is no such context, or the file is of a
+/// format that does not say.
+pub(super) fn tally(connection: &Connection, context: ContextId) -> Result<Option<Tally>> {
+    let mut statement = connection.prepare_cached(sql::HEAD).map_err(fault)?;
+    let seal = statement.query_row([context], |row| seal_at(row, SEAL));
+    match seal.optional().map_err(fault)? {
+        Some(seal) => seal.tally(context),
+        None => Ok(None),
+    }
 }
 
 pub(super) fn attempts(connection: &Connection, context: ContextId) -> Result<Vec<AttemptRow>> {
     let mut statement = connection.prepare_cached(sql::ATTEMPTS).map_err(fault)?;
     let mut rows = statement.query([context]).map_err(fault)?;
-    let (mut attempts, mut found, mut seal) = (Vec::new(), Tally::default(), Sealed::Older);
+    let (mut attempts, mut found, mut seal) = (Vec::new(), Count::default(), Sealed::Older);
     while let Some(row) = rows.next().map_err(fault)? {
         let mut read = || -> rusqlite::Result<()> {
             seal = seal_at(row, 3 + SEAL)?;
             if let (Some(place), Some(id)) = (row.get(0)?, row.get::<_, Option<String>>(1)?) {
-                found.add_attempt(&id, &[place]);
+                found.add(attempt_sum(&id, &[place]));
                 attempts.push(AttemptRow { id, record: row.get(2)? });
             }
             Ok(())
@@ -397,13 +482,30 @@ pub(super) fn attempts(connection: &Connection, context: ContextId) -> Result<Ve
         read().map_err(fault)?;
     }
     if let Some(tally) = seal.tally(context)? {
-        tally.check_attempts(format_args!("#{context}"), &found)?;
+        tally.attempts.check(&found, &format_args!("context #{context}, attempts"))?;
     }
     Ok(attempts)
 }
 
 pub(super) fn pins(connection: &Connection, context: ContextId) -> Result<Vec<Pin>> {
-    all(connection, sql::PINS, [context], |row| Ok(Pin { cycle: row.get(0)?, label: row.get(1)? }))
+    let mut statement = connection.prepare_cached(sql::PINS).map_err(fault)?;
+    let mut rows = statement.query([context]).map_err(fault)?;
+    let (mut pins, mut found, mut seal) = (Vec::new(), Count::default(), Sealed::Older);
+    while let Some(row) = rows.next().map_err(fault)? {
+        let mut read = || -> rusqlite::Result<()> {
+            seal = seal_at(row, 2 + SEAL)?;
+            if let (Some(cycle), Some(label)) = (row.get(0)?, row.get::<_, Option<String>>(1)?) {
+                found.add(pin_sum(cycle, &label));
+                pins.push(Pin { cycle, label });
+            }
+            Ok(())
+        };
+        read().map_err(fault)?;
+    }
+    if let Some(tally) = seal.tally(context)? {
+        tally.pins.check(&found, &format_args!("context #{context}, pins"))?;
+    }
+    Ok(pins)
 }
 
 /// Asks SQLite itself for what is wrong with the file.
@@ -421,7 +523,7 @@ pub(super) fn faults(connection: &Connection) -> Result<Vec<String>> {
     Ok(found)
 }
 
-fn all<T>(
+pub(super) fn all<T>(
     connection: &Connection,
     sql: &str,
     parameters: impl rusqlite::Params,

@@ -10,7 +10,7 @@ use crate::error::Result;
 pub(super) const APPLICATION_ID: i32 = 0x4354_5854;
 
 /// What has to be done to get from each format to the next one. The number of entries is the newest format.
-const MIGRATIONS: [&str; 3] = [FORMAT_1, FORMAT_2, FORMAT_3];
+const MIGRATIONS: [&str; 4] = [FORMAT_1, FORMAT_2, FORMAT_3, FORMAT_4];
 
 /// The newest format.
 pub(super) const FORMAT: u32 = MIGRATIONS.len() as u32;
@@ -124,14 +124,32 @@ ALTER TABLE heads ADD COLUMN seal BLOB;
 ALTER TABLE heads RENAME COLUMN key TO step;
 ";
 
+/// Counts and checks for what damage could hide or exchange: side records, pins, the list of contexts, and where branches begin.
+///
+/// The check of a side record is before its value, so that it can be read without the value.
+const FORMAT_4: &str = "
+ALTER TABLE side RENAME TO old_side;
+CREATE TABLE side(
+context INTEGER NOT NULL REFERENCES contexts,
+kind TEXT NOT NULL,
+key TEXT NOT NULL,
+sum INTEGER NOT NULL,
+value BLOB NOT NULL,
+PRIMARY KEY (context, kind, key)
+) STRICT, WITHOUT ROWID;
+ALTER TABLE branches ADD COLUMN seal INTEGER;
+CREATE TABLE totals(
+id INTEGER PRIMARY KEY,
+contexts BLOB NOT NULL
+) STRICT;
+";
+
 /// Brings a file from a format to the newest one. The caller has begun a transaction.
 pub(super) fn migrate(connection: &Connection, from: u32) -> Result<()> {
     for migration in MIGRATIONS.iter().skip(from as usize) {
         connection.execute_batch(migration).map_err(fault)?;
     }
-    if from < 3 {
-        seal::seal_all(connection)?;
-    }
+    seal::seal_all(connection)?;
     connection.pragma_update(None, "application_id", APPLICATION_ID).map_err(fault)?;
     connection.pragma_update(None, "user_version", FORMAT).map_err(fault)
 }

@@ -5,12 +5,13 @@ use rusqlite::{Connection, ToSql, params};
 
 use super::fault::fault;
 use super::sql;
+use super::totals;
 use crate::error::{Result, StoreError};
-use crate::rows::{ContextId, ContextRow, Revision};
-use crate::tally::Tally;
+use crate::rows::{BranchId, ContextId, ContextRow, Revision};
+use crate::tally::{Count, Tally, attempt_sum, journal_sum, pin_sum, side_entry, side_sum};
 
-/// Four counts and sums of eight bytes each, then the check.
-const LENGTH: usize = 36;
+/// Five counts and sums of eight bytes each, then the check.
+const LENGTH: usize = 84;
 
 /// A seal as it is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,11 +38,8 @@ impl Seal {
     }
 
     fn to_bytes(self) -> [u8; LENGTH] {
-        let Tally { journal, journal_sum, attempts, attempts_sum } = self.tally;
         let mut bytes = [0; LENGTH];
-        for (place, number) in
-            bytes.chunks_exact_mut(8).zip([journal, journal_sum, attempts, attempts_sum])
-        {
+        for (place, number) in bytes.chunks_exact_mut(8).zip(numbers_of(&self.tally)) {
             place.copy_from_slice(&number.to_le_bytes());
         }
         bytes[LENGTH - 4..].copy_from_slice(&self.check.to_le_bytes());
@@ -51,15 +49,22 @@ impl Seal {
     fn from_bytes(bytes: &[u8]) -> Option<Seal> {
         let (numbers, check) = bytes.split_last_chunk::<4>()?;
         let mut numbers = numbers.chunks_exact(8).map(|it| it.try_into().map(u64::from_le_bytes));
-        let mut next = || numbers.next()?.ok();
+        let mut number = || numbers.next()?.ok();
+        let mut next = || Some(Count { rows: number()?, sum: number()? });
         let tally = Tally {
             journal: next()?,
-            journal_sum: next()?,
             attempts: next()?,
-            attempts_sum: next()?,
+            calls: next()?,
+            side: next()?,
+            pins: next()?,
         };
         (bytes.len() == LENGTH).then_some(Seal { tally, check: u32::from_le_bytes(*check) })
     }
+}
+
+fn numbers_of(tally: &Tally) -> impl Iterator<Item = u64> {
+    let Tally { journal, attempts, calls, side, pins } = *tally;
+    [journal, attempts, calls, side, pins].into_iter().flat_map(|it| [it.rows, it.sum])
 }
 
 impl ToSql for Seal {
@@ -88,15 +93,25 @@ fn check_of(row: &ContextRow, key: Option<[u8; 16]>, tally: &Tally) -> u32 {
     for number in [row.id.get(), row.created_ns, row.updated_ns] {
         hasher.update(&number.to_le_bytes());
     }
-    let Tally { journal, journal_sum, attempts, attempts_sum } = *tally;
     let counts = [cycle, row.revision.get(), row.snapshots];
-    for number in counts.into_iter().chain([journal, journal_sum, attempts, attempts_sum]) {
+    for number in counts.into_iter().chain(numbers_of(tally)) {
         hasher.update(&number.to_le_bytes());
     }
     hasher.finalize()
 }
 
-/// Counts the rows of the journal and the attempts of a context.
+/// Returns the check of a row of `branches`.
+pub(super) fn branch_check(branch: BranchId, begin: Option<(BranchId, u32)>) -> u32 {
+    let mut hasher = crc32fast::Hasher::new();
+    hasher.update(&branch.get().to_le_bytes());
+    if let Some((parent, upto)) = begin {
+        hasher.update(&parent.get().to_le_bytes());
+        hasher.update(&upto.to_le_bytes());
+    }
+    hasher.finalize()
+}
+
+/// Counts the rows beside the history of a context.
 pub(super) fn count(connection: &Connection, context: ContextId) -> Result<Tally> {
     let mut tally = Tally::default();
     let mut statement = connection.prepare_cached(sql::JOURNAL_ROWS).map_err(fault)?;
@@ -104,19 +119,53 @@ pub(super) fn count(connection: &Connection, context: ContextId) -> Result<Tally
     while let Some(row) = rows.next().map_err(fault)? {
         let revision: Revision = row.get(0).map_err(fault)?;
         let data = row.get_ref(1).map_err(fault)?;
-        tally.add_journal(revision, data.as_blob().map_err(|error| fault(error.into()))?);
+        let data = data.as_blob().map_err(|error| fault(error.into()))?;
+        tally.journal.add(journal_sum(revision, data));
     }
     let mut statement = connection.prepare_cached(sql::ATTEMPT_PLACES).map_err(fault)?;
     let mut rows = statement.query(params![context]).map_err(fault)?;
     while let Some(row) = rows.next().map_err(fault)? {
         let id: String = row.get(1).map_err(fault)?;
-        tally.add_attempt(&id, &[row.get(0).map_err(fault)?]);
+        tally.attempts.add(attempt_sum(&id, &[row.get(0).map_err(fault)?]));
+    }
+    count_side(connection, context, &mut tally)?;
+    let mut statement = connection.prepare_cached(sql::PIN_ROWS).map_err(fault)?;
+    let mut rows = statement.query(params![context]).map_err(fault)?;
+    while let Some(row) = rows.next().map_err(fault)? {
+        let label: String = row.get(1).map_err(fault)?;
+        tally.pins.add(pin_sum(row.get(0).map_err(fault)?, &label));
     }
     Ok(tally)
 }
 
-/// Seals the heads of a file of an older format, which has none.
+/// Counts the side records of a context, without reading their values.
+pub(super) fn count_side(
+    connection: &Connection,
+    context: ContextId,
+    tally: &mut Tally,
+) -> Result<()> {
+    let mut statement = connection.prepare_cached(sql::SIDE_SUMS).map_err(fault)?;
+    let mut rows = statement.query(params![context]).map_err(fault)?;
+    while let Some(row) = rows.next().map_err(fault)? {
+        let text = |column: usize| row.get_ref(column)?.as_str().map_err(rusqlite::Error::from);
+        let (kind, key) = (text(0).map_err(fault)?, text(1).map_err(fault)?);
+        let sum: u32 = row.get(2).map_err(fault)?;
+        let own: ContextId = row.get(3).map_err(fault)?;
+        // A row that says another context is between those of this one only because of damage: other ways to it do not find it.
+        if own == context {
+            tally.side_of_mut(kind).add(side_entry(kind, key, u64::from(sum)));
+        }
+    }
+    Ok(())
+}
+
+/// Seals what a file of an older format has without a seal: side records, branches, heads, and the list of contexts.
 pub(super) fn seal_all(connection: &Connection) -> Result<()> {
+    seal_side(connection)?;
+    for branch in super::read::branches(connection)? {
+        let check = branch_check(branch.0, branch.1);
+        connection.execute(sql::SET_BRANCH_CHECK, params![branch.0, check]).map_err(fault)?;
+    }
     let mut ids = connection.prepare("SELECT context FROM heads").map_err(fault)?;
     let ids = ids.query_map([], |row| row.get(0)).map_err(fault)?;
     for id in ids.collect::<rusqlite::Result<Vec<ContextId>>>().map_err(fault)? {
@@ -125,5 +174,23 @@ pub(super) fn seal_all(connection: &Connection) -> Result<()> {
         let seal = Seal::of(&found.row, found.key, count(connection, id)?);
         connection.execute(sql::SET_SEAL, params![id, seal]).map_err(fault)?;
     }
-    Ok(())
+    totals::write(connection, &totals::count(connection)?)
+}
+
+/// Moves side records to the table that has a check for each.
+fn seal_side(connection: &Connection) -> Result<()> {
+    let mut old = connection.prepare(sql::OLD_SIDE).map_err(fault)?;
+    let mut rows = old.query([]).map_err(fault)?;
+    while let Some(row) = rows.next().map_err(fault)? {
+        let (context, kind): (ContextId, String) =
+            (row.get(0).map_err(fault)?, row.get(1).map_err(fault)?);
+        let (key, value): (String, Vec<u8>) =
+            (row.get(2).map_err(fault)?, row.get(3).map_err(fault)?);
+        let sum = side_sum(context, &kind, &key, &value);
+        let values = params![context, kind, key, sum as u32, value];
+        connection.execute(sql::PUT_SIDE, values).map_err(fault)?;
+    }
+    drop(rows);
+    drop(old);
+    connection.execute_batch(sql::DROP_OLD_SIDE).map_err(fault)
 }

@@ -7,9 +7,18 @@ pub(super) const CONTEXT_BY_ID: &str = "SELECT c.id, c.name, c.settings, c.creat
 pub(super) const CONTEXT_BY_NAME: &str = "SELECT c.id, c.name, c.settings, c.created_ns, h.*
      FROM contexts c JOIN heads h ON h.context = c.id
      WHERE c.id = (SELECT id FROM contexts WHERE name = ?1)";
+/// A context without a head is not left out: its columns are null, which is damage.
 pub(super) const CONTEXTS: &str =
     "SELECT c.id, c.name, c.settings, c.created_ns, h.*
-     FROM contexts c JOIN heads h ON h.context = c.id WHERE c.name > ?1 OR ?1 IS NULL ORDER BY c.name LIMIT ?2";
+     FROM contexts c LEFT JOIN heads h ON h.context = c.id WHERE c.name > ?1 OR ?1 IS NULL ORDER BY c.name LIMIT ?2";
+pub(super) const NAMES: &str = "SELECT id, name FROM contexts ORDER BY name";
+pub(super) const TOTALS: &str = "SELECT contexts FROM totals WHERE id = 1";
+pub(super) const SET_TOTALS: &str = "INSERT INTO totals(id, contexts) VALUES (1, ?1)
+     ON CONFLICT (id) DO UPDATE SET contexts = excluded.contexts";
+pub(super) const CONTEXTS_WITHIN: &str =
+    "SELECT c.id, c.name, c.settings, c.created_ns, h.*
+     FROM contexts c LEFT JOIN heads h ON h.context = c.id
+     WHERE c.name >= ?1 AND (c.name < ?2 OR ?2 IS NULL) AND (c.name > ?3 OR ?3 IS NULL) ORDER BY c.name LIMIT ?4";
 pub(super) const CONTEXT_OF_BRANCH: &str = "SELECT id FROM contexts WHERE id = ?1";
 
 pub(super) const NEW_BRANCH: &str = "INSERT INTO branches(parent, upto) VALUES (?1, ?2)";
@@ -30,8 +39,12 @@ pub(super) const PUT_COMMIT: &str =
      ON CONFLICT (branch, cycle) DO UPDATE SET effects = excluded.effects, bodies = excluded.bodies";
 pub(super) const DROP_COMMIT: &str = "DELETE FROM commits WHERE branch = ?1 AND cycle = ?2";
 pub(super) const CUT_COMMITS: &str = "DELETE FROM commits WHERE branch = ?1 AND cycle > ?2";
-pub(super) const COMMITS: &str = "SELECT cycle, effects, bodies FROM commits WHERE branch = ?1 AND cycle BETWEEN ?2 AND ?3 ORDER BY cycle";
-pub(super) const BODIES: &str = "SELECT cycle, bodies FROM commits WHERE branch = ?1 AND cycle BETWEEN ?2 AND ?3 ORDER BY cycle";
+/// The index is a table of its own here, so that `branch` and `cycle` are read from the row that it leads to, and can be compared.
+pub(super) const COMMITS: &str = "SELECT t.branch, i.cycle, t.cycle, t.bodies, t.effects FROM commits i LEFT JOIN commits t ON t.id = i.id
+     WHERE i.branch = ?1 AND i.cycle BETWEEN ?2 AND ?3 ORDER BY i.cycle";
+pub(super) const BODIES: &str =
+    "SELECT t.branch, i.cycle, t.cycle, t.bodies FROM commits i LEFT JOIN commits t ON t.id = i.id
+     WHERE i.branch = ?1 AND i.cycle BETWEEN ?2 AND ?3 ORDER BY i.cycle";
 /// Both are answered from indexes alone: the rows with their blobs are not touched.
 pub(super) const COUNT: &str =
     "SELECT (SELECT count(*) FROM commits WHERE branch = ?1 AND cycle <= ?2)
@@ -49,14 +62,19 @@ pub(super) const PUT_CHECKPOINT: &str =
 pub(super) const DROP_CHECKPOINT: &str = "DELETE FROM checkpoints WHERE branch = ?1 AND cycle = ?2";
 pub(super) const CUT_CHECKPOINTS: &str = "DELETE FROM checkpoints WHERE branch = ?1 AND cycle > ?2";
 pub(super) const CHECKPOINT: &str =
-    "SELECT cycle, tree, bodies FROM checkpoints WHERE branch = ?1 AND cycle <= ?2
-     ORDER BY cycle DESC LIMIT 1";
+    "SELECT t.branch, i.cycle, t.cycle, t.bodies, t.tree FROM checkpoints i LEFT JOIN checkpoints t ON t.id = i.id
+     WHERE i.branch = ?1 AND i.cycle <= ?2 ORDER BY i.cycle DESC LIMIT 1";
 pub(super) const CHECKPOINT_BODIES: &str =
-    "SELECT bodies FROM checkpoints WHERE branch = ?1 AND cycle = ?2";
+    "SELECT t.branch, i.cycle, t.cycle, t.bodies FROM checkpoints i LEFT JOIN checkpoints t ON t.id = i.id
+     WHERE i.branch = ?1 AND i.cycle = ?2";
 
-pub(super) const BRANCH: &str = "SELECT parent, upto FROM branches WHERE id = ?1";
+/// `*`, because a file of an older format that can only be read has no `seal`.
+pub(super) const BRANCH: &str = "SELECT * FROM branches WHERE id = ?1";
+pub(super) const BRANCHES: &str = "SELECT id, parent, upto FROM branches";
+pub(super) const SET_BRANCH_CHECK: &str = "UPDATE branches SET seal = ?2 WHERE id = ?1";
 pub(super) const PARENT: &str = "SELECT parent FROM branches WHERE id = ?1";
-pub(super) const DETACH: &str = "UPDATE branches SET parent = NULL, upto = NULL WHERE id = ?1";
+pub(super) const DETACH: &str =
+    "UPDATE branches SET parent = NULL, upto = NULL, seal = ?2 WHERE id = ?1";
 pub(super) const CHILDREN: &str = "SELECT id, upto FROM branches WHERE parent = ?1 ORDER BY id";
 pub(super) const DROP_BRANCH: &str = "DELETE FROM branches WHERE id = ?1";
 
@@ -66,6 +84,8 @@ pub(super) const ADD_CONTENT: &str = "INSERT INTO contents(hash, data) VALUES (?
 /// A use that is known already changes nothing, unless an earlier commit needs it.
 pub(super) const ADD_USE: &str = "INSERT INTO uses(branch, content, cycle) VALUES (?1, ?2, ?3)
      ON CONFLICT (branch, content) DO UPDATE SET cycle = excluded.cycle WHERE excluded.cycle < uses.cycle";
+pub(super) const USERS: &str =
+    "SELECT branch FROM uses WHERE content = (SELECT id FROM contents WHERE hash = ?1)";
 pub(super) const USES: &str = "SELECT content FROM uses WHERE branch = ?1";
 pub(super) const DROP_USE: &str = "DELETE FROM uses WHERE branch = ?1 AND content = ?2";
 pub(super) const CUT_USES: &str =
@@ -93,32 +113,39 @@ pub(super) const ATTEMPT_PLACES: &str =
     "SELECT id, attempt FROM attempts WHERE context = ?1 ORDER BY id";
 
 pub(super) const PUT_SIDE: &str =
-    "INSERT INTO side(context, kind, key, value) VALUES (?1, ?2, ?3, ?4)
-     ON CONFLICT (context, kind, key) DO UPDATE SET value = excluded.value";
+    "INSERT INTO side(context, kind, key, sum, value) VALUES (?1, ?2, ?3, ?4, ?5)
+     ON CONFLICT (context, kind, key) DO UPDATE SET sum = excluded.sum, value = excluded.value";
 pub(super) const DROP_SIDE: &str = "DELETE FROM side WHERE context = ?1 AND kind = ?2 AND key = ?3";
+pub(super) const SIDE_SUM: &str =
+    "SELECT sum FROM side WHERE context = ?1 AND kind = ?2 AND key = ?3";
+pub(super) const SIDE_SUMS: &str = "SELECT kind, key, sum, context FROM side WHERE context = ?1";
 pub(super) const SIDE_VALUE: &str =
-    "SELECT value FROM side WHERE context = ?1 AND kind = ?2 AND key = ?3";
-pub(super) const SIDE: &str = "SELECT kind, key, value FROM side
-     WHERE context = ?1 AND (kind = ?2 OR ?2 IS NULL) ORDER BY kind, key";
-pub(super) const SIDE_PAGE: &str = "SELECT kind, key, value FROM side
+    "SELECT kind, key, value, sum FROM side WHERE context = ?1 AND kind = ?2 AND key = ?3";
+pub(super) const SIDE: &str = "SELECT kind, key, value, sum FROM side
+     WHERE context = ?1 ORDER BY kind, key";
+pub(super) const SIDE_OF_KIND: &str = "SELECT kind, key, value, sum FROM side
+     WHERE context = ?1 AND kind = ?2 ORDER BY key";
+pub(super) const SIDE_PAGE: &str = "SELECT kind, key, value, sum FROM side
      WHERE context = ?1 AND kind = ?2 AND key >= ?3 AND key < ?5 ORDER BY key LIMIT ?4";
-pub(super) const SIDE_PAGE_BACK: &str = "SELECT kind, key, value FROM side
+pub(super) const SIDE_PAGE_BACK: &str = "SELECT kind, key, value, sum FROM side
      WHERE context = ?1 AND kind = ?2 AND key >= ?3 AND key < ?5 ORDER BY key DESC LIMIT ?4";
 // Without an upper bound ?5 is null, which `IS` keeps in the statement.
-pub(super) const SIDE_REST: &str = "SELECT kind, key, value FROM side
+pub(super) const SIDE_REST: &str = "SELECT kind, key, value, sum FROM side
      WHERE context = ?1 AND kind = ?2 AND key >= ?3 AND ?5 IS NULL ORDER BY key LIMIT ?4";
-pub(super) const SIDE_REST_BACK: &str = "SELECT kind, key, value FROM side
+pub(super) const SIDE_REST_BACK: &str = "SELECT kind, key, value, sum FROM side
      WHERE context = ?1 AND kind = ?2 AND key >= ?3 AND ?5 IS NULL ORDER BY key DESC LIMIT ?4";
-pub(super) const HAS_SIDE: &str =
-    "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'side')";
+/// In a file of an older format that can only be read, rows have no check.
+pub(super) const SUM: &str = "value, sum FROM";
+pub(super) const NO_SUM: &str = "value, NULL FROM";
+pub(super) const OLD_SIDE: &str = "SELECT context, kind, key, value FROM old_side";
+pub(super) const DROP_OLD_SIDE: &str = "DROP TABLE old_side";
 
 /// What leaves a context's branch ?1 after the cycle ?2 for the branch ?3; and all of it back from ?3 to ?1, with -1 for ?2.
 pub(super) const MOVE_COMMITS: &str =
     "UPDATE commits SET branch = ?3 WHERE branch = ?1 AND cycle > ?2";
 pub(super) const MOVE_CHECKPOINTS: &str =
     "UPDATE checkpoints SET branch = ?3 WHERE branch = ?1 AND cycle > ?2";
-pub(super) const MOVE_CHILDREN: &str =
-    "UPDATE branches SET parent = ?3 WHERE parent = ?1 AND upto > ?2 AND id <> ?3";
+pub(super) const MOVE_CHILDREN: &str = "UPDATE branches SET parent = ?3 WHERE parent = ?1 AND upto > ?2 AND id <> ?3 RETURNING id, upto";
 pub(super) const MOVE_PINS: &str =
     "UPDATE OR REPLACE pins SET context = ?3 WHERE context = ?1 AND cycle > ?2";
 pub(super) const COPY_USES: &str = "INSERT INTO uses(branch, content, cycle)
@@ -134,7 +161,12 @@ pub(super) const RENAME: &str = "UPDATE contexts SET name = ?2 WHERE id = ?1";
 pub(super) const PUT_PIN: &str = "INSERT INTO pins(context, cycle, label) VALUES (?1, ?2, ?3)
      ON CONFLICT (context, cycle) DO UPDATE SET label = excluded.label";
 pub(super) const UNPIN: &str = "DELETE FROM pins WHERE context = ?1 AND cycle = ?2";
-pub(super) const PINS: &str = "SELECT cycle, label FROM pins WHERE context = ?1 ORDER BY cycle";
+pub(super) const PIN_ROWS: &str = "SELECT cycle, label FROM pins WHERE context = ?1";
+pub(super) const PIN_LABEL: &str = "SELECT label FROM pins WHERE context = ?1 AND cycle = ?2";
+pub(super) const PINS: &str = "SELECT p.cycle, p.label, h.* FROM heads h
+     LEFT JOIN pins p ON p.context = h.context WHERE h.context = ?1 ORDER BY p.cycle";
+/// The head alone, for its tally.
+pub(super) const HEAD: &str = "SELECT * FROM heads WHERE context = ?1";
 
 pub(super) const DROP_CONTEXT: [&str; 6] = [
     EMPTY_JOURNAL,

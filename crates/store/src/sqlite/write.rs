@@ -7,14 +7,14 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use super::fault::fault;
 use super::read::{Known, children, has_snapshot, known, lineage, pins};
-use super::seal::{self, Seal};
-use super::sql;
+use super::seal::{self, Seal, branch_check};
+use super::{sql, totals};
 use crate::error::{Result, StoreError};
 use crate::rows::{
     BranchId, Checkpoint, Commit, ContextId, ContextRow, NewContext, Pin, Revision, Rewrite,
     SideChange, Step, Stretch,
 };
-use crate::tally::Tally;
+use crate::tally::{Count, Tally, attempt_sum, journal_sum, pin_sum, side_entry, side_sum};
 
 /// Something that is to be done.
 pub(super) enum Write<'a> {
@@ -71,10 +71,7 @@ impl Write<'_> {
                 rows.add_checkpoint(*branch, checkpoint).map(|()| Done::Nothing)
             }
             Write::Pin { context, pin } => rows.pin(*context, pin).map(|()| Done::Nothing),
-            Write::Unpin { context, cycle } => {
-                let unpinned = rows.change(sql::UNPIN, params![context, cycle])?;
-                Ok(Done::Whether(unpinned > 0))
-            }
+            Write::Unpin { context, cycle } => rows.unpin(*context, *cycle).map(Done::Whether),
             Write::Rewrite { context, expected, rewrite } => {
                 rows.rewrite(*context, *expected, rewrite).map(Done::Row)
             }
@@ -110,11 +107,9 @@ impl Rows<'_> {
                 return Err(StoreError::NotFound { context: format!("branch {branch} @c{upto}") });
             }
         }
-        let parent = new.from.map(|begin| begin.branch);
-        let upto = new.from.map(|begin| begin.upto);
-        self.change(sql::NEW_BRANCH, params![parent, upto])?;
-        let id = self.connection.last_insert_rowid();
+        let BranchId(id) = self.new_branch(new.from.map(|begin| (begin.branch, begin.upto)))?;
         self.change(sql::NEW_CONTEXT, params![id, new.name, new.settings, new.created_ns])?;
+        totals::change(self.connection, None, Some((ContextId(id), new.name.as_str())))?;
         self.change(sql::NEW_HEAD, params![id, as_integer(snapshots), new.created_ns])?;
         if let Some(base) = &new.base {
             self.change(sql::PUT_CHECKPOINT, params![id, base.cycle, base.tree, base.bodies])?;
@@ -164,24 +159,22 @@ impl Rows<'_> {
             self.change(sql::EMPTY_JOURNAL, params![row.id])?;
         }
         if empties {
-            tally.empty_journal();
+            tally.journal = Count::default();
         }
         if let Some(data) = &step.journal {
             self.change(sql::ADD_JOURNAL, params![row.id, row.revision, data])?;
-            tally.add_journal(row.revision, data);
+            tally.journal.add(journal_sum(row.revision, data));
         }
         for attempt in &step.attempts {
             let values = params![row.id, attempt.id, attempt.record];
             if self.change(sql::SET_ATTEMPT, values)? == 0 {
                 self.change(sql::ADD_ATTEMPT, values)?;
-                tally.add_attempt(&attempt.id, &[self.connection.last_insert_rowid()]);
+                let place = self.connection.last_insert_rowid();
+                tally.attempts.add(attempt_sum(&attempt.id, &[place]));
             }
         }
-        for SideChange { kind, key, value } in &step.side {
-            match value {
-                Some(value) => self.change(sql::PUT_SIDE, params![row.id, kind, key, value])?,
-                None => self.change(sql::DROP_SIDE, params![row.id, kind, key])?,
-            };
+        for change in &step.side {
+            self.change_side(row.id, change, &mut tally)?;
         }
         if let Some(settings) = &step.settings {
             self.change(sql::SET_SETTINGS, params![row.id, settings])?;
@@ -192,6 +185,36 @@ impl Rows<'_> {
         row.updated_ns = step.now_ns;
         self.set_head(&row, name_of(step), tally)?;
         Ok(row)
+    }
+
+    /// Writes or deletes a side record, and counts it.
+    pub(super) fn change_side(
+        &self,
+        context: ContextId,
+        SideChange { kind, key, value }: &SideChange,
+        tally: &mut Tally,
+    ) -> Result<()> {
+        let count = tally.side_of_mut(kind);
+        let mut statement = self.connection.prepare_cached(sql::SIDE_SUM).map_err(fault)?;
+        let before: Option<u32> = statement
+            .query_row(params![context, kind, key], |row| row.get(0))
+            .optional()
+            .map_err(fault)?;
+        if let Some(sum) = before {
+            count.remove(side_entry(kind, key, u64::from(sum)));
+        }
+        match value {
+            Some(value) => {
+                let sum = side_sum(context, kind, key, value);
+                count.add(side_entry(kind, key, sum));
+                self.change(sql::PUT_SIDE, params![context, kind, key, as_integer(sum), value])?;
+            }
+            None if before.is_some() => {
+                self.change(sql::DROP_SIDE, params![context, kind, key])?;
+            }
+            None => {}
+        }
+        Ok(())
     }
 
     pub(super) fn set_head(
@@ -233,9 +256,26 @@ impl Rows<'_> {
 
     /// Returns the cycle that a branch begins with.
     fn begin(&self, branch: BranchId) -> Result<u32> {
-        let mut statement = self.connection.prepare_cached(sql::BRANCH).map_err(fault)?;
-        let begin = statement.query_row([branch], |row| row.get::<_, Option<u32>>(1));
-        Ok(begin.optional().map_err(fault)?.flatten().unwrap_or(0))
+        Ok(super::read::begin(self.connection, branch)?.flatten().map_or(0, |(_, upto)| upto))
+    }
+
+    /// Makes a branch.
+    pub(super) fn new_branch(&self, begin: Option<(BranchId, u32)>) -> Result<BranchId> {
+        let (parent, upto) = begin.unzip();
+        self.change(sql::NEW_BRANCH, params![parent, upto])?;
+        let branch = BranchId(self.connection.last_insert_rowid());
+        self.seal_branch(branch, begin)?;
+        Ok(branch)
+    }
+
+    /// Writes the check of where a branch begins.
+    pub(super) fn seal_branch(
+        &self,
+        branch: BranchId,
+        begin: Option<(BranchId, u32)>,
+    ) -> Result<()> {
+        self.change(sql::SET_BRANCH_CHECK, params![branch, branch_check(branch, begin)])?;
+        Ok(())
     }
 
     fn add_checkpoint(&self, branch: BranchId, checkpoint: &Checkpoint) -> Result<()> {
@@ -246,13 +286,34 @@ impl Rows<'_> {
     }
 
     fn pin(&self, context: ContextId, pin: &Pin) -> Result<()> {
-        let row = self.context(context)?.row;
+        let known = self.context(context)?;
+        let (mut tally, Known { row, key, .. }) = (known.tally(), known);
         let lineage = lineage(self.connection, row.branch)?;
         if !has_snapshot(self.connection, &lineage, pin.cycle)? {
             return Err(StoreError::NotFound { context: format!("{}@c{}", row.name, pin.cycle) });
         }
+        if let Some(before) = self.pinned(context, pin.cycle)? {
+            tally.pins.remove(pin_sum(pin.cycle, &before));
+        }
+        tally.pins.add(pin_sum(pin.cycle, &pin.label));
         self.change(sql::PUT_PIN, params![context, pin.cycle, pin.label])?;
-        Ok(())
+        self.set_head(&row, key, tally)
+    }
+
+    fn unpin(&self, context: ContextId, cycle: u32) -> Result<bool> {
+        let Some(label) = self.pinned(context, cycle)? else { return Ok(false) };
+        let known = self.context(context)?;
+        let (mut tally, Known { row, key, .. }) = (known.tally(), known);
+        tally.pins.remove(pin_sum(cycle, &label));
+        self.change(sql::UNPIN, params![context, cycle])?;
+        self.set_head(&row, key, tally)?;
+        Ok(true)
+    }
+
+    /// Returns the label of a pin, if there is one.
+    fn pinned(&self, context: ContextId, cycle: u32) -> Result<Option<String>> {
+        let mut statement = self.connection.prepare_cached(sql::PIN_LABEL).map_err(fault)?;
+        statement.query_row(params![context, cycle], |row| row.get(0)).optional().map_err(fault)
     }
 
     fn rewrite(
@@ -290,7 +351,8 @@ impl Rows<'_> {
         if rewrite.detach
             && let Some(parent) = self.number(sql::PARENT, row.branch)?
         {
-            self.change(sql::DETACH, params![row.branch])?;
+            let check = branch_check(row.branch, None);
+            self.change(sql::DETACH, params![row.branch, check])?;
             self.release(BranchId(parent))?;
         }
         row.revision = row.revision.next();
@@ -325,6 +387,7 @@ impl Rows<'_> {
         for statement in sql::DROP_CONTEXT {
             self.change(statement, params![context])?;
         }
+        totals::change(self.connection, Some((context, row.name.as_str())), None)?;
         self.release(row.branch)
     }
 

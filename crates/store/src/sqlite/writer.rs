@@ -31,8 +31,14 @@ pub(super) struct Writer {
     busy_timeout: Duration,
 }
 
+/// The threads that wait, and whether one leads.
+///
+/// While a job is queued there is a leader, or one that was told to take over. Hence a queued thread never has to wake itself, and
+/// a thread that arrives between two leaders queues up instead of overtaking. No thread waits for the connection while it holds
+/// the lock of the queue.
 #[derive(Default)]
 struct Queue {
+    /// Stays true from one leader to the next; false only if the queue is empty.
     has_leader: bool,
     waiting: VecDeque<Job>,
 }
@@ -207,6 +213,7 @@ impl Group<'_> {
                 }
                 return done;
             }
+            // It was refused before it changed anything.
             Err(_) if self.connection.total_changes() == before => {}
             Err(_) => {
                 self.run(if first { "ROLLBACK" } else { "ROLLBACK TO step" }).map_err(fault)?;
@@ -218,7 +225,7 @@ impl Group<'_> {
         done
     }
 
-    /// Commits, if there is something to commit.
+    /// Commits, if any step succeeded; otherwise ends the transaction that the failed ones began.
     fn finish(self) -> Result<()> {
         let done = match &self.lost {
             Some(error) => Err(error.clone()),

@@ -13,6 +13,7 @@ mod sqlite_faults;
 mod sqlite_files;
 mod sqlite_integrity;
 mod sqlite_processes;
+mod sqlite_upgrades;
 mod support;
 
 #[test]

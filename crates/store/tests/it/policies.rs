@@ -24,7 +24,7 @@ fn turn(session: &mut Session, options: &CommitOptions<'_>) -> CommitReport {
 }
 
 fn turns_of(session: &Session) -> usize {
-    session.head().unwrap().unwrap().view().turn_count()
+    session.newest().unwrap().unwrap().view().turn_count()
 }
 
 #[test]

@@ -94,7 +94,7 @@ fn many_threads_read_while_one_writes() {
                     assert_eq!(found.digest(), expected.snapshot(address).unwrap().digest());
                     let count = reader.snapshot_count();
                     assert_eq!(reader.working().unwrap().next_cycle() as usize, count + 1);
-                    assert_eq!(reader.head().unwrap().unwrap().cycle() as usize, count);
+                    assert_eq!(reader.newest().unwrap().unwrap().cycle() as usize, count);
                 }
             });
         }
@@ -119,7 +119,7 @@ fn a_reader_moves_on_when_it_is_refreshed() {
     for reader in [&mut near, &mut far] {
         assert_eq!(reader.snapshot_count(), 3);
         assert!(reader.refresh().unwrap());
-        assert_eq!(reader.head().unwrap().unwrap().cycle(), 4);
+        assert_eq!(reader.newest().unwrap().unwrap().cycle(), 4);
     }
     writing.delete("main").unwrap();
     assert!(matches!(far.refresh(), Err(StoreError::NotFound { .. })));

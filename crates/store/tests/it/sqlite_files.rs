@@ -40,7 +40,7 @@ fn the_header_says_what_the_file_is() {
     let header = fs::read(folder.path().join("store.db")).unwrap();
     assert_eq!(&header[..16], b"SQLite format 3\0");
     assert_eq!(&header[68..72], b"CTXT", "the application id");
-    assert_eq!(header[60..64], 3_u32.to_be_bytes(), "the version of the format");
+    assert_eq!(header[60..64], 4_u32.to_be_bytes(), "the version of the format");
     assert_eq!(header[16..18], 4096_u16.to_be_bytes(), "the size of a page");
     assert_eq!(header[18..20], [2, 2], "a write-ahead log");
 }
@@ -83,8 +83,8 @@ fn a_file_of_a_newer_format_is_refused_and_says_so() {
     let folder = home.close();
     Connection::open(&path).unwrap().execute_batch("PRAGMA user_version = 7").unwrap();
     let error = refusal(&path);
-    assert_eq!(error, StoreError::Version { found: 7, supported: 3 });
-    assert_eq!(error.to_string(), "the store has format 7; this version reads up to 3");
+    assert_eq!(error, StoreError::Version { found: 7, supported: 4 });
+    assert_eq!(error.to_string(), "the store has format 7; this version reads up to 4");
     assert!(error.hint().is_some());
     Connection::open(&path).unwrap().execute_batch("PRAGMA user_version = 0").unwrap();
     assert_eq!(refusal(&path).code(), "E_STORE_CORRUPT");
@@ -176,14 +176,14 @@ fn check_fixture(store: &Sqlite, side: &[&[u8]]) {
 }
 
 #[test]
-fn a_file_of_format_1_is_read_and_becomes_one_of_format_3_when_it_is_opened_for_writing() {
+fn a_file_of_format_1_is_read_and_becomes_one_of_format_4_when_it_is_opened_for_writing() {
     let folder = TempDir::new().unwrap();
     let path = fixture(&folder, "format-1.db");
     let before = fs::read(&path).unwrap();
     check_fixture(&open_for_reading(&path).unwrap(), &[]);
     assert!(fs::read(&path).unwrap() == before, "to be opened for reading changes nothing");
     check_fixture(&open(&path).unwrap(), &[]);
-    assert_eq!(fs::read(&path).unwrap()[60..64], [0, 0, 0, 3]);
+    assert_eq!(fs::read(&path).unwrap()[60..64], [0, 0, 0, 4]);
     let store = open(&path).unwrap();
     let row = store.find("main").unwrap().unwrap();
     store.append(row.id, row.revision, &commits([4])).unwrap();
@@ -197,16 +197,30 @@ fn a_file_of_format_2_is_read_and_migrated() {
     check_fixture(&open_for_reading(&path).unwrap(), &[b"request"]);
     assert!(fs::read(&path).unwrap() == before, "to be opened for reading changes nothing");
     check_fixture(&open(&path).unwrap(), &[b"request"]);
-    assert_eq!(fs::read(&path).unwrap()[60..64], [0, 0, 0, 3]);
+    assert_eq!(fs::read(&path).unwrap()[60..64], [0, 0, 0, 4]);
     let store = open(&path).unwrap();
     let row = store.find("main").unwrap().unwrap();
     store.append(row.id, row.revision, &commits([4])).unwrap();
 }
 
 #[test]
-fn a_file_of_format_3_is_read() {
+fn a_file_of_format_3_is_read_and_migrated() {
     let folder = TempDir::new().unwrap();
     let path = fixture(&folder, "format-3.db");
+    let before = fs::read(&path).unwrap();
+    check_fixture(&open_for_reading(&path).unwrap(), &[b"request"]);
+    assert!(fs::read(&path).unwrap() == before, "to be opened for reading changes nothing");
+    check_fixture(&open(&path).unwrap(), &[b"request"]);
+    assert_eq!(fs::read(&path).unwrap()[60..64], [0, 0, 0, 4]);
+    let store = open(&path).unwrap();
+    let row = store.find("main").unwrap().unwrap();
+    store.append(row.id, row.revision, &commits([4])).unwrap();
+}
+
+#[test]
+fn a_file_of_format_4_is_read() {
+    let folder = TempDir::new().unwrap();
+    let path = fixture(&folder, "format-4.db");
     let before = fs::read(&path).unwrap();
     check_fixture(&open_for_reading(&path).unwrap(), &[b"request"]);
     check_fixture(&open(&path).unwrap(), &[b"request"]);

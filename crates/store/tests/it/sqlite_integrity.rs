@@ -1,6 +1,10 @@
-//! Damage of the rows beside the history: the head, the journal, the attempts. Every reader notices it.
+//! Damage of the rows beside the history: the head, the journal, attempts, side records, pins, the list of contexts, and where branches
+//! begin. Every reader notices it.
 
-use contextree_store::{AttemptRow, Backend, ContextId, LineChange, SideRecord, Sqlite, Step};
+use contextree_store::{
+    AttemptRow, Backend, ContextId, LineChange, NewContext, Pin, SideChange, SidePage, SideRecord,
+    Sqlite, Step, StoreError, Stretch,
+};
 use contextree_testkit::suite::{commits, new};
 use rusqlite::Connection;
 
@@ -15,13 +19,31 @@ fn attempt(id: &str) -> Step {
     Step { attempts, ..Step::default() }
 }
 
-/// Makes a context with a commit, four entries of the journal and three attempts, one of them written twice.
+fn records(entries: &[(&str, &str, Option<&str>)]) -> Step {
+    let change = |(kind, key, value): &(&str, &str, Option<&str>)| SideChange {
+        kind: (*kind).to_owned(),
+        key: (*key).to_owned(),
+        value: value.map(|value| value.as_bytes().to_vec()),
+    };
+    Step { side: entries.iter().map(change).collect(), ..Step::default() }
+}
+
+/// Makes a context with a commit, four entries of the journal, three attempts, one of them written twice, and side records, one written
+/// twice, one deleted, one of a running call; and two pins.
 fn fill(store: &Sqlite, name: &str) -> ContextId {
     let mut row = store.create(&new(name)).unwrap();
     let steps = [note("gone"), commits([1]), note("1"), note("2"), attempt("a"), attempt("b")];
+    let kept =
+        [("note.a", "1", Some("one")), ("note.a", "2", Some("two")), ("call", "c", Some("?"))];
+    let changed =
+        [("note.a", "1", Some("one again")), ("note.b", "1", Some("b")), ("note.a", "2", None)];
+    let side = [records(&kept), records(&changed)];
     let more = [attempt("a"), attempt("c"), note("3"), note("4")];
-    for step in steps.iter().chain(&more) {
+    for step in steps.iter().chain(&side).chain(&more) {
         row = store.append(row.id, row.revision, step).unwrap();
+    }
+    for label in ["first", "second"] {
+        store.pin(row.id, &Pin { cycle: 1, label: label.to_owned() }).unwrap();
     }
     row.id
 }
@@ -31,7 +53,23 @@ fn refusal(store: &Sqlite, id: ContextId) -> Option<&'static str> {
     let list = store.list(None, 9).map(drop);
     let journal = store.journal(id).map(drop);
     let attempts = store.attempts(id).map(drop);
-    [list, journal, attempts].into_iter().find_map(Result::err).map(|error| error.code())
+    let pins = store.pins(id).map(drop);
+    let side = side_refusal(store, id).map_or(Ok(()), Err);
+    let told = [list, journal, attempts, pins, side].into_iter().find_map(Result::err);
+    told.map(|error| error.code())
+}
+
+/// Returns the error of the first of several ways to read side records, if there is any.
+fn side_refusal(store: &Sqlite, id: ContextId) -> Option<StoreError> {
+    let page = SidePage { limit: 1, ..SidePage::of("note.a") };
+    let reads = [
+        store.side_records(id, None).map(drop),
+        store.side_records(id, Some("call")).map(drop),
+        store.side_records(id, Some("note.a")).map(drop),
+        store.side_page(id, &page).map(drop),
+        store.side_record(id, "note.a", "missing").map(drop),
+    ];
+    reads.into_iter().find_map(Result::err)
 }
 
 /// Changes a store by SQL, and returns what a reader is told. Then the store is as it was.
@@ -63,11 +101,11 @@ fn a_row_of_the_journal_or_an_attempt_that_is_missing_moved_or_altered_is_an_err
     let other = fill(&home, "other");
     for sql in [
         "DELETE FROM journal WHERE context = 1 AND revision = 4",
-        "DELETE FROM journal WHERE context = 1 AND revision = 11",
+        "DELETE FROM journal WHERE context = 1 AND revision = 13",
         "DELETE FROM journal WHERE context = 1",
         "UPDATE journal SET revision = 6 WHERE context = 1 AND revision = 4",
         "UPDATE journal SET data = CAST('7' AS BLOB) WHERE context = 1 AND revision = 5",
-        "INSERT INTO journal VALUES (1, 12, CAST('4' AS BLOB))",
+        "INSERT INTO journal VALUES (1, 14, CAST('4' AS BLOB))",
         "UPDATE journal SET context = 1, revision = 20 WHERE context = 2 AND revision = 4",
         "DELETE FROM attempts WHERE context = 1 AND attempt = 'c'",
         "UPDATE attempts SET id = id + 100 WHERE context = 1 AND attempt = 'a'",
@@ -77,6 +115,75 @@ fn a_row_of_the_journal_or_an_attempt_that_is_missing_moved_or_altered_is_an_err
         assert_eq!(damaged(&home, id, sql), Some("E_STORE_CORRUPT"), "{sql}");
     }
     assert_eq!(refusal(&home, other), None);
+}
+
+#[test]
+fn a_side_record_or_a_pin_that_is_missing_moved_or_altered_is_an_error() {
+    let home = Home::new();
+    let id = fill(&home, "main");
+    let other = fill(&home, "other");
+    for sql in [
+        "DELETE FROM side WHERE context = 1 AND kind = 'call'",
+        "DELETE FROM side WHERE context = 1 AND kind = 'note.a'",
+        "DELETE FROM side WHERE context = 1 AND kind = 'note.b'",
+        "UPDATE side SET key = '3' WHERE context = 1 AND kind = 'note.b'",
+        "UPDATE side SET kind = 'note.c' WHERE context = 1 AND kind = 'note.b'",
+        "UPDATE side SET value = CAST('x' AS BLOB) WHERE context = 1 AND kind = 'note.a'",
+        "UPDATE side SET sum = sum + 1 WHERE context = 1 AND kind = 'note.a'",
+        "UPDATE side SET context = 1, key = 'z' WHERE context = 2 AND kind = 'note.a'",
+        "INSERT INTO side SELECT 1, kind, '9', sum, value FROM side WHERE kind = 'note.b' LIMIT 1",
+        "DELETE FROM pins WHERE context = 1",
+        "UPDATE pins SET label = 'third' WHERE context = 1",
+        "UPDATE pins SET cycle = 2 WHERE context = 1",
+        "UPDATE pins SET context = 1, cycle = 3 WHERE context = 2",
+    ] {
+        assert_eq!(damaged(&home, id, sql), Some("E_STORE_CORRUPT"), "{sql}");
+    }
+    assert_eq!(refusal(&home, other), None);
+    assert!(home.unpin(id, 1).unwrap() && !home.unpin(id, 1).unwrap());
+    assert_eq!(refusal(&home, id), None);
+}
+
+#[test]
+fn a_context_that_is_missing_from_the_list_is_an_error() {
+    let home = Home::new();
+    let id = fill(&home, "main");
+    fill(&home, "other");
+    for sql in [
+        "DELETE FROM heads WHERE context = 2",
+        "DELETE FROM contexts WHERE id = 2",
+        "UPDATE totals SET contexts = zeroblob(20)",
+        "DELETE FROM totals",
+    ] {
+        assert_eq!(damaged(&home, id, sql), Some("E_STORE_CORRUPT"), "{sql}");
+    }
+    home.rename(id, "renamed").unwrap();
+    let row = home.find("other").unwrap().unwrap();
+    home.delete(row.id, row.revision).unwrap();
+    assert_eq!(refusal(&home, id), None, "the list is counted after a deletion");
+    assert_eq!(home.check().unwrap(), Vec::<String>::new());
+    let file = Connection::open(home.path()).unwrap();
+    file.execute_batch("PRAGMA foreign_keys = OFF; DELETE FROM contexts").unwrap();
+    assert!(home.check().unwrap().iter().any(|fault| fault.contains("list of contexts")));
+    for (after, limit) in [(None, 1), (None, 9), (Some("a"), 1), (Some("z"), 9)] {
+        assert_eq!(home.list(after, limit).unwrap_err().code(), "E_STORE_CORRUPT", "{after:?}");
+    }
+}
+
+#[test]
+fn a_fork_never_continues_another_branch_than_its_own() {
+    let home = Home::new();
+    fill(&home, "main");
+    let other = fill(&home, "other");
+    let row = home.find("main").unwrap().unwrap();
+    let from = Some(Stretch { branch: row.branch, upto: 1 });
+    let fork = home.create(&NewContext { from, base: None, ..new("fork") }).unwrap();
+    assert_eq!(home.lineage(fork.branch).unwrap().len(), 2);
+    let file = Connection::open(home.path()).unwrap();
+    file.execute_batch("PRAGMA foreign_keys = OFF").unwrap();
+    file.execute("UPDATE branches SET parent = ? WHERE id = ?", [other.get(), fork.id.get()])
+        .unwrap();
+    assert_eq!(home.lineage(fork.branch).unwrap_err().code(), "E_STORE_CORRUPT");
 }
 
 #[test]
@@ -91,7 +198,7 @@ fn whatever_is_changed_in_the_row_of_a_context_is_an_error_for_every_reader() {
         "digest = zeroblob(32)",
         "step = zeroblob(16)",
         "seal = NULL",
-        "seal = zeroblob(36)",
+        "seal = zeroblob(84)",
     ];
     for change in changes {
         let sql = format!("UPDATE heads SET {change} WHERE context = 1");

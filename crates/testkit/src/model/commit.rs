@@ -41,7 +41,9 @@ impl State {
             self.cascade(removable, &mut report);
         }
         self.seal(&mut report);
-        self.committed_ids = self.tree.nodes.keys().cloned().collect();
+        let places = self.tree.nodes.iter();
+        let places = places.map(|(id, node)| (id.clone(), (node.parent.clone(), node.offset)));
+        self.committed = places.collect();
         self.cycle += 1;
         self.next_index = 0;
         report

@@ -175,7 +175,11 @@ impl State {
         };
         let spot = self.spot(place, &candidate)?;
         let shifts = spot.parent == node.parent && spot.offset != node.offset;
-        if shifts && self.is_sealed(&node) {
+        let returns_elsewhere = self
+            .committed
+            .get(&id)
+            .is_some_and(|(parent, offset)| *parent == spot.parent && *offset != spot.offset);
+        if (shifts || returns_elsewhere) && self.is_sealed(&node) {
             return Err(self.sealed(&id));
         }
         let is_core = spot.parent.as_deref() == Some("ah") && spot.offset == 0;

@@ -1,6 +1,6 @@
 //! The model and its working state: stamps, ids, and how a step is applied or refused.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::calls::Call;
 use super::commit::Report;
@@ -46,8 +46,8 @@ pub(crate) struct State {
     pub(crate) last_stamp: u64,
     /// The index of the next node of this cycle.
     pub(crate) next_index: u64,
-    /// The ids of the last snapshot, which stay taken until the next one.
-    pub(crate) committed_ids: BTreeSet<String>,
+    /// The nodes of the last snapshot, whose ids stay taken until the next one: parent and offset.
+    pub(crate) committed: BTreeMap<String, (Option<String>, i64)>,
     /// The number of handles by id.
     pub(crate) handles: BTreeMap<String, u64>,
     /// The call that is running.
@@ -63,7 +63,7 @@ impl Model {
             cycle: 1,
             last_stamp: 0,
             next_index: 0,
-            committed_ids: BTreeSet::new(),
+            committed: BTreeMap::new(),
             handles: BTreeMap::new(),
             call: None,
         };
@@ -162,7 +162,7 @@ impl State {
     /// Returns whether an id is taken; the four words name nodes, so they are taken.
     pub(crate) fn is_taken(&self, id: &str) -> bool {
         self.tree.nodes.contains_key(id)
-            || self.committed_ids.contains(id)
+            || self.committed.contains_key(id)
             || self.call.as_ref().is_some_and(|call| call.before.tree.nodes.contains_key(id))
             || FIXED.iter().any(|(_, word)| *word == id)
     }

@@ -178,6 +178,10 @@ impl<B: Backend> Backend for Faulty<B> {
         self.read(|inner| inner.contents(hashes))
     }
 
+    fn users(&self, hash: &[u8; 32]) -> Result<Vec<BranchId>> {
+        self.read(|inner| inner.users(hash))
+    }
+
     fn attempts(&self, context: ContextId) -> Result<Vec<AttemptRow>> {
         self.read(|inner| inner.attempts(context))
     }

@@ -2,7 +2,7 @@
 //!
 //! | the last text contains | the answer |
 //! |---|---|
-//! | `use the tool` | a call of the first tool, unless its result is the last message |
+//! | `use the tool` | a call of the shell or else of the first tool, unless its result is the last message |
 //! | `fail once` | status 529 or 500 when a body arrives for the first time, an answer when it arrives again |
 //! | `bad request` | status 400 |
 //! | `limit` | status 429, with `retry-after` |

@@ -19,6 +19,17 @@ pub(super) struct Said {
     pub(super) is_result: bool,
 }
 
+/// The tools by which agents run commands.
+const SHELLS: [&str; 4] = ["Bash", "bash", "shell", "run_shell_command"];
+
+/// The call of a tool.
+struct Tool {
+    /// The name, as JSON.
+    name: String,
+    /// The arguments as JSON, in the pieces that are streamed.
+    parts: [String; 2],
+}
+
 /// Writes a text as JSON.
 fn quoted(text: &str) -> String {
     String::from_utf8_lossy(&Value::from(text).to_canonical()).into_owned()
@@ -44,7 +55,7 @@ impl Wire {
         }
     }
 
-    /// Returns what the last message says; all user texts, so that an instruction holds for the whole conversation.
+    /// Returns what the last message says: its last text, because agents write what they add for the model before it.
     pub(super) fn last_text(self, document: &Value) -> Said {
         let mut said = Said::default();
         let messages = match document.get(self.list()) {
@@ -68,14 +79,22 @@ impl Wire {
         document.get("model").and_then(Value::as_str).unwrap_or("model-1").to_owned()
     }
 
-    fn tool(document: &Value) -> String {
-        let first = document.get("tools").and_then(Value::as_array).and_then(<[Value]>::first);
-        let name = first.and_then(|tool| {
+    /// Returns the tool that is called: a shell if there is one, so that an agent does something, otherwise the first.
+    fn tool(document: &Value) -> Tool {
+        let tools = document.get("tools").and_then(Value::as_array).unwrap_or_default();
+        let names = tools.iter().flat_map(|tool| {
             let declared = tool.get("functionDeclarations").and_then(Value::as_array);
-            let inner = tool.get("function").or_else(|| declared?.first()).unwrap_or(tool);
-            inner.get("name")?.as_str()
+            let inner = tool.get("function").unwrap_or(tool);
+            declared.unwrap_or(std::slice::from_ref(inner)).iter()
         });
-        name.unwrap_or("get_weather").to_owned()
+        let names: Vec<&str> = names.filter_map(|tool| tool.get("name")?.as_str()).collect();
+        let shell = names.iter().find(|name| SHELLS.contains(*name));
+        let parts = match shell {
+            Some(_) => ["{\"command\":", "\"echo sun\"}"],
+            None => ["{\"city\":", "\"Oslo\"}"],
+        };
+        let name = shell.or(names.first()).copied().unwrap_or("get_weather");
+        Tool { name: quoted(name), parts: parts.map(str::to_owned) }
     }
 
     /// Returns the tokens that a request is billed with, and those of them that were cached.
@@ -109,14 +128,14 @@ impl Wire {
         calls_tool: bool,
     ) -> Vec<u8> {
         let model = quoted(&Wire::model(document));
-        let tool = quoted(&Wire::tool(document));
+        let Tool { name: tool, parts: arguments } = Wire::tool(document);
         let text = quoted(&self.words(said).concat());
         let (sent, cached) = Wire::billed(document);
         match self {
             Wire::Anthropic => {
                 let (content, reason) = match calls_tool {
                     true => (
-                        format!(r#"{{"type":"text","text":"I look."}},{{"type":"tool_use","id":"toolu_{number}","name":{tool},"input":{{"city":"Oslo"}}}}"#),
+                        format!(r#"{{"type":"text","text":"I look."}},{{"type":"tool_use","id":"toolu_{number}","name":{tool},"input":{}}}"#, arguments.concat()),
                         "tool_use",
                     ),
                     false => (format!(r#"{{"type":"text","text":{text}}}"#), "end_turn"),
@@ -126,7 +145,7 @@ impl Wire {
             Wire::Chat => {
                 let (message, reason) = match calls_tool {
                     true => (
-                        format!(r#"{{"role":"assistant","content":null,"refusal":null,"tool_calls":[{{"id":"call_{number}","type":"function","function":{{"name":{tool},"arguments":"{{\"city\":\"Oslo\"}}"}}}}]}}"#),
+                        format!(r#"{{"role":"assistant","content":null,"refusal":null,"tool_calls":[{{"id":"call_{number}","type":"function","function":{{"name":{tool},"arguments":{}}}}}]}}"#, quoted(&arguments.concat())),
                         "tool_calls",
                     ),
                     false => (format!(r#"{{"role":"assistant","content":{text},"refusal":null,"annotations":[]}}"#), "stop"),
@@ -136,7 +155,7 @@ impl Wire {
             Wire::Responses => self.response(document, said, number, calls_tool, "completed"),
             Wire::Gemini => {
                 let part = match calls_tool {
-                    true => format!(r#"{{"functionCall":{{"name":{tool},"args":{{"city":"Oslo"}}}}}}"#),
+                    true => format!(r#"{{"functionCall":{{"name":{tool},"args":{}}}}}"#, arguments.concat()),
                     false => format!(r#"{{"text":{text}}}"#),
                 };
                 format!(r#"{{"candidates":[{{"content":{{"parts":[{part}],"role":"model"}},"finishReason":"STOP","index":0}}],"usageMetadata":{{"promptTokenCount":{sent},"candidatesTokenCount":12,"totalTokenCount":{},"cachedContentTokenCount":{cached}}},"modelVersion":"gemini-1","responseId":"r{number}"}}"#, sent + 12)
@@ -172,11 +191,12 @@ impl Wire {
     }
 
     fn item(self, document: &Value, said: &Said, number: u64, calls_tool: bool) -> String {
-        let tool = quoted(&Wire::tool(document));
+        let Tool { name: tool, parts: arguments } = Wire::tool(document);
         let text = quoted(&self.words(said).concat());
         match calls_tool {
             true => format!(
-                r#"{{"id":"fc_{number}","type":"function_call","status":"completed","call_id":"call_{number}","name":{tool},"arguments":"{{\"city\":\"Oslo\"}}"}}"#
+                r#"{{"id":"fc_{number}","type":"function_call","status":"completed","call_id":"call_{number}","name":{tool},"arguments":{}}}"#,
+                quoted(&arguments.concat())
             ),
             false => format!(
                 r#"{{"id":"msg_{number}","type":"message","status":"completed","role":"assistant","content":[{{"type":"output_text","text":{text},"annotations":[]}}]}}"#
@@ -194,7 +214,7 @@ impl Wire {
         words: &[String],
     ) -> Vec<String> {
         let model = quoted(&Wire::model(document));
-        let tool = quoted(&Wire::tool(document));
+        let Tool { name: tool, parts: arguments } = Wire::tool(document);
         let (sent, cached) = Wire::billed(document);
         match self {
             Wire::Anthropic => {
@@ -223,14 +243,15 @@ impl Wire {
                     ),
                 ));
                 let deltas: Vec<String> = match calls_tool {
-                    true => ["{\"city\":", "\"Oslo\"}"]
+                    true => arguments
+                        .iter()
                         .map(|part| {
                             format!(
                                 r#"{{"type":"input_json_delta","partial_json":{}}}"#,
                                 quoted(part)
                             )
                         })
-                        .to_vec(),
+                        .collect(),
                     false => words
                         .iter()
                         .map(|word| format!(r#"{{"type":"text_delta","text":{}}}"#, quoted(word)))
@@ -260,7 +281,7 @@ impl Wire {
                 match calls_tool {
                     true => {
                         events.push(chunk(format!(r#"{{"role":"assistant","content":null,"tool_calls":[{{"index":0,"id":"call_{number}","type":"function","function":{{"name":{tool},"arguments":""}}}}]}}"#), "null"));
-                        for part in ["{\"city\":", "\"Oslo\"}"] {
+                        for part in &arguments {
                             events.push(chunk(format!(r#"{{"tool_calls":[{{"index":0,"function":{{"arguments":{}}}}}]}}"#, quoted(part)), "null"));
                         }
                         events.push(chunk("{}".to_owned(), "\"tool_calls\""));
@@ -297,13 +318,13 @@ impl Wire {
                 match calls_tool {
                     true => {
                         let empty = item
-                            .replace(r#""arguments":"{\"city\":\"Oslo\"}""#, r#""arguments":"""#)
+                            .replace(&quoted(&arguments.concat()), r#""""#)
                             .replace("completed", "in_progress");
                         push(
                             "response.output_item.added",
                             format!(r#""output_index":0,"item":{empty}"#),
                         );
-                        for part in ["{\"city\":", "\"Oslo\"}"] {
+                        for part in &arguments {
                             push(
                                 "response.function_call_arguments.delta",
                                 format!(
@@ -315,7 +336,8 @@ impl Wire {
                         push(
                             "response.function_call_arguments.done",
                             format!(
-                                r#""item_id":"fc_{number}","output_index":0,"name":{tool},"arguments":"{{\"city\":\"Oslo\"}}""#
+                                r#""item_id":"fc_{number}","output_index":0,"name":{tool},"arguments":{}"#,
+                                quoted(&arguments.concat())
                             ),
                         );
                     }
@@ -373,7 +395,8 @@ impl Wire {
                 );
                 let parts: Vec<String> = match calls_tool {
                     true => vec![format!(
-                        r#"{{"functionCall":{{"name":{tool},"args":{{"city":"Oslo"}}}}}}"#
+                        r#"{{"functionCall":{{"name":{tool},"args":{}}}}}"#,
+                        arguments.concat()
                     )],
                     false => {
                         words.iter().map(|word| format!(r#"{{"text":{}}}"#, quoted(word))).collect()
@@ -395,7 +418,7 @@ impl Wire {
 /// Collects the texts of a message.
 fn collect(value: &Value, said: &mut Said) {
     match value {
-        Value::String(text) => said.text.push_str(text),
+        Value::String(text) => said.text = text.to_string(),
         Value::Array(list) => list.iter().for_each(|value| collect(value, said)),
         Value::Object(object) => {
             let kind = object.get("type").and_then(Value::as_str).unwrap_or_default();

@@ -208,7 +208,6 @@ fn headers_and_diffs_of_any_snapshot_can_be_inspected() {
     }
 }
 
-// covers: DBG-005
 #[test]
 fn report_accounts_for_every_removed_node() {
     for seed in 0..120 {

@@ -9,7 +9,7 @@ use crate::support::{block, commit, head, turns};
 
 fn is_shared_between_threads<T: Send + Sync>() {}
 
-// covers: CON-001, CON-002
+// covers: CON-002
 #[test]
 fn contexts_and_snapshots_can_be_sent_to_other_threads() {
     is_shared_between_threads::<Context>();

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use contextree::engine::{Liveness, LivenessProbe};
 use contextree::json::{Value, parse};
+use contextree::tree::Header;
 use contextree::{
     AttemptStart, AttemptStatus, CommitOptions, Context, Edit, Holder, Limit, NewNode, Op, Place,
     Policy, Region, SnapshotAddress,
@@ -279,6 +280,37 @@ fn sealed_nodes_are_not_edited_and_sealed_cores_not_changed() {
     refuse(&mut context, op, "E_SEALED", "", "u1");
     let op = Op::Move { node: "p1".into(), place: Place::into("cont:2") };
     refuse(&mut context, op, "E_SEALED", "", "cont:2");
+}
+
+/// A node that is in two adjacent snapshots is the same in both, except for its remaining ttl; outside of cores it may have another
+/// parent, and only with it another offset.
+// covers: LIF-019, IDH-012, IDH-013, IDH-028, SEA-007
+#[test]
+fn no_header_of_a_sealed_node_changes_but_the_ttl() {
+    let dump = |node: contextree::NodeRef<'_>| -> Vec<(&'static str, Option<Value>)> {
+        let names = Header::REQUIRED.into_iter().map(Header::name);
+        let names = names.filter(|name| !["ttl", "offset"].contains(name));
+        let others = ["role", "kind", "key", "tags", "pinned", "removable", "content"];
+        names.chain(others).map(|name| (name, node.header(name))).collect()
+    };
+    let (mut compared, mut moved) = (0, 0);
+    for seed in 0..200 {
+        let context = random_context(seed);
+        let snapshots: Vec<_> = context.history().iter().collect();
+        for pair in snapshots.windows(2) {
+            for (_, node) in pair[0].view().nodes().skip(1) {
+                let Some(later) = pair[1].view().get(node.id()) else { continue };
+                assert_eq!(dump(later), dump(node), "seed {seed}: {node:?}");
+                assert_eq!(contextree::content_hash(later), contextree::content_hash(node));
+                if later.parent_id() == node.parent_id() {
+                    assert_eq!(later.offset(), node.offset(), "seed {seed}: {node:?}");
+                }
+                compared += 1;
+                moved += usize::from(later.parent_id() != node.parent_id());
+            }
+        }
+    }
+    assert!(compared > 10_000 && moved > 20, "{compared} compared, {moved} of them moved");
 }
 
 // covers: LIF-019, SEA-007, SEA-008, SNP-015

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use contextree::json::Value;
+use contextree::json::{Value, parse};
 use contextree::{
-    Clock, CommitOptions, Context, ContextOptions, Edit, NewNode, NodeRef, Op, Place, Region,
-    SnapshotAddress, Zone,
+    Clock, CommitOptions, Context, ContextOptions, Edit, Edition, NewNode, NodeRef, Op, Place,
+    Region, SelectOptions, SnapshotAddress, Zone,
 };
 
 use crate::support::{
@@ -52,6 +52,13 @@ fn rank(node: NodeRef<'_>) -> (contextree::tree::Scalar, i64, u32, &str) {
     (node.offset(), node.created_at_ns(), node.creation_index(), node.id())
 }
 
+/// Returns the ids of a document in the order in which a reader meets its nodes.
+fn preorder(node: &Value) -> Vec<&str> {
+    let children = node.get("children").and_then(Value::as_array).unwrap_or_default();
+    let own = node.get("id").and_then(Value::as_str);
+    own.into_iter().chain(children.iter().flat_map(preorder)).collect()
+}
+
 // covers: PLO-003, PLO-004, PLO-011, PLO-023, THR-011, REF-008
 #[test]
 fn traversal_thread_export_and_diff_have_the_same_order() {
@@ -66,6 +73,10 @@ fn traversal_thread_export_and_diff_have_the_same_order() {
             assert!(node.children().enumerate().all(|(index, child)| child.position() == index));
         }
         let order: Vec<&str> = tree.nodes().map(|(_, node)| node.id()).collect();
+        let selected = context.select_with("@t0 *", Edition::V0_1, &SelectOptions::default());
+        assert_eq!(selected.unwrap().nodes().unwrap().ids(), order, "selectors");
+        let reference = parse(&head(&context).reference_bytes()).unwrap();
+        assert_eq!(preorder(&reference), order, "the reference serializer");
         let place: BTreeMap<&str, usize> =
             order.iter().enumerate().map(|(index, id)| (*id, index)).collect();
         assert!(thread_ids(tree).is_sorted_by_key(|id| place[id]), "the thread");

@@ -139,6 +139,22 @@ fn snapshot_never_changes() {
 #[test]
 fn documents_define_the_active_turn_by_editability() {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/operations.md");
-    let text = std::fs::read_to_string(path).unwrap();
+    let text = std::fs::read_to_string(&path).unwrap();
     assert!(text.contains("**The active turn** is everything that was created in the cycle"));
+    // No page calls the container editable.
+    let pages = std::fs::read_dir(path.parent().unwrap()).unwrap();
+    let pages = pages.map(|page| page.unwrap().path());
+    for page in pages.filter(|page| page.extension().is_some_and(|suffix| suffix == "md")) {
+        let text = std::fs::read_to_string(&page).unwrap();
+        for line in text.lines().filter(|line| line.contains("^ah") || line.contains("active head"))
+        {
+            let editable = ["editable", "mutable", "can be edited"];
+            let says = editable.iter().any(|word| line.contains(word));
+            assert!(
+                !says || line.to_lowercase().contains("active turn"),
+                "{}: {line}",
+                page.display()
+            );
+        }
+    }
 }

@@ -1,11 +1,12 @@
 //! Requirements of the engine that are observed through selectors.
 
 use contextree::query::{RangeOptions, Timeline};
+use contextree::tree::Header;
 use contextree::{
     Context, ContextOptions, Edition, NewNode, Place, SelectOptions, SnapshotAddress, Vocabulary,
 };
 
-use crate::support::{block, commit, head};
+use crate::support::{block, commit, head, lenient};
 
 /// Returns the ids of the matches of a selector.
 fn ids(context: &Context, selector: &str) -> Vec<String> {
@@ -28,7 +29,8 @@ fn context(options: ContextOptions) -> Context {
     commit(&mut context);
     context.add(Place::head(), block("Hi").id("a1").role("assistant")).unwrap();
     let note = block("note").id("n1").node_type("custom:note").attribute("data_x", "1");
-    context.add(Place::at("^ah", 1), note.ttl(3)).unwrap();
+    let note = note.attribute("content_lang", "de").key("note").provenance("model:m");
+    context.add(Place::at("^ah", 1), note.role("tool").kind("document").ttl(3)).unwrap();
     commit(&mut context);
     context
 }
@@ -61,6 +63,74 @@ fn turns_cores_and_blocks_are_found_in_both_vocabularies() {
     }
 }
 
+// covers: STR-021, IDH-009, ERC-007
+#[test]
+fn nodes_without_a_known_type_or_headers_are_found_by_the_defaults() {
+    let context = lenient(
+        r#"{"root":{"id":"r","children":[{"id":"h","nodeType":"^ah","children":[
+        {"id":"w","nodeType":"weird"},{"id":"x"}]}]}}"#,
+    );
+    for edition in [Edition::V0_1, Edition::V0_2, Edition::V0_3] {
+        assert_eq!(ids_in(&context, "@t0 .cb", edition), ["w", "x"]);
+        let defaults = "@t0 ^ah > [priority=0][ttl=null][created_at_ns=0][offset=0]";
+        assert_eq!(ids_in(&context, defaults, edition), ["w", "x"]);
+    }
+}
+
+// covers: IDH-005
+#[test]
+fn ids_of_any_characters_are_found_and_case_matters() {
+    let odd = ["ABC", "abc", "ünïcödé 😀", "a\"b\\c\n", " ", "^sysx", "#1 > .cb", "~2"];
+    let mut context = Context::new();
+    for id in odd {
+        context.add(Place::system(), NewNode::text("x").id(id)).unwrap();
+    }
+    for id in odd {
+        let quoted = id.replace('\\', r"\\").replace('\'', r"\'");
+        assert_eq!(ids(&context, &format!("[id='{quoted}']")), [id]);
+        assert_eq!(ids(&context, &format!("{{ id='{quoted}' }}")), [id]);
+    }
+    commit(&mut context);
+    for edition in [Edition::V0_1, Edition::V0_2] {
+        assert_eq!(ids_in(&context, "@t0 #ABC", edition), ["ABC"]);
+        assert!(ids_in(&context, "@t0 #Abc", edition).is_empty());
+    }
+}
+
+// covers: IDH-034, IDH-035
+#[test]
+fn a_key_finds_all_that_share_it_and_tags_must_all_match() {
+    let mut context = Context::new();
+    let plan = |id: &str| NewNode::text(id).id(id).key("plan");
+    context.add(Place::head(), plan("v1").tag("a").tag("b")).unwrap();
+    context.add(Place::head(), plan("v2").tag("b")).unwrap();
+    context.add(Place::head(), NewNode::text("other").id("v3").key("other").tag("a")).unwrap();
+    commit(&mut context);
+    for edition in [Edition::V0_2, Edition::V0_3] {
+        assert_eq!(ids_in(&context, "@t0 [key='plan']", edition), ["v2", "v1"], "newest first");
+    }
+    assert_eq!(ids(&context, "@t0 +a +b"), ["v1"]);
+    assert_eq!(ids(&context, "@t0 +b"), ["v1", "v2"]);
+}
+
+// covers: PLO-001, SEM-008
+#[test]
+fn the_zones_divide_the_children_of_a_turn() {
+    let mut context = Context::new();
+    for (id, offset) in [("far", -7), ("pre", -1), ("post", 1), ("last", 9)] {
+        context.add(Place::at("^ah", offset), NewNode::text(id).id(id)).unwrap();
+    }
+    context.add(Place::head(), NewNode::text("core").id("core")).unwrap();
+    commit(&mut context);
+    for edition in [Edition::V0_1, Edition::V0_2, Edition::V0_3] {
+        let zone = |zone: &str| ids_in(&context, &format!("@t0 .mt > *{zone}"), edition);
+        assert_eq!(zone(":pre"), ["far", "pre"]);
+        assert_eq!(zone(":core"), ["cont:1"]);
+        assert_eq!(zone(":post"), ["post", "last"]);
+        assert_eq!(zone(""), [zone(":pre"), zone(":core"), zone(":post")].concat());
+    }
+}
+
 // covers: STR-027, PLO-021, PLO-022
 #[test]
 fn depth_counts_from_the_newest_turn_and_the_head_is_depth_zero_from_edition_two_on() {
@@ -74,13 +144,14 @@ fn depth_counts_from_the_newest_turn_and_the_head_is_depth_zero_from_edition_two
     assert_eq!(ids_in(&context, "@t0 .mt:depth(-1)", Edition::V0_3), ["sys"]);
 }
 
-// covers: IDH-029, IDH-032, ADO-004
+// covers: IDH-022, IDH-024, IDH-029, IDH-032, ADO-004
 #[test]
 fn every_header_and_attribute_can_be_queried_and_a_missing_one_is_null() {
     let context = context(ContextOptions::default());
     let node = head(&context).view().get("n1").unwrap();
-    for name in ["nodeType", "offset", "ttl", "priority", "cycle", "created_at_ns", "data_x"] {
-        let value = node.header(name).unwrap();
+    let required = Header::REQUIRED.into_iter().map(Header::name);
+    for name in required.chain(["data_x", "content_lang", "role", "kind", "key", "provenance"]) {
+        let value = node.header(name).unwrap_or_else(|| panic!("{name} is missing"));
         let text = String::from_utf8(value.to_canonical()).unwrap().replace('"', "'");
         let found = ids(&context, &format!("@t0 .block[{name}={text}]"));
         assert!(found.contains(&"n1".to_owned()), "[{name}={text}] finds {found:?}");

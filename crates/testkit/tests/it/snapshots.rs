@@ -27,9 +27,9 @@ fn snapshots_are_addressed_backwards_and_by_cycle() {
     for text in ["", "@", "t0", "@t", "@c", "@c-1", "@t--1", "@x1", "@t-1 ", "@c1x", "@t+1"] {
         assert_eq!(cycle(text).unwrap_err().code(), "E_SELECTOR_INVALID", "{text:?}");
     }
-    assert_eq!(context.head().map(contextree::Snapshot::cycle), Some(4), "the default is @t0");
+    assert_eq!(context.newest().map(contextree::Snapshot::cycle), Some(4), "the default is @t0");
     let empty = Context::new();
-    assert!(empty.head().is_none());
+    assert!(empty.newest().is_none());
     let error = empty.snapshot(SnapshotAddress::Back(0)).unwrap_err();
     assert_eq!(error.code(), "E_SNAPSHOT_NOT_FOUND");
 }
@@ -147,6 +147,7 @@ fn reads_change_nothing() {
         let _ = contextree::canon::thread::thread_positions(snapshot.view());
     }
     let _ = (context.export_history(), context.preview(&CommitOptions::default()).unwrap());
+    let _ = context.select("@history .block").unwrap();
     assert_eq!((digests(), context.export_working()), (before, working));
 }
 

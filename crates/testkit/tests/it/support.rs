@@ -59,7 +59,7 @@ pub(crate) fn thread_ids(tree: TreeRef<'_>) -> Vec<&str> {
 }
 
 pub(crate) fn head(context: &Context) -> &Snapshot {
-    context.head().expect("there was a commit")
+    context.newest().expect("there was a commit")
 }
 
 pub(crate) fn utf8(bytes: &[u8]) -> &str {

@@ -52,7 +52,7 @@ fn regions_turns_and_zones_are_in_order() {
     assert_eq!(thread_ids(head(&context).view()), expected, "sealing keeps the order");
 }
 
-// covers: THR-005, THR-013, THR-014
+// covers: THR-005
 #[test]
 fn keys_are_in_the_specified_order() {
     let mut context = turns(0);

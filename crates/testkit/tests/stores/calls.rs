@@ -133,7 +133,7 @@ fn a_call_can_be_canceled_by_another_process_and_late_additions_stay() {
         let context = session.to_context().unwrap();
         assert_eq!(utf8(&context.export_working()), utf8(&forked));
         assert_eq!(context.attempts()[1].status, AttemptStatus::Error("overloaded".into()));
-        assert!(context.working().get("late").is_some() && context.head().unwrap().cycle() == 2);
+        assert!(context.working().get("late").is_some() && context.newest().unwrap().cycle() == 2);
         assert_eq!(
             session.complete(&second, answer("a"), CallOutcome::default()).unwrap_err().code(),
             "E_ATTEMPT_ENDED"

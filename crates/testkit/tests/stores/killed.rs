@@ -206,8 +206,8 @@ fn kill_two_processes_again_and_again(home: &Home, rounds: u64, seed: u64) {
     let mut random = Rng::new(seed);
     let mut told = BTreeMap::new();
     for round in 0..rounds {
-        // Every fourth child dies by itself, each time after one more step.
-        let dies = if round % 4 == 3 { 1 + round / 4 } else { 0 };
+        // Every other child dies by itself, each time after one more step: a turn has up to five.
+        let dies = if round % 2 == 1 { 1 + round / 2 } else { 0 };
         let mut first = Started::new(&home.url, seed * 1000 + round * 2, dies);
         let mut second = Started::new(&home.url, seed * 1000 + round * 2 + 1, 0);
         first.listen(1 + random.below(4), &mut told);

@@ -14,6 +14,7 @@ mod requests;
 mod retired;
 mod sessions;
 mod support;
+mod tenants;
 mod undo;
 mod vectors;
 

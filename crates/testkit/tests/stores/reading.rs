@@ -85,7 +85,7 @@ fn forks_share_stored_history_and_continue_independently() {
     on_every_store(|store| {
         let mut main = store.adopt("main", turns(20), &ContextSettings::default()).unwrap();
         let mut early = store.fork("main", Some(SnapshotAddress::Cycle(7)), "early").unwrap();
-        assert_eq!(early.head().unwrap().unwrap().cycle(), 7);
+        assert_eq!(early.newest().unwrap().unwrap().cycle(), 7);
         main.write(|context| {
             context
                 .add(contextree::Place::head(), block("pending"))
@@ -98,7 +98,7 @@ fn forks_share_stored_history_and_continue_independently() {
             commit_stored(session);
         }
         let deep = store.fork("early", Some(SnapshotAddress::Cycle(5)), "deep").unwrap();
-        assert_eq!(deep.head().unwrap().unwrap().cycle(), 5);
+        assert_eq!(deep.newest().unwrap().unwrap().cycle(), 5);
         let expected = turns(20);
         let address = SnapshotAddress::Cycle(5);
         let digest = expected.snapshot(address).unwrap().digest();

@@ -1,7 +1,7 @@
 //! Redaction in every store: the text is gone, and nothing else changed.
 
 use contextree::{Content, Context, NewNode, Place, Snapshot, SnapshotAddress};
-use contextree_store::{Redaction, Session, Store, StoreError};
+use contextree_store::{ATTRIBUTE, Redaction, Session, Store, StoreError};
 
 use crate::support::{Home, block, commit_stored, on_every_store};
 
@@ -106,9 +106,34 @@ fn redaction_ends_what_can_be_undone_and_is_recorded() {
         redact(store);
         session.refresh().unwrap();
         assert!(session.undo().is_err() && session.operations().unwrap().is_empty());
-        let records = store.backend().side_records(session.row().id, Some("redaction")).unwrap();
+        let records = session.redactions().unwrap();
         assert_eq!(records.len(), 1);
-        assert!(String::from_utf8_lossy(&records[0].value).contains("pasted key"));
+        assert_eq!((&*records[0].reason, &*records[0].marker), ("pasted key", "[redacted]"));
+        assert!(records[0].copies > 0);
+        assert!(records[0].revision <= session.row().revision);
+    });
+}
+
+/// Digests cover the values of attributes, so they stay; who redacts is told.
+#[test]
+fn attributes_and_side_records_with_the_text_are_named() {
+    on_every_store(|store| {
+        let mut session = store.create("main", &Default::default()).unwrap();
+        write(&mut session, |context| {
+            context.add(Place::head(), NewNode::text(SHORT).id("short")).unwrap();
+            let copy = NewNode::text("harmless").id("copy");
+            let copy = copy.attribute("data_raw", format!("the key is {SHORT}"));
+            context.add(Place::head(), copy.attribute("data_other", "x")).unwrap();
+        });
+        commit_stored(&mut session);
+        let before = digests(store);
+        let contents = [Content::from(SHORT)];
+        let redaction = Redaction { contents: &contents, marker: "[redacted]", reason: "" };
+        let redacted = store.redact(&redaction).unwrap();
+        let place = ("main".to_owned(), ATTRIBUTE.to_owned(), "data_raw".to_owned());
+        assert_eq!((redacted.copies, redacted.elsewhere), (1, vec![place]));
+        assert_eq!(digests(store), before);
+        assert!(store.verify(&mut |_, _| {}).unwrap().is_clean());
     });
 }
 

@@ -70,7 +70,7 @@ fn breakdown_has_every_grouping() {
 fn tally_equals_the_breakdown_of_each_snapshot() {
     let mut context = session();
     for number in 0..20 {
-        let turn = format!("seg:{}", 1 + number % context.head().unwrap().view().turn_count());
+        let turn = format!("seg:{}", 1 + number % context.newest().unwrap().view().turn_count());
         let group = NewNode { node_type: Some("cont:note".into()), ..NewNode::default() };
         let group = context.add(Place::at(turn.as_str(), 2), group).unwrap();
         context.add(Place::into(group.as_str()), NewNode::text("a note").ttl(2)).unwrap();
@@ -105,7 +105,7 @@ fn tally_follows_any_path_through_histories() {
     let counter = counter();
     let mut tally = Tally::new(Arc::clone(&counter));
     assert_eq!(tally.breakdown(), None);
-    let trees = [&one, &other, &fork].map(|context| context.head().unwrap().tree().clone());
+    let trees = [&one, &other, &fork].map(|context| context.newest().unwrap().tree().clone());
     let first = one.snapshot("@c1".parse().unwrap()).unwrap().tree().clone();
     for tree in [&trees[0], &trees[1], &first, &trees[2], &trees[0], &trees[0]] {
         let expected = breakdown(tree.view(), &counter);

@@ -68,10 +68,10 @@ fn unordered<'a>(older: TreeRef<'a>, newer: TreeRef<'a>, aged: bool) -> Vec<Pair
 
 /// Returns the nodes that have a row in only one of the trees.
 fn written_nodes(older: TreeRef<'_>, newer: TreeRef<'_>) -> BTreeSet<NodeKey> {
-    let common = older.base.space.common_rows(older.base.rows, &newer.base.space, newer.base.rows);
+    let common = older.common_rows(newer);
     let mut nodes = BTreeSet::new();
     for tree in [older, newer] {
-        for number in common..tree.base.rows + tree.overlay_len() {
+        for number in common.up_to(tree.base.rows.plus(tree.overlay_len())) {
             let row = tree.row(number);
             if row.node != NodeKey::NONE {
                 nodes.insert(row.node);

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use super::Draft;
 use crate::due::{Place, Step};
 use crate::list::{Children, Edit};
-use crate::row::NodeKey;
+use crate::row::{NodeKey, RowNumber};
 
 impl Draft {
     /// Removes nodes and their subtrees, given by their current places in document order. Needs no
@@ -30,7 +30,7 @@ impl Draft {
     /// Removes the nodes at these paths from a list and from the lists below it. Recursion is
     /// bounded by the depth limit of trees.
     fn remove_from(&mut self, list: &mut Children, paths: &[&[Step]]) {
-        let mut gone: Vec<(NodeKey, u32)> = Vec::new();
+        let mut gone: Vec<(NodeKey, RowNumber)> = Vec::new();
         let mut edits = Vec::with_capacity(paths.len());
         for paths in paths.chunk_by(|left, right| left[0] == right[0]) {
             let Step { position, row } = paths[0][0];
@@ -54,7 +54,7 @@ impl Draft {
 
     /// Removes the nodes at these paths from below a node; returns the node's row, which may be
     /// new.
-    fn thin_out(&mut self, number: u32, paths: &[&[Step]]) -> u32 {
+    fn thin_out(&mut self, number: RowNumber, paths: &[&[Step]]) -> RowNumber {
         let index = self.touch_row(number);
         let mut list = std::mem::replace(&mut self.row_mut(index).children, Children::EMPTY);
         self.remove_from(&mut list, paths);

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use super::{Draft, NodeData};
 use crate::class::Region;
 use crate::list::{Children, Entries, Summary};
-use crate::row::{NO_ROW, NodeKey, Row};
+use crate::row::{NodeKey, Row, RowNumber};
 use crate::store::Space;
 use crate::tree::Tree;
 use crate::view::Base;
@@ -23,7 +23,7 @@ pub struct Builder {
     space: Arc<Space>,
     rows: Vec<Row>,
     /// By row: the row of its parent.
-    parents: Vec<u32>,
+    parents: Vec<RowNumber>,
 }
 
 impl Builder {
@@ -48,7 +48,7 @@ impl Builder {
         nodes: usize,
     ) -> Result<Builder, DuplicateId> {
         let mut builder = Builder::empty(nodes);
-        let root = builder.push(NO_ROW, root)?;
+        let root = builder.push(RowNumber::NONE, root)?;
         for region in regions {
             builder.push(root, region)?;
         }
@@ -57,8 +57,8 @@ impl Builder {
 
     /// Returns the handle of a region, for pushing nodes under it.
     #[must_use]
-    pub fn region(&self, region: Region) -> u32 {
-        1 + region as u32
+    pub fn region(&self, region: Region) -> RowNumber {
+        RowNumber::of_region(region)
     }
 
     /// Adds a node under one that was added before; returns its handle.
@@ -68,9 +68,9 @@ impl Builder {
     /// If the id is already used.
     pub fn push<T: AsRef<str>>(
         &mut self,
-        parent: u32,
+        parent: RowNumber,
         data: NodeData<T>,
-    ) -> Result<u32, DuplicateId> {
+    ) -> Result<RowNumber, DuplicateId> {
         let row = data.into_row(&self.space);
         self.push_row(parent, row)
     }
@@ -88,14 +88,18 @@ impl Builder {
         &self.space
     }
 
-    pub(super) fn push_row(&mut self, parent: u32, mut row: Row) -> Result<u32, DuplicateId> {
-        let number = u32::try_from(self.rows.len()).expect("row numbers are 32 bits");
+    pub(super) fn push_row(
+        &mut self,
+        parent: RowNumber,
+        mut row: Row,
+    ) -> Result<RowNumber, DuplicateId> {
+        let number = RowNumber::from_index(self.rows.len());
         // Ids are numbered in order of arrival, so a number that is already known means a duplicate
         // id.
-        if row.node != NodeKey(number) {
+        if row.node != NodeKey(number.0) {
             return Err(DuplicateId(self.space.ids.name(row.node.0).into()));
         }
-        row.parent = self.rows.get(parent as usize).map_or(NodeKey::NONE, |row| row.node);
+        row.parent = self.rows.get(parent.index()).map_or(NodeKey::NONE, |row| row.node);
         self.rows.push(row);
         self.parents.push(parent);
         Ok(number)
@@ -138,21 +142,21 @@ impl Builder {
             space.reserve(self.rows.len());
         }
         let own = self.space.own();
-        let mut count = 0;
+        let mut end = RowNumber::ROOT;
         for mut row in self.rows {
             let node = row.node;
-            self.space.note_key(&mut row);
-            own.append(count, row);
-            own.publish(node, count);
-            count += 1;
+            self.space.note_key(&mut row, end);
+            own.append(end, row);
+            own.publish(node, end);
+            end = end.plus(1);
         }
-        own.note_spans(0, count);
+        own.note_spans(RowNumber::ROOT, end);
         Tree::new(Base {
             space: self.space,
             regions,
-            rows: count,
+            rows: end,
             next_cycle,
-            count,
+            count: end.0,
             digest: OnceLock::new(),
         })
     }
@@ -169,16 +173,16 @@ impl Builder {
         let mut starts = vec![0_u32; self.rows.len() + 1];
         let below = || self.parents.iter().enumerate().skip(4);
         for (_, parent) in below() {
-            starts[*parent as usize + 1] += 1;
+            starts[parent.index() + 1] += 1;
         }
         for number in 1..starts.len() {
             starts[number] += starts[number - 1];
         }
-        let mut rows = vec![0_u32; self.rows.len()];
+        let mut rows = vec![RowNumber::ROOT; self.rows.len()];
         let mut next = starts.clone();
         for (number, parent) in below() {
-            let place = &mut next[*parent as usize];
-            rows[*place as usize] = number as u32;
+            let place = &mut next[parent.index()];
+            rows[*place as usize] = RowNumber(number as u32);
             *place += 1;
         }
         let tree = Rows { rows: &self.rows, space: &self.space };
@@ -196,11 +200,11 @@ impl Builder {
 struct Siblings {
     /// By row: the start of its children, which end at the start of the next row's.
     starts: Vec<u32>,
-    rows: Vec<u32>,
+    rows: Vec<RowNumber>,
 }
 
 impl Siblings {
-    fn of(&self, number: usize) -> &[u32] {
+    fn of(&self, number: usize) -> &[RowNumber] {
         &self.rows[self.starts[number] as usize..self.starts[number + 1] as usize]
     }
 }
@@ -212,17 +216,17 @@ struct Rows<'a> {
 }
 
 impl Rows<'_> {
-    fn order(&self, left: u32, right: u32) -> std::cmp::Ordering {
-        crate::view::order(self.space, &self.rows[left as usize], &self.rows[right as usize])
+    fn order(&self, left: RowNumber, right: RowNumber) -> std::cmp::Ordering {
+        crate::view::order(self.space, &self.rows[left.index()], &self.rows[right.index()])
     }
 }
 
 impl Entries for Rows<'_> {
-    fn summary(&self, row: u32) -> Summary {
-        self.rows[row as usize].summary
+    fn summary(&self, row: RowNumber) -> Summary {
+        self.rows[row.index()].summary
     }
 
-    fn boundary(&self, row: u32) -> u32 {
-        crate::view::boundary_of(self.space, &self.rows[row as usize])
+    fn boundary(&self, row: RowNumber) -> u32 {
+        crate::view::boundary_of(self.space, &self.rows[row.index()])
     }
 }

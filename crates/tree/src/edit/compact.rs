@@ -4,7 +4,7 @@ use super::build::Builder;
 use crate::class::Region;
 use crate::list::{Children, Summary};
 use crate::node::NodeRef;
-use crate::row::{NO_ROW, NO_SYMBOL, NodeKey, Row};
+use crate::row::{NO_SYMBOL, NodeKey, Row, RowNumber};
 use crate::tree::Tree;
 
 impl Tree {
@@ -15,10 +15,10 @@ impl Tree {
     pub fn compacted(&self) -> Tree {
         let view = self.view();
         let mut builder = Builder::empty(view.node_count());
-        let mut push = |parent: u32, node: NodeRef<'_>| {
+        let mut push = |parent: RowNumber, node: NodeRef<'_>| {
             builder.push_copy(parent, node).expect("ids are unique in a tree")
         };
-        let root = push(NO_ROW, view.root());
+        let root = push(RowNumber::NONE, view.root());
         let regions = Region::ALL.map(|region| view.region(region));
         let handles = regions.map(|region| push(root, region));
         for (region, handle) in regions.into_iter().zip(handles) {
@@ -38,7 +38,7 @@ impl Tree {
     }
 }
 
-fn descend<'t>(open: &mut Vec<(u32, NodeRef<'t>)>, parent: u32, node: NodeRef<'t>) {
+fn descend<'t>(open: &mut Vec<(RowNumber, NodeRef<'t>)>, parent: RowNumber, node: NodeRef<'t>) {
     let first = open.len();
     open.extend(node.children().map(|child| (parent, child)));
     open[first..].reverse();
@@ -46,7 +46,11 @@ fn descend<'t>(open: &mut Vec<(u32, NodeRef<'t>)>, parent: u32, node: NodeRef<'t
 
 impl Builder {
     /// Adds a copy of a node from another tree.
-    fn push_copy(&mut self, parent: u32, node: NodeRef<'_>) -> Result<u32, super::DuplicateId> {
+    fn push_copy(
+        &mut self,
+        parent: RowNumber,
+        node: NodeRef<'_>,
+    ) -> Result<RowNumber, super::DuplicateId> {
         let space = self.space();
         let symbol = |text: Option<&str>| text.map_or(NO_SYMBOL, |text| space.symbols.intern(text));
         let row = Row {
@@ -56,8 +60,8 @@ impl Builder {
             kind: symbol(node.kind()),
             // Set when the row is appended to the log.
             key: NO_SYMBOL,
-            previous: NO_ROW,
-            jump: NO_ROW,
+            previous: RowNumber::NONE,
+            jump: RowNumber::NONE,
             version: 0,
             children: Children::EMPTY,
             summary: Summary::EMPTY,

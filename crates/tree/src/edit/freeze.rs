@@ -19,9 +19,9 @@ impl Draft {
         let own = self.base.space.own();
         let mut next = self.base.rows;
         for mut row in rows {
-            self.base.space.note_key(&mut row);
+            self.base.space.note_key(&mut row, next);
             own.append(next, row);
-            next += 1;
+            next = next.plus(1);
         }
         own.note_spans(self.base.rows, next);
         let mut tombstones = Vec::new();
@@ -38,7 +38,7 @@ impl Draft {
             row.set(flag::DEAD, true);
             own.append(next, row);
             own.publish(node, next);
-            next += 1;
+            next = next.plus(1);
         }
         self.base.rows = next;
         self.base.next_cycle += 1;

@@ -22,7 +22,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::class::Region;
-use crate::row::NodeKey;
+use crate::row::{NodeKey, RowNumber};
 use crate::view::{Base, REGIONS, TreeRef};
 use undo::Undo;
 
@@ -103,16 +103,16 @@ impl Draft {
     }
 
     /// Returns the row number of a row in the overlay.
-    fn number_of(&self, index: OverlayIndex) -> u32 {
-        self.base.rows + index.0
+    fn number_of(&self, index: OverlayIndex) -> RowNumber {
+        self.base.rows.plus(index.0)
     }
 
     /// Returns the index in the overlay of a row; `None` if the row is in the log.
-    fn overlay_index(&self, number: u32) -> Option<OverlayIndex> {
-        number.checked_sub(self.base.rows).map(OverlayIndex)
+    fn overlay_index(&self, number: RowNumber) -> Option<OverlayIndex> {
+        number.checked_since(self.base.rows).map(OverlayIndex)
     }
 
-    fn region_of_row(&self, number: u32) -> Option<Region> {
+    fn region_of_row(&self, number: RowNumber) -> Option<Region> {
         let index = REGIONS.iter().position(|fixed| *fixed == number)?;
         Some(Region::ALL[index])
     }

@@ -6,7 +6,7 @@ use super::{Draft, NodeData};
 use crate::body::Body;
 use crate::node::NodeRef;
 use crate::policy_entry::PolicyEntry;
-use crate::row::{Header, NEVER, NodeKey, Row, flag};
+use crate::row::{Header, NEVER, NodeKey, Row, RowNumber, flag};
 use crate::scalar::Scalar;
 use crate::store::Names;
 
@@ -35,7 +35,7 @@ impl Draft {
     pub fn remove(&mut self, node: NodeKey) -> Vec<NodeKey> {
         let number = self.view().find_row(node).expect("only nodes of the tree are removed");
         let parent = self.view().row(number).parent;
-        let gone: Vec<(NodeKey, u32)> = self
+        let gone: Vec<(NodeKey, RowNumber)> = self
             .view()
             .node_at(number)
             .subtree()
@@ -174,7 +174,7 @@ impl Draft {
     }
 
     /// Inserts a row into its parent's list.
-    fn link(&mut self, parent: NodeKey, number: u32) {
+    fn link(&mut self, parent: NodeKey, number: RowNumber) {
         self.with_children(parent, |children, view| {
             let position = view.search(children, view.row(number)).unwrap_or_else(|at| at);
             children.insert(position, number, &view);
@@ -182,7 +182,7 @@ impl Draft {
     }
 
     /// Removes a row (in whatever version the list has) from its parent's list.
-    fn unlink(&mut self, parent: NodeKey, number: u32) {
+    fn unlink(&mut self, parent: NodeKey, number: RowNumber) {
         // Nodes that expire together are usually adjacent: try the position of the last removal
         // first.
         let hint = self.hint.filter(|(list, _)| *list == parent).map(|(_, position)| position);
@@ -202,7 +202,7 @@ impl Draft {
     }
 
     /// Records the removal of a node. A node that was never committed leaves no trace.
-    pub(super) fn bury(&mut self, node: NodeKey, number: u32) {
+    pub(super) fn bury(&mut self, node: NodeKey, number: RowNumber) {
         self.note_changed(node);
         if number < self.base.rows || self.base.space.find(node, self.base.rows).is_some() {
             self.set_index(node, None);
@@ -222,7 +222,7 @@ impl Draft {
             std::mem::replace(children, crate::list::Children::EMPTY)
         });
         let nodes: Vec<NodeKey> = rows.iter().map(|row| self.view().row(row).node).collect();
-        let numbers: Vec<u32> = nodes
+        let numbers: Vec<RowNumber> = nodes
             .iter()
             .map(|node| {
                 let index = self.touch(*node);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::row::{NodeKey, Row, flag};
+use crate::row::{NodeKey, Row, RowNumber, flag};
 
 /// The index of a row in the overlay. Its row number, by which lists refer to it, is
 /// `base.rows + index`; see `Draft::number_of`.
@@ -16,7 +16,7 @@ pub(crate) struct Overlay {
     /// New versions of rows.
     pub(super) rows: Vec<Row>,
     /// By node: the number of its new row, or `None` if it was removed.
-    pub(super) index: BTreeMap<NodeKey, Option<u32>>,
+    pub(super) index: BTreeMap<NodeKey, Option<RowNumber>>,
     /// Rows of nodes that were created and removed again; reused.
     pub(super) free: Vec<OverlayIndex>,
     /// The first row, reserved for the turn that the commit will create: the turn is created last
@@ -30,7 +30,7 @@ impl Overlay {
     }
 
     /// Returns `None` if the overlay does not know the node, `Some(None)` if it was removed.
-    pub(crate) fn find(&self, node: NodeKey) -> Option<Option<u32>> {
+    pub(crate) fn find(&self, node: NodeKey) -> Option<Option<RowNumber>> {
         self.index.get(&node).copied()
     }
 

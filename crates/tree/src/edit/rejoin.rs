@@ -20,10 +20,10 @@ impl Draft {
             return newest.clone();
         }
         let own = space.own();
-        for number in first..self.base.rows {
+        for number in first.up_to(self.base.rows) {
             let mut row = fork.row(number).clone();
             let node = row.node;
-            space.note_key(&mut row);
+            space.note_key(&mut row, number);
             own.append(number, row);
             if node != NodeKey::NONE {
                 own.publish(node, number);

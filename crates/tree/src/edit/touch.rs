@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use super::{Draft, OverlayIndex};
 use crate::class::Class;
 use crate::list::Children;
-use crate::row::{NO_ROW, NodeKey, Row};
+use crate::row::{NodeKey, Row, RowNumber};
 use crate::view::TreeRef;
 
 impl Draft {
@@ -18,7 +18,7 @@ impl Draft {
     }
 
     /// Like [`Draft::touch`], but takes the node's row.
-    pub(super) fn touch_row(&mut self, number: u32) -> OverlayIndex {
+    pub(super) fn touch_row(&mut self, number: RowNumber) -> OverlayIndex {
         if let Some(index) = self.overlay_index(number) {
             return index;
         }
@@ -33,7 +33,7 @@ impl Draft {
     /// the lowest set bit cleared (12 → 8, 13 → 12, 14 → 12). Finding the version that a snapshot
     /// sees thus takes O(log² n) steps instead of n; see `Space::find_version`. With `previous`
     /// alone, reading an old snapshot would slow down with every later change of a node.
-    pub(super) fn follow(&self, row: &mut Row, before: u32) {
+    pub(super) fn follow(&self, row: &mut Row, before: RowNumber) {
         row.previous = before;
         // The target is always on the jump chain of the previous version: `version - 1` equals the
         // target with all lower bits set, and each jump clears one of these.
@@ -54,7 +54,7 @@ impl Draft {
             self.overlay.rows.push(Row::void());
             self.overlay.turn = Some(OverlayIndex(0));
         }
-        let is_new_turn = row.class() == Class::Turn && row.previous == NO_ROW;
+        let is_new_turn = row.class() == Class::Turn && row.previous == RowNumber::NONE;
         let reserved = if is_new_turn { self.overlay.turn.take() } else { None };
         let index = match reserved.or_else(|| self.overlay.free.pop()) {
             Some(index) => {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{Draft, OverlayIndex};
 use crate::list::Children;
-use crate::row::{NodeKey, Row};
+use crate::row::{NodeKey, Row, RowNumber};
 
 /// The state needed to roll changes back.
 #[derive(Debug)]
@@ -13,7 +13,7 @@ pub(super) struct Undo {
     /// Rows older than the checkpoint that were changed since.
     changed: BTreeMap<OverlayIndex, Row>,
     /// Earlier entries of the index, newest last.
-    index: Vec<(NodeKey, Option<Option<u32>>)>,
+    index: Vec<(NodeKey, Option<Option<RowNumber>>)>,
     free: Vec<OverlayIndex>,
     turn: Option<OverlayIndex>,
     regions: [Children; 3],
@@ -86,7 +86,7 @@ impl Draft {
         row
     }
 
-    pub(super) fn set_index(&mut self, node: NodeKey, entry: Option<u32>) {
+    pub(super) fn set_index(&mut self, node: NodeKey, entry: Option<RowNumber>) {
         let before = self.overlay.index.insert(node, entry);
         if let Some(undo) = self.undo.last_mut() {
             undo.index.push((node, before));

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use super::{Children, Items, Run};
+use crate::row::RowNumber;
 
 /// A piece of a list.
 #[derive(Clone, Copy)]
 enum Piece<'a> {
     Run(&'a Arc<Run>),
-    Row(u32),
+    Row(RowNumber),
 }
 
 impl Children {
@@ -16,7 +17,7 @@ impl Children {
     ///
     /// Runs that the lists share are not visited, so the cost follows what differs. A shared run has the same rows in both lists,
     /// whatever their numbers: a change below a row replaces the runs around it.
-    pub(crate) fn common(&self, other: &Children, bound: u32) -> usize {
+    pub(crate) fn common(&self, other: &Children, bound: RowNumber) -> usize {
         let (mut here, mut there) = (pieces(self), pieces(other));
         let mut common = 0;
         while let (Some(left), Some(right)) = (here.pop(), there.pop()) {

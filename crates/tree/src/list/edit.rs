@@ -4,6 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::node::Entry;
 use super::{Beside, Child, Children, Entries, FEW, Items, List, Run, Runs, Summary, UNCUT};
+use crate::row::RowNumber;
 
 /// One change to a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,17 +12,17 @@ pub(crate) struct Edit {
     /// The position before any of the changes that are made together.
     pub(crate) position: usize,
     /// The row at the position, which is removed; `None` to insert before it.
-    pub(crate) before: Option<u32>,
+    pub(crate) before: Option<RowNumber>,
     /// The row that replaces it; `None` to remove it. If `before` is set too, this is another
     /// version of the same node, or the same row changed in place.
-    pub(crate) after: Option<u32>,
+    pub(crate) after: Option<RowNumber>,
 }
 
 impl Children {
     /// Returns the list of these rows, which must be in canonical order.
-    pub(crate) fn from_rows(rows: &[u32], entries: &impl Entries) -> Children {
+    pub(crate) fn from_rows(rows: &[RowNumber], entries: &impl Entries) -> Children {
         if rows.len() <= FEW {
-            let mut few = [0; FEW];
+            let mut few = [RowNumber::ROOT; FEW];
             few[..rows.len()].copy_from_slice(rows);
             return Children::Few {
                 len: u8::try_from(rows.len()).expect("at most three"),
@@ -40,7 +41,7 @@ impl Children {
     }
 
     /// Inserts a row at a position.
-    pub(crate) fn insert(&mut self, index: usize, row: u32, entries: &impl Entries) {
+    pub(crate) fn insert(&mut self, index: usize, row: RowNumber, entries: &impl Entries) {
         match self {
             Children::Few { len, rows } if usize::from(*len) < FEW => {
                 let count = usize::from(*len);
@@ -58,7 +59,7 @@ impl Children {
                 edit_run(run, 0, &[edit], entries);
             }
             Children::Some(_) => {
-                let mut all: Vec<u32> = self.iter().collect();
+                let mut all: Vec<RowNumber> = self.iter().collect();
                 all.insert(index, row);
                 *self = Children::from_rows(&all, entries);
             }
@@ -85,7 +86,7 @@ impl Children {
 
     /// Replaces the row at a position with another version of the same node, or records that the
     /// row there was changed in place.
-    pub(crate) fn replace(&mut self, index: usize, row: u32, entries: &impl Entries) {
+    pub(crate) fn replace(&mut self, index: usize, row: RowNumber, entries: &impl Entries) {
         let before = self.get(index);
         assert!(before.is_some(), "the index is in the list");
         self.edit_all(&[Edit { position: index, before, after: Some(row) }], entries);
@@ -115,7 +116,7 @@ impl Children {
             }
             // A list that fits a smaller form must have it: the shape depends on the entries alone.
             Children::Some(_) | Children::Many(_) => {
-                let mut rows: Vec<u32> = self.iter().collect();
+                let mut rows: Vec<RowNumber> = self.iter().collect();
                 for edit in edits.iter().rev() {
                     match edit.after {
                         Some(row) => rows[edit.position] = row,
@@ -336,6 +337,9 @@ impl<E: Entries> Merge<'_, E> {
     }
 
     /// Prepends a run that is no longer finished to the unfinished runs of its level and below.
+    ///
+    /// The unfinished runs of a list follow each other from the highest level down, so the rows that continue `run` are in the
+    /// unfinished run of its level. If that one is empty, they are on a lower level, and continue the last run inside `run`.
     fn reopen(&self, list: &mut List, level: usize, mut run: Arc<Run>) {
         let next = &list.levels[level];
         if level == 0 || !next.is_empty() {
@@ -431,7 +435,7 @@ impl List {
         }
     }
 
-    pub(super) fn push_row(&mut self, row: u32, entries: &impl Entries) {
+    pub(super) fn push_row(&mut self, row: RowNumber, entries: &impl Entries) {
         let summary = entries.summary(row);
         self.open(0).push_row(row, summary);
         self.finish(0, entries.boundary(row));
@@ -459,7 +463,11 @@ impl List {
     }
 
     /// Returns the list with a row inserted that may end runs.
-    fn with_row_at(&self, index: usize, row: u32, entries: &impl Entries) -> List {
+    ///
+    /// Such a row cuts the run that it enters in two, on every level that it ends. This shares everything before the row and
+    /// appends the rest again, so that the shape is that of a list built by appending. [`List::push_run`] shares whole runs from
+    /// the next boundary on, so the cost is that of the runs around the position.
+    fn with_row_at(&self, index: usize, row: RowNumber, entries: &impl Entries) -> List {
         let mut out = List::EMPTY;
         let mut left = index;
         let mut found = false;
@@ -495,7 +503,7 @@ impl List {
         level: usize,
         run: &Run,
         index: usize,
-        row: u32,
+        row: RowNumber,
         entries: &impl Entries,
     ) {
         match &run.items {

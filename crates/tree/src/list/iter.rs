@@ -5,24 +5,25 @@ use std::sync::Arc;
 
 use super::node::Entry;
 use super::{Children, Items, Run, RunsIter};
+use crate::row::RowNumber;
 
 /// Rows still to be visited, in either form.
 #[derive(Clone, Debug)]
 enum Rows<'a> {
-    Plain(slice::Iter<'a, u32>),
+    Plain(slice::Iter<'a, RowNumber>),
     Entries(slice::Iter<'a, Entry>),
 }
 
 impl Rows<'_> {
     #[inline]
-    fn next(&mut self) -> Option<u32> {
+    fn next(&mut self) -> Option<RowNumber> {
         match self {
             Rows::Plain(rows) => rows.next().copied(),
             Rows::Entries(rows) => rows.next().map(|entry| entry.row),
         }
     }
 
-    fn next_back(&mut self) -> Option<u32> {
+    fn next_back(&mut self) -> Option<RowNumber> {
         match self {
             Rows::Plain(rows) => rows.next_back().copied(),
             Rows::Entries(rows) => rows.next_back().map(|entry| entry.row),
@@ -51,7 +52,7 @@ impl<'a> ChildIter<'a> {
     }
 
     #[cold]
-    fn next_run(&mut self) -> Option<u32> {
+    fn next_run(&mut self) -> Option<RowNumber> {
         loop {
             let run: &'a Run = loop {
                 match self.pending.last_mut() {
@@ -76,10 +77,10 @@ impl<'a> ChildIter<'a> {
 }
 
 impl Iterator for ChildIter<'_> {
-    type Item = u32;
+    type Item = RowNumber;
 
     #[inline]
-    fn next(&mut self) -> Option<u32> {
+    fn next(&mut self) -> Option<RowNumber> {
         match self.rows.next() {
             Some(row) => Some(row),
             None => self.next_run(),
@@ -103,9 +104,9 @@ impl<'a> ReverseIter<'a> {
 }
 
 impl<'a> Iterator for ReverseIter<'a> {
-    type Item = u32;
+    type Item = RowNumber;
 
-    fn next(&mut self) -> Option<u32> {
+    fn next(&mut self) -> Option<RowNumber> {
         loop {
             if let Some(row) = self.rows.next_back() {
                 return Some(row);

@@ -23,12 +23,14 @@ pub(crate) use runs::{Runs, RunsIter};
 
 use std::sync::Arc;
 
+use crate::row::RowNumber;
+
 /// What a list needs to know about its entries.
 pub(crate) trait Entries {
     /// Returns the summary of the row and everything below it.
-    fn summary(&self, row: u32) -> Summary;
+    fn summary(&self, row: RowNumber) -> Summary;
     /// Returns how many levels of runs the row ends.
-    fn boundary(&self, row: u32) -> u32;
+    fn boundary(&self, row: RowNumber) -> u32;
 }
 
 /// Returns how many levels of runs an entry ends, given the hash of its id: two trailing zero bits
@@ -99,7 +101,7 @@ pub(crate) enum Children {
     Few {
         /// The number of valid entries in `rows`.
         len: u8,
-        rows: [u32; FEW],
+        rows: [RowNumber; FEW],
     },
     /// Up to 32.
     Some(Arc<Run>),
@@ -116,7 +118,7 @@ pub(crate) struct List {
 }
 
 impl Children {
-    pub(crate) const EMPTY: Children = Children::Few { len: 0, rows: [0; FEW] };
+    pub(crate) const EMPTY: Children = Children::Few { len: 0, rows: [RowNumber::ROOT; FEW] };
 
     pub(crate) fn len(&self) -> usize {
         match self {
@@ -144,7 +146,7 @@ impl Children {
     }
 
     /// Returns the row at a position.
-    pub(crate) fn get(&self, index: usize) -> Option<u32> {
+    pub(crate) fn get(&self, index: usize) -> Option<RowNumber> {
         match self {
             Children::Few { len, rows } => rows[..usize::from(*len)].get(index).copied(),
             Children::Some(run) => run.get(index),
@@ -152,7 +154,7 @@ impl Children {
         }
     }
 
-    pub(crate) fn last(&self) -> Option<u32> {
+    pub(crate) fn last(&self) -> Option<RowNumber> {
         match self {
             Children::Few { len, rows } => rows[..usize::from(*len)].last().copied(),
             Children::Some(run) => run.last(),

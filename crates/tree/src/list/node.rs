@@ -4,18 +4,19 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use super::{Beside, Entries, List, Runs, Summary};
+use crate::row::RowNumber;
 
 /// A row in a run. Fields that every walk reads are copied here, so that the row itself need not be
 /// fetched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Entry {
-    pub(crate) row: u32,
+    pub(crate) row: RowNumber,
     /// The earliest expiry in the row's subtree.
     pub(crate) expires: u32,
 }
 
 impl Entry {
-    pub(super) fn of(row: u32, entries: &impl Entries) -> Self {
+    pub(super) fn of(row: RowNumber, entries: &impl Entries) -> Self {
         Entry { row, expires: entries.summary(row).expires }
     }
 }
@@ -27,7 +28,7 @@ pub(crate) struct Child {
     pub(crate) summary: Summary,
     pub(crate) count: u32,
     /// Its last row.
-    pub(crate) last: u32,
+    pub(crate) last: RowNumber,
 }
 
 impl Child {
@@ -164,7 +165,7 @@ impl Run {
         self.count == 0
     }
 
-    pub(super) fn push_row(&mut self, row: u32, summary: Summary) {
+    pub(super) fn push_row(&mut self, row: RowNumber, summary: Summary) {
         self.forget();
         self.beside = OnceLock::new();
         self.summary = self.summary.and(summary);
@@ -183,7 +184,7 @@ impl Run {
         }
     }
 
-    pub(crate) fn last(&self) -> Option<u32> {
+    pub(crate) fn last(&self) -> Option<RowNumber> {
         match &self.items {
             Items::Rows(rows) => rows.last().map(|entry| entry.row),
             Items::Runs(runs) => runs.last().map(|child| child.last),
@@ -193,12 +194,12 @@ impl Run {
     /// Reads the first item to bring the items into the cache. The result has no meaning.
     pub(crate) fn touch(&self) -> u32 {
         match &self.items {
-            Items::Rows(rows) => rows.first().map_or(0, |entry| entry.row),
-            Items::Runs(runs) => runs.get(0).map_or(0, |child| child.last),
+            Items::Rows(rows) => rows.first().map_or(0, |entry| entry.row.0),
+            Items::Runs(runs) => runs.get(0).map_or(0, |child| child.last.0),
         }
     }
 
-    pub(super) fn get(&self, mut index: usize) -> Option<u32> {
+    pub(super) fn get(&self, mut index: usize) -> Option<RowNumber> {
         let mut run = self;
         loop {
             match &run.items {
@@ -217,7 +218,7 @@ impl List {
         self.levels.iter().map(|run| run.count as usize).sum()
     }
 
-    pub(crate) fn get(&self, mut index: usize) -> Option<u32> {
+    pub(crate) fn get(&self, mut index: usize) -> Option<RowNumber> {
         for run in self.levels.iter().rev() {
             let count = run.count as usize;
             if index < count {

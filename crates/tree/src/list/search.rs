@@ -3,13 +3,17 @@
 use std::cmp::Ordering;
 
 use super::{Children, Items, Run};
+use crate::row::RowNumber;
 
 impl Children {
     /// Binary search like that of a slice: returns the position of the row for which `order` is
     /// equal, or where it would be inserted.
     ///
     /// `order` compares a row of the list with what is sought.
-    pub(crate) fn search(&self, mut order: impl FnMut(u32) -> Ordering) -> Result<usize, usize> {
+    pub(crate) fn search(
+        &self,
+        mut order: impl FnMut(RowNumber) -> Ordering,
+    ) -> Result<usize, usize> {
         match self {
             Children::Few { len, rows } => {
                 rows[..usize::from(*len)].binary_search_by(|row| order(*row))
@@ -42,7 +46,7 @@ impl Children {
 fn search_run(
     mut run: &Run,
     mut before: usize,
-    order: &mut impl FnMut(u32) -> Ordering,
+    order: &mut impl FnMut(RowNumber) -> Ordering,
 ) -> Result<usize, usize> {
     loop {
         match &run.items {

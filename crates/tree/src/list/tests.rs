@@ -8,11 +8,11 @@ use crate::store::hash;
 struct Plain;
 
 impl Entries for Plain {
-    fn summary(&self, row: u32) -> Summary {
-        Summary { expires: row, marks: 1 << (row % 7) }
+    fn summary(&self, row: RowNumber) -> Summary {
+        Summary { expires: row.0, marks: 1 << (row.0 % 7) }
     }
-    fn boundary(&self, row: u32) -> u32 {
-        boundary(hash(&row.to_string()))
+    fn boundary(&self, row: RowNumber) -> u32 {
+        boundary(hash(&row.0.to_string()))
     }
 }
 
@@ -22,7 +22,7 @@ fn shape(children: &Children) -> String {
         out.push('[');
         match &run.items {
             Items::Rows(rows) => {
-                rows.iter().for_each(|entry| out.push_str(&format!("{} ", entry.row)));
+                rows.iter().for_each(|entry| out.push_str(&format!("{} ", entry.row.0)));
             }
             Items::Runs(runs) => runs.iter().for_each(|child| describe(&child.run, out)),
         }
@@ -42,9 +42,9 @@ fn shape(children: &Children) -> String {
 
 /// Caches digests where none are cached, as computing a digest does, and checks those that are.
 fn check_beside(children: &Children) {
-    fn digest(row: u32) -> [u8; 32] {
+    fn digest(row: RowNumber) -> [u8; 32] {
         let mut digest = [7; 32];
-        digest[..4].copy_from_slice(&row.to_le_bytes());
+        digest[..4].copy_from_slice(&row.0.to_le_bytes());
         digest
     }
     fn within(run: &Run) {
@@ -79,7 +79,7 @@ fn check_beside(children: &Children) {
     }
 }
 
-fn check(children: &Children, expected: &[u32]) {
+fn check(children: &Children, expected: &[RowNumber]) {
     check_beside(children);
     assert_eq!(children.iter().collect::<Vec<_>>(), expected, "forwards");
     assert_eq!(
@@ -97,7 +97,7 @@ fn check(children: &Children, expected: &[u32]) {
     for (index, row) in expected.iter().enumerate() {
         assert_eq!(children.get(index), Some(*row));
         assert_eq!(children.search(|other| other.cmp(row)), Ok(index));
-        assert_eq!(children.search(|other| (other * 2).cmp(&(row * 2 + 1))), Err(index + 1));
+        assert_eq!(children.search(|other| (other.0 * 2).cmp(&(row.0 * 2 + 1))), Err(index + 1));
     }
 }
 
@@ -106,10 +106,10 @@ fn random_edits_match_a_vector() {
     let mut numbers = Rng::new(42);
     let mut random = |below: usize| numbers.index(below.max(1));
     for round in 0..30 {
-        let mut vector: Vec<u32> = Vec::new();
+        let mut vector: Vec<RowNumber> = Vec::new();
         let mut children = Children::EMPTY;
         for _ in 0..300 + round * 40 {
-            let row = random(1 << 16) as u32;
+            let row = RowNumber(random(1 << 16) as u32);
             match vector.binary_search(&row) {
                 Ok(index) => {
                     vector.remove(index);
@@ -141,13 +141,13 @@ fn random_edits_match_a_vector() {
 fn appending_many_and_removing_from_the_front_matches_a_vector() {
     let mut children = Children::EMPTY;
     for row in 0..20_000 {
-        children.insert(row as usize, row, &Plain);
+        children.insert(row as usize, RowNumber(row), &Plain);
     }
-    check(&children, &(0..20_000).collect::<Vec<_>>());
+    check(&children, &(0..20_000).map(RowNumber).collect::<Vec<_>>());
     for _ in 0..19_990 {
         children.remove(0, &Plain);
     }
-    check(&children, &(19_990..20_000).collect::<Vec<_>>());
+    check(&children, &(19_990..20_000).map(RowNumber).collect::<Vec<_>>());
 }
 
 #[test]
@@ -155,7 +155,7 @@ fn batches_of_edits_match_a_vector() {
     let mut numbers = Rng::new(7);
     let mut random = |below: usize| numbers.index(below.max(1));
     for round in 0..60 {
-        let mut vector: Vec<u32> = (0..2 + round * round).collect();
+        let mut vector: Vec<RowNumber> = (0..2 + round * round).map(RowNumber).collect();
         let mut children = Children::from_rows(&vector, &Plain);
         while !vector.is_empty() {
             let before = children.clone();
@@ -182,8 +182,8 @@ fn batches_of_edits_match_a_vector() {
             check(&children, &vector);
             check(&before, &kept);
             let common = kept.iter().zip(&vector).take_while(|(old, new)| old == new).count();
-            assert_eq!(before.common(&children, u32::MAX), common);
-            assert_eq!(children.common(&before, u32::MAX), common);
+            assert_eq!(before.common(&children, RowNumber::NONE), common);
+            assert_eq!(children.common(&before, RowNumber::NONE), common);
         }
     }
 }

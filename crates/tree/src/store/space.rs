@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::brief::{Brief, Slot};
 use super::{Names, Segment};
-use crate::row::{NO_ROW, NodeKey, Row, flag};
+use crate::row::{NodeKey, Row, RowNumber, flag};
 
 /// All rows and names visible to a branch of a context.
 ///
@@ -24,40 +24,41 @@ pub(crate) struct Space {
 /// A section of the log, cached during a walk.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Page<'a> {
-    start: u32,
-    end: u32,
+    start: RowNumber,
+    end: RowNumber,
     slots: &'a [OnceLock<Row>],
     briefs: &'a [Slot],
 }
 
 impl<'a> Page<'a> {
-    pub(crate) const EMPTY: Page<'static> = Page { start: 0, end: 0, slots: &[], briefs: &[] };
+    pub(crate) const EMPTY: Page<'static> =
+        Page { start: RowNumber::ROOT, end: RowNumber::ROOT, slots: &[], briefs: &[] };
 
     /// Returns a row, or `None` if it is not in this page.
     #[inline]
-    pub(crate) fn row(&self, number: u32) -> Option<&'a Row> {
+    pub(crate) fn row(&self, number: RowNumber) -> Option<&'a Row> {
         if number >= self.end {
             return None;
         }
-        self.slots.get(number.checked_sub(self.start)? as usize)?.get()
+        self.slots.get(number.checked_since(self.start)? as usize)?.get()
     }
 
     /// Returns whether a row is in this page.
     #[inline]
-    pub(crate) fn has(&self, number: u32) -> bool {
-        number < self.end && (number.wrapping_sub(self.start) as usize) < self.slots.len()
+    pub(crate) fn has(&self, number: RowNumber) -> bool {
+        number < self.end && (number.0.wrapping_sub(self.start.0) as usize) < self.slots.len()
     }
 
     /// Returns the brief of a row, or `None` if it is not in this page.
     #[inline]
-    pub(crate) fn brief(&self, number: u32) -> Option<Brief> {
-        self.briefs.get(number.checked_sub(self.start)? as usize).map(Slot::get)
+    pub(crate) fn brief(&self, number: RowNumber) -> Option<Brief> {
+        self.briefs.get(number.checked_since(self.start)? as usize).map(Slot::get)
     }
 
     /// Returns the briefs of the rows that are in this page; `None` if the first is not.
-    pub(crate) fn briefs(&self, rows: Range<u32>) -> Option<&'a [Slot]> {
-        let first = rows.start.checked_sub(self.start)? as usize;
-        let last = (rows.end.min(self.end) - self.start) as usize;
+    pub(crate) fn briefs(&self, rows: Range<RowNumber>) -> Option<&'a [Slot]> {
+        let first = rows.start.checked_since(self.start)? as usize;
+        let last = rows.end.min(self.end).since(self.start) as usize;
         self.briefs.get(first..last.min(self.briefs.len())).filter(|slots| !slots.is_empty())
     }
 }
@@ -68,19 +69,19 @@ impl Space {
         Space {
             ids: Arc::new(Names::with_capacity(ids)),
             symbols: Arc::default(),
-            segments: vec![Arc::new(Segment::new(0))],
+            segments: vec![Arc::new(Segment::new(RowNumber::ROOT))],
         }
     }
 
     /// Allocates the first rows as one section. Nothing may have been appended yet.
     pub(crate) fn reserve(&mut self, rows: usize) {
-        self.segments = vec![Arc::new(Segment::with_capacity(0, rows))];
+        self.segments = vec![Arc::new(Segment::with_capacity(RowNumber::ROOT, rows))];
     }
 
     /// Returns a space that sees this one's rows below `rows` and appends to its own segment.
-    pub(crate) fn fork(&self, rows: u32) -> Self {
+    pub(crate) fn fork(&self, rows: RowNumber) -> Self {
         let mut fork = self.clone();
-        fork.segments.retain(|segment| segment.start < rows || segment.start == 0);
+        fork.segments.retain(|segment| segment.start < rows || segment.start == RowNumber::ROOT);
         fork.segments.push(Arc::new(Segment::new(rows)));
         fork
     }
@@ -92,7 +93,7 @@ impl Space {
 
     /// Returns the row with this number.
     #[inline]
-    pub(crate) fn row(&self, number: u32) -> &Row {
+    pub(crate) fn row(&self, number: RowNumber) -> &Row {
         let own = self.own();
         if number >= own.start {
             return own.row(number);
@@ -103,16 +104,16 @@ impl Space {
 
     /// Returns the page that contains a row. Only numbers below the start of the next segment
     /// belong to this space.
-    pub(crate) fn page(&self, number: u32) -> Option<Page<'_>> {
+    pub(crate) fn page(&self, number: RowNumber) -> Option<Page<'_>> {
         let after = self.segments.partition_point(|segment| segment.start <= number);
         let (start, slots, briefs) = self.segments[after - 1].page(number)?;
-        let end = self.segments.get(after).map_or(u32::MAX, |next| next.start);
+        let end = self.segments.get(after).map_or(RowNumber::NONE, |next| next.start);
         Some(Page { start, end, slots, briefs })
     }
 
     /// Returns the row of a node in the state that has `rows` rows, with its number; `None` if the
     /// node is not in that state.
-    pub(crate) fn find(&self, node: NodeKey, rows: u32) -> Option<(u32, &Row)> {
+    pub(crate) fn find(&self, node: NodeKey, rows: RowNumber) -> Option<(RowNumber, &Row)> {
         let number = self.find_version(node, rows)?;
         let row = self.row(number);
         (!row.is_dead()).then_some((number, row))
@@ -122,23 +123,23 @@ impl Space {
     ///
     /// Starts at the newest version in each segment and follows skip pointers back to the first row
     /// below the bound; see `Draft::follow` for their shape.
-    pub(crate) fn find_version(&self, node: NodeKey, rows: u32) -> Option<u32> {
+    pub(crate) fn find_version(&self, node: NodeKey, rows: RowNumber) -> Option<RowNumber> {
         let mut bound = rows;
         for segment in self.segments.iter().rev() {
             if let Some(newest) = segment.newest(node) {
                 // Rows at or above the bound were appended later, or by another branch: they are
                 // read from the segment itself, not through this space's numbering.
-                let row = |number| {
+                let row = |number: RowNumber| {
                     if number >= segment.start { segment.row(number) } else { self.row(number) }
                 };
                 let mut number = newest;
-                while number != NO_ROW && number >= bound {
+                while number != RowNumber::NONE && number >= bound {
                     let &Row { previous, jump, .. } = row(number);
                     // A jump skips versions. If it would land below the bound it may skip the
                     // version sought, so take a single step instead.
-                    number = if jump != NO_ROW && jump >= bound { jump } else { previous };
+                    number = if jump != RowNumber::NONE && jump >= bound { jump } else { previous };
                 }
-                if number != NO_ROW {
+                if number != RowNumber::NONE {
                     return Some(number);
                 }
             }
@@ -147,15 +148,27 @@ impl Space {
         None
     }
 
-    /// Records the key of a row that this branch is about to append.
-    pub(crate) fn note_key(&self, row: &mut Row) {
+    /// Records the key of a row that this branch is about to append under a number.
+    pub(crate) fn note_key(&self, row: &mut Row, number: RowNumber) {
         if row.has(flag::KEYED)
             && let Some(key) =
                 row.body.as_ref().and_then(|body| body.attributes.get("key")?.as_str())
         {
             row.key = self.symbols.intern(key);
-            self.own().add_key(row.key, row.node);
+            self.own().add_key(row.key, row.node, number);
         }
+    }
+
+    /// Returns the version of the only node with a key in the state that has `rows` rows, if the
+    /// indexes alone show that there is one.
+    ///
+    /// Rows are spread over much more memory than indexes, so reading one takes longer than all of
+    /// this. If the newest version of the node is the one that got the key, then it still has it.
+    #[inline]
+    pub(crate) fn sole_keyed(&self, key: u32, rows: RowNumber) -> Option<RowNumber> {
+        let [segment] = self.segments.as_slice() else { return None };
+        let (node, row) = segment.sole_keyed(key).ok()??;
+        (row < rows && segment.newest(node) == Some(row)).then_some(row)
     }
 
     /// Visits every node that ever had a key, in any segment; possibly more than once.
@@ -165,13 +178,18 @@ impl Space {
 
     /// Returns the number of rows that two branches have in common, given the number of rows of a
     /// state of each.
-    pub(crate) fn common_rows(&self, rows: u32, other: &Space, other_rows: u32) -> u32 {
-        let mut common = 0;
+    pub(crate) fn common_rows(
+        &self,
+        rows: RowNumber,
+        other: &Space,
+        other_rows: RowNumber,
+    ) -> RowNumber {
+        let mut common = RowNumber::ROOT;
         for index in 0..self.segments.len().min(other.segments.len()) {
             if !Arc::ptr_eq(&self.segments[index], &other.segments[index]) {
                 break;
             }
-            let end = |space: &Space, rows: u32| {
+            let end = |space: &Space, rows: RowNumber| {
                 space.segments.get(index + 1).map_or(rows, |next| next.start.min(rows))
             };
             let (here, there) = (end(self, rows), end(other, other_rows));

@@ -3,7 +3,8 @@
 use contextree_json::{Object, Value};
 use contextree_testkit::Rng;
 use contextree_tree::{
-    Body, Builder, Class, Content, Draft, Hint, Names, NodeData, NodeKey, NodeRef, Region, TreeRef,
+    Body, Builder, Class, Content, Draft, Hint, Names, NodeData, NodeKey, NodeRef, Region,
+    RowNumber, TreeRef,
 };
 
 fn data(random: &mut Rng, number: u64, node_type: &str) -> NodeData {
@@ -122,8 +123,8 @@ fn check(tree: TreeRef<'_>) {
         let nodes = tree.nodes().filter(|(_, node)| node.key() == Some(&key));
         assert_eq!(keyed, nodes.map(|(_, node)| node.id()).collect::<Vec<_>>(), "{key}");
     }
-    let versions: Vec<u32> = tree.nodes().map(|(_, node)| node.version()).collect();
-    let again: Vec<u32> =
+    let versions: Vec<RowNumber> = tree.nodes().map(|(_, node)| node.version()).collect();
+    let again: Vec<RowNumber> =
         tree.at_versions(versions.iter().copied()).map(NodeRef::version).collect();
     assert_eq!(again, versions);
 }

@@ -362,8 +362,8 @@ fn compare(session: &Session, truth: &Truth) -> Result<(), Failure> {
         let (found, expected) = (part(&found), part(&expected));
         return Err(format!("the working state differs: {found} instead of {expected}"));
     }
-    let head = session.head().map_err(|error| describe(&error))?.map(|head| head.digest());
-    if head != truth.engine.0.head().map(|head| head.digest()) {
+    let head = session.newest().map_err(|error| describe(&error))?.map(|head| head.digest());
+    if head != truth.engine.0.newest().map(|head| head.digest()) {
         return Err("the newest snapshot differs".to_owned());
     }
     let attempts = session.attempts().map_err(|error| describe(&error))?;

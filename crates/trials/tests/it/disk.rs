@@ -18,6 +18,9 @@ fn power_loss_after_any_call_loses_nothing_acknowledged() {
 
 #[test]
 fn a_disk_that_does_not_sync_is_noticed() {
-    let failure = power::run_without_syncs(40, 50, 1).unwrap_err();
-    assert!(failure.contains("acknowledged"), "{failure}");
+    // With some seeds the file is damaged instead, which is noticed as well. This says that a lost step is.
+    let failures: Vec<_> =
+        (1..=20).map(|seed| power::run_without_syncs(40, 50, seed).unwrap_err()).collect();
+    let is_lost = |failure: &String| failure.contains("acknowledged");
+    assert!(failures.iter().any(is_lost), "{failures:#?}");
 }

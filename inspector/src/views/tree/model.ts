@@ -45,6 +45,8 @@ export class TreeModel {
   /** The position among siblings, from 1, and how many there are. */
   readonly place: Uint32Array;
   readonly siblings: Uint32Array;
+  /** The core of a turn that has nothing else: a row of its own would only repeat the turn. */
+  readonly folded: Uint8Array;
   private readonly words = new Map<number, Row>();
   private readonly positions = new Map<string, number>();
   private readonly asked = new Set<number>();
@@ -67,6 +69,7 @@ export class TreeModel {
     this.parent = new Int32Array(total).fill(-1);
     this.place = new Uint32Array(total);
     this.siblings = new Uint32Array(total);
+    this.folded = new Uint8Array(total);
     for (const rows of shape) this.addShape(rows);
     this.relate();
     this.addWords(first);
@@ -101,6 +104,13 @@ export class TreeModel {
 
   markOf(position: number): Mark {
     return MARKS[this.mark[position] ?? 0] ?? "same";
+  }
+
+  /** Returns how far a row is indented: its depth, without rows that are folded away above it. */
+  level(position: number): number {
+    let level = this.depth[position] ?? 0;
+    for (let above = this.parent[position] ?? -1; above > 0; above = this.parent[above] ?? -1) level -= this.folded[above] ?? 0;
+    return level;
   }
 
   hasChildren(position: number): boolean {
@@ -164,6 +174,21 @@ export class TreeModel {
       for (let child = parent + 1; child < end; child = this.end[child] ?? end) this.siblings[child] = number;
     }
     if (this.total > 0) this.place[0] = this.siblings[0] = 1;
+    this.fold();
+  }
+
+  /** The regions are the system, the turns and the head, which is a turn itself. */
+  private fold(): void {
+    const below = (parent: number) => {
+      const children = [];
+      for (let child = parent + 1; child < (this.end[parent] ?? 0); child = this.end[child] ?? this.total) children.push(child);
+      return children;
+    };
+    const [, turns, head] = below(0);
+    const all = [...(turns === undefined ? [] : below(turns)), ...(head === undefined ? [] : [head])];
+    for (const turn of all) {
+      if (this.siblings[turn + 1] === 1 && this.parent[turn + 1] === turn && this.hasChildren(turn + 1)) this.folded[turn + 1] = 1;
+    }
   }
 
   private addWords({ positions, columns, words }: Rows): void {
@@ -190,11 +215,18 @@ export class TreeModel {
   }
 }
 
-/** Returns the positions that are shown: all but what is below a closed row, or, for a search, the hits and what is above them. */
-export function visible(model: TreeModel, closed: ReadonlySet<number>, hits?: Uint8Array): Uint32Array {
+/**
+ * Returns the positions that are shown: all but what is below a closed row, or, for a search, the hits and what is above them. A folded
+ * row is shown if it was chosen or found.
+ */
+export function visible(model: TreeModel, closed: ReadonlySet<number>, hits?: Uint8Array, chosen = -1): Uint32Array {
   const shown = new Uint32Array(model.total);
   let length = 0;
   for (let position = 0; position < model.total; ) {
+    if (model.folded[position] === 1 && position !== chosen && hits?.[position] !== 2) {
+      position += 1;
+      continue;
+    }
     if (hits === undefined || hits[position] !== 0) {
       shown[length] = position;
       length += 1;

@@ -8,6 +8,7 @@ import type { Row, TreeModel } from "./model";
 export const REASONS: Record<string, string> = {
   expired: "its ttl ran out",
   pruned: "over the budget",
+  cleared: "cleared: an old tool result",
   cascaded: "its container became empty",
   dropped: "the request no longer had it",
   removed: "removed by the caller",
@@ -65,7 +66,7 @@ export class TreeRow extends Component<Props> {
 }
 
 function Drawn({ model, position, row, open, selected, hit, onSelect, onToggle }: Props) {
-  const depth = model.depth[position] ?? 0;
+  const level = model.level(position);
   const mark = model.markOf(position);
   const tokens = model.tokens[position] ?? 0;
   const all = model.tokens[0] || 1;
@@ -76,7 +77,7 @@ function Drawn({ model, position, row, open, selected, hit, onSelect, onToggle }
     <div
       id={`row-${position}`}
       role="treeitem"
-      aria-level={depth + 1}
+      aria-level={level + 1}
       aria-setsize={model.siblings[position]}
       aria-posinset={model.place[position]}
       aria-expanded={isParent ? open : undefined}
@@ -88,7 +89,7 @@ function Drawn({ model, position, row, open, selected, hit, onSelect, onToggle }
     >
       <span class="gutter" aria-hidden="true">{SYMBOLS[mark]}</span>
       {mark !== "same" && <span class="unseen">{mark}</span>}
-      <span class="indent" style={{ width: `${Math.max(0, depth - 1) * 14}px` }} />
+      <span class="indent" style={{ width: `${level * 14}px` }} />
       {isParent ? (
         <button
           class="twist"

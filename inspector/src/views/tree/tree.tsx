@@ -22,7 +22,8 @@ export function Tree({ model, node, hits, onSelect, fold }: Props) {
   const [active, setActive] = useState(0);
   const [, redraw] = useState(0);
   const marks = useMemo(() => (hits === undefined ? undefined : marksOfHits(model, hits)), [model, hits]);
-  const shown = useMemo(() => visible(model, closed, marks), [model, closed, marks]);
+  const chosen = model.folded[active] === 1 ? active : -1;
+  const shown = useMemo(() => visible(model, closed, marks, chosen), [model, closed, marks, chosen]);
   const view = useVirtual(area, shown.length, ROW);
 
   useEffect(() => model.listen(() => redraw((turn) => turn + 1)), [model]);
@@ -37,7 +38,7 @@ export function Tree({ model, node, hits, onSelect, fold }: Props) {
       if (!current) return;
       setClosed((closed) => opened(model, closed, position));
       if (select) setActive(position);
-      requestAnimationFrame(() => current && view.scrollTo(indexOf(visible(model, opened(model, closed, position), marks), position), true));
+      requestAnimationFrame(() => current && view.scrollTo(indexOf(visible(model, opened(model, closed, position), marks, position), position), true));
     };
     if (node !== undefined) {
       const row = model.row(active);

@@ -92,6 +92,7 @@ pub(super) fn history(
         let call = Call {
             unchanged: renderer.kept(),
             model: model.clone(),
+            thinking: terms.thinking(attempt.as_ref()),
             ..call_of(Rendered::from(rendered), evidence, attempt.as_ref(), terms)
         };
         let step = follower.follow_call(&call).clone();
@@ -220,10 +221,11 @@ fn billed(attempt: &Attempt) -> Option<Billed> {
         })
     });
     let is_anthropic = attempt.provider == Provider::Anthropic.name();
+    let none = || (is_anthropic && response.cache_read.is_none()).then_some(0);
     Some(Billed {
         input: attempt.token_in?,
-        cached: response.cache_read.or_else(|| is_anthropic.then_some(0))?,
-        written: response.cache_write,
+        cached: response.cache_read.or_else(none)?,
+        written: response.cache_write.or_else(none),
         written_hour: response.cache_write_1h,
         output: attempt.token_out,
         reasoning: response.reasoning,

@@ -7,6 +7,7 @@ use contextree::calls::tokenizer_of;
 use contextree::provider::{Provider, RenderOptions, render};
 use contextree::tokens::Tokenizer;
 use contextree::{Attempt, TreeRef};
+use contextree_json::Value;
 
 use super::CacheRequest;
 use crate::command::budget::read_budget;
@@ -14,6 +15,9 @@ use crate::command::known::Known;
 use crate::command::tokens::tokenizer;
 use crate::workspace::Reader;
 use crate::{Advice, Error};
+
+/// The setting of Anthropic on which the cache of messages depends.
+const THINKING: &str = "thinking";
 
 /// What is the same for all calls of a report.
 pub(super) struct Terms {
@@ -76,7 +80,12 @@ impl Terms {
             None => self.options.clone(),
             Some((_, own)) => {
                 let mut options = self.options.clone();
-                for (name, value) in own.settings.iter() {
+                // A log without requests has no tokens of this setting; it is compared by itself, so
+                // that requests stay comparable byte by byte.
+                let is_complete = attempt.is_some_and(|attempt| attempt.input.is_some());
+                let known =
+                    own.settings.iter().filter(|(name, _)| is_complete || *name != THINKING);
+                for (name, value) in known {
                     if !self.options.settings.contains_key(name) {
                         options.settings.insert(name, value.clone());
                     }
@@ -84,6 +93,13 @@ impl Terms {
                 options
             }
         }
+    }
+
+    /// Returns what a log without requests tells about the setting `thinking` of a call.
+    pub(super) fn thinking(&self, attempt: Option<&Attempt>) -> Option<Value> {
+        let attempt = attempt.filter(|attempt| attempt.input.is_none())?;
+        let (provider, own) = RenderOptions::from_text(&attempt.request.as_ref()?.options)?;
+        own.settings.get(THINKING).filter(|_| provider == self.provider).cloned()
     }
 
     /// Returns the model of a call.

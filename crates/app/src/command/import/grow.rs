@@ -120,7 +120,7 @@ impl<'s> Growth<'s> {
 
     /// Compares what was read with what is stored.
     fn compare(&mut self, reader: &Reader) -> Result<(), Error> {
-        let head = self.importer.context_mut().head().map(|head| (head.cycle(), head.digest()));
+        let head = self.importer.context_mut().newest().map(|head| (head.cycle(), head.digest()));
         if let Some((cycle, digest)) = head {
             let stored = reader.snapshot(SnapshotAddress::Cycle(u64::from(cycle)));
             if stored.is_ok_and(|stored| stored.digest() != digest) {
@@ -214,7 +214,7 @@ impl<'s> Growth<'s> {
     fn append(&mut self, context: &mut Context, report: &Counts) -> Result<(), Error> {
         context.replace_work();
         let records = self.check(context.take_records())?;
-        let (head, working) = (context.head().map(|head| head.digest()), context.working());
+        let (head, working) = (context.newest().map(|head| head.digest()), context.working());
         let position = self.position.at(head, working, report, self.trace);
         let is_same = records.commits.is_empty() && records.attempts.is_empty();
         let is_stored = is_same && position.is_like(&self.position);
@@ -286,7 +286,7 @@ const NEW_CONTEXT: &str = "import the log into a new context";
 
 /// Returns the digests of the stored snapshots after a cycle.
 fn digests(reader: &Reader, after: u32) -> Result<BTreeMap<u32, Hash>, Error> {
-    let last = reader.head()?.map_or(0, |head| head.cycle());
+    let last = reader.newest()?.map_or(0, |head| head.cycle());
     let mut found = BTreeMap::new();
     for cycle in after + 1..=last {
         let snapshot = reader.snapshot(SnapshotAddress::Cycle(u64::from(cycle)))?;

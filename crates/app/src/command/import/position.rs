@@ -78,7 +78,7 @@ impl Position {
         trace: Option<Trace>,
     ) -> Option<Self> {
         let format = Word(report.format?);
-        let head = context.head().map(|head| head.digest());
+        let head = context.newest().map(|head| head.digest());
         let empty = Position {
             format,
             cycles: request.cycles,
@@ -140,7 +140,7 @@ impl Position {
 
     /// Returns whether the context is as the import left it.
     pub(super) fn is_current(&self, reader: &Reader) -> Result<bool, Error> {
-        let head = reader.head()?.map(|head| head.digest().to_string());
+        let head = reader.newest()?.map(|head| head.digest().to_string());
         let working = node_digest(reader.working()?.view().root()).to_string();
         Ok(head == self.head && working == self.working)
     }

@@ -22,7 +22,20 @@ macro_rules! schema_of {
     };
 }
 
-schema_of!(Op: OpForm, Place: PlaceForm, NewNode: NewNodeForm);
+schema_of!(Op: OpForm, NewNode: NewNodeForm);
+
+impl JsonSchema for Place {
+    fn schema_name() -> Cow<'static, str> {
+        "Place".into()
+    }
+
+    /// A place of its own has no other fields; in an operation, they are those of the operation.
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let mut schema = PlaceForm::json_schema(generator);
+        schema.insert("additionalProperties".to_owned(), false.into());
+        schema
+    }
+}
 
 /// An operation on the working state.
 #[derive(JsonSchema)]
@@ -98,6 +111,9 @@ struct NewNodeForm {
     /// How many commits it survives; absent for ever.
     #[schemars(default)]
     ttl: Option<u64>,
+    /// In an operation: the offset in the parent, if the place names none.
+    #[schemars(default)]
+    offset: Option<i64>,
     /// Pruning takes the lowest first.
     #[schemars(default)]
     priority: i64,

@@ -107,8 +107,16 @@ impl Op {
             "edit" => Op::Edit {
                 node: node()?,
                 content: value.get("content").cloned(),
-                set: value.get("set").and_then(Value::as_object).cloned().unwrap_or_default(),
-                unset: texts(value.get("unset").unwrap_or(&Value::Null))?,
+                set: match value.get("set") {
+                    None | Some(Value::Null) => Object::new(),
+                    Some(Value::Object(set)) => set.clone(),
+                    Some(_) => return wrong("`set` is not an object"),
+                },
+                unset: match value.get("unset") {
+                    None => Vec::new(),
+                    Some(names) => texts(names)
+                        .ok_or_else(|| OpError("`unset` is not a list of texts".into()))?,
+                },
             },
             "remove" => Op::Remove { node: node()? },
             "move" => Op::Move { node: node()?, place: Place::read(value, None)? },
@@ -233,14 +241,17 @@ fn text(value: &Value, name: &str) -> Result<String, OpError> {
     text.map(str::to_owned).ok_or_else(|| OpError(format!("`{name}` is not a text")))
 }
 
-/// Returns the texts of a list; an absent list is empty.
-fn texts(value: &Value) -> Result<Vec<String>, OpError> {
-    let texts = match value {
-        Value::Null => return Ok(Vec::new()),
-        Value::Array(items) => items.iter().map(|item| item.as_str().map(str::to_owned)).collect(),
-        _ => None,
-    };
-    texts.ok_or(OpError("not a list of texts".into()))
+/// Returns the text of a field; `None` if it is absent or null.
+fn optional(value: &Value, name: &str) -> Result<Option<String>, OpError> {
+    match value.get(name) {
+        None | Some(Value::Null) => Ok(None),
+        Some(_) => text(value, name).map(Some),
+    }
+}
+
+/// Returns the texts of a list; `None` if the value is something else. Null is: an empty list is left out.
+fn texts(value: &Value) -> Option<Vec<String>> {
+    value.as_array()?.iter().map(|item| item.as_str().map(str::to_owned)).collect()
 }
 
 /// Implements serde's traits for a form that reads and writes values by hand.

@@ -22,6 +22,10 @@ impl NewNode {
             let wrong = || OpError(format!("`{name}` of a node has the wrong type"));
             let text = || value.as_str().map(str::to_owned).ok_or_else(wrong);
             match name {
+                // Like an optional field of any other request: null is absent.
+                "id" | "nodeType" | "role" | "kind" | "key" | "provenance" | "mime"
+                | "encoding" | "ttl" | "offset"
+                    if value.is_null() => {}
                 "id" => node.id = Some(text()?),
                 "nodeType" => node.node_type = Some(text()?),
                 "role" => node.role = Some(text()?),
@@ -30,9 +34,8 @@ impl NewNode {
                 "provenance" => node.provenance = Some(text()?),
                 "mime" => node.mime = Some(text()?),
                 "encoding" => node.encoding = Some(text()?),
-                "tags" => node.tags = texts(value)?,
+                "tags" => node.tags = texts(value).ok_or_else(wrong)?,
                 "content" => node.content = Content::from(value.clone()),
-                "ttl" if value.is_null() => {}
                 "ttl" => node.ttl = Some(value.as_i64().ok_or_else(wrong)?),
                 "offset" => offset = Some(value.as_i64().ok_or_else(wrong)?),
                 "priority" => node.priority = value.as_i64().ok_or_else(wrong)?,

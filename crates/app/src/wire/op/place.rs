@@ -6,7 +6,7 @@ use contextree_json::{Object, Value};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{OpError, text, wrong};
+use super::{OpError, optional, wrong};
 use crate::Error;
 
 /// Where a node is placed.
@@ -72,39 +72,32 @@ impl Place {
         }
     }
 
+    /// Reads a place. All its fields are checked, also those that another one makes superfluous.
     pub(super) fn read(value: &Value, offset: Option<i64>) -> Result<Place, OpError> {
-        if value.get("at").is_some() {
-            return Ok(Place::At { at: text(value, "at")? });
-        }
-        if value.get("turn").is_some() {
-            let zone = match text(value, "zone")?.as_str() {
-                "pre" => Zone::Pre,
-                "core" => Zone::Core,
-                "post" => Zone::Post,
-                other => return wrong(format!("unknown zone `{other}`")),
-            };
-            return Ok(Place::Zone { turn: text(value, "turn")?, zone });
-        }
-        let parent = match value.get("parent") {
-            None => "^ah".to_owned(),
-            Some(_) => text(value, "parent")?,
+        let (at, turn) = (optional(value, "at")?, optional(value, "turn")?);
+        let (parent, cue) = (optional(value, "parent")?, optional(value, "cue")?);
+        let zone = match optional(value, "zone")?.as_deref() {
+            None => None,
+            Some("pre") => Some(Zone::Pre),
+            Some("core") => Some(Zone::Core),
+            Some("post") => Some(Zone::Post),
+            Some(other) => return wrong(format!("unknown zone `{other}`")),
         };
-        match value.get("cue") {
-            Some(_) => {
-                let cue = text(value, "cue")?;
-                cue_of(&cue).map(|_| Place::Cue { parent, cue })
-            }
-            None => {
-                let offset = match value.get("offset") {
-                    None | Some(Value::Null) => offset,
-                    Some(value) => match value.as_i64() {
-                        Some(offset) => Some(offset),
-                        None => return wrong("`offset` is not an integer"),
-                    },
-                };
-                Ok(Place::Into { parent, offset })
-            }
-        }
+        let offset = match value.get("offset") {
+            None | Some(Value::Null) => offset,
+            Some(value) => match value.as_i64() {
+                Some(offset) => Some(offset),
+                None => return wrong("`offset` is not an integer"),
+            },
+        };
+        let parent = parent.unwrap_or_else(|| "^ah".to_owned());
+        Ok(match (at, turn, zone, cue) {
+            (Some(at), ..) => Place::At { at },
+            (_, Some(turn), Some(zone), _) => Place::Zone { turn, zone },
+            (_, Some(_), None, _) => return wrong("a `turn` needs a `zone`"),
+            (_, _, _, Some(cue)) => cue_of(&cue).map(|_| Place::Cue { parent, cue })?,
+            _ => Place::Into { parent, offset },
+        })
     }
 
     pub(super) fn write(&self, object: &mut Object) {

@@ -117,7 +117,8 @@ fn calls(found: &CacheResponse, width: Option<usize>) -> String {
             billed.map(|billed| percent(billed.cached, billed.tokens)).unwrap_or_default(),
             percent(call.cached, call.tokens),
             call.cost.as_ref().map(|cost| money(cost, cost.micros)).unwrap_or_default(),
-            what(call, index == 0),
+            // A call after a pause has one before it, which is not listed.
+            what(call, index == 0 && call.gap_seconds.is_none()),
         ]);
     }
     table.render(width)

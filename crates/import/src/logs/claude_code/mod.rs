@@ -19,7 +19,7 @@ use super::Log;
 use crate::error::ImportErrorKind;
 use crate::session::{About, CallInfo, Session, copies_of, settings_node};
 use chain::Tree;
-use read::{Answer, Body};
+use read::{Answer, Body, Thinking};
 
 pub(crate) use read::{Entry, Line, read};
 
@@ -31,6 +31,16 @@ pub(crate) struct ClaudeCode {
     groups: Vec<Vec<usize>>,
     /// The answer that was begun and not added yet.
     open: Option<Box<str>>,
+    /// Whether the log tells which calls think; not every version does.
+    knows_thinking: bool,
+    /// Whether the calls for the newest prompt think.
+    thinking: Thinking,
+    /// Whether the call thought whose answer was begun.
+    sent_thinking: Thinking,
+    /// With how many tokens a call thought last.
+    thinking_tokens: Option<u64>,
+    /// The name of the last answer, if the log does not name it.
+    unnamed: Option<Box<str>>,
     /// Whether the log is that of a subagent, whose entries are all aside.
     of_subagent: bool,
 }
@@ -102,12 +112,25 @@ impl ClaudeCode {
         if !entry.is_message() {
             session.state.skip(&entry.name);
         }
+        if !entry.aside && entry.is_message() {
+            session.state.look_at(entry.time);
+            self.name_answer(&mut entry);
+            if entry.sets_thinking() {
+                self.knows_thinking |= entry.thinking.is_some();
+                self.thinking = entry.thinking.unwrap_or(Thinking::Off);
+            } else if self.knows_thinking && self.thinking == Thinking::Off && entry.has_thinking()
+            {
+                // It was never turned off, or is on again: so it stays for the calls that follow.
+                self.thinking = Thinking::On(self.thinking_tokens);
+            }
+        }
         let answer = entry.answer.as_ref().filter(|_| !entry.aside).map(|answer| answer.id.clone());
         if let Some(answer) = answer
             && self.open.as_ref() != Some(&answer)
         {
             self.close(session)?;
             self.open = Some(answer);
+            self.sent_thinking = self.thinking;
         }
         if entry.is_boundary && !entry.aside {
             self.close(session)?;
@@ -116,6 +139,21 @@ impl ClaudeCode {
         let turns = entry.is_prompt();
         let Some(index) = self.tree.push(entry).filter(|_| is_main) else { return Ok(()) };
         if is_summary || turns { self.turn_to(index, session) } else { Ok(()) }
+    }
+
+    /// Names an answer that has no id: consecutive entries of the model are one answer.
+    fn name_answer(&mut self, entry: &mut Entry) {
+        let Some(answer) = &mut entry.answer else {
+            self.unnamed = None;
+            return;
+        };
+        if !answer.id.is_empty() {
+            self.unnamed = None;
+            return;
+        }
+        let position = self.tree.entries.len();
+        let name = self.unnamed.get_or_insert_with(|| format!("answer at {position}").into());
+        answer.id = name.clone();
     }
 
     /// Turns to another past at once, if a summary or a prompt has one: the user rewound or cleared
@@ -181,10 +219,25 @@ impl ClaudeCode {
             let settings = Object::from_iter([("model", Value::String(model.clone()))]);
             session.system(vec![settings_node(settings, Provider::Anthropic)])?;
         }
+        let mut settings = Object::new();
+        if self.knows_thinking {
+            // An answer that thinks says more than the prompt: a skill may have turned it on.
+            let thought = members.iter().any(|index| self.tree.entries[*index].has_thinking());
+            let thinking = match self.sent_thinking {
+                Thinking::Off if thought => Thinking::On(self.thinking_tokens),
+                thinking => thinking,
+            };
+            if let Thinking::On(tokens) = thinking {
+                self.thinking_tokens = tokens;
+            }
+            if let Some(setting) = thinking.setting() {
+                settings.insert("thinking", setting);
+            }
+        }
         let time = |index: &usize| self.tree.entries[*index].time;
         let started_at = sent_at.or_else(|| members.iter().find_map(time));
         let ended_at = members.iter().filter_map(time).max();
-        session.begin_call(CallInfo { model, started_at, ..CallInfo::default() })?;
+        session.begin_call(CallInfo { model, started_at, settings, ..CallInfo::default() })?;
         self.add(members, session)?;
         session.end_call(outcome, ended_at)
     }

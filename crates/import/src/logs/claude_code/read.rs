@@ -37,6 +37,9 @@ pub(crate) struct Entry {
     /// Whether it is the summary.
     pub(super) is_summary: bool,
     pub(super) time: Option<i64>,
+    /// What the log says about thinking in the calls that serve this prompt: its settings, or that
+    /// it is off.
+    pub(super) thinking: Option<Thinking>,
     /// The model's answer that it is a part of.
     pub(super) answer: Option<Answer>,
     pub(super) calls: Vec<Box<str>>,
@@ -61,6 +64,41 @@ pub(super) enum Above {
     Line,
 }
 
+/// Whether the calls for a prompt think.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Thinking {
+    #[default]
+    Off,
+    /// With this many tokens at most, if that is known.
+    On(Option<u64>),
+}
+
+impl Thinking {
+    /// Reads what a program wrote beside a prompt: `{"maxThinkingTokens":31999}`, before 2.1.19
+    /// `{"level":"high","disabled":false,"triggers":[]}`.
+    fn read(metadata: &Value) -> Option<Self> {
+        metadata.as_object()?;
+        if let Some(tokens) = metadata.get("maxThinkingTokens").and_then(Value::as_u64) {
+            return Some(if tokens > 0 { Thinking::On(Some(tokens)) } else { Thinking::Off });
+        }
+        let is_disabled = metadata.get("disabled").and_then(Value::as_bool) == Some(true);
+        let level = metadata.get("level").and_then(Value::as_str).unwrap_or("none");
+        let triggers = metadata.get("triggers").and_then(Value::as_array).unwrap_or_default();
+        let is_on = !is_disabled && (level != "none" || !triggers.is_empty());
+        Some(if is_on { Thinking::On(None) } else { Thinking::Off })
+    }
+
+    /// Returns the setting of the request; `None` if it has none.
+    pub(super) fn setting(self) -> Option<Value> {
+        let Thinking::On(tokens) = self else { return None };
+        let mut setting = Object::from_iter([("type", Value::from("enabled"))]);
+        if let Some(tokens) = tokens {
+            setting.insert("budget_tokens", Value::from(tokens));
+        }
+        Some(Value::Object(setting))
+    }
+}
+
 /// The content of an entry.
 #[derive(Clone, Debug)]
 pub(super) enum Body {
@@ -75,6 +113,7 @@ pub(super) enum Body {
 /// What an entry says about the answer that it is a part of.
 #[derive(Clone, Debug)]
 pub(super) struct Answer {
+    /// Empty if the log does not tell which entries are one answer.
     pub(super) id: Box<str>,
     pub(super) model: Option<Box<str>>,
     pub(super) usage: Usage,
@@ -116,6 +155,26 @@ impl Entry {
     /// Returns whether the user said it, so that it can be the end of the conversation.
     pub(super) fn is_prompt(&self) -> bool {
         self.may_end && !self.aside && !self.is_results() && self.answer.is_none()
+    }
+
+    /// Returns whether the program began to think anew: with each text of the user, but not with the
+    /// results of tools, nor with the summary of a compaction.
+    pub(super) fn sets_thinking(&self) -> bool {
+        let of_user = match &self.body {
+            Body::Message(message) => message.role == Role::User,
+            _ => false,
+        };
+        of_user && !self.is_results() && !self.is_summary && &*self.name == "user"
+    }
+
+    /// Returns whether the model thought in it.
+    pub(super) fn has_thinking(&self) -> bool {
+        match &self.body {
+            Body::Message(message) => {
+                message.parts.iter().any(|part| part.kind.as_deref() == Some("reasoning"))
+            }
+            _ => false,
+        }
     }
 
     /// Returns whether it consists of tool results only.
@@ -169,6 +228,7 @@ pub(crate) fn read(value: Value) -> Result<Line, ImportErrorKind> {
         is_boundary,
         is_summary: flag("isCompactSummary"),
         time: fields.0.get("timestamp").and_then(time::read),
+        thinking: fields.0.get("thinkingMetadata").and_then(Thinking::read),
         answer: None,
         calls: Vec::new(),
         results: Vec::new(),
@@ -197,11 +257,11 @@ fn read_message(fields: &mut Fields, entry: &mut Entry) -> Result<(), ImportErro
         }
     }
     let about = Value::Object(message.0);
-    if read.role == Role::Assistant
-        && let Some(id) = about.get("id").and_then(Value::as_str)
-    {
+    if read.role == Role::Assistant {
+        // Some proxies leave out the id of the answer. The request has one, too.
+        let id = about.get("id").and_then(Value::as_str).or(fields.text("requestId"));
         entry.answer = Some(Answer {
-            id: id.into(),
+            id: id.unwrap_or_default().into(),
             model: about.get("model").and_then(Value::as_str).map(Box::from),
             usage: read_usage(Provider::Anthropic, &about),
             request_id: fields.text("requestId").map(Box::from),

@@ -40,6 +40,9 @@ pub(crate) struct Codex {
 impl Codex {
     fn step(&mut self, entry: Entry, session: &mut Session<'_>) -> Result<(), ImportErrorKind> {
         let Entry { time, step } = entry;
+        if let Step::Messages(_) = &step {
+            session.state.look_at(time);
+        }
         match step {
             Step::Messages(messages) => self.take(messages, time, session),
             Step::Written(messages) => {

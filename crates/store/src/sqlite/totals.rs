@@ -1,0 +1,101 @@
+//! The contexts of a store, counted, in a row of their own: a context that a damaged page hides is noticed by those who list them.
+
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::fault::{corrupt, fault};
+use super::read::at_once;
+use super::sql;
+use crate::error::{Result, StoreError};
+use crate::rows::{ContextId, ContextRow};
+use crate::tally::{COUNTED, Count, context_sum};
+
+/// A count and a sum of eight bytes each, then a CRC-32 of both.
+const LENGTH: usize = 20;
+
+fn to_bytes(total: &Count) -> [u8; LENGTH] {
+    let mut bytes = [0; LENGTH];
+    bytes[..8].copy_from_slice(&total.rows.to_le_bytes());
+    bytes[8..16].copy_from_slice(&total.sum.to_le_bytes());
+    let check = crc32fast::hash(&bytes[..16]);
+    bytes[16..].copy_from_slice(&check.to_le_bytes());
+    bytes
+}
+
+fn from_bytes(bytes: &[u8]) -> Option<Count> {
+    let (rows, rest) = bytes.split_first_chunk::<8>()?;
+    let (sum, _) = rest.split_first_chunk::<8>()?;
+    let total = Count { rows: u64::from_le_bytes(*rows), sum: u64::from_le_bytes(*sum) };
+    (to_bytes(&total) == bytes).then_some(total)
+}
+
+/// Returns what is stored; `None` if it is not what was written.
+fn read(connection: &Connection) -> Result<Option<Count>> {
+    let mut statement = connection.prepare_cached(sql::TOTALS).map_err(fault)?;
+    let stored: Option<Option<Vec<u8>>> =
+        statement.query_row([], |row| row.get(0)).optional().map_err(fault)?;
+    Ok(stored.flatten().as_deref().and_then(from_bytes))
+}
+
+pub(super) fn write(connection: &Connection, total: &Count) -> Result<()> {
+    let mut statement = connection.prepare_cached(sql::SET_TOTALS).map_err(fault)?;
+    statement.execute(params![to_bytes(total)]).map(drop).map_err(fault)
+}
+
+/// Counts all contexts, by the index that lists them.
+pub(super) fn count(connection: &Connection) -> Result<Count> {
+    let mut total = Count::default();
+    let mut statement = connection.prepare_cached(sql::NAMES).map_err(fault)?;
+    let mut rows = statement.query([]).map_err(fault)?;
+    while let Some(row) = rows.next().map_err(fault)? {
+        let id: ContextId = row.get(0).map_err(fault)?;
+        let name = row.get_ref(1).map_err(fault)?;
+        total.add(context_sum(id, name.as_str().map_err(|error| fault(error.into()))?));
+    }
+    Ok(total)
+}
+
+/// Changes the count, as contexts are added and removed.
+pub(super) fn change(
+    connection: &Connection,
+    removed: Option<(ContextId, &str)>,
+    added: Option<(ContextId, &str)>,
+) -> Result<()> {
+    // What is damaged stays so, and can still be deleted: every list says that it is.
+    let Some(mut total) = read(connection)? else { return Ok(()) };
+    if let Some((id, name)) = removed {
+        total.remove(context_sum(id, name));
+    }
+    if let Some((id, name)) = added {
+        total.add(context_sum(id, name));
+    }
+    write(connection, &total)
+}
+
+/// Returns what is wrong with the list of contexts, however many there are; `None` if nothing is.
+pub(super) fn fault_of(connection: &Connection) -> Result<Option<String>> {
+    at_once(connection, || match compare(connection, &count(connection)?) {
+        Err(StoreError::Corrupt { record, message }) => Ok(Some(format!("{record}: {message}"))),
+        checked => checked.map(|()| None),
+    })
+}
+
+/// Compares what was counted with what is stored.
+fn compare(connection: &Connection, found: &Count) -> Result<()> {
+    match read(connection)? {
+        Some(total) => total.check(found, &"the list of contexts"),
+        None => Err(corrupt("the count of contexts is not what was written".to_owned())),
+    }
+}
+
+/// Checks that a part of the list does not leave a context out. `rows` are all of them if `all`.
+pub(super) fn check(connection: &Connection, rows: &[ContextRow], all: bool) -> Result<()> {
+    if all {
+        let mut found = Count::default();
+        rows.iter().for_each(|row| found.add(context_sum(row.id, &row.name)));
+        return compare(connection, &found);
+    }
+    match read(connection)? {
+        Some(total) if total.rows > COUNTED => Ok(()),
+        _ => compare(connection, &count(connection)?),
+    }
+}
