@@ -18,7 +18,7 @@ use contextree_query::{
 };
 use contextree_selector::{Edition, Selector, SnapshotRange, Span, Time, TimeKind, parse};
 use contextree_testkit::naive;
-use contextree_tree::{NodeRef, TreeRef};
+use contextree_tree::{Cycle, NodeRef, TreeRef};
 use libfuzzer_sys::fuzz_target;
 
 use histories::{blocks, expected};
@@ -57,7 +57,7 @@ fn ids(nodes: &[NodeRef<'_>]) -> Vec<String> {
 
 /// Checks that the planned evaluator agrees with the naive one on every tree.
 fn check_trees(selector: &Selector, history: &History) {
-    let check = |tree: TreeRef<'_>, cycle: Option<u32>| {
+    let check = |tree: TreeRef<'_>, cycle: Option<Cycle>| {
         let planned = ids(&evaluate(&plan(lower(selector)), tree, cycle));
         assert_eq!(planned, ids(&naive::select(selector, tree, cycle)), "{selector}");
     };
@@ -126,11 +126,11 @@ fn check_answer(text: &str, selector: &Selector, history: &History) {
 mod support {
     use contextree_query::{Moment, QueryError, Timeline};
     use contextree_testkit::Rng;
-    use contextree_tree::{Draft, Tree, TreeRef};
+    use contextree_tree::{Cycle, Draft, Tree, TreeRef};
 
     #[derive(Debug, Default)]
     pub(crate) struct History {
-        pub(crate) snapshots: Vec<(u32, Tree)>,
+        pub(crate) snapshots: Vec<(Cycle, Tree)>,
         pub(crate) working: Option<Draft>,
     }
 

@@ -7,9 +7,9 @@ import { openFile } from "./data/offline";
 import { asProblem } from "./data/resource";
 import { DoneBar } from "./parts/done";
 import { Refused } from "./parts/notice";
-import { applyTheme, Bar } from "./views/bar";
+import { applyTheme } from "./views/bar";
 import { ContextPage } from "./views/context";
-import { Contexts } from "./views/contexts";
+import { ContextsPage } from "./views/contexts";
 
 function Inspector() {
   const place = usePlace();
@@ -19,10 +19,7 @@ function Inspector() {
       {place.context !== undefined ? (
         <ContextPage key={place.context} place={place} context={place.context} />
       ) : (
-        <div class="page home-page">
-          <Bar place={place} />
-          <Contexts place={place} />
-        </div>
+        <ContextsPage place={place} />
       )}
       <DoneBar />
     </>

@@ -16,11 +16,10 @@ async function firstView(context, server, hash, ready) {
   const page = await context.newPage();
   await page.addInitScript((ready) => {
     const look = () => {
-      if (document.querySelector(ready) === null) return requestAnimationFrame(look);
-      // The answer to a key is drawn in the frame after it.
-      dispatchEvent(new KeyboardEvent("keydown", { key: "?", bubbles: true }));
-      const wait = () => (document.querySelector("dialog[open]") === null ? requestAnimationFrame(wait) : (globalThis.interactive = performance.now()));
-      wait();
+      if (document.querySelector("dialog[open]") !== null) return (globalThis.interactive = performance.now());
+      // Until a key is answered: what was drawn first may not listen yet.
+      if (document.querySelector(ready) !== null) document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "?", bubbles: true }));
+      requestAnimationFrame(look);
     };
     requestAnimationFrame(look);
   }, ready);

@@ -63,6 +63,28 @@ test("contexts are listed, filtered by the address, and change without a reload"
   await context.close();
 });
 
+test("the list of contexts is used with keys, and ? lists them", async () => {
+  const { page, wrong, context } = await at("#/");
+  await page.waitForSelector(".cards li");
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("ArrowDown");
+  assert.match(await page.evaluate(() => document.activeElement.textContent), /^parser\/retry/);
+  await page.keyboard.press("ArrowUp");
+  await page.keyboard.press("?");
+  await page.waitForSelector("dialog[open]");
+  assert.match(await page.locator("dialog").textContent(), /next context.*filter by name/);
+  await page.keyboard.press("Escape");
+  await page.waitForFunction(() => document.querySelector("dialog") === null);
+  await page.keyboard.press("/");
+  await page.keyboard.type("par");
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("Enter");
+  await page.waitForFunction(() => document.querySelector(".crumb a")?.textContent === "parser");
+  assert.deepEqual(wrong, []);
+  await context.close();
+});
+
 test("the timeline groups calls by user message, and keys step through it", async () => {
   const { page, wrong, context } = await at("#/parser");
   await page.waitForSelector(".row");
@@ -106,6 +128,10 @@ test("the tree marks what was added, and shows what was removed, with the reason
   await page.waitForSelector('.row.mark-removed .reason:text-is("expired")');
   await page.getByLabel("compared with").selectOption("none");
   await page.waitForFunction(() => document.querySelectorAll(".row.mark-removed").length === 0);
+  // Once the tokens are counted, the largest turn and the largest block fill their bars, and no other is wider.
+  await page.waitForFunction(() => document.querySelector(".row.turn .tokens")?.textContent !== "");
+  const widths = await page.locator(".row .fill").evaluateAll((bars) => bars.map((bar) => parseFloat(bar.style.width)));
+  assert.ok(widths.every((width) => width <= 100) && widths.filter((width) => width === 100).length >= 2, widths.join(" "));
   // Turns are followed by their blocks. A core that is all there is of a turn has a row only if it is searched for.
   assert.equal(await page.locator(".row.container").count(), 0);
   assert.equal(await page.locator(".row.turn + .row.block").first().getAttribute("aria-level"), "4");
@@ -118,6 +144,7 @@ test("the tree marks what was added, and shows what was removed, with the reason
 test("rows of the tree tell a screen reader where they are, and arrows move", async () => {
   const { page, context } = await at("#/parser/@c8");
   await page.waitForSelector(".row");
+  assert.match(await page.locator(".row.block").first().textContent(), /pinned/);
   const region = page.locator(".row.region").first();
   assert.deepEqual(await region.evaluate((row) => ["aria-level", "aria-setsize", "aria-posinset", "aria-expanded"].map((name) => row.getAttribute(name))), ["2", "3", "1", "true"]);
   await page.locator(".tree").focus();
@@ -173,6 +200,7 @@ test("the request is what was sent, byte for byte, and its ranges lead to nodes"
   await range.click();
   await page.waitForSelector(".node h2");
   assert.equal(await page.locator(".node h2").textContent(), await range.getAttribute("data-node"));
+  assert.equal(await page.locator(".map .chosen").getAttribute("data-node"), await range.getAttribute("data-node"));
   await page.locator(".toolbar").getByRole("button", { name: "raw" }).click();
   await page.waitForFunction(() => document.querySelector(".bytes pre")?.textContent?.includes('\n  "max_tokens": 4096'));
   await page.locator(".formats").getByText("gemini").click();
@@ -208,13 +236,16 @@ test("the bytes and a curl command are copied as they are", async () => {
   await context.close();
 });
 
-test("every state has a twin in JSON, and fits a narrow window", async () => {
+test("every state has a twin in JSON, fits a narrow window, and is not changed by looking", async () => {
+  const revisions = async () => (await server.api("contexts")).contexts.map(({ name, revision }) => `${name} ${revision}`);
+  const before = await revisions();
   const places = [
     ["#/", ".cards li"],
     ["#/parser/@c7?node=block:4.2", ".node .history li"],
     ["#/parser/@c7?q=number", ".row.hit"],
     ["#/parser/@c7/request", ".range"],
     ["#/parser/@c7/diff", ".prefix"],
+    ["#/parser/@c7/diff?raw", ".byte-diff .lines"],
     ["#/parser/@/budget?budget=600", ".going li"],
     ["#/parser/@c8/cache", ".why strong"],
   ];
@@ -235,6 +266,34 @@ test("every state has a twin in JSON, and fits a narrow window", async () => {
     assert.deepEqual(wrong, []);
     await context.close();
   }
+  assert.deepEqual(await revisions(), before);
+});
+
+test("a diff by byte is that of the requests that were sent", async () => {
+  const { page, wrong, context } = await at("#/parser/@c7/diff");
+  await page.waitForSelector(".card");
+  await page.keyboard.press("r");
+  await page.waitForSelector(".byte-diff .lines");
+  assert.ok(page.url().endsWith("/diff?raw"), page.url());
+  const [older, newer] = await Promise.all(["@c6", "@c7"].map(async (at) => (await server.api(`contexts/parser/sent?at=${at}`)).request));
+  let head = 0;
+  while (older[head] === newer[head]) head += 1;
+  const said = await page.locator(".byte-diff p").textContent();
+  assert.match(said, /as they were sent/);
+  assert.ok(said.includes(`up to byte ${new Intl.NumberFormat("en").format(head)}`), said);
+  const removed = (await page.locator(".byte-diff del").textContent()).slice(0, 200);
+  const added = (await page.locator(".byte-diff ins").textContent()).slice(0, 200);
+  assert.equal(older.indexOf(removed, head), head);
+  assert.equal(newer.indexOf(added, head), head);
+  // Both are shown as they are: no sign is drawn as another one.
+  assert.equal(await page.locator(".byte-diff pre").evaluate((text) => getComputedStyle(text).fontVariantLigatures), "none");
+  // The report on the cache leaves out only marks, which this session has none of: it finds the same byte.
+  assert.ok((await page.locator(".prefix").textContent()).includes(`first at byte ${new Intl.NumberFormat("en").format(head)}`));
+  // Branches: what both render to.
+  await page.getByLabel("branch").selectOption("parser/retry@");
+  await page.waitForFunction(() => document.querySelector(".byte-diff p")?.textContent?.includes("render to"));
+  assert.deepEqual(wrong, []);
+  await context.close();
 });
 
 test("a diff names both sides, every change and its reason, and the shared bytes", async () => {
@@ -260,12 +319,36 @@ test("the budget adds up, and a what-if changes nothing", async () => {
   await page.locator(".treemap a").nth(4).waitFor();
   const revision = async () => (await server.api("contexts")).contexts.find(({ name }) => name === "parser").revision;
   const before = await revision();
+  await page.locator(".what-if input").fill("100000");
+  await page.keyboard.press("Enter");
+  await page.waitForSelector('.legend:has-text("free")');
+  assert.equal((await page.locator(".legend b").allTextContents()).map(number).reduce((sum, part) => sum + part, 0), 100_000);
+  await page.waitForSelector(".treemap .free");
+  await page.waitForSelector('.what-if [role="status"]:has-text("Nothing would be pruned")');
   await page.locator(".what-if input").fill("600");
   await page.keyboard.press("Enter");
   await page.waitForSelector(".going li");
+  // The limit and what it would do are about the same tokens.
+  assert.match(await page.locator(".legend .over").textContent(), new RegExp(`^${new Intl.NumberFormat("en").format(total - 600)} over`));
+  assert.ok((await page.locator('.what-if [role="status"]').textContent()).includes(`instead of ${new Intl.NumberFormat("en").format(total)}`));
   assert.ok(page.url().includes("budget=600"), page.url());
   assert.equal(await revision(), before);
   assert.deepEqual(wrong, []);
+  await context.close();
+});
+
+test("a budget that is stored with the context is the limit, and an unknown model can be corrected", async () => {
+  await server.api("contexts/parser%2Fretry/budget-set", { budget: { name: "budget.toml", text: "max_tokens = 50000\n" } });
+  const { page, context } = await at("#/parser%2Fretry/@/budget");
+  await page.waitForSelector('.what-if:has-text("allows 50,000")');
+  await page.waitForSelector('.legend:has-text("free")');
+  await page.getByLabel("Model that counts the tokens").fill("no-such-model");
+  await page.keyboard.press("Enter");
+  await page.waitForSelector(".report .refused");
+  await page.getByLabel("Model that counts the tokens").fill("gpt-5");
+  await page.keyboard.press("Enter");
+  await page.waitForSelector(".stack");
+  assert.ok(page.url().includes("model=gpt-5"), page.url());
   await context.close();
 });
 
@@ -379,6 +462,9 @@ test("a redaction says that it is final, is confirmed twice, and changes what ev
     await server.api("contexts/secret/add", { node: { role: "user", content } });
     await server.api("contexts/secret/commit", {});
   }
+  await server.api("contexts/secret/fork", { name: "secret/fork" });
+  const other = await at("#/secret%2Ffork/@c1");
+  await other.page.waitForSelector('.row:has-text("4000 1234")');
   const { page, wrong, context } = await at("#/secret/@c1?q=4000");
   await page.locator(".row.hit").click();
   await page.getByRole("button", { name: "Redact" }).click();
@@ -395,12 +481,18 @@ test("a redaction says that it is final, is confirmed twice, and changes what ev
   await page.waitForSelector('.done:has-text("for good")');
   assert.equal(await page.getByRole("button", { name: "Undo" }).count(), 0);
   await page.waitForSelector('.node .body:has-text("[redacted: card number]")');
+  // The tree and the search of this page, and of one that shows a fork.
+  await page.waitForFunction(() => document.querySelector(".result")?.textContent === "no match");
+  await other.page.waitForSelector('.row:has-text("[redacted: card number]")');
+  assert.equal(await other.page.locator('.row:has-text("4000 1234")').count(), 0);
+  await other.context.close();
   for (const state of ["@c1", "@c2", "@"]) {
     const text = JSON.stringify(await server.api(`contexts/secret/thread?at=${state}`));
     assert.ok(!text.includes("4000") && text.includes("[redacted: card number]"), `${state}: ${text}`);
   }
   assert.deepEqual(wrong, []);
   await context.close();
+  await server.api("delete", { name: "secret/fork" });
   await server.api("delete", { name: "secret" });
 });
 
@@ -482,7 +574,10 @@ test("nothing serious for people who use other means than a mouse and a screen",
     await seriousIn("#/parser/@c7/request?node=block:4.2", ".range.chosen"),
     await seriousIn("#/parser/@c7/request?node=block:4.2", ".range.chosen", dark),
     await seriousIn("#/parser/@c7/diff", ".card"),
+    await seriousIn("#/parser/@c7/diff?raw", ".byte-diff .lines"),
+    await seriousIn("#/parser/@c7/diff?raw", ".byte-diff .lines", dark),
     await seriousIn("#/parser/@/budget?budget=600", ".going li"),
+    await seriousIn("#/parser/@/budget?budget=100000", ".treemap .free", dark),
     await seriousIn("#/parser/@c8/cache", ".why strong", dark),
     await seriousIn("#/parser/@c5", ".row", { viewport: { width: 400, height: 800 } }),
   ];

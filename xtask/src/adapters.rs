@@ -69,7 +69,7 @@ pub(crate) fn run(root: &Path, versions: Versions, which: Which<'_>) -> Result<S
         }
         say(&format!("adapter {name}: tests"));
         let mut pytest = Command::new(&python);
-        pytest.args(["-m", "pytest", "--no-header", "-rP", "--show-capture=stdout"]).arg(&tests);
+        pytest.args(["-m", "pytest", "--no-header", "-rPs", "--show-capture=stdout"]).arg(&tests);
         pytest.env("PYTHONPATH", &package).env("PYTHONDONTWRITEBYTECODE", "1");
         pytest.env("CONTEXTREE_TEST_POSTGRES", server.url());
         let status = pytest.status().map_err(|error| format!("pytest cannot be run: {error}"))?;

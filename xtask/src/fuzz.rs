@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// All targets, and their seeds: a folder in `fuzz`, or a file there with one seed per line.
-const TARGETS: [(&str, &str); 10] = [
+const TARGETS: [(&str, &str); 14] = [
     ("json", "seeds/json"),
     ("import", "seeds/import"),
     ("history", "seeds/history"),
@@ -19,6 +19,10 @@ const TARGETS: [(&str, &str); 10] = [
     ("requests", "../crates/import/tests/samples"),
     ("budget", "seeds/budget"),
     ("stream", "../crates/provider/tests/streams"),
+    ("records", "seeds/records"),
+    ("database", "seeds/database"),
+    ("command", "seeds/command"),
+    ("wire", "seeds/wire"),
 ];
 
 /// The targets of the selector language, which `cargo xtask test` runs for a short time.
@@ -29,6 +33,9 @@ const ENGINE: [&str; 3] = ["import", "history", "session"];
 
 /// Targets that need providers and budgets.
 const PROVIDERS: [&str; 3] = ["requests", "budget", "stream"];
+
+/// Targets that need the stores and the doors. Their readers also run in `crates/trials/tests/it/inputs.rs`, without this build.
+const STORES: [&str; 4] = ["records", "database", "command", "wire"];
 
 const COVERAGE: &str = "-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
      -Cllvm-args=-sanitizer-coverage-inline-8bit-counters \
@@ -77,7 +84,9 @@ fn run_all(root: &Path, names: &[&str], seconds: u32) -> Result<String, String> 
     for (name, _) in &targets {
         build.args(["--bin", name]);
     }
-    for (feature, names) in [("engine", &ENGINE[..]), ("providers", &PROVIDERS)] {
+    for (feature, names) in
+        [("engine", &ENGINE[..]), ("providers", &PROVIDERS), ("stores", &STORES)]
+    {
         if targets.iter().any(|(name, _)| names.contains(name)) {
             build.args(["--features", feature]);
         }

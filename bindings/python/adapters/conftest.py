@@ -10,7 +10,26 @@ from typing import Any
 
 import pytest
 
+from contextree import SerializationError
+
 ROOT = Path(__file__).resolve().parents[3]
+
+
+@pytest.fixture(scope="session")
+def refusal() -> Callable[[BaseException], str]:
+    """Returns a function that names the serializer's exception for an object that was refused."""
+
+    def name(error: BaseException) -> str:
+        if isinstance(error, SerializationError):
+            assert error.code == "E_NOT_SERIALIZABLE"
+            assert "cannot be serialized" in str(error)
+            assert error.hint
+            cause = error.__cause__
+            assert isinstance(cause, Exception)
+            return type(cause).__name__
+        return type(error).__name__
+
+    return name
 
 
 @pytest.fixture

@@ -155,12 +155,13 @@ def test_operations_are_applied_together_or_not_at_all(context: contextree.Conte
         context.apply([add, {"op": "remove", "node": "block:9.9"}])
     assert caught.value.location == "line 2"
     assert context.thread() == []
-    assert [done["op"] for done in context.apply([add, add])] == ["add", "add"]
+    assert [done.op for done in context.apply([add, add])] == ["add", "add"]
 
 
 def test_messages_of_a_provider_are_appended(context: contextree.Context) -> None:
     appended = context.append([{"role": "user", "content": "Will it rain?"}], provider="anthropic")
-    assert appended == [{"role": "user", "nodes": ["block:1.1"]}]
+    assert [message.to_dict() for message in appended] == [{"role": "user", "nodes": ["block:1.1"]}]
+    assert appended[0].nodes == ("block:1.1",)
     context.append({"id": "r", "choices": [{"message": {"role": "assistant", "content": "Yes."}}]})
     assert [block["content"] for block in context.thread()] == ["Will it rain?", "Yes."]
     with pytest.raises(contextree.UsageError):
@@ -191,6 +192,77 @@ def test_operations_are_undone_and_redone(store: contextree.Store, context: cont
     assert context.operations(limit=1)[0].command
     store.rename("support-42", "closed-42")
     assert [row.name for row in store.contexts()] == ["closed-42"]
+
+
+def test_what_is_not_committed_is_discarded(context: contextree.Context) -> None:
+    talk(context, 1)
+    context.user("a draft")
+    context.discard()
+    assert [message["content"] for message in context.thread()] == ["Be brief.", "Question 0", "Answer 0"]
+    context.undo()
+    assert context.thread()[-1]["content"] == "a draft"
+
+
+def test_what_expired_is_recalled(context: contextree.Context) -> None:
+    name = context.document("Train times: 8:05", ttl=1)
+    context.commit()
+    context.user("What was it?")
+    context.commit()
+    assert name not in [node.id for node in context.nodes()]
+    back = context.recall(name, ttl=1)
+    assert context.node(back.id).text == "Train times: 8:05"
+    assert (back.ttl, back.snapshot) == (1, back.to_dict()["from"])
+    events = context.history(name)
+    assert (events[0].cycle, events[0].event) == (1, "added")
+    assert events[-1].event == "removed"
+
+
+def test_content_is_redacted_in_every_snapshot(context: contextree.Context) -> None:
+    name = context.user("my secret number")
+    context.commit()
+    digest = context.log()[0].digest
+    tried = context.redact(name, dry_run=True)
+    assert (tried.nodes, tried.copies) == ((name,), 0)
+    done = context.redact(context.node(name), reason="asked for")
+    assert done.copies > 0
+    assert done.contexts == ("support-42",)
+    assert "my secret number" not in context.export(history=True)
+    assert context.log()[0].digest == digest
+
+
+def test_snapshots_are_dropped_and_the_rest_is_kept(context: contextree.Context) -> None:
+    talk(context, 5)
+    assert context.gc(keep=2, dry_run=True).dropped == 3
+    done = context.gc(keep=2)
+    assert (done.dropped, done.kept) == (3, 2)
+    with pytest.raises(contextree.NotFoundError):
+        context.at("@c1").thread()
+
+
+def test_a_selector_is_explained(context: contextree.Context) -> None:
+    explained = context.explain("?? { role='user' }")
+    assert str(explained) == explained.text
+    assert explained.to_dict()["explanation"] == explained.explanation
+
+
+def test_a_budget_is_stored_with_the_context(context: contextree.Context) -> None:
+    assert context.stored_budget().budget is None
+    context.set_budget({"max_tokens": 40, "tokenizer": "o200k_base"})
+    assert "max_tokens" in str(context.stored_budget().budget)
+    for turn in range(6):
+        context.user(f"A question that is long enough to be pruned at some time: {turn}")
+        commit = context.commit()
+    assert commit.budget is not None
+    assert commit.budget.tokens_after <= 40
+    assert context.unset_budget().replaced
+    assert context.stored_budget().budget is None
+
+
+def test_a_store_is_copied_into_a_file(store: contextree.Store, context: contextree.Context, tmp_path: Path) -> None:
+    talk(context)
+    copy = store.backup(tmp_path / "copy.db")
+    assert copy.bytes == (tmp_path / "copy.db").stat().st_size
+    assert contextree.open(copy.path).context("support-42").log() == context.log()
 
 
 def test_records_are_frozen_comparable_and_pickled(context: contextree.Context) -> None:
@@ -262,24 +334,34 @@ def test_events_of_the_engine_reach_logging(tmp_path: Path, caplog: pytest.LogCa
 RECORDS = {
     "AttemptInfo": "Attempt",
     "Answer": "AnswerResponse",
+    "Appended": "AppendedMessage",
+    "Applied": "Applied",
+    "Backup": "BackupResponse",
     "BudgetReport": "BudgetReport",
     "CacheCall": "CacheCall",
     "CacheReport": "CacheResponse",
     "Changed": "Changed",
     "CheckedContext": "CheckedContext",
+    "Collected": "GcResponse",
     "Commit": "CommitResponse",
     "ContextInfo": "ContextRow",
     "Diff": "DiffResponse",
+    "Explained": "ExplainResponse",
     "Finding": "Finding",
     "Head": "Head",
     "ImportResult": "ImportResponse",
     "LogEntry": "LogEntry",
     "Loss": "Loss",
+    "NodeEvent": "NodeEvent",
     "Operation": "OperationRow",
     "Pending": "Pending",
+    "Recalled": "RecallResponse",
+    "Redaction": "RedactResponse",
     "Rendered": "RenderResponse",
     "Report": "Report",
+    "Sent": "SentResponse",
     "Status": "StatusResponse",
+    "StoredBudget": "BudgetResponse",
     "TokenCount": "TokenCount",
     "Tokens": "TokensResponse",
     "ToolCall": "ToolCall",

@@ -33,6 +33,34 @@ def test_the_loop_runs_in_asyncio(tmp_path: Path) -> None:
     asyncio.run(main())
 
 
+def test_a_running_call_is_completed_in_asyncio(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with await contextree.open_async(tmp_path / "a.db") as store:
+            context = await store.context("x")
+            question = await context.user("Hello")
+            context._sync.attempt("anthropic", model="claude-x", max_tokens=9).begin()
+            async with await context.running() as attempt:
+                answer = await attempt.complete(ANSWER)
+            assert (await context.at("@t0").sent()).attempt == answer.attempt
+            assert (await context.history(question))[0].event == "added"
+            assert (await store.backup(tmp_path / "b.db")).bytes > 0
+
+    asyncio.run(main())
+
+
+def test_contexts_are_iterated_and_drawn_in_asyncio(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with await contextree.open_async(tmp_path / "a.db") as store:
+            for name in ("b", "a"):
+                await (await store.context(name)).user("Hello")
+            found = [context async for context in store]
+            assert [context.name for context in found] == ["a", "b"]
+            assert str(found[0]).splitlines()[-1].endswith("block user text  Hello")
+            assert "Hello" in found[0].at("@")._repr_html_()
+
+    asyncio.run(main())
+
+
 def test_a_cancelled_task_cancels_its_attempt(tmp_path: Path) -> None:
     async def main() -> None:
         store = await contextree.open_async(tmp_path / "a.db")

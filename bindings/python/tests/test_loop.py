@@ -54,6 +54,20 @@ def test_a_keyboard_interrupt_cancels_the_attempt(context: contextree.Context) -
     assert len(context.log()) == 1
 
 
+def test_a_call_is_completed_by_a_process_that_did_not_begin_it(context: contextree.Context) -> None:
+    context.user("Hello")
+    begun = begin(context).begin()
+    # Another process has only the store.
+    with context.running() as attempt:
+        assert (attempt.id, attempt.body, attempt.request) == (begun.id, begun.body, begun.request)
+        attempt.complete(ANSWER)
+    assert context.at("@t0").sent().request == begun.body
+    assert context.at("@t0").sent().attempt.attempt_id == begun.id
+    with pytest.raises(contextree.ContextreeError) as caught:
+        context.running()
+    assert caught.value.code == "E_ATTEMPT_NOT_FOUND"
+
+
 def test_a_response_may_be_an_object_of_an_sdk(context: contextree.Context) -> None:
     class Usage(pydantic.BaseModel):
         input_tokens: int

@@ -5,7 +5,7 @@ use std::hint::black_box;
 use contextree::canon::Limits;
 use contextree::canon::thread::ThreadRenderer;
 use contextree::json::{Object, Value};
-use contextree::{Context, ContextOptions, Profile, SnapshotAddress};
+use contextree::{Context, ContextOptions, Cycle, Profile, SnapshotAddress};
 use sha2::{Digest, Sha256};
 
 use crate::measure::{Row, compare, time};
@@ -124,7 +124,7 @@ struct Plain {
     offset: i64,
     ttl: Option<u32>,
     priority: i64,
-    cycle: u32,
+    cycle: Cycle,
     created_at_ns: i64,
     creation_index: u32,
     removable: bool,

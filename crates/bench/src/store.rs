@@ -7,6 +7,7 @@ use std::sync::Barrier;
 use std::thread;
 use std::time::Instant;
 
+use contextree::Cycle;
 use contextree_store::{
     Backend, Commit, ContextRow, Head, NewContext, Result, Sqlite, SqliteOptions, Step,
 };
@@ -202,7 +203,7 @@ fn append(store: &Sqlite, row: &mut ContextRow, steps: usize) {
 }
 
 fn turn(row: &ContextRow) -> Step {
-    let cycle = row.head.map_or(1, |head| head.cycle + 1);
+    let cycle = row.head.map_or(Cycle::FIRST, |head| head.cycle.next());
     let seed = row.revision.get() << 20 | row.id.get().unsigned_abs();
     let bytes = noise(seed, EFFECTS + BODIES);
     let mut key = [1; 16];

@@ -3,7 +3,7 @@
 //! The layout is described in `docs/format.md`; it is part of the format.
 
 use contextree_json::write;
-use contextree_tree::{Content, Header, MerkleHasher, NodeRef, Scalar, Tree, root_digest};
+use contextree_tree::{Content, Cycle, Header, MerkleHasher, NodeRef, Scalar, Tree, root_digest};
 use sha2::{Digest as _, Sha256};
 
 use crate::hash::{Hash, content_hash};
@@ -16,7 +16,7 @@ pub fn snapshot_digest(tree: &Tree) -> Hash {
         let root = root_digest(tree.view(), &Sha);
         let mut hasher = Sha256::new();
         hasher.update(b"contextree/snapshot/1");
-        hasher.update(tree.view().next_cycle().saturating_sub(1).to_le_bytes());
+        hasher.update(tree.view().next_cycle().previous().get().to_le_bytes());
         hasher.update(root);
         hasher.finalize().into()
     }))
@@ -63,8 +63,8 @@ impl MerkleHasher for Sha {
         scalar(&mut record, node.offset());
         scalar(&mut record, node.priority());
         // The commit of expiry, not the remaining ttl: it does not change from commit to commit.
-        record.extend_from_slice(&node.expires().unwrap_or(u32::MAX).to_le_bytes());
-        record.extend_from_slice(&node.cycle().to_le_bytes());
+        record.extend_from_slice(&node.expires().map_or(u32::MAX, Cycle::get).to_le_bytes());
+        record.extend_from_slice(&node.cycle().get().to_le_bytes());
         record.extend_from_slice(&node.creation_index().to_le_bytes());
         record.extend_from_slice(&node.created_at_ns().to_le_bytes());
         optional_text(&mut record, node.role());

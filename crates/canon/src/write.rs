@@ -4,7 +4,9 @@ use std::iter::{Flatten, Peekable};
 use std::option;
 
 use contextree_json::{Object, Value, write};
-use contextree_tree::{Class, Content, Header, NodeChildren, NodeRef, Scalar, Tree, TreeRef, time};
+use contextree_tree::{
+    Class, Content, Cycle, Header, NodeChildren, NodeRef, Scalar, Tree, TreeRef, time,
+};
 
 use crate::digest::snapshot_digest;
 use crate::hash::Hash;
@@ -27,7 +29,7 @@ pub(crate) const ENDS: &str = "contextree:end";
 ///
 /// The same tree always gives the same bytes, and importing them gives an equal tree.
 #[must_use]
-pub fn export(tree: TreeRef<'_>, cycle: u32) -> Vec<u8> {
+pub fn export(tree: TreeRef<'_>, cycle: Cycle) -> Vec<u8> {
     let mut out = Vec::new();
     export_to(&mut out, tree, cycle);
     out
@@ -37,17 +39,17 @@ pub fn export(tree: TreeRef<'_>, cycle: u32) -> Vec<u8> {
 #[must_use]
 pub fn export_with_digest(tree: &Tree) -> Vec<u8> {
     let mut out = Vec::new();
-    let cycle = tree.view().next_cycle().saturating_sub(1);
+    let cycle = tree.view().next_cycle().previous();
     envelope(&mut out, tree.view(), cycle, Some(snapshot_digest(tree)));
     out
 }
 
 /// Like [`export`], but appends to a buffer.
-pub fn export_to(out: &mut Vec<u8>, tree: TreeRef<'_>, cycle: u32) {
+pub fn export_to(out: &mut Vec<u8>, tree: TreeRef<'_>, cycle: Cycle) {
     envelope(out, tree, cycle, None);
 }
 
-fn envelope(out: &mut Vec<u8>, tree: TreeRef<'_>, cycle: u32, digest: Option<Hash>) {
+fn envelope(out: &mut Vec<u8>, tree: TreeRef<'_>, cycle: Cycle, digest: Option<Hash>) {
     let root = tree.root();
     let foreign = root.attribute(ENVELOPE).and_then(Value::as_object);
     let mut foreign = foreign.into_iter().flat_map(Object::iter).peekable();

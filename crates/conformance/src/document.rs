@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use contextree::{Context, ContextOptions, NodeRef, Profile};
+use contextree::{Context, ContextOptions, Cycle, NodeRef, Profile};
 use contextree_json::{Object, Value, parse};
 
 use super::case::Edition;
@@ -47,7 +47,7 @@ pub(super) fn snapshot(tree: &Value, edition: Edition) -> Result<Context, String
 /// Returns a context whose working state is a tree of a case.
 pub(super) fn working(
     tree: &Value,
-    next_cycle: u32,
+    next_cycle: Cycle,
     options: ContextOptions,
 ) -> Result<Context, String> {
     Context::import_working(&tree.to_canonical(), Profile::Lenient, next_cycle, options)
@@ -56,7 +56,7 @@ pub(super) fn working(
 }
 
 /// Returns an empty context whose next commit has this number.
-pub(super) fn empty(next_cycle: u32, edition: Edition) -> Result<Context, String> {
+pub(super) fn empty(next_cycle: Cycle, edition: Edition) -> Result<Context, String> {
     working(&object([("root", object([("id", "root".into())]))]), next_cycle, options(edition))
 }
 

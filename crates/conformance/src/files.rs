@@ -1,11 +1,13 @@
 //! Embeds the corpus in the crate. A test checks that no file of the directory is missing.
 
 /// The vector files of the corpus, as name and text, sorted by name.
-pub const FILES: [(&str, &[u8]); 29] = [
+pub const FILES: [(&str, &[u8]); 31] = [
     ("canonical-order.json", include_bytes!("../corpus/canonical-order.json")),
     ("content-diff.json", include_bytes!("../corpus/content-diff.json")),
     ("content-hash.json", include_bytes!("../corpus/content-hash.json")),
     ("contextree-adoption.json", include_bytes!("../corpus/contextree-adoption.json")),
+    ("contextree-calls-crashes.json", include_bytes!("../corpus/contextree-calls-crashes.json")),
+    ("contextree-calls-requests.json", include_bytes!("../corpus/contextree-calls-requests.json")),
     ("contextree-documents.json", include_bytes!("../corpus/contextree-documents.json")),
     ("contextree-edges.json", include_bytes!("../corpus/contextree-edges.json")),
     ("contextree-lifecycle.json", include_bytes!("../corpus/contextree-lifecycle.json")),

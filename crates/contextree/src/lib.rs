@@ -4,48 +4,50 @@
 //! to depend on; the others are its parts. The steps:
 //!
 //! 1. [`open`] a [`Store`]: a SQLite file, a PostgreSQL database, or memory. Each context in it has a name.
-//! 2. A [`Session`] reads one context and changes it in durable steps. Add [`user`] messages, [`tool_call`]s, [`document`]s with a
+//! 2. A [`Session`] reads one context and changes it in durable steps. Add [`user`] messages, [`tool_result`]s, [`document`]s with a
 //!    ttl to the turn in progress ([`Place::head`]).
-//! 3. A commit expires and prunes what a [`Policy`] or a budget says, seals the turn and makes one immutable [`Snapshot`].
-//! 4. Render the snapshot as the request of a model provider (`provider`), and count its tokens (`tokens`).
+//! 3. *Begin* a model call (`calls`): what a commit would expire and prune is previewed, and you get the exact bytes of the request.
+//!    Send them with your own client.
+//! 4. *Complete* it with the response. That is the commit: one immutable [`Snapshot`] of what was sent, and the answer becomes the
+//!    first content of the next cycle. There is nothing else to commit.
 //! 5. Ask the past: [`Session::select`](Session#method.select), [`Session::diff`](Session#method.diff), forks.
 //!
 #![cfg_attr(feature = "providers", doc = "```")]
 #![cfg_attr(not(feature = "providers"), doc = "```ignore")]
-//! use contextree::provider::{Provider, RenderOptions, render};
+//! use contextree::calls::{Request, sent};
+//! use contextree::provider::Provider;
 //! use contextree::{ContextSettings, Error, Place, SnapshotAddress};
-//! use contextree::{assistant, document, system, tool_call, tool_result, user};
+//! use contextree::{document, system, tool_result, user};
 //!
 //! // `agent.db` would be a file.
 //! let store = contextree::open("memory:")?;
 //! let mut session = store.create("weather", &ContextSettings::default())?;
-//!
-//! // The first turn, in one durable step. The forecast survives one commit.
 //! session.update(|context| {
 //!     context.add(Place::system(), system("You are a weather bot."))?;
 //!     context.add(Place::head(), user("Will it rain in Oslo?"))?;
-//!     context.add(Place::head(), tool_call("call-1", "forecast", r#"{"city":"Oslo"}"#))?;
-//!     context.add(Place::head(), tool_result("call-1", "rain from 14:00"))?;
-//!     context.add(Place::at("^ah", 1), document("Forecast: rain, 8 degrees", 1))?;
-//!     context.commit()?;
+//!     // A document with ttl 1 is seen by exactly one call.
+//!     context.add(Place::at("^ah", 1), document("Stations: Oslo, Bergen", 1))?;
 //!     Ok::<_, Error>(())
 //! })?;
 //!
-//! // What the model is sent.
-//! let head = session.snapshot(SnapshotAddress::Back(0))?;
-//! let request = render(head.view(), Provider::Anthropic, &RenderOptions::for_model("claude"))?;
-//! assert!(String::from_utf8_lossy(&request.bytes).contains(r#""name":"forecast""#));
+//! // The first call. `call.bytes` is the request; the response is what your client returns.
+//! let request = Request::new(Provider::OpenAiChat, "gpt-5");
+//! let call = request.begin(&mut session)?;
+//! let response = br#"{"id":"r1","choices":[{"message":{"role":"assistant","tool_calls":[{"id":"call-1",
+//!     "type":"function","function":{"name":"forecast","arguments":"{\"city\":\"Oslo\"}"}}]}}]}"#;
+//! let answer = call.complete(&mut session, response)?;
+//! assert_eq!(answer.tool_calls[0].name, "forecast");
 //!
-//! // The second turn. The report names what expired.
-//! let report = session.update(|context| {
-//!     context.add(Place::head(), assistant("Yes, from two o'clock on."))?;
-//!     Ok::<_, Error>(context.commit()?)
-//! })?;
-//! assert_eq!(report.expired.len(), 1);
+//! // The second call has the result of the tool, and no longer the document.
+//! session.update(|context| Ok::<_, Error>(context.add(Place::head(), tool_result("call-1", "rain from 14:00"))?))?;
+//! let second = request.begin(&mut session)?;
+//! assert!(!String::from_utf8_lossy(&second.bytes).contains("Stations"));
+//! second.complete(&mut session, br#"{"id":"r2","choices":[{"message":{"role":"assistant","content":"Yes."}}]}"#)?;
 //!
-//! // The first request can be rendered again, and compared.
+//! // Every snapshot is a request that was sent, and can be rendered and compared again.
+//! assert_eq!(sent(&session, SnapshotAddress::Cycle(1))?.bytes, call.bytes);
 //! let diff = session.diff(SnapshotAddress::Cycle(1), SnapshotAddress::Cycle(2))?;
-//! assert_eq!(diff.removed, report.expired);
+//! assert_eq!(diff.removed.len(), 1);
 //! assert!(session.select("@c1 .block[kind='document']")?.nodes().is_some());
 //! # Ok::<(), Error>(())
 //! ```
@@ -110,7 +112,9 @@ pub use contextree_canon::{DocumentError, Hash, Profile, content_hash};
 pub use contextree_engine::{HistoryError, Snapshot, SnapshotAddress, SnapshotError, Working};
 pub use contextree_query::{Answer, SelectOptions, Selection};
 pub use contextree_selector::{Edition, parse};
-pub use contextree_tree::{Class, Content, NodeRef, Region, Tree, TreeRef, Vocabulary, diff};
+pub use contextree_tree::{
+    Class, Content, Cycle, NodeRef, Region, Tree, TreeRef, Vocabulary, diff,
+};
 
 // Times and ids from outside.
 pub use contextree_engine::{Clock, IdSource, LogicalClock};

@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 
 use contextree_canon::Hash;
 use contextree_json::Value;
+use contextree_tree::Cycle;
 
 use crate::call::{CallOutcome, CallRequest, CallResponse, CallStart, RecordedCall};
 
@@ -44,7 +45,7 @@ pub struct Attempt {
     /// Its id: `attempt:12.1`.
     pub attempt_id: String,
     /// The number of the next commit at the start of the attempt.
-    pub cycle_id: u32,
+    pub cycle_id: Cycle,
     /// The status.
     pub status: AttemptStatus,
     /// The start time, by the context's clock.
@@ -179,7 +180,7 @@ impl Attempts {
         }
     }
 
-    pub(crate) fn start(&mut self, start: AttemptStart<'_>, cycle: u32, now: i64) -> &Attempt {
+    pub(crate) fn start(&mut self, start: AttemptStart<'_>, cycle: Cycle, now: i64) -> &Attempt {
         let AttemptStart { provider, model, params, input } = start;
         let start = CallStart {
             provider: provider.to_owned(),
@@ -197,7 +198,7 @@ impl Attempts {
         &mut self,
         mut start: CallStart,
         snapshot: Hash,
-        cycle: u32,
+        cycle: Cycle,
         now: i64,
     ) -> &Attempt {
         let options = std::mem::take(&mut start.options);
@@ -205,7 +206,7 @@ impl Attempts {
     }
 
     /// Adds the attempt of a call that was made elsewhere and has ended; its request is the rendering of this snapshot.
-    pub(crate) fn record(&mut self, call: RecordedCall, snapshot: Hash, cycle: u32) -> &Attempt {
+    pub(crate) fn record(&mut self, call: RecordedCall, snapshot: Hash, cycle: Cycle) -> &Attempt {
         let RecordedCall { mut start, started_at, ended_at, outcome, source } = call;
         let options = std::mem::take(&mut start.options);
         let index = self.list.len();
@@ -228,11 +229,11 @@ impl Attempts {
         &mut self,
         start: CallStart,
         request: Option<CallRequest>,
-        cycle: u32,
+        cycle: Cycle,
         now: i64,
     ) -> &mut Attempt {
         // While a call is running, other attempts are of the cycle after it; beyond that, cycles only go up.
-        let recent = self.list.iter().rev().take_while(|attempt| attempt.cycle_id + 1 >= cycle);
+        let recent = self.list.iter().rev().take_while(|attempt| attempt.cycle_id.next() >= cycle);
         let before = recent.filter(|attempt| attempt.cycle_id == cycle).count();
         self.list.push(Attempt {
             attempt_id: format!("attempt:{cycle}.{}", before + 1),

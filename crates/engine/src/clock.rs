@@ -1,6 +1,6 @@
 //! The engine's sources of time and ids.
 
-use contextree_tree::{Class, Vocabulary};
+use contextree_tree::{Class, Cycle, Vocabulary};
 
 /// The source of creation stamps.
 ///
@@ -36,7 +36,7 @@ pub struct IdRequest {
     /// The role of the node.
     pub role: IdRole,
     /// The number of the next commit.
-    pub cycle: u32,
+    pub cycle: Cycle,
     /// The node's creation index.
     pub index: u32,
     /// The context's vocabulary.

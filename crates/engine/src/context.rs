@@ -5,7 +5,7 @@ use std::sync::Arc;
 use contextree_canon::{Hash, Limits};
 use contextree_selector::Edition;
 use contextree_tree::diff::{self, Diff};
-use contextree_tree::{Draft, Log, NodeData, NodeRef, Region, Tree, TreeRef, Vocabulary};
+use contextree_tree::{Cycle, Draft, Log, NodeData, NodeRef, Region, Tree, TreeRef, Vocabulary};
 
 use crate::attempt::{Attempt, AttemptError, AttemptStart, AttemptStatus, Attempts};
 use crate::cached::Cache;
@@ -135,7 +135,7 @@ impl Context {
         let regions = Region::ALL.map(region);
         let draft = contextree_tree::Builder::new(NodeData::new("root", "^root"), regions)
             .expect("the four ids differ")
-            .finish_draft(1);
+            .finish_draft(Cycle::FIRST);
         Self::from_parts(draft, Log::default(), options)
     }
 
@@ -442,7 +442,7 @@ impl Context {
 
     /// Returns the number of the next commit.
     #[must_use]
-    pub fn next_cycle(&self) -> u32 {
+    pub fn next_cycle(&self) -> Cycle {
         self.draft.view().next_cycle()
     }
 

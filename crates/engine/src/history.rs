@@ -6,7 +6,7 @@ use contextree_canon::history::{
 use contextree_canon::{DocumentError, Profile, export, import, import_working};
 use contextree_json::lines;
 use contextree_tree::diff::{Pair, pairs, written};
-use contextree_tree::{Log, Tree};
+use contextree_tree::{Cycle, Log, Tree};
 
 use crate::context::{Context, ContextOptions, counters_of};
 use crate::snapshot::Snapshot;
@@ -38,7 +38,7 @@ impl Context {
     pub fn import_working(
         text: &[u8],
         profile: Profile,
-        next_cycle: u32,
+        next_cycle: Cycle,
         options: ContextOptions,
     ) -> Result<Context, DocumentError> {
         let draft = import_working(text, profile, &options.limits, next_cycle)?;
@@ -63,7 +63,7 @@ impl Context {
                 // Foreign snapshots that were imported one by one share no rows, so changes cannot
                 // be derived.
                 Some(before)
-                    if before.cycle() + 1 != snapshot.cycle()
+                    if before.cycle().next() != snapshot.cycle()
                         || !before.shares_history(snapshot) =>
                 {
                     write_first(&mut out, snapshot.tree());

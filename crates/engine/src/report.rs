@@ -3,12 +3,13 @@
 use std::fmt;
 
 use contextree_canon::Hash;
+use contextree_tree::Cycle;
 
 /// The account of one commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommitReport {
     /// The number of the commit.
-    pub cycle: u32,
+    pub cycle: Cycle,
     /// The digest of the snapshot.
     pub digest: Hash,
     /// Nodes whose ttl expired, in document order.

@@ -6,8 +6,8 @@ use contextree_query::{
 };
 use contextree_selector as ast;
 use contextree_selector::{Edition, RelativePoint, SnapshotRange, Span, Time, TimeKind, parse};
-use contextree_tree::TreeRef;
 use contextree_tree::diff::Diff;
+use contextree_tree::{Cycle, TreeRef};
 
 use crate::context::Context;
 use crate::snapshot::{Snapshot, SnapshotAddress, SnapshotError};
@@ -30,9 +30,9 @@ impl Timeline for Context {
         Ok(Some(Context::working(self)))
     }
 
-    fn position_of_cycle(&self, cycle: i64) -> Result<usize, QueryError> {
+    fn position_of_cycle(&self, cycle: Cycle) -> Result<usize, QueryError> {
         let history = self.history();
-        let cycle_at = |index| history.get(index).map(|snapshot| i64::from(snapshot.cycle()));
+        let cycle_at = |index| history.get(index).map(Snapshot::cycle);
         let (mut low, mut high) = (0, history.len());
         while low < high {
             let middle = low.midpoint(high);

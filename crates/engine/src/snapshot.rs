@@ -7,7 +7,7 @@ use contextree_canon::thread::thread;
 use contextree_canon::{
     Hash, export, export_with_digest, history_digest, reference_bytes, snapshot_digest,
 };
-use contextree_tree::{Tree, TreeRef};
+use contextree_tree::{Cycle, Tree, TreeRef};
 
 /// The result of one commit. Immutable; cloning it clones a pointer.
 #[derive(Clone, Debug)]
@@ -56,8 +56,8 @@ impl Snapshot {
 
     /// Returns the number of the commit.
     #[must_use]
-    pub fn cycle(&self) -> u32 {
-        self.tree.view().next_cycle().saturating_sub(1)
+    pub fn cycle(&self) -> Cycle {
+        self.tree.view().next_cycle().previous()
     }
 
     /// Returns a view for reading the tree.
@@ -117,11 +117,17 @@ pub enum SnapshotAddress {
         /// The number of snapshots.
         u64,
     ),
-    /// `@c12`: the snapshot of a commit.
+    /// `@c12`: the snapshot of a commit. Made [from a `Cycle`](Cycle), too.
     Cycle(
-        /// Its number.
+        /// Its number. Wider than a [`Cycle`], because an address may name a commit that cannot exist.
         u64,
     ),
+}
+
+impl From<Cycle> for SnapshotAddress {
+    fn from(cycle: Cycle) -> Self {
+        SnapshotAddress::Cycle(cycle.into())
+    }
 }
 
 impl fmt::Display for SnapshotAddress {
@@ -174,9 +180,9 @@ pub enum SnapshotError {
         /// The address.
         address: String,
         /// The oldest existing snapshot.
-        oldest: Option<u32>,
+        oldest: Option<Cycle>,
         /// The newest existing snapshot.
-        newest: Option<u32>,
+        newest: Option<Cycle>,
     },
     /// Retention removed the snapshot.
     #[error("the snapshot `{address}` was removed by retention{}", existing(*.oldest, *.newest))]
@@ -184,9 +190,9 @@ pub enum SnapshotError {
         /// The address.
         address: String,
         /// The oldest snapshot that is left.
-        oldest: Option<u32>,
+        oldest: Option<Cycle>,
         /// The newest snapshot.
-        newest: Option<u32>,
+        newest: Option<Cycle>,
     },
     /// The snapshot exists, but only in the store: this part of the history is not loaded.
     #[error("the snapshot `{address}` is in the store and was not loaded")]
@@ -216,7 +222,7 @@ impl SnapshotError {
 }
 
 /// Returns the range of existing snapshots for a message; empty if there are none.
-fn existing(oldest: Option<u32>, newest: Option<u32>) -> String {
+fn existing(oldest: Option<Cycle>, newest: Option<Cycle>) -> String {
     match (oldest, newest) {
         (Some(oldest), Some(newest)) => format!("; existing: @c{oldest} to @c{newest}"),
         _ => String::new(),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use contextree_canon::Limits;
 use contextree_canon::record::SHARED_FROM;
 use contextree_selector::Edition;
-use contextree_tree::{Body, Draft, NodeData, NodeKey, Region, Scalar, Tree, Vocabulary};
+use contextree_tree::{Body, Cycle, Draft, NodeData, NodeKey, Region, Scalar, Tree, Vocabulary};
 
 use crate::call::RunningCall;
 use crate::clock::{Clock, IdRequest, IdRole, IdSource};
@@ -79,7 +79,7 @@ impl Settings {
 /// The largest ttl of a node; added to the highest cycle it still fits 32 bits.
 pub(crate) const MAX_TTL: i64 = 1 << 30;
 /// The highest number of a commit.
-pub(crate) const MAX_CYCLE: u32 = 1 << 31;
+pub(crate) const MAX_CYCLE: Cycle = Cycle(1 << 31);
 
 /// A draft to which one operation or one commit is applied.
 pub(crate) struct Work<'a> {
@@ -103,7 +103,7 @@ pub(crate) struct Stamp {
 }
 
 impl Stamp {
-    pub(crate) fn put<T, B>(self, data: &mut NodeData<T, B>, cycle: u32) {
+    pub(crate) fn put<T, B>(self, data: &mut NodeData<T, B>, cycle: Cycle) {
         data.cycle = cycle;
         data.created_at_ns = self.nanoseconds;
         data.creation_index = self.index;
@@ -112,7 +112,7 @@ impl Stamp {
 
 impl Work<'_> {
     /// Returns the number of the next commit.
-    pub(crate) fn cycle(&self) -> u32 {
+    pub(crate) fn cycle(&self) -> Cycle {
         self.draft.view().next_cycle()
     }
 
@@ -136,8 +136,8 @@ impl Work<'_> {
     }
 
     /// Returns the commit at which a node created now expires.
-    pub(crate) fn expiry(&self, ttl: i64) -> Option<u32> {
-        Some(self.cycle() + u32::try_from(ttl).ok()?)
+    pub(crate) fn expiry(&self, ttl: i64) -> Option<Cycle> {
+        Some(self.cycle().plus(u32::try_from(ttl).ok()?))
     }
 
     /// Returns an unused id.

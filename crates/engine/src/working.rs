@@ -2,7 +2,7 @@
 
 use contextree_canon::thread::thread;
 use contextree_canon::{export, reference_bytes};
-use contextree_tree::{TreeRef, WorkingTree};
+use contextree_tree::{Cycle, TreeRef, WorkingTree};
 
 use crate::context::Context;
 
@@ -28,7 +28,7 @@ impl Working {
 
     /// Returns the number of the coming commit.
     #[must_use]
-    pub fn next_cycle(&self) -> u32 {
+    pub fn next_cycle(&self) -> Cycle {
         self.view().next_cycle()
     }
 

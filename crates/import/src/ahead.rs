@@ -9,6 +9,7 @@ use contextree_json::{Limits, ParseError, Scratch, Value};
 use crate::detect::{Detector, Verdict};
 use crate::format::Format;
 use crate::importer::split_line;
+use crate::logs::requests::{Orders, orders_of};
 use crate::logs::{Entry, read_ahead};
 
 /// The number of items in a batch, and the number of batches that the channel holds.
@@ -66,9 +67,9 @@ fn send_all<T>(
 /// The result of reading a line.
 pub(super) enum Line {
     Empty,
-    One(Entry),
+    One(Entry, Orders),
     /// The writer lost newlines.
-    Several(Vec<Entry>),
+    Several(Vec<(Entry, Orders)>),
     Bad(ParseError),
 }
 
@@ -98,18 +99,18 @@ impl LineReader {
         loop {
             match self.scratch.parse(rest, &Limits::default()) {
                 Ok(value) => {
-                    let entry = self.entry(value);
+                    let (entry, orders) = self.entry(value, rest);
                     if entries.is_empty() {
-                        return Line::One(entry);
+                        return Line::One(entry, orders);
                     }
-                    entries.push(entry);
+                    entries.push((entry, orders));
                     return Line::Several(entries);
                 }
                 Err(error) => {
                     let first = split_line(rest, &error);
                     let Some((first, others)) = first else { return Line::Bad(error) };
                     match self.scratch.parse(first, &Limits::default()) {
-                        Ok(value) => entries.push(self.entry(value)),
+                        Ok(value) => entries.push(self.entry(value, first)),
                         Err(error) => return Line::Bad(error),
                     }
                     rest = others;
@@ -118,7 +119,12 @@ impl LineReader {
         }
     }
 
-    fn entry(&mut self, value: Value) -> Entry {
+    fn entry(&mut self, value: Value, text: &[u8]) -> (Entry, Orders) {
+        let orders = orders_of(self.format, &value, text);
+        (self.read_ahead(value), orders)
+    }
+
+    fn read_ahead(&mut self, value: Value) -> Entry {
         if self.format == Format::Auto {
             if let Verdict::Is(format) = self.detector.examine(&value) {
                 self.format = format;
@@ -144,8 +150,8 @@ pub(super) fn prepare(line: &mut Line) {
         Entry::Value(_) | Entry::Bad(_) => {}
     };
     match line {
-        Line::One(entry) => hash(entry),
-        Line::Several(entries) => entries.iter_mut().for_each(hash),
+        Line::One(entry, _) => hash(entry),
+        Line::Several(entries) => entries.iter_mut().for_each(|(entry, _)| hash(entry)),
         Line::Empty | Line::Bad(_) => {}
     }
 }

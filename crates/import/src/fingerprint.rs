@@ -8,31 +8,94 @@
 //! [`Unmarked`] keeps what this removes, so that the newest request can be rendered exactly as it
 //! was logged.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
-
 use contextree_json::{Object, Value};
 use contextree_provider::Provider;
 
 /// A fingerprint that recognises a message repeated in a later request: 128 bits of hash, so that
-/// accidental collisions do not occur in practice. Used only within one import and never stored.
+/// accidental collisions do not occur in practice. Recordings store those of messages that were left
+/// out, so every version computes the same.
 pub(crate) type Fingerprint = (u64, u64);
 
 /// Returns the fingerprint of a message without normalising it.
 pub(crate) fn fingerprint(value: &Value) -> Fingerprint {
-    let mut hasher = DefaultHasher::new();
-    value.hash(&mut hasher);
-    let first = hasher.finish();
-    0x9e37_79b9_u32.hash(&mut hasher);
-    (first, hasher.finish())
+    let mut mixer = Mixer::default();
+    mixer.value(value);
+    mixer.finish()
 }
 
 /// Returns the fingerprint of several messages in a row.
 pub(crate) fn chained(messages: &[Fingerprint]) -> Fingerprint {
-    let mut hasher = DefaultHasher::new();
-    messages.hash(&mut hasher);
-    let first = hasher.finish();
-    0x9e37_79b9_u32.hash(&mut hasher);
-    (first, hasher.finish())
+    let mut mixer = Mixer::default();
+    for (first, second) in messages {
+        mixer.word(*first);
+        mixer.word(*second);
+    }
+    mixer.finish()
+}
+
+/// A hash function of two lanes of 64 bits. Every value begins with its kind, and every text and list
+/// with its length, so that different values never feed the same words.
+struct Mixer(u64, u64);
+
+impl Default for Mixer {
+    fn default() -> Self {
+        Mixer(0x243f_6a88_85a3_08d3, 0x1319_8a2e_0370_7344)
+    }
+}
+
+impl Mixer {
+    fn word(&mut self, word: u64) {
+        self.0 = folded(self.0 ^ word, 0x9e37_79b9_7f4a_7c15);
+        self.1 = folded(self.1.rotate_left(29) ^ word, 0xd6e8_feb8_6659_fd93);
+    }
+
+    fn text(&mut self, text: &str) {
+        self.word(text.len() as u64);
+        for piece in text.as_bytes().chunks(8) {
+            let mut bytes = [0; 8];
+            bytes[..piece.len()].copy_from_slice(piece);
+            self.word(u64::from_le_bytes(bytes));
+        }
+    }
+
+    fn value(&mut self, value: &Value) {
+        match value {
+            Value::Null => self.word(1),
+            Value::Bool(truth) => self.word(2 + u64::from(*truth)),
+            Value::Number(_) => {
+                self.word(4);
+                self.text(&String::from_utf8_lossy(&value.to_canonical()));
+            }
+            Value::String(text) => {
+                self.word(5);
+                self.text(text);
+            }
+            Value::Array(list) => {
+                self.word(6);
+                self.word(list.len() as u64);
+                list.iter().for_each(|value| self.value(value));
+            }
+            Value::Object(object) => {
+                self.word(7);
+                self.word(object.len() as u64);
+                for (name, value) in object.iter() {
+                    self.text(name);
+                    self.value(value);
+                }
+            }
+        }
+    }
+
+    fn finish(mut self) -> Fingerprint {
+        self.word(8);
+        (self.0, self.1)
+    }
+}
+
+/// Returns both halves of a product, one laid over the other.
+fn folded(left: u64, right: u64) -> u64 {
+    let product = u128::from(left) * u128::from(right);
+    (product as u64) ^ ((product >> 64) as u64)
 }
 
 /// A message of a request, prepared for comparison: its fingerprint, and what the fingerprint
@@ -170,6 +233,39 @@ mod tests {
         assert_eq!(known.map(|it| it.listed), [Some(true), Some(false)]);
         assert_ne!(look(Provider::Anthropic, other).0.fingerprint, first.fingerprint);
         assert_eq!(look(Provider::Gemini, marked).1, marked, "not a field of this provider");
+    }
+
+    #[test]
+    fn fingerprint_is_the_same_in_every_version() {
+        let value = contextree_json::parse(
+            br#"{"a":[null,true,false,1,1.0,"text of more than eight bytes"],"b":{},"c":[]}"#,
+        );
+        let found = fingerprint(&value.expect("it is JSON"));
+        assert_eq!(found, (11_516_346_706_861_377_431, 681_089_269_294_039_676));
+    }
+
+    #[test]
+    fn different_values_have_different_fingerprints() {
+        let texts = [
+            "[]",
+            "{}",
+            "\"\"",
+            "null",
+            "0",
+            "0.0",
+            "\"0\"",
+            "[[],[]]",
+            "[[[]]]",
+            r#"["ab","c"]"#,
+            r#"["a","bc"]"#,
+            r#"{"a":"b"}"#,
+            r#"["a","b"]"#,
+            r#""\u0000""#,
+        ];
+        let prints = texts
+            .map(|text| fingerprint(&contextree_json::parse(text.as_bytes()).expect("it is JSON")));
+        let distinct: std::collections::BTreeSet<Fingerprint> = prints.into_iter().collect();
+        assert_eq!(distinct.len(), texts.len());
     }
 
     #[test]

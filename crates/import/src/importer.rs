@@ -10,6 +10,7 @@ use crate::cycles::Cycles;
 use crate::detect::{Detector, Verdict};
 use crate::error::{ImportError, ImportErrorKind};
 use crate::format::Format;
+use crate::logs::requests::{Orders, orders_of};
 use crate::logs::{self, Entry, Log};
 use crate::session::{Session, State};
 
@@ -89,6 +90,8 @@ pub struct Importer {
     detector: Detector,
     /// Entries, with their lines, that are held until the format is detected.
     waiting: Vec<(Option<u64>, Value)>,
+    /// The orders of keys in each of them.
+    waiting_orders: Vec<Orders>,
     report: ImportReport,
     scratch: Scratch,
 }
@@ -119,6 +122,7 @@ impl Importer {
             log: None,
             detector: Detector::default(),
             waiting: Vec::new(),
+            waiting_orders: Vec::new(),
             report: ImportReport::default(),
             scratch: Scratch::default(),
         }
@@ -139,13 +143,19 @@ impl Importer {
         let mut rest = line;
         loop {
             match self.scratch.parse(rest, &Limits::default()) {
-                Ok(value) => return self.entry(Entry::Value(value), number),
+                Ok(value) => {
+                    let orders = orders_of(self.format, &value, rest);
+                    return self.entry(Entry::Value(value), orders, number);
+                }
                 Err(error) => match split_line(rest, &error) {
                     Some((first, others)) => {
                         let value = self.scratch.parse(first, &Limits::default());
                         let value = value.map_err(ImportErrorKind::Json);
                         match value {
-                            Ok(value) => self.entry(Entry::Value(value), number)?,
+                            Ok(value) => {
+                                let orders = orders_of(self.format, &value, first);
+                                self.entry(Entry::Value(value), orders, number)?;
+                            }
                             Err(kind) => return self.note(Err(kind), number),
                         }
                         rest = others;
@@ -171,10 +181,10 @@ impl Importer {
             let number = Some(self.report.lines);
             match line {
                 Line::Empty => Ok(()),
-                Line::One(entry) => self.entry(entry, number),
-                Line::Several(entries) => {
-                    entries.into_iter().try_for_each(|entry| self.entry(entry, number))
-                }
+                Line::One(entry, orders) => self.entry(entry, orders, number),
+                Line::Several(entries) => entries
+                    .into_iter()
+                    .try_for_each(|(entry, orders)| self.entry(entry, orders, number)),
                 Line::Bad(error) => self.note(Err(ImportErrorKind::Json(error)), number),
             }
         })
@@ -188,7 +198,8 @@ impl Importer {
     pub fn document(&mut self, text: &[u8]) -> Result<(), ImportError> {
         match self.scratch.parse(text, &Limits::default()) {
             Ok(value) => {
-                self.entry(Entry::Value(value), None)?;
+                let orders = orders_of(self.format, &value, text);
+                self.entry(Entry::Value(value), orders, None)?;
                 self.settle()
             }
             Err(error) => self.note(Err(ImportErrorKind::Json(error)), None),
@@ -196,18 +207,24 @@ impl Importer {
     }
 
     /// Imports an entry, or holds it until the format is known.
-    fn entry(&mut self, entry: Entry, line: Option<u64>) -> Result<(), ImportError> {
+    fn entry(
+        &mut self,
+        entry: Entry,
+        orders: Orders,
+        line: Option<u64>,
+    ) -> Result<(), ImportError> {
         if self.log.is_some() {
-            return self.apply(entry, line);
+            return self.apply(entry, orders, line);
         }
         if self.format != Format::Auto {
             self.open(self.format)?;
-            return self.apply(entry, line);
+            return self.apply(entry, orders, line);
         }
         // Only entries of a known format are read ahead.
         let Entry::Value(value) = entry else { return Ok(()) };
         let verdict = self.detector.examine(&value);
         self.waiting.push((line, value));
+        self.waiting_orders.push(orders);
         self.decide(verdict)
     }
 
@@ -230,9 +247,14 @@ impl Importer {
     }
 
     /// Imports a value of a log, or a whole document.
-    pub(crate) fn value(&mut self, value: Value, line: Option<u64>) -> Result<(), ImportError> {
+    pub(crate) fn value(
+        &mut self,
+        value: Value,
+        orders: Orders,
+        line: Option<u64>,
+    ) -> Result<(), ImportError> {
         self.report.lines += u64::from(line.is_some());
-        self.entry(Entry::Value(value), line)
+        self.entry(Entry::Value(value), orders, line)
     }
 
     /// Notes that the format was detected.
@@ -244,14 +266,21 @@ impl Importer {
     fn open(&mut self, format: Format) -> Result<(), ImportError> {
         self.report.format = Some(format);
         self.log = Some(logs::log(format));
-        for (line, value) in std::mem::take(&mut self.waiting) {
-            self.apply(Entry::Value(value), line)?;
+        let orders = std::mem::take(&mut self.waiting_orders);
+        for ((line, value), orders) in std::mem::take(&mut self.waiting).into_iter().zip(orders) {
+            self.apply(Entry::Value(value), orders, line)?;
         }
         Ok(())
     }
 
-    fn apply(&mut self, entry: Entry, line: Option<u64>) -> Result<(), ImportError> {
+    fn apply(
+        &mut self,
+        entry: Entry,
+        orders: Orders,
+        line: Option<u64>,
+    ) -> Result<(), ImportError> {
         let log = self.log.as_mut().expect("it was opened above");
+        log.note_orders(orders);
         let mut session = Session { context: &mut self.context, state: &mut self.state };
         let done = log.take(entry, &mut session);
         self.note(done, line)
@@ -311,6 +340,7 @@ impl Importer {
             detected: self.detected,
             detector: self.detector.clone(),
             waiting: self.waiting.clone(),
+            waiting_orders: self.waiting_orders.clone(),
             report: self.report.clone(),
             scratch: Scratch::default(),
         };

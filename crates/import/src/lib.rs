@@ -43,5 +43,7 @@ pub use format::{Format, UnknownFormat};
 pub use importer::{
     ImportOptions, ImportReport, Imported, Importer, import, is_lines, without_byte_order_mark,
 };
-pub use recording::{Begun, Outline, Overlap, Recording, Sent, Trace, beginning};
+pub use recording::{
+    Begun, Limited, Limits, Outline, Overlap, PrunedRequest, Recording, Sent, Trace, beginning,
+};
 pub use split::{Split, Splitter};

@@ -30,6 +30,7 @@ mod media;
 mod messages;
 mod openai_chat;
 mod openai_responses;
+mod order;
 pub mod parts;
 mod provider;
 pub mod read;
@@ -39,6 +40,7 @@ mod tools;
 mod wires;
 
 pub use lint::{Finding, Severity, lint, lint_value};
+pub use order::KeyOrder;
 pub use provider::{Provider, UnknownProvider};
 pub use read::{Incoming, read_answer, read_message};
 pub use render::{

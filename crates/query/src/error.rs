@@ -4,6 +4,7 @@ use std::fmt;
 
 use contextree_json::{Object, Value};
 use contextree_selector::{SelectorErrors, Span, draw_caret};
+use contextree_tree::Cycle;
 
 /// Why a query has no result.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -135,9 +136,9 @@ pub enum ResolveErrorKind {
         /// The address as it was understood, `@t-99`.
         address: String,
         /// The cycle of the oldest snapshot.
-        oldest: Option<u32>,
+        oldest: Option<Cycle>,
         /// The cycle of the newest snapshot.
-        newest: Option<u32>,
+        newest: Option<Cycle>,
         /// The number of snapshots.
         count: usize,
         /// True if retention removed it.
@@ -329,9 +330,8 @@ impl fmt::Display for WarningKind {
             Self::UnknownValue { header, written, .. } => {
                 write!(formatter, "no node in this tree has the {header} `{written}`")
             }
-            Self::TurnHopFirst => {
-                formatter.write_str("`seg` as the first hop matches nothing: it does not move")
-            }
+            Self::TurnHopFirst => formatter
+                .write_str("`seg` as the first hop matches nothing, because it does not move"),
         }
     }
 }

@@ -15,7 +15,7 @@
 //! ```
 //! use contextree_query::{Moment, QueryError, SelectOptions, Timeline, select};
 //! use contextree_selector::Edition;
-//! use contextree_tree::{Builder, NodeData, Region, Tree, TreeRef};
+//! use contextree_tree::{Builder, Cycle, NodeData, Region, Tree, TreeRef};
 //!
 //! /// One snapshot and nothing else.
 //! struct Single(Tree);
@@ -27,7 +27,7 @@
 //!         1
 //!     }
 //!     fn snapshot(&self, position: usize) -> Result<Option<Moment<'_>>, QueryError> {
-//!         Ok((position == 0).then(|| Moment { cycle: 1, tree: self.0.view() }))
+//!         Ok((position == 0).then(|| Moment { cycle: Cycle::FIRST, tree: self.0.view() }))
 //!     }
 //!     fn working(&self) -> Result<Option<TreeRef<'_>>, QueryError> {
 //!         Ok(None)
@@ -39,7 +39,7 @@
 //! let mut builder = Builder::new(node("root", "^root"), regions).expect("four ids");
 //! let head = builder.region(Region::Head);
 //! builder.push(head, node("hello", "block")).expect("a new id");
-//! let timeline = Single(builder.finish(2));
+//! let timeline = Single(builder.finish(Cycle(2)));
 //!
 //! let answer = select("@t0 ^ah .block", Edition::V0_3, &timeline, &SelectOptions::default())?;
 //! assert_eq!(answer.nodes().expect("no range").ids(), ["hello"]);

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use contextree_selector::{Edition, Selector, parse};
-use contextree_tree::{NodeRef, TreeRef};
+use contextree_tree::{Cycle, NodeRef, TreeRef};
 
 use crate::depth::Axis;
 use crate::error::QueryError;
@@ -149,7 +149,7 @@ pub(crate) fn prefetch<T: Timeline + ?Sized>(at: &At, timeline: &T) -> Result<()
 fn on_one<'t>(
     plan: &Plan,
     tree: Option<TreeRef<'t>>,
-    cycle: Option<u32>,
+    cycle: Option<Cycle>,
     window: &Window,
     meter: &Meter<'_>,
 ) -> Selection<'t> {

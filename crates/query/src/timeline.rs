@@ -1,6 +1,6 @@
 //! The part of a history that a query can see: snapshots by position, and the working state.
 
-use contextree_tree::TreeRef;
+use contextree_tree::{Cycle, TreeRef};
 
 use crate::error::QueryError;
 
@@ -36,17 +36,17 @@ pub trait Timeline {
     /// # Errors
     ///
     /// If the history cannot be read.
-    fn cycle_at(&self, position: usize) -> Result<Option<u32>, Self::Error> {
+    fn cycle_at(&self, position: usize) -> Result<Option<Cycle>, Self::Error> {
         Ok(self.snapshot(position)?.map(|moment| moment.cycle))
     }
 
-    /// Returns whether the snapshot of a cycle existed and was removed; for 0, whether any before the oldest was. Called for
+    /// Returns whether the snapshot of a cycle existed and was removed; for [`Cycle::ZERO`], whether any before the oldest was. Called for
     /// addresses without a snapshot. A history in memory is never thinned out.
     ///
     /// # Errors
     ///
     /// If the history cannot be read.
-    fn is_retired(&self, cycle: i64) -> Result<bool, Self::Error> {
+    fn is_retired(&self, cycle: Cycle) -> Result<bool, Self::Error> {
         let _ = cycle;
         Ok(false)
     }
@@ -57,12 +57,12 @@ pub trait Timeline {
     /// # Errors
     ///
     /// If the history cannot be read.
-    fn position_of_cycle(&self, cycle: i64) -> Result<usize, Self::Error> {
+    fn position_of_cycle(&self, cycle: Cycle) -> Result<usize, Self::Error> {
         let (mut low, mut high) = (0, self.snapshot_count());
         while low < high {
             let middle = low.midpoint(high);
             match self.cycle_at(middle)? {
-                Some(found) if i64::from(found) < cycle => low = middle + 1,
+                Some(found) if found < cycle => low = middle + 1,
                 _ => high = middle,
             }
         }
@@ -85,7 +85,7 @@ pub trait Timeline {
 #[derive(Clone, Copy, Debug)]
 pub struct Moment<'t> {
     /// The commit's number.
-    pub cycle: u32,
+    pub cycle: Cycle,
     /// The tree.
     pub tree: TreeRef<'t>,
 }

@@ -47,6 +47,16 @@ pub(crate) fn pass_on(headers: &mut HeaderMap) {
     *headers = passed;
 }
 
+/// Removes what describes a body that is not the one that is sent.
+pub(crate) fn of_another_body(headers: &mut HeaderMap) {
+    let of_body = ["content-length", "content-encoding", "content-md5", "content-digest", "digest"];
+    let mut passed = HeaderMap::with_capacity(headers.len());
+    for (name, value) in headers.iter().filter(|(name, _)| !of_body.contains(&name.as_str())) {
+        passed.append(name.clone(), value.clone());
+    }
+    *headers = passed;
+}
+
 /// Sets the host of a request that is passed on.
 pub(crate) fn set_host(headers: &mut HeaderMap, host: &str) {
     if let Ok(host) = HeaderValue::from_str(host) {

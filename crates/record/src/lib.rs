@@ -17,6 +17,7 @@
 //! | `child` | the environment of a program that is started |
 //!
 //! The agent never waits for the store: a failure to record is a warning, and traffic continues. [`Config::strict`] does the opposite.
+//! With [`Config::budget`], the writer answers each request with the one that is sent instead, and the agent waits for that.
 //! Credentials pass through and are kept nowhere: the record sees the bodies, and the headers that `headers` lists.
 
 #![forbid(unsafe_code)]
@@ -35,6 +36,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use contextree::budget::Budget;
 use contextree_app::record::Recorder;
 use contextree_app::{Error, Workspace};
 use tokio::net::TcpListener;
@@ -45,7 +47,7 @@ pub use child::{Ended, environment, run_child};
 pub use route::{Upstream, Upstreams};
 pub use writer::{CallLine, Outcome, Report};
 
-use proxy::Proxy;
+use proxy::{Proxy, Rules};
 use writer::Writer;
 
 /// How a proxy runs.
@@ -60,6 +62,8 @@ pub struct Config {
     pub name: String,
     /// Whether calls wait for the store, and fail if they cannot be recorded.
     pub strict: bool,
+    /// What requests are pruned to before they are sent.
+    pub budget: Option<Budget>,
     /// How long calls may take to end when the proxy ends.
     pub grace: Duration,
 }
@@ -73,6 +77,7 @@ impl Config {
             upstreams: Upstreams::default(),
             name: name.to_owned(),
             strict: false,
+            budget: None,
             grace: Duration::from_secs(10),
         }
     }
@@ -123,14 +128,15 @@ pub async fn start(
             "other machines could use your account through the proxy; listen on 127.0.0.1 or [::1]",
         ));
     }
-    let recorder = Recorder::new(workspace, &config.name)?;
+    let recorder = Recorder::new(workspace, &config.name)?.with_budget(config.budget.clone());
     let client = client::client()?;
     let listener = TcpListener::bind(config.listen).await.map_err(|error| {
         Error::io(&place, error).with_hint("`--listen 127.0.0.1:0` takes a port that is free")
     })?;
     let address = listener.local_addr().map_err(|error| Error::io(&place, error))?;
     let writer = Writer::start(recorder, report)?;
-    let proxy = Proxy::new(address, client, config.upstreams, writer.sender(), config.strict);
+    let rules = Rules { strict: config.strict, prunes: config.budget.is_some() };
+    let proxy = Proxy::new(address, client, config.upstreams, writer.sender(), rules);
     let (stop, stopped) = oneshot::channel();
     let task = tokio::spawn(proxy::serve(Arc::new(proxy), listener, stopped, config.grace));
     Ok(Running { address, stop: Some(stop), task, writer })

@@ -21,7 +21,7 @@ use tokio::sync::{oneshot, watch};
 use tokio::task::JoinSet;
 
 use crate::client::{OutBody, Outgoing};
-use crate::headers::{conversation, encoding, pass_on, request_id, set_host};
+use crate::headers::{conversation, encoding, of_another_body, pass_on, request_id, set_host};
 use crate::route::{Route, Upstreams};
 use crate::socket;
 use crate::watch::{Broken, Told, Watched, now};
@@ -42,12 +42,21 @@ pub(crate) struct Proxy {
     pub(crate) client: Outgoing,
     upstreams: Upstreams,
     pub(crate) events: Sender<Event>,
-    pub(crate) strict: bool,
+    pub(crate) rules: Rules,
     calls: AtomicU64,
     /// Sockets that are relayed.
     pub(crate) sockets: Mutex<JoinSet<()>>,
     /// True when the proxy is about to end.
     pub(crate) stopping: watch::Sender<bool>,
+}
+
+/// What calls wait for.
+#[derive(Clone, Copy)]
+pub(crate) struct Rules {
+    /// Whether they wait until they are recorded, and fail if they cannot be.
+    pub(crate) strict: bool,
+    /// Whether they wait for a request that is pruned to a budget.
+    pub(crate) prunes: bool,
 }
 
 impl Proxy {
@@ -56,12 +65,12 @@ impl Proxy {
         client: Outgoing,
         upstreams: Upstreams,
         events: Sender<Event>,
-        strict: bool,
+        rules: Rules,
     ) -> Proxy {
         let calls = AtomicU64::new(1);
         let (site, stopping) = (Site::at(address), watch::Sender::new(false));
         let sockets = Mutex::default();
-        Proxy { site, client, upstreams, events, strict, calls, sockets, stopping }
+        Proxy { site, client, upstreams, events, rules, calls, sockets, stopping }
     }
 
     /// Returns what tells the writer about the next call.
@@ -101,8 +110,8 @@ impl Proxy {
 
     /// Passes on a model call, and records it.
     async fn call(&self, route: Route, request: Request<Incoming>) -> Response<InBody> {
-        let (parts, body) = request.into_parts();
-        let body = match Limited::new(body, LONGEST).collect().await {
+        let (mut parts, body) = request.into_parts();
+        let mut body = match Limited::new(body, LONGEST).collect().await {
             Ok(body) => body.to_bytes(),
             Err(error) if error.is::<LengthLimitError>() => {
                 return refuse(
@@ -122,15 +131,28 @@ impl Proxy {
             conversation: conversation(&parts.headers),
             encoding: encoding(&parts.headers),
             body: body.clone(),
+            prunes: self.rules.prunes,
             at: now(),
         };
         let mut told = self.next_call();
         let sent = What::Sent(Box::new(sent));
-        if self.strict {
+        let Rules { strict, prunes } = self.rules;
+        if strict || prunes {
             let recorded = told.ask(sent).await.unwrap_or_else(|_| Err("the writer ended".into()));
-            if let Err(why) = recorded {
-                told.end(Ending::Failed(why.clone()));
-                return refuse(StatusCode::SERVICE_UNAVAILABLE, &format!("not recorded: {why}"));
+            match recorded {
+                Ok(Some(pruned)) => {
+                    of_another_body(&mut parts.headers);
+                    body = pruned;
+                }
+                Err(why) if strict => {
+                    told.end(Ending::Failed(why.clone()));
+                    return refuse(
+                        StatusCode::SERVICE_UNAVAILABLE,
+                        &format!("not recorded: {why}"),
+                    );
+                }
+                // Without a record there is nothing to prune by, but the call goes on.
+                Ok(None) | Err(_) => {}
             }
         } else {
             told.tell(sent);
@@ -145,7 +167,7 @@ impl Proxy {
                     request_id: request_id(response.headers()),
                     at: now(),
                 }));
-                incoming(response, Some(told), self.strict)
+                incoming(response, Some(told), strict)
             }
             Err(error) => {
                 told.end(Ending::Failed(format!(

@@ -10,7 +10,7 @@ use hyper::body::{Body, Bytes, Frame, Incoming, SizeHint};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
-use crate::writer::{Ending, Event, What};
+use crate::writer::{Answered, Ending, Event, What};
 
 /// How long bytes are collected before the writer gets them, and how many at most.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -33,13 +33,19 @@ impl Told {
         Told { call, events, is_over: false }
     }
 
+    /// Tells of something that is not a call.
+    pub(crate) fn note(mut self, text: &'static str) {
+        self.is_over = true;
+        self.tell(What::Note(text));
+    }
+
     pub(crate) fn tell(&self, what: What) {
         // It fails if the writer has ended, which it said.
         let _ = self.events.send(Event { call: self.call, what, done: None });
     }
 
-    /// Tells, and returns what says whether it was recorded.
-    pub(crate) fn ask(&self, what: What) -> oneshot::Receiver<Result<(), String>> {
+    /// Tells, and returns what says whether it was recorded, and what is to be sent instead of a request.
+    pub(crate) fn ask(&self, what: What) -> oneshot::Receiver<Answered> {
         let (done, asked) = oneshot::channel();
         let _ = self.events.send(Event { call: self.call, what, done: Some(done) });
         asked
@@ -52,7 +58,7 @@ impl Told {
         }
     }
 
-    fn ask_end(&mut self) -> oneshot::Receiver<Result<(), String>> {
+    fn ask_end(&mut self) -> oneshot::Receiver<Answered> {
         self.is_over = true;
         self.ask(What::Ended(Ending::Complete, now()))
     }
@@ -73,7 +79,7 @@ pub(crate) struct Watched {
     since: Instant,
     /// Whether the end is passed on only when the call is recorded.
     strict: bool,
-    asked: Option<oneshot::Receiver<Result<(), String>>>,
+    asked: Option<oneshot::Receiver<Answered>>,
 }
 
 /// Why a body broke off.
@@ -129,7 +135,7 @@ impl Body for Watched {
             let recorded = ready!(Pin::new(asked).poll(context));
             this.asked = None;
             return Poll::Ready(match recorded {
-                Ok(Ok(())) => None,
+                Ok(Ok(_)) => None,
                 Ok(Err(why)) => Some(Err(format!("not recorded: {why}").into())),
                 Err(_) => Some(Err("not recorded".into())),
             });

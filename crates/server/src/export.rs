@@ -122,7 +122,7 @@ fn keep_state(
         recorder.keep("render", state(object([("format", format), ("spans", true.into())])));
     }
     for by in ["region", "kind"] {
-        let more = [("model", Value::from(model)), ("by", by.into()), ("content", true.into())];
+        let more = [("model", Value::from(model)), ("by", by.into())];
         recorder.keep("tokens", state(object(more)));
     }
     let ids = rows.as_ref().and_then(|rows| rows.get("columns")?.get("id")?.as_array());

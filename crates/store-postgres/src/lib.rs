@@ -20,6 +20,7 @@
 //! # Ok::<(), contextree_store::StoreError>(())
 //! ```
 
+mod census;
 mod error;
 mod lines;
 mod link;
@@ -28,6 +29,7 @@ mod options;
 mod read;
 mod remove;
 mod schema;
+mod side;
 mod sql;
 mod store;
 mod tally;

@@ -1,6 +1,9 @@
 //! Commits that leave a context's history, and those that come back; and other names.
 
-use contextree_store::{ContextId, ContextRow, LineChange, Result, Revision, StoreError};
+use contextree_store::{
+    ContextId, ContextRow, LineChange, Result, Revision, StoreError, context_sum, side_entry,
+    side_sum,
+};
 use deadpool_postgres::{Object, Transaction};
 use tokio_postgres::Row;
 
@@ -27,11 +30,13 @@ pub(crate) async fn change(
         LineChange::Leave { after, head, name, attempts, note } => {
             check_free(client, schema, name).await?;
             let (line, after) = (line.get(), i64::from(*after));
-            let text =
-                format!("INSERT INTO {schema}.branch (id, parent, upto) VALUES ($1, $2, $3)");
-            execute(client, &text, &[&line, &branch, &after]).await?;
             let text = format!(
-                "INSERT INTO {schema}.context (id, name, branch, revision, head_cycle, head_digest, snapshots, settings, created_ns, updated_ns, keys) SELECT $2, $3, $2, 1, head_cycle, head_digest, snapshots, settings, $4, $4, ''::bytea FROM {schema}.context WHERE id = $1"
+                "INSERT INTO {schema}.branch (id, parent, upto, named) VALUES ($1, $2, $3, $4)"
+            );
+            let named = tally::number(context_sum(ContextId(line), name));
+            execute(client, &text, &[&line, &branch, &after, &named]).await?;
+            let text = format!(
+                "INSERT INTO {schema}.context (id, name, branch, revision, head_cycle, head_digest, snapshots, settings, created_ns, written_ns, keys) SELECT $2, $3, $2, 1, head_cycle, head_digest, snapshots, settings, $4, $4, ''::bytea FROM {schema}.context WHERE id = $1"
             );
             execute(client, &text, &[&id, &line, name, &now_ns]).await?;
             let moved = move_rows(client, schema, (id, branch), after, (line, line)).await?;
@@ -40,9 +45,13 @@ pub(crate) async fn change(
             );
             execute(client, &text, &[&id, attempts, &line]).await?;
             let text = format!(
-                "INSERT INTO {schema}.side (context, kind, key, value) VALUES ($1, $2, $3, $4)"
+                "INSERT INTO {schema}.side (context, kind, key, value, sum, entry) VALUES ($1, $2, $3, $4, $5, $6)"
             );
-            execute(client, &text, &[&line, &note.kind, &note.key, &note.value]).await?;
+            let sum = side_sum(ContextId(line), &note.kind, &note.key, &note.value);
+            let entry = tally::number(side_entry(&note.kind, &note.key, sum));
+            let sum = tally::number(sum);
+            execute(client, &text, &[&line, &note.kind, &note.key, &note.value, &sum, &entry])
+                .await?;
             tally::recount(client, schema, ContextId(line)).await?;
             (*head, context.snapshots.saturating_sub(moved))
         }
@@ -144,6 +153,7 @@ pub(crate) async fn rename(
         }
         let row = one(&transaction, &text, &[&context.get(), &name]).await?;
         let row = row.as_ref().map(sql::context).transpose()?.ok_or(no_context(context))?;
+        tally::name_branch(&transaction, schema, context, name).await?;
         transaction.commit().await?;
         Ok(row)
     };

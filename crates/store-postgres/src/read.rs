@@ -4,10 +4,11 @@
 use std::collections::BTreeMap;
 
 use contextree_store::{
-    AttemptRow, BranchId, Checkpoint, Commit, ContextId, ContextRow, Count, Pin, Result, Revision,
-    SidePage, SideRecord, StoreError, Stretch, attempt_sum, journal_sum,
+    AttemptRow, BranchId, Checkpoint, Commit, ContextId, ContextRow, Count, Cycle, Pin, Result,
+    Revision, SidePage, StoreError, Stretch, attempt_sum, journal_sum, pin_sum,
 };
 
+use crate::census;
 use crate::error::Fault;
 use crate::link::{Kind, Link};
 use crate::sql::{self, CONTEXT, count_from, cycle_from, revision_from};
@@ -24,6 +25,8 @@ const LONG_PAGE: usize = 1000;
 pub(crate) struct Reader<'a> {
     pub(crate) link: &'a Link,
     pub(crate) schema: &'a str,
+    /// True if the account sees the whole store, not only the contexts of a tenant.
+    pub(crate) whole: bool,
 }
 
 impl Reader<'_> {
@@ -36,24 +39,28 @@ impl Reader<'_> {
     }
 
     pub(crate) async fn list(&self, after: Option<&str>, limit: usize) -> Result<Vec<ContextRow>> {
-        let text = format!(
-            "SELECT {CONTEXT} FROM {}.context WHERE name > $1 ORDER BY name LIMIT $2",
-            self.schema
-        );
-        // Names are not empty, so every name comes after the empty one.
-        let first = format!("SELECT {CONTEXT} FROM {}.context ORDER BY name LIMIT $1", self.schema);
+        let pages = ["WHERE name > $2", ""].map(|rest| {
+            format!("SELECT {CONTEXT} FROM {}.context {rest} ORDER BY name LIMIT $1", self.schema)
+        });
         let mut found: Vec<ContextRow> = Vec::new();
         while found.len() < limit {
             let last = found.last().map(|row| row.name.clone());
             let after = last.as_deref().or(after);
             let page = (limit - found.len()).min(LONG_PAGE);
             let number = i64::try_from(page).unwrap_or(i64::MAX);
+            // An account of a tenant sees contexts and branches of others only in part, so it cannot count them.
+            let counts = self.whole && found.is_empty();
+            let text = &pages[usize::from(after.is_none())];
+            let text = if counts { &census::counted(self.schema, text) } else { text };
             let work = async |client: &mut _, _| {
                 let rows = match after {
-                    Some(after) => all(&*client, &text, &[&after, &number]).await?,
-                    None => all(&*client, &first, &[&number]).await?,
+                    Some(after) => all(&*client, text, &[&number, &after]).await?,
+                    None => all(&*client, text, &[&number]).await?,
                 };
-                rows.iter().map(sql::context).collect::<Result<Vec<_>, Fault>>()
+                match counts {
+                    true => census::check(&rows, after.is_none(), page),
+                    false => rows.iter().map(sql::context).collect::<Result<Vec<_>, Fault>>(),
+                }
             };
             let rows = self.link.run(Kind::Read, work).await?;
             let end = rows.len() < page;
@@ -131,7 +138,7 @@ impl Reader<'_> {
     pub(crate) async fn checkpoint(
         &self,
         branch: BranchId,
-        cycle: u32,
+        cycle: Cycle,
     ) -> Result<Option<Checkpoint>> {
         let text = format!(
             "SELECT cycle, tree, bodies FROM {}.checkpoint WHERE branch = $1 AND cycle <= $2 ORDER BY cycle DESC LIMIT 1",
@@ -154,7 +161,7 @@ impl Reader<'_> {
     pub(crate) async fn checkpoint_bodies(
         &self,
         branch: BranchId,
-        cycle: u32,
+        cycle: Cycle,
     ) -> Result<Option<Vec<u8>>> {
         let text = format!(
             "SELECT bodies FROM {}.checkpoint WHERE branch = $1 AND cycle = $2",
@@ -172,8 +179,8 @@ impl Reader<'_> {
     pub(crate) async fn commits(
         &self,
         branch: BranchId,
-        first: u32,
-        last: u32,
+        first: Cycle,
+        last: Cycle,
     ) -> Result<Vec<Commit>> {
         let text = format!(
             "SELECT cycle, effects, bodies FROM {}.commits WHERE branch = $1 AND cycle >= $2 AND cycle <= $3 ORDER BY cycle LIMIT {PAGE}",
@@ -198,8 +205,8 @@ impl Reader<'_> {
     pub(crate) async fn bodies(
         &self,
         branch: BranchId,
-        cycles: &[u32],
-    ) -> Result<(usize, Vec<(u32, Vec<u8>)>)> {
+        cycles: &[Cycle],
+    ) -> Result<(usize, Vec<(Cycle, Vec<u8>)>)> {
         let text = format!(
             "SELECT cycle, bodies FROM {}.commits WHERE branch = $1 AND cycle = ANY($2) ORDER BY cycle",
             self.schema
@@ -215,7 +222,7 @@ impl Reader<'_> {
         Ok((wanted.len(), self.link.run(Kind::Read, work).await?))
     }
 
-    pub(crate) async fn count_commits(&self, branch: BranchId, cycle: u32) -> Result<u64> {
+    pub(crate) async fn count_commits(&self, branch: BranchId, cycle: Cycle) -> Result<u64> {
         // Both counts read only an index. Rows without effects are few: retention removed their snapshots.
         let text = format!(
             "SELECT (SELECT count(*) FROM {0}.commits WHERE branch = $1 AND cycle <= $2) - (SELECT count(*) FROM {0}.commits WHERE branch = $1 AND cycle <= $2 AND effects IS NULL)",
@@ -297,82 +304,25 @@ impl Reader<'_> {
         self.link.run(Kind::Read, work).await
     }
 
-    pub(crate) async fn side_record(
-        &self,
-        context: ContextId,
-        kind: &str,
-        key: &str,
-    ) -> Result<Option<Vec<u8>>> {
-        let text = format!(
-            "SELECT value FROM {}.side WHERE context = $1 AND kind = $2 AND key = $3",
-            self.schema
-        );
-        let work = async |client: &mut _, _| {
-            let row = one(&*client, &text, &[&context.get(), &kind, &key]).await?;
-            Ok(row.map(|row| row.try_get(0)).transpose()?)
-        };
-        self.link.run(Kind::Read, work).await
-    }
-
-    pub(crate) async fn side_records(
-        &self,
-        context: ContextId,
-        kind: Option<&str>,
-    ) -> Result<Vec<SideRecord>> {
-        let text = format!(
-            "SELECT kind, key, value FROM {}.side WHERE context = $1 AND ($2::text IS NULL OR kind = $2) ORDER BY kind, key",
-            self.schema
-        );
-        let work = async |client: &mut _, _| {
-            let mut records = Vec::new();
-            for row in all(&*client, &text, &[&context.get(), &kind]).await? {
-                let (kind, key) = (row.try_get(0)?, row.try_get(1)?);
-                records.push(SideRecord { kind, key, value: row.try_get(2)? });
-            }
-            Ok(records)
-        };
-        self.link.run(Kind::Read, work).await
-    }
-
-    pub(crate) async fn side_page(
-        &self,
-        context: ContextId,
-        page: &SidePage<'_>,
-    ) -> Result<Vec<SideRecord>> {
-        let order = if page.reverse { "DESC" } else { "ASC" };
-        let text = format!(
-            "SELECT kind, key, value FROM {}.side WHERE context = $1 AND kind = $2 AND key >= $3 AND ($4::text IS NULL OR key < $4) ORDER BY key {order} LIMIT $5",
-            self.schema
-        );
-        let (low, high) = page.bounds();
-        // PostgreSQL has no text with a zero: what is after a key is found by leaving the key itself out.
-        let (low, leave_out) = match low.strip_suffix('\0') {
-            Some(key) => (key.to_owned(), Some(key.to_owned())),
-            None => (low, None),
-        };
-        let limit = page.limit.saturating_add(usize::from(leave_out.is_some()));
-        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        let work = async |client: &mut _, _| {
-            let mut records = Vec::new();
-            let id = context.get();
-            for row in all(&*client, &text, &[&id, &page.kind, &low, &high, &limit]).await? {
-                let (kind, key) = (row.try_get(0)?, row.try_get(1)?);
-                records.push(SideRecord { kind, key, value: row.try_get(2)? });
-            }
-            records.retain(|record: &SideRecord| Some(&record.key) != leave_out.as_ref());
-            records.truncate(page.limit);
-            Ok(records)
-        };
-        self.link.run(Kind::Read, work).await
-    }
-
     pub(crate) async fn pins(&self, context: ContextId) -> Result<Vec<Pin>> {
-        let text = pins(self.schema);
+        let text = format!(
+            "SELECT pin.cycle, pin.label, {1} FROM {0}.context LEFT JOIN {0}.pin ON pin.context = context.id WHERE context.id = $1 ORDER BY pin.cycle",
+            self.schema,
+            tally::COLUMNS
+        );
         let work = async |client: &mut _, _| {
-            let mut pins = Vec::new();
-            for row in all(&*client, &text, &[&context.get()]).await? {
-                pins.push(Pin { cycle: cycle_from(row.try_get(0)?)?, label: row.try_get(1)? });
+            let rows = all(&*client, &text, &[&context.get()]).await?;
+            let Some(first) = rows.first() else { return Ok(Vec::new()) };
+            let (mut pins, mut found) = (Vec::new(), Count::default());
+            for row in &rows {
+                if let Some(cycle) = row.try_get::<_, Option<i64>>(0)? {
+                    let pin = Pin { cycle: cycle_from(cycle)?, label: row.try_get(1)? };
+                    found.add(pin_sum(pin.cycle, &pin.label));
+                    pins.push(pin);
+                }
             }
+            let tally = tally::read(first, 2)?;
+            tally.pins.check(&found, &format_args!("context #{context}, pins"))?;
             Ok(pins)
         };
         self.link.run(Kind::Read, work).await

@@ -2,8 +2,8 @@
 //! which locks are taken from a context to its branch and on to the branches it builds on.
 
 use contextree_store::{
-    BranchId, Checkpoint, ContextId, ContextRow, Pin, Result, Revision, Rewrite, StoreError,
-    Stretch,
+    BranchId, Checkpoint, ContextId, ContextRow, Cycle, Pin, Result, Revision, Rewrite, StoreError,
+    Stretch, pin_sum,
 };
 use deadpool_postgres::{GenericClient, Transaction};
 
@@ -11,6 +11,7 @@ use crate::error::Fault;
 use crate::link::{Kind, Link};
 use crate::read::{children, no_branch, no_context, pins, stretch};
 use crate::sql::{self, CONTEXT, KEYS, cycle_from};
+use crate::tally;
 use crate::write::{Trace, all, conflict, execute, is_visible, landed, one};
 
 /// Everything that removes, for one schema.
@@ -58,17 +59,38 @@ impl Remover<'_> {
                 let context = format!("{}@c{}", row.name, pin.cycle);
                 return Err(StoreError::NotFound { context }.into());
             }
+            let before =
+                format!("SELECT label FROM {schema}.pin WHERE context = $1 AND cycle = $2");
+            let before = one(&transaction, &before, &[&context.get(), &cycle]).await?;
+            let mut change = (1, tally::number(pin_sum(pin.cycle, &pin.label)));
+            if let Some(row) = before {
+                change.0 -= 1;
+                change.1 -= tally::number(pin_sum(pin.cycle, row.try_get(0)?));
+            }
             execute(&transaction, &text, &[&context.get(), &cycle, &pin.label]).await?;
+            count_pins(&transaction, schema, context, change).await?;
             Ok(transaction.commit().await?)
         };
         self.link.run(Kind::Read, work).await
     }
 
-    pub(crate) async fn unpin(&self, context: ContextId, cycle: u32) -> Result<bool> {
-        let text = format!("DELETE FROM {}.pin WHERE context = $1 AND cycle = $2", self.schema);
-        let cycle = i64::from(cycle);
-        let work = async |client: &mut _, before: crate::link::Before| {
-            Ok(execute(&*client, &text, &[&context.get(), &cycle]).await? > 0 || before.lost)
+    pub(crate) async fn unpin(&self, context: ContextId, cycle: Cycle) -> Result<bool> {
+        let schema = self.schema;
+        let text =
+            format!("DELETE FROM {schema}.pin WHERE context = $1 AND cycle = $2 RETURNING label");
+        let column = i64::from(cycle);
+        let work = async |client: &mut deadpool_postgres::Object, before: crate::link::Before| {
+            let transaction = client.transaction().await?;
+            if hold(&transaction, schema, context).await?.is_none() {
+                return Ok(before.lost);
+            }
+            let removed = one(&transaction, &text, &[&context.get(), &column]).await?;
+            if let Some(row) = &removed {
+                let sum = tally::number(pin_sum(cycle, row.try_get(0)?));
+                count_pins(&transaction, schema, context, (-1, -sum)).await?;
+            }
+            transaction.commit().await?;
+            Ok(removed.is_some() || before.lost)
         };
         self.link.run(Kind::Write, work).await
     }
@@ -128,6 +150,9 @@ impl Remover<'_> {
                 let text = format!("DELETE FROM {schema}.{table} WHERE context = $1");
                 execute(&transaction, &text, &[&context.get()]).await?;
             }
+            // If others continue the branch, it stays, without a context.
+            let text = format!("UPDATE {schema}.branch SET named = NULL WHERE id = $1");
+            execute(&transaction, &text, &[&row.branch.get()]).await?;
             let text = format!("DELETE FROM {schema}.context WHERE id = $1");
             execute(&transaction, &text, &[&context.get()]).await?;
             let mut released = Vec::new();
@@ -150,6 +175,20 @@ pub(crate) async fn hold(
 ) -> Result<Option<ContextRow>, Fault> {
     let text = format!("SELECT {CONTEXT} FROM {schema}.context WHERE id = $1 FOR UPDATE");
     one(client, &text, &[&context.get()]).await?.as_ref().map(sql::context).transpose()
+}
+
+/// Adds to the number of pins of a context, and to their sum.
+async fn count_pins(
+    client: &Transaction<'_>,
+    schema: &str,
+    context: ContextId,
+    (rows, sum): (i64, i64),
+) -> Result<(), Fault> {
+    let text = format!(
+        "UPDATE {schema}.context SET pin_rows = pin_rows + $2, pin_sum = pin_sum + $3 WHERE id = $1"
+    );
+    execute(client, &text, &[&context.get(), &rows, &sum]).await?;
+    Ok(())
 }
 
 /// Returns true if forks and pins are those that the caller of a rewrite knew.

@@ -7,21 +7,22 @@
 use std::collections::BTreeMap;
 
 use contextree_store::{Result, StoreError, Tenant};
-use deadpool_postgres::Object;
+use deadpool_postgres::{Object, Transaction};
 use tokio_postgres::error::SqlState;
 
 use crate::error::{Fault, is_missing, text};
 use crate::link::{Kind, Link};
-use crate::{tally, tenants};
+use crate::tally::{self, Known};
+use crate::tenants;
 
 /// The version of the tables that this program reads and writes.
-pub(crate) const FORMAT: u32 = 3;
+pub(crate) const FORMAT: u32 = 4;
 
 /// What `meta` says that the schema is.
 const APPLICATION: &str = "contextree";
 
 /// The statements that make version n + 1 of version n; `{s}` is the schema.
-const MIGRATIONS: [&[&str]; FORMAT as usize] = [FORMAT_1, FORMAT_2, FORMAT_3];
+const MIGRATIONS: [&[&str]; FORMAT as usize] = [FORMAT_1, FORMAT_2, FORMAT_3, FORMAT_4];
 
 const FORMAT_1: &[&str] = &[
     "CREATE TABLE IF NOT EXISTS {s}.branch (
@@ -99,6 +100,26 @@ const FORMAT_3: &[&str] = &["ALTER TABLE {s}.context
         ADD COLUMN IF NOT EXISTS journal_sum bigint NOT NULL DEFAULT 0,
         ADD COLUMN IF NOT EXISTS attempt_rows bigint NOT NULL DEFAULT 0,
         ADD COLUMN IF NOT EXISTS attempt_sum bigint NOT NULL DEFAULT 0"];
+
+/// What side records and pins add up to, a check for each side record, and which contexts there are, noted in their branches.
+const FORMAT_4: &[&str] = &[
+    "ALTER TABLE {s}.context
+        ADD COLUMN IF NOT EXISTS call_rows bigint NOT NULL DEFAULT 0,
+        ADD COLUMN IF NOT EXISTS call_sum bigint NOT NULL DEFAULT 0,
+        ADD COLUMN IF NOT EXISTS side_rows bigint NOT NULL DEFAULT 0,
+        ADD COLUMN IF NOT EXISTS side_sum bigint NOT NULL DEFAULT 0,
+        ADD COLUMN IF NOT EXISTS pin_rows bigint NOT NULL DEFAULT 0,
+        ADD COLUMN IF NOT EXISTS pin_sum bigint NOT NULL DEFAULT 0",
+    "ALTER TABLE {s}.side
+        ADD COLUMN IF NOT EXISTS sum bigint NOT NULL DEFAULT 0,
+        ADD COLUMN IF NOT EXISTS entry bigint NOT NULL DEFAULT 0",
+    "ALTER TABLE {s}.branch ADD COLUMN IF NOT EXISTS named bigint",
+    "CREATE INDEX IF NOT EXISTS branch_named ON {s}.branch (id) WHERE named IS NOT NULL",
+];
+
+/// A column of `context` that every step names, before and after version 4: an older program that still has the tables open fails, instead of
+/// writing without counting.
+const RENAMED: [&str; 2] = ["updated_ns", "written_ns"];
 
 /// Settings of the tables that only PostgreSQL itself has: room for updates in place; no second compression of what is compressed or short.
 const TUNING: &[&str] = &[
@@ -256,8 +277,13 @@ async fn migrate(client: &mut Object, schema: &str, engine: Engine) -> Result<()
             transaction.batch_execute(&text.replace("{s}", schema)).await?;
         }
     }
-    if (1..3).contains(&found) {
-        tally::recount_all(&transaction, schema).await?;
+    if found < 4 {
+        rename_column(&transaction, schema).await?;
+    }
+    match found {
+        1 | 2 => tally::recount_all(&transaction, schema, Known::Nothing).await?,
+        3 => tally::recount_all(&transaction, schema, Known::JournalAndAttempts).await?,
+        _ => {}
     }
     if engine == Engine::Postgres && found < FORMAT {
         for text in TUNING {
@@ -267,6 +293,18 @@ async fn migrate(client: &mut Object, schema: &str, engine: Engine) -> Result<()
     let text = format!("UPDATE {schema}.meta SET value = $1 WHERE key = 'format'");
     transaction.execute(&text, &[&FORMAT.to_string()]).await?;
     transaction.commit().await?;
+    Ok(())
+}
+
+/// Gives the column its new name, unless it has it: not every engine undoes that with the transaction.
+async fn rename_column(client: &Transaction<'_>, schema: &str) -> Result<(), Fault> {
+    let [old, new] = RENAMED;
+    let text = "SELECT count(*) FROM information_schema.columns WHERE table_schema = $1 AND table_name = 'context' AND column_name = $2";
+    let has_old: i64 = client.query_one(text, &[&schema, &old]).await?.try_get(0)?;
+    if has_old > 0 {
+        let text = format!("ALTER TABLE {schema}.context RENAME COLUMN {old} TO {new}");
+        client.batch_execute(&text).await?;
+    }
     Ok(())
 }
 

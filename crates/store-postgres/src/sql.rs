@@ -2,16 +2,19 @@
 
 use std::fmt::Write as _;
 
-use contextree_store::{BranchId, ContextId, ContextRow, Head, Revision, Step, StoreError};
+use contextree_store::{
+    BranchId, CALL_KIND, ContextId, ContextRow, Cycle, Head, Revision, Step, StoreError,
+};
 use tokio_postgres::Row;
 
 use crate::error::Fault;
+use crate::tally;
 
 /// How many keys of steps a context remembers, the newest first.
 pub(crate) const KEYS: usize = 8;
 
 /// The columns of a context, in the order that [`context`] reads.
-pub(crate) const CONTEXT: &str = "id, name, branch, revision, head_cycle, head_digest, snapshots, settings, created_ns, updated_ns";
+pub(crate) const CONTEXT: &str = "id, name, branch, revision, head_cycle, head_digest, snapshots, settings, created_ns, written_ns";
 
 /// Which parts a step has: each combination has a statement of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,6 +29,8 @@ pub(crate) struct Shape {
     pub(crate) reset: bool,
     /// Side records are written.
     pub(crate) side: bool,
+    /// Side records are written or deleted, so their count changes.
+    pub(crate) side_count: bool,
 }
 
 /// None, one or several.
@@ -52,6 +57,7 @@ impl Shape {
             settings: step.settings.is_some(),
             reset: step.reset_journal,
             side: step.side.iter().any(|change| change.value.is_some()),
+            side_count: !step.side.is_empty(),
         }
     }
 
@@ -76,12 +82,13 @@ impl Parameters {
 ///
 /// Parameters, in this order: context, expected revision, time, key; then, for each part that there is:
 /// head (cycle, digest), number of commits, settings; what the journal's entry adds to its sum; attempts (ids, what each adds to the sum if it is
-/// new); contents (hashes, data, first cycle); commits (cycle, effects, bodies, or an array of
-/// each); journal; attempts (ids, records, places); side records (kinds, keys, values).
+/// new); changed side records (kinds, keys, what each adds to the sum, or null if it is deleted); contents (hashes, data, first cycle); commits
+/// (cycle, effects, bodies, or an array of each); journal; attempts (ids, records, places); side records (kinds, keys, values, checks, what each
+/// adds to the sum).
 pub(crate) fn append(schema: &str, shape: Shape) -> String {
     let mut parameters = Parameters(4);
     let mut text = format!(
-        "WITH moved AS (UPDATE {schema}.context SET revision = revision + 1, updated_ns = $3, keys = substr($4 || keys, 1, {})",
+        "WITH moved AS (UPDATE {schema}.context SET revision = revision + 1, written_ns = $3, keys = substr($4 || keys, 1, {})",
         16 * KEYS
     );
     if shape.head {
@@ -98,7 +105,7 @@ pub(crate) fn append(schema: &str, shape: Shape) -> String {
     if shape.settings {
         let _ = write!(text, ", settings = {}", parameters.next());
     }
-    tally(&mut text, schema, shape, &mut parameters);
+    add_tally(&mut text, schema, shape, &mut parameters);
     let _ = write!(text, " WHERE id = $1 AND revision = $2 RETURNING {CONTEXT})");
     parts(&mut text, schema, shape, !shape.empties(), "$4", &mut parameters);
     // A step that empties the journal and writes to it changes the journal twice: that part is a statement of its own (`journal_after`).
@@ -113,7 +120,7 @@ pub(crate) fn append(schema: &str, shape: Shape) -> String {
 }
 
 /// Adds what a step changes in the counts and sums of its context.
-fn tally(text: &mut String, schema: &str, shape: Shape, parameters: &mut Parameters) {
+fn add_tally(text: &mut String, schema: &str, shape: Shape, parameters: &mut Parameters) {
     let _ = match (shape.empties(), shape.journal) {
         (true, true) => {
             write!(text, ", journal_rows = 1, journal_sum = {}", parameters.next())
@@ -137,16 +144,34 @@ fn tally(text: &mut String, schema: &str, shape: Shape, parameters: &mut Paramet
             ", attempt_rows = attempt_rows + (SELECT count(*) {added}), attempt_sum = attempt_sum + (SELECT coalesce(sum(part.sum), 0)::bigint {added})"
         );
     }
+    if shape.side_count {
+        let (kinds, keys, entries) = (parameters.next(), parameters.next(), parameters.next());
+        let changed = |column: &str, comparison: &str| {
+            let of_kind = format!("FILTER (WHERE part.kind {comparison} '{CALL_KIND}')");
+            format!(
+                "context.{column}_rows + count(part.entry) {of_kind} - count(old.entry) {of_kind}, context.{column}_sum + coalesce(sum(part.entry) {of_kind}, 0)::bigint - coalesce(sum(old.entry) {of_kind}, 0)::bigint"
+            )
+        };
+        let _ = write!(
+            text,
+            ", (call_rows, call_sum, side_rows, side_sum) = (SELECT {}, {} FROM unnest({kinds}::text[], {keys}::text[], {entries}::bigint[]) AS part (kind, key, entry) LEFT JOIN {schema}.side AS old ON old.context = $1 AND old.kind = part.kind AND old.key = part.key)",
+            changed("call", "="),
+            changed("side", "<>")
+        );
+    }
 }
 
 /// Returns the statement that makes a context, if its name is free, with its branch and its first step.
 ///
 /// Parameters: number (of the context and of its branch), name, settings, time, key, parent branch, its last cycle, head cycle, head digest,
-/// snapshots, and the four numbers of its tally; then, with a base: cycle, tree, bodies; then the parts as in [`append`].
+/// snapshots, what it adds to the sum of all contexts, and the numbers of its tally; then, with a base: cycle, tree, bodies; then the parts as in
+/// [`append`].
 pub(crate) fn create(schema: &str, shape: Shape, base: bool) -> String {
-    let mut parameters = Parameters(14);
+    let mut parameters = Parameters(11);
+    let counts: Vec<String> = tally::NAMES.iter().map(|_| parameters.next()).collect();
+    let (names, counts) = (tally::NAMES.join(", "), counts.join(", "));
     let mut text = format!(
-        "WITH moved AS (INSERT INTO {schema}.context (id, name, branch, revision, head_cycle, head_digest, snapshots, settings, created_ns, updated_ns, keys, journal_rows, journal_sum, attempt_rows, attempt_sum) VALUES ($1, $2, $1, 1, $8, $9, $10, $3, $4, $4, $5, $11, $12, $13, $14) ON CONFLICT (name) DO NOTHING RETURNING {CONTEXT}), line AS (INSERT INTO {schema}.branch (id, parent, upto) SELECT branch, $6::bigint, $7::bigint FROM moved)"
+        "WITH moved AS (INSERT INTO {schema}.context (id, name, branch, revision, head_cycle, head_digest, snapshots, settings, created_ns, written_ns, keys, {names}) VALUES ($1, $2, $1, 1, $8, $9, $10, $3, $4, $4, $5, {counts}) ON CONFLICT (name) DO NOTHING RETURNING {CONTEXT}), line AS (INSERT INTO {schema}.branch (id, parent, upto, named) SELECT branch, $6::bigint, $7::bigint, $11::bigint FROM moved)"
     );
     if base {
         let (cycle, tree, bodies) = (parameters.next(), parameters.next(), parameters.next());
@@ -210,9 +235,10 @@ fn parts(
     }
     if shape.side {
         let (kinds, keys, values) = (parameters.next(), parameters.next(), parameters.next());
+        let (sums, entries) = (parameters.next(), parameters.next());
         let _ = write!(
             text,
-            ", beside AS (INSERT INTO {schema}.side (context, kind, key, value) SELECT moved.id, part.kind, part.key, part.value FROM moved CROSS JOIN unnest({kinds}::text[], {keys}::text[], {values}::bytea[]) AS part (kind, key, value) ON CONFLICT (context, kind, key) DO UPDATE SET value = excluded.value)"
+            ", beside AS (INSERT INTO {schema}.side (context, kind, key, value, sum, entry) SELECT moved.id, part.kind, part.key, part.value, part.sum, part.entry FROM moved CROSS JOIN unnest({kinds}::text[], {keys}::text[], {values}::bytea[], {sums}::bigint[], {entries}::bigint[]) AS part (kind, key, value, sum, entry) ON CONFLICT (context, kind, key) DO UPDATE SET value = excluded.value, sum = excluded.sum, entry = excluded.entry)"
         );
     }
 }
@@ -272,8 +298,8 @@ pub(crate) fn context(row: &Row) -> Result<ContextRow, Fault> {
 }
 
 /// Returns the number of a commit.
-pub(crate) fn cycle_from(number: i64) -> Result<u32, Fault> {
-    Ok(u32::try_from(number).map_err(|_| odd("a cycle", number))?)
+pub(crate) fn cycle_from(number: i64) -> Result<Cycle, Fault> {
+    Ok(u32::try_from(number).map(Cycle).map_err(|_| odd("a cycle", number))?)
 }
 
 /// Returns a count.

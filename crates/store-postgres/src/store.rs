@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use contextree_store::{
-    AttemptRow, Backend, BranchId, Checkpoint, Commit, ContextId, ContextRow, NewContext, Pin,
-    Result, Revision, Rewrite, SidePage, SideRecord, Step, StoreError, Stretch, Tenant,
+    AttemptRow, Backend, BranchId, Checkpoint, Commit, ContextId, ContextRow, Cycle, NewContext,
+    Pin, Result, Revision, Rewrite, SidePage, SideRecord, Step, StoreError, Stretch, Tenant,
 };
 use deadpool_postgres::Object;
 use tokio::runtime::{Builder, Handle, Runtime};
@@ -134,7 +134,7 @@ impl Postgres {
     }
 
     fn reader(&self) -> Reader<'_> {
-        Reader { link: &self.link, schema: &self.schema }
+        Reader { link: &self.link, schema: &self.schema, whole: self.tenant.is_none() }
     }
 
     fn remover(&self) -> Remover<'_> {
@@ -234,7 +234,7 @@ impl Backend for Postgres {
         self.wait(self.reader().lineage(branch))
     }
 
-    fn checkpoint(&self, branch: BranchId, cycle: u32) -> Result<Option<Checkpoint>> {
+    fn checkpoint(&self, branch: BranchId, cycle: Cycle) -> Result<Option<Checkpoint>> {
         self.wait(self.reader().checkpoint(branch, cycle))
     }
 
@@ -245,14 +245,14 @@ impl Backend for Postgres {
     fn commits(
         &self,
         branch: BranchId,
-        first: u32,
-        last: u32,
+        first: Cycle,
+        last: Cycle,
         visit: &mut dyn FnMut(Commit) -> Result<()>,
     ) -> Result<()> {
         let mut next = Some(first);
         while let Some(from) = next.filter(|from| *from <= last) {
             let page = self.wait(self.reader().commits(branch, from, last))?;
-            next = page.last().and_then(|commit| commit.cycle.checked_add(1));
+            next = page.last().and_then(|commit| commit.cycle.checked_next());
             page.into_iter().try_for_each(&mut *visit)?;
         }
         Ok(())
@@ -261,8 +261,8 @@ impl Backend for Postgres {
     fn bodies(
         &self,
         branch: BranchId,
-        cycles: &[u32],
-        visit: &mut dyn FnMut(u32, Vec<u8>) -> Result<()>,
+        cycles: &[Cycle],
+        visit: &mut dyn FnMut(Cycle, Vec<u8>) -> Result<()>,
     ) -> Result<()> {
         let mut left = cycles;
         while !left.is_empty() {
@@ -273,11 +273,11 @@ impl Backend for Postgres {
         Ok(())
     }
 
-    fn checkpoint_bodies(&self, branch: BranchId, cycle: u32) -> Result<Option<Vec<u8>>> {
+    fn checkpoint_bodies(&self, branch: BranchId, cycle: Cycle) -> Result<Option<Vec<u8>>> {
         self.wait(self.reader().checkpoint_bodies(branch, cycle))
     }
 
-    fn count_commits(&self, branch: BranchId, cycle: u32) -> Result<u64> {
+    fn count_commits(&self, branch: BranchId, cycle: Cycle) -> Result<u64> {
         self.wait(self.reader().count_commits(branch, cycle))
     }
 
@@ -313,7 +313,7 @@ impl Backend for Postgres {
         self.wait(self.remover().pin(context, pin))
     }
 
-    fn unpin(&self, context: ContextId, cycle: u32) -> Result<bool> {
+    fn unpin(&self, context: ContextId, cycle: Cycle) -> Result<bool> {
         self.wait(self.remover().unpin(context, cycle))
     }
 
@@ -379,7 +379,8 @@ impl Backend for Postgres {
     }
 
     fn check(&self) -> Result<Vec<String>> {
-        self.wait(tend::check(&self.link, &self.schema, self.engine))
+        let of = (self.engine, self.tenant.is_none());
+        self.wait(tend::check(&self.link, &self.schema, of))
     }
 
     /// Besides the steps of other processes the listener hears `(-1, 0)` after a line was lost and found again, or when too many contexts

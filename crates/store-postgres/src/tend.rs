@@ -1,15 +1,16 @@
 //! Maintenance of the tables: space and faults.
 
-use contextree_store::Result;
+use contextree_store::{ContextId, Result, context_sum};
 use deadpool_postgres::Object;
 
 use crate::error::{Fault, is_unsupported};
 use crate::link::{Kind, Link};
 use crate::schema::Engine;
+use crate::tally::number;
 use crate::write::{all, one};
 
 /// Returns rows that point to nothing. Each statement counts them; the name is what is told.
-const ORPHANS: [(&str, &str); 7] = [
+const ORPHANS: [(&str, &str); 9] = [
     (
         "contexts without a branch",
         "context WHERE NOT EXISTS (SELECT 1 FROM {s}.branch WHERE branch.id = context.branch)",
@@ -38,7 +39,22 @@ const ORPHANS: [(&str, &str); 7] = [
         "side records without a context",
         "side WHERE NOT EXISTS (SELECT 1 FROM {s}.context WHERE context.id = side.context)",
     ),
+    (
+        "pins without a context",
+        "pin WHERE NOT EXISTS (SELECT 1 FROM {s}.context WHERE context.id = pin.context)",
+    ),
+    (
+        "contexts that their branch does not name",
+        "context WHERE NOT EXISTS (SELECT 1 FROM {s}.branch WHERE branch.id = context.branch AND named IS NOT NULL)",
+    ),
 ];
+
+/// Counts branches that name a context which is missing. An account of a tenant may see a branch, because its own continue it, without its
+/// context.
+const MISSING: &str = "SELECT count(*) FROM {s}.branch WHERE named IS NOT NULL AND NOT EXISTS (SELECT 1 FROM {s}.context WHERE context.branch = branch.id)";
+
+/// How many contexts are compared at once.
+const PAGE: i64 = 1_000;
 
 /// Frees the space of deleted rows without blocking other users; returns the size of all tables.
 pub(crate) async fn reclaim(link: &Link, schema: &str, engine: Engine) -> Result<Option<u64>> {
@@ -64,10 +80,19 @@ pub(crate) async fn reclaim(link: &Link, schema: &str, engine: Engine) -> Result
 }
 
 /// Looks for rows that point to nothing, and for indexes that the server itself does not trust.
-pub(crate) async fn check(link: &Link, schema: &str, engine: Engine) -> Result<Vec<String>> {
+///
+/// `whole` says that the account sees the whole store.
+pub(crate) async fn check(
+    link: &Link,
+    schema: &str,
+    (engine, whole): (Engine, bool),
+) -> Result<Vec<String>> {
     link.run_long(Kind::Read, async |client, _| {
         without_limit(client, async |client| {
             let mut faults = Vec::new();
+            if whole {
+                names(client, schema, &mut faults).await?;
+            }
             for (what, condition) in ORPHANS {
                 let condition = condition.replace("{s}", schema);
                 let text = format!("SELECT count(*) FROM {schema}.{condition}");
@@ -84,6 +109,33 @@ pub(crate) async fn check(link: &Link, schema: &str, engine: Engine) -> Result<V
         .await
     })
     .await
+}
+
+/// Compares the list of contexts with what their branches say.
+async fn names(client: &Object, schema: &str, faults: &mut Vec<String>) -> Result<(), Fault> {
+    let missing: i64 = client.query_one(&MISSING.replace("{s}", schema), &[]).await?.try_get(0)?;
+    if missing > 0 {
+        faults.push(format!("the list of contexts: {missing} are missing"));
+    }
+    let text = format!(
+        "SELECT context.id, name, named FROM {schema}.context JOIN {schema}.branch ON branch.id = context.branch WHERE context.id > $1 AND named IS NOT NULL ORDER BY context.id LIMIT {PAGE}"
+    );
+    let (mut last, mut wrong) = (i64::MIN, 0);
+    loop {
+        let rows = all(client, &text, &[&last]).await?;
+        for row in &rows {
+            last = row.try_get(0)?;
+            let named: i64 = row.try_get(2)?;
+            wrong += u64::from(named != number(context_sum(ContextId(last), row.try_get(1)?)));
+        }
+        if rows.is_empty() {
+            break;
+        }
+    }
+    if wrong > 0 {
+        faults.push(format!("the list of contexts: {wrong} do not have the name that was written"));
+    }
+    Ok(())
 }
 
 /// The checks that the extension `amcheck` brings, if it is there; and indexes that were never finished.

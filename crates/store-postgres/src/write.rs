@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use contextree_store::{
     ContextId, ContextRow, NewContext, Result, Revision, SideChange, Step, StoreError, Stretch,
-    attempt_sum, journal_sum,
+    Tally, attempt_sum, context_sum, journal_sum, side_entry, side_sum,
 };
 use deadpool_postgres::{GenericClient, Object};
 use tokio_postgres::Row;
@@ -51,6 +51,17 @@ pub(crate) async fn execute(
     Ok(client.execute(&statement, values).await?)
 }
 
+/// The side records that a step writes, one list per column.
+#[derive(Default)]
+struct SideParts<'a> {
+    kinds: Vec<&'a str>,
+    keys: Vec<&'a str>,
+    values: Vec<&'a [u8]>,
+    sums: Vec<i64>,
+    /// What each record adds to the sum of its context.
+    entries: Vec<i64>,
+}
+
 /// The parts of a step, as the statements want them.
 struct Parts<'a> {
     hashes: Vec<&'a [u8]>,
@@ -63,14 +74,15 @@ struct Parts<'a> {
     records: Vec<&'a str>,
     places: Vec<i64>,
     journal: Option<&'a [u8]>,
-    /// Side records that are written: kinds, keys, values.
-    side: (Vec<&'a str>, Vec<&'a str>, Vec<&'a [u8]>),
+    side: SideParts<'a>,
     /// Side records that are deleted: kinds, keys.
     side_drops: (Vec<&'a str>, Vec<&'a str>),
+    /// Both: kinds, keys, what each adds to the sum, if it is written.
+    side_changes: (Vec<&'a str>, Vec<&'a str>, Vec<Option<i64>>),
 }
 
 impl<'a> Parts<'a> {
-    fn of(step: &'a Step) -> Parts<'a> {
+    fn of(context: ContextId, step: &'a Step) -> Parts<'a> {
         // All writers take contents in the same order, so that none waits for another that waits for it.
         let mut contents: Vec<_> = step.contents.iter().collect();
         contents.sort_by_key(|content| content.hash);
@@ -86,8 +98,9 @@ impl<'a> Parts<'a> {
             records: Vec::new(),
             places: Vec::new(),
             journal: step.journal.as_deref(),
-            side: Default::default(),
+            side: SideParts::default(),
             side_drops: Default::default(),
+            side_changes: Default::default(),
         };
         // Of two changes of one record the later counts.
         let mut changes = BTreeMap::new();
@@ -95,11 +108,18 @@ impl<'a> Parts<'a> {
             changes.insert((kind.as_str(), key.as_str()), value.as_deref());
         }
         for ((kind, key), value) in changes {
+            let sum = value.map(|value| side_sum(context, kind, key, value));
+            let entry = sum.map(|sum| tally::number(side_entry(kind, key, sum)));
+            parts.side_changes.0.push(kind);
+            parts.side_changes.1.push(key);
+            parts.side_changes.2.push(entry);
             match value {
                 Some(value) => {
-                    parts.side.0.push(kind);
-                    parts.side.1.push(key);
-                    parts.side.2.push(value);
+                    parts.side.kinds.push(kind);
+                    parts.side.keys.push(key);
+                    parts.side.values.push(value);
+                    parts.side.sums.extend(sum.map(tally::number));
+                    parts.side.entries.extend(entry);
                 }
                 None => {
                     parts.side_drops.0.push(kind);
@@ -144,6 +164,22 @@ impl<'a> Parts<'a> {
         attempts.map(|(id, place)| tally::number(attempt_sum(id, &[born, *place]))).collect()
     }
 
+    /// Returns what the rows of the first step of a context add up to.
+    fn tally(&self) -> Tally {
+        let mut tally = Tally::default();
+        if let Some(data) = self.journal {
+            tally.journal.add(journal_sum(Revision::FIRST, data));
+        }
+        for sum in self.attempt_sums(Revision::FIRST) {
+            tally.attempts.add(sum.unsigned_abs());
+        }
+        let SideParts { kinds, keys, sums, .. } = &self.side;
+        for ((kind, key), sum) in kinds.iter().zip(keys).zip(sums) {
+            tally.side_of_mut(kind).add(side_entry(kind, key, sum.unsigned_abs()));
+        }
+        tally
+    }
+
     /// Adds the values in the order of [`sql::append`].
     fn push<'b>(&'b self, shape: Shape, note: bool, values: &mut Vec<Value<'b>>) {
         if shape.contents {
@@ -163,8 +199,9 @@ impl<'a> Parts<'a> {
             values.extend([&self.attempts as Value<'b>, &self.records, &self.places]);
         }
         if shape.side {
-            let (kinds, keys, data) = &self.side;
-            values.extend([kinds as Value<'b>, keys, data]);
+            let side = &self.side;
+            values.extend([&side.kinds as Value<'b>, &side.keys, &side.values]);
+            values.extend([&side.sums as Value<'b>, &side.entries]);
         }
     }
 }
@@ -186,7 +223,7 @@ pub(crate) async fn append(
     let head = step.head.map(|head| (i64::from(head.cycle), head.digest.to_vec()));
     let number = i64::try_from(step.commits.len()).unwrap_or(i64::MAX);
     link.run_after(Kind::Write, Before { lost: doubtful }, async |client, before| {
-        let mut parts = Parts::of(step);
+        let mut parts = Parts::of(context, step);
         parts.leave_out(client, schema).await?;
         let key = &step.key[..];
         let mut values: Vec<Value<'_>> = vec![&id, &revision, &step.now_ns, &key];
@@ -207,6 +244,10 @@ pub(crate) async fn append(
         }
         if shape.attempts {
             values.extend([&parts.attempts as Value<'_>, &tried]);
+        }
+        if shape.side_count {
+            let (kinds, keys, entries) = &parts.side_changes;
+            values.extend([kinds as Value<'_>, keys, entries]);
         }
         let twice = shape.journal && shape.empties();
         parts.push(shape, !twice, &mut values);
@@ -328,24 +369,19 @@ pub(crate) async fn create(
     let head_cycle = first.head.map(|head| i64::from(head.cycle));
     let head_digest = first.head.map(|head| head.digest.to_vec());
     let own = i64::try_from(first.commits.len()).unwrap_or(i64::MAX);
+    let named = tally::number(context_sum(context, &new.name));
     let base = new.base.as_ref().map(|base| (i64::from(base.cycle), &base.tree, &base.bodies));
     link.run(Kind::Write, async |client, _| {
-        let mut parts = Parts::of(first);
+        let mut parts = Parts::of(context, first);
         parts.leave_out(client, schema).await?;
         parts.first_cycle = parts.first_cycle.or(Some(upto.unwrap_or(0) + 1));
         let key = &first.key[..];
         let mut head: Vec<Value<'_>> =
             vec![&id, &new.name, settings, &new.created_ns, &key, &parent, &upto];
         head.extend([&head_cycle as Value<'_>, &head_digest]);
-        let sums = parts.attempt_sums(Revision::FIRST);
-        let noted = parts.journal.map(|data| tally::number(journal_sum(Revision::FIRST, data)));
-        let counts = [
-            i64::from(noted.is_some()),
-            noted.unwrap_or(0),
-            i64::try_from(sums.len()).unwrap_or(i64::MAX),
-            sums.iter().sum(),
-        ];
-        let mut tail: Vec<Value<'_>> = counts.iter().map(|count| count as Value<'_>).collect();
+        let counts = tally::numbers(&parts.tally());
+        let mut tail: Vec<Value<'_>> = vec![&named];
+        tail.extend(counts.iter().map(|count| count as Value<'_>));
         if let Some((cycle, tree, bodies)) = &base {
             tail.extend([cycle as Value<'_>, *tree, *bodies]);
         }

@@ -5,8 +5,8 @@
 use std::path::PathBuf;
 
 use contextree_store::{
-    AttemptRow, Backend, Checkpoint, ContentRow, NewContext, Pin, Result, Revision, SideChange,
-    Sqlite, SqliteOptions, Step, Stretch,
+    AttemptRow, Backend, Checkpoint, ContentRow, Cycle, NewContext, Pin, Result, Revision,
+    SideChange, Sqlite, SqliteOptions, Step, Stretch,
 };
 use contextree_testkit::suite::{commits, new};
 
@@ -35,10 +35,10 @@ fn main() -> Result<()> {
         Revision(3),
         &Step { now_ns: 2_000, journal, side, ..Step::default() },
     )?;
-    let checkpoint = Checkpoint { cycle: 2, tree: b"tree 2".to_vec(), bodies: Vec::new() };
+    let checkpoint = Checkpoint { cycle: Cycle(2), tree: b"tree 2".to_vec(), bodies: Vec::new() };
     store.add_checkpoint(main.branch, &checkpoint)?;
-    store.pin(main.id, &Pin { cycle: 2, label: "release".to_owned() })?;
-    let from = Some(Stretch { branch: main.branch, upto: 2 });
+    store.pin(main.id, &Pin { cycle: Cycle(2), label: "release".to_owned() })?;
+    let from = Some(Stretch { branch: main.branch, upto: Cycle(2) });
     let fork = store.create(&NewContext { from, ..new("fork") })?;
     store.append(fork.id, Revision(1), &commits([3]))?;
     Ok(())

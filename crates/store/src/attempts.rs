@@ -3,6 +3,7 @@
 use contextree_canon::Hash;
 use contextree_engine::{Attempt, AttemptStatus, CallRequest, CallResponse};
 use contextree_json::{Number, Object, Value};
+use contextree_tree::Cycle;
 
 use crate::error::{Result, StoreError};
 use crate::rows::AttemptRow;
@@ -106,7 +107,7 @@ fn read(value: &Value) -> Option<Attempt> {
     let hash = |name: &str| text(name)?.parse::<Hash>().ok();
     Some(Attempt {
         attempt_id: text("attempt_id")?.to_owned(),
-        cycle_id: u32::try_from(number("cycle_id")?).ok()?,
+        cycle_id: Cycle(u32::try_from(number("cycle_id")?).ok()?),
         status: match text("status")? {
             "running" => AttemptStatus::Running,
             "completed" => AttemptStatus::Completed,

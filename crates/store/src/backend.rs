@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use contextree_tree::Cycle;
+
 use crate::error::Result;
 use crate::rows::{
     AttemptRow, BranchId, Checkpoint, Commit, ContextId, ContextRow, NewContext, Pin, Revision,
@@ -62,7 +64,7 @@ pub trait Backend: Send + Sync {
     fn lineage(&self, branch: BranchId) -> Result<Vec<Stretch>>;
 
     /// Returns the newest checkpoint of a branch itself at or before a cycle, with its bodies.
-    fn checkpoint(&self, branch: BranchId, cycle: u32) -> Result<Option<Checkpoint>>;
+    fn checkpoint(&self, branch: BranchId, cycle: Cycle) -> Result<Option<Checkpoint>>;
 
     /// Adds a checkpoint. One that is there already stays.
     fn add_checkpoint(&self, branch: BranchId, checkpoint: &Checkpoint) -> Result<()>;
@@ -71,8 +73,8 @@ pub trait Backend: Send + Sync {
     fn commits(
         &self,
         branch: BranchId,
-        first: u32,
-        last: u32,
+        first: Cycle,
+        last: Cycle,
         visit: &mut dyn FnMut(Commit) -> Result<()>,
     ) -> Result<()>;
 
@@ -81,15 +83,15 @@ pub trait Backend: Send + Sync {
     fn bodies(
         &self,
         branch: BranchId,
-        cycles: &[u32],
-        visit: &mut dyn FnMut(u32, Vec<u8>) -> Result<()>,
+        cycles: &[Cycle],
+        visit: &mut dyn FnMut(Cycle, Vec<u8>) -> Result<()>,
     ) -> Result<()>;
 
     /// Returns the bodies in a checkpoint itself.
-    fn checkpoint_bodies(&self, branch: BranchId, cycle: u32) -> Result<Option<Vec<u8>>>;
+    fn checkpoint_bodies(&self, branch: BranchId, cycle: Cycle) -> Result<Option<Vec<u8>>>;
 
     /// Returns how many snapshots of a branch itself have a cycle of at most `cycle`: commits with effects.
-    fn count_commits(&self, branch: BranchId, cycle: u32) -> Result<u64>;
+    fn count_commits(&self, branch: BranchId, cycle: Cycle) -> Result<u64>;
 
     /// Returns what was done to the working state since the last commit, oldest first, with the revision that it belongs to: if the context
     /// was written meanwhile, the caller sees that from the number.
@@ -126,7 +128,7 @@ pub trait Backend: Send + Sync {
     fn pin(&self, context: ContextId, pin: &Pin) -> Result<()>;
 
     /// Unpins a snapshot; true if it was pinned.
-    fn unpin(&self, context: ContextId, cycle: u32) -> Result<bool>;
+    fn unpin(&self, context: ContextId, cycle: Cycle) -> Result<bool>;
 
     /// Returns the pins of a context, by cycle.
     fn pins(&self, context: ContextId) -> Result<Vec<Pin>>;

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use contextree_canon::record::{BodyPlace, Heading, write_checkpoint};
 use contextree_engine::Snapshot;
-use contextree_tree::Content;
+use contextree_tree::{Content, Cycle};
 
 use crate::error::Result;
 use crate::load::Place;
@@ -34,11 +34,11 @@ impl Spacing {
 }
 
 /// Where the body of each node is: the commit and the index in it.
-pub(crate) type BodyPlaces = BTreeMap<Box<str>, (u32, u32)>;
+pub(crate) type BodyPlaces = BTreeMap<Box<str>, (Cycle, u32)>;
 
 /// Returns where the bodies of a snapshot's nodes are. The bodies in the checkpoint before it, those of root and regions, are
 /// written again.
-pub(crate) fn places(place: &Place<'_>, cycle: u32) -> Result<BodyPlaces> {
+pub(crate) fn places(place: &Place<'_>, cycle: Cycle) -> Result<BodyPlaces> {
     let checkpoint = place.checkpoint(cycle)?;
     let tree = place.unpack_tree(&checkpoint)?;
     let mut fold = place.fold(&checkpoint, &tree)?;

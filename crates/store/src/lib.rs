@@ -42,6 +42,7 @@ mod sqlite;
 mod state;
 mod step;
 mod store;
+mod sync;
 mod tally;
 mod tenant;
 #[cfg(feature = "sqlite")]
@@ -53,6 +54,7 @@ mod verify;
 pub use append::{Appender, Note};
 pub use backend::Backend;
 pub use calls::{RunningCall, StepError};
+pub use contextree_tree::Cycle;
 pub use error::{ReadError, Result, StoreError};
 pub use mask::{display_url, mask_secrets};
 pub use memory::Memory;
@@ -71,8 +73,8 @@ pub use side::Side;
 pub use sqlite::{Durability, Sqlite, SqliteOptions};
 pub use store::{OpenHook, Store, StoreOptions};
 pub use tally::{
-    COUNTED, Count, Tally, attempt_sum, check_side_row, context_sum, journal_sum, pin_sum,
-    side_entry, side_sum,
+    CALL_KIND, COUNTED, Count, Tally, attempt_sum, check_side_row, context_sum, journal_sum,
+    pin_sum, side_entry, side_sum,
 };
 pub use tenant::Tenant;
 pub use undo::{UNDONE, UndoError, Undone};

@@ -7,7 +7,7 @@ use contextree_canon::record::{
     BodyPlace, Effects, FindBody, Fold, RecordError, StoredBody, Subject, read_bodies, read_effects,
 };
 use contextree_engine::{Context, ContextOptions, Restore};
-use contextree_tree::Body;
+use contextree_tree::{Body, Cycle};
 
 use crate::backend::Backend;
 use crate::error::{Result, StoreError};
@@ -33,7 +33,7 @@ struct Raw<'a> {
     /// The bodies in the checkpoint.
     own: Bodies,
     /// The bodies of commits that the first snapshot refers to.
-    earlier: BTreeMap<u32, Bodies>,
+    earlier: BTreeMap<Cycle, Bodies>,
     /// The commits after it.
     commits: Vec<(Effects<'a>, Bodies)>,
     /// How many bytes the checkpoint was, contents not counted.
@@ -71,7 +71,7 @@ impl Place<'_> {
     }
 
     /// Returns the newest checkpoint at or before a cycle.
-    pub(crate) fn checkpoint(&self, cycle: u32) -> Result<Checkpoint> {
+    pub(crate) fn checkpoint(&self, cycle: Cycle) -> Result<Checkpoint> {
         for stretch in self.lineage.iter().rev() {
             let upto = stretch.upto.min(cycle);
             if let Some(checkpoint) = self.backend.checkpoint(stretch.branch, upto)? {
@@ -85,11 +85,11 @@ impl Place<'_> {
     }
 
     /// Returns the stretches with the cycles that each covers.
-    pub(crate) fn spans(&self) -> impl Iterator<Item = (BranchId, u32, u32)> {
-        let mut first = 0_u32;
+    pub(crate) fn spans(&self) -> impl Iterator<Item = (BranchId, Cycle, Cycle)> {
+        let mut first = Cycle::ZERO;
         self.lineage.iter().filter_map(move |stretch| {
             let from = first;
-            first = first.max(stretch.upto.saturating_add(1));
+            first = first.max(stretch.upto.next());
             (from <= stretch.upto).then_some((stretch.branch, from, stretch.upto))
         })
     }
@@ -97,8 +97,8 @@ impl Place<'_> {
     /// Visits commits, oldest first.
     pub(crate) fn commits(
         &self,
-        first: u32,
-        last: u32,
+        first: Cycle,
+        last: Cycle,
         visit: &mut dyn FnMut(Commit) -> Result<()>,
     ) -> Result<()> {
         for (branch, from, upto) in self.spans() {
@@ -111,7 +111,7 @@ impl Place<'_> {
     }
 
     /// Returns how many snapshots have at most this cycle.
-    pub(crate) fn count(&self, cycle: u32) -> Result<u64> {
+    pub(crate) fn count(&self, cycle: Cycle) -> Result<u64> {
         let mut count = 0;
         for (branch, from, upto) in self.spans() {
             if from <= cycle {
@@ -149,7 +149,7 @@ impl Place<'_> {
     }
 
     /// Returns commits, oldest first.
-    pub(crate) fn all_commits(&self, first: u32, last: u32) -> Result<Vec<Commit>> {
+    pub(crate) fn all_commits(&self, first: Cycle, last: Cycle) -> Result<Vec<Commit>> {
         let mut commits = Vec::new();
         self.commits(first, last, &mut |commit| {
             commits.push(commit);
@@ -166,7 +166,7 @@ impl Place<'_> {
         checkpoint: &Checkpoint,
         fold: Fold<'b>,
         commits: &'b [Commit],
-        first: Option<u32>,
+        first: Option<Cycle>,
     ) -> Result<(Raw<'b>, usize)> {
         let record = format!("checkpoint @c{}", checkpoint.cycle);
         let mut raw = Raw {
@@ -205,7 +205,7 @@ impl Place<'_> {
             }
             raw.fold.commit(read).map_err(|error| self.corrupt(&record, &error))?;
         }
-        let wanted: BTreeSet<u32> = raw
+        let wanted: BTreeSet<Cycle> = raw
             .fold
             .bodies()
             .filter_map(|(_, body)| match body {
@@ -214,7 +214,7 @@ impl Place<'_> {
             })
             .collect();
         for (branch, from, upto) in self.spans() {
-            let cycles: Vec<u32> = wanted.range(from..=upto).copied().collect();
+            let cycles: Vec<Cycle> = wanted.range(from..=upto).copied().collect();
             self.backend.bodies(branch, &cycles, &mut |cycle, bodies| {
                 raw.bytes += bodies.len() as u64;
                 let record = format!("bodies of commit @c{cycle}");
@@ -226,12 +226,12 @@ impl Place<'_> {
     }
 
     /// Builds the snapshots from `first` up to `last`; if there is none at `first`, from the one before it on.
-    pub(crate) fn window(&self, first: u32, last: u32) -> Result<Window> {
+    pub(crate) fn window(&self, first: Cycle, last: Cycle) -> Result<Window> {
         self.build(&self.checkpoint(first)?, Some(first), last, false)
     }
 
     /// Builds the snapshots from a checkpoint up to `last`, and checks the digest of each.
-    pub(crate) fn checked(&self, checkpoint: &Checkpoint, last: u32) -> Result<Window> {
+    pub(crate) fn checked(&self, checkpoint: &Checkpoint, last: Cycle) -> Result<Window> {
         self.build(checkpoint, None, last, true)
     }
 
@@ -240,8 +240,8 @@ impl Place<'_> {
     fn build(
         &self,
         checkpoint: &Checkpoint,
-        first: Option<u32>,
-        last: u32,
+        first: Option<Cycle>,
+        last: Cycle,
         checks: bool,
     ) -> Result<Window> {
         let tree = self.unpack_tree(checkpoint)?;
@@ -271,7 +271,7 @@ impl Place<'_> {
         &self,
         checkpoint: &Checkpoint,
         tree: &[u8],
-        first: Option<u32>,
+        first: Option<Cycle>,
         commits: &[Commit],
         checks: bool,
     ) -> Result<(Window, usize)> {
@@ -294,7 +294,7 @@ impl Place<'_> {
         for (effects, mut bodies) in raw.commits {
             let cycle = match effects.subject {
                 Subject::Commit { cycle, .. } => cycle,
-                _ => 0,
+                _ => Cycle::ZERO,
             };
             restore
                 .commit(effects, &mut |place| here(&mut bodies, place, &contents))
@@ -409,11 +409,11 @@ pub(crate) fn split_journal(entry: &[u8]) -> Option<(&[u8], &[u8])> {
 /// Reads the whole history of a state into a context of its own.
 pub(crate) fn whole(
     state: &State,
-    oldest: Option<u32>,
+    oldest: Option<Cycle>,
     options: ContextOptions,
 ) -> Result<Context> {
     let place = state.place();
-    let last = state.row.head.map_or(u32::MAX, |head| head.cycle);
+    let last = state.row.head.map_or(Cycle::MAX, |head| head.cycle);
     let mut window = place.window(oldest.unwrap_or(last), last)?;
     let found = window.restore.len() as u64;
     if found != state.row.snapshots {

@@ -4,6 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use contextree_tree::Cycle;
+
 use crate::backend::Backend;
 use crate::error::{Result, StoreError};
 use crate::rows::{
@@ -46,16 +48,16 @@ struct Context {
     journal: Vec<Vec<u8>>,
     attempts: Vec<AttemptRow>,
     side: BTreeMap<(String, String), Vec<u8>>,
-    pins: BTreeMap<u32, String>,
+    pins: BTreeMap<Cycle, String>,
 }
 
 #[derive(Clone, Debug, Default)]
 struct Branch {
     parent: Option<Stretch>,
-    commits: BTreeMap<u32, Commit>,
-    checkpoints: BTreeMap<u32, Checkpoint>,
+    commits: BTreeMap<Cycle, Commit>,
+    checkpoints: BTreeMap<Cycle, Checkpoint>,
     /// Each content with the first commit that can need it.
-    uses: BTreeMap<[u8; 32], u32>,
+    uses: BTreeMap<[u8; 32], Cycle>,
 }
 
 impl Tables {
@@ -73,8 +75,8 @@ impl Tables {
 
     fn lineage(&self, branch: BranchId) -> Result<Vec<Stretch>> {
         let mut stretches = Vec::new();
-        let mut next = Some(Stretch { branch, upto: u32::MAX });
-        let mut upto = u32::MAX;
+        let mut next = Some(Stretch { branch, upto: Cycle::MAX });
+        let mut upto = Cycle::MAX;
         while let Some(stretch) = next {
             upto = upto.min(stretch.upto);
             let branch = self.branches.get(&stretch.branch).ok_or_else(|| {
@@ -88,7 +90,7 @@ impl Tables {
     }
 
     /// True if a branch's history has a snapshot at exactly this cycle.
-    fn has_snapshot(&self, lineage: &[Stretch], cycle: u32) -> bool {
+    fn has_snapshot(&self, lineage: &[Stretch], cycle: Cycle) -> bool {
         lineage.iter().filter(|stretch| cycle <= stretch.upto).any(|stretch| {
             let branch = &self.branches[&stretch.branch];
             branch.commits.get(&cycle).is_some_and(|commit| commit.effects.is_some())
@@ -128,8 +130,8 @@ impl Tables {
         let begins = branch.parent.map(|parent| parent.upto);
         let needed_by = match (step.commits.first(), row.head) {
             (Some(commit), _) => commit.cycle,
-            (None, Some(head)) => head.cycle.saturating_add(1),
-            (None, None) => begins.unwrap_or(0).saturating_add(1),
+            (None, Some(head)) => head.cycle.next(),
+            (None, None) => begins.unwrap_or_default().next(),
         };
         for content in &step.contents {
             let used = branch.uses.entry(content.hash).or_insert(needed_by);
@@ -175,7 +177,7 @@ impl Tables {
     fn leave(
         &mut self,
         context: ContextId,
-        (after, head): (u32, Option<Head>),
+        (after, head): (Cycle, Option<Head>),
         name: &str,
         attempts: &[String],
         note: &SideRecord,
@@ -187,10 +189,10 @@ impl Tables {
         let (id, branch) = (ContextId(self.last_context + 1), BranchId(self.last_branch + 1));
         let own = self.context(context)?.row.branch;
         let row = self.branch(own)?;
-        let commits = row.commits.split_off(&after.saturating_add(1));
-        let checkpoints = row.checkpoints.split_off(&after.saturating_add(1));
+        let commits = row.commits.split_off(&after.next());
+        let checkpoints = row.checkpoints.split_off(&after.next());
         let uses = row.uses.clone();
-        let moved = count(&commits, u32::MAX);
+        let moved = count(&commits, Cycle::MAX);
         for child in self.branches.values_mut() {
             if let Some(parent) = &mut child.parent
                 && parent.branch == own
@@ -206,7 +208,7 @@ impl Tables {
             .into_iter()
             .partition(|attempt| attempts.contains(&attempt.id));
         context.attempts = stay;
-        let pins = context.pins.split_off(&after.saturating_add(1));
+        let pins = context.pins.split_off(&after.next());
         let row = ContextRow {
             id,
             name: name.to_owned(),
@@ -234,7 +236,7 @@ impl Tables {
         let parent = self.branch(line.branch)?.parent;
         let upto = parent.filter(|parent| parent.branch == own.branch).map(|parent| parent.upto);
         let has_others =
-            |upto| self.branches[&own.branch].commits.range(upto + 1..).next().is_some();
+            |upto: Cycle| self.branches[&own.branch].commits.range(upto.next()..).next().is_some();
         if line.revision != Revision::FIRST || upto.is_none_or(has_others) {
             let (expected, found) = (Revision::FIRST, line.revision);
             return Err(StoreError::Conflict {
@@ -329,7 +331,7 @@ impl Backend for Memory {
                 let commits = &tables.branches[&stretch.branch].commits;
                 snapshots += count(commits, stretch.upto);
             }
-            if upto > 0 && !tables.has_snapshot(&lineage, upto) {
+            if upto > Cycle::ZERO && !tables.has_snapshot(&lineage, upto) {
                 return Err(StoreError::NotFound { context: format!("branch {branch} @c{upto}") });
             }
         }
@@ -395,7 +397,7 @@ impl Backend for Memory {
         self.tables().lineage(branch)
     }
 
-    fn checkpoint(&self, branch: BranchId, cycle: u32) -> Result<Option<Checkpoint>> {
+    fn checkpoint(&self, branch: BranchId, cycle: Cycle) -> Result<Option<Checkpoint>> {
         let tables = self.tables();
         let newest = tables
             .branches
@@ -414,8 +416,8 @@ impl Backend for Memory {
     fn commits(
         &self,
         branch: BranchId,
-        first: u32,
-        last: u32,
+        first: Cycle,
+        last: Cycle,
         visit: &mut dyn FnMut(Commit) -> Result<()>,
     ) -> Result<()> {
         if first > last {
@@ -435,8 +437,8 @@ impl Backend for Memory {
     fn bodies(
         &self,
         branch: BranchId,
-        cycles: &[u32],
-        visit: &mut dyn FnMut(u32, Vec<u8>) -> Result<()>,
+        cycles: &[Cycle],
+        visit: &mut dyn FnMut(Cycle, Vec<u8>) -> Result<()>,
     ) -> Result<()> {
         for &cycle in cycles {
             let bodies = {
@@ -451,13 +453,13 @@ impl Backend for Memory {
         Ok(())
     }
 
-    fn checkpoint_bodies(&self, branch: BranchId, cycle: u32) -> Result<Option<Vec<u8>>> {
+    fn checkpoint_bodies(&self, branch: BranchId, cycle: Cycle) -> Result<Option<Vec<u8>>> {
         let tables = self.tables();
         let checkpoint = tables.branches.get(&branch).and_then(|row| row.checkpoints.get(&cycle));
         Ok(checkpoint.map(|checkpoint| checkpoint.bodies.clone()))
     }
 
-    fn count_commits(&self, branch: BranchId, cycle: u32) -> Result<u64> {
+    fn count_commits(&self, branch: BranchId, cycle: Cycle) -> Result<u64> {
         let tables = self.tables();
         Ok(tables.branches.get(&branch).map_or(0, |row| count(&row.commits, cycle)))
     }
@@ -514,7 +516,7 @@ impl Backend for Memory {
         Ok(())
     }
 
-    fn unpin(&self, context: ContextId, cycle: u32) -> Result<bool> {
+    fn unpin(&self, context: ContextId, cycle: Cycle) -> Result<bool> {
         let mut tables = self.tables();
         let pins = tables.contexts.get_mut(&context).map(|context| &mut context.pins);
         Ok(pins.is_some_and(|pins| pins.remove(&cycle).is_some()))
@@ -523,7 +525,7 @@ impl Backend for Memory {
     fn pins(&self, context: ContextId) -> Result<Vec<Pin>> {
         let tables = self.tables();
         let pins = tables.contexts.get(&context).map(|context| &context.pins);
-        let pin = |(&cycle, label): (&u32, &String)| Pin { cycle, label: label.clone() };
+        let pin = |(&cycle, label): (&Cycle, &String)| Pin { cycle, label: label.clone() };
         Ok(pins.into_iter().flatten().map(pin).collect())
     }
 
@@ -541,9 +543,9 @@ impl Backend for Memory {
         let known = tables.context(context)?;
         known.expect(expected)?;
         let branch = known.row.branch;
-        let pinned: BTreeSet<u32> = known.pins.keys().copied().collect();
+        let pinned: BTreeSet<Cycle> = known.pins.keys().copied().collect();
         let conflict = known.conflict(expected);
-        let children: BTreeSet<(BranchId, u32)> =
+        let children: BTreeSet<(BranchId, Cycle)> =
             tables.children(branch).iter().map(|child| (child.branch, child.upto)).collect();
         if pinned != rewrite.pinned.iter().copied().collect()
             || children != rewrite.children.iter().map(|child| (child.branch, child.upto)).collect()
@@ -561,7 +563,7 @@ impl Backend for Memory {
         );
         row.uses.retain(|hash, _| rewrite.contents.contains(hash));
         for hash in rewrite.contents.iter().filter(|hash| stored.contains(*hash)) {
-            row.uses.entry(*hash).or_insert(0);
+            row.uses.entry(*hash).or_insert(Cycle::ZERO);
         }
         let parent = row.parent.take_if(|_| rewrite.detach);
         match parent {
@@ -611,6 +613,6 @@ impl Backend for Memory {
     }
 }
 
-fn count(commits: &BTreeMap<u32, Commit>, cycle: u32) -> u64 {
+fn count(commits: &BTreeMap<Cycle, Commit>, cycle: Cycle) -> u64 {
     commits.range(..=cycle).filter(|(_, commit)| commit.effects.is_some()).count() as u64
 }

@@ -6,6 +6,7 @@
 
 use contextree_canon::Hash;
 use contextree_json::{Number, Object, Value, parse};
+use contextree_tree::Cycle;
 
 use crate::error::{Result, StoreError};
 use crate::reader::Reader;
@@ -51,9 +52,9 @@ pub struct Operation {
     /// What kind of operation it was.
     pub kind: OperationKind,
     /// The newest snapshot before it; `None` before the first commit.
-    pub before: Option<u32>,
+    pub before: Option<Cycle>,
     /// The newest snapshot after it.
-    pub after: Option<u32>,
+    pub after: Option<Cycle>,
     /// The context that has the commits which it took out of the history.
     pub line: Option<String>,
     pub(crate) state: Before,
@@ -63,7 +64,7 @@ pub struct Operation {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Before {
     /// The last cycle: that of the head, or of the tree before the first commit.
-    pub(crate) cycle: u32,
+    pub(crate) cycle: Cycle,
     pub(crate) head: Option<Head>,
     /// True if a call was running.
     pub(crate) is_calling: bool,
@@ -153,7 +154,7 @@ impl Operation {
         let header = parse(header).ok()?;
         let text = |name: &str| header.get(name).and_then(Value::as_str).map(str::to_owned);
         let count = |name: &str| header.get(name).and_then(Value::as_u64);
-        let cycle = u32::try_from(count("cycle")?).ok()?;
+        let cycle = Cycle(u32::try_from(count("cycle")?).ok()?);
         let head = match text("digest") {
             Some(digest) => Some(Head { cycle, digest: digest.parse::<Hash>().ok()?.0 }),
             None => None,
@@ -172,7 +173,7 @@ impl Operation {
                 _ => return None,
             },
             before: head.map(|head| head.cycle),
-            after: count("after").and_then(|after| u32::try_from(after).ok()),
+            after: count("after").and_then(|after| u32::try_from(after).ok().map(Cycle)),
             line: text("line"),
             state: Before {
                 cycle,
@@ -216,7 +217,7 @@ impl Reader {
         let row = &state.row;
         let cycle = match row.head {
             Some(head) => head.cycle,
-            None => state.place().checkpoint(u32::MAX)?.cycle,
+            None => state.place().checkpoint(Cycle::MAX)?.cycle,
         };
         let empties = !step.commits.is_empty() || step.reset_journal;
         Ok(Operation {

@@ -6,7 +6,7 @@
 //! Together, idle and packed contexts stay below a bound; beyond it, those that were not used for longest are evicted.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 
 use contextree_engine::Resting;
 
@@ -17,6 +17,7 @@ use crate::settings::ContextSettings;
 use crate::slot::{Lease, Slot, Writer};
 use crate::state::{Newest, State};
 use crate::store::Shared;
+use crate::sync::{Mutex, MutexGuard, PoisonError};
 
 /// How many small idle contexts stay unpacked.
 const UNPACKED: usize = 64;
@@ -172,6 +173,21 @@ impl Entries {
         let name = self.by_age.first_key_value()?.1.clone();
         self.take(&name)
     }
+
+    /// Fails if what is counted is not what there is.
+    #[cfg(test)]
+    fn check(&self) {
+        let mut ages = BTreeMap::new();
+        let mut bytes = 0;
+        for (name, entry) in &self.by_name {
+            if !matches!(entry.held, Held::InUse(_)) {
+                ages.insert(entry.age, name.clone());
+                bytes += entry.weight;
+            }
+        }
+        assert_eq!((&ages, bytes), (&self.by_age, self.bytes), "idle contexts are counted");
+        assert!(self.unpacked.iter().all(|age| ages.contains_key(age)), "so are unpacked ones");
+    }
 }
 
 /// The contexts that this process has in memory.
@@ -190,8 +206,14 @@ impl Pool {
         self.bound
     }
 
-    fn entries(&self) -> std::sync::MutexGuard<'_, Entries> {
+    fn entries(&self) -> MutexGuard<'_, Entries> {
         self.entries.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Fails if what is counted is not what there is.
+    #[cfg(test)]
+    pub(crate) fn check(&self) {
+        self.entries().check();
     }
 
     /// Returns the lease that everyone who uses a context shares.
@@ -213,7 +235,11 @@ impl Pool {
                 if let Some(lease) = entries.in_use(name) {
                     return Ok(lease);
                 }
-                slot
+                // Another thread used it meanwhile and put it back: that one is newer, and counted.
+                match entries.take(name).map(|entry| entry.held) {
+                    Some(Held::Idle(newer)) => newer,
+                    _ => slot,
+                }
             }
             // A lease that cannot be upgraded is just being dropped.
             Some(Held::InUse(_)) | None => Arc::default(),

@@ -12,8 +12,8 @@ use contextree_query::{
     resolve_on_tree, select,
 };
 use contextree_selector::{Edition, parse};
-use contextree_tree::TreeRef;
 use contextree_tree::diff::{self, Diff};
+use contextree_tree::{Cycle, TreeRef};
 
 use crate::error::{ReadError, Result, StoreError};
 use crate::load;
@@ -127,8 +127,8 @@ impl Reader {
     ///     })?;
     /// }
     /// let reopened = store.reader("main")?;
-    /// let cycles: Result<Vec<u32>, _> =
-    ///     reopened.snapshots().map(|snapshot| snapshot.map(|it| it.cycle())).collect();
+    /// let cycles: Result<Vec<_>, _> =
+    ///     reopened.snapshots().map(|snapshot| snapshot.map(|it| it.cycle().get())).collect();
     /// assert_eq!(cycles?, [2, 1]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -321,9 +321,9 @@ impl Reader {
     /// If a record cannot be read, or the visitor fails.
     pub fn reports(
         &self,
-        first: u32,
-        last: u32,
-        visit: &mut dyn FnMut(u32, i64, Option<CommitReport>) -> Result<()>,
+        first: Cycle,
+        last: Cycle,
+        visit: &mut dyn FnMut(Cycle, i64, Option<CommitReport>) -> Result<()>,
     ) -> Result<()> {
         let Some(head) = self.row().head else { return Ok(()) };
         let place = self.state.place();
@@ -385,20 +385,16 @@ impl Timeline for Reader {
         Ok(Some(Reader::working(self)?.view()))
     }
 
-    fn cycle_at(&self, position: usize) -> Result<Option<u32>, ReadError> {
+    fn cycle_at(&self, position: usize) -> Result<Option<Cycle>, ReadError> {
         Ok(self.state.cycle_at(position)?)
     }
 
-    fn position_of_cycle(&self, cycle: i64) -> Result<usize, ReadError> {
-        match u32::try_from(cycle) {
-            Ok(cycle) => Ok(self.state.position_of(cycle)?),
-            Err(_) if cycle < 0 => Ok(0),
-            Err(_) => Ok(self.snapshot_count()),
-        }
+    fn position_of_cycle(&self, cycle: Cycle) -> Result<usize, ReadError> {
+        Ok(self.state.position_of(cycle)?)
     }
 
-    fn is_retired(&self, cycle: i64) -> Result<bool, ReadError> {
-        Ok(u32::try_from(cycle).map_or(Ok(false), |cycle| self.state.is_retired(cycle))?)
+    fn is_retired(&self, cycle: Cycle) -> Result<bool, ReadError> {
+        Ok(self.state.is_retired(cycle)?)
     }
 
     fn prefetch(&self, oldest: usize, newest: usize) -> Result<(), ReadError> {

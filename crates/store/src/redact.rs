@@ -10,7 +10,7 @@ use contextree_canon::record::{BodyPlace, Put, StoredBody, redact_bodies};
 use contextree_canon::{Hash, content_hash_of_document};
 use contextree_engine::Attempt;
 use contextree_json::{Number, Object, Value};
-use contextree_tree::Content;
+use contextree_tree::{Content, Cycle};
 
 use crate::attempts;
 use crate::calls;
@@ -19,7 +19,8 @@ use crate::load::{Place, join_journal, split_journal};
 use crate::operations;
 use crate::reader::Reader;
 use crate::rows::{
-    Checkpoint, Commit, ContextRow, Revision, Rewrite, SideChange, SideRecord, Step,
+    BranchId, Checkpoint, Commit, ContextRow, Revision, Rewrite, SideChange, SideRecord, Step,
+    Stretch,
 };
 use crate::side;
 use crate::store::Store;
@@ -204,6 +205,7 @@ impl Store {
             self.check_redactable(row, &own, redaction)?;
         }
         let mut redacted = Redacted::default();
+        let mut changed = BTreeSet::new();
         for row in rows {
             let mut tries = 0;
             let copies = loop {
@@ -215,18 +217,61 @@ impl Store {
             if copies > 0 {
                 redacted.copies += copies;
                 redacted.contexts.push(row.name);
+                changed.insert(row.branch);
             }
         }
+        self.renew_forks(redaction, &redacted, &changed)?;
         self.backend().scrub()?;
         tracing::info!(copies = redacted.copies, "redacted");
         Ok(redacted)
+    }
+
+    /// Gives every context that shares rows of a changed branch a new revision. Its own rows are as they were, but what it shows is not:
+    /// whoever keeps its contents by revision, in this process or another, has to read them again.
+    fn renew_forks(
+        &self,
+        redaction: &Redaction<'_>,
+        redacted: &Redacted,
+        changed: &BTreeSet<BranchId>,
+    ) -> Result<()> {
+        // Listed now: a fork may have been made while its origin was rewritten.
+        for row in self.contexts(None, usize::MAX)? {
+            let lineage = self.backend().lineage(row.branch)?;
+            let shares = |stretch: &Stretch| {
+                stretch.branch != row.branch && changed.contains(&stretch.branch)
+            };
+            if !lineage.iter().any(shares) {
+                continue;
+            }
+            let mut tries = 0;
+            loop {
+                match self.renew(&row.name, redaction, redacted) {
+                    Err(StoreError::Conflict { .. }) if tries < TRIES => tries += 1,
+                    // It was deleted meanwhile.
+                    Err(StoreError::NotFound { .. }) => break,
+                    done => break done?,
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Appends a step without content. A context without a copy of its own notes in it that it was redacted.
+    fn renew(&self, name: &str, redaction: &Redaction<'_>, redacted: &Redacted) -> Result<()> {
+        let row = self.reader(name)?.row().clone();
+        let mut step = self.shared.step();
+        if !redacted.contexts.iter().any(|context| context == name) {
+            redaction.note(&mut step, &row, 0);
+        }
+        self.shared.retry_unknown(|backend| backend.append(row.id, row.revision, &step))?;
+        Ok(())
     }
 
     /// Refuses what cannot be redacted, before anything is changed.
     fn check_redactable(
         &self,
         row: &ContextRow,
-        own: &BTreeSet<crate::rows::BranchId>,
+        own: &BTreeSet<BranchId>,
         redaction: &Redaction<'_>,
     ) -> Result<()> {
         let lineage = self.backend().lineage(row.branch)?;
@@ -246,7 +291,7 @@ impl Store {
         }
         for stretch in lineage.iter().filter(|stretch| !own.contains(&stretch.branch)) {
             let mut is_there = false;
-            self.backend().commits(stretch.branch, 0, u32::MAX, &mut |commit| {
+            self.backend().commits(stretch.branch, Cycle::ZERO, Cycle::MAX, &mut |commit| {
                 let bodies = place.read_bodies("a commit", &commit.bodies)?;
                 is_there |= bodies.iter().any(|body| redaction.concerns(body));
                 Ok(())
@@ -289,7 +334,7 @@ impl Store {
         if let Some(journal) = &journal {
             let cycle = match row.head {
                 Some(head) => head.cycle,
-                None => reader.state.place().checkpoint(u32::MAX)?.cycle,
+                None => reader.state.place().checkpoint(Cycle::MAX)?.cycle,
             };
             working_step(&reader.state.place(), cycle, journal, &mut step)?;
         }
@@ -325,7 +370,7 @@ impl Store {
         for checkpoint in &checkpoints {
             trees.push(place.unpack_tree(checkpoint)?);
         }
-        let mut at: BTreeMap<u32, Owners<'_>> = BTreeMap::new();
+        let mut at: BTreeMap<Cycle, Owners<'_>> = BTreeMap::new();
         for (checkpoint, tree) in checkpoints.iter().zip(&trees) {
             let record = format!("checkpoint @c{}", checkpoint.cycle);
             let effects = place.read_effects(&record, tree)?;
@@ -339,7 +384,7 @@ impl Store {
                 rewrite.checkpoints.push(Checkpoint { bodies, ..checkpoint.clone() });
             }
         }
-        self.backend().commits(row.branch, 0, u32::MAX, &mut |commit| {
+        self.backend().commits(row.branch, Cycle::ZERO, Cycle::MAX, &mut |commit| {
             let record = format!("commit @c{}", commit.cycle);
             let mut known = at.remove(&commit.cycle).unwrap_or_default();
             let effects = commit.effects.as_deref();
@@ -381,10 +426,10 @@ impl Store {
     /// Returns the checkpoints of a context's own branch.
     fn own_checkpoints(&self, row: &ContextRow) -> Result<Vec<Checkpoint>> {
         let mut checkpoints = Vec::new();
-        let mut cycle = Some(u32::MAX);
+        let mut cycle = Some(Cycle::MAX);
         while let Some(before) = cycle {
             let Some(checkpoint) = self.backend().checkpoint(row.branch, before)? else { break };
-            cycle = checkpoint.cycle.checked_sub(1);
+            cycle = checkpoint.cycle.checked_previous();
             checkpoints.push(checkpoint);
         }
         Ok(checkpoints)
@@ -398,8 +443,8 @@ impl Store {
         let mut note = |bodies: &[StoredBody]| {
             contents.extend(bodies.iter().filter_map(StoredBody::shared).map(|hash: Hash| hash.0));
         };
-        let changed = |cycle: u32| rewrite.commits.iter().find(|commit| commit.cycle == cycle);
-        self.backend().commits(row.branch, 0, u32::MAX, &mut |commit| {
+        let changed = |cycle: Cycle| rewrite.commits.iter().find(|commit| commit.cycle == cycle);
+        self.backend().commits(row.branch, Cycle::ZERO, Cycle::MAX, &mut |commit| {
             let bodies = changed(commit.cycle).map_or(&commit.bodies, |changed| &changed.bodies);
             note(&place.read_bodies("a commit", bodies)?);
             Ok(())

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use contextree_canon::record::{BodyPlace, StoredBody, Subject, retain_bodies};
+use contextree_tree::Cycle;
 
 use crate::calls;
 use crate::checkpoint::{checkpoint_of, places};
@@ -36,7 +37,7 @@ pub struct Retained {
 
 /// A commit of the history, as far as it matters here.
 struct Row {
-    cycle: u32,
+    cycle: Cycle,
     bodies: Vec<u8>,
     /// The latest stamp; `None` if the snapshot was removed earlier and only bodies are left.
     stamp: Option<i64>,
@@ -102,7 +103,7 @@ impl Store {
         }
         let kept = self.plan_checkpoints(row, &place, &rows, &mut rewrite)?;
         // What checkpoints refer to must stay, even if the commit that added it is removed.
-        let mut needed: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
+        let mut needed: BTreeMap<Cycle, BTreeSet<u32>> = BTreeMap::new();
         let mut contents = BTreeSet::new();
         for checkpoint in kept.iter().chain(&rewrite.checkpoints) {
             let record = format!("checkpoint @c{}", checkpoint.cycle);
@@ -157,11 +158,11 @@ impl Store {
     /// Decides which commits of the context's history stay. If some go that it began with, its branch is separated from the others.
     fn plan(&self, row: &ContextRow, place: &Place<'_>, retention: &Retention) -> Result<Plan> {
         let children = self.backend().children(row.branch)?;
-        let pinned: Vec<u32> =
+        let pinned: Vec<Cycle> =
             self.backend().pins(row.id)?.into_iter().map(|pin| pin.cycle).collect();
         let begins = place.lineage.iter().rev().nth(1).map(|stretch| stretch.upto);
         let mut rows: Vec<Row> = Vec::new();
-        place.commits(0, u32::MAX, &mut |commit| {
+        place.commits(Cycle::ZERO, Cycle::MAX, &mut |commit| {
             let stamp = match &commit.effects {
                 None => None,
                 Some(effects) => {
@@ -217,19 +218,19 @@ impl Store {
         rows: &[Row],
         rewrite: &mut Rewrite,
     ) -> Result<Vec<Checkpoint>> {
-        let dropped: BTreeSet<u32> =
+        let dropped: BTreeSet<Cycle> =
             rows.iter().filter(|row| row.is_dropped()).map(|row| row.cycle).collect();
         let mut kept = Vec::new();
-        let mut cycle = Some(u32::MAX);
+        let mut cycle = Some(Cycle::MAX);
         while let Some(before) = cycle {
             let Some(checkpoint) = self.backend().checkpoint(row.branch, before)? else { break };
-            cycle = checkpoint.cycle.checked_sub(1);
+            cycle = checkpoint.cycle.checked_previous();
             match dropped.contains(&checkpoint.cycle) {
                 true => rewrite.dropped_checkpoints.push(checkpoint.cycle),
                 false => kept.push(checkpoint),
             }
         }
-        let has_own = |cycle: u32| kept.iter().any(|checkpoint| checkpoint.cycle == cycle);
+        let has_own = |cycle: Cycle| kept.iter().any(|checkpoint| checkpoint.cycle == cycle);
         // Without the branch that it began in, not even the tree before the first commit is left.
         let mut before_stays = !rewrite.detach;
         for one in rows.iter().filter(|row| row.stamp.is_some()) {

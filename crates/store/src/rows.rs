@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use contextree_tree::Cycle;
+
 /// The number of a context in its store. Never used again after a delete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(transparent)]
@@ -75,7 +77,7 @@ impl fmt::Display for Revision {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Head {
     /// The number of its commit.
-    pub cycle: u32,
+    pub cycle: Cycle,
     /// Its digest.
     pub digest: [u8; 32],
 }
@@ -126,14 +128,14 @@ pub struct Stretch {
     /// The branch.
     pub branch: BranchId,
     /// The last cycle of it that belongs to the context; the highest possible one for the context's own branch.
-    pub upto: u32,
+    pub upto: Cycle,
 }
 
 /// The record of a commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Commit {
     /// Its number.
-    pub cycle: u32,
+    pub cycle: Cycle,
     /// The effects. `None` if retention removed this snapshot and only bodies that others need are left.
     pub effects: Option<Vec<u8>>,
     /// The bodies that the effects (and later checkpoints) refer to.
@@ -144,7 +146,7 @@ pub struct Commit {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checkpoint {
     /// The commit that the tree is the result of.
-    pub cycle: u32,
+    pub cycle: Cycle,
     /// The tree.
     pub tree: Vec<u8>,
     /// Bodies that are in no commit before it.
@@ -173,7 +175,7 @@ pub struct AttemptRow {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pin {
     /// The snapshot.
-    pub cycle: u32,
+    pub cycle: Cycle,
     /// Why.
     pub label: String,
 }
@@ -285,7 +287,7 @@ pub enum LineChange {
     /// The commits after a cycle leave the context. The context ends with an earlier snapshot then.
     Leave {
         /// The last cycle that stays.
-        after: u32,
+        after: Cycle,
         /// The newest snapshot that stays; `None` if there is none.
         head: Option<Head>,
         /// The name of a new context that has the commits from now on, with the pins of their snapshots and the branches that begin in
@@ -310,15 +312,15 @@ pub struct Rewrite {
     /// The branches that begin within this one, as the caller knew them. If there are others now, nothing is changed.
     pub children: Vec<Stretch>,
     /// The cycles that are pinned, as the caller knew them. If there are others now, nothing is changed.
-    pub pinned: Vec<u32>,
+    pub pinned: Vec<Cycle>,
     /// Commits whose rows are replaced by these, after the others were removed.
     pub commits: Vec<Commit>,
     /// Commits whose rows are removed.
-    pub dropped_commits: Vec<u32>,
+    pub dropped_commits: Vec<Cycle>,
     /// Checkpoints to be added, after the others were removed. One that is there already is replaced.
     pub checkpoints: Vec<Checkpoint>,
     /// Checkpoints that are removed.
-    pub dropped_checkpoints: Vec<u32>,
+    pub dropped_checkpoints: Vec<Cycle>,
     /// All contents that the branch still uses. Contents that no branch uses any more are removed.
     pub contents: Vec<[u8; 32]>,
     /// How many snapshots are removed.

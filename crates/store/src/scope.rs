@@ -7,6 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use contextree_tree::Cycle;
+
 use crate::backend::Backend;
 use crate::error::{Result, StoreError};
 use crate::rows::{
@@ -36,7 +38,7 @@ struct Scope {
 struct Known {
     contexts: BTreeSet<ContextId>,
     /// Branches, each with the last cycle that belongs to a context of the tenant.
-    branches: BTreeMap<BranchId, u32>,
+    branches: BTreeMap<BranchId, Cycle>,
 }
 
 impl Scope {
@@ -52,7 +54,7 @@ impl Scope {
             return None;
         }
         known.contexts.insert(row.id);
-        known.branches.insert(row.branch, u32::MAX);
+        known.branches.insert(row.branch, Cycle::MAX);
         Some(row)
     }
 
@@ -70,13 +72,13 @@ impl Scope {
     }
 
     /// Returns the last cycle of a branch that the tenant may see.
-    fn reach(&self, branch: BranchId) -> Option<u32> {
+    fn reach(&self, branch: BranchId) -> Option<Cycle> {
         self.known().branches.get(&branch).copied()
     }
 
     fn demand_own(&self, branch: BranchId) -> Result<()> {
         match self.reach(branch) {
-            Some(u32::MAX) => Ok(()),
+            Some(Cycle::MAX) => Ok(()),
             _ => Err(no_branch(branch)),
         }
     }
@@ -209,7 +211,7 @@ impl Backend for Scoped<'_> {
         Ok(stretches)
     }
 
-    fn checkpoint(&self, branch: BranchId, cycle: u32) -> Result<Option<Checkpoint>> {
+    fn checkpoint(&self, branch: BranchId, cycle: Cycle) -> Result<Option<Checkpoint>> {
         match self.scope.reach(branch) {
             Some(reach) => self.inner().checkpoint(branch, cycle.min(reach)),
             None => Ok(None),
@@ -224,8 +226,8 @@ impl Backend for Scoped<'_> {
     fn commits(
         &self,
         branch: BranchId,
-        first: u32,
-        last: u32,
+        first: Cycle,
+        last: Cycle,
         visit: &mut dyn FnMut(Commit) -> Result<()>,
     ) -> Result<()> {
         match self.scope.reach(branch) {
@@ -237,22 +239,22 @@ impl Backend for Scoped<'_> {
     fn bodies(
         &self,
         branch: BranchId,
-        cycles: &[u32],
-        visit: &mut dyn FnMut(u32, Vec<u8>) -> Result<()>,
+        cycles: &[Cycle],
+        visit: &mut dyn FnMut(Cycle, Vec<u8>) -> Result<()>,
     ) -> Result<()> {
         let Some(reach) = self.scope.reach(branch) else { return Ok(()) };
         let end = cycles.partition_point(|cycle| *cycle <= reach);
         self.inner().bodies(branch, &cycles[..end], visit)
     }
 
-    fn checkpoint_bodies(&self, branch: BranchId, cycle: u32) -> Result<Option<Vec<u8>>> {
+    fn checkpoint_bodies(&self, branch: BranchId, cycle: Cycle) -> Result<Option<Vec<u8>>> {
         match self.scope.reach(branch) {
             Some(reach) if cycle <= reach => self.inner().checkpoint_bodies(branch, cycle),
             _ => Ok(None),
         }
     }
 
-    fn count_commits(&self, branch: BranchId, cycle: u32) -> Result<u64> {
+    fn count_commits(&self, branch: BranchId, cycle: Cycle) -> Result<u64> {
         match self.scope.reach(branch) {
             Some(reach) => self.inner().count_commits(branch, cycle.min(reach)),
             None => Ok(0),
@@ -315,7 +317,7 @@ impl Backend for Scoped<'_> {
         self.inner().pin(context, pin)
     }
 
-    fn unpin(&self, context: ContextId, cycle: u32) -> Result<bool> {
+    fn unpin(&self, context: ContextId, cycle: Cycle) -> Result<bool> {
         Ok(self.scope.has(context) && self.inner().unpin(context, cycle)?)
     }
 
@@ -330,7 +332,7 @@ impl Backend for Scoped<'_> {
     /// with the tenant must not be removed.
     fn children(&self, branch: BranchId) -> Result<Vec<Stretch>> {
         match self.scope.reach(branch) {
-            Some(u32::MAX) => self.inner().children(branch),
+            Some(Cycle::MAX) => self.inner().children(branch),
             _ => Ok(Vec::new()),
         }
     }

@@ -4,6 +4,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use contextree_engine::{Context, Records, SnapshotAddress};
+use contextree_tree::Cycle;
 
 use crate::checkpoint::{Spacing, checkpoint_of, places};
 use crate::error::{ReadError, Result, StoreError};
@@ -361,7 +362,7 @@ impl Session {
     /// # Errors
     ///
     /// If the store cannot be written.
-    pub fn unpin_snapshot(&mut self, cycle: u32) -> Result<bool> {
+    pub fn unpin_snapshot(&mut self, cycle: Cycle) -> Result<bool> {
         self.reader.lease.shared.backend.unpin(self.row().id, cycle)
     }
 }
@@ -373,6 +374,6 @@ fn write_checkpoint(reader: &Reader) -> Result<Option<Spacing>> {
     let places = places(&state.place(), head.cycle())?;
     let (checkpoint, size) = checkpoint_of(head, state.row.snapshots, &places);
     reader.lease.shared.backend.add_checkpoint(state.row.branch, &checkpoint)?;
-    tracing::debug!(context = reader.name(), cycle = head.cycle(), "wrote a checkpoint");
+    tracing::debug!(context = reader.name(), cycle = head.cycle().get(), "wrote a checkpoint");
     Ok(Some(Spacing { checkpoint: size, since: 0 }))
 }

@@ -6,7 +6,7 @@ use contextree_canon::record::Subject;
 use contextree_engine::{
     Attempt, Restore, Snapshot, SnapshotAddress, SnapshotError, Tail, Working,
 };
-use contextree_tree::Log;
+use contextree_tree::{Cycle, Log};
 
 use crate::backend::Backend;
 use crate::calls;
@@ -215,7 +215,7 @@ impl State {
     }
 
     fn load_newest(&self) -> Result<Newest> {
-        let last = self.row.head.map_or(u32::MAX, |head| head.cycle);
+        let last = self.row.head.map_or(Cycle::MAX, |head| head.cycle);
         let mut window = self.place().window(last, last)?;
         let found = window.restore.newest().map(|head| (head.cycle(), head.digest().0));
         if found != self.row.head.map(|head| (head.cycle, head.digest)) {
@@ -311,7 +311,7 @@ impl State {
     }
 
     /// Returns the oldest snapshot that is known without asking the store: its cycle and its position.
-    fn edge(&self) -> Option<(u32, usize)> {
+    fn edge(&self) -> Option<(Cycle, usize)> {
         if let Some(newest) = self.newest.get() {
             let oldest = newest.tail.history().get(0)?;
             return Some((oldest.cycle(), newest.tail.skipped()));
@@ -320,7 +320,7 @@ impl State {
     }
 
     /// Returns the cycle of the snapshot at a position.
-    pub(crate) fn cycle_at(&self, position: usize) -> Result<Option<u32>> {
+    pub(crate) fn cycle_at(&self, position: usize) -> Result<Option<Cycle>> {
         let Some((oldest, skipped)) = self.edge() else { return Ok(None) };
         if position >= skipped {
             if let Some(newest) = self.newest.get() {
@@ -332,32 +332,33 @@ impl State {
             return Ok(Some(snapshot.cycle()));
         }
         let place = self.place();
-        let count = |cycle: u32| place.count(cycle).map(|count| count as usize);
+        let count = |cycle: Cycle| place.count(cycle).map(|count| count as usize);
         // Numbers follow each other, except where foreign snapshots were imported or retention removed some.
         let back = u32::try_from(skipped - position).unwrap_or(u32::MAX);
-        if let Some(guess) = oldest.checked_sub(back)
+        if let Some(guess) = oldest.get().checked_sub(back).map(Cycle)
             && count(guess)? == position + 1
-            && guess.checked_sub(1).map_or(Ok(0), count)? == position
+            && guess.checked_previous().map_or(Ok(0), count)? == position
         {
             return Ok(Some(guess));
         }
-        let (mut low, mut high) = (0_u32, oldest);
+        let (mut low, mut high) = (Cycle::ZERO, oldest);
         while low < high {
-            let middle = low.midpoint(high);
+            let middle = low.plus(high.since(low) / 2);
             if count(middle)? > position {
                 high = middle;
             } else {
-                low = middle + 1;
+                low = middle.next();
             }
         }
         Ok((low < oldest).then_some(low))
     }
 
     /// Returns the position of the first snapshot with at least this cycle.
-    pub(crate) fn position_of(&self, cycle: u32) -> Result<usize> {
+    pub(crate) fn position_of(&self, cycle: Cycle) -> Result<usize> {
         let Some((oldest, skipped)) = self.edge() else { return Ok(0) };
         if cycle < oldest {
-            let before = cycle.checked_sub(1).map_or(Ok(0), |before| self.place().count(before))?;
+            let before =
+                cycle.checked_previous().map_or(Ok(0), |before| self.place().count(before))?;
             return Ok(usize::try_from(before).unwrap_or(usize::MAX).min(skipped));
         }
         let Some(newest) = self.newest.get() else {
@@ -383,7 +384,7 @@ impl State {
                 let position = last.and_then(|last| last.checked_sub(back));
                 position.and_then(|position| usize::try_from(position).ok())
             }
-            SnapshotAddress::Cycle(cycle) => match u32::try_from(cycle) {
+            SnapshotAddress::Cycle(cycle) => match u32::try_from(cycle).map(Cycle) {
                 Ok(cycle) => {
                     let position = self.position_of(cycle)?;
                     (self.cycle_at(position)? == Some(cycle)).then_some(position)
@@ -401,9 +402,9 @@ impl State {
         let oldest = self.cycle_at(0)?;
         let newest = self.row.head.map(|head| head.cycle);
         let is_retired = match address {
-            SnapshotAddress::Back(_) => self.is_retired(0)?,
+            SnapshotAddress::Back(_) => self.is_retired(Cycle::ZERO)?,
             SnapshotAddress::Cycle(cycle) => {
-                u32::try_from(cycle).map_or(Ok(false), |cycle| self.is_retired(cycle))?
+                u32::try_from(cycle).map_or(Ok(false), |cycle| self.is_retired(Cycle(cycle)))?
             }
         };
         let address = address.to_string();
@@ -413,9 +414,9 @@ impl State {
         }))
     }
 
-    /// Returns whether retention removed the snapshot of a cycle, or for 0 whether it removed any before the oldest that is
+    /// Returns whether retention removed the snapshot of a cycle, or for [`Cycle::ZERO`] whether it removed any before the oldest that is
     /// left. Numbers that a foreign history left out were never there: the next commit names the one before it.
-    pub(crate) fn is_retired(&self, cycle: u32) -> Result<bool> {
+    pub(crate) fn is_retired(&self, cycle: Cycle) -> Result<bool> {
         let position = self.position_of(cycle)?;
         let Some(next) = self.cycle_at(position)? else { return Ok(false) };
         let mut previous = None;
@@ -469,7 +470,7 @@ impl State {
                     return Ok(None);
                 };
                 // Retention removed snapshots since: positions count only those that are left.
-                let head = self.row.head.map_or(u32::MAX, |head| head.cycle);
+                let head = self.row.head.map_or(Cycle::MAX, |head| head.cycle);
                 let counted = self.place().count(head)?;
                 if counted != self.row.snapshots {
                     return match self.is_outdated()? {

@@ -8,6 +8,18 @@ use crate::packed::pack;
 use crate::rows::{Commit, Head, Step};
 
 impl Step {
+    /// Returns whether the step deletes side records and does nothing else.
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn only_deletes(&self) -> bool {
+        let Step { commits, head, journal, contents, attempts, side, settings, line, .. } = self;
+        let adds = !(commits.is_empty() && contents.is_empty() && attempts.is_empty())
+            || head.is_some()
+            || journal.is_some()
+            || settings.is_some()
+            || line.is_some();
+        !adds && !side.is_empty() && side.iter().all(|change| change.value.is_none())
+    }
+
     /// Puts records of a context into this step. Returns how many bytes of commits they are.
     pub(crate) fn add_records(&mut self, records: Records) -> u64 {
         let mut written = 0;

@@ -8,6 +8,7 @@ use contextree_engine::{
     Clock, Context, ContextOptions, IdSource, LogicalClock, Records, Snapshot, SnapshotAddress,
 };
 use contextree_query::QueryLimits;
+use contextree_tree::Cycle;
 
 use crate::append::Note;
 use crate::attempts;
@@ -261,7 +262,7 @@ impl Store {
             settings: settings.to_json(),
             from: None,
             base: Some(Checkpoint {
-                cycle: next_cycle.saturating_sub(1),
+                cycle: next_cycle.previous(),
                 tree: pack_bytes(&base.effects),
                 bodies: base.bodies,
             }),
@@ -360,7 +361,7 @@ impl Store {
             Some(head) => (Some(Stretch { branch: row.branch, upto: head.cycle }), None),
             // Before the first commit the two share only the tree they begin with, which is small.
             None => {
-                let base = self.shared.backend.checkpoint(row.branch, u32::MAX)?;
+                let base = self.shared.backend.checkpoint(row.branch, Cycle::MAX)?;
                 (None, base)
             }
         };
@@ -414,5 +415,24 @@ impl Store {
         let row = self.find(name)?;
         let row = row.ok_or_else(|| StoreError::NotFound { context: name.to_owned() })?;
         self.shared.backend.delete(row.id, row.revision)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ContextSettings, Store};
+
+    #[test]
+    fn contexts_that_no_one_uses_are_counted() {
+        let store = Store::open("memory:").unwrap();
+        for number in 0..70 {
+            let session = store.create(&format!("n{number}"), &ContextSettings::default()).unwrap();
+            store.shared.pool.check();
+            drop(session);
+        }
+        for name in ["n0", "n69", "n0"] {
+            drop(store.reader(name).unwrap());
+            store.shared.pool.check();
+        }
     }
 }

@@ -3,6 +3,8 @@
 //! A row that is missing, repeated, moved or altered changes the count or the sum. The check is made by every reader. It finds damage; it is
 //! not a signature.
 
+use contextree_tree::Cycle;
+
 use crate::calls;
 use crate::error::{Result, StoreError};
 use crate::rows::{ContextId, Revision};
@@ -10,6 +12,9 @@ use crate::rows::{ContextId, Revision};
 /// Up to how many side records of a context, or contexts of a store, are counted by a reader who asks only for some of them. Beyond it, only
 /// readers of all of them count, and `verify`.
 pub const COUNTED: u64 = 1_024;
+
+/// The kind of the side record of a running call, which is counted apart from the others.
+pub const CALL_KIND: &str = calls::KIND;
 
 /// Rows, counted: how many, and the sum of one CRC-32 for each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -163,9 +168,9 @@ pub fn check_side_row(
 
 /// Returns the number that a pin adds to the sum.
 #[must_use]
-pub fn pin_sum(cycle: u32, label: &str) -> u64 {
+pub fn pin_sum(cycle: Cycle, label: &str) -> u64 {
     let mut hasher = crc32fast::Hasher::new();
-    hasher.update(&cycle.to_le_bytes());
+    hasher.update(&cycle.get().to_le_bytes());
     hasher.update(label.as_bytes());
     u64::from(hasher.finalize())
 }

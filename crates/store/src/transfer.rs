@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use contextree_canon::record::StoredBody;
+use contextree_tree::Cycle;
 
 use crate::backend::Backend;
 use crate::error::{Result, StoreError};
@@ -71,7 +72,7 @@ impl Source<'_> {
             let branch = *copied.get(&stretch.branch)?;
             Some(Stretch { branch, upto: stretch.upto })
         });
-        let first = begin.map_or(0, |begin| begin.upto.saturating_add(1));
+        let first = begin.map_or(Cycle::ZERO, |begin| begin.upto.next());
         let mut checkpoints = own_checkpoints(&place, first)?;
         let base = if begin.is_none() { checkpoints.pop() } else { None };
         let mut used = BTreeSet::new();
@@ -158,14 +159,14 @@ impl Copy<'_> {
     fn commits(
         &mut self,
         place: &Place<'_>,
-        first: u32,
+        first: Cycle,
         now_ns: i64,
         used: &mut BTreeSet<[u8; 32]>,
     ) -> Result<Vec<Commit>> {
         let (mut retired, mut bytes) = (Vec::new(), 0);
         let mut step = Step { now_ns, ..Step::default() };
         let mut hashes = BTreeSet::new();
-        place.commits(first, u32::MAX, &mut |commit| {
+        place.commits(first, Cycle::MAX, &mut |commit| {
             let bodies = place.read_bodies("a commit", &commit.bodies)?;
             note(used, &bodies);
             if commit.effects.is_none() {
@@ -207,9 +208,9 @@ impl Copy<'_> {
 }
 
 /// Returns the checkpoints from a cycle on, newest first.
-fn own_checkpoints(place: &Place<'_>, first: u32) -> Result<Vec<Checkpoint>> {
+fn own_checkpoints(place: &Place<'_>, first: Cycle) -> Result<Vec<Checkpoint>> {
     let mut checkpoints: Vec<Checkpoint> = Vec::new();
-    let mut next = Some(u32::MAX);
+    let mut next = Some(Cycle::MAX);
     while let Some(upto) = next {
         let found = match place.checkpoint(upto) {
             // There is none before the oldest.
@@ -219,7 +220,7 @@ fn own_checkpoints(place: &Place<'_>, first: u32) -> Result<Vec<Checkpoint>> {
         if found.cycle < first {
             break;
         }
-        next = found.cycle.checked_sub(1);
+        next = found.cycle.checked_previous();
         checkpoints.push(found);
     }
     Ok(checkpoints)

@@ -6,6 +6,7 @@
 use std::fmt;
 
 use contextree_engine::{AttemptStatus, ContextOptions, SnapshotAddress};
+use contextree_tree::Cycle;
 
 use crate::error::{ReadError, Result};
 use crate::load::Place;
@@ -29,9 +30,9 @@ pub struct Undone {
     /// The operations that were undone or redone, newest first: their numbers and commands. Empty for a reset.
     pub operations: Vec<(Revision, String)>,
     /// The newest snapshot now; `None` if there is none.
-    pub head: Option<u32>,
+    pub head: Option<Cycle>,
     /// The newest snapshot before.
-    pub before: Option<u32>,
+    pub before: Option<Cycle>,
     /// The context that has the commits which left the history.
     pub line: Option<String>,
 }
@@ -196,7 +197,7 @@ impl Session {
         let head = self.row().head;
         let cycle = match head {
             Some(head) => head.cycle,
-            None => self.state.place().checkpoint(u32::MAX)?.cycle,
+            None => self.state.place().checkpoint(Cycle::MAX)?.cycle,
         };
         let state = Before { cycle, head, ..Before::default() };
         self.become_state(&state, &[], None, OperationKind::Change, Vec::new())
@@ -285,11 +286,11 @@ impl Session {
     }
 
     /// Returns the attempts that leave with the commits after a cycle.
-    fn leaving(&self, cycle: u32) -> Result<Vec<String>> {
+    fn leaving(&self, cycle: Cycle) -> Result<Vec<String>> {
         let attempts = self.attempts()?.iter();
         let leaves = attempts.filter(|attempt| {
             let is_completed = attempt.status == AttemptStatus::Completed;
-            attempt.cycle_id > cycle.saturating_add(u32::from(!is_completed))
+            attempt.cycle_id > cycle.plus(u32::from(!is_completed))
         });
         Ok(leaves.map(|attempt| attempt.attempt_id.clone()).collect())
     }
@@ -308,7 +309,7 @@ impl Session {
 /// Puts a working state into a step: that of these entries of a journal after a snapshot, as one entry that replaces all.
 pub(crate) fn working_step(
     place: &Place<'_>,
-    cycle: u32,
+    cycle: Cycle,
     journal: &[Vec<u8>],
     step: &mut Step,
 ) -> Result<()> {

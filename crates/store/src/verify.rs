@@ -3,6 +3,7 @@
 use contextree_canon::history::{write_delta, write_first};
 use contextree_canon::record::Subject;
 use contextree_engine::{Attempt, Snapshot};
+use contextree_tree::Cycle;
 
 use crate::backend::Backend;
 use crate::calls;
@@ -45,7 +46,7 @@ impl Verification {
 struct Stage {
     checkpoint: Checkpoint,
     /// The last commit that follows on it without a gap.
-    last: u32,
+    last: Cycle,
     /// How many commits that are, the checkpoint's own not counted.
     commits: u64,
     /// The checkpoint's own commit is there, too.
@@ -63,11 +64,11 @@ impl<'a> Subjects<'a> {
     fn of(backend: &'a dyn Backend, row: &'a ContextRow, lineage: &'a [Stretch]) -> Result<Self> {
         let place = Place { backend, name: &row.name, lineage };
         let mut checkpoints = Vec::new();
-        let mut cycle = Some(u32::MAX);
+        let mut cycle = Some(Cycle::MAX);
         while let Some(before) = cycle {
             match place.checkpoint(before) {
                 Ok(checkpoint) => {
-                    cycle = checkpoint.cycle.checked_sub(1);
+                    cycle = checkpoint.cycle.checked_previous();
                     checkpoints.push(checkpoint);
                 }
                 Err(error) if checkpoints.is_empty() => return Err(error),
@@ -76,17 +77,17 @@ impl<'a> Subjects<'a> {
         }
         checkpoints.reverse();
         let mut cycles = Vec::new();
-        place.commits(0, u32::MAX, &mut |commit| {
+        place.commits(Cycle::ZERO, Cycle::MAX, &mut |commit| {
             cycles.extend(commit.effects.map(|_| commit.cycle));
             Ok(())
         })?;
-        let ends: Vec<Option<u32>> =
+        let ends: Vec<Option<Cycle>> =
             checkpoints.iter().skip(1).map(|next| Some(next.cycle)).chain([None]).collect();
         let mut stages = Vec::new();
         for (checkpoint, end) in checkpoints.into_iter().zip(ends) {
             let (mut last, mut commits) = (checkpoint.cycle, 0);
             for cycle in cycles.iter().copied().filter(|cycle| *cycle >= checkpoint.cycle) {
-                let follows = cycle <= last.saturating_add(1);
+                let follows = cycle <= last.next();
                 match end {
                     Some(end) if cycle > end => break,
                     // Retention removed the commits between; the next checkpoint begins a new stage.
@@ -147,7 +148,7 @@ impl<'a> Subjects<'a> {
     /// Checks the working state and what is stored beside the history.
     fn check_rest(&self) -> Result<()> {
         let (_, journal) = self.place.backend.journal(self.row.id)?;
-        let last = self.row.head.map_or(u32::MAX, |head| head.cycle);
+        let last = self.row.head.map_or(Cycle::MAX, |head| head.cycle);
         let mut window = self.place.window(last, last)?;
         let attempts: Result<Vec<Attempt>> = self
             .place
@@ -334,7 +335,7 @@ impl Subjects<'_> {
                     before = Some(snapshot);
                     continue;
                 }
-                take(before.filter(|it| it.cycle() + 1 == snapshot.cycle()), snapshot);
+                take(before.filter(|it| it.cycle().next() == snapshot.cycle()), snapshot);
                 (newest, before) = (Some(snapshot.cycle()), Some(snapshot));
             }
         }
@@ -343,7 +344,7 @@ impl Subjects<'_> {
 
     /// Returns the snapshots of a stage up to the first damaged record; `None` if the checkpoint itself is damaged.
     fn sound_part(&self, stage: &Stage) -> Result<Option<contextree_tree::Log<Snapshot>>> {
-        let attempt = |last: u32| match self.place.checked(&stage.checkpoint, last) {
+        let attempt = |last: Cycle| match self.place.checked(&stage.checkpoint, last) {
             Ok(window) => Ok(Some(window.restore.into_history())),
             Err(StoreError::Corrupt { .. }) => Ok(None),
             Err(error) => Err(error),
@@ -356,8 +357,8 @@ impl Subjects<'_> {
         if found.is_none() {
             return Ok(None);
         }
-        while bad - good > 1 {
-            let middle = good.midpoint(bad);
+        while bad.since(good) > 1 {
+            let middle = good.plus(bad.since(good) / 2);
             match attempt(middle)? {
                 Some(part) => (good, found) = (middle, Some(part)),
                 None => bad = middle,

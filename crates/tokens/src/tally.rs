@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use contextree_tree::diff::{Pair, written_unordered};
-use contextree_tree::{Class, NodeRef, Tree, TreeRef};
+use contextree_tree::{Class, Cycle, NodeRef, Tree, TreeRef};
 
 use crate::breakdown::{Breakdown, By, Count, Group, Sums};
 use crate::counter::TokenCounter;
@@ -124,7 +124,7 @@ impl Tally {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Moment {
     /// The number of the commit.
-    pub cycle: u32,
+    pub cycle: Cycle,
     /// The whole snapshot.
     pub total: Count,
     /// The requested grouping.
@@ -140,7 +140,7 @@ pub fn over_time<'t>(
     let mut tally = Tally::new(Arc::clone(counter));
     snapshots.into_iter().map(move |tree| {
         let total = tally.update(tree);
-        let cycle = tree.view().next_cycle().saturating_sub(1);
+        let cycle = tree.view().next_cycle().previous();
         Moment { cycle, total, groups: tally.groups(by) }
     })
 }

@@ -50,7 +50,7 @@ impl<'a> TreeRef<'a> {
         for region in Region::ALL {
             let mut walk = Walk {
                 tree: self,
-                commit: self.base.next_cycle,
+                commit: self.base.next_cycle.get(),
                 paths: Vec::new(),
                 next: Vec::new(),
                 found: Vec::new(),

@@ -15,11 +15,12 @@
 //! which changes are allowed.
 //!
 //! ```
-//! use contextree_tree::{Builder, NodeData, Region};
+//! use contextree_tree::{Builder, Cycle, NodeData, Region};
 //!
 //! let node = |id: &str, node_type: &str| NodeData::new(id, node_type);
 //! let regions = [node("sys", "^sys"), node("seq", "^seq"), node("ah", "^ah")];
-//! let mut draft = Builder::new(node("root", "^root"), regions).expect("four ids").finish_draft(1);
+//! let builder = Builder::new(node("root", "^root"), regions).expect("four ids");
+//! let mut draft = builder.finish_draft(Cycle::FIRST);
 //! let head = draft.view().region(Region::Head).key_of();
 //! draft.insert(head, node("hello", "block"));
 //! let first = draft.freeze();
@@ -31,6 +32,7 @@
 
 mod body;
 mod class;
+mod cycle;
 pub mod diff;
 mod due;
 mod edit;
@@ -53,6 +55,7 @@ mod walk;
 
 pub use body::{Body, Content, is_hashed_attribute};
 pub use class::{Class, Region, Vocabulary};
+pub use cycle::Cycle;
 pub use due::{Due, Place};
 pub use edit::{Builder, Draft, DuplicateId, NodeData, WorkingTree};
 pub use merkle::{MerkleHasher, root_digest};

@@ -7,6 +7,7 @@ use contextree_json::{Number, Value};
 
 use crate::body::{Body, Content};
 use crate::class::{Class, Region};
+use crate::cycle::Cycle;
 use crate::list::{Children, Summary};
 use crate::policy_entry::PolicyEntry;
 use crate::row::{Header, NEVER, NO_SYMBOL, NodeKey, Row, RowNumber, flag};
@@ -99,13 +100,13 @@ impl<'a> NodeRef<'a> {
     #[inline]
     pub fn ttl(self) -> Option<u32> {
         (self.row.expires != NEVER)
-            .then(|| self.row.expires.saturating_sub(self.tree.base.next_cycle))
+            .then(|| Cycle(self.row.expires).since(self.tree.base.next_cycle))
     }
 
     /// Returns the number of the commit at which the node expires.
     #[must_use]
-    pub fn expires(self) -> Option<u32> {
-        (self.row.expires != NEVER).then_some(self.row.expires)
+    pub fn expires(self) -> Option<Cycle> {
+        (self.row.expires != NEVER).then_some(Cycle(self.row.expires))
     }
 
     /// Returns the header `priority`. Pruning follows [`NodeRef::pruning_priority`].
@@ -117,7 +118,7 @@ impl<'a> NodeRef<'a> {
     /// Returns the number of the commit that first contains the node.
     #[must_use]
     #[inline]
-    pub fn cycle(self) -> u32 {
+    pub fn cycle(self) -> Cycle {
         self.row.cycle
     }
 

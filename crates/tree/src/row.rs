@@ -4,6 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use crate::body::Body;
 use crate::class::{Class, Region};
+use crate::cycle::Cycle;
 use crate::list::{Children, Summary};
 use crate::policy_entry::PolicyEntry;
 use crate::scalar::Scalar;
@@ -211,7 +212,7 @@ pub(crate) struct Row {
     pub(crate) node_type: u32,
     pub(crate) role: u32,
     pub(crate) kind: u32,
-    pub(crate) cycle: u32,
+    pub(crate) cycle: Cycle,
     pub(crate) creation_index: u32,
     /// The row of the previous version, from an earlier commit.
     pub(crate) previous: RowNumber,
@@ -249,7 +250,7 @@ impl Row {
             offset: 0,
             priority: 0,
             created_at_ns: 0,
-            cycle: 0,
+            cycle: Cycle::ZERO,
             creation_index: 0,
             expires: NEVER,
             previous: RowNumber::NONE,

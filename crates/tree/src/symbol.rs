@@ -47,7 +47,7 @@ impl Hint {
     /// Restricts the walk to subtrees with a node whose ttl is at most this many commits in `tree`.
     #[must_use]
     pub fn with_ttl_at_most(self, ttl: u32, tree: TreeRef<'_>) -> Self {
-        let last = tree.next_cycle().saturating_add(ttl).min(u32::MAX - 1);
+        let last = tree.next_cycle().plus(ttl).get().min(u32::MAX - 1);
         Hint { expires_by: self.expires_by.min(last), ..self }
     }
 }

@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 use std::sync::{Arc, OnceLock};
 
 use crate::class::{Class, Region};
+use crate::cycle::Cycle;
 use crate::edit::{Overlay, OverlayIndex};
 use crate::list::{Children, Entries, Summary, boundary};
 use crate::node::NodeRef;
@@ -28,7 +29,7 @@ pub(crate) struct Base {
     /// The end of the tree's rows in the log: lower numbers are in the log, this one and higher ones in the overlay.
     pub(crate) rows: RowNumber,
     /// The number of the next commit: a node that expires at this number shows ttl 0.
-    pub(crate) next_cycle: u32,
+    pub(crate) next_cycle: Cycle,
     /// Number of nodes in the tree.
     pub(crate) count: u32,
     /// The digest of a snapshot, once computed. Stored here because it fits into padding that every
@@ -74,7 +75,7 @@ impl<'a> TreeRef<'a> {
 
     /// Returns the number of the commit that follows this state.
     #[must_use]
-    pub fn next_cycle(self) -> u32 {
+    pub fn next_cycle(self) -> Cycle {
         self.base.next_cycle
     }
 

@@ -19,7 +19,7 @@ const PAGE: usize = 4096;
 
 /// Reading a small store takes milliseconds. After this time it is taken for endless.
 const PATIENCE: Duration = Duration::from_secs(60);
-const NAMES: [&str; 3] = [MAIN, "fork", "twin"];
+pub(crate) const NAMES: [&str; 3] = [MAIN, "fork", "twin"];
 
 /// One change to a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,7 +67,7 @@ pub struct Subject {
 }
 
 /// What was asked, and the answer.
-type Answer = (String, Result<String, String>);
+pub(crate) type Answer = (String, Result<String, String>);
 
 impl Subject {
     /// Makes the store.
@@ -90,6 +90,12 @@ impl Subject {
             None => Ok(Subject { bytes, rows, records, sound }),
             Some(problem) => Err(format!("the sound store is not: {problem:?}")),
         }
+    }
+
+    /// Returns the file.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
     }
 
     /// Returns the number of bits.
@@ -353,7 +359,7 @@ fn asked(path: &Path, verifies: bool) -> Result<(Vec<Answer>, bool), &'static st
 }
 
 /// Asks everything that a program can ask. Stops at a store that cannot be opened.
-fn answers(path: &Path) -> Vec<Answer> {
+pub(crate) fn answers(path: &Path) -> Vec<Answer> {
     let mut options = StoreOptions { idle_bytes: 0, create: false, ..StoreOptions::default() };
     options.sqlite.create = false;
     let url = format!("sqlite:{}", path.display());

@@ -5,11 +5,14 @@
 //!
 //! - [`faults`]: a fault at every call to the disk.
 //! - [`power`]: power loss after any call, with unsynced writes lost, torn or reordered.
+//! - [`full`]: a disk with no space left.
 //! - [`proxy`]: connections to PostgreSQL that are cut or late at any message.
 //! - [`histories`]: what many processes saw, checked for linearizability.
 //! - [`simulate`]: clients, faults and models under one seeded scheduler.
 //! - [`soak`]: hours of mixed work, with a plot.
 //! - [`damage`]: changed bits, pages, rows and records.
+//! - [`inputs`]: hostile records, files, command lines and requests.
+//! - [`worst`]: the most expensive selectors that can be written.
 //! - [`script`]: what these trials write; [`folder`]: where.
 
 #![cfg(unix)]
@@ -17,9 +20,12 @@
 pub mod damage;
 pub mod faults;
 pub mod folder;
+pub mod full;
 pub mod histories;
+pub mod inputs;
 pub mod power;
 pub mod proxy;
 pub mod script;
 pub mod simulate;
 pub mod soak;
+pub mod worst;

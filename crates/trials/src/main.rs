@@ -12,7 +12,14 @@ use std::time::{Duration, Instant};
 use clap::{Parser, Subcommand};
 use contextree_testkit::postgres::Server;
 use contextree_trials::folder::Folder;
-use contextree_trials::{damage, faults, histories, power, proxy, simulate, soak};
+use contextree_trials::{
+    damage, faults, full, histories, inputs, power, proxy, simulate, soak, worst,
+};
+use peak_alloc::PeakAlloc;
+
+/// The worst selectors are measured.
+#[global_allocator]
+static MEMORY: PeakAlloc = PeakAlloc;
 
 /// Trials of the stores, at any size.
 #[derive(Parser)]
@@ -110,6 +117,36 @@ enum Trial {
         #[arg(long)]
         url: String,
         #[arg(long)]
+        seed: u64,
+    },
+    /// Hostile inputs: stored records, database files, command lines, requests.
+    Inputs {
+        /// What reads them: `records`, `database`, `command`, `wire`; all, one after the other, by default.
+        #[arg(long)]
+        reader: Option<String>,
+        /// How many for each reader.
+        #[arg(long, default_value_t = 100_000)]
+        inputs: u64,
+        /// The seed of the first input.
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+    },
+    /// Selectors of 16 KB over 100,000 nodes: the slowest one, and the one that takes the most memory.
+    Selectors {
+        /// How many random ones, besides those that are expensive on purpose.
+        #[arg(long, default_value_t = 100)]
+        random: u64,
+        /// The seed of the first random one.
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+    },
+    /// Deletes and collects on a disk without a free byte.
+    Full {
+        /// How many turns each of three contexts has.
+        #[arg(long, default_value_t = 400)]
+        turns: u64,
+        /// The seed of the contents.
+        #[arg(long, default_value_t = 1)]
         seed: u64,
     },
     /// Changed bits, pages, rows and records.
@@ -217,6 +254,19 @@ fn run(trial: Trial) -> Result<String, String> {
             let done = histories::client::run(&url, seed, &mut std::io::stdout());
             done.map(|()| String::new()).map_err(|error| error.to_string())
         }
+        Trial::Inputs { reader, inputs, seed } => {
+            let readers = match reader {
+                Some(name) => vec![inputs::Reader::named(&name)?],
+                None => inputs::Reader::ALL.to_vec(),
+            };
+            let mut done = Vec::new();
+            for reader in readers {
+                done.push(format!("{reader:?}: {}", inputs::run(reader, inputs, seed)?));
+            }
+            Ok(done.join("\n"))
+        }
+        Trial::Selectors { random, seed } => selectors(random, seed),
+        Trial::Full { turns, seed } => full::run(turns, seed).map(|report| format!("{report:#?}")),
         Trial::Damage { changes, seed, bits, part, zeros, every_bit } => {
             let report = match bits.or(every_bit.then_some(1)) {
                 Some(parts) => damage::run_bits(part, parts, zeros || every_bit)?,
@@ -227,5 +277,43 @@ fn run(trial: Trial) -> Result<String, String> {
                 false => Err(format!("{report:#?}")),
             }
         }
+    }
+}
+
+/// What a selector may take: the bars of the project.
+const MOST_TIME: Duration = Duration::from_secs(1);
+const MOST_BYTES: usize = 200 << 20;
+
+fn selectors(random: u64, seed: u64) -> Result<String, String> {
+    let tree = worst::large(25_000);
+    let (mut slowest, mut largest) = ((Duration::ZERO, String::new()), (0, String::new()));
+    let (mut answered, mut limits) = (0, 0);
+    let chosen = worst::chosen();
+    for text in chosen.into_iter().chain((seed..seed + random).map(worst::random)) {
+        let before = MEMORY.current_usage();
+        MEMORY.reset_peak_usage();
+        let begin = Instant::now();
+        let outcome = worst::evaluate(&text, &tree)?;
+        let time = begin.elapsed();
+        let bytes = MEMORY.peak_usage().saturating_sub(before);
+        match outcome {
+            worst::Outcome::Nodes(_) => answered += 1,
+            worst::Outcome::Limit => limits += 1,
+            worst::Outcome::Invalid => return Err(format!("not a selector: {text:.80}")),
+        }
+        let shown: String = text.chars().take(60).collect();
+        slowest = slowest.max((time, shown.clone()));
+        largest = largest.max((bytes, shown));
+    }
+    let report = format!(
+        "{answered} answered, {limits} refused with E_LIMIT\nslowest: {} ms: {}…\nlargest: {} MB: {}…",
+        slowest.0.as_millis(),
+        slowest.1,
+        largest.0 >> 20,
+        largest.1
+    );
+    match slowest.0 < MOST_TIME && largest.0 < MOST_BYTES {
+        true => Ok(report),
+        false => Err(report),
     }
 }

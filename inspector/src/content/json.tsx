@@ -12,9 +12,9 @@ export function Json({ value }: { value: unknown }) {
   );
 }
 
-/** Shows the line ends in the strings of a JSON text. */
+/** Shows the line ends and tabs in the strings of a JSON text. */
 export function lineEnds(json: string): string {
-  return json.replace(/\\(.)/g, (all, code: string) => (code === "n" ? "↵\n" : all));
+  return json.replace(/\\(.)/g, (all, code: string) => (code === "n" ? "↵\n" : code === "t" ? "\t" : all));
 }
 
 function print(value: unknown, depth: number): ComponentChildren {

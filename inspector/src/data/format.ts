@@ -30,9 +30,10 @@ export function duration(ns: number): string {
 }
 
 export function percent(part: number, all: number): string {
-  if (all <= 0) return "0 %";
+  if (all <= 0) return "0\u00a0%";
   const value = (100 * part) / all;
-  return value > 0 && value < 1 ? "<1 %" : `${Math.round(value)} %`;
+  // The space does not break.
+  return value > 0 && value < 1 ? "<1\u00a0%" : `${Math.round(value)}\u00a0%`;
 }
 
 const STEPS: [number, Intl.RelativeTimeFormatUnit][] = [

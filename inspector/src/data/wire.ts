@@ -251,6 +251,11 @@ export interface CommitResponse {
   };
 }
 
+/** The budget that is stored with a context, as a file in TOML. */
+export interface BudgetResponse {
+  budget?: string;
+}
+
 export interface Branch {
   context: string;
   from: string | null;

@@ -16,8 +16,8 @@ export function useKeys(keys: Key[]): void {
       if (event.ctrlKey || event.metaKey || event.altKey) return;
       // A dialog has keys of its own.
       if (document.querySelector("dialog[open]") !== null) return;
-      const target = event.target as HTMLElement;
-      if (target.matches("input, textarea, select, [contenteditable]")) {
+      const { target } = event;
+      if (target instanceof HTMLElement && target.matches("input, textarea, select, [contenteditable]")) {
         if (event.key === "Escape") target.blur();
         return;
       }
@@ -31,6 +31,9 @@ export function useKeys(keys: Key[]): void {
   }, []);
 }
 
+/** How keys are shown whose name is long. */
+const SIGNS: Record<string, string> = { ArrowDown: "↓", ArrowUp: "↑", Escape: "Esc" };
+
 const TREE: [string, string][] = [
   ["↑ ↓", "row up, row down"],
   ["← →", "close or open a row; Alt with everything below"],
@@ -38,7 +41,8 @@ const TREE: [string, string][] = [
   ["Enter", "show the node"],
 ];
 
-export function KeyHelp({ keys, onClose }: { keys: Key[]; onClose: () => void }) {
+/** Lists the keys; those of the tree as well, where there is one. */
+export function KeyHelp({ keys, hasTree = true, onClose }: { keys: Key[]; hasTree?: boolean; onClose: () => void }) {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => dialog.current?.showModal(), []);
   return (
@@ -49,14 +53,14 @@ export function KeyHelp({ keys, onClose }: { keys: Key[]; onClose: () => void })
           <div key={key.label}>
             <dt>
               {key.keys.map((one) => (
-                <kbd key={one}>{one}</kbd>
+                <kbd key={one}>{SIGNS[one] ?? one}</kbd>
               ))}
             </dt>
             <dd>{key.label}</dd>
           </div>
         ))}
-        <div class="part">In the tree</div>
-        {TREE.map(([keys, label]) => (
+        {hasTree && <div class="part">In the tree</div>}
+        {(hasTree ? TREE : []).map(([keys, label]) => (
           <div key={keys}>
             <dt>
               {keys.split(" ").map((one) => (

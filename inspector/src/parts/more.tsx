@@ -18,7 +18,7 @@ export function More<T>({ items, step, noun, children }: Props<T>) {
     <>
       {items.slice(0, shown).map(children)}
       {hidden > 0 && (
-        <button class="show-more" onClick={() => setShown(shown + step)}>
+        <button type="button" class="show-more" onClick={() => setShown(shown + step)}>
           Show {count(Math.min(step, hidden))} of {plural(hidden, `more ${noun}`)}
         </button>
       )}

@@ -4,8 +4,9 @@ import { changed, go, printPlace, type Place } from "../data/address";
 import { dryRun, isOffline, url, type Problem } from "../data/api";
 import { count, percent, plural, short } from "../data/format";
 import { asProblem, useRead } from "../data/resource";
-import type { CommitResponse, TokensResponse } from "../data/wire";
+import type { BudgetResponse, CommitResponse, TokensResponse } from "../data/wire";
 import { Icon } from "../parts/icon";
+import { More } from "../parts/more";
 import { Loading, Refused } from "../parts/notice";
 import { Prose } from "../parts/prose";
 import type { TreeModel } from "./tree/model";
@@ -24,6 +25,9 @@ interface Props {
   version: number;
 }
 
+/** Nodes of a what-if that are shown at first. */
+const GOING = 200;
+
 interface Part {
   name: string;
   tokens: number;
@@ -31,10 +35,19 @@ interface Part {
 }
 
 export function BudgetView({ place, context, at, model, tree, billed, isLogged, version }: Props) {
-  const byRegion = useRead<TokensResponse>(url(context, "tokens", { at, model, by: "region", content: true }), version);
-  const byKind = useRead<TokensResponse>(url(context, "tokens", { at, model, by: "kind", content: true }), version);
+  const twin = url(context, "tokens", { at, model, by: "region" });
+  const byRegion = useRead<TokensResponse>(twin, version);
+  const byKind = useRead<TokensResponse>(url(context, "tokens", { at, model, by: "kind" }), version);
+  const stored = useRead<BudgetResponse>(isOffline() ? undefined : url(context, "budget"), version);
   const problem = byRegion.problem ?? byKind.problem;
-  if (problem !== undefined) return <Refused problem={problem} />;
+  if (problem !== undefined) {
+    return (
+      <div class="report budget">
+        <Counter place={place} model={model} />
+        <Refused problem={problem} />
+      </div>
+    );
+  }
   if (byRegion.value === undefined || byKind.value === undefined) return <Loading what="the tokens" />;
   const regions = byRegion.value.counts[0];
   const kinds = byKind.value.counts[0];
@@ -43,7 +56,8 @@ export function BudgetView({ place, context, at, model, tree, billed, isLogged, 
   const missing = (billed ?? 0) - regions.tokens;
   // Beyond what the estimate may be off.
   if (missing > (regions.tokens * (regions.error_percent + 5)) / 100) parts.push({ name: isLogged ? "billed, not in the log" : "billed beyond the count", tokens: missing, voice: "missing" });
-  const limit = Number(place.budget ?? 0);
+  const own = limitOf(stored.value?.budget);
+  const limit = Number(place.budget ?? own ?? 0);
   const counted = regions.tokens;
   const total = parts.reduce((sum, part) => sum + part.tokens, 0);
   return (
@@ -51,13 +65,13 @@ export function BudgetView({ place, context, at, model, tree, billed, isLogged, 
       <section>
         <h2>
           <b>{count(counted)}</b> tokens <Counter place={place} model={model} /> <span class="small">{byRegion.value.counted_by}</span>
-          <a class="quiet" href={url(context, "tokens", { at, model, by: "region", content: true })} aria-label="These counts as JSON">
+          <a class="quiet" href={twin} title="These counts as JSON" aria-label="These counts as JSON">
             <Icon name="json" />
           </a>
         </h2>
         <Stack parts={parts} total={total} counted={counted} limit={limit} />
       </section>
-      {tree !== undefined && <Treemap tree={tree} place={place} />}
+      {tree !== undefined && <Treemap tree={tree} place={place} free={limit > total ? (limit - total) / (counted + limit - total) : 0} />}
       <section>
         <h3>By kind</h3>
         <ul class="kinds">
@@ -73,9 +87,17 @@ export function BudgetView({ place, context, at, model, tree, billed, isLogged, 
           ))}
         </ul>
       </section>
-      {!isOffline() && <WhatIf place={place} context={context} model={model} version={version} />}
+      {!isOffline() && <WhatIf place={place} context={context} model={model} own={own} version={version} />}
     </div>
   );
+}
+
+/** Returns the limit of a budget in TOML, if it has one for the whole request. */
+function limitOf(budget: string | undefined): number | undefined {
+  const found = /^\s*max_tokens\s*=\s*"?([\d_]+)\s*([kKmM]?)/m.exec(budget ?? "");
+  if (found === null) return undefined;
+  const [, digits = "", unit = ""] = found;
+  return Number(digits.replaceAll("_", "")) * ({ k: 1e3, m: 1e6 }[unit.toLowerCase()] ?? 1);
 }
 
 /** Tool definitions are only in the system region, so both groupings can be combined. */
@@ -107,10 +129,10 @@ function Counter({ place, model }: { place: Place; model: string }) {
   );
 }
 
-/** A budget limits what the state has; what was billed beyond it is not in its power. */
+/** A budget limits what the state has. What was billed beyond it is not in its power, but takes room as well. */
 function Stack({ parts, total, counted, limit }: { parts: Part[]; total: number; counted: number; limit: number }) {
   const all = Math.max(total, limit, 1);
-  const free = Math.max(0, limit - counted);
+  const free = Math.max(0, limit - total);
   return (
     <>
       <div class="stack" aria-hidden="true">
@@ -127,9 +149,9 @@ function Stack({ parts, total, counted, limit }: { parts: Part[]; total: number;
         ))}
         {limit > 0 && (
           <li>
-            {free > 0 ? (
+            {counted <= limit ? (
               <>
-                free <b>{count(free)}</b> <span class="small">{percent(free, all)}</span>
+                <span class="free-dot" aria-hidden="true" /> free <b>{count(free)}</b> <span class="small">{percent(free, all)}</span>
               </>
             ) : (
               <b class="over">{count(counted - limit)} over the budget</b>
@@ -151,13 +173,15 @@ interface Tile {
 }
 
 /** The turns and system nodes as areas, in order: the eye finds the large ones. */
-function Treemap({ tree, place }: { tree: TreeModel; place: Place }) {
+function Treemap({ tree, place, free }: { tree: TreeModel; place: Place; free: number }) {
   const [, redraw] = useState(0);
   useEffect(() => tree.listen(() => redraw((turn) => turn + 1)), [tree]);
-  const tiles = useMemo(() => layOut(tree), [tree, tree.isCounted]);
+  const tiles = useMemo(() => layOut(tree, 100 * (1 - free)), [tree, tree.isCounted, free]);
   return (
     <section>
-      <h3>By turn</h3>
+      <h3>
+        By turn <span class="small">content alone, without what a request adds around it</span>
+      </h3>
       <div class="treemap">
         {tiles.map((tile) => {
           const row = tree.row(tile.position);
@@ -170,7 +194,7 @@ function Treemap({ tree, place }: { tree: TreeModel; place: Place }) {
               style={{ left: `${tile.left}%`, top: `${tile.top}%`, width: `${tile.width}%`, height: `${tile.height}%` }}
               title={`${name}: ${count(tile.tokens)} tokens`}
             >
-              {tile.width > 7 && tile.height > 12 && (
+              {tile.width > 5 && tile.height > 12 && (
                 <span>
                   {name} <b>{short(tile.tokens)}</b>
                 </span>
@@ -178,6 +202,11 @@ function Treemap({ tree, place }: { tree: TreeModel; place: Place }) {
             </a>
           );
         })}
+        {free > 0 && (
+          <span class="free" style={{ left: `${100 * (1 - free)}%`, width: `${100 * free}%` }}>
+            {free > 0.05 && "free"}
+          </span>
+        )}
       </div>
     </section>
   );
@@ -192,7 +221,7 @@ function partOf(tree: TreeModel, position: number): string {
 }
 
 /** Cuts the area in halves of about equal tokens, along the longer side: neighbours in the tree stay neighbours. */
-function layOut(tree: TreeModel): Tile[] {
+function layOut(tree: TreeModel, width: number): Tile[] {
   const found: { position: number; tokens: number }[] = [];
   for (let position = 0; position < tree.total; position += 1) {
     const tokens = tree.tokens[position] ?? 0;
@@ -224,7 +253,7 @@ function layOut(tree: TreeModel): Tile[] {
       place(items.slice(end), left, top + height * share, width, height * (1 - share));
     }
   };
-  place(found.filter((item) => kept.has(item)), 0, 0, 100, 100);
+  place(found.filter((item) => kept.has(item)), 0, 0, width, 100);
   return tiles;
 }
 
@@ -234,7 +263,7 @@ function outcome(cleared: number, pruned: number): string {
 }
 
 /** Asks the server what the next commit would prune under a budget. Nothing is changed. */
-function WhatIf({ place, context, model, version }: { place: Place; context: string; model: string; version: number }) {
+function WhatIf({ place, context, model, own, version }: { place: Place; context: string; model: string; own: number | undefined; version: number }) {
   const [answer, setAnswer] = useState<{ value?: CommitResponse; problem?: Problem }>({});
   const limit = Number(place.budget ?? 0);
   useEffect(() => {
@@ -265,21 +294,23 @@ function WhatIf({ place, context, model, version }: { place: Place; context: str
             min="1"
             step="100"
             value={place.budget ?? ""}
-            placeholder="tokens"
+            placeholder={own === undefined ? "tokens" : String(own)}
             onChange={(event) => go(changed(place, { budget: event.currentTarget.value || undefined }), true)}
           />{" "}
           tokens
         </label>
+        {own !== undefined && <span class="small"> The budget of this context allows {count(own)}.</span>}
       </p>
       {answer.problem !== undefined && <Refused problem={answer.problem} />}
       {budget !== undefined && (
         <>
           <p role="status">
-            {outcome(cleared.length, budget.going.length)}: <b>{count(budget.tokens_before)}</b> → <b>{count(budget.tokens_after)}</b> tokens
+            {outcome(cleared.length, budget.going.length)}: the request has <b>{count(budget.tokens_after)}</b> tokens instead of <b>{count(budget.tokens_before)}</b>
             {budget.tokens_expiring > 0 && `, ${count(budget.tokens_expiring)} of them expire`}. {budget.kept ? "" : "The budget cannot be kept: everything left is protected."}
           </p>
           <ol class="going">
-            {[...cleared, ...budget.going].map((going) => (
+            <More items={[...cleared, ...budget.going]} step={GOING} noun="node">
+            {(going) => (
               <li key={going.node}>
                 <a class="id" href={printPlace(changed(place, { at: "@", view: "tree", node: going.node }))}>
                   {going.node}
@@ -287,7 +318,8 @@ function WhatIf({ place, context, model, version }: { place: Place; context: str
                 <span class="number">{count(going.tokens)}</span>
                 <span class="small"><Prose text={going.reason} /></span>
               </li>
-            ))}
+            )}
+            </More>
           </ol>
         </>
       )}

@@ -1,7 +1,8 @@
 // What the provider's prompt cache could reuse and what it billed, call by call, with the reason of each miss.
+import { useEffect, useRef } from "preact/hooks";
 import { changed, printPlace, type Place } from "../data/address";
 import { isOffline, url } from "../data/api";
-import { count, percent } from "../data/format";
+import { count, percent, short } from "../data/format";
 import type { Resource } from "../data/resource";
 import type { CacheResponse, Timeline } from "../data/wire";
 import { Icon } from "../parts/icon";
@@ -51,6 +52,9 @@ interface Props {
 }
 
 export function CacheView({ place, context, provider, timeline, cache, at }: Props) {
+  const table = useRef<HTMLTableElement>(null);
+  const isThere = cache.value !== undefined;
+  useEffect(() => table.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "center" }), [at, isThere]);
   if (provider === undefined) return <p class="notice">No provider is known for this context, so there is no cache to compare with.</p>;
   if (cache.problem !== undefined) return <Refused problem={cache.problem} />;
   if (cache.value === undefined) return <Loading what="the report on the cache" />;
@@ -66,8 +70,8 @@ export function CacheView({ place, context, provider, timeline, cache, at }: Pro
   return (
     <div class="report cache">
       <div class="totals">
-        <Total title="predicted" part={value.cached} all={value.tokens} note={`of ≈ ${count(value.tokens)} input tokens`} />
-        {billedIn > 0 && <Total title="billed" part={billedRead} all={billedIn} note={`of ${count(billedIn)} input tokens`} />}
+        <Total title="predicted" part={value.cached} all={value.tokens} note={`of ≈ ${short(value.tokens)} input tokens`} />
+        {billedIn > 0 && <Total title="billed" part={billedRead} all={billedIn} note={`of ${short(billedIn)} input tokens`} />}
         {value.cost !== undefined && (
           <p class="total">
             <b>{money(value.cost.micros, value.cost.currency)}</b>
@@ -76,15 +80,17 @@ export function CacheView({ place, context, provider, timeline, cache, at }: Pro
           </p>
         )}
         <p class="small">
-          Rules of {value.rules}: at least {count(value.min_tokens)} tokens, counted by {value.tokenizer} (±{value.error_percent} %). Predictions assume that the advised breakpoints are set and that nothing expires.{" "}
-          <a class="quiet" href={url(context, "cache", { format: provider })} aria-label="This report as JSON">
+          Rules of {value.rules}: at least {count(value.min_tokens)} tokens, counted by {value.tokenizer} (±{value.error_percent}&nbsp;%). Predictions assume that the advised breakpoints are set and that nothing expires.
+        </p>
+        <p class="more-of-it">
+          {!isOffline() && <PriceFile isSet={prices() !== undefined} />}
+          <a class="quiet" href={url(context, "cache", { format: provider })} title="This report as JSON" aria-label="This report as JSON">
             <Icon name="json" />
           </a>
-          {!isOffline() && <PriceFile isSet={prices() !== undefined} />}
         </p>
       </div>
       <div class="scroll" tabIndex={0} role="region" aria-label="Calls and their cache">
-        <table>
+        <table ref={table}>
           <thead>
             <tr>
               <th scope="col">call</th>

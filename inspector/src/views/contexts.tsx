@@ -1,13 +1,16 @@
 // The contexts of the store.
-import { useEffect, useMemo, useState } from "preact/hooks";
+import type { RefObject } from "preact";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { changed, go, printPlace, type Place } from "../data/address";
 import { forget, forgetOne, isOffline, url } from "../data/api";
 import { ago, count, moment, plural, short } from "../data/format";
 import { useRead } from "../data/resource";
 import type { Branch, ContextRow, Timeline } from "../data/wire";
 import { Icon } from "../parts/icon";
+import { KeyHelp, useKeys, type Key } from "../parts/keys";
 import { More } from "../parts/more";
 import { Empty, Loading, Refused } from "../parts/notice";
+import { Bar } from "./bar";
 import { attemptOf } from "./timeline";
 
 const LIST = url(undefined, "contexts", { branches: true });
@@ -15,7 +18,33 @@ const LIST = url(undefined, "contexts", { branches: true });
 /** Contexts that are shown at first: the newest call of each is a request of its own. */
 const CARDS = 100;
 
-export function Contexts({ place }: { place: Place }) {
+/** Moves the focus along the list. */
+function move(by: number): void {
+  const links = [...document.querySelectorAll<HTMLElement>(".cards a")];
+  const now = links.findIndex((link) => link === document.activeElement);
+  links[Math.max(0, Math.min(links.length - 1, now + by))]?.focus();
+}
+
+export function ContextsPage({ place }: { place: Place }) {
+  const box = useRef<HTMLInputElement>(null);
+  const [isHelp, setHelp] = useState(false);
+  const keys: Key[] = [
+    { keys: ["ArrowDown"], label: "next context", run: () => move(1) },
+    { keys: ["ArrowUp"], label: "previous context", run: () => move(-1) },
+    { keys: ["/"], label: "filter by name", run: () => box.current?.focus() },
+    { keys: ["?"], label: "this list", run: () => setHelp(true) },
+  ];
+  useKeys(keys);
+  return (
+    <div class="page home-page">
+      <Bar place={place} onHelp={() => setHelp(true)} />
+      <Contexts place={place} box={box} />
+      {isHelp && <KeyHelp keys={keys} hasTree={false} onClose={() => setHelp(false)} />}
+    </div>
+  );
+}
+
+function Contexts({ place, box }: { place: Place; box: RefObject<HTMLInputElement | null> }) {
   const [version, setVersion] = useState(0);
   const { value, problem } = useRead<{ contexts: ContextRow[]; branches?: Branch[] }>(LIST, version);
   const [now, setNow] = useState(Date.now());
@@ -56,6 +85,7 @@ export function Contexts({ place }: { place: Place }) {
         <label class="search">
           <Icon name="search" />
           <input
+            ref={box}
             type="search"
             placeholder="Filter by name"
             aria-label="Filter contexts by name"

@@ -11,6 +11,7 @@ import { Icon } from "../parts/icon";
 import { More } from "../parts/more";
 import { Empty, Loading, Refused } from "../parts/notice";
 import { Prose } from "../parts/prose";
+import { ByteDiff } from "./byte-diff";
 import { REASONS, SYMBOLS, voice } from "./tree/row";
 
 /** Lines of a content that are shown before it is opened. */
@@ -58,6 +59,11 @@ export function DiffView({ place, context, at, against, provider, version }: Pro
         <a class="quiet" href={address} aria-label="This diff as JSON" title="This diff as JSON">
           <Icon name="json" />
         </a>
+        {!isOffline() && format !== undefined && (
+          <button class="quiet" aria-pressed={place.raw === true} title="Compare the requests byte by byte" onClick={() => go(changed(place, { raw: place.raw ? undefined : true }), true)}>
+            bytes
+          </button>
+        )}
         <Others place={place} context={context} />
         <span class="deltas">
           <span class="mark-added">+{count(value.diff.added.length)}</span>
@@ -94,6 +100,10 @@ export function DiffView({ place, context, at, against, provider, version }: Pro
           </p>
         </div>
       )}
+      {place.raw === true && !isOffline() && format !== undefined ? (
+        <ByteDiff key={[value.older.context, older, value.newer.context, newer, format].join(" ")} format={format} older={{ context: value.older.context ?? context, at: older }} newer={{ context: value.newer.context ?? context, at: newer }} version={version} />
+      ) : (
+        <>
       {detail === undefined && <p class="notice">Nothing differs.</p>}
       <More items={detail?.removed.filter(isBlock) ?? []} step={CARDS} noun="removed node">
         {(node) => <Card key={node.id} place={place} node={node} mark="removed" reason={reasons.get(node.id)} at={older} />}
@@ -121,6 +131,8 @@ export function DiffView({ place, context, at, against, provider, version }: Pro
       <More items={detail?.added.filter(isBlock) ?? []} step={CARDS} noun="added node">
         {(node) => <Card key={node.id} place={place} node={node} mark="added" at={newer} />}
       </More>
+        </>
+      )}
     </div>
   );
 }

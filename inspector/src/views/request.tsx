@@ -110,6 +110,7 @@ interface Segment {
 function Bytes({ value, place, voiceOf }: { value: Rendered | Sent; place: Place; voiceOf: (node: string) => string }) {
   const [hovered, setHovered] = useState<string>();
   const area = useRef<HTMLDivElement>(null);
+  const map = useRef<HTMLUListElement>(null);
   const isRaw = place.raw === true;
   const spans = value.spans ?? [];
   const all = useMemo(() => cut(value.request, spans, isRaw), [value, isRaw]);
@@ -120,18 +121,21 @@ function Bytes({ value, place, voiceOf }: { value: Rendered | Sent; place: Place
   const segments = isLong ? within(all, shown, first === 0, first + WINDOW >= spans.length) : all;
   useEffect(() => {
     if (place.node === undefined) return;
-    const found = area.current?.querySelector(`[data-node="${CSS.escape(place.node)}"]`);
-    found?.scrollIntoView({ block: "center" });
+    for (const part of [map, area]) {
+      const found = part.current?.querySelector(`[data-node="${CSS.escape(place.node)}"]`);
+      found?.scrollIntoView({ block: "center" });
+    }
   }, [place.node, value, isRaw]);
   const open = (node: string) => go(changed(place, { node }), place.node !== undefined);
   return (
     <>
     {isLong && <Pages place={place} first={first} total={spans.length} />}
     <div class="bytes">
-      <ul class="map" aria-label="Nodes in the request">
+      <ul class="map" ref={map} aria-label="Nodes in the request">
         {shown.map((span) => (
           <li key={span.start}>
             <button
+              data-node={span.node}
               data-voice={voiceOf(span.node)}
               class={span.node === place.node ? "chosen" : span.node === hovered ? "hovered" : ""}
               onMouseEnter={() => setHovered(span.node)}

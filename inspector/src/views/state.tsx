@@ -50,7 +50,7 @@ export function StateHead({ place, context, at, against, call, timeline, step, m
         ) : (
           counted !== undefined && (
             <span title={`estimated by ${timeline.tokenizer}`}>
-              <b>≈ {count(counted)}</b> tokens
+              <b>≈ {count(counted)}</b> tokens of content
             </span>
           )
         )}

@@ -1,9 +1,10 @@
 // The calls of a context, by the user message that they serve.
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { changed, printPlace, type Place } from "../data/address";
-import { isOffline } from "../data/api";
+import { isOffline, url } from "../data/api";
 import { clock, count, duration, moment, percent, plural, short } from "../data/format";
 import type { Attempt, CacheStep, Timeline, TimelineCall } from "../data/wire";
+import { Icon } from "../parts/icon";
 
 export interface Group {
   key: string;
@@ -64,6 +65,12 @@ export function TimelineView({ timeline, place, current, steps, onMore }: Props)
 
   return (
     <nav class="timeline" aria-label="Calls" ref={list}>
+      <p class="sum">
+        <span>{plural(timeline.calls.length + timeline.left_out, "call")}</span>
+        <a class="quiet" href={url(place.context, "timeline", { limit: timeline.calls.length })} title="The calls as JSON" aria-label="The calls as JSON">
+          <Icon name="json" />
+        </a>
+      </p>
       {timeline.left_out > 0 && (
         <p class="note">
           {plural(timeline.left_out, "older call")} not shown{" "}

@@ -7,6 +7,8 @@ import itertools
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from langchain.agents import create_agent
 from langchain.agents.middleware import ModelRetryMiddleware
 from langchain_core.language_models import BaseChatModel
@@ -16,7 +18,7 @@ from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 
 import contextree
-from contextree.langchain import ContextreeMiddleware
+from contextree.langchain import ContextreeMiddleware, _messages
 
 
 class Script(BaseChatModel):
@@ -200,6 +202,41 @@ def test_a_budget_that_is_wrong_is_refused_at_once(tmp_path):
     agent, _ = agent_on(tmp_path / "a.db", budget={"max_tokenz": 5})
     with pytest.raises(contextree.ContextreeError):
         ask(agent, "Hello")
+
+
+TEXT = st.text(st.characters(exclude_categories=()), max_size=8)
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | TEXT | st.binary(max_size=3) | st.sampled_from([object(), {1}, 1j]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=3),
+    max_leaves=6,
+)
+CALLS = st.fixed_dictionaries({"name": TEXT, "args": st.dictionaries(TEXT, VALUES, max_size=2), "id": TEXT | st.none()})
+MESSAGES = st.one_of(
+    st.builds(HumanMessage, content=TEXT | st.lists(TEXT, max_size=2), additional_kwargs=st.dictionaries(TEXT, VALUES, max_size=2)),
+    st.builds(AIMessage, content=TEXT, tool_calls=st.lists(CALLS, max_size=2)),
+    st.builds(ToolMessage, content=TEXT, tool_call_id=TEXT, artifact=VALUES),
+)
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(st.lists(MESSAGES, min_size=1, max_size=3), max_size=3))
+def test_any_messages_are_sent_within_the_budget_or_refused(batches):
+    middleware = ContextreeMiddleware("memory:", budget=200)
+    window = middleware._windows.window("langchain/t")
+    messages: list[Any] = []
+    for batch in batches:
+        try:
+            fresh = _messages([*messages, *batch])
+            sent = window.begin([], fresh)
+        except contextree.UsageError:
+            # An object that cannot be serialized, or a lone surrogate in a name. What was there stays.
+            continue
+        messages += batch
+        window.done(sent)
+        assert sent.positions == sorted({*sent.positions})
+        assert set(sent.positions) <= set(range(len(messages)))
+        assert sent.receipt.sent + sent.receipt.left_out == len(messages)
+    assert middleware.store.verify().clean
 
 
 def test_the_examples_of_the_page_run(run_page):

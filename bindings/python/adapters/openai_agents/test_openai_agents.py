@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import os
 import random
 import subprocess
 import sys
@@ -16,6 +18,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from openai.types.responses import ResponseFunctionToolCall, ResponseOutputMessage, ResponseOutputText
 
+import contextree
+from contextree._adapter import record
 from contextree.openai_agents import ContextreeSession
 
 
@@ -93,21 +97,99 @@ ITEMS = st.dictionaries(NAMES | TEXT, VALUES, max_size=5)
 
 @settings(max_examples=400, deadline=None)
 @given(st.lists(st.lists(ITEMS, max_size=3), max_size=4))
-def test_any_items_are_stored_or_refused_as_by_sqlite_session(batches):
-    async def run(session: Any) -> list[str]:
+def test_any_items_are_stored_or_refused_as_by_sqlite_session(refusal, batches):
+    async def run(session: Any, refused: type[Exception]) -> list[str]:
         answers = []
         for items in batches:
             try:
                 await session.add_items(items)
-            except (TypeError, ValueError) as error:
-                # With the exception of the serializer, and what was there stays.
-                answers.append(type(error).__name__)
+            except refused as error:
+                # With an exception of ours whose cause is the serializer's, and what was there stays.
+                answers.append(refusal(error))
             answers.append(repr(await session.get_items()))
         return answers
 
     ours = ContextreeSession("s", "memory:")
-    assert asyncio.run(run(ours)) == asyncio.run(run(SQLiteSession("s")))
+    assert asyncio.run(run(ours, contextree.SerializationError)) == asyncio.run(run(SQLiteSession("s"), Exception))
+    # What is stored is enough to read all of it again.
+    again = ContextreeSession("s", ours.store)
+    assert repr(asyncio.run(again.get_items())) == repr(asyncio.run(ours.get_items()))
     assert ours.store.verify().clean
+
+
+@pytest.mark.parametrize("value", ["a text", 7, None, [1, {"a": 2}], True])
+def test_what_is_json_and_not_an_item_is_kept(tmp_path, value):
+    async def run(session: Any) -> tuple[Any, Any]:
+        await session.add_items([value, {"role": "user", "content": "Hi"}])
+        return await session.get_items(), await session.pop_item()
+
+    ours = asyncio.run(run(ContextreeSession("s", tmp_path / "a.db")))
+    assert ours == asyncio.run(run(SQLiteSession("s", tmp_path / "b.db")))
+    assert asyncio.run(ContextreeSession("s", tmp_path / "a.db").get_items()) == [value]
+
+
+def test_the_text_of_an_item_is_stored_once(tmp_path):
+    text = 'It rains in Oslo ¶ "today". ' * 20
+    items: list[Any] = [
+        {"content": text, "role": "user"},
+        {"id": "fc_1", "call_id": "call_1", "name": "f", "type": "function_call", "arguments": json.dumps({"text": text})},
+        {"call_id": "call_1", "output": text, "type": "function_call_output"},
+        {"id": "rs_1", "summary": [{"text": text, "type": "summary_text"}], "type": "reasoning"},
+        say(text).model_dump(exclude_unset=True),
+    ]
+    session = ContextreeSession("s", tmp_path / "a.db")
+    asyncio.run(session.add_items(items))
+    nodes = session._records.nodes(session.context)
+    assert [len(node["content"]) >= len(text) for node in nodes] == [True] * 5
+    assert max(len(node["data_oa"]) for node in nodes) < 120
+    assert repr(asyncio.run(ContextreeSession("s", tmp_path / "a.db").get_items())) == repr(items)
+
+
+def test_a_text_that_is_not_in_the_content_stays_readable_in_the_attribute(tmp_path):
+    item = {"role": "user", "content": [{"type": "input_text", "text": "my secret"}, {"type": "input_text", "text": "number"}]}
+    session = ContextreeSession("s", tmp_path / "a.db")
+    asyncio.run(session.add_items([item]))
+    [node] = session._records.nodes(session.context)
+    assert json.loads(node["data_oa"]) == item
+
+
+def test_items_that_are_kept_whole_are_read(tmp_path):
+    """Sessions of earlier versions have the whole text of an item in the attribute."""
+    session = ContextreeSession("s", tmp_path / "a.db")
+    raw = json.dumps(say("Hi!").model_dump(exclude_unset=True))
+    node = {"role": "assistant", "kind": "text", "content": "Hi!", "data_oa": raw}
+    session._records.put("openai-agents/s", [record("openai-agents.session", "", b'{"n":1}')], [{"op": "add", "node": node}])
+    assert asyncio.run(session.get_items()) == [json.loads(raw)]
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_session_is_refused_after_a_fork(tmp_path):
+    session = ContextreeSession("s", tmp_path / "a.db")
+    # The threads of the parent do not exist in the child.
+    asyncio.run(session.add_items([{"role": "user", "content": "parent"}]))
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        answer = b"no error"
+        try:
+            asyncio.run(session.add_items([{"role": "user", "content": "child"}]))
+        except contextree.ForkedError as error:
+            answer = error.code.encode()
+        os.write(write, answer)
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+    assert os.read(read, 100) == b"E_STORE_FORKED"
+    assert len(asyncio.run(session.get_items())) == 1
+
+
+def test_a_session_whose_store_was_closed_is_refused(tmp_path):
+    session = ContextreeSession("s", tmp_path / "a.db")
+    asyncio.run(session.add_items([{"role": "user", "content": "Hi"}]))
+    session.store.close()
+    for call in (session.get_items(), session.add_items([{"role": "user", "content": "x"}]), session.pop_item(), session.clear_session()):
+        with pytest.raises(contextree.ClosedError):
+            asyncio.run(call)
+    assert len(asyncio.run(ContextreeSession("s", tmp_path / "a.db").get_items())) == 1
 
 
 class Script(Model):

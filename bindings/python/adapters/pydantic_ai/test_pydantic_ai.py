@@ -11,6 +11,8 @@ import sys
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from pydantic_ai import Agent, BinaryContent
 from pydantic_ai.conversation import Conversation
 from pydantic_ai.conversation_store import ConversationConflict, ConversationEntry, InMemoryConversationStore
@@ -252,17 +254,82 @@ def test_values_that_json_lacks_are_kept_as_the_framework_keeps_them(tmp_path):
     asyncio.run(run())
 
 
-def test_an_object_that_cannot_be_serialized_is_refused_and_nothing_is_lost(tmp_path):
+def test_an_object_that_cannot_be_serialized_is_refused_and_nothing_is_lost(tmp_path, refusal):
     async def run() -> None:
         store = ContextreeConversationStore(tmp_path / "a.db")
         held = Conversation(conversation_id="c", messages=[ModelRequest(parts=[UserPromptPart("hello")])])
         await store.save(held)
         held.messages.append(ModelRequest(parts=[ToolReturnPart("f", object(), "c1")]))
-        with pytest.raises(ValueError, match="serialize"):
+        with pytest.raises(contextree.SerializationError) as caught:
             await store.save(held)
+        assert refusal(caught.value) == "PydanticSerializationError"
         loaded = await store.load("c")
         assert loaded is not None
         assert loaded.messages == held.messages[:1]
+
+    asyncio.run(run())
+
+
+def itself() -> list[Any]:
+    cycle: list[Any] = []
+    cycle.append(cycle)
+    return cycle
+
+
+TEXT = st.text(st.characters(exclude_categories=()), max_size=8)
+VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | TEXT
+    | st.binary(max_size=3)
+    | st.sampled_from([object(), {1}, 1j])
+    | st.builds(itself),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=3),
+    max_leaves=6,
+)
+REQUESTS = st.lists(
+    st.builds(UserPromptPart, content=TEXT | st.lists(TEXT, max_size=2))
+    | st.builds(SystemPromptPart, content=TEXT)
+    | st.builds(ToolReturnPart, tool_name=TEXT, content=VALUES, tool_call_id=TEXT),
+    max_size=2,
+)
+ANSWERS = st.lists(
+    st.builds(TextPart, content=TEXT)
+    | st.builds(ThinkingPart, content=TEXT, signature=TEXT | st.none())
+    | st.builds(ToolCallPart, tool_name=TEXT, args=TEXT | st.dictionaries(TEXT, VALUES, max_size=2) | st.none(), tool_call_id=TEXT),
+    max_size=2,
+)
+MESSAGES = st.builds(ModelRequest, parts=REQUESTS, instructions=TEXT | st.none()) | st.builds(ModelResponse, parts=ANSWERS)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(st.lists(MESSAGES, max_size=2), max_size=3))
+def test_any_messages_are_stored_as_the_framework_restores_them_or_refused(batches):
+    async def run() -> None:
+        store = ContextreeConversationStore("memory:")
+        kept: list[Any] = []
+        for messages in batches:
+            held = await store.load("c") or Conversation(conversation_id="c")
+            held.messages.extend(messages)
+            try:
+                ModelMessagesTypeAdapter.dump_python(messages, mode="json")
+                is_json = True
+            except Exception:
+                is_json = False
+            if is_json:
+                await store.save(held)
+                kept = list((await store.load("c")).messages)
+                assert repr(kept[len(kept) - len(messages) :]) == shown(messages)
+            else:
+                with pytest.raises(contextree.SerializationError):
+                    await store.save(held)
+            # What was there stays, also for another process.
+            again = await ContextreeConversationStore(store.store).load("c")
+            assert repr(again.messages if again else []) == repr(kept)
+        assert store.store.verify().clean
 
     asyncio.run(run())
 

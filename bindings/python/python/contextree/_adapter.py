@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import zlib
 from base64 import b64decode, b64encode
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any, TypeVar, Union
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Union
 from urllib.parse import quote
 
 from ._errors import ContextreeError
 from ._store import Store, open
 
 Target = Union[str, "os.PathLike[str]", Store]
-
-_T = TypeVar("_T")
-_POOL = ThreadPoolExecutor(4, thread_name_prefix="contextree")
 
 # Characters of a foreign id that stay as they are in the name of a context. `/` and `#` separate the parts of a name.
 _PLAIN = " -_.~:@+=,()!"
@@ -175,20 +170,6 @@ def is_unicode(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
-
-
-async def finish(work: Callable[[], _T]) -> _T:
-    """Runs work on a thread. A task that is cancelled meanwhile still waits for the outcome."""
-    future = asyncio.get_running_loop().run_in_executor(_POOL, work)
-    cancelled: asyncio.CancelledError | None = None
-    while not future.done():
-        try:
-            await asyncio.wait([future])
-        except asyncio.CancelledError as error:
-            cancelled = error
-    if cancelled is not None:
-        raise cancelled
-    return future.result()
 
 
 def frame(kind: str, data: bytes, words: bytes, *, squeeze: bool = True) -> bytes:

@@ -8,48 +8,24 @@ from __future__ import annotations
 import asyncio
 import functools
 import os
-from collections.abc import Callable, Coroutine, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from types import TracebackType
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from ._attempt import Attempt
 from ._context import Context, Provider, View
-from ._results import Answer, AttemptInfo, ContextInfo, Finding, ImportResult, Loss, Report, Verification
+from ._results import Answer, AttemptInfo, Backup, ContextInfo, Finding, ImportResult, Loss, Report, Verification
 from ._store import Clock, Store
 from ._store import open as open_store
+from ._threads import finish
 
 __all__ = ["AsyncAttempt", "AsyncContext", "AsyncStore", "AsyncView", "open_async"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
-# Not the executor of the event loop: others fill that one with calls that take seconds.
-_executor: tuple[int, ThreadPoolExecutor] | None = None
-
-
-def _threads() -> ThreadPoolExecutor:
-    global _executor
-    if _executor is None or _executor[0] != os.getpid():
-        _executor = (os.getpid(), ThreadPoolExecutor(max_workers=8, thread_name_prefix="contextree"))
-    return _executor[1]
-
-
 # Reads that take microseconds.
-_READS = frozenset({"attempts", "diff", "explain", "info", "log", "node", "nodes", "operations", "select", "status", "thread"})
-
-
-async def _run(call: Callable[[], R]) -> R:
-    """Runs a call on a thread. If the caller is cancelled meanwhile, the call still ends, so that it is known whether it wrote."""
-    future = asyncio.get_running_loop().run_in_executor(_threads(), call)
-    try:
-        return await asyncio.shield(future)
-    except asyncio.CancelledError:
-        if not future.done():
-            await asyncio.wait([future])
-        if not future.cancelled():
-            future.exception()
-        raise
+_READS = frozenset({"attempts", "diff", "explain", "history", "info", "log", "node", "nodes", "operations", "select", "status", "thread"})
 
 
 class _Wrapped:
@@ -82,7 +58,7 @@ def _async(method: Callable[..., R]) -> Callable[..., Coroutine[Any, Any, R]]:
     async def call(self: _Wrapped, *args: Any, **keywords: Any) -> R:
         if is_read and self._sync._call.engine.url.startswith("memory:"):
             return method(self._sync, *args, **keywords)
-        return await _run(functools.partial(method, self._sync, *args, **keywords))
+        return await finish(functools.partial(method, self._sync, *args, **keywords))
 
     return call
 
@@ -104,10 +80,19 @@ class AsyncView(_Wrapped):
         address: str | None = self._sync.address
         return address
 
+    def __str__(self) -> str:
+        """Draws the tree. Like a drawing in a notebook, it is read at once."""
+        return str(self._sync)
+
+    def _repr_html_(self) -> str:
+        html: str = self._sync._repr_html_()
+        return html
+
     nodes = _view(View.nodes)
     node = _view(View.node)
     thread = _view(View.thread)
     render = _view(View.render)
+    sent = _view(View.sent)
     tokens = _view(View.tokens)
     export = _view(View.export)
     diff = _view(View.diff)
@@ -131,12 +116,19 @@ class AsyncContext(AsyncView):
     apply = _context(Context.apply)
     edit = _context(Context.edit)
     remove = _context(Context.remove)
+    discard = _context(Context.discard)
+    recall = _context(Context.recall)
+    redact = _context(Context.redact)
+    history = _context(Context.history)
     move = _context(Context.move)
     pin = _context(Context.pin)
     unpin = _context(Context.unpin)
     attempts = _context(Context.attempts)
     commit = _context(Context.commit)
     budget = _context(Context.budget)
+    stored_budget = _context(Context.stored_budget)
+    set_budget = _context(Context.set_budget)
+    unset_budget = _context(Context.unset_budget)
     undo = _context(Context.undo)
     redo = _context(Context.redo)
     reset = _context(Context.reset)
@@ -156,7 +148,7 @@ class AsyncContext(AsyncView):
 
     async def fork(self, name: str, *, at: str | None = None) -> AsyncContext:
         """Creates a context that begins with a state of this one."""
-        return AsyncContext(await _run(lambda: self._sync.fork(name, at=at)))
+        return AsyncContext(await finish(lambda: self._sync.fork(name, at=at)))
 
     def attempt(
         self,
@@ -168,6 +160,10 @@ class AsyncContext(AsyncView):
     ) -> AsyncAttempt:
         """Returns a model call for an `async with` block."""
         return AsyncAttempt(self._sync.attempt(provider, budget=budget, if_head=if_head, **settings))
+
+    async def running(self) -> AsyncAttempt:
+        """Returns the call that is running, with the request that was sent."""
+        return AsyncAttempt(await finish(self._sync.running))
 
 
 class AsyncAttempt(_Wrapped):
@@ -227,24 +223,25 @@ class AsyncAttempt(_Wrapped):
 
     async def complete(self, response: object = None) -> Answer:
         """Completes the call."""
-        return await _run(lambda: self._sync.complete(response))
+        return await finish(lambda: self._sync.complete(response))
 
     async def cancel(self, error: str | None = None) -> AttemptInfo:
         """Ends the call without an answer. Nothing is sealed."""
-        return await _run(lambda: self._sync.cancel(error))
+        return await finish(lambda: self._sync.cancel(error))
 
     async def __aenter__(self) -> AsyncAttempt:
         """Begins the call."""
         try:
-            await _run(self._sync.begin)
+            await finish(self._sync.__enter__)
         except asyncio.CancelledError as error:
-            self._sync.end(error)
+            cancelled = error
+            await finish(lambda: self._sync.end(cancelled))
             raise
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         """Ends the call, if it was not completed."""
-        await _run(lambda: self._sync.end(error))
+        await finish(lambda: self._sync.end(error))
 
 
 class AsyncStore(_Wrapped):
@@ -265,31 +262,40 @@ class AsyncStore(_Wrapped):
 
     async def context(self, name: str = "main", *, create: bool = True, policy: Any = None) -> AsyncContext:
         """Returns a context. It is created if it does not exist, unless `create` is false."""
-        return AsyncContext(await _run(lambda: self._sync.context(name, create=create, policy=policy)))
+        return AsyncContext(await finish(lambda: self._sync.context(name, create=create, policy=policy)))
 
     async def contexts(self) -> list[ContextInfo]:
         """Lists the contexts, by name."""
-        return await _run(self._sync.contexts)
+        return await finish(self._sync.contexts)
 
     async def delete(self, name: str) -> None:
         """Deletes a context."""
-        await _run(lambda: self._sync.delete(name))
+        await finish(lambda: self._sync.delete(name))
 
     async def rename(self, name: str, to: str) -> None:
         """Gives a context another name."""
-        await _run(lambda: self._sync.rename(name, to))
+        await finish(lambda: self._sync.rename(name, to))
 
     async def import_log(self, name: str, source: str | bytes | os.PathLike[str], **options: Any) -> ImportResult:
         """Imports a log of another agent, a request, a snapshot or a history as a context."""
-        return await _run(lambda: self._sync.import_log(name, source, **options))
+        return await finish(lambda: self._sync.import_log(name, source, **options))
 
     async def verify(self) -> Verification:
         """Computes every digest of the store again."""
-        return await _run(self._sync.verify)
+        return await finish(self._sync.verify)
+
+    async def backup(self, path: str | os.PathLike[str]) -> Backup:
+        """Copies the store into a new file."""
+        return await finish(lambda: self._sync.backup(path))
 
     async def close(self) -> None:
         """Closes this handle."""
-        await _run(self._sync.close)
+        await finish(self._sync.close)
+
+    async def __aiter__(self) -> AsyncIterator[AsyncContext]:
+        """Iterates over the contexts, by name."""
+        for context in await finish(lambda: list(self._sync)):
+            yield AsyncContext(context)
 
     async def __aenter__(self) -> AsyncStore:
         """Returns the store, which is closed at the end of the block."""
@@ -302,4 +308,4 @@ class AsyncStore(_Wrapped):
 
 async def open_async(url: str | os.PathLike[str], *, create: bool = True, clock: Clock = "system") -> AsyncStore:
     """Opens a store for `asyncio`: the path of a SQLite file, `postgres://…`, or `memory:`."""
-    return AsyncStore(await _run(lambda: open_store(url, create=create, clock=clock)))
+    return AsyncStore(await finish(lambda: open_store(url, create=create, clock=clock)))

@@ -26,12 +26,12 @@ class Attempt:
 
     __slots__ = ("_answer", "_begin", "_begun", "_call", "_events", "_provider")
 
-    def __init__(self, call: Caller, provider: str, request: dict[str, Any]) -> None:
-        """Use `Context.attempt`."""
+    def __init__(self, call: Caller, provider: str, request: dict[str, Any], begun: dict[str, Any] | None = None) -> None:
+        """Use `Context.attempt`, or `Context.running` for one that was begun."""
         self._call = call
         self._provider = provider
         self._begin = request
-        self._begun: dict[str, Any] | None = None
+        self._begun = begun
         self._answer: Answer | None = None
         self._events: list[str] = []
 
@@ -152,8 +152,9 @@ class Attempt:
             LOG.warning("the attempt %s could not be ended: %s", self._begun.get("attempt_id"), failure)
 
     def __enter__(self) -> Attempt:
-        """Begins the call."""
-        return self.begin()
+        """Begins the call, unless it is running already."""
+        is_running = self._begun is not None and self._answer is None
+        return self if is_running else self.begin()
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         """Ends the call, if it was not completed."""

@@ -16,17 +16,26 @@ from ._html import tree_html
 from ._node import Node, Nodes, RangeDiff
 from ._plain import json_text, plain
 from ._results import (
+    Appended,
+    Applied,
     AttemptInfo,
     BudgetReport,
     CacheReport,
+    Collected,
     Commit,
     ContextInfo,
     Diff,
+    Explained,
     ImportResult,
     LogEntry,
+    NodeEvent,
     Operation,
+    Recalled,
+    Redaction,
     Rendered,
+    Sent,
     Status,
+    StoredBudget,
     Tokens,
     Undone,
 )
@@ -107,6 +116,10 @@ class View:
                 settings=plain(settings, "settings"),
             )
         )
+
+    def sent(self, *, spans: bool = False) -> Sent:
+        """Returns the request that was sent when this snapshot was made, byte for byte."""
+        return Sent(self._call.run("sent", at=self.address, spans=spans))
 
     def tokens(self, *, model: str | None = None, by: str | None = None, over_time: bool = False) -> Tokens:
         """Counts tokens, by role, turn or kind, for the tokenizer of a model."""
@@ -234,22 +247,22 @@ class Context(View):
         """Adds a text that the model needs for `ttl` calls only. Returns the id."""
         return self.add(text, kind="document", mime="text/plain", ttl=ttl, **options)
 
-    def append(self, messages: object, *, provider: str | None = None, dry_run: bool = False) -> list[dict[str, Any]]:
+    def append(self, messages: object, *, provider: str | None = None, dry_run: bool = False) -> list[Appended]:
         """Appends messages as a provider writes them: a message, a list of messages, or a response of its SDK.
 
-        Without `provider`, it is detected. Returns one `{"role", "nodes"}` for each message; nothing is committed.
+        Without `provider`, it is detected. Returns the nodes of each message; nothing is committed.
         """
         document = {"name": "messages", "text": json_text(messages, "messages")}
         request = {"messages": document, **({"from": provider} if provider is not None else {})}
-        appended: list[dict[str, Any]] = self._call.run("append", request, change=_change(None, dry_run))["messages"]
-        return appended
+        appended = self._call.run("append", request, change=_change(None, dry_run))["messages"]
+        return [Appended(message) for message in appended]
 
-    def apply(self, operations: Sequence[Mapping[str, Any]], *, dry_run: bool = False) -> list[dict[str, Any]]:
+    def apply(self, operations: Sequence[Mapping[str, Any]], *, dry_run: bool = False) -> list[Applied]:
         """Carries out operations in one durable step: all of them, or none."""
         text = "\n".join(json_text(operation, f"operations[{at}]") for at, operation in enumerate(operations))
         document = {"name": "operations", "text": text}
-        applied: list[dict[str, Any]] = self._call.run("apply", operations=document, change=_change(None, dry_run))["applied"]
-        return applied
+        applied = self._call.run("apply", operations=document, change=_change(None, dry_run))["applied"]
+        return [Applied(done) for done in applied]
 
     def edit(
         self,
@@ -276,6 +289,29 @@ class Context(View):
         change = _change(None, dry_run)
         removed: list[str] = self._call.run("remove", targets=[_target(it) for it in targets], change=change)["removed"]
         return removed
+
+    def discard(self) -> Undone:
+        """Removes what is not committed. `undo` brings it back."""
+        return Undone(self._call.run("discard"))
+
+    def recall(self, id: str, *, at: str | None = None, ttl: int | None = None) -> Recalled:
+        """Brings back what expired or was pruned, as a document that expires."""
+        return Recalled(self._call.run("recall", id=text_of(id, "id"), at=at, ttl=ttl))
+
+    def redact(self, target: str | Node, *, reason: str | None = None, dry_run: bool = False) -> Redaction:
+        """Replaces content by a marker in every snapshot of every context, for good."""
+        return Redaction(self._call.run("redact", target=_target(target), reason=reason, dry_run=dry_run))
+
+    def history(self, id: str) -> list[NodeEvent]:
+        """Lists what happened to a node, snapshot by snapshot."""
+        found: list[NodeEvent] = []
+        after: int | None = None
+        while True:
+            page = self._call.run("node-history", id=text_of(id, "id"), after=after)
+            found += [NodeEvent(event) for event in page["events"]]
+            after = page.get("next")
+            if after is None:
+                return found
 
     def move(
         self,
@@ -318,6 +354,12 @@ class Context(View):
             request["change"] = {"if_head": if_head}
         return Attempt(self._call, name, request)
 
+    def running(self) -> Attempt:
+        """Returns the call that is running, begun by this process or another one, with the request that was sent."""
+        begun = self._call.run("running")
+        info = next(one for one in reversed(self.attempts()) if one.attempt_id == begun["attempt_id"])
+        return Attempt(self._call, info.provider, {"settings": {"model": info.model}}, begun)
+
     def attempts(self) -> list[AttemptInfo]:
         """Lists the model calls, oldest first."""
         return [AttemptInfo(attempt) for attempt in self._call.run("attempts")["attempts"]]
@@ -354,6 +396,18 @@ class Context(View):
         if report is None:
             raise usage("the commit made no report of the budget", "budget")
         return report
+
+    def stored_budget(self) -> StoredBudget:
+        """Returns the budget that is stored with the context."""
+        return StoredBudget(self._call.run("budget"))
+
+    def set_budget(self, budget: str | Mapping[str, Any]) -> StoredBudget:
+        """Stores a budget with the context, for every call and commit that names no other."""
+        return StoredBudget(self._call.run("budget-set", budget=budget_document(budget)))
+
+    def unset_budget(self) -> StoredBudget:
+        """Removes the budget of the context."""
+        return StoredBudget(self._call.run("budget-unset"))
 
     def select(
         self,
@@ -464,15 +518,13 @@ class Context(View):
         status = self.status()
         return status.snapshots == 0 and not any(status.pending.to_dict().values()) and not self.attempts()
 
-    def gc(self, *, keep: int | None = None, keep_days: int | None = None, dry_run: bool = False) -> dict[str, Any]:
+    def gc(self, *, keep: int | None = None, keep_days: int | None = None, dry_run: bool = False) -> Collected:
         """Drops old snapshots and returns free space."""
-        done: dict[str, Any] = self._call.run("gc", keep=keep, keep_days=keep_days, dry_run=dry_run)
-        return done
+        return Collected(self._call.run("gc", keep=keep, keep_days=keep_days, dry_run=dry_run))
 
-    def explain(self, selector: str) -> dict[str, Any]:
+    def explain(self, selector: str) -> Explained:
         """Explains how a selector is read and evaluated."""
-        done: dict[str, Any] = self._call.run("explain", selector=text_of(selector, "selector"))
-        return done
+        return Explained(self._call.run("explain", selector=text_of(selector, "selector")))
 
     def info(self) -> ContextInfo:
         """Returns the row of the context in its store."""

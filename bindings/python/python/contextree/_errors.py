@@ -19,6 +19,7 @@ __all__ = [
     "NotFoundError",
     "SealedError",
     "SelectorError",
+    "SerializationError",
     "StoreError",
     "UnavailableError",
     "UsageError",
@@ -78,6 +79,10 @@ class UsageError(ContextreeError, ValueError):
 
 class SelectorError(UsageError):
     """The selector is invalid. `str(error)` points at the place with a caret."""
+
+
+class SerializationError(UsageError, TypeError):
+    """An object of a framework cannot be serialized. Nothing of the call was stored; `__cause__` is what the serializer raised."""
 
 
 class ClosedError(UsageError):
@@ -148,6 +153,7 @@ _KINDS: dict[str, type[ContextreeError]] = {
 
 _CODES: dict[str, type[ContextreeError]] = {
     **{code: _KINDS[kind] for code, kind in _native.codes()},
+    "E_NOT_SERIALIZABLE": SerializationError,
     "E_SELECTOR_INVALID": SelectorError,
     "E_SNAPSHOT_RANGE_KIND_MISMATCH": SelectorError,
     "E_SNAPSHOT_RANGE_WILDCARD": SelectorError,
@@ -169,6 +175,13 @@ def usage(message: str, place: str | None = None, hint: str | None = None) -> Us
     if hint is not None:
         details["hints"] = [hint]
     return UsageError(message, details=details)
+
+
+def unserializable(what: str, error: Exception) -> SerializationError:
+    """Returns the exception for an object that a serializer refused with `error`."""
+    reason = f"{type(error).__name__}: {error}"[:500].encode("utf-8", "replace").decode()
+    hints = ["convert the object, or leave it out; nothing of this call was stored"]
+    return SerializationError(f"{what} cannot be serialized: {reason}", code="E_NOT_SERIALIZABLE", details={"hints": hints})
 
 
 def _location(details: dict[str, Any]) -> str | None:

@@ -15,6 +15,11 @@ from langchain_core.messages import (
     SystemMessage,
     ToolMessage,
 )
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+
+from ._errors import unserializable
+
+_SERDE = JsonPlusSerializer()
 
 _CLASSES: dict[str, type[BaseMessage]] = {
     "human": HumanMessage,
@@ -62,11 +67,13 @@ class Kept:
 
     def is_equal(self, message: BaseMessage) -> bool:
         """Returns whether a message is the one that is kept."""
-        return (
-            type(message) is self.kind
-            and message.__dict__ == self._fields
-            and (message.__pydantic_extra__ or None) == (self._extra or None)
-        )
+        if type(message) is not self.kind:
+            return False
+        try:
+            return bool(message.__dict__ == self._fields and (message.__pydantic_extra__ or None) == (self._extra or None))
+        except Exception:
+            # Arrays and tables do not say whether they are equal; what they are stored as does.
+            return bool(_SERDE.dumps_typed(message) == _SERDE.dumps_typed(self.copy()))
 
 
 def is_messages(value: Any) -> bool:
@@ -80,26 +87,35 @@ def write(message: BaseMessage, serde: Any) -> tuple[str, str]:
     name = _NAMES.get(type(message))
     text = content if isinstance(content, str) else _text(content)
     if name is not None and message.__pydantic_private__ is None:
-        fields = dict(message.__dict__)
-        if isinstance(content, str):
-            del fields["content"]
-        defaults = type(message).model_fields
-        for field, value in list(fields.items()):
-            known = defaults.get(field)
-            if known is not None and not known.is_required() and value == known.get_default(call_default_factory=True):
-                del fields[field]
         try:
+            fields = _fields(message)
             raw = json.dumps([name, fields], ensure_ascii=False, allow_nan=False, separators=(",", ":"))
             raw.encode()
             text.encode()
             if Kept(read(text, raw, serde), 0).is_equal(message):
                 return text, raw
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, RecursionError):
             # Not JSON: the framework's serializer keeps it.
             pass
-    kind, data = serde.dumps_typed(message)
+    try:
+        kind, data = serde.dumps_typed(message)
+    except Exception as error:
+        raise unserializable(f"the {message.type} message", error) from error
     shown = text.encode("utf-8", "replace").decode()
     return shown, f"{kind}:{b64encode(data).decode('ascii')}"
+
+
+def _fields(message: BaseMessage) -> dict[str, Any]:
+    """Returns the fields of a message without those that have their defaults, and without a content that is a text."""
+    fields = dict(message.__dict__)
+    if isinstance(message.content, str):
+        del fields["content"]
+    defaults = type(message).model_fields
+    for field, value in list(fields.items()):
+        known = defaults.get(field)
+        if known is not None and not known.is_required() and value == known.get_default(call_default_factory=True):
+            del fields[field]
+    return fields
 
 
 def read(text: str, raw: str, serde: Any) -> BaseMessage:

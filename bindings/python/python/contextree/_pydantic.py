@@ -9,6 +9,7 @@ from typing import Any, cast
 from pydantic_ai.messages import ModelMessage, ModelMessagesTypeAdapter, ModelResponse
 
 from ._adapter import is_unicode
+from ._errors import unserializable
 
 # The attribute of a message's first node that has everything but the texts of its parts.
 RAW = "data_pai"
@@ -41,7 +42,10 @@ def to_messages(nodes: Sequence[dict[str, Any]]) -> list[tuple[dict[str, Any], M
 
 
 def _dump(message: ModelMessage) -> dict[str, Any]:
-    data: dict[str, Any] = ModelMessagesTypeAdapter.dump_python([message], mode="json")[0]
+    try:
+        data: dict[str, Any] = ModelMessagesTypeAdapter.dump_python([message], mode="json")[0]
+    except Exception as error:
+        raise unserializable("the message", error) from error
     return data
 
 

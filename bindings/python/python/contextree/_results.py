@@ -9,22 +9,32 @@ from ._record import Field, Record, many, maybe, one, texts
 
 __all__ = [
     "Answer",
+    "Appended",
+    "Applied",
     "AttemptInfo",
+    "Backup",
     "BudgetReport",
     "CacheCall",
     "CacheReport",
     "Changed",
+    "Collected",
     "Commit",
     "ContextInfo",
     "Diff",
+    "Explained",
     "Finding",
     "ImportResult",
     "LogEntry",
     "Loss",
+    "NodeEvent",
     "Operation",
+    "Recalled",
+    "Redaction",
     "Rendered",
     "Report",
+    "Sent",
     "Status",
+    "StoredBudget",
     "TokenCount",
     "Tokens",
     "ToolCall",
@@ -382,6 +392,106 @@ class Operation(Record):
     after: Field[int | None] = Field()
     line: Field[str | None] = Field()
     reason: Field[str | None] = Field()
+
+
+class Applied(Record):
+    """What one operation did."""
+
+    __slots__ = ()
+    op: Field[str] = Field()
+    node: Field[str] = Field()
+    core: Field[str | None] = Field()
+    removed: Field[tuple[str, ...]] = texts()
+    renamed: Field[list[dict[str, Any]]] = Field(default=[])
+
+
+class Appended(Record):
+    """A message that was appended, and its nodes."""
+
+    __slots__ = ()
+    role: Field[str] = Field()
+    nodes: Field[tuple[str, ...]] = texts()
+
+
+class Recalled(Record):
+    """What was brought back: the new node, the snapshot that it is from (`from`), and how many commits it survives."""
+
+    __slots__ = ()
+    id: Field[str] = Field()
+    snapshot: Field[str] = Field("from")
+    ttl: Field[int] = Field()
+
+
+class Redaction(Record):
+    """Content that was replaced by a marker in every snapshot."""
+
+    __slots__ = ()
+    nodes: Field[tuple[str, ...]] = texts()
+    contents: Field[int] = Field()
+    copies: Field[int] = Field()
+    contexts: Field[tuple[str, ...]] = texts()
+    elsewhere: Field[tuple[str, ...]] = texts()
+
+
+class NodeEvent(Record):
+    """What a commit did to a node."""
+
+    __slots__ = ()
+    cycle: Field[int] = Field()
+    event: Field[Literal["added", "changed", "removed"]] = Field()
+    fields: Field[tuple[str, ...]] = texts()
+    reason: Field[str | None] = Field()
+
+
+class Sent(Record):
+    """A request that was sent. `request` is the exact text."""
+
+    __slots__ = ()
+    request: Field[str] = Field()
+    hash: Field[str] = Field()
+    attempt: Field[AttemptInfo] = one(AttemptInfo)
+    spans: Field[list[dict[str, Any]]] = Field(default=[])
+
+
+class StoredBudget(Record):
+    """The budget that is stored with a context, as TOML."""
+
+    __slots__ = ()
+    budget: Field[str | None] = Field()
+    has_policy: Field[bool] = Field(default=False)
+    replaced: Field[bool] = Field(default=False)
+
+
+class Explained(Record):
+    """How a selector is read and evaluated. `str()` of it is the text that `ctx explain` prints."""
+
+    __slots__ = ()
+    text: Field[str] = Field()
+    explanation: Field[dict[str, Any]] = Field()
+
+    def __str__(self) -> str:
+        """Returns the text."""
+        return self.text
+
+
+class Collected(Record):
+    """Snapshots that retention dropped and kept."""
+
+    __slots__ = ()
+    dropped: Field[int] = Field()
+    kept: Field[int] = Field()
+    pinned: Field[int] = Field(default=0)
+    forked: Field[int] = Field(default=0)
+    undone: Field[int] = Field()
+    bytes: Field[int | None] = Field()
+
+
+class Backup(Record):
+    """A copy of a store."""
+
+    __slots__ = ()
+    path: Field[str] = Field()
+    bytes: Field[int] = Field()
 
 
 class Undone(Record):

@@ -12,7 +12,7 @@ from . import _native
 from ._call import Caller, text_of
 from ._context import Context, import_options
 from ._errors import ExistsError, NotFoundError
-from ._results import ContextInfo, ImportResult, Verification
+from ._results import Backup, ContextInfo, ImportResult, Verification
 
 Clock = Literal["system", "logical"]
 
@@ -92,6 +92,10 @@ class Store:
     def verify(self) -> Verification:
         """Computes every digest of the store again."""
         return Verification(self._call.run("verify"))
+
+    def backup(self, path: str | os.PathLike[str]) -> Backup:
+        """Copies the store into a new file, as it is at one moment, and checks the copy."""
+        return Backup(self._call.run("backup", path=text_of(os.fspath(path), "path")))
 
     def close(self) -> None:
         """Closes this handle. Calls that are running on other threads end first."""

@@ -9,11 +9,9 @@ A transcript is a context: every entry is a node. Transcripts of subagents are c
 
 from __future__ import annotations
 
-import asyncio
 import json
 import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar, cast
 from urllib.parse import unquote
 
@@ -28,7 +26,8 @@ from claude_agent_sdk.types import (
 )
 
 from ._adapter import Records, Target, expecting, name_of, record, store_of
-from ._errors import ConflictError
+from ._errors import ConflictError, unserializable
+from ._threads import finish
 
 __all__ = ["ContextreeSessionStore"]
 
@@ -50,10 +49,12 @@ class ContextreeSessionStore(SessionStore):
         self.prefix = prefix
         self._records = Records(self.store)
         self._lock = threading.Lock()
-        self._pool = ThreadPoolExecutor(2, thread_name_prefix="contextree")
 
     async def append(self, key: SessionKey, entries: list[SessionStoreEntry]) -> None:
-        """Adds entries in one durable step, with the session's summary."""
+        """Adds entries in one durable step, with the session's summary.
+
+        Raises `SerializationError` if one of them is not JSON; nothing is stored then.
+        """
         if entries:
             await self._run(self._append, key, entries)
 
@@ -98,7 +99,7 @@ class ContextreeSessionStore(SessionStore):
         return [unquote(one[len(name) :]) for one in names]
 
     async def _run(self, work: Callable[..., _T], *values: Any) -> _T:
-        return await asyncio.get_running_loop().run_in_executor(self._pool, work, *values)
+        return await finish(lambda: work(*values))
 
     def _name(self, key: SessionKey) -> str:
         name = f"{self.prefix}{name_of(key['project_key'])}/{name_of(key['session_id'])}"
@@ -174,17 +175,20 @@ def _operations(entry: SessionStoreEntry) -> list[dict[str, Any]]:
     parts = [part for part in _parts(entry) if isinstance(part, dict)]
     texts = [part.get("text") for part in parts if part.get("type") == "text"]
     text = "\n".join(one for one in texts if isinstance(one, str))
-    raw = json.dumps(entry)
-    nodes: list[dict[str, Any]] = [{"role": role, "kind": "text", "content": _clean(text), "data_cc": raw}]
+    try:
+        raw = json.dumps(entry)
+    except Exception as error:
+        raise unserializable(f"the entry of type `{_clean(kind)}`", error) from error
+    nodes: list[dict[str, Any]] = [{"role": _clean(role), "kind": "text", "content": _clean(text), "data_cc": raw}]
     for part in parts:
         if part.get("type") == "tool_use":
             call = {"role": "assistant", "kind": "call", "content": json.dumps(part.get("input"))}
-            nodes.append({**call, "data_name": str(part.get("name")), "data_call_id": str(part.get("id"))})
+            nodes.append({**call, "data_name": _clean(str(part.get("name"))), "data_call_id": _clean(str(part.get("id")))})
         elif part.get("type") == "tool_result":
             shown = part.get("content")
             shown = shown if isinstance(shown, str) else json.dumps(shown)
             node: dict[str, Any] = {"role": "tool", "kind": "result", "content": _clean(shown)}
-            node["data_call_id"] = str(part.get("tool_use_id"))
+            node["data_call_id"] = _clean(str(part.get("tool_use_id")))
             if part.get("is_error") is True:
                 node["data_is_error"] = True
             nodes.append(node)

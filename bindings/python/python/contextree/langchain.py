@@ -23,8 +23,9 @@ from langgraph.runtime import Runtime
 from langgraph.types import Command
 from typing_extensions import NotRequired
 
-from ._adapter import Records, Target, finish, name_of, store_of
+from ._adapter import Records, Target, name_of, store_of
 from ._langchain import operations
+from ._threads import finish
 from ._window import Budget, Message, Receipt, Sent, Window, Windows, _digest, tool_node
 
 __all__ = ["ContextreeMiddleware", "ContextreeState", "Receipt"]

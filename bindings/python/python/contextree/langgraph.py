@@ -9,11 +9,9 @@ A thread is a context: its messages are nodes, and everything else of a checkpoi
 
 from __future__ import annotations
 
-import asyncio
 import heapq
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar, cast
 from urllib.parse import unquote
 from uuid import uuid4
@@ -35,9 +33,10 @@ from langgraph.checkpoint.serde.base import SerializerProtocol
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
 from ._adapter import Records, Target, expecting, frame, name_of, record, store_of, unframe
-from ._errors import ConflictError, ContextreeError
+from ._errors import ConflictError, ContextreeError, unserializable
 from ._langchain import is_messages
 from ._lines import Head, Lines
+from ._threads import finish
 
 __all__ = ["ContextreeSaver"]
 
@@ -87,7 +86,6 @@ class ContextreeSaver(BaseCheckpointSaver[int]):
         self._records = Records(self.store)
         self._threads: dict[tuple[str, str], _Thread] = {}
         self._guard = threading.Lock()
-        self._pool = ThreadPoolExecutor(4, thread_name_prefix="contextree")
 
     # Writing
 
@@ -100,7 +98,8 @@ class ContextreeSaver(BaseCheckpointSaver[int]):
     ) -> RunnableConfig:
         """Stores a checkpoint in one durable step.
 
-        Raises `ConflictError` if the thread has moved on since it was read; nothing is stored then.
+        Raises `ConflictError` if the thread has moved on since it was read, and `SerializationError` if the serializer refuses a value;
+        nothing is stored then.
         """
         thread = self._thread(config)
         saved = get_checkpoint_metadata(config, metadata)
@@ -109,11 +108,15 @@ class ContextreeSaver(BaseCheckpointSaver[int]):
         return thread.config(checkpoint["id"])
 
     def put_writes(self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = "") -> None:
-        """Stores the writes of a task. Of regular writes the first one stays, special ones are replaced."""
+        """Stores the writes of a task. Of regular writes the first one stays, special ones are replaced.
+
+        Raises `SerializationError` if the serializer refuses a value; nothing is stored then.
+        """
         thread = self._thread(config)
         key = f"{get_checkpoint_id(config)}/{task_id}"
         fresh = [
-            (WRITES_IDX_MAP.get(channel, index), channel, *self.serde.dumps_typed(value)) for index, (channel, value) in enumerate(writes)
+            (WRITES_IDX_MAP.get(channel, index), channel, *self._dump(value, f"a write to the channel `{channel}`"))
+            for index, (channel, value) in enumerate(writes)
         ]
         overwrite = all(channel in WRITES_IDX_MAP for channel, _ in writes)
         before: bytes | None = None
@@ -122,7 +125,7 @@ class ContextreeSaver(BaseCheckpointSaver[int]):
             for row in fresh:
                 if overwrite or row[0] not in merged:
                     merged[row[0]] = row
-            value = self._pack({"p": task_path, "w": list(merged.values())})
+            value = self._pack({"p": task_path, "w": list(merged.values())}, "the path of a task")
             try:
                 self._records.put(thread.name, [record(_WRITE, key, value, **expecting(before))])
                 return
@@ -298,7 +301,7 @@ class ContextreeSaver(BaseCheckpointSaver[int]):
         await self._run(lambda: self.prune(thread_ids, strategy=strategy))
 
     async def _run(self, work: Callable[..., _T], *values: Any) -> _T:
-        return await asyncio.get_running_loop().run_in_executor(self._pool, work, *values)
+        return await finish(lambda: work(*values))
 
     # Inside
 
@@ -307,8 +310,14 @@ class ContextreeSaver(BaseCheckpointSaver[int]):
         """Whether messages become nodes. What another serializer would hide must not be in the open."""
         return type(self.serde) is JsonPlusSerializer
 
-    def _pack(self, value: Any) -> bytes:
-        return frame(*self.serde.dumps_typed(value), _WORDS, squeeze=self._maps)
+    def _dump(self, value: Any, what: str) -> tuple[str, bytes]:
+        try:
+            return self.serde.dumps_typed(value)
+        except Exception as error:
+            raise unserializable(what, error) from error
+
+    def _pack(self, value: Any, what: str) -> bytes:
+        return frame(*self._dump(value, what), _WORDS, squeeze=self._maps)
 
     def _unpack(self, framed: bytes) -> Any:
         return self.serde.loads_typed(unframe(framed, _WORDS))
@@ -382,6 +391,8 @@ class _Thread:
     def goes_back_to(self, checkpoint_id: str | None) -> None:
         """Notes that what is put on a checkpoint, or on none, is meant to be another line."""
         self._read.discard(checkpoint_id)
+        if checkpoint_id is not None:
+            self._rows.pop(checkpoint_id, None)
 
     def row(self, saver: ContextreeSaver, checkpoint_id: str) -> Any:
         """Returns what is stored of a checkpoint."""
@@ -432,12 +443,12 @@ class _Thread:
                 refs[channel] = 0
             else:
                 refs[channel] = own
-                rows.append(record(_VALUE, f"{own}/{channel}", saver._pack(values[channel])))
+                rows.append(record(_VALUE, f"{own}/{channel}", saver._pack(values[channel], f"the channel `{channel}`")))
         step = self.lines.add(saver, head, before["r"] if before else {}, lists)
         refs.update(step.refs)
         plain = {name: value for name, value in checkpoint.items() if name != "channel_values"}
         row = {"c": plain, "m": metadata, "p": parent, "r": refs}
-        rows.append(record(_CHECKPOINT, own, saver._pack(row)))
+        rows.append(record(_CHECKPOINT, own, saver._pack(row, "the checkpoint")))
         newest = own if head.newest is None else max(own, head.newest)
         rows.append(record(_HEAD, "", step.head(newest, self.writer), **expecting(head.value)))
         try:

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import json
 import threading
+import zlib
+from base64 import b64decode, b64encode
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
@@ -18,13 +20,29 @@ from agents.items import TResponseInputItem
 from agents.memory.session import SessionABC
 from agents.memory.session_settings import SessionSettings, resolve_session_limit
 
-from ._adapter import Records, Target, expecting, finish, is_unicode, name_of, record, store_of
-from ._errors import ConflictError, ExistsError
+from ._adapter import Records, Target, expecting, is_unicode, name_of, record, store_of
+from ._errors import ConflictError, ExistsError, unserializable
+from ._threads import finish
 
 __all__ = ["ContextreeSession"]
 
 _T = TypeVar("_T")
 _KIND = "openai-agents.session"
+
+# The attribute that has what a node's role and content do not say of its item; see `_pack`.
+_RAW = "data_oa"
+# Where the text of the node belongs. The text of an item is ASCII, so it has no such character.
+_HERE = "¶"
+# What items usually contain. Part of the format: attributes that were compressed with it need it to be read.
+_WORDS = (
+    b'{"id": "rs_", "summary": [{"text": \xb6, "type": "summary_text"}], "type": "reasoning", "encrypted_content": "gAAAAAB'
+    b'{"type": "input_image", "detail": "auto", "image_url": "data:image/png;base64,'
+    b'{"role": "user", "content": [{"type": "input_text", "text": \xb6}]}'
+    b'{"call_id": "call_", "output": \xb6, "type": "function_call_output"}'
+    b'{"arguments": \xb6, "call_id": "call_", "name": "", "type": "function_call", "id": "fc_0123456789abcdef", "status": "completed"}'
+    b'{"id": "msg_0123456789abcdef", "content": [{"annotations": [], "text": \xb6, "type": "output_text", "logprobs": []}], '
+    b'"role": "assistant", "status": "completed", "type": "message"}'
+)
 
 
 class ContextreeSession(SessionABC):
@@ -93,7 +111,7 @@ class ContextreeSession(SessionABC):
                 self._refresh()
                 count = len(self._line.items)
                 if turn is not None:
-                    begins = [index for index, item in enumerate(self._line.items) if json.loads(item.raw).get("role") == "user"]
+                    begins = [index for index, item in enumerate(self._line.items) if item.fields.get("role") == "user"]
                     if not 1 <= turn <= len(begins):
                         raise ValueError(f"there is no turn {turn}; the session has {len(begins)}")
                     count = begins[turn - 1]
@@ -131,13 +149,14 @@ class ContextreeSession(SessionABC):
             raise ConflictError(f"session `{self.session_id}` is being written all the time", code="E_CONFLICT")
 
     def _add(self, items: list[TResponseInputItem]) -> None:
+        fresh = [_Item(_json(item)) for item in items]
         line = self._line
         if line.left_over and not all(cycle == line.cycle for _, cycle in line.left_over):
             # What was popped is sealed: the session goes on from before it.
             line.move(self, len(line.items))
             self._refresh()
             line = self._line
-        line.add(self, [_Item(json.dumps(item)) for item in items])
+        line.add(self, fresh)
 
     def _pop(self) -> TResponseInputItem | None:
         if not self._line.items:
@@ -148,22 +167,24 @@ class ContextreeSession(SessionABC):
 class _Item:
     """An item as text, and the node that has it."""
 
-    __slots__ = ("cycle", "is_plain", "node", "raw", "value")
+    __slots__ = ("cycle", "fields", "is_plain", "node", "raw")
 
     def __init__(self, raw: str, node: str = "", cycle: int = 0) -> None:
         self.raw = raw
         self.node = node
         self.cycle = cycle
-        self.value: dict[str, Any] = json.loads(raw)
-        self.is_plain = all(isinstance(one, str) for one in self.value.values())
+        value = json.loads(raw)
+        # Anything that is JSON is kept, whether it is an item or not.
+        self.fields: dict[str, Any] = value if isinstance(value, dict) else {}
+        self.is_plain = value is self.fields and all(isinstance(one, str) for one in self.fields.values())
 
     def copy(self) -> TResponseInputItem:
-        value = self.value.copy() if self.is_plain else json.loads(self.raw)
+        value = self.fields.copy() if self.is_plain else json.loads(self.raw)
         return cast(TResponseInputItem, value)
 
     def to_node(self) -> dict[str, Any]:
-        """Returns the node of the item. Its text is left out where role and content give it back."""
-        item = self.value
+        """Returns the node of the item."""
+        item = self.fields
         kind = item.get("type", "message")
         node: dict[str, Any] = {"role": item.get("role"), "kind": "text", "content": _text(item.get("content"))}
         if kind == "function_call":
@@ -179,18 +200,62 @@ class _Item:
             node["role"] = f"openai:{kind}"
         node = {name: value for name, value in node.items() if isinstance(value, str) and is_unicode(value)}
         node.setdefault("content", "")
-        if _plain(node) != self.raw:
-            node["data_oa"] = self.raw
+        packed = _pack(self.raw, node)
+        if packed is not None:
+            node[_RAW] = packed
         return node
 
     @property
     def opens_a_turn(self) -> bool:
-        return self.value.get("role") in ("user", "system", "developer")
+        return self.fields.get("role") in ("user", "system", "developer")
+
+
+def _json(item: Any) -> str:
+    try:
+        return json.dumps(item)
+    except Exception as error:
+        raise unserializable("the item", error) from error
 
 
 def _plain(node: dict[str, Any]) -> str:
-    """Returns the item that a node without its text stands for."""
-    return json.dumps({"role": node.get("role"), "content": node["content"]})
+    """Returns the item that a node without the attribute stands for."""
+    return json.dumps({"role": node.get("role"), "content": node.get("content", "")})
+
+
+def _turned(node: dict[str, Any]) -> str:
+    """Returns the same with its members as the SDK's runner writes them."""
+    return json.dumps({"content": node.get("content", ""), "role": node.get("role")})
+
+
+def _pack(raw: str, node: dict[str, Any]) -> str | None:
+    """Returns the text of an item without that of its node, for the attribute; `None` if the node says everything.
+
+    `c` is an item of role and content in the other order; `z` and Base64 is a text that was compressed. Anything else is the text itself: a
+    text that has more than the node must stay readable, so that a redaction finds it.
+    """
+    if raw == _plain(node):
+        return None
+    if raw == _turned(node):
+        return "c"
+    short = raw.replace(json.dumps(node["content"]), _HERE, 1) if node["content"] else raw
+    if short == raw:
+        return raw
+    packer = zlib.compressobj(6, zlib.DEFLATED, -15, zdict=_WORDS)
+    packed = "z" + b64encode(packer.compress(short.encode("latin-1")) + packer.flush()).decode("ascii")
+    return packed if len(packed) < len(short) else short
+
+
+def _unpack(node: dict[str, Any]) -> str:
+    """Returns the text of the item of a node."""
+    packed = node.get(_RAW)
+    if packed is None:
+        return _plain(node)
+    if packed == "c":
+        return _turned(node)
+    if packed.startswith("z"):
+        packed = zlib.decompressobj(-15, zdict=_WORDS).decompress(b64decode(packed[1:])).decode("latin-1")
+    text: str = packed.replace(_HERE, json.dumps(node.get("content", "")), 1)
+    return text
 
 
 def _text(content: Any) -> str:
@@ -233,8 +298,7 @@ class _Line:
             row = records.run("log", self.name, {"limit": 1})["entries"]
             head = row[0]["cycle"] if row else 0
             for node in records.nodes(self.name):
-                raw = node.get("data_oa") or _plain({"role": node["role"], "content": node.get("content", "")})
-                items.append(_Item(raw, node["id"], node["cycle"]))
+                items.append(_Item(_unpack(node), node["id"], node["cycle"]))
         count = fields["n"]
         self.items, rest = items[:count], items[count:]
         self.left_over = [(item.node, item.cycle) for item in rest]

@@ -27,9 +27,10 @@ from pydantic_ai.models import ModelRequestContext
 from pydantic_ai.run import AgentRunResult
 from pydantic_ai.tools import RunContext
 
-from ._adapter import Records, Target, expecting, finish, name_of, record, store_of
-from ._errors import ConflictError, ContextreeError, ExistsError
+from ._adapter import Records, Target, expecting, name_of, record, store_of
+from ._errors import ConflictError, ContextreeError, ExistsError, unserializable
 from ._pydantic import RAW, to_messages, to_nodes
+from ._threads import finish
 from ._window import Budget, Message, Receipt, Sent, Windows, tool_node
 
 __all__ = ["ContextreeBudget", "ContextreeConversationStore", "Receipt"]
@@ -88,7 +89,10 @@ class ContextreeConversationStore(ConversationStore):
         new_entries: Sequence[ConversationEntry] = (),
         expected_revision: str | None,
     ) -> None:
-        """Stores a record with its new entries."""
+        """Stores a record with its new entries.
+
+        Raises `SerializationError` if the framework cannot serialize one of them; nothing is stored then.
+        """
         for entry, before in zip(new_entries[1:], new_entries, strict=False):
             if entry.parent_id != before.id:
                 raise UserError("`new_entries` must be one history, each entry after the one that it points at.")
@@ -255,7 +259,11 @@ class _State:
         return _RECORD.validate_python(self._fields["record"]) if self._fields else None
 
     def with_record(self, wanted: ConversationRecord, line: str) -> bytes:
-        fields = {"line": line[len(self.name) :], "record": _RECORD.dump_python(wanted, mode="json")}
+        try:
+            stored = _RECORD.dump_python(wanted, mode="json")
+        except Exception as error:
+            raise unserializable("the record of the conversation", error) from error
+        fields = {"line": line[len(self.name) :], "record": stored}
         return json.dumps(fields, separators=(",", ":")).encode()
 
 

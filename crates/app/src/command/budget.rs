@@ -195,7 +195,7 @@ pub fn unset(workspace: &Workspace, control: &Control<'_>) -> Result<BudgetRespo
 }
 
 /// Reads a budget, with selectors of an edition: a file in TOML or JSON, or a number of tokens such as `20k`.
-pub(super) fn read_budget(document: &Document, edition: Edition) -> Result<Budget, Error> {
+pub(crate) fn read_budget(document: &Document, edition: Edition) -> Result<Budget, Error> {
     let name = &document.name;
     let text = std::str::from_utf8(&document.text)
         .map_err(|_| Error::usage(format!("{name} is not UTF-8 text")))?;

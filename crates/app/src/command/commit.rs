@@ -98,7 +98,7 @@ pub fn commit(
     let report = workspace.change("commit", &request.change, |context| {
         context.commit_with(&options).map_err(|error| Error::commit(&error))
     })?;
-    tracing::debug!(cycle = report.cycle, pruned = report.pruned.len(), "committed");
+    tracing::debug!(cycle = report.cycle.get(), pruned = report.pruned.len(), "committed");
     Ok(CommitResponse {
         report: Report::from(&report),
         policy: policy.as_ref().map(Policy::to_value),
@@ -162,7 +162,7 @@ fn under_budget(
         let report = keeper.accept(context, &forecast).map_err(|error| Error::commit(&error))?;
         Ok((forecast, report))
     })?;
-    tracing::debug!(cycle = report.cycle, pruned = report.pruned.len(), "committed");
+    tracing::debug!(cycle = report.cycle.get(), pruned = report.pruned.len(), "committed");
     Ok(CommitResponse {
         report: Report::from(&report),
         policy: None,

@@ -89,7 +89,11 @@ fn branches(
             continue;
         };
         let owner = owners.get(&from.branch).map(|&name| name.to_owned());
-        branches.push(ContextBranch { context: row.name.clone(), from: owner, cycle: from.upto });
+        branches.push(ContextBranch {
+            context: row.name.clone(),
+            from: owner,
+            cycle: from.upto.get(),
+        });
     }
     Ok(branches)
 }

@@ -41,7 +41,7 @@ pub fn delete(
 ) -> Result<DeleteResponse, Error> {
     let _span = workspace.span("delete");
     control.check()?;
-    let store = workspace.store(if request.dry_run { Access::Read } else { Access::Write })?;
+    let store = workspace.store(if request.dry_run { Access::Read } else { Access::Delete })?;
     let reader = store.reader(&request.name)?;
     let snapshots = reader.row().snapshots;
     if !request.dry_run {

@@ -53,7 +53,7 @@ pub fn gc(
 ) -> Result<GcResponse, Error> {
     let _span = workspace.span("gc");
     control.check()?;
-    let store = workspace.store(if request.dry_run { Access::Read } else { Access::Write })?;
+    let store = workspace.store(if request.dry_run { Access::Read } else { Access::Delete })?;
     // The error for a missing context names those that exist.
     drop(store.reader(workspace.context())?);
     let now = workspace.clock().now_ns();

@@ -2,7 +2,7 @@
 
 use contextree::provider::Provider;
 use contextree::provider::parts::names;
-use contextree::{NodeRef, Region, TreeRef};
+use contextree::{Cycle, NodeRef, Region, TreeRef};
 use contextree_json::Value;
 
 use crate::Error;
@@ -21,9 +21,9 @@ impl Known {
     pub(super) fn find(
         reader: &mut Reader,
         tree: TreeRef<'_>,
-        cycle: Option<u32>,
+        cycle: Option<Cycle>,
     ) -> Result<Option<Known>, Error> {
-        let newest = cycle.unwrap_or(u32::MAX);
+        let newest = cycle.unwrap_or(Cycle::MAX);
         if let Some(stored) = reader.stored() {
             let attempts = stored.attempts()?.iter().rev();
             let mut called =

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use contextree::diff::diff;
-use contextree::{Class, CommitReport, NodeRef, Region, Snapshot, TreeRef};
+use contextree::{Class, CommitReport, Cycle, NodeRef, Region, Snapshot, TreeRef};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -103,8 +103,8 @@ impl LogCall {
 }
 
 /// Returns the attempts of a context, by the commit that they led to or would have led to.
-pub(super) fn attempts(reader: &Reader) -> Result<BTreeMap<u32, Vec<Attempt>>, Error> {
-    let mut found: BTreeMap<u32, Vec<Attempt>> = BTreeMap::new();
+pub(super) fn attempts(reader: &Reader) -> Result<BTreeMap<Cycle, Vec<Attempt>>, Error> {
+    let mut found: BTreeMap<Cycle, Vec<Attempt>> = BTreeMap::new();
     if let Some(stored) = reader.stored() {
         for attempt in stored.attempts()? {
             found.entry(attempt.cycle_id).or_default().push(attempt.into());
@@ -187,7 +187,7 @@ pub fn log(
     let limit = request.limit.unwrap_or(usize::MAX);
     let count = reader.snapshot_count();
     let end = match request.before {
-        Some(cycle) => reader.position_after(cycle.saturating_sub(1))?.min(count),
+        Some(cycle) => reader.position_after(Cycle(cycle).previous())?.min(count),
         None => count,
     };
     // One more, to compare the last one with.
@@ -197,7 +197,7 @@ pub fn log(
     let shown = snapshots.len().min(limit);
     let reports = match (request.reports, snapshots.first(), snapshots[..shown].last()) {
         (true, Some(newest), Some(oldest)) => {
-            reader.reports(oldest.cycle().saturating_sub(1), newest.cycle())?
+            reader.reports(oldest.cycle().previous(), newest.cycle())?
         }
         _ => BTreeMap::new(),
     };
@@ -208,15 +208,15 @@ pub fn log(
         let before = snapshots.get(index + 1);
         let mut entry =
             entry(snapshot, count - end + index, before, reports.get(&snapshot.cycle()));
-        let of_cycle = attempts.remove(&entry.cycle).unwrap_or_default();
+        let of_cycle = attempts.remove(&snapshot.cycle()).unwrap_or_default();
         (entry.call, entry.retried) = made(of_cycle, snapshot);
         entries.push(entry);
     }
     let open = match request.before {
         Some(_) => BTreeMap::new(),
         None => {
-            let newest = snapshots.first().map_or(0, Snapshot::cycle);
-            attempts.split_off(&newest.saturating_add(1))
+            let newest = snapshots.first().map_or(Cycle::ZERO, Snapshot::cycle);
+            attempts.split_off(&newest.next())
         }
     };
     let open = open.into_values().flatten();
@@ -250,7 +250,7 @@ fn entry(
     let turn = sealed(snapshot);
     LogEntry {
         address: if back == 0 { "@t0".to_owned() } else { format!("@t-{back}") },
-        cycle: snapshot.cycle(),
+        cycle: snapshot.cycle().get(),
         digest: snapshot.digest().to_string(),
         history_digest: snapshot.history_digest().to_string(),
         nodes: snapshot.view().node_count(),

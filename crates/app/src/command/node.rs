@@ -1,7 +1,7 @@
 //! `node`: one node of any state, and what happened to it.
 
-use contextree::NodeRef;
 use contextree::diff::changed_fields;
+use contextree::{Cycle, NodeRef};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -150,10 +150,10 @@ pub fn node_history(
     let mut reader = workspace.read()?;
     let id = request.id.as_str();
     let first = match request.after {
-        Some(cycle) => reader.position_after(cycle)?,
+        Some(cycle) => reader.position_after(Cycle(cycle))?,
         // A node that exists says which commit added it.
         None => match reader.working()?.tree().get(id).map(NodeRef::cycle) {
-            Some(cycle) => reader.position_after(cycle.saturating_sub(1))?,
+            Some(cycle) => reader.position_after(cycle.previous())?,
             None => 0,
         },
     };
@@ -171,7 +171,7 @@ pub fn node_history(
         control.check()?;
         let end = (position + TOGETHER).min(last);
         for snapshot in reader.snapshots_at(position, end)? {
-            cycle = snapshot.cycle();
+            cycle = snapshot.cycle().get();
             let old = before.as_ref().and_then(|before| before.view().get(id));
             let event = event(cycle, old, snapshot.view().get(id));
             events.extend(event);
@@ -180,7 +180,7 @@ pub fn node_history(
         position = end;
     }
     for event in events.iter_mut().filter(|event| event.event == NodeEventKind::Removed) {
-        let reports = reader.reports(event.cycle - 1, event.cycle)?;
+        let reports = reader.reports(Cycle(event.cycle - 1), Cycle(event.cycle))?;
         event.reason = reports.values().find_map(|report| reason(&Report::from(report), id));
     }
     if events.is_empty() && first == 0 && last == count {

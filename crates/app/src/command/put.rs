@@ -189,7 +189,7 @@ fn check_state(request: &PutRequest, side: &Side<'_>) -> Result<(), Error> {
         let message = format!("the context is at revision {revision}, not {expected}");
         return Err(Error::new("E_CONFLICT", message).with_detail("revision", revision));
     }
-    let head = row.head.map_or(0, |head| head.cycle);
+    let head = row.head.map_or(0, |head| head.cycle.get());
     if let Some(expected) = request.if_head.filter(|expected| *expected != head) {
         let message = format!("the newest snapshot is @c{head}, not @c{expected}");
         return Err(Error::new("E_CONFLICT", message).with_detail("head", head));

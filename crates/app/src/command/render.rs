@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 
 use contextree::cache::{Outlook, Prompt, Rendered as Measured, breakpoints};
-use contextree::calls::{Request, tokenizer_of};
-use contextree::provider::{Provider, RenderOptions, Rendered, Span, lint, render as render_tree};
-use contextree::{Hash, SnapshotAddress};
+use contextree::calls::{Request, order_of, tokenizer_of};
+use contextree::provider::{
+    KeyOrder, Provider, RenderOptions, Rendered, Span, lint, render as render_tree,
+};
+use contextree::{AttemptStatus, Cycle, Hash, SnapshotAddress};
 use contextree_json::{Object, Value};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -128,7 +130,7 @@ pub fn render(
     if request.breakpoints {
         let before = match state.cycle() {
             Some(cycle) => {
-                let before = SnapshotAddress::Cycle(cycle.saturating_sub(1).into());
+                let before = SnapshotAddress::from(cycle.previous());
                 reader.state(Address::Snapshot(before))
             }
             None => reader.newest(),
@@ -137,8 +139,13 @@ pub fn render(
         let last = before.ok();
         options.marks = Some(marks(provider, &options, &state, last.as_ref())?);
     }
-    let rendered = render_state(&state, provider, &options)?;
+    let mut rendered = render_state(&state, provider, &options)?;
     let findings: Vec<Finding> = lint(&rendered).iter().map(Finding::from).collect();
+    if let Some(cycle) = state.cycle()
+        && let Some(order) = logged_order(workspace, request, provider, cycle)?
+    {
+        (rendered.bytes, rendered.spans) = order.apply(&rendered);
+    }
     Ok(RenderResponse {
         accepted: !findings.iter().any(|finding| finding.severity == Severity::Error),
         losses: rendered.losses.iter().map(Loss::from).collect(),
@@ -150,6 +157,27 @@ pub fn render(
         request: super::ascii(rendered.bytes),
         findings,
     })
+}
+
+/// Returns the order of keys in the request of a cycle, if that request is in a log, for the same provider, and nothing is added to it.
+fn logged_order(
+    workspace: &Workspace,
+    asked: &RenderRequest,
+    provider: Provider,
+    cycle: Cycle,
+) -> Result<Option<KeyOrder>, Error> {
+    if workspace.is_document() || asked.breakpoints || !asked.settings.is_empty() {
+        return Ok(None);
+    }
+    let store = workspace.store(Access::Read)?;
+    let session = workspace.session(&store)?;
+    let mut attempts = session.attempts()?.iter().rev();
+    let is_of = |it: &&contextree::Attempt| {
+        it.cycle_id == cycle
+            && it.status == AttemptStatus::Completed
+            && it.provider == provider.name()
+    };
+    Ok(attempts.find(is_of).and_then(order_of))
 }
 
 /// Returns the working state as it would be sent now: after expiry and pruning under the context's own policy or budget. While a call is running,

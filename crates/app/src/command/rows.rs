@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use contextree::query::{QueryLimits, find_matches_within, plan, resolve_on_tree};
-use contextree::{Content, NodeRef};
+use contextree::{Content, Cycle, NodeRef};
 use contextree_json::{Number, Value};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -321,7 +321,7 @@ pub fn rows(
             Value::Number(Number::clone(&node.pruning_priority().to_number()))
         }),
         pinned: view.column(&wanted, RowColumn::Pinned, |_, _, node| node.has_pin()),
-        cycle: view.column(&wanted, RowColumn::Cycle, |_, _, node| node.cycle()),
+        cycle: view.column(&wanted, RowColumn::Cycle, |_, _, node| node.cycle().get()),
         created_at_ns: view.column(&wanted, RowColumn::CreatedAtNs, |_, _, it| it.created_at_ns()),
         bytes: view
             .column(&wanted, RowColumn::Bytes, |_, _, node| node.content().byte_len() as u64),
@@ -370,11 +370,12 @@ fn outline(
 ) -> Result<(String, Arc<Outline>), Error> {
     let state = reader.state(request.at.unwrap_or(Address::Working))?;
     let older = request.against.map(|address| reader.state(address)).transpose()?;
+    let before = older.as_ref().map(|older| reader.fingerprint(older)).transpose()?;
     let key = format!(
         "outline\0{}\0{}\0{}",
         reader.place(),
-        reader.fingerprint(&state),
-        older.as_ref().map(|older| reader.fingerprint(older)).unwrap_or_default()
+        reader.fingerprint(&state)?,
+        before.unwrap_or_default()
     );
     let outline = workspace
         .memo()
@@ -456,8 +457,8 @@ fn reasons(
     outline: &Outline,
     reader: &mut Reader,
 ) -> Result<BTreeMap<String, &'static str>, Error> {
-    let older = outline.older().and_then(crate::workspace::State::cycle).unwrap_or(0);
-    let newer = outline.state().cycle().unwrap_or(u32::MAX);
+    let older = outline.older().and_then(crate::workspace::State::cycle).unwrap_or(Cycle::ZERO);
+    let newer = outline.state().cycle().unwrap_or(Cycle::MAX);
     let mut reasons = BTreeMap::new();
     for report in reader.reports(older.min(newer), older.max(newer))?.values() {
         let report = Report::from(report);

@@ -105,11 +105,11 @@ pub fn status(workspace: &Workspace, control: &Control<'_>) -> Result<StatusResp
         place: reader.place().to_owned(),
         edition: reader.edition().as_str().to_owned(),
         head: newest.snapshot().map(|snapshot| StatusHead {
-            cycle: snapshot.cycle(),
+            cycle: snapshot.cycle().get(),
             digest: snapshot.digest().to_string(),
             history_digest: snapshot.history_digest().to_string(),
         }),
-        next_cycle: tree.next_cycle(),
+        next_cycle: tree.next_cycle().get(),
         snapshots: reader.snapshot_count(),
         turns: tree.turn_count(),
         pending,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use contextree::diff::diff;
-use contextree::{CommitReport, NodeRef, Region, Snapshot};
+use contextree::{CommitReport, Cycle, NodeRef, Region, Snapshot};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -118,9 +118,7 @@ pub fn timeline(
     let shown = snapshots.len().min(limit);
     let extra = snapshots.len() - shown;
     let reports = match (snapshots.first(), snapshots.last()) {
-        (Some(first), Some(last)) => {
-            reader.reports(first.cycle().saturating_sub(1), last.cycle())?
-        }
+        (Some(first), Some(last)) => reader.reports(first.cycle().previous(), last.cycle())?,
         _ => BTreeMap::new(),
     };
     let mut attempts = super::log::attempts(&reader)?;
@@ -130,17 +128,17 @@ pub fn timeline(
         control.check()?;
         let before = index.checked_sub(1).and_then(|index| snapshots.get(index));
         let mut call = committed(snapshot, before, reports.get(&snapshot.cycle()));
-        call.attempts = attempts.remove(&call.cycle).unwrap_or_default();
+        call.attempts = attempts.remove(&snapshot.cycle()).unwrap_or_default();
         call.serves = messages.served(&call.attempts, |id| snapshot.view().get(id));
         calls.push(call);
     }
     let working = reader.working()?;
-    let next_cycle = working.tree().next_cycle();
+    let next_cycle = working.tree().next_cycle().get();
     // While a call runs, the working state belongs to the commit after it.
-    let newest = snapshots.last().map_or(0, Snapshot::cycle);
-    for (cycle, attempts) in attempts.split_off(&newest.saturating_add(1)) {
+    let newest = snapshots.last().map_or(Cycle::ZERO, Snapshot::cycle);
+    for (cycle, attempts) in attempts.split_off(&newest.next()) {
         calls.push(TimelineCall {
-            cycle,
+            cycle: cycle.get(),
             committed: false,
             serves: messages.served(&attempts, |id| working.tree().get(id)),
             sealed_at_ns: None,
@@ -188,7 +186,7 @@ fn committed(
     };
     let sealed = snapshot.view().region(Region::Seq).children_rev().next();
     TimelineCall {
-        cycle: snapshot.cycle(),
+        cycle: snapshot.cycle().get(),
         committed: true,
         serves: None,
         sealed_at_ns: sealed.map(NodeRef::created_at_ns),

@@ -137,7 +137,7 @@ pub fn tokens(
         let mut counts = Vec::new();
         for moment in over_time(trees, &counter, by) {
             control.check()?;
-            let cycle = Some(moment.cycle);
+            let cycle = Some(moment.cycle.get());
             counts.push(count(moment.total, &moment.groups, by, &counter, cycle));
         }
         return Ok(TokensResponse { counts, state: String::new(), counted_by });

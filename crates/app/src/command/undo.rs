@@ -1,7 +1,7 @@
 //! `undo`, `redo`, `reset`, `discard` and `operations`: going back, and the log of what was done.
 
-use contextree::SnapshotAddress;
 use contextree::store::{Operation as Stored, OperationKind, UndoError, Undone};
+use contextree::{Cycle, SnapshotAddress};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -103,8 +103,8 @@ impl From<&Stored> for OperationRow {
             command: stored.command.clone(),
             kind: kind.to_owned(),
             target,
-            before: stored.before,
-            after: stored.after,
+            before: stored.before.map(Cycle::get),
+            after: stored.after.map(Cycle::get),
             line: stored.line.clone(),
             reason: None,
         }
@@ -177,22 +177,34 @@ fn repeat(
     let store = workspace.store(Access::Write)?;
     let mut session = workspace.session(&store)?;
     session.set_command(command);
-    let head = |session: &contextree::Session| session.row().head.map(|head| head.cycle);
+    let head = |session: &contextree::Session| session.row().head.map(|head| head.cycle.get());
     let before = head(&session);
     let mut response =
         UndoResponse { operations: Vec::new(), head: before, before, lines: Vec::new() };
     for _ in 0..request.count.unwrap_or(1) {
         control.check()?;
-        let undone = act(&mut session)?;
+        let undone = act(&mut session).map_err(|error| explain(error, &session))?;
         let names = undone
             .operations
             .into_iter()
             .map(|(revision, command)| OperationName { operation: revision.get(), command });
         response.operations.extend(names);
         response.lines.extend(undone.line);
-        response.head = undone.head;
+        response.head = undone.head.map(Cycle::get);
     }
     Ok(response)
+}
+
+/// Says so if the operation log ends because the last step was a redaction.
+fn explain(error: UndoError, session: &contextree::Session) -> Error {
+    let is_nothing = matches!(error, UndoError::Nothing { redo: false, .. });
+    let last = session.row().revision;
+    let redactions = if is_nothing { session.redactions() } else { Ok(Vec::new()) };
+    match redactions.is_ok_and(|found| found.iter().any(|redaction| redaction.revision == last)) {
+        true => Error::new(error.code(), "the last step was a redaction, which cannot be undone")
+            .with_advice(Advice::ListSnapshots),
+        false => error.into(),
+    }
 }
 
 /// Lists what was done to the context, newest first: the last 200 operations since `gc`, and all redactions.

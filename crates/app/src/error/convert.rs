@@ -5,7 +5,7 @@ use contextree::query::{QueryError, ResolveError, ResolveErrorKind};
 use contextree::selector::{ErrorKind, SelectorError, SelectorErrors, draw_caret};
 use contextree::store::{ReadError, StoreError};
 use contextree::{
-    CommitError, DocumentError, HistoryError, Location, OpError, SnapshotError, WriteError,
+    CommitError, Cycle, DocumentError, HistoryError, Location, OpError, SnapshotError, WriteError,
 };
 use contextree_json::{Object, Value};
 
@@ -15,7 +15,8 @@ impl From<SnapshotError> for Error {
         match error {
             SnapshotError::NotFound { address, oldest, newest }
             | SnapshotError::Retired { address, oldest, newest } => {
-                let number = |number: Option<u32>| number.map_or(Value::Null, Value::from);
+                let number =
+                    |cycle: Option<Cycle>| cycle.map_or(Value::Null, |it| Value::from(it.get()));
                 failure
                     .with_detail("address", address)
                     .with_detail("oldest", number(oldest))
@@ -234,7 +235,10 @@ impl From<StoreError> for Error {
                 .with_detail("context", context)
                 .with_detail("expected", expected.get())
                 .with_detail("found", found.get())
-                .with_detail("head", head.map_or(Value::Null, |head| Value::from(head.cycle))),
+                .with_detail(
+                    "head",
+                    head.map_or(Value::Null, |head| Value::from(head.cycle.get())),
+                ),
             StoreError::Exists { context } => failure
                 .with_advice(Advice::ShowContext(context.clone()))
                 .with_detail("context", context),

@@ -4,9 +4,9 @@
 //! or all others. Within a group, the conversation with the closest relation is continued. A conversation whose call is still running
 //! cannot be continued, because its answer is not known: a call beside it gets a context of its own, forked where the two share a past.
 
-use contextree::SnapshotAddress;
 use contextree::import::{Outline, Overlap};
 use contextree::store::Session;
+use contextree::{Cycle, SnapshotAddress};
 
 use super::lane::{Group, Lane};
 use super::names::{of_session, sibling};
@@ -52,7 +52,7 @@ impl Recorder {
         let (session, relation) = match from {
             Some((from, cycle)) => {
                 let from = self.lanes[from].name.clone();
-                let at = Some(SnapshotAddress::Cycle(u64::from(cycle)));
+                let at = Some(SnapshotAddress::from(cycle));
                 let session = self.store.for_new(&name)?.fork(&from, at, &name)?;
                 (session, Relation::Forked { from })
             }
@@ -135,7 +135,7 @@ impl Recorder {
     }
 
     /// Returns the conversation that a call shares its past with, and the newest snapshot that both have.
-    fn shared(&self, group: &Group, call: &NewCall, outline: &Outline) -> Option<(usize, u32)> {
+    fn shared(&self, group: &Group, call: &NewCall, outline: &Outline) -> Option<(usize, Cycle)> {
         let lanes = self.lanes.iter().enumerate();
         let own = lanes
             .filter(|(_, lane)| lane.group == *group && lane.provider == call.provider)

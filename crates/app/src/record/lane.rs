@@ -1,13 +1,14 @@
 //! A conversation that is recorded: its context, and what the next request is compared with.
 
-use contextree::import::{Begun, ImportError, Recording, Sent, Trace};
+use contextree::budget::Keeper;
+use contextree::import::{Begun, ImportError, Limited, Limits, Recording, Sent, Trace};
 use contextree::provider::Provider;
 use contextree::store::{Session, StoreError};
-use contextree::{AttemptStatus, CallOutcome};
+use contextree::{AttemptStatus, CallOutcome, Cycle};
 use contextree_json::Value;
 
-use super::Conversation;
-use super::refused;
+use super::budget::{Prepared, Receipt};
+use super::{Conversation, refused};
 use crate::Error;
 use crate::workspace::OpenStore;
 
@@ -34,7 +35,7 @@ pub(super) struct Lane {
     pub(super) provider: Provider,
     pub(super) trace: Trace,
     /// Snapshots: the cycle, the number of messages, and their fingerprint.
-    pub(super) states: Vec<(u32, usize, (u64, u64))>,
+    pub(super) states: Vec<(Cycle, usize, (u64, u64))>,
     /// The attempt of the call that is running.
     pub(super) running: Option<String>,
     /// The number of the newest call.
@@ -52,6 +53,9 @@ struct Open {
 enum Failed {
     Import(ImportError),
     Store(StoreError),
+    /// The budget cannot be applied to the request, for this reason.
+    NotPruned(String),
+    NotOpen,
 }
 
 impl From<StoreError> for Failed {
@@ -65,6 +69,8 @@ impl From<Failed> for Error {
         match failed {
             Failed::Import(error) => refused(&error),
             Failed::Store(error) => error.into(),
+            Failed::NotPruned(why) => Error::usage(why),
+            Failed::NotOpen => Error::new("E_ATTEMPT_ENDED", "the context is not open"),
         }
     }
 }
@@ -126,17 +132,61 @@ impl Lane {
     pub(super) fn shared_state(
         &self,
         beginning: impl Fn(usize) -> Option<(u64, u64)>,
-    ) -> Option<u32> {
-        let same = |state: &&(u32, usize, (u64, u64))| beginning(state.1) == Some(state.2);
+    ) -> Option<Cycle> {
+        let same = |state: &&(Cycle, usize, (u64, u64))| beginning(state.1) == Some(state.2);
         self.states.iter().rev().find(same).map(|(cycle, ..)| *cycle)
     }
 
     pub(super) fn begin(&mut self, store: &OpenStore, sent: &Sent) -> Result<Begun, Error> {
+        self.reopen(store)?;
+        self.step(|recording, context| recording.begin(context, sent.clone()))
+    }
+
+    /// Begins a call under a budget. `text` is the request as the agent wrote it. If the budget cannot be applied, the request is sent as it
+    /// is, and the reason is returned.
+    pub(super) fn begin_under(
+        &mut self,
+        store: &OpenStore,
+        sent: &Sent,
+        text: &[u8],
+        keeper: &Keeper,
+    ) -> Result<(Begun, Prepared), Error> {
+        self.reopen(store)?;
+        let options = keeper.options();
+        let limits = Limits { policy: keeper.policy(), measures: options.measures };
+        let done = self.try_step(|recording, context| {
+            let look =
+                |before: contextree::TreeRef<'_>, report: &_, after: contextree::TreeRef<'_>| {
+                    Receipt::new(&keeper.forecast(before, report, after), keeper)
+                };
+            match recording.begin_limited(context, sent.clone(), text, limits, look) {
+                Ok(Limited::Whole(begun, receipt)) => {
+                    Ok((begun, Prepared { receipt: Some(receipt), ..Prepared::default() }))
+                }
+                Ok(Limited::Pruned(begun, request, mut receipt)) => {
+                    receipt.left_out = request.left_out;
+                    let send = Some(request.text);
+                    Ok((begun, Prepared { send, receipt: Some(receipt), refused: None }))
+                }
+                Ok(Limited::Refused(why)) => Err(Failed::NotPruned(why)),
+                Err(error) => Err(Failed::Import(error)),
+            }
+        });
+        match done {
+            Err(Failed::NotPruned(why)) => {
+                let begun = self.begin(store, sent)?;
+                Ok((begun, Prepared { refused: Some(why), ..Prepared::default() }))
+            }
+            done => Ok(done?),
+        }
+    }
+
+    fn reopen(&mut self, store: &OpenStore) -> Result<(), Error> {
         if self.open.is_none() {
             let session = store.session(&self.name)?;
             self.load(session)?;
         }
-        self.step(|recording, context| recording.begin(context, sent.clone()))
+        Ok(())
     }
 
     pub(super) fn attach_partial(&mut self, partial: &str) -> Result<(), Error> {
@@ -182,12 +232,22 @@ impl Lane {
         &mut self,
         act: impl Fn(&mut Recording, &mut contextree::Context) -> Result<T, ImportError>,
     ) -> Result<T, Error> {
+        let act = |recording: &mut Recording, context: &mut contextree::Context| {
+            act(recording, context).map_err(Failed::Import)
+        };
+        Ok(self.try_step(act)?)
+    }
+
+    fn try_step<T>(
+        &mut self,
+        act: impl Fn(&mut Recording, &mut contextree::Context) -> Result<T, Failed>,
+    ) -> Result<T, Failed> {
         let Some(Open { session, recording }) = &mut self.open else {
-            return Err(Error::new("E_ATTEMPT_ENDED", "the context is not open"));
+            return Err(Failed::NotOpen);
         };
         let (done, next) = session.update(|context| {
             let mut copy = recording.clone();
-            let done = act(&mut copy, context).map_err(Failed::Import)?;
+            let done = act(&mut copy, context)?;
             Ok::<_, Failed>((done, copy))
         })?;
         *recording = next;

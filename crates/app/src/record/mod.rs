@@ -6,26 +6,32 @@
 //!          └end→      the attempt says why there is none; what arrived is kept
 //! ```
 //!
+//! With a budget, begin also returns the request that is sent instead (`budget`).
+//!
 //! A [`Recorder`] decides which context a call belongs to (`assign`): the one that the caller names, that of the client's own
 //! conversation, or the one whose messages the request repeats. It reads no clock and knows no HTTP: a door passes requests, responses
 //! and times.
 
 mod assign;
+mod budget;
 mod lane;
 mod names;
 
 use std::collections::BTreeMap;
 
+use contextree::budget::Budget;
 use contextree::import::{Begun, Outline, Sent, beginning};
 use contextree::provider::Provider;
 use contextree::store::ContextSettings;
-use contextree::{AttemptStatus, CallOutcome, Edition};
+use contextree::{AttemptStatus, CallOutcome, Cycle, Edition};
 use contextree_json::{Object, Value};
 
 use crate::workspace::{Access, OpenStore};
 use crate::{Error, Workspace};
+use budget::{Prepared, keeper_of};
 use lane::Lane;
 
+pub use budget::{Receipt, budget_of};
 pub use names::name_for;
 
 /// A request that a program sent.
@@ -43,6 +49,8 @@ pub struct NewCall {
     pub target: Option<String>,
     /// The client's own conversation, if it says.
     pub conversation: Option<Conversation>,
+    /// The request as the program wrote it, if it may be pruned before it is sent.
+    pub text: Option<Vec<u8>>,
 }
 
 /// What a client says about the conversation that a call belongs to.
@@ -86,11 +94,17 @@ pub struct BegunCall {
     /// The attempt.
     pub attempt: String,
     /// The cycle of the snapshot that completing the call adds.
-    pub cycle: u32,
+    pub cycle: Cycle,
     /// How it relates to what was recorded before.
     pub relation: Relation,
-    /// Whether the snapshot renders to the request, compared as JSON.
+    /// Whether the snapshot renders to the request that is sent, compared as JSON.
     pub is_exact: bool,
+    /// The request to send instead of the program's, as JSON: the budget prunes it.
+    pub send: Option<Vec<u8>>,
+    /// What the budget did, if there is one.
+    pub receipt: Option<Receipt>,
+    /// Why the budget was not applied.
+    pub not_pruned: Option<String>,
 }
 
 /// Records calls. One thread uses it; calls may overlap.
@@ -99,6 +113,8 @@ pub struct Recorder {
     settings: ContextSettings,
     /// What contexts are named after that the caller does not name.
     base: String,
+    /// What requests are pruned to before they are sent.
+    budget: Option<Budget>,
     lanes: Vec<Lane>,
     running: BTreeMap<u64, usize>,
     next: u64,
@@ -130,6 +146,7 @@ impl Recorder {
             store: workspace.store(Access::Create)?,
             settings,
             base: name_for(base),
+            budget: None,
             lanes: Vec::new(),
             running: BTreeMap::new(),
             next: 1,
@@ -137,7 +154,19 @@ impl Recorder {
         })
     }
 
-    /// Records that a request was sent, in one durable step.
+    /// Returns the recorder with a budget: requests with a text are pruned to it before they are sent. Unless the budget says otherwise, at
+    /// least a quarter of `max_tokens` is pruned at once, so that the beginning of the requests that follow stays the same.
+    #[must_use]
+    pub fn with_budget(mut self, budget: Option<Budget>) -> Recorder {
+        self.budget = budget.map(|mut budget| {
+            let usual = budget.max_tokens.map(|tokens| tokens / 4);
+            budget.clear_at_least = budget.clear_at_least.or(usual);
+            budget
+        });
+        self
+    }
+
+    /// Records that a request is sent, in one durable step.
     ///
     /// # Errors
     ///
@@ -145,9 +174,15 @@ impl Recorder {
     pub fn begin(&mut self, call: NewCall) -> Result<BegunCall, Error> {
         let outline = Outline::of(call.provider, &call.request).map_err(|it| refused(&it))?;
         let (index, relation) = self.assign(&call, &outline)?;
-        let NewCall { request, model, started_at, .. } = call;
-        let begun = self.lanes[index].begin(&self.store, &Sent { request, model, started_at });
-        let Begun { attempt, cycle, is_exact } = match begun {
+        let keeper = self.budget.as_ref().map(|budget| keeper_of(budget, &call));
+        let NewCall { request, model, started_at, text, .. } = call;
+        let sent = Sent { request, model, started_at };
+        let lane = &mut self.lanes[index];
+        let begun = match (keeper, text) {
+            (Some(keeper), Some(text)) => lane.begin_under(&self.store, &sent, &text, &keeper),
+            _ => lane.begin(&self.store, &sent).map(|begun| (begun, Prepared::default())),
+        };
+        let (Begun { attempt, cycle, is_exact }, prepared) = match begun {
             Ok(begun) => begun,
             Err(error) => {
                 // A lane without a call would be found by nothing.
@@ -166,7 +201,9 @@ impl Recorder {
         self.running.insert(id, index);
         let context = lane.name.clone();
         self.rest();
-        Ok(BegunCall { id: CallId(id), context, attempt, cycle, relation, is_exact })
+        let Prepared { send, receipt, refused: not_pruned } = prepared;
+        let id = CallId(id);
+        Ok(BegunCall { id, context, attempt, cycle, relation, is_exact, send, receipt, not_pruned })
     }
 
     /// Keeps what has arrived of an answer, in one durable step, in place of what was kept before.

@@ -121,7 +121,7 @@ impl From<&engine::Attempt> for Attempt {
         let response = attempt.response.clone().unwrap_or_default();
         Attempt {
             attempt_id: attempt.attempt_id.clone(),
-            cycle_id: attempt.cycle_id,
+            cycle_id: attempt.cycle_id.get(),
             status,
             started_at: attempt.started_at,
             ended_at: attempt.ended_at,

@@ -139,7 +139,7 @@ impl From<&CommitReport> for Report {
             on_behalf_of: operation.on_behalf_of.clone(),
         });
         Report {
-            cycle: report.cycle,
+            cycle: report.cycle.get(),
             digest: report.digest.to_string(),
             sealed: report.sealed.clone(),
             core: report.core.clone(),

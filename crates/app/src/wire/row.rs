@@ -41,7 +41,7 @@ pub struct Head {
 impl From<&store::ContextRow> for ContextRow {
     fn from(row: &store::ContextRow) -> Self {
         let head = row.head.map(|head| Head {
-            cycle: head.cycle,
+            cycle: head.cycle.get(),
             digest: contextree::Hash(head.digest).to_string(),
         });
         ContextRow {

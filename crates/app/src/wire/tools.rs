@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use contextree::{Edition, NodeRef, TreeRef};
+use contextree::{Cycle, Edition, NodeRef, TreeRef};
 use contextree_json::Value;
 
 use super::Node;
@@ -12,7 +12,7 @@ pub(crate) fn nodes<'t>(
     nodes: impl IntoIterator<Item = NodeRef<'t>>,
     edition: Edition,
 ) -> Vec<Node> {
-    let mut names: Option<(u32, Names)> = None;
+    let mut names: Option<(Cycle, Names)> = None;
     let form = |node: NodeRef<'t>| {
         let mut form = Node::new(node, edition);
         if form.derived.tool.is_none() && form.kind() == Some("result") {

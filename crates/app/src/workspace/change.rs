@@ -39,7 +39,7 @@ impl Workspace {
         let mut session = self.session(&store)?;
         session.set_command(command);
         if let Some(expected) = change.if_head {
-            let found = session.row().head.map_or(0, |head| head.cycle);
+            let found = session.row().head.map_or(0, |head| head.cycle.get());
             if found != expected {
                 return Err(Error::new(
                     "E_CONFLICT",

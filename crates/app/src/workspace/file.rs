@@ -3,7 +3,7 @@
 //! Documents are read leniently: what is missing has its default, as in the vectors of the specification.
 
 use contextree::query::{Moment, QueryError, Timeline};
-use contextree::{Context, ContextOptions, Profile, TreeRef};
+use contextree::{Context, ContextOptions, Cycle, Profile, TreeRef};
 use contextree_json::{Event, Object, ParseError, Reader, Value, lines, parse};
 
 use crate::{Advice, Error};
@@ -51,7 +51,7 @@ impl FileSource {
             Kind::Fixture => {
                 let value = parse(text).map_err(|error| not_json(place, &error))?;
                 let history = fixture_history(place, &value)?;
-                let next = history.as_ref().map_or(1, Context::next_cycle);
+                let next = history.as_ref().map_or(Cycle::FIRST, Context::next_cycle);
                 let working = match value.get("working") {
                     None | Some(Value::Null) => None,
                     Some(document) => Some(

@@ -200,6 +200,21 @@ impl Workspace {
         Reader::open(self)
     }
 
+    /// Returns a text that changes when what is shown of a snapshot changes, which only a redaction and another edition of selectors do;
+    /// `None` for the working state.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such snapshot, or it cannot be read.
+    pub fn stamp_of_snapshot(&self, address: Address) -> Result<Option<String>, Error> {
+        if address == Address::Working {
+            return Ok(None);
+        }
+        let mut reader = self.read()?;
+        let state = reader.state(address)?;
+        Ok(Some(format!("{}.{}", reader.edition(), reader.fingerprint(&state)?)))
+    }
+
     /// Enters the span of a command.
     pub(crate) fn span(&self, command: &'static str) -> EnteredSpan {
         let (store, context) = (self.url(), self.context());

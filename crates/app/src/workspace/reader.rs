@@ -7,7 +7,8 @@ use contextree::canon::history::SideLine;
 use contextree::query::{Explanation, Timeline as _, explain, select};
 use contextree::store::{ReadError, Reader as StoreReader, SideRecord};
 use contextree::{
-    Answer, CommitReport, Context, Edition, SelectOptions, Snapshot, SnapshotAddress, SnapshotError,
+    Answer, CommitReport, Context, Cycle, Edition, SelectOptions, Snapshot, SnapshotAddress,
+    SnapshotError,
 };
 
 use super::{Access, Address, FileSource, Location, State, Workspace};
@@ -92,8 +93,8 @@ impl Reader {
     }
 
     /// Returns the position of the first snapshot after a commit.
-    pub(crate) fn position_after(&self, cycle: u32) -> Result<usize, Error> {
-        let cycle = i64::from(cycle) + 1;
+    pub(crate) fn position_after(&self, cycle: Cycle) -> Result<usize, Error> {
+        let cycle = cycle.next();
         match &self.from {
             From::File(file) => {
                 file.position_of_cycle(cycle).map_err(|error| Error::query(&error, ""))
@@ -103,16 +104,21 @@ impl Reader {
     }
 
     /// Returns a text that two states have in common only if they are equal, for states of this reader's context.
-    pub(crate) fn fingerprint(&self, state: &State) -> String {
-        match (state.snapshot(), &self.from) {
-            (Some(snapshot), _) => snapshot.history_digest().to_string(),
+    pub(crate) fn fingerprint(&self, state: &State) -> Result<String, Error> {
+        Ok(match (state.snapshot(), &self.from) {
+            (Some(snapshot), From::File(_)) => snapshot.history_digest().to_string(),
+            // A redaction replaces contents and keeps the digest.
+            (Some(snapshot), From::Store(stored)) => {
+                let redactions = stored.redactions()?.len();
+                format!("{}.{redactions}.{}", stored.row().id, snapshot.history_digest())
+            }
             (None, From::Store(stored)) => {
                 let row = stored.row();
                 format!("{}.{}", row.id, row.revision)
             }
             // A document does not change.
             (None, From::File(_)) => "working".to_owned(),
-        }
+        })
     }
 
     /// Returns the whole history as JSON Lines; `None` before the first commit.
@@ -200,12 +206,12 @@ impl Reader {
     /// Returns the reports of the commits after one, up to another, by cycle. Documents have none.
     pub(crate) fn reports(
         &mut self,
-        after: u32,
-        last: u32,
-    ) -> Result<BTreeMap<u32, CommitReport>, Error> {
+        after: Cycle,
+        last: Cycle,
+    ) -> Result<BTreeMap<Cycle, CommitReport>, Error> {
         let mut reports = BTreeMap::new();
         if let From::Store(stored) = &mut self.from {
-            stored.reports(after.saturating_add(1), last, &mut |cycle, _, report| {
+            stored.reports(after.next(), last, &mut |cycle, _, report| {
                 reports.extend(report.map(|report| (cycle, report)));
                 Ok(())
             })?;

@@ -1,6 +1,6 @@
 //! One state of a context.
 
-use contextree::{Snapshot, TreeRef, Working};
+use contextree::{Cycle, Snapshot, TreeRef, Working};
 
 /// One state of a context: a few pointers that keep the tree alive.
 #[derive(Debug)]
@@ -49,7 +49,7 @@ impl State {
     }
 
     /// Returns the number of its commit; `None` for the working state.
-    pub(crate) fn cycle(&self) -> Option<u32> {
+    pub(crate) fn cycle(&self) -> Option<Cycle> {
         self.snapshot().map(Snapshot::cycle)
     }
 

@@ -20,6 +20,8 @@ pub(crate) enum Access {
     Read,
     /// Changes it. A file must exist.
     Write,
+    /// Deletes from it, also if the disk is full. A file must exist.
+    Delete,
     /// Changes it; a missing file is created.
     Create,
 }
@@ -60,7 +62,8 @@ impl Workspace {
             return store.map_err(|error| self.missing(error));
         };
         // Opened for writing also by readers: a read-only connection could not remove the log of the file.
-        let file = SqliteOptions { create, ..SqliteOptions::default() };
+        let use_reserve = access == Access::Delete;
+        let file = SqliteOptions { create, use_reserve, ..SqliteOptions::default() };
         match Sqlite::open(path, &file) {
             // As it was written, not the absolute path.
             Err(StoreError::Missing { message, .. }) => {

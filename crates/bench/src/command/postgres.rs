@@ -9,6 +9,7 @@
 use std::process::ExitCode;
 use std::time::Instant;
 
+use contextree::Cycle;
 use contextree_store::{Backend, Commit, Head, NewContext, Result, Step};
 use contextree_store_postgres::Postgres;
 use sha2::{Digest, Sha256};
@@ -143,13 +144,18 @@ fn measure(
 /// Returns one commit: a third of the bytes are effects, the rest is content.
 fn step(cycle: u32, data: &[u8]) -> Step {
     let (effects, bodies) = data.split_at(data.len() / 3);
+    let number = Cycle(cycle);
     let mut key = [1; 16];
     key[..4].copy_from_slice(&cycle.to_be_bytes());
     Step {
         now_ns: i64::from(cycle),
         key,
-        commits: vec![Commit { cycle, effects: Some(effects.to_vec()), bodies: bodies.to_vec() }],
-        head: Some(Head { cycle, digest: [7; 32] }),
+        commits: vec![Commit {
+            cycle: number,
+            effects: Some(effects.to_vec()),
+            bodies: bodies.to_vec(),
+        }],
+        head: Some(Head { cycle: number, digest: [7; 32] }),
         ..Step::default()
     }
 }

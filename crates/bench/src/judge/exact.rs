@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use contextree::{Attempt, AttemptStatus, Snapshot, SnapshotAddress};
+use contextree::{Attempt, AttemptStatus, Cycle, Snapshot, SnapshotAddress};
 use contextree_import::{Format, ImportOptions, import};
 use contextree_provider::{Provider, RenderOptions, render};
 use contextree_store::Session;
@@ -19,7 +19,7 @@ pub(crate) struct Exact {
 pub(crate) fn compare(log: &[u8], requests: &[Value]) -> Result<Exact, String> {
     let imported = import(log, Format::Auto, ImportOptions::default());
     let context = imported.map_err(|error| error.to_string())?.context;
-    let snapshots: BTreeMap<u32, &Snapshot> =
+    let snapshots: BTreeMap<Cycle, &Snapshot> =
         context.history().iter().map(|snapshot| (snapshot.cycle(), snapshot)).collect();
     let calls = context.attempts().iter().filter(|attempt| is_call(attempt));
     let mut rendered = calls.map(|attempt| {
@@ -41,7 +41,7 @@ pub(crate) fn log_of(session: &Session) -> Result<Vec<u8>, String> {
         let Some((provider, options)) = sent_as(attempt).filter(|_| is_call(attempt)) else {
             continue;
         };
-        let address = SnapshotAddress::Cycle(u64::from(attempt.cycle_id));
+        let address = SnapshotAddress::from(attempt.cycle_id);
         let snapshot = session.snapshot(address).map_err(|error| error.to_string())?;
         let Ok(sent) = render(snapshot.view(), provider, &options) else { continue };
         if log.len() + sent.bytes.len() > LONGEST {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use contextree::{Context, NewNode, Place as At, Snapshot, SnapshotAddress};
 use contextree_store::{
-    ContextSettings, Durability, Session, Sqlite, SqliteOptions, Store, StoreOptions,
+    ContextSettings, Cycle, Durability, Session, Sqlite, SqliteOptions, Store, StoreOptions,
 };
 use contextree_store_postgres::Postgres;
 
@@ -217,7 +217,7 @@ impl System {
             }
             System::Stored(_, session) => {
                 let mut count = 0;
-                session.reports(first, u32::MAX, &mut |cycle, stamp, _| {
+                session.reports(Cycle(first), Cycle::MAX, &mut |cycle, stamp, _| {
                     std::hint::black_box((cycle, stamp));
                     count += 1;
                     Ok(())

@@ -68,7 +68,7 @@ pub fn contexts(count: u64) -> Result<Found, StoreError> {
         let name = format!("context {}", index.wrapping_mul(7_919_317) % count);
         let start = Instant::now();
         let session = store.session(&name)?;
-        let head = session.newest()?.map_or(0, contextree::Snapshot::cycle);
+        let head = session.newest()?.map_or(contextree::Cycle::ZERO, contextree::Snapshot::cycle);
         times.push(start.elapsed().as_nanos() as f64);
         assert_eq!(u64::from(head), TURNS);
     }

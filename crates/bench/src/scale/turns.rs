@@ -75,7 +75,7 @@ pub fn turns(count: u64) -> Result<Found, StoreError> {
     let start = Instant::now();
     let store = open(&path)?;
     let session = store.session("main")?;
-    let head = session.newest()?.map_or(0, contextree::Snapshot::cycle);
+    let head = session.newest()?.map_or(contextree::Cycle::ZERO, contextree::Snapshot::cycle);
     let opened = start.elapsed().as_secs_f64();
     assert_eq!(u64::from(head), count);
     drop((session, store));

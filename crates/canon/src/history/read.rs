@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::str::FromStr;
 
 use contextree_json::{ParseErrorKind, Reader};
-use contextree_tree::{Class, Draft, Header, NodeRef, Region, Scalar, Tree};
+use contextree_tree::{Class, Cycle, Draft, Header, NodeRef, Region, Scalar, Tree};
 
 use crate::digest::snapshot_digest;
 use crate::error::{DocumentError, codes};
@@ -153,7 +153,7 @@ impl HistoryReader {
 
 /// A line with the changes of one commit.
 struct Record {
-    cycle: u32,
+    cycle: Cycle,
     digest: Option<Hash>,
     nodes: Vec<DocNode>,
     removed: Vec<String>,
@@ -171,7 +171,7 @@ impl Record {
         limits: &Limits,
     ) -> Result<Option<Record>, DocumentError> {
         let mut record = Record {
-            cycle: 0,
+            cycle: Cycle::ZERO,
             digest: None,
             nodes: Vec::new(),
             removed: Vec::new(),
@@ -189,7 +189,7 @@ impl Record {
             match &*key {
                 "root" => return Ok(None),
                 "cycle" => {
-                    record.cycle = u32::try_from(reader.read_u64()?).unwrap_or(u32::MAX);
+                    record.cycle = u32::try_from(reader.read_u64()?).map_or(Cycle::MAX, Cycle);
                 }
                 "digest" => {
                     let text = reader.read_string()?;
@@ -232,7 +232,7 @@ fn apply(
     limits: &Limits,
 ) -> Result<(), DocumentError> {
     // Like that of its snapshot, the ttl in the line of a commit counts from the commit after it.
-    let next = draft.view().next_cycle() + u32::from(!record.is_working);
+    let next = draft.view().next_cycle().plus(u32::from(!record.is_working));
     let mut seen = BTreeSet::new();
     let mut touched = BTreeSet::new();
     // First the nodes that remain, so that moved nodes have left their old parents when these are

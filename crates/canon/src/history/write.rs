@@ -2,14 +2,14 @@
 
 use contextree_json::write;
 use contextree_tree::diff::{Pair, changed_fields, written};
-use contextree_tree::{Tree, TreeRef};
+use contextree_tree::{Cycle, Tree, TreeRef};
 
 use super::SideLine;
 use crate::digest::snapshot_digest;
 use crate::write::{SPEC_VERSION, export_to, flat_node};
 
-fn cycle(tree: &Tree) -> u32 {
-    tree.view().next_cycle().saturating_sub(1)
+fn cycle(tree: &Tree) -> Cycle {
+    tree.view().next_cycle().previous()
 }
 
 /// Appends the first line of a history: the full snapshot, ending with `

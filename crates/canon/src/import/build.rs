@@ -2,7 +2,7 @@
 
 use contextree_json::Value;
 use contextree_tree::{
-    Body, Builder, Class, Content, DuplicateId, Header, NodeData, Region, RowNumber, Scalar,
+    Body, Builder, Class, Content, Cycle, DuplicateId, Header, NodeData, Region, RowNumber, Scalar,
     Vocabulary, time,
 };
 
@@ -15,7 +15,7 @@ use crate::limits::Limits;
 pub(super) fn builder(
     document: Document,
     limits: &Limits,
-    next_cycle: u32,
+    next_cycle: Cycle,
 ) -> Result<Builder, DocumentError> {
     let mut issues = Issues::default();
     for node in &document.nodes {
@@ -124,7 +124,7 @@ fn free(word: &str, taken: &[String]) -> String {
 }
 
 /// Converts a node of a document for a tree whose next commit has this number.
-pub(crate) fn node_data(mut node: DocNode, next_cycle: u32) -> NodeData {
+pub(crate) fn node_data(mut node: DocNode, next_cycle: Cycle) -> NodeData {
     let class = class_of(&node);
     let missing = Header::REQUIRED.into_iter().filter(|header| !node.has(*header)).collect();
     let default_type = match class {
@@ -140,9 +140,9 @@ pub(crate) fn node_data(mut node: DocNode, next_cycle: u32) -> NodeData {
         Some(ttl) if matches!(class, Class::Root | Class::Region) => {
             node.attributes.insert(Header::Ttl.name(), Value::from(ttl));
         }
-        ttl => data.expires = ttl.map(|ttl| next_cycle.saturating_add(ttl)),
+        ttl => data.expires = ttl.map(|ttl| next_cycle.plus(ttl)),
     }
-    data.cycle = node.cycle.unwrap_or(0);
+    data.cycle = node.cycle.unwrap_or_default();
     data.created_at_ns = node.created_at_ns.unwrap_or(0);
     data.creation_index = node.creation_index.unwrap_or(0);
     if let Some(iso) = node.created_at_iso.take()

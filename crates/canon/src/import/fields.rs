@@ -3,7 +3,7 @@
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use contextree_json::{Number, Object, Reader, Value};
-use contextree_tree::{Content, Header, Scalar};
+use contextree_tree::{Content, Cycle, Header, Scalar};
 
 use super::{Issues, Profile};
 use crate::error::codes;
@@ -22,7 +22,7 @@ pub(crate) struct DocNode {
     /// Outer: present; inner: not null.
     pub(crate) ttl: Option<Option<u32>>,
     pub(crate) priority: Option<Scalar>,
-    pub(crate) cycle: Option<u32>,
+    pub(crate) cycle: Option<Cycle>,
     pub(crate) created_at_ns: Option<i64>,
     pub(crate) created_at_iso: Option<Box<str>>,
     pub(crate) creation_index: Option<u32>,
@@ -111,7 +111,7 @@ impl DocNode {
             ("ttl", Value::Number(number)) => return self.take_ttl(&number, issues),
             ("cycle", Value::Number(number)) => {
                 let value = self.whole(name, &number, lenient);
-                self.cycle = value.and_then(|value| u32::try_from(value).ok());
+                self.cycle = value.and_then(|value| u32::try_from(value).ok()).map(Cycle);
                 self.cycle.is_some()
             }
             ("creation_index", Value::Number(number)) => {

@@ -5,7 +5,7 @@ mod check;
 mod fields;
 mod read;
 
-use contextree_tree::{Draft, Tree};
+use contextree_tree::{Cycle, Draft, Tree};
 
 use crate::digest::snapshot_digest;
 use crate::error::{DocumentError, Issue, codes};
@@ -34,7 +34,7 @@ pub struct Imported {
     /// The tree.
     pub tree: Tree,
     /// The cycle of the snapshot; 0 if the document has none.
-    pub cycle: u32,
+    pub cycle: Cycle,
     /// The document is the first line of a history that has an end.
     pub(crate) ends: bool,
 }
@@ -57,7 +57,7 @@ pub(crate) fn import_line(
 ) -> Result<Imported, DocumentError> {
     let document = read(text, profile, limits)?;
     let (cycle, ends, digest) =
-        (document.cycle.unwrap_or(0), document.ends, document.digest.clone());
+        (document.cycle.unwrap_or_default(), document.ends, document.digest.clone());
     let next = next_cycle(cycle)?;
     let tree = build::builder(document, limits, next)?.finish(next);
     if digest.is_some_and(|digest| digest != snapshot_digest(&tree).to_string()) {
@@ -76,7 +76,7 @@ pub fn import_working(
     text: &[u8],
     profile: Profile,
     limits: &Limits,
-    next_cycle: u32,
+    next_cycle: Cycle,
 ) -> Result<Draft, DocumentError> {
     let document = read(text, profile, limits)?;
     Ok(build::builder(document, limits, next_cycle)?.finish_draft(next_cycle))
@@ -109,13 +109,13 @@ pub fn is_version_1(version: &str) -> bool {
 }
 
 /// Returns the cycle after this one.
-pub(crate) fn next_cycle(cycle: u32) -> Result<u32, DocumentError> {
+pub(crate) fn next_cycle(cycle: Cycle) -> Result<Cycle, DocumentError> {
     // Any ttl can be added to a cycle up to here.
-    if cycle > 1 << 31 {
+    if cycle.get() > 1 << 31 {
         let message = format!("cycle {cycle} is out of range");
         return Err(DocumentError::one(codes::LIMIT, "number_out_of_range", message));
     }
-    Ok(cycle + 1)
+    Ok(cycle.next())
 }
 
 /// Collects up to a hundred problems.

@@ -3,6 +3,7 @@
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use contextree_json::{Event, Object, ParseErrorKind, Reader};
+use contextree_tree::Cycle;
 
 use super::{DocNode, Issues, Profile};
 use crate::error::{DocumentError, codes};
@@ -15,7 +16,7 @@ pub(super) struct Document {
     /// The length of the text.
     pub(super) bytes: usize,
     pub(super) spec_version: Option<String>,
-    pub(super) cycle: Option<u32>,
+    pub(super) cycle: Option<Cycle>,
     /// The digest of the snapshot, as the document has it.
     pub(super) digest: Option<String>,
     /// It is the first line of a history that has an end.
@@ -53,7 +54,7 @@ pub(super) fn read_document(
             }
             "cycle" => {
                 let cycle = reader.read_u64()?;
-                document.cycle = u32::try_from(cycle).ok();
+                document.cycle = u32::try_from(cycle).ok().map(Cycle);
                 if document.cycle.is_none() {
                     let message = format!("cycle {cycle} is out of range");
                     return Err(DocumentError::one(codes::LIMIT, "number_out_of_range", message));

@@ -9,7 +9,9 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-use contextree_tree::{Body, Builder, Class, DuplicateId, NodeData, Region, RowNumber, Tree};
+use contextree_tree::{
+    Body, Builder, Class, Cycle, DuplicateId, NodeData, Region, RowNumber, Tree,
+};
 
 use super::apply::FindBody;
 use super::bytes::RecordError;
@@ -32,7 +34,7 @@ pub struct Fold<'a> {
     numbers: HashMap<&'a str, u32>,
     /// The node that was put last.
     last: u32,
-    next_cycle: u32,
+    next_cycle: Cycle,
     heading: Heading,
 }
 
@@ -75,7 +77,7 @@ impl<'a> Fold<'a> {
 
     fn whole(
         puts: Vec<Put<'a>>,
-        next_cycle: u32,
+        next_cycle: Cycle,
         heading: Heading,
     ) -> Result<Fold<'a>, RecordError> {
         u32::try_from(puts.len()).ok().filter(|len| *len < NO_PARENT).ok_or_else(too_many)?;
@@ -137,7 +139,7 @@ impl<'a> Fold<'a> {
             last_ns,
             snapshots: self.heading.snapshots + 1,
         };
-        let next_cycle = cycle.saturating_add(1);
+        let next_cycle = cycle.next();
         let puts = commit.puts.into_iter().map(|mut put| {
             // Bodies are fetched after all records are read, so each must name the commit that
             // contains it.
@@ -204,13 +206,13 @@ impl<'a> Fold<'a> {
 
     /// Returns the newest commit so far.
     #[must_use]
-    pub fn last_cycle(&self) -> Option<u32> {
-        (self.heading.snapshots > 0).then(|| self.next_cycle.saturating_sub(1))
+    pub fn last_cycle(&self) -> Option<Cycle> {
+        (self.heading.snapshots > 0).then(|| self.next_cycle.previous())
     }
 
     /// Returns the number of the next commit.
     #[must_use]
-    pub fn next_cycle(&self) -> u32 {
+    pub fn next_cycle(&self) -> Cycle {
         self.next_cycle
     }
 
@@ -307,7 +309,7 @@ fn too_many() -> RecordError {
 /// If the records do not form a tree, or a body is missing.
 pub fn build(
     puts: Vec<Put<'_>>,
-    next_cycle: u32,
+    next_cycle: Cycle,
     find_body: &mut FindBody<'_>,
 ) -> Result<Tree, RecordError> {
     let empty = Hash([0; 32]);

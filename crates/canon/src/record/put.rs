@@ -1,6 +1,6 @@
 //! A node as bytes: its headers, its position and the place of its body.
 
-use contextree_tree::{Header, HeaderSet, NodeData, NodeRef, PolicyEntry, Scalar};
+use contextree_tree::{Cycle, Header, HeaderSet, NodeData, NodeRef, PolicyEntry, Scalar};
 
 use super::bytes::{Cursor, RecordError, varint, zigzag};
 use super::words::{WordReader, WordWriter};
@@ -20,7 +20,7 @@ pub enum BodyPlace {
     /// In the bodies of a commit.
     At {
         /// The commit.
-        cycle: u32,
+        cycle: Cycle,
         /// The index.
         index: u32,
     },
@@ -59,7 +59,7 @@ const HAS_PRIORITY: u8 = 1 << 2;
 #[derive(Debug)]
 pub(super) struct Frame {
     /// The cycle of the record.
-    pub(super) cycle: u32,
+    pub(super) cycle: Cycle,
     /// The stamp of the previous node.
     pub(super) stamp: i64,
 }
@@ -160,7 +160,7 @@ pub(super) fn read<'a>(
     if flags & KIND != 0 {
         data.kind = Some(words.read(cursor)?);
     }
-    data.cycle = if flags & CYCLE != 0 { cursor.u32()? } else { frame.cycle };
+    data.cycle = if flags & CYCLE != 0 { Cycle(cursor.u32()?) } else { frame.cycle };
     if flags & MISSING != 0 {
         data.missing = HeaderSet::from_bits(cursor.varint()?);
     }
@@ -183,10 +183,10 @@ pub(super) fn read<'a>(
 }
 
 /// Reads a number encoded as its distance from another, upwards or downwards.
-fn relative(cursor: &mut Cursor<'_>, from: i64, sign: i64) -> Result<u32, RecordError> {
+fn relative(cursor: &mut Cursor<'_>, from: i64, sign: i64) -> Result<Cycle, RecordError> {
     let distance = cursor.zigzag()?;
     let number = distance.checked_mul(sign).and_then(|distance| from.checked_add(distance));
-    let number = number.and_then(|number| u32::try_from(number).ok());
+    let number = number.and_then(|number| u32::try_from(number).ok()).map(Cycle);
     number.ok_or_else(|| cursor.error("the number of a commit is out of range"))
 }
 

@@ -1,6 +1,7 @@
 //! Decodes records.
 
 use contextree_json::Value;
+use contextree_tree::Cycle;
 
 use super::bytes::{Cursor, RecordError};
 use super::put::{self, Frame, Put};
@@ -23,13 +24,13 @@ pub enum Subject {
     /// A commit.
     Commit {
         /// Its number.
-        cycle: u32,
+        cycle: Cycle,
         /// The digest of the snapshot that it made.
         digest: Hash,
         /// The latest creation stamp assigned so far.
         last_ns: i64,
         /// The previous commit; `None` for the first one.
-        previous: Option<u32>,
+        previous: Option<Cycle>,
         /// Whether the record is the full snapshot, including root and regions, instead of the
         /// changes.
         whole: bool,
@@ -37,14 +38,14 @@ pub enum Subject {
     /// A change of the working state.
     Work {
         /// The number of the next commit.
-        next_cycle: u32,
+        next_cycle: Cycle,
         /// The counters after the change.
         counters: WorkCounters,
     },
     /// A checkpoint: a full tree.
     Tree {
         /// The number of the next commit.
-        next_cycle: u32,
+        next_cycle: Cycle,
         /// The heading of the tree.
         heading: Heading,
     },
@@ -71,7 +72,7 @@ pub struct Effects<'a> {
 pub fn read_effects(frame: &[u8]) -> Result<Effects<'_>, RecordError> {
     let mut cursor = Cursor::of_frame(frame)?;
     let kind = cursor.byte()?;
-    let cycle = cursor.u32()?;
+    let cycle = Cycle(cursor.u32()?);
     let subject = match kind {
         kind::COMMIT | kind::WHOLE => Subject::Commit {
             cycle,
@@ -81,7 +82,9 @@ pub fn read_effects(frame: &[u8]) -> Result<Effects<'_>, RecordError> {
                 0 => None,
                 distance => Some(
                     cycle
+                        .get()
                         .checked_sub(distance)
+                        .map(Cycle)
                         .ok_or_else(|| cursor.error("the previous commit is out of range"))?,
                 ),
             },

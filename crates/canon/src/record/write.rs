@@ -2,7 +2,7 @@
 
 use contextree_json::Value;
 use contextree_tree::diff::{Pair, written};
-use contextree_tree::{Class, NodeKey, NodeRef, Region, Tree, TreeRef};
+use contextree_tree::{Class, Cycle, NodeKey, NodeRef, Region, Tree, TreeRef};
 
 use super::body::{Bodies, SharedContent};
 use super::bytes::{close_frame, open_frame, varint, zigzag};
@@ -58,7 +58,7 @@ struct Writer<'a> {
 }
 
 impl<'a> Writer<'a> {
-    fn new(kind: u8, cycle: u32) -> Self {
+    fn new(kind: u8, cycle: Cycle) -> Self {
         let mut out = open_frame();
         out.push(kind);
         varint(&mut out, u64::from(cycle));
@@ -119,7 +119,7 @@ pub fn write_commit(
     shared_from: usize,
 ) -> Encoded {
     let tree = after.view();
-    let cycle = tree.next_cycle().saturating_sub(1);
+    let cycle = tree.next_cycle().previous();
     // Root and regions never change in a history of the engine. In a foreign one they may, and then
     // the tree is written in full.
     let is_whole = before.is_some_and(|before| {
@@ -132,7 +132,7 @@ pub fn write_commit(
     writer.out.extend_from_slice(&snapshot_digest(after).0);
     zigzag(&mut writer.out, last_ns);
     // The distance to the previous commit, so that a missing record is noticed.
-    let distance = before.map_or(0, |before| cycle - before.next_cycle().saturating_sub(1));
+    let distance = before.map_or(0, |before| cycle.get() - before.next_cycle().previous().get());
     varint(&mut writer.out, u64::from(distance));
     let mut gone = Vec::new();
     match before {
@@ -194,7 +194,7 @@ pub fn write_work(
 
 /// Encodes the tree before the first commit: root and regions only.
 #[must_use]
-pub fn write_base(tree: TreeRef<'_>, next_cycle: u32) -> Encoded {
+pub fn write_base(tree: TreeRef<'_>, next_cycle: Cycle) -> Encoded {
     let heading =
         Heading { digest: Hash([0; 32]), history: Hash([0; 32]), last_ns: 0, snapshots: 0 };
     let mut writer = tree_writer(next_cycle, &heading);
@@ -208,7 +208,7 @@ pub fn write_base(tree: TreeRef<'_>, next_cycle: u32) -> Encoded {
 pub fn write_checkpoint(
     tree: TreeRef<'_>,
     heading: &Heading,
-    place: &mut dyn FnMut(NodeRef<'_>) -> Option<(u32, u32)>,
+    place: &mut dyn FnMut(NodeRef<'_>) -> Option<(Cycle, u32)>,
 ) -> Encoded {
     let mut writer = tree_writer(tree.next_cycle(), heading);
     for (_, node) in tree.nodes() {
@@ -230,7 +230,7 @@ pub fn write_alone(tree: TreeRef<'_>, heading: &Heading) -> Encoded {
     writer.finish(&[], &Value::Null)
 }
 
-fn tree_writer<'a>(next_cycle: u32, heading: &Heading) -> Writer<'a> {
+fn tree_writer<'a>(next_cycle: Cycle, heading: &Heading) -> Writer<'a> {
     let mut writer = Writer::new(kind::TREE, next_cycle);
     writer.out.extend_from_slice(&heading.digest.0);
     writer.out.extend_from_slice(&heading.history.0);

@@ -90,7 +90,7 @@ pub(crate) struct Args {
     provenance: Option<String>,
 
     /// Add a block without content
-    #[arg(long, conflicts_with_all = ["content", "content_file", "content_json"])]
+    #[arg(long, conflicts_with_all = ["content", "literal", "content_file", "content_json"])]
     empty: bool,
 
     /// Never prune it

@@ -16,7 +16,8 @@ pub(super) fn confirm(verb: &str, what: &str, again: &str, call: &Call<'_>) -> R
     let mut answer = String::new();
     match std::io::stdin().lock().read_line(&mut answer) {
         Ok(_) if answer.trim().eq_ignore_ascii_case("yes") => Ok(()),
-        Ok(_) => Err(Failure::usage(format!("not confirmed: refusing to {verb} {what}"))),
+        Ok(_) => Err(Failure::usage(format!("not confirmed: refusing to {verb} {what}"))
+            .with_hint(format!("type the whole word `yes`, or pass `--yes`: `{again}`"))),
         Err(error) => Err(Failure::io("standard input", error)),
     }
 }

@@ -71,6 +71,11 @@ pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
             let text = difference::draw(&response, detail, &causes, call.output.width());
             call.output.text(&text);
         }
+        None if args.from.is_none() && has_no_snapshot(&response) => {
+            let text =
+                "there is no snapshot to compare with yet: `ctx show` draws the working state";
+            call.output.note(text);
+        }
         None => {
             let (older, newer) =
                 (difference::name(&response.older), difference::name(&response.newer));
@@ -79,6 +84,12 @@ pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
     }
     note_order(&response, call);
     Ok(exit)
+}
+
+/// Returns whether a context was compared with itself because it has no snapshot.
+fn has_no_snapshot(response: &DiffResponse) -> bool {
+    let states = [&response.older, &response.newer];
+    states.iter().all(|state| state.cycle.is_none() && state.context.is_none())
 }
 
 /// Says so if the states were named the other way round.

@@ -10,12 +10,14 @@ use crate::source::ChangeOptions;
 
 /// Change content or attributes of nodes that were added since the last commit
 ///
-/// Sealed nodes cannot be edited: add a new one instead. A selector changes all nodes that it matches, or none.
+/// Sealed nodes cannot be edited: add a new one instead. A selector changes all nodes that it matches, or none. The content is an
+/// argument, a file, or what comes through a pipe.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   ctx edit block:3.1 'Will it rain in Bergen?'
   ctx edit '#forecast' --content-file forecast.txt
+  jq .text forecast.json | ctx edit '#forecast'
   ctx edit block:3.1 --set key=question --unset tags
   ctx edit block:3.1 --set-json 'data_scores=[0.2,0.7]'")]
 pub(crate) struct Args {
@@ -42,9 +44,15 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
+    // With attributes to change, a pipe is not asked: a script that sets a key may have one.
+    let has_changes = !(args.set.is_empty() && args.set_json.is_empty() && args.unset.is_empty());
+    let content = match has_changes {
+        true => args.content.read()?,
+        false => args.content.read_or_piped(call)?,
+    };
     let request = EditRequest {
         target: args.what.clone(),
-        content: args.content.read()?,
+        content,
         set: input::object(&args.set, &args.set_json)?,
         unset: args.unset.clone(),
         change: args.change.to_change(),

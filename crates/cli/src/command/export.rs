@@ -7,7 +7,7 @@ use super::Call;
 use crate::args::parse_address;
 use crate::error::{Exit, Failure};
 use crate::output::file;
-use crate::output::text::size;
+use crate::output::text::{count, size};
 
 /// Write a snapshot, the working state or the whole history as a document
 ///
@@ -59,7 +59,9 @@ pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
     let found =
         call.on(&workspace, |workspace, control| export::export(workspace, &request, control))?;
     if let Some(intact) = found.intact {
-        call.output.note(&format!("{intact} snapshots are intact"));
+        let are = if intact == 1 { "is" } else { "are" };
+        let snapshots = count(usize::try_from(intact).unwrap_or(usize::MAX), "snapshot");
+        call.output.note(&format!("{snapshots} {are} intact"));
     }
     write(found.document.as_bytes(), args, call)
 }

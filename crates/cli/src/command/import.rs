@@ -245,7 +245,7 @@ fn split(
     let (messages, format) =
         reports.fold((0, None), |(sum, _), report| (sum + report.messages, report.format));
     if let Some(format) = format {
-        call.output.note(&format!("{messages} messages, read as {format}"));
+        call.output.note(&format!("{}, read as {format}", messages_of(messages)));
     }
     let what = count(done.contexts.len(), "conversation");
     match args.dry_run {
@@ -253,6 +253,10 @@ fn split(
         false => call.output.note(&format!("{what} from {place}")),
     }
     Ok((exit, Vec::new()))
+}
+
+fn messages_of(number: u64) -> String {
+    count(usize::try_from(number).unwrap_or(usize::MAX), "message")
 }
 
 /// Prints what was read from a log, for people.
@@ -271,7 +275,7 @@ fn tell(done: &ImportResponse, place: &str, call: &mut Call<'_>) {
         call.output.note("`--split` makes a context of each");
     }
     if let Some(format) = report.format {
-        call.output.note(&format!("{} messages, read as {format}", report.messages));
+        call.output.note(&format!("{}, read as {format}", messages_of(report.messages)));
     }
 }
 

@@ -13,12 +13,16 @@ pub(crate) struct ContentOptions {
     #[arg(allow_hyphen_values = true, value_parser = text)]
     content: Option<String>,
 
+    /// The content after `--`, which may look like an option
+    #[arg(last = true, hide = true, value_name = "TEXT", conflicts_with = "content")]
+    literal: Option<String>,
+
     /// Read the content from this file
-    #[arg(long, value_name = "FILE", conflicts_with = "content")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["content", "literal"])]
     content_file: Option<String>,
 
     /// The content as JSON instead of text
-    #[arg(long, value_name = "JSON", conflicts_with_all = ["content", "content_file"])]
+    #[arg(long, value_name = "JSON", conflicts_with_all = ["content", "literal", "content_file"])]
     content_json: Option<String>,
 }
 
@@ -46,11 +50,15 @@ impl ContentOptions {
         match self.read()? {
             Some(Value::String(text)) if text.is_empty() => Err(missing("the content is empty")),
             Some(content) => Ok(content),
-            None if call.environment.stdin_is_terminal => Err(missing("the content is missing")),
-            None => match utf8(read_bytes("-")?)? {
-                Value::String(text) if text.is_empty() => Err(missing("the content is missing")),
-                content => Ok(content),
-            },
+            None => piped(call)?.ok_or_else(|| missing("the content is missing")),
+        }
+    }
+
+    /// Reads the content, and if none is given, what comes through a pipe. `None` if nothing comes.
+    pub(crate) fn read_or_piped(&self, call: &Call<'_>) -> Result<Option<Value>, Failure> {
+        match self.read()? {
+            Some(content) => Ok(Some(content)),
+            None => piped(call),
         }
     }
 
@@ -58,6 +66,9 @@ impl ContentOptions {
     pub(crate) fn read(&self) -> Result<Option<Value>, Failure> {
         if let Some(text) = &self.content_json {
             return Ok(Some(json("--content-json", text)?));
+        }
+        if let Some(text) = &self.literal {
+            return Ok(Some(Value::from(text.as_str())));
         }
         let bytes = match (&self.content, &self.content_file) {
             (Some(text), _) if text != "-" => return Ok(Some(Value::from(text.as_str()))),
@@ -67,6 +78,15 @@ impl ContentOptions {
         };
         utf8(bytes).map(Some)
     }
+}
+
+/// Reads what comes through a pipe; `None` if it is empty, or if standard input is a terminal.
+fn piped(call: &Call<'_>) -> Result<Option<Value>, Failure> {
+    if call.environment.stdin_is_terminal {
+        return Ok(None);
+    }
+    let bytes = read_bytes("-")?;
+    if bytes.is_empty() { Ok(None) } else { utf8(bytes).map(Some) }
 }
 
 /// Returns bytes as text.

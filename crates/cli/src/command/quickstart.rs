@@ -63,11 +63,19 @@ fn step(folder: &Path, words: &[&str], call: &Call<'_>) -> Result<(), Failure> {
     if let Some(width) = call.output.width() {
         command.env("COLUMNS", width.to_string());
     }
-    let status = command.status().map_err(|error| Failure::io("ctx", error))?;
     let is_raw = words.iter().any(|word| ["thread", "render", "request"].contains(word));
-    if is_raw && !call.output.is_terminal() {
-        call.output.say_data("")?;
-    }
+    // In a pipe these commands end without a line break, and what they say besides would follow on the same line.
+    let status = if is_raw && !call.output.is_terminal() {
+        let output = command.output().map_err(|error| Failure::io("ctx", error))?;
+        call.output.say_data(&String::from_utf8_lossy(&output.stdout))?;
+        let notes = String::from_utf8_lossy(&output.stderr);
+        if !notes.is_empty() {
+            call.output.say(notes.trim_end());
+        }
+        output.status
+    } else {
+        command.status().map_err(|error| Failure::io("ctx", error))?
+    };
     // 1 is an answer, too: `diff` found a difference.
     match status.code() {
         Some(0 | 1) => Ok(()),

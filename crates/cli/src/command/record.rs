@@ -9,14 +9,17 @@ use std::sync::Arc;
 
 use contextree::SystemClock;
 use contextree_app::Workspace;
+use contextree_app::record::budget_of;
 use contextree_record::{Config, Report, Upstreams, environment, run_child, start};
 use contextree_server::Config as PageConfig;
 use contextree_server::shell::{Tokens, token_in};
 use tokio::runtime::Runtime;
 
 use super::Call;
+use super::commit::budget;
 use super::serve::usual_token_file;
 use super::ui::{free_address, page_url};
+use crate::args::parse_size;
 use crate::environment::variable;
 use crate::error::{Exit, Failure};
 use crate::output::Format;
@@ -31,12 +34,16 @@ const ADDRESS: &str = "127.0.0.1:8378";
 ///
 /// Without a program, the proxy serves agents that are already running, until Ctrl-C. Calls are recorded after they were delivered: if
 /// that fails, there is a warning, and traffic continues. Credentials pass through and are never stored.
+///
+/// With a budget, requests that exceed it are pruned by the rules of `ctx commit` before they are sent: calls and their results together,
+/// never the newest user message. What was removed stays removed, so that the provider's cache stays valid. The snapshot is what was sent.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   ctx record -- claude
   ctx record -- python agent.py
   ctx record --listen 127.0.0.1:8378
+  ctx record --max-tokens 100k -- claude                                prunes what is over the budget
   ctx record --upstream openai=http://localhost:11434/v1 -- python agent.py
   ANTHROPIC_BASE_URL=http://127.0.0.1:8378/anthropic claude             with `--listen`
   OPENAI_BASE_URL=http://127.0.0.1:8378/p/research/openai python a.py   into the context `research`")]
@@ -60,6 +67,14 @@ pub(crate) struct Args {
     /// Make calls wait for the store, and fail if they cannot be recorded
     #[arg(long)]
     strict: bool,
+
+    /// Prune requests before they are sent: a budget in tokens, as TOML or JSON (see `ctx help budget`)
+    #[arg(long, value_name = "FILE", conflicts_with = "max_tokens")]
+    budget: Option<String>,
+
+    /// Prune requests before they are sent: at most N tokens in each: 100k
+    #[arg(long, value_name = "N", value_parser = parse_size)]
+    max_tokens: Option<u64>,
 
     /// Serve the page that shows what the model saw, too, and print its address
     #[arg(long)]
@@ -91,6 +106,8 @@ pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
         .with_context(&call.global.context)
         .with_edition(call.global.edition)
         .with_clock(Arc::new(SystemClock));
+    let budget = budget::given(args.budget.as_deref(), args.max_tokens)?;
+    config.budget = budget.map(|budget| budget_of(&budget, &workspace)).transpose()?;
     // The page and the recorder share one open store.
     let workspace = workspace.created()?;
     let lines = Lines::new(args.log.as_deref(), call.output.format())?;
@@ -197,7 +214,9 @@ impl Lines {
                 }
                 Report::Call(line) => line.to_string(),
                 Report::NotRecorded(why) => format!("warning: not recorded: {why}"),
-                Report::NotExact(why) => format!("warning: {why}"),
+                Report::NotExact(why) | Report::NotPruned(why) | Report::OverBudget(why) => {
+                    format!("warning: {why}")
+                }
                 _ => return,
             };
             // A log that cannot be written must not end the traffic.

@@ -119,11 +119,16 @@ fn output(done: &UndoResponse, what: &str, hint: &str, call: &mut Call<'_>) -> E
             operation.command, operation.operation
         ));
     }
-    let head = at(done.head);
-    text.push_str(&match (done.before == done.head, done.operations.is_empty()) {
-        (true, true) => format!("{what}\n"),
-        (true, false) => format!("the newest snapshot is {head}, as before\n"),
-        (false, _) => format!("the newest snapshot is {head}; it was {}\n", at(done.before)),
+    let is_same = done.before == done.head;
+    text.push_str(&match (done.head, done.before) {
+        _ if is_same && done.operations.is_empty() => format!("{what}\n"),
+        (Some(newest), _) if is_same => format!("the newest snapshot is @c{newest}, as before\n"),
+        (None, None) => "there is no snapshot, as before\n".to_owned(),
+        (Some(newest), Some(before)) => {
+            format!("the newest snapshot is @c{newest}; it was @c{before}\n")
+        }
+        (Some(newest), None) => format!("the newest snapshot is @c{newest}; there was none\n"),
+        (None, Some(before)) => format!("no snapshot is left; the newest was @c{before}\n"),
     });
     call.output.text(&text);
     for line in &done.lines {

@@ -127,6 +127,8 @@ pub(crate) fn report_usage(error: &clap::Error, as_json: bool) -> u8 {
     } else {
         // An argument that was misplaced is repeated in the message, and may be the URL of a store with its password.
         let text = mask_secrets(&error.render().ansi().to_string());
+        // It names its code, like every other error.
+        let text = text.replacen("error:", "error[E_USAGE]:", 1);
         let _ = write!(anstream::stderr(), "{text}");
     }
     Exit::Usage.code()

@@ -175,6 +175,18 @@ pub(crate) fn count(number: usize, word: &str) -> String {
     format!("{number} {word}{plural}")
 }
 
+/// Returns a number in groups of three digits: `10,286`.
+pub(crate) fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let groups: Vec<&str> = digits
+        .as_bytes()
+        .rchunks(3)
+        .rev()
+        .map(|group| std::str::from_utf8(group).unwrap_or_default())
+        .collect();
+    groups.join(",")
+}
+
 /// The first instant that is taken for a real time; stamps of the logical clock are below it.
 const FIRST_REAL: i64 = 86_400_000_000_000;
 
@@ -199,7 +211,7 @@ pub(crate) fn ago(stamp: i64, now: i64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{ago, ascii, columns, cut, fold, one_line, size, word, wrap};
+    use super::{ago, ascii, columns, cut, fold, one_line, size, thousands, word, wrap};
 
     #[test]
     fn what_is_cut_ends_with_an_ellipsis_and_fits() {
@@ -239,6 +251,12 @@ mod tests {
         assert_eq!(word("victim\u{1b}[0m"), "victim\\u{1b}[0m");
         assert_eq!(word("x\nvictim"), "x\\u{a}victim");
         assert_eq!(word("a\u{202e}b"), "a\\u{202e}b");
+    }
+
+    #[test]
+    fn digits_are_in_groups_of_three() {
+        let numbers = [0, 999, 1_000, 10_286, 1_234_567].map(thousands);
+        assert_eq!(numbers, ["0", "999", "1,000", "10,286", "1,234,567"]);
     }
 
     #[test]

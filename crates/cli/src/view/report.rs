@@ -6,7 +6,7 @@ use contextree::{Limit, Policy};
 use contextree_app::wire::Report;
 
 use crate::output::style::{self, paint};
-use crate::output::text::{count, one_line};
+use crate::output::text::{count, one_line, thousands};
 
 /// Draws a report: what was done in a sentence or two, then every node that was removed or kept although expired, with the cause. Pruned nodes
 /// are listed only if that is asked for.
@@ -36,7 +36,7 @@ pub(crate) fn draw(report: &Report, policy: Option<&Policy>, verbose: bool) -> S
             "  {} {} is not met: {} left in {scope}, and everything there is protected\n",
             paint(style::WARNING, "!"),
             limit.map_or_else(|| format!("limit {}", unmet.limit + 1), words),
-            unmet.left,
+            thousands(unmet.left),
         ));
     }
     out
@@ -147,11 +147,15 @@ pub(crate) fn causes_of(reports: &[Report]) -> BTreeMap<String, String> {
 fn words(limit: &Limit) -> String {
     match limit {
         Limit::Remove(count) => format!("the limit \u{201c}remove {count}\u{201d}"),
-        Limit::Total { measure, max } => format!("the limit of {max} {}", measure.name()),
-        Limit::Region { region, measure, max } => {
-            format!("the limit of {max} {} in {}", measure.name(), region.word())
+        Limit::Total { measure, max } => {
+            format!("the limit of {} {}", thousands(*max), measure.name())
         }
-        Limit::Turn { measure, max } => format!("the limit of {max} {} per turn", measure.name()),
+        Limit::Region { region, measure, max } => {
+            format!("the limit of {} {} in {}", thousands(*max), measure.name(), region.word())
+        }
+        Limit::Turn { measure, max } => {
+            format!("the limit of {} {} per turn", thousands(*max), measure.name())
+        }
         Limit::Depth(max) => format!("the limit of {max} turns"),
         _ => "a limit".to_owned(),
     }

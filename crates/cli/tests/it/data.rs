@@ -65,14 +65,59 @@ pub(crate) fn conversation() -> Context {
     context
 }
 
+/// Returns a log of Claude Code: one question, eleven files that are read to answer it, and the answer. Twelve calls, of which the eighth was made
+/// after a pause of twenty minutes and read nothing from the cache.
+fn claude_code_log() -> String {
+    let mut log = String::new();
+    let mut before = "null".to_owned();
+    for call in 1..=12 {
+        let minute = call + if call > 7 { 20 } else { 0 };
+        let mut entry = |who: &str, second: u32, message: &str| {
+            let id = format!("{who}-{call}");
+            log.push_str(&format!(
+                r#"{{"type":"{who}","uuid":"{id}","parentUuid":{before},"sessionId":"s","timestamp":"2026-03-01T10:{minute:02}:{second:02}Z","message":{{"role":"{who}",{message}}}}}"#
+            ));
+            log.push('\n');
+            before = format!("\"{id}\"");
+        };
+        let text = format!("let part_{call} = {call}; ").repeat(200);
+        let asked = match call {
+            1 => r#""content":"Which of the eleven parts is wrong?""#.to_owned(),
+            _ => format!(
+                r#""content":[{{"type":"tool_result","tool_use_id":"t{}","content":"{text}"}}]"#,
+                call - 1
+            ),
+        };
+        entry("user", 0, &asked);
+        let said = match call {
+            12 => r#"{"type":"text","text":"Part 7."}"#.to_owned(),
+            _ => format!(
+                r#"{{"type":"tool_use","id":"t{call}","name":"Read","input":{{"file_path":"src/part_{call}.rs"}}}}"#
+            ),
+        };
+        let sent = call * 2_700;
+        let read = if call == 8 { 0 } else { sent - 2_700 };
+        entry(
+            "assistant",
+            30,
+            &format!(
+                r#""id":"msg_{call}","model":"claude-opus-5","content":[{said}],"usage":{{"input_tokens":10,"cache_read_input_tokens":{read},"cache_creation_input_tokens":{},"output_tokens":20}}"#,
+                sent - read
+            ),
+        );
+    }
+    log
+}
+
 /// Writes the conversation into a folder: `trip.jsonl` (history), `trip.json` (newest snapshot), `draft.json` (a fixture with the
-/// working state), `nodes.jsonl` (loose nodes).
+/// working state), `nodes.jsonl` (loose nodes). Also `claude.jsonl`, a log of Claude Code with twelve calls.
 pub(crate) fn write(folder: &Path) {
     let context = conversation();
     let write = |name: &str, bytes: &[u8]| {
         fs::write(folder.join(name), bytes).expect("the folder can be written");
     };
     write("trip.jsonl", &context.export_history());
+    write("claude.jsonl", claude_code_log().as_bytes());
     write("trip.json", &context.newest().expect("three commits").export());
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("exports are ASCII");
     let snapshots: Vec<String> =

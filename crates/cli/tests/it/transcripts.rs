@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::transcript::play;
+use crate::transcript::{Folder, play};
 
 fn cases() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases")
@@ -61,6 +61,21 @@ fn no_case_is_forgotten_and_every_command_has_one() {
     }
 }
 
+/// Each job is a section of `jobs.md` that takes one or two command lines, and `ctx help jobs` has it.
+#[test]
+fn ten_jobs_take_one_or_two_command_lines_each() {
+    let text = fs::read_to_string(cases().join("jobs.md")).expect("it can be read");
+    let help = Folder::new().run("ctx help jobs").0;
+    let jobs: Vec<&str> = text.split("\n## ").skip(1).collect();
+    assert_eq!(jobs.len(), 10);
+    for job in jobs {
+        let title = job.lines().next().and_then(|line| line.split_once(". ")).expect("a title").1;
+        let lines = job.lines().filter(|line| line.starts_with("$ ")).count();
+        assert!((1..=2).contains(&lines), "`{title}` takes {lines} lines");
+        assert!(help.lines().any(|line| line.starts_with(title)), "`ctx help jobs`: {title}");
+    }
+}
+
 /// Each of the wrong inputs is refused, or warned about, with a code and a way to go on.
 #[test]
 fn every_wrong_input_has_a_code_and_a_hint() {
@@ -77,10 +92,11 @@ fn every_wrong_input_has_a_code_and_a_hint() {
     let wrong: Vec<_> = answers.iter().filter(|(_, said)| is_wrong(said)).collect();
     assert!(wrong.len() >= 60, "there are {} wrong inputs", wrong.len());
     for (command, said) in wrong {
-        let codes = ["error[E_", "error: ", "warning: ", r#""code":"E_"#];
+        let codes = ["error[E_", "warning: ", r#""code":"E_"#];
         let has_code = codes.iter().any(|code| said.contains(code));
-        let helps =
-            ["hint: ", r#""hints":["#, "tip: ", "= help: ", "did you mean", "expected", "--help"];
+        let helps = ["hint: ", r#""hints":["#, "tip: ", "did you mean", ", as in `", "--help"];
         assert!(has_code && helps.iter().any(|help| said.contains(help)), "`{command}`: {said}");
+        // What is refused has a code, not only a warning.
+        assert!(!said.contains("[exit ") || said.contains("E_"), "`{command}`: {said}");
     }
 }

@@ -1,6 +1,6 @@
 //! Checks kinds that import flat logs.
 
-use contextree::{Context, Region};
+use contextree::{Context, Cycle, Region};
 use contextree_json::{Value, parse};
 
 use super::Got;
@@ -38,7 +38,7 @@ pub(super) fn flat_log_commit(case: &Case, edition: Edition) -> Result<Got, Stri
 fn import(case: &Case, edition: Edition) -> Result<Context, String> {
     let log = case.field("input").get("flat_log").and_then(Value::as_array);
     let log = log.ok_or("`input.flat_log` is not a list")?;
-    let mut context = empty(1, edition)?;
+    let mut context = empty(Cycle::FIRST, edition)?;
     context.import_flat_log(log).map_err(|error| error.to_string())?;
     Ok(context)
 }

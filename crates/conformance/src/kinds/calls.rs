@@ -1,8 +1,12 @@
-//! Carries out the steps of a model call in a session: `begin`, `complete`, `cancel`, `fail`.
+//! Carries out the steps of a model call in a session: `begin`, `attach`, `complete`, `cancel`, `fail`; and `reopen`, after a
+//! process that ended without a word.
+
+use std::sync::Arc;
 
 use contextree::calls::{Request, complete_in};
 use contextree::provider::Provider;
-use contextree::{CommitOptions, Context, Error, Hash, Policy};
+use contextree::store::{ContextSettings, Memory, Store, StoreOptions};
+use contextree::{Attempt, CommitOptions, Context, Error, Hash, Policy, Snapshot};
 use contextree_json::{Object, Value, parse};
 
 use crate::document::texts;
@@ -44,6 +48,10 @@ pub(super) fn carry_out(
                 ("exact", Value::from(is_exact(context, &id))),
             ]))
         }
+        "attach" => {
+            context.attach_partial(&id, text("partial"))?;
+            Ok(Object::new())
+        }
         "cancel" => {
             context.cancel_call(&id)?;
             Ok(Object::new())
@@ -55,16 +63,51 @@ pub(super) fn carry_out(
     }
 }
 
+/// Returns a context as another process finds it: read from the rows of a store. Nothing but what was stored is left.
+pub(super) fn reopened(context: Context) -> Result<Context, String> {
+    let settings = ContextSettings {
+        edition: context.edition(),
+        vocabulary: context.vocabulary(),
+        ..ContextSettings::default()
+    };
+    let options = StoreOptions { ids: Some(Arc::clone(context.ids())), ..StoreOptions::default() };
+    let store = Store::over(Arc::new(Memory::new()), options);
+    let session = store.adopt("case", context, &settings).map_err(|error| error.to_string())?;
+    drop(session);
+    let session = store.session("case").map_err(|error| error.to_string())?;
+    session.to_context().map_err(|error| error.to_string())
+}
+
+/// Returns the calls that were begun, in order: how each ended, what was kept of its answer, and the request of one that is
+/// running.
+pub(super) fn attempts(context: &Context) -> Value {
+    let attempts = context.attempts().iter().map(|attempt| {
+        let partial = attempt.partial.as_deref().map_or(Value::Null, Value::from);
+        let running =
+            context.running_call().filter(|call| call.attempt.attempt_id == attempt.attempt_id);
+        let request = running.and_then(|call| rendered(call.attempt, call.snapshot));
+        Value::Object(Object::from_iter([
+            ("status", Value::from(attempt.status.word())),
+            ("partial", partial),
+            ("request", request.and_then(|bytes| parse(&bytes).ok()).unwrap_or_default()),
+        ]))
+    });
+    Value::Array(attempts.collect())
+}
+
+/// Returns the request of a call, rendered from its snapshot as it was begun.
+fn rendered(attempt: &Attempt, snapshot: &Snapshot) -> Option<Vec<u8>> {
+    let options = attempt.request.as_ref()?.options.as_str();
+    let (provider, options) = contextree::provider::RenderOptions::from_text(options)?;
+    Some(contextree::provider::render(snapshot.view(), provider, &options).ok()?.bytes)
+}
+
 /// Returns whether the snapshot of a completed call renders to what was sent.
 fn is_exact(context: &Context, id: &str) -> bool {
     let attempt = context.attempts().iter().find(|attempt| attempt.attempt_id == id);
     attempt.is_some_and(|attempt| {
-        let options = attempt.request.as_ref().map(|request| request.options.as_str());
-        let read = options.and_then(contextree::provider::RenderOptions::from_text);
         let snapshot = context.history().iter().find(|it| it.cycle() == attempt.cycle_id);
-        let rendered = read.zip(snapshot).and_then(|((provider, options), snapshot)| {
-            contextree::provider::render(snapshot.view(), provider, &options).ok()
-        });
-        rendered.is_some_and(|it| Some(Hash::of(&it.bytes)) == attempt.input)
+        let bytes = snapshot.and_then(|snapshot| rendered(attempt, snapshot));
+        bytes.is_some_and(|bytes| Some(Hash::of(&bytes)) == attempt.input)
     })
 }

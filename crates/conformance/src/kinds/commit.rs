@@ -2,7 +2,8 @@
 
 use contextree::engine::{IdRequest, IdRole, ReadableIds};
 use contextree::{
-    CommitOptions, CommitReport, Context, ContextOptions, Hash, IdSource, Limit, Policy, Region,
+    CommitOptions, CommitReport, Context, ContextOptions, Cycle, Hash, IdSource, Limit, Policy,
+    Region,
 };
 use contextree_json::{Object, Value};
 
@@ -23,7 +24,7 @@ impl IdSource for VectorIds {
 }
 
 pub(super) fn commit(case: &Case, edition: Edition) -> Result<Got, String> {
-    let cycle = number(case.field("cycle"), "cycle")?;
+    let cycle = Cycle(number(case.field("cycle"), "cycle")?);
     let options = ContextOptions { ids: Some(std::sync::Arc::new(VectorIds)), ..options(edition) };
     let mut context = working(case.field("working"), cycle, options)?;
     let head = context.working().region(Region::Head).id().to_owned();
@@ -83,7 +84,7 @@ pub(super) fn report_value(report: &CommitReport) -> Object {
         ]))
     });
     Object::from_iter([
-        ("cycle", Value::from(report.cycle)),
+        ("cycle", Value::from(report.cycle.get())),
         ("expired", texts(&report.expired)),
         ("along", texts(&report.along)),
         ("deferred", texts(report.deferred.iter().map(|deferred| &deferred.id))),
@@ -98,7 +99,7 @@ pub(super) fn report_value(report: &CommitReport) -> Object {
 }
 
 pub(super) fn seal_neutral(case: &Case, edition: Edition) -> Result<Got, String> {
-    let cycle = number(case.field("cycle"), "cycle")?;
+    let cycle = Cycle(number(case.field("cycle"), "cycle")?);
     let mut context: Context = working(case.field("working"), cycle, options(edition))?;
     let before = contextree::thread(context.working());
     context.commit().map_err(|error| error.to_string())?;

@@ -1,7 +1,7 @@
 //! Checks the kind `insert`: positions among the children of a core, written in the selector
 //! language and as a cue. Both must give the same result (ER-076).
 
-use contextree::{Context, NewNode, Place, Region};
+use contextree::{Context, Cycle, NewNode, Place, Region};
 use contextree_app::wire;
 use contextree_json::{Object, Value};
 
@@ -52,7 +52,7 @@ pub(super) fn insert(case: &Case, edition: Edition) -> Result<Got, String> {
 
 /// Returns the context of a case, and the core to which it writes.
 fn before(case: &Case, edition: Edition) -> Result<(Context, String), String> {
-    let mut context = empty(1, edition)?;
+    let mut context = empty(Cycle::FIRST, edition)?;
     for id in strings(case.field("before"))? {
         context
             .add(Place::head(), NewNode::text(&id).id(&id))

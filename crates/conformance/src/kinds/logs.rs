@@ -1,11 +1,15 @@
-//! Checks the kind `import_log`: a log of another program, imported call by call.
+//! Checks the kinds `import_log`, a log of another program that is imported call by call, and `import_grown`, a log that is imported
+//! again after it was written to.
 
 use contextree::cache::{Prompt, Rendered};
+use contextree::calls::order_of;
 use contextree::import::{Format, ImportOptions, Splitter, detect, import};
 use contextree::provider::{Provider, RenderOptions, lint_value, render};
 use contextree::tokens::Tokenizer;
-use contextree::{AttemptStatus, Context, TreeRef};
-use contextree_json::Value;
+use contextree::{AttemptStatus, Context, Cycle, Hash, Store, TreeRef};
+use contextree_app::command::import::{ImportRequest, ImportResponse};
+use contextree_app::{Control, Error, Source, Workspace, command};
+use contextree_json::{Object, Value};
 
 use super::Got;
 use crate::case::{Case, Edition};
@@ -13,12 +17,7 @@ use crate::document::texts;
 
 pub(super) fn import_log(case: &Case, _: Edition) -> Result<Got, String> {
     let lines = case.field("lines").as_array().ok_or("`lines` is not a list")?;
-    // A text is a line as it is; anything else is written as JSON.
-    let line = |line: &Value| match line {
-        Value::String(text) => text.as_bytes().to_vec(),
-        value => value.to_canonical(),
-    };
-    let log = lines.iter().map(line).collect::<Vec<_>>().join(&b'\n');
+    let log = log_of(lines);
     let imported = match import(&log, Format::Auto, ImportOptions::default()) {
         Ok(imported) => imported,
         Err(error) => return Ok(Got::from_iter([("error", Value::from(error.code()))])),
@@ -27,7 +26,7 @@ pub(super) fn import_log(case: &Case, _: Edition) -> Result<Got, String> {
     let history = context.history();
     let calls = context.attempts().iter().filter(|it| it.status == AttemptStatus::Completed);
     let calls: Vec<_> = calls.collect();
-    let sent = |cycle: u32| {
+    let sent = |cycle: Cycle| {
         let snapshot = history.iter().find(|snapshot| snapshot.cycle() == cycle);
         snapshot.map_or(Value::Null, |snapshot| said(snapshot.view()))
     };
@@ -46,9 +45,101 @@ pub(super) fn import_log(case: &Case, _: Edition) -> Result<Got, String> {
         ("started_at", calls.iter().map(|it| it.started_at.into()).collect::<Vec<_>>().into()),
         ("tokens", tokens(context.working()).into()),
         ("exact", exact(&calls, context)),
+        ("texts", logged_texts(&calls, context)),
         ("lint", lint(lines)),
         ("conversations", conversations(&log)?),
     ]))
+}
+
+/// Returns the text of a log. A text is a line as it is; anything else is written as JSON.
+fn log_of(lines: &[Value]) -> Vec<u8> {
+    let line = |line: &Value| match line {
+        Value::String(text) => text.as_bytes().to_vec(),
+        value => value.to_canonical(),
+    };
+    lines.iter().map(line).collect::<Vec<_>>().join(&b'\n')
+}
+
+/// Imports a log into one context again and again, each time as it is by then.
+pub(super) fn import_grown(case: &Case, _: Edition) -> Result<Got, String> {
+    let logs = case.field("logs").as_array().ok_or("`logs` is not a list")?;
+    let logs: Vec<Vec<u8>> =
+        logs.iter().map(|lines| log_of(lines.as_array().unwrap_or_default())).collect();
+    let grown = Place::new()?;
+    let mut last = None;
+    let mut imports = Vec::new();
+    for log in &logs {
+        let before = grown.state();
+        match grown.import(log) {
+            Ok(done) => {
+                let calls = done.import.map_or(0, |report| report.calls);
+                imports.push(Value::Object(Object::from_iter([
+                    ("calls", Value::from(calls)),
+                    ("updated", Value::from(done.updated)),
+                ])));
+                last = Some(log);
+            }
+            Err(error) => {
+                if grown.state() != before {
+                    return Err(format!("the context changed, although: {error}"));
+                }
+                imports.push(Value::Object(Object::from_iter([(
+                    "error",
+                    Value::from(error.code().as_str()),
+                )])));
+            }
+        }
+    }
+    let at_once = Place::new()?;
+    let same = match last {
+        None => false,
+        Some(log) => {
+            at_once.import(log).map_err(|error| error.to_string())?;
+            at_once.state() == grown.state()
+        }
+    };
+    let working = grown.context().map(|context| said(context.working())).unwrap_or_default();
+    Ok(Got::from_iter([
+        ("imports", Value::Array(imports)),
+        ("as_at_once", same.into()),
+        ("said", working),
+    ]))
+}
+
+/// A store in memory with the context that a log is imported into.
+struct Place {
+    store: Store,
+    workspace: Workspace,
+}
+
+impl Place {
+    fn new() -> Result<Place, String> {
+        let store = contextree::open("memory:").map_err(|error| error.to_string())?;
+        let workspace = Workspace::over(store.clone(), "memory:").with_context("log");
+        Ok(Place { store, workspace })
+    }
+
+    fn import(&self, log: &[u8]) -> Result<ImportResponse, Error> {
+        let reader = Box::new(std::io::Cursor::new(log.to_vec()));
+        let source = Source { name: "log".to_owned(), length: None, reader };
+        command::import::import(
+            &self.workspace,
+            &ImportRequest::default(),
+            source,
+            &Control::default(),
+        )
+    }
+
+    fn context(&self) -> Option<Context> {
+        self.store.session("log").ok()?.to_context().ok()
+    }
+
+    /// Returns everything that the context is: its history, its working state, its calls.
+    fn state(&self) -> Option<(Hash, Vec<u8>, String)> {
+        let context = self.context()?;
+        let attempts = format!("{:?}", context.attempts());
+        Some((context.history_digest(), context.export_working(), attempts))
+    }
 }
 
 /// Returns the requests of the calls, as JSON, where the log has complete ones.
@@ -58,6 +149,19 @@ fn exact(calls: &[&contextree::Attempt], context: &Context) -> Value {
         let mut history = context.history().iter();
         let snapshot = history.find(|snapshot| snapshot.cycle() == call.cycle_id)?;
         contextree_json::parse(&render(snapshot.view(), provider, &options).ok()?.bytes).ok()
+    };
+    Value::Array(calls.iter().map(|call| request(call).unwrap_or_default()).collect())
+}
+
+/// Returns the requests of the calls as texts, with their keys in the order of the log.
+fn logged_texts(calls: &[&contextree::Attempt], context: &Context) -> Value {
+    let request = |call: &&contextree::Attempt| {
+        let (provider, options) = RenderOptions::from_text(&call.request.as_ref()?.options)?;
+        let mut history = context.history().iter();
+        let snapshot = history.find(|snapshot| snapshot.cycle() == call.cycle_id)?;
+        let rendered = render(snapshot.view(), provider, &options).ok()?;
+        let bytes = order_of(call)?.write(&rendered.value());
+        Some(Value::from(String::from_utf8_lossy(&bytes).into_owned()))
     };
     Value::Array(calls.iter().map(|call| request(call).unwrap_or_default()).collect())
 }

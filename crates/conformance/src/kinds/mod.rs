@@ -98,5 +98,6 @@ pub(super) fn engine() -> BTreeMap<String, Box<dyn Check>> {
         entry("session", Box::new(session::session)),
         entry("import", Box::new(documents::import)),
         entry("import_log", Box::new(logs::import_log)),
+        entry("import_grown", Box::new(logs::import_grown)),
     ])
 }

@@ -6,7 +6,7 @@ use contextree::query::{
     ContentMode, Moment, QueryError, QueryLimits, RangeOptions, Timeline, diff_selected, plan,
     resolve_on_tree, select,
 };
-use contextree::{Answer, Context, SelectOptions, Snapshot, TreeRef};
+use contextree::{Answer, Context, Cycle, SelectOptions, Snapshot, TreeRef};
 use contextree_json::Value;
 use contextree_selector::{parse as parse_selector, parse_on_snapshots};
 
@@ -31,7 +31,7 @@ impl Fixture {
             .iter()
             .map(|document| snapshot(document, edition))
             .collect::<Result<Vec<_>, _>>()?;
-        let next = snapshots.last().map_or(1, Context::next_cycle);
+        let next = snapshots.last().map_or(Cycle::FIRST, Context::next_cycle);
         // After an import, the working state equals the newest snapshot until it is changed.
         let live = fixture.get("working").or(documents.last()).ok_or("the fixture is empty")?;
         Ok(Fixture { working: working(live, next, context_options(edition))?, snapshots })

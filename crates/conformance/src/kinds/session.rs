@@ -49,11 +49,12 @@ pub(super) fn session(case: &Case, edition: Edition) -> Result<Got, String> {
                 texts(named.filter(|id| tree.get(id).is_none()))
             }
             "snapshots" => {
-                let cycles = context.history().iter().map(|snapshot| snapshot.cycle().into());
+                let cycles = context.history().iter().map(|snapshot| snapshot.cycle().get().into());
                 Value::Array(cycles.collect())
             }
             "diff" => diff(context, wanted)?,
             "strict" => strict(context, edition),
+            "attempts" => calls::attempts(context),
             "export_sha256" => {
                 let export = context.newest().map(Snapshot::export).unwrap_or_default();
                 contextree::Hash::of(&export).to_string().into()
@@ -128,7 +129,12 @@ impl Session {
                     Err(error) => Err(Refused::engine(error.code(), "", "")),
                 }
             }
-            "begin" | "complete" | "cancel" | "fail" => {
+            "reopen" => {
+                let context = std::mem::replace(&mut self.context, Context::new());
+                self.context = calls::reopened(context).map_err(Refused::Case)?;
+                Ok(Object::new())
+            }
+            "begin" | "attach" | "complete" | "cancel" | "fail" => {
                 let policy = policy_of(step)?;
                 calls::carry_out(&mut self.context, step, policy.as_ref())
                     .map_err(|error| Refused::engine(error.code().as_str(), "", ""))

@@ -1,6 +1,6 @@
 //! Checks kinds that follow one node over several commits.
 
-use contextree::{Class, Context, NewNode, Place, Snapshot};
+use contextree::{Class, Context, Cycle, NewNode, Place, Snapshot};
 use contextree_app::wire;
 use contextree_json::{Object, Value};
 
@@ -9,13 +9,13 @@ use crate::case::{Case, Edition};
 use crate::document::{empty, number};
 
 /// The ttl of a node at each cycle; `None` if the node was not present.
-type Trace = Vec<(u32, Option<Option<u32>>)>;
+type Trace = Vec<(Cycle, Option<Option<u32>>)>;
 
 pub(super) fn ttl(case: &Case, edition: Edition) -> Result<Got, String> {
     let created = number(case.field("created_cycle"), "created_cycle")?;
     let mut node = NewNode::text("x").id("x");
     node.ttl = case.field("ttl").as_i64();
-    let mut context = empty(created, edition)?;
+    let mut context = empty(Cycle(created), edition)?;
     context.add(Place::head(), node).map_err(|error| error.to_string())?;
     let commits = case.expected("trace").as_array().map_or(4, <[Value]>::len);
     let trace = follow(&mut context, "x", commits)?;
@@ -27,7 +27,7 @@ pub(super) fn rag_insert(case: &Case, edition: Edition) -> Result<Got, String> {
     let (wire::NewNode(node), offset) =
         wire::NewNode::read(case.field("node")).map_err(|error| error.to_string())?;
     let id = node.id.clone().ok_or("the node has no id")?;
-    let mut context = empty(inserted, edition)?;
+    let mut context = empty(Cycle(inserted), edition)?;
     context
         .add(Place::Into { parent: "^ah".into(), offset }, node)
         .map_err(|error| error.to_string())?;
@@ -57,10 +57,10 @@ fn follow(context: &mut Context, id: &str, commits: usize) -> Result<Trace, Stri
 }
 
 fn lifetime(trace: &Trace) -> Got {
-    let row = |(cycle, seen): &(u32, Option<Option<u32>>)| {
+    let row = |(cycle, seen): &(Cycle, Option<Option<u32>>)| {
         let ttl = seen.flatten().map_or(Value::Null, Value::from);
         Value::Object(Object::from_iter([
-            ("cycle", Value::from(*cycle)),
+            ("cycle", Value::from(cycle.get())),
             ("present", Value::from(seen.is_some())),
             ("ttl", ttl),
         ]))
@@ -68,10 +68,10 @@ fn lifetime(trace: &Trace) -> Got {
     let present = trace.iter().filter(|(_, seen)| seen.is_some());
     let removed = trace.iter().find(|(_, seen)| seen.is_none());
     Got::from_iter([
-        ("removed_at_commit", removed.map_or(Value::Null, |(cycle, _)| Value::from(*cycle))),
+        ("removed_at_commit", removed.map_or(Value::Null, |(cycle, _)| Value::from(cycle.get()))),
         (
             "present_in_snapshots",
-            present.map(|(cycle, _)| Value::from(*cycle)).collect::<Vec<_>>().into(),
+            present.map(|(cycle, _)| Value::from(cycle.get())).collect::<Vec<_>>().into(),
         ),
         ("trace", trace.iter().map(row).collect::<Vec<_>>().into()),
     ])

@@ -2,7 +2,9 @@
 
 use contextree_canon::Hash;
 use contextree_engine::{Attempt, CommitReport, Snapshot, SnapshotAddress};
-use contextree_provider::{Finding, Loss, Provider, Severity, Span, StreamCollector};
+use contextree_provider::{
+    Finding, KeyOrder, Loss, Provider, Rendered, Severity, Span, StreamCollector,
+};
 use contextree_store::{Reader, RunningCall, Session};
 
 use super::answer::{Answered, complete, complete_collected};
@@ -148,9 +150,21 @@ pub fn sent(reader: &Reader, address: SnapshotAddress) -> Result<Sent> {
         return Err(Error::new(Code::AttemptNotFound, message)
             .with_hint("render the snapshot with a provider and settings of your own"));
     };
-    let (Rendering { bytes, hash, .. }, mut kept) = rendered_again(&attempt, &snapshot)?;
+    let (Rendering { bytes, hash, losses, .. }, mut kept) = rendered_again(&attempt, &snapshot)?;
     let (provider, spans) = (kept.provider(), kept.spans(&snapshot)?);
+    let Some(order) = order_of(&attempt) else {
+        return Ok(Sent { attempt, bytes, hash, provider, spans, snapshot });
+    };
+    let (bytes, spans) = order.apply(&Rendered { provider, bytes, spans, losses });
+    let hash = Hash::of(&bytes);
     Ok(Sent { attempt, bytes, hash, provider, spans, snapshot })
+}
+
+/// Returns the order of keys in the request of a call that a log contains, if the log has the request.
+#[must_use]
+pub fn order_of(attempt: &Attempt) -> Option<KeyOrder> {
+    let request = attempt.request.as_ref().filter(|_| attempt.input.is_none())?;
+    KeyOrder::from_options(&request.options)
 }
 
 fn render_again(attempt: &Attempt, snapshot: Snapshot, report: CommitReport) -> Result<Call> {

@@ -21,7 +21,7 @@ pub(super) struct Rendering {
     pub(super) hash: Hash,
     /// The model, if the request names one.
     pub(super) model: Option<String>,
-    losses: Vec<Loss>,
+    pub(super) losses: Vec<Loss>,
 }
 
 impl Cached for Kept {

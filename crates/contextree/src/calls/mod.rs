@@ -45,7 +45,7 @@ pub use answer::{
 pub use append::{Appended, AppendedMessage, append_in};
 #[cfg(feature = "tokens")]
 pub use budget::tokenizer_of;
-pub use call::{Call, Sent, sent};
+pub use call::{Call, Sent, order_of, sent};
 pub use contextree_provider::{StreamCollector, StreamError};
 pub use request::Request;
 #[cfg(feature = "tokens")]

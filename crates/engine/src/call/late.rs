@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use contextree_canon::record::Encoded;
 use contextree_tree::diff::{Pair, written};
-use contextree_tree::{Body, Draft, NodeData, NodeKey, NodeRef, Region, TreeRef};
+use contextree_tree::{Body, Cycle, Draft, NodeData, NodeKey, NodeRef, Region, TreeRef};
 
 use crate::error::OpError;
 use crate::place::{core_of, has_direct_core};
@@ -135,7 +135,7 @@ impl RunningCall {
             };
             data.cycle = cycle;
             data.creation_index = indices.get(&node.key_of()).copied().unwrap_or_default();
-            data.expires = node.expires().map(|expires| expires.saturating_sub(1));
+            data.expires = node.expires().map(Cycle::previous);
             added.insert(draft.insert(parent, data));
         }
         before.next_index += u32::try_from(indices.len()).unwrap_or(u32::MAX);

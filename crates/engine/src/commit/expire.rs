@@ -51,7 +51,7 @@ impl Work<'_> {
         }
         // Before any other change, because the places refer to the tree as it is.
         self.draft.remove_all(due.iter().filter(|due| due.held.is_none()).map(|due| &due.place));
-        let next = self.cycle() + 1;
+        let next = self.cycle().next();
         for due in due {
             match due.held {
                 Some((held, by)) => {

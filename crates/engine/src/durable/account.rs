@@ -2,6 +2,7 @@
 
 use contextree_canon::Hash;
 use contextree_json::{Object, Value};
+use contextree_tree::Cycle;
 
 use crate::report::{Cleared, CommitReport, Deferred, Holder, Operation, Pruned, Unmet, Warning};
 
@@ -97,7 +98,7 @@ pub(crate) fn of_report(report: &CommitReport) -> Value {
 }
 
 /// Reads the account of a commit; `None` if there is none, as for imported snapshots.
-pub(crate) fn to_report(account: &Value, cycle: u32, digest: Hash) -> Option<CommitReport> {
+pub(crate) fn to_report(account: &Value, cycle: Cycle, digest: Hash) -> Option<CommitReport> {
     let object = account.as_object()?;
     let list = |name: &str| object.get(name).and_then(Value::as_array).unwrap_or_default();
     let ids = |name: &str| strings(list(name));

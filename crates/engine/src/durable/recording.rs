@@ -9,7 +9,7 @@ use contextree_canon::record::{
     write_commit, write_work,
 };
 use contextree_json::Value;
-use contextree_tree::{Class, Draft, Log, NodeKey, NodeRef};
+use contextree_tree::{Class, Cycle, Draft, Log, NodeKey, NodeRef};
 
 use super::account;
 use crate::attempt::Attempt;
@@ -89,7 +89,7 @@ impl Records {
 #[derive(Clone, Debug)]
 pub struct CommitRecord {
     /// Its number.
-    pub cycle: u32,
+    pub cycle: Cycle,
     /// The digest of the snapshot.
     pub digest: Hash,
     /// The record.
@@ -234,10 +234,15 @@ impl Context {
     /// Returns the tree before the first commit of the history, that is, root and regions, and the
     /// number of its first commit.
     #[must_use]
-    pub fn base_record(&self) -> (u32, Encoded) {
+    pub fn base_record(&self) -> (Cycle, Encoded) {
         match self.history.get(0) {
             Some(first) => (first.cycle(), write_base(first.view(), first.cycle())),
-            None => (self.next_cycle(), write_base(self.working(), self.next_cycle())),
+            None => {
+                // A call that is running has the first commit of the history.
+                let running = self.running.as_deref().map(|call| call.report.cycle);
+                let first = running.unwrap_or_else(|| self.next_cycle());
+                (first, write_base(self.working(), first))
+            }
         }
     }
 

@@ -124,7 +124,7 @@ impl Restore {
         match snapshot_digest(tree) == digest {
             true => Ok(()),
             false => {
-                let cycle = tree.view().next_cycle().saturating_sub(1);
+                let cycle = tree.view().next_cycle().previous();
                 Err(fail(format!("the digest of @c{cycle} does not match its nodes")))
             }
         }
@@ -185,7 +185,7 @@ impl Restore {
             return Err(fail(format!("@c{cycle} does not follow the previous commit")));
         }
         let tree = if whole {
-            let tree = build(effects.puts, cycle.saturating_add(1), find_body)?;
+            let tree = build(effects.puts, cycle.next(), find_body)?;
             self.draft = tree.continue_branch();
             tree
         } else {

@@ -81,6 +81,9 @@ pub(crate) trait Log: Boxed {
         }
     }
 
+    /// Notes the orders of keys in the requests of the entry that follows.
+    fn note_orders(&mut self, _orders: requests::Orders) {}
+
     /// Ends the log.
     fn end(&mut self, _session: &mut Session<'_>) -> Result<(), ImportErrorKind> {
         Ok(())

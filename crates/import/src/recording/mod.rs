@@ -4,8 +4,12 @@
 //! holds, such as one of a store, in two steps per call: [`Recording::begin`] when the request is known, and [`Recording::complete`] or
 //! [`Recording::end`] when the call is over. In between, the attempt is running, so that a call that is cut off is visible as such.
 
+mod elements;
+mod left_out;
 mod outline;
+mod prune;
 mod resume;
+mod splice;
 mod trace;
 
 use contextree_canon::Hash;
@@ -15,6 +19,7 @@ use contextree_engine::{
 use contextree_json::{Object, Value};
 use contextree_provider::read::{Fields, Shape};
 use contextree_provider::{Provider, RenderOptions, render};
+use contextree_tree::Cycle;
 
 use crate::error::{ImportError, ImportErrorKind};
 use crate::format::Format;
@@ -22,6 +27,7 @@ use crate::logs::requests::Requests;
 use crate::session::{Session, State};
 
 pub use outline::Outline;
+pub use prune::{Limited, Limits, PrunedRequest};
 pub use trace::{Overlap, Trace};
 
 /// What a recorded call sent.
@@ -41,7 +47,7 @@ pub struct Begun {
     /// The attempt.
     pub attempt: String,
     /// The cycle of the snapshot that completing the call adds.
-    pub cycle: u32,
+    pub cycle: Cycle,
     /// Whether the snapshot renders to the request, compared as JSON.
     pub is_exact: bool,
 }
@@ -54,6 +60,8 @@ pub struct Recording {
     log: Requests,
     /// What the running call drops when it is completed.
     dropped: Vec<String>,
+    /// The results that it clears, with their placeholders.
+    cleared: Vec<(String, String)>,
 }
 
 impl Recording {
@@ -65,6 +73,7 @@ impl Recording {
             state: State::new(format_of(provider), true),
             log: Requests::new(provider),
             dropped: Vec::new(),
+            cleared: Vec::new(),
         }
     }
 
@@ -87,20 +96,47 @@ impl Recording {
 
     fn try_begin(&mut self, context: &mut Context, sent: Sent) -> Result<Begun, ImportErrorKind> {
         let Sent { request, model, started_at } = sent;
-        self.state.at(Some(started_at));
         let wanted = Value::Object(request.clone());
-        let mut session = Session { context, state: &mut self.state };
-        self.log.request(Fields(request), &mut session)?;
-        self.dropped = self.state.unsealed_drop();
+        // What was pruned before is sent now, so the tree gets it again.
+        self.state.reach = self.first_changed(context.working());
+        self.state.forget_left_out();
+        self.bring(context, Fields(request), started_at)?;
         let drop = self.state.take_drop(context);
         let options =
             CommitOptions { without_policy: true, drop: &drop, ..CommitOptions::default() };
+        self.begin_call(context, &options, model, started_at, &wanted)
+    }
+
+    /// Brings the tree to what a request contains.
+    fn bring(
+        &mut self,
+        context: &mut Context,
+        request: Fields,
+        started_at: i64,
+    ) -> Result<(), ImportErrorKind> {
+        self.state.at(Some(started_at));
+        self.cleared.clear();
+        let mut session = Session { context, state: &mut self.state };
+        self.log.request(request, &mut session)?;
+        self.dropped = self.state.unsealed_drop();
+        Ok(())
+    }
+
+    /// Begins the call of the request that the tree was brought to; `wanted` is what is sent.
+    fn begin_call(
+        &self,
+        context: &mut Context,
+        options: &CommitOptions<'_>,
+        model: Option<String>,
+        started_at: i64,
+        wanted: &Value,
+    ) -> Result<Begun, ImportErrorKind> {
         let (provider, state) = (self.provider, &self.state);
         context.at_time(started_at, |context| {
-            context.begin_call(&options, |preview: &Preview| {
+            context.begin_call(options, |preview: &Preview| {
                 let view = preview.snapshot.view();
                 let rendered = render(view, provider, &RenderOptions::default());
-                let sent = rendered.ok().filter(|rendered| rendered.value() == wanted);
+                let sent = rendered.ok().filter(|rendered| rendered.value() == *wanted);
                 let input = sent.as_ref().map(|sent| Hash::of(&sent.bytes));
                 let start = state.call_start(provider, model.map(Into::into), input);
                 Ok::<_, CallError>((start, ()))
@@ -139,6 +175,7 @@ impl Recording {
             self.state.counts.calls += 1;
             self.state.counts.commits += 1;
             self.dropped.clear();
+            self.note_cleared();
             let mut session = Session { context, state: &mut self.state };
             self.log.add_answer(answer, &mut session)?;
             Ok(outcome)
@@ -170,6 +207,7 @@ impl Recording {
             })?;
             self.state.at(Some(ended_at));
             self.state.restore_drop(std::mem::take(&mut self.dropped));
+            self.cleared.clear();
             self.state.counts.calls += 1;
             Ok(())
         };

@@ -9,9 +9,10 @@ use contextree_engine::Context;
 use contextree_json::{Object, Value};
 use contextree_provider::parts::names::{self, form};
 use contextree_provider::read::{Fields, Request, Role, read_request, role_of};
-use contextree_provider::{List, Provider, RenderOptions, Rendered, render};
-use contextree_tree::{NodeRef, Region};
+use contextree_provider::{Provider, RenderOptions, Rendered, render};
+use contextree_tree::{Cycle, NodeRef, Region};
 
+use super::left_out::{Entry, LeftOut, entries, left_out_of, nodes_of, placeholders};
 use super::{Outline, Recording, Trace};
 use crate::fingerprint::{Unmarked, essence_of};
 use crate::logs::requests::is_system;
@@ -59,22 +60,26 @@ impl Recording {
         preamble.append(&mut system);
         self.state.resume_system(context, preamble);
 
-        let mut nodes: BTreeMap<usize, Vec<String>> = BTreeMap::new();
-        for span in rendered.spans.iter().filter(|span| span.slot.list == List::Messages) {
-            let of_message = nodes.entry(span.slot.index as usize).or_default();
-            if of_message.last().map(String::as_str) != Some(&*span.node) {
-                of_message.push(span.node.clone().into());
-            }
-        }
+        let nodes = nodes_of(rendered);
+        let nodes = |index: usize| nodes.get(&(index + leading)).cloned().unwrap_or_default();
         let tree = context.working();
+        let placeholders = placeholders(tree);
+        let entries = entries(messages.len(), nodes, left_out_of(tree), &placeholders);
         let forms = forms_of(context);
         let mut answer = Vec::new();
-        for (index, mut message) in messages.into_iter().enumerate() {
-            let nodes = nodes.remove(&(index + leading)).unwrap_or_default();
+        for entry in entries {
+            let (index, mut message) = match entry {
+                Entry::Rendered(index) => (index, messages[index].clone()),
+                Entry::LeftOut(left_out) => {
+                    self.fill_left_out(context, left_out, &placeholders);
+                    continue;
+                }
+            };
+            let nodes = nodes(index);
             let found = || nodes.iter().filter_map(|id| tree.resolve(id));
             let essence = essence_of(&message);
             let unmarked = Unmarked::take(provider, &mut message);
-            let cycle = found().next().map_or(0, NodeRef::cycle);
+            let cycle = found().next().map_or(Cycle::ZERO, NodeRef::cycle);
             let role = found().next().map_or_else(|| role_in(&message), role_of_node);
             // Only the answer is in the head.
             let is_answer = role == Role::Assistant && cycle == context.next_cycle();
@@ -104,16 +109,50 @@ impl Recording {
         }
         answer
     }
+
+    /// Notes a message that was not sent as the agent wrote it. The tree may have all of it again, because the call failed.
+    fn fill_left_out(
+        &mut self,
+        context: &Context,
+        left_out: LeftOut,
+        placeholders: &BTreeMap<String, String>,
+    ) {
+        let tree = context.working();
+        let LeftOut { fingerprint, role, nodes, .. } = left_out;
+        let now = |id: String| placeholders.get(&id).cloned().unwrap_or(id);
+        let nodes: Vec<String> = nodes.into_iter().map(now).collect();
+        let found = || nodes.iter().filter_map(|id| tree.resolve(id));
+        let cycle = found().next().map_or(Cycle::ZERO, NodeRef::cycle);
+        let is_prompt = role == Role::User && !found().any(|node| node.kind() == Some("result"));
+        let opened = self.state.resume_units(role, found());
+        if let Some(node) = found().next().filter(|_| is_prompt) {
+            self.state.resume_prompt(Some(&node.id().to_owned()));
+        }
+        let seen = Seen { fingerprint, listed: None, essence: None };
+        self.state.window.push(Placed::resumed(role, nodes, cycle, is_prompt, opened, seen));
+    }
 }
 
 /// Returns the outline of the last request: the newest snapshot, or what is in the head if its call failed.
 fn last_sent(provider: Provider, context: &Context) -> Option<Outline> {
     let head = context.newest()?;
     let rendered = render(head.view(), provider, &RenderOptions::default()).ok()?;
-    match rendered.value() {
-        Value::Object(object) => Outline::of(provider, &object).ok(),
-        _ => None,
+    let Value::Object(object) = rendered.value() else { return None };
+    let mut outline = Outline::of(provider, &object).ok()?;
+    let left_out = left_out_of(head.view());
+    if !left_out.is_empty() {
+        let all = object.get(provider.messages_field()).and_then(Value::as_array);
+        let leading = all.map_or(0, <[Value]>::len).saturating_sub(outline.len());
+        let nodes = nodes_of(&rendered);
+        let nodes = |index: usize| nodes.get(&(index + leading)).cloned().unwrap_or_default();
+        let entries = entries(outline.len(), nodes, left_out, &placeholders(head.view()));
+        let own = |entry: Entry| match entry {
+            Entry::Rendered(index) => outline.messages[index],
+            Entry::LeftOut(left_out) => left_out.fingerprint,
+        };
+        outline.messages = entries.into_iter().map(own).collect();
     }
+    Some(outline)
 }
 
 fn forms_of(context: &Context) -> Object {

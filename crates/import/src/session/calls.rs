@@ -5,7 +5,7 @@ use contextree_engine::{
     AttemptStart, AttemptStatus, CallOutcome, CallStart, CommitOptions, RecordedCall,
 };
 use contextree_json::{Object, Value};
-use contextree_provider::{Provider, RenderOptions, render};
+use contextree_provider::{KeyOrder, Provider, RenderOptions, render};
 
 use super::turn::Turn;
 use super::{Session, State};
@@ -22,6 +22,8 @@ pub(crate) struct CallInfo {
     pub(crate) provider: Option<Provider>,
     /// Settings of this request that the tree does not have.
     pub(crate) settings: Object,
+    /// The order of keys in what was sent, if the log has it.
+    pub(crate) order: Option<KeyOrder>,
     /// The hash of what was sent, if the log has it.
     pub(crate) input: Option<Hash>,
     /// What the provider reported, if that is known already.
@@ -52,6 +54,9 @@ impl Session<'_> {
         if !info.settings.is_empty() {
             let options = RenderOptions { settings: info.settings, ..RenderOptions::default() };
             start.options = options.to_text(provider);
+        }
+        if let Some(order) = info.order {
+            start.options = order.add_to(&start.options);
         }
         self.state.call = Some(OpenCall { start, started_at });
         match info.outcome {

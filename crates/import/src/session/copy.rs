@@ -2,11 +2,11 @@
 
 use contextree_engine::{Context, NewNode, SnapshotAddress};
 use contextree_provider::parts::names;
-use contextree_tree::{NodeRef, TreeRef};
+use contextree_tree::{Cycle, NodeRef, TreeRef};
 
 /// Returns copies of blocks that were added in a cycle, as they were before they were added.
-pub(crate) fn copies_of(context: &Context, cycle: u32, ids: &[String]) -> Vec<NewNode> {
-    let address = SnapshotAddress::Cycle(u64::from(cycle));
+pub(crate) fn copies_of(context: &Context, cycle: Cycle, ids: &[String]) -> Vec<NewNode> {
+    let address = SnapshotAddress::from(cycle);
     let sealed = context.snapshot(address).ok().map(|snapshot| snapshot.view());
     let find = |tree: Option<TreeRef<'_>>, id: &str| tree?.resolve(id).map(copy);
     ids.iter()

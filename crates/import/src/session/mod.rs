@@ -26,7 +26,7 @@ mod window;
 use std::collections::BTreeMap;
 
 use contextree_engine::{Context, NewNode, OpError, Place, PreparedNode};
-use contextree_json::Object;
+use contextree_json::{Object, Value};
 use contextree_provider::Provider;
 use contextree_provider::parts::names;
 use contextree_provider::read::{Incoming, Role, set};
@@ -72,6 +72,9 @@ pub(crate) struct State {
     pub(crate) findings: BTreeMap<String, u64>,
     /// The messages of the tree, oldest first.
     pub(crate) window: Vec<Placed>,
+    /// How many messages of the tree a request may continue; all of them unless some are pruned, and the
+    /// request is to have them again.
+    pub(crate) reach: Option<usize>,
     /// A habit of the client whose requests are imported.
     pub(crate) unmarked_text: UnmarkedText,
     /// Sealed nodes that the next commit drops.
@@ -117,6 +120,7 @@ impl State {
             skipped: BTreeMap::new(),
             findings: BTreeMap::new(),
             window: Vec::new(),
+            reach: None,
             unmarked_text: UnmarkedText::default(),
             drop: Vec::new(),
             turn: Turn::default(),
@@ -144,6 +148,11 @@ impl State {
     /// Counts something that the user should know.
     pub(crate) fn find(&mut self, name: &str) {
         count(&mut self.findings, name);
+    }
+
+    /// Forgets which messages are left out, because the next request has all of its messages.
+    pub(crate) fn forget_left_out(&mut self) {
+        self.system.forget_left_out();
     }
 
     /// Moves on to the time of an entry, if it is known. Notes times that run backwards; entries that
@@ -192,6 +201,13 @@ impl Session<'_> {
         let (now, provider) = (self.state.now(), self.state.provider);
         let system = &mut self.state.system;
         self.context.at_time(now, |context| system.set_marks(context, provider, marks, forms))
+    }
+
+    /// Records which messages the newest request has and the tree has not, or has changed.
+    pub(crate) fn left_out(&mut self, left_out: Option<Value>) -> Result<(), ImportErrorKind> {
+        let (now, provider) = (self.state.now(), self.state.provider);
+        let system = &mut self.state.system;
+        self.context.at_time(now, |context| system.set_left_out(context, provider, left_out))
     }
 
     /// Adds a message of a log without requests. System messages before any other are added to

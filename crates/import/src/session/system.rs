@@ -31,6 +31,8 @@ pub(super) struct System {
     groups: Vec<Added>,
     /// The marks of the newest request, if it has any.
     marks: Option<Added>,
+    /// The messages of the newest request that are left out or changed, next to the marks.
+    left_out: Option<Value>,
     /// The blocks of system messages before any other, in a log of single messages.
     leading: Vec<NewNode>,
 }
@@ -81,7 +83,10 @@ impl System {
         for node in context.working().region(Region::Sys).children() {
             let id = node.id().to_owned();
             match node.node_type() {
-                names::MARKS_TYPE => marks = Some(Added { source: NewNode::default(), id }),
+                names::MARKS_TYPE => {
+                    self.left_out = node.attribute(names::LEFT_OUT).cloned();
+                    marks = Some(Added { source: NewNode::default(), id });
+                }
                 names::REQUEST_TYPE => groups.push(id),
                 // Others may have added groups of their own.
                 _ if node.class() == Class::Block => blocks.push(id),
@@ -117,6 +122,44 @@ impl System {
             if !fields.is_empty() {
                 set(&mut node, name, Value::Object(fields));
             }
+        }
+        self.put_marks(context, provider, node)
+    }
+
+    /// Sets which messages of the newest request are left out or changed.
+    pub(super) fn set_left_out(
+        &mut self,
+        context: &mut Context,
+        provider: Provider,
+        left_out: Option<Value>,
+    ) -> Result<(), ImportErrorKind> {
+        if self.left_out == left_out {
+            return Ok(());
+        }
+        self.left_out = left_out;
+        let mut node = NewNode::container(names::MARKS_TYPE);
+        let marks = self.marks.iter().flat_map(|marks| &marks.source.attributes);
+        for (name, value) in
+            marks.filter(|(name, _)| [names::MARKS, names::FORMS].contains(&&**name))
+        {
+            set(&mut node, name, value.clone());
+        }
+        self.put_marks(context, provider, node)
+    }
+
+    /// Forgets which messages are left out; the next marks do without them.
+    pub(super) fn forget_left_out(&mut self) {
+        self.left_out = None;
+    }
+
+    fn put_marks(
+        &mut self,
+        context: &mut Context,
+        provider: Provider,
+        mut node: NewNode,
+    ) -> Result<(), ImportErrorKind> {
+        if let Some(left_out) = &self.left_out {
+            set(&mut node, names::LEFT_OUT, left_out.clone());
         }
         let new =
             (!node.attributes.is_empty()).then(|| node.attribute(names::PROVIDER, provider.name()));

@@ -6,6 +6,7 @@
 //! is added again as a copy.
 
 use contextree_provider::read::{Incoming, Role};
+use contextree_tree::Cycle;
 
 use super::copy::copies_of;
 use super::{About, Session};
@@ -30,7 +31,7 @@ enum Body {
     /// Not added yet.
     New(Incoming),
     /// Added in this cycle, as these nodes.
-    Added { role: Role, cycle: u32, nodes: Vec<String> },
+    Added { role: Role, cycle: Cycle, nodes: Vec<String> },
     /// Refused by the engine when it was added.
     Refused,
 }

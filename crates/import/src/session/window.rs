@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use contextree_engine::{Context, NewNode};
 use contextree_provider::read::Role;
-use contextree_tree::{Class, NodeRef};
+use contextree_tree::{Class, Cycle, NodeRef};
 
 use super::units::Opened;
 use super::{Session, State, refused};
@@ -19,7 +19,7 @@ pub(crate) struct Placed {
     /// first of them.
     pub(crate) nodes: Vec<String>,
     /// The cycle that it was added in. It is sealed once that cycle was committed.
-    pub(crate) cycle: u32,
+    pub(crate) cycle: Cycle,
     /// Whether the user said it.
     pub(crate) is_prompt: bool,
     /// Whether it summarizes what was dropped.
@@ -42,7 +42,7 @@ pub(crate) struct Seen {
 
 impl Placed {
     /// Returns an entry of a message that the entries before it have the blocks of.
-    pub(crate) fn continued(role: Role, cycle: u32, seen: Option<Seen>) -> Self {
+    pub(crate) fn continued(role: Role, cycle: Cycle, seen: Option<Seen>) -> Self {
         Placed { cycle, seen, ..Placed::of(role) }
     }
 
@@ -50,7 +50,7 @@ impl Placed {
     pub(crate) fn resumed(
         role: Role,
         nodes: Vec<String>,
-        cycle: u32,
+        cycle: Cycle,
         is_prompt: bool,
         opened: Opened,
         seen: Seen,
@@ -62,7 +62,7 @@ impl Placed {
         Placed {
             role,
             nodes: Vec::new(),
-            cycle: 0,
+            cycle: Cycle::ZERO,
             is_prompt: false,
             is_summary: false,
             opened: Opened::default(),

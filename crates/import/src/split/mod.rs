@@ -14,6 +14,7 @@ use crate::error::{ImportError, ImportErrorKind};
 use crate::fingerprint::Fingerprint;
 use crate::format::Format;
 use crate::importer::{ImportOptions, Imported, Importer, split_line, unknown_format};
+use crate::logs::requests::{Orders, orders_of};
 use units::{Place, units};
 
 /// What was imported from a file with many conversations.
@@ -47,6 +48,8 @@ pub struct Splitter<'a> {
     detector: Detector,
     /// Entries, with their lines, that are held until the format is detected.
     waiting: Vec<(Option<u64>, Value)>,
+    /// The orders of keys in each of them.
+    waiting_orders: Vec<Orders>,
     parts: Vec<Part>,
     /// The part that entries belong to which do not say.
     current: Option<usize>,
@@ -82,6 +85,7 @@ impl<'a> Splitter<'a> {
             new_context: Box::new(new_context),
             detector: Detector::default(),
             waiting: Vec::new(),
+            waiting_orders: Vec::new(),
             parts: Vec::new(),
             current: None,
             lines: 0,
@@ -113,7 +117,11 @@ impl<'a> Splitter<'a> {
                 },
             };
             match value {
-                Ok(value) => self.value(value, number)?,
+                Ok(value) => {
+                    let end = rest.len() - others.map_or(0, <[u8]>::len);
+                    let orders = orders_of(self.format, &value, &rest[..end]);
+                    self.value(value, orders, number)?;
+                }
                 Err(error) => return self.note(ImportErrorKind::Json(error), number),
             }
             match others {
@@ -131,7 +139,8 @@ impl<'a> Splitter<'a> {
     pub fn document(&mut self, text: &[u8]) -> Result<(), ImportError> {
         match self.scratch.parse(text, &Limits::default()) {
             Ok(value) => {
-                self.value(value, None)?;
+                let orders = orders_of(self.format, &value, text);
+                self.value(value, orders, None)?;
                 self.settle()
             }
             Err(error) => self.note(ImportErrorKind::Json(error), None),
@@ -166,12 +175,18 @@ impl<'a> Splitter<'a> {
         Ok(split)
     }
 
-    fn value(&mut self, value: Value, line: Option<u64>) -> Result<(), ImportError> {
+    fn value(
+        &mut self,
+        value: Value,
+        orders: Orders,
+        line: Option<u64>,
+    ) -> Result<(), ImportError> {
         if self.format != Format::Auto {
-            return self.take(value, line);
+            return self.take(value, orders, line);
         }
         let verdict = self.detector.examine(&value);
         self.waiting.push((line, value));
+        self.waiting_orders.push(orders);
         self.decide(verdict)
     }
 
@@ -188,13 +203,17 @@ impl<'a> Splitter<'a> {
                 self.detected = Some(format);
             }
         }
-        let waiting = std::mem::take(&mut self.waiting);
-        waiting.into_iter().try_for_each(|(line, value)| self.take(value, line))
+        let waiting = std::mem::take(&mut self.waiting).into_iter();
+        let orders = std::mem::take(&mut self.waiting_orders);
+        waiting.zip(orders).try_for_each(|((line, value), orders)| self.take(value, orders, line))
     }
 
     /// Passes an entry to the conversations that it belongs to.
-    fn take(&mut self, value: Value, line: Option<u64>) -> Result<(), ImportError> {
-        for (place, value) in units(self.format, value) {
+    fn take(&mut self, value: Value, orders: Orders, line: Option<u64>) -> Result<(), ImportError> {
+        let units = units(self.format, value);
+        // The places of requests are those in the whole entry.
+        let mut orders = if units.len() == 1 { orders } else { Vec::new() };
+        for (place, value) in units {
             let at = match place {
                 Place::Current => self.current.unwrap_or_else(|| self.begin(None)),
                 Place::New => self.begin(None),
@@ -204,7 +223,7 @@ impl<'a> Splitter<'a> {
                 }
             };
             self.current = Some(at);
-            let done = self.parts[at].importer.value(value, line);
+            let done = self.parts[at].importer.value(value, std::mem::take(&mut orders), line);
             if let Err(error) = done {
                 self.note(error.kind, line)?;
             }

@@ -7,8 +7,8 @@ use crate::media::{base64, is_public};
 use crate::parts::names::{self, form};
 use crate::parts::{Kind, Part, View};
 use crate::render::wire::{
-    MISSING, arguments_object, drop_name, drop_signature, for_each_nested, knows_file,
-    safe_call_id, sent_name, wire_call_id, write_own,
+    MISSING, arguments_object, drop_name, drop_signature, for_each_nested, is_kept_blank,
+    knows_file, safe_call_id, sent_name, wire_call_id, write_own,
 };
 use crate::render::{LossKind, Out, Slot};
 
@@ -105,7 +105,7 @@ pub(super) fn block(out: &mut Out, view: &View<'_>, id: &str) -> bool {
     match view.kind {
         Kind::Text | Kind::Refusal => {
             let text = view.text();
-            if text.trim().is_empty() {
+            if text.trim().is_empty() && !is_kept_blank(view, ME) {
                 out.loss(LossKind::Empty, id, "");
                 return false;
             }

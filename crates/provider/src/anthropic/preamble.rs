@@ -9,7 +9,7 @@ use super::blocks::block;
 use crate::messages::drop_message_fields;
 use crate::parts::names;
 use crate::parts::{Kind, Part, View};
-use crate::render::wire::{drop_signature, has_own, sent_tool, write_own};
+use crate::render::wire::{drop_signature, has_own, is_kept_blank, sent_tool, write_own};
 use crate::render::{List, LossKind, Out, Slot};
 use crate::tools::{Function, write_tools};
 
@@ -59,7 +59,7 @@ pub(super) fn system(out: &mut Out, parts: &[Part<'_>]) {
         && !out.is_list(&only.view(), only.node.id())
     {
         let text = only.view().text();
-        if text.is_empty() {
+        if text.is_empty() && !is_kept_blank(&only.view(), ME) {
             out.loss(LossKind::Empty, only.node.id(), "");
             return;
         }

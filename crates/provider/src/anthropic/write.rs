@@ -8,7 +8,9 @@ use super::{ME, continues_thread, is_native_system, preamble};
 use crate::messages::{groups, position, write_message_fields, write_settings};
 use crate::parts::names::{self, form};
 use crate::parts::{Kind, Part, Role};
-use crate::render::wire::{FIRST, drop_signature, has_own, plain_text, write_model, write_own};
+use crate::render::wire::{
+    FIRST, drop_signature, has_own, is_kept_blank, plain_text, write_model, write_own,
+};
 use crate::render::{LossKind, Message, Out, Preamble, Slot, Wire};
 
 /// Writes requests of Anthropic Messages.
@@ -165,7 +167,7 @@ fn assistant(out: &mut Out, message: &Message<'_>) -> bool {
         && is_plain(out, only)
     {
         let text = only.view().text();
-        if text.is_empty() {
+        if text.is_empty() && !is_kept_blank(&only.view(), ME) {
             out.loss(LossKind::Empty, only.node.id(), "");
             return false;
         }
@@ -190,14 +192,16 @@ fn assistant(out: &mut Out, message: &Message<'_>) -> bool {
     out.raw("]");
     write_message_fields(out, &message.parts, |_| true);
     out.raw("}");
-    index > 0
+    index > 0 || is_empty_list(&message.parts)
 }
 
 /// Returns whether a part counts as following the reasoning: everything that will be written.
 fn is_consequence(part: &Part<'_>) -> bool {
     match part.kind {
         Kind::Reasoning | Kind::Image | Kind::Document | Kind::Audio => false,
-        Kind::Text | Kind::Refusal => !part.view().text().trim().is_empty(),
+        Kind::Text | Kind::Refusal => {
+            !part.view().text().trim().is_empty() || is_kept_blank(&part.view(), ME)
+        }
         Kind::Opaque => part.view().is_from(ME),
         _ => true,
     }
@@ -230,7 +234,7 @@ fn system(out: &mut Out, parts: &[Part<'_>]) -> bool {
             out.span(start, only.node.id(), out.message_slot());
             return true;
         }
-        if is_plain(out, only) && !view.text().trim().is_empty() {
+        if is_plain(out, only) && (!view.text().trim().is_empty() || is_kept_blank(&view, ME)) {
             out.text_field("content", &view.text());
             finish_plain(out, only, true);
             out.span(start, only.node.id(), out.message_slot());
@@ -245,7 +249,7 @@ fn system(out: &mut Out, parts: &[Part<'_>]) -> bool {
     out.raw("]");
     write_message_fields(out, parts, |_| true);
     out.raw("}");
-    index > 0
+    index > 0 || is_empty_list(parts)
 }
 
 /// Writes a user message. Tool results come first: the API requires it.
@@ -257,7 +261,7 @@ fn user(out: &mut Out, parts: &[Part<'_>], calls: &[Part<'_>], missing: &[Part<'
         && missing.is_empty()
     {
         let text = plain_text(out, only);
-        if text.trim().is_empty() {
+        if text.trim().is_empty() && !is_kept_blank(&only.view(), ME) {
             out.loss(LossKind::Empty, only.node.id(), "");
             return false;
         }
@@ -284,7 +288,7 @@ fn user(out: &mut Out, parts: &[Part<'_>], calls: &[Part<'_>], missing: &[Part<'
     out.raw("]");
     write_message_fields(out, parts, |part| !is_native_system(part));
     out.raw("}");
-    index > 0
+    index > 0 || is_empty_list(parts)
 }
 
 /// Writes user text, or mid-conversation system text. Only some models accept the latter as a
@@ -314,8 +318,16 @@ fn finish_plain(out: &mut Out, part: &Part<'_>, native: bool) {
     out.raw("}");
 }
 
+/// Returns whether the parts are those of a message that was received with an empty list.
+fn is_empty_list(parts: &[Part<'_>]) -> bool {
+    matches!(parts, [only] if is_kept_blank(&only.view(), ME) && *only.view().content == Content::Absent)
+}
+
 /// Writes a part as a block of a message; `native` inside a system message.
 fn listed(out: &mut Out, part: &Part<'_>, calls: &[Part<'_>], native: bool, index: &mut u32) {
+    if is_empty_list(std::slice::from_ref(part)) {
+        return;
+    }
     let before = out.place();
     out.comma();
     let start = out.place();
@@ -332,7 +344,7 @@ fn listed(out: &mut Out, part: &Part<'_>, calls: &[Part<'_>], native: bool, inde
         }
         Kind::Text if part.role != Role::Assistant => {
             let text = plain_text(out, part);
-            if text.trim().is_empty() {
+            if text.trim().is_empty() && !is_kept_blank(&view, ME) {
                 out.loss(LossKind::Empty, id, "");
                 false
             } else {

@@ -134,7 +134,8 @@ fn entry(out: &mut Out, role: Role, write: impl FnOnce(&mut Out) -> bool) -> boo
 /// that way.
 fn wants_user(out: &Out, message: &Message<'_>) -> bool {
     let first = &message.parts[0];
-    let as_it_came = is_own(first) && first.message().is_some();
+    let is_apart = first.message().is_some() || first.node.attribute(names::APART).is_some();
+    let as_it_came = is_own(first) && is_apart;
     let calls = message.parts.iter().any(|part| part.kind == Kind::Call);
     out.messages == 0 || (out.last_role == Some(Role::Assistant) && calls && !as_it_came)
 }

@@ -10,8 +10,8 @@ use super::spelling::{INNER_NULL, NULL, names as nulls, spelled};
 use crate::parts::names::{self, form};
 use crate::parts::{Kind, Part, Role, View};
 use crate::render::wire::{
-    MISSING, arguments_object, call_of, drop_name, drop_signature, plain_text, result_text,
-    sent_name, tool_name, wire_call_id, write_own,
+    MISSING, arguments_object, call_of, drop_name, drop_signature, is_kept_blank, plain_text,
+    result_text, sent_name, tool_name, wire_call_id, write_own,
 };
 use crate::render::{LossKind, Out};
 
@@ -36,7 +36,7 @@ fn write_text(out: &mut Out, part: &Part<'_>) -> bool {
     let id = part.node.id();
     let view = part.view();
     let mut text = plain_text(out, part);
-    if text.is_empty() && view.attribute(names::SIGNATURE).is_none() {
+    if text.is_empty() && view.attribute(names::SIGNATURE).is_none() && !is_kept_blank(&view, ME) {
         out.loss(LossKind::Empty, id, "");
         return false;
     }
@@ -138,7 +138,8 @@ pub(super) fn data(out: &mut Out, view: &View<'_>, id: &str) -> bool {
     match (view.kind, view.encoding) {
         (Kind::Text | Kind::Refusal, _) | (Kind::Document, None) => {
             let text = view.text();
-            if text.is_empty() && !(own && view.attribute(names::SIGNATURE).is_some()) {
+            let is_signed = own && view.attribute(names::SIGNATURE).is_some();
+            if text.is_empty() && !is_signed && !is_kept_blank(view, ME) {
                 out.loss(LossKind::Empty, id, "");
                 return false;
             }

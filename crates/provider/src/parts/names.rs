@@ -40,6 +40,9 @@ pub const MARKS: &str = "data_marks";
 /// Blocks that the newest request writes in another form than the imported one, by node id: `list`
 /// or `text`. Next to [`MARKS`].
 pub const FORMS: &str = "data_forms";
+/// The messages of the newest request that were not sent, or not as they were, because the recording
+/// proxy keeps to a budget: for each its position, fingerprint, role and nodes. Next to [`MARKS`].
+pub const LEFT_OUT: &str = "data_left_out";
 /// What a log recorded about an entry besides its content: time, ids, usage. Never rendered, and
 /// not part of the content hash: the same text an hour later is the same content.
 pub const ENTRY: &str = "log:entry";
@@ -78,4 +81,7 @@ pub mod form {
     pub const ITEM: &str = "item";
     /// Encrypted reasoning without text.
     pub const REDACTED: &str = "redacted";
+    /// A text of white space only, or an empty list, that a request of a log has: written as it was
+    /// received, although the provider refuses it.
+    pub const BLANK: &str = "blank";
 }

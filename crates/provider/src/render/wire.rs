@@ -281,6 +281,11 @@ pub(crate) fn plain_text<'a>(out: &mut Out, part: &Part<'a>) -> Cow<'a, str> {
     part.view().text()
 }
 
+/// Returns whether a blank text is written nevertheless: a log has the request that contained it.
+pub(crate) fn is_kept_blank(view: &View<'_>, provider: Provider) -> bool {
+    view.text_attribute(names::SHAPE) == Some(names::form::BLANK) && view.is_from(provider)
+}
+
 /// Writes provider-specific fields, or reports them as lost if they belong to another provider.
 pub(crate) fn write_own(out: &mut Out, view: &View<'_>, attribute: &str, id: &str) {
     let provider = out.rendered.provider;

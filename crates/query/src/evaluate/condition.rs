@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use contextree_canon::content_hash;
 use contextree_json::Value;
 use contextree_selector::{Flag, Root};
-use contextree_tree::{Class, Content, Header, NodeRef, Region};
+use contextree_tree::{Class, Content, Cycle, Header, NodeRef, Region};
 
 use super::spot::Spot;
 use crate::compare::{Datum, any_holds, holds};
@@ -16,7 +16,7 @@ use crate::resolve::{Attr, Column, Compound, Condition, DepthOf, word_of};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Env<'m> {
     /// The cycle of the snapshot; `None` in the working state.
-    pub(crate) cycle: Option<u32>,
+    pub(crate) cycle: Option<Cycle>,
     /// Whether scans skip what the tree's summaries exclude.
     pub(crate) skips: bool,
     /// What counts the steps; `None` if there is no limit.
@@ -25,12 +25,12 @@ pub(crate) struct Env<'m> {
 
 impl<'m> Env<'m> {
     /// Returns the default environment for the snapshot of a cycle, without limits.
-    pub(crate) fn at(cycle: Option<u32>) -> Env<'m> {
+    pub(crate) fn at(cycle: Option<Cycle>) -> Env<'m> {
         Env { cycle, skips: true, meter: None }
     }
 
     /// Returns the environment for the snapshot of a cycle, with what counts the steps.
-    pub(crate) fn metered(cycle: Option<u32>, meter: &'m Meter<'m>) -> Env<'m> {
+    pub(crate) fn metered(cycle: Option<Cycle>, meter: &'m Meter<'m>) -> Env<'m> {
         meter.begin_snapshot();
         Env { cycle, skips: true, meter: Some(meter) }
     }

@@ -20,7 +20,7 @@ pub(crate) use spot::{Spot, has_elided_core, is_zoned};
 pub(crate) use walk::Scope;
 pub(crate) use window::Window;
 
-use contextree_tree::{NodeRef, TreeRef};
+use contextree_tree::{Cycle, NodeRef, TreeRef};
 
 use crate::depth::Axis;
 use crate::error::QueryError;
@@ -33,13 +33,13 @@ use crate::plan::Plan;
 ///
 /// `cycle` is that of the snapshot; `None` for the working state, where facets do not exist.
 #[must_use]
-pub fn evaluate<'t>(plan: &Plan, tree: TreeRef<'t>, cycle: Option<u32>) -> Vec<NodeRef<'t>> {
+pub fn evaluate<'t>(plan: &Plan, tree: TreeRef<'t>, cycle: Option<Cycle>) -> Vec<NodeRef<'t>> {
     evaluate_some(plan, tree, &Env::at(cycle), None)
 }
 
 /// Like [`evaluate`], but does not fetch the nodes.
 #[must_use]
-pub fn find_matches<'t>(plan: &Plan, tree: TreeRef<'t>, cycle: Option<u32>) -> Matches<'t> {
+pub fn find_matches<'t>(plan: &Plan, tree: TreeRef<'t>, cycle: Option<Cycle>) -> Matches<'t> {
     matches_in(plan, tree, &Env::at(cycle), None)
 }
 
@@ -51,7 +51,7 @@ pub fn find_matches<'t>(plan: &Plan, tree: TreeRef<'t>, cycle: Option<u32>) -> M
 pub fn evaluate_within<'t>(
     plan: &Plan,
     tree: TreeRef<'t>,
-    cycle: Option<u32>,
+    cycle: Option<Cycle>,
     limits: &QueryLimits,
 ) -> Result<Vec<NodeRef<'t>>, QueryError> {
     Ok(find_matches_within(plan, tree, cycle, limits)?.iter().collect())
@@ -65,7 +65,7 @@ pub fn evaluate_within<'t>(
 pub fn find_matches_within<'t>(
     plan: &Plan,
     tree: TreeRef<'t>,
-    cycle: Option<u32>,
+    cycle: Option<Cycle>,
     limits: &QueryLimits,
 ) -> Result<Matches<'t>, QueryError> {
     let meter = Meter::new(limits);
@@ -77,7 +77,7 @@ pub fn find_matches_within<'t>(
 /// Like [`find_matches`], but skips no part of the tree. For comparisons: the result is the same.
 #[doc(hidden)]
 #[must_use]
-pub fn find_everywhere<'t>(plan: &Plan, tree: TreeRef<'t>, cycle: Option<u32>) -> Matches<'t> {
+pub fn find_everywhere<'t>(plan: &Plan, tree: TreeRef<'t>, cycle: Option<Cycle>) -> Matches<'t> {
     matches_in(plan, tree, &Env { cycle, skips: false, meter: None }, None)
 }
 

@@ -79,7 +79,7 @@ pub fn explain_parsed<T: Timeline + ?Sized>(
     let (reads, position) = match &resolved.at {
         At::Working => ("the working state".to_owned(), None),
         At::Snapshot(position) => {
-            let cycle = timeline.cycle_at(*position)?.unwrap_or(0);
+            let cycle = timeline.cycle_at(*position)?.unwrap_or_default();
             (format!("the snapshot of cycle {cycle}"), Some(*position))
         }
         At::Every(positions) => {

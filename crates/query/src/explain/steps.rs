@@ -2,7 +2,7 @@
 
 use contextree_selector as ast;
 use contextree_selector::Selector;
-use contextree_tree::TreeRef;
+use contextree_tree::{Cycle, TreeRef};
 
 use super::ExplainedStep;
 use crate::evaluate::{Env, Scope, evaluate_some};
@@ -14,7 +14,7 @@ pub(super) fn of(
     whole: &Plan,
     selector: &Selector,
     tree: Option<TreeRef<'_>>,
-    cycle: Option<u32>,
+    cycle: Option<Cycle>,
 ) -> Vec<ExplainedStep> {
     let query = &whole.query;
     // The counts are left out where they are more work than the selector may be.

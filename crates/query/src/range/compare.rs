@@ -6,7 +6,7 @@ use contextree_canon::content_hash;
 use contextree_json::{Object, Value};
 use contextree_selector::Mode;
 use contextree_tree::diff::{Pair, changed_fields, pairs_unordered};
-use contextree_tree::{NodeKey, NodeRef, Region, TreeRef};
+use contextree_tree::{Cycle, NodeKey, NodeRef, Region, TreeRef};
 
 use super::content_diff::ContentDiff;
 use super::local::{LocalQuery, Matcher};
@@ -87,7 +87,7 @@ pub(crate) fn range_diff<T: Timeline + ?Sized>(
     Ok(result)
 }
 
-fn snapshot_ref(position: usize, count: usize, cycle: u32, by_cycle: bool) -> SnapshotRef {
+fn snapshot_ref(position: usize, count: usize, cycle: Cycle, by_cycle: bool) -> SnapshotRef {
     if by_cycle {
         let label = format!("@c{cycle}");
         return SnapshotRef { kind: SnapshotKind::Cycle, value: cycle.into(), label, cycle };

@@ -1,6 +1,7 @@
 //! The result of a range, and its JSON form.
 
 use contextree_json::{Object, Value};
+use contextree_tree::Cycle;
 
 use super::content_diff::ContentDiff;
 
@@ -31,7 +32,7 @@ pub struct SnapshotRef {
     /// `@t-1` or `@c12`.
     pub label: String,
     /// The cycle.
-    pub cycle: u32,
+    pub cycle: Cycle,
 }
 
 /// How a snapshot was addressed.
@@ -150,7 +151,7 @@ impl SnapshotRef {
         object.insert("kind", kind.into());
         object.insert("value", self.value.into());
         object.insert("label", self.label.as_str().into());
-        object.insert("cycle", self.cycle.into());
+        object.insert("cycle", self.cycle.get().into());
         object.into()
     }
 }

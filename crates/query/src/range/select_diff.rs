@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use contextree_tree::diff::{Changed, Diff, changed_fields};
-use contextree_tree::{NodeRef, TreeRef};
+use contextree_tree::{Cycle, NodeRef, TreeRef};
 
 use super::compare::compare_sets;
 use crate::error::QueryError;
@@ -19,11 +19,11 @@ use crate::plan::Plan;
 /// `E_LIMIT` if it is more work than the limits allow.
 pub fn diff_selected<'t>(
     plan: &Plan,
-    older: (TreeRef<'t>, Option<u32>),
-    newer: (TreeRef<'t>, Option<u32>),
+    older: (TreeRef<'t>, Option<Cycle>),
+    newer: (TreeRef<'t>, Option<Cycle>),
     limits: &QueryLimits,
 ) -> Result<Diff, QueryError> {
-    let matches = |(tree, cycle): (TreeRef<'t>, Option<u32>)| {
+    let matches = |(tree, cycle): (TreeRef<'t>, Option<Cycle>)| {
         let nodes = evaluate_within(plan, tree, cycle, limits)?;
         Ok::<BTreeMap<&'t str, NodeRef<'t>>, QueryError>(
             nodes.into_iter().map(|node| (node.id(), node)).collect(),

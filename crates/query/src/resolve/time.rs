@@ -3,6 +3,7 @@
 use contextree_selector::{
     Edition, RelativePoint, Selector, Snapshot, SnapshotRange, Span, TimeKind,
 };
+use contextree_tree::Cycle;
 
 use super::{At, ResolvedRange};
 use crate::error::{QueryError, ResolveError, ResolveErrorKind};
@@ -41,7 +42,7 @@ fn find<T: Timeline + ?Sized>(
             .ok()
             .and_then(|back| count.checked_sub(back)?.checked_sub(1)),
         Snapshot::Cycle(cycle) => {
-            let position = timeline.position_of_cycle(cycle)?;
+            let position = timeline.position_of_cycle(cycle_of(cycle))?;
             let found = timeline.cycle_at(position)?;
             found.filter(|found| i64::from(*found) == cycle).map(|_| position)
         }
@@ -50,6 +51,11 @@ fn find<T: Timeline + ?Sized>(
         Some(position) => Ok(position),
         None => Err(not_found(snapshot, span, timeline)?),
     }
+}
+
+/// Returns the cycle nearest to a number in a selector, which may be larger than that of any commit.
+fn cycle_of(number: i64) -> Cycle {
+    u32::try_from(number.max(0)).map_or(Cycle::MAX, Cycle)
 }
 
 fn failure<E: From<QueryError>>(kind: ResolveErrorKind, span: Span) -> E {
@@ -73,8 +79,8 @@ fn not_found<T: Timeline + ?Sized>(
         Snapshot::Cycle(number) => format!("@c{number}"),
     };
     let retired = match snapshot {
-        Snapshot::Relative(at) => at <= 0 && timeline.is_retired(0)?,
-        Snapshot::Cycle(number) => timeline.is_retired(number)?,
+        Snapshot::Relative(at) => at <= 0 && timeline.is_retired(Cycle::ZERO)?,
+        Snapshot::Cycle(number) => timeline.is_retired(cycle_of(number))?,
     };
     let oldest = timeline.cycle_at(0)?;
     let kind = ResolveErrorKind::SnapshotNotFound { address, oldest, newest, count, retired };
@@ -108,8 +114,8 @@ fn resolve_range<T: Timeline + ?Sized>(
         }
         SnapshotRange::Cycles { from, to } => {
             let (low, high) = (from.min(to), from.max(to));
-            let start = timeline.position_of_cycle(low)?;
-            let end = timeline.position_of_cycle(high.saturating_add(1))?;
+            let start = timeline.position_of_cycle(cycle_of(low))?;
+            let end = timeline.position_of_cycle(cycle_of(high.saturating_add(1)))?;
             let last = match end.checked_sub(1) {
                 Some(last) => timeline.cycle_at(last)?,
                 None => None,

@@ -4,7 +4,7 @@ use contextree_query::resolved::lower;
 use contextree_query::{evaluate, plan};
 use contextree_selector::{Edition, parse};
 use contextree_testkit::naive;
-use contextree_tree::{Builder, NodeData, NodeRef, Region, TreeRef};
+use contextree_tree::{Builder, Cycle, NodeData, NodeRef, Region, TreeRef};
 
 use crate::generate;
 use crate::support::{self, History, Random};
@@ -13,7 +13,7 @@ use crate::support::{self, History, Random};
 const TRIPLES: usize = if cfg!(debug_assertions) { 18_000 } else { 150_000 };
 const SELECTORS_PER_TREE: usize = 30;
 
-fn check(text: &str, edition: Edition, tree: TreeRef<'_>, cycle: u32, seed: u64) -> usize {
+fn check(text: &str, edition: Edition, tree: TreeRef<'_>, cycle: Cycle, seed: u64) -> usize {
     let Ok(selector) = parse(text, edition) else { return usize::MAX };
     let ids = |nodes: Vec<NodeRef<'_>>| -> Vec<String> {
         nodes.into_iter().map(|node| node.id().to_owned()).collect()
@@ -56,7 +56,7 @@ fn the_planned_evaluator_agrees_with_the_naive_one() {
     while done < TRIPLES {
         seed += 1;
         let mut random = Random::new(seed);
-        let cycle = random.index(4) as u32;
+        let cycle = Cycle(random.index(4) as u32);
         let tree = generate::tree(&mut random, cycle);
         for _ in 0..SELECTORS_PER_TREE {
             let edition = Edition::ALL[random.index(3)];
@@ -120,7 +120,7 @@ fn depth_lookup_keeps_document_order_despite_equal_stamps() {
             turn.created_at_ns = (number / (1 + random.index(4))) as i64;
             builder.push(sequence, turn).unwrap();
         }
-        let tree = builder.finish(1);
+        let tree = builder.finish(Cycle::FIRST);
         for edition in Edition::ALL {
             for text in [
                 "@t0 .mt:depth(1-3)",
@@ -129,10 +129,10 @@ fn depth_lookup_keeps_document_order_despite_equal_stamps() {
                 "@t0 .mt:depth(60)",
                 "@t0 .mt:depth(40-70)",
             ] {
-                check(text, edition, tree.view(), 0, seed);
+                check(text, edition, tree.view(), Cycle::ZERO, seed);
             }
-            check("@t0 (d5)", edition, tree.view(), 0, seed);
-            check("@t0 .mt:depth(2-6):depth(3-9)", edition, tree.view(), 0, seed);
+            check("@t0 (d5)", edition, tree.view(), Cycle::ZERO, seed);
+            check("@t0 .mt:depth(2-6):depth(3-9)", edition, tree.view(), Cycle::ZERO, seed);
         }
     }
 }
@@ -141,7 +141,7 @@ fn depth_lookup_keeps_document_order_despite_equal_stamps() {
 #[test]
 fn long_selectors_are_evaluated() {
     let mut random = Random::new(3);
-    let tree = generate::tree(&mut random, 2);
+    let tree = generate::tree(&mut random, Cycle(2));
     let many = |piece: &str, glue: &str, count: usize| vec![piece; count].join(glue);
     for text in [
         format!("@t0 {}", many("*", " ", 65)),
@@ -154,7 +154,11 @@ fn long_selectors_are_evaluated() {
         format!("@t0 .mt:depth(1-{}) .cb", i64::MAX),
     ] {
         for edition in [Edition::V0_1, Edition::V0_3] {
-            assert!(check(&text, edition, tree.view(), 2, 0) != usize::MAX, "{}", &text[..40]);
+            assert!(
+                check(&text, edition, tree.view(), Cycle(2), 0) != usize::MAX,
+                "{}",
+                &text[..40]
+            );
         }
     }
 }

@@ -3,7 +3,7 @@
 use contextree_json::{Object, Value};
 use contextree_selector::Edition;
 use contextree_tree::{
-    Body, Builder, Content, Header, HeaderSet, NodeData, Region, RowNumber, Scalar, Tree,
+    Body, Builder, Content, Cycle, Header, HeaderSet, NodeData, Region, RowNumber, Scalar, Tree,
 };
 
 use crate::support::Random;
@@ -15,7 +15,7 @@ const TAGS: [&str; 3] = ["featured", "summary", "x"];
 
 /// Returns a tree with few distinct values, so that conditions hold often: ties, elided cores,
 /// blocks in unusual places.
-pub(crate) fn tree(random: &mut Random, cycle: u32) -> Tree {
+pub(crate) fn tree(random: &mut Random, cycle: Cycle) -> Tree {
     let mut ids = Ids { next: 0 };
     let root = NodeData::new("root", "^root");
     let regions = ["^sys", "^seq", "^ah"].map(|word| NodeData::new(&word[1..], word));
@@ -42,7 +42,7 @@ pub(crate) fn tree(random: &mut Random, cycle: u32) -> Tree {
             }
         }
     }
-    builder.finish(cycle + 1)
+    builder.finish(cycle.next())
 }
 
 fn fill(
@@ -87,9 +87,9 @@ impl Ids {
         };
         node.created_at_ns = random.index(3) as i64;
         node.creation_index = random.index(2) as u32;
-        node.cycle = random.index(3) as u32;
+        node.cycle = Cycle(random.index(3) as u32);
         node.priority = Scalar::Int(random.index(3) as i64 - 1);
-        node.expires = random.one_in(3).then(|| 4 + random.index(3) as u32);
+        node.expires = random.one_in(3).then(|| Cycle(4 + random.index(3) as u32));
         node.role = (!random.one_in(4)).then(|| random.word(&ROLES).into());
         node.kind = (!random.one_in(4)).then(|| random.word(&KINDS).into());
         if random.one_in(8) {

@@ -8,22 +8,22 @@ use contextree_query::{DiffBlock, RangeDiff};
 use contextree_selector::Selector;
 use contextree_testkit::naive;
 use contextree_tree::diff::changed_fields;
-use contextree_tree::{Body, Content, Draft, NodeRef, Region, Scalar};
+use contextree_tree::{Body, Content, Cycle, Draft, NodeRef, Region, Scalar};
 
 use crate::generate::{self, Ids};
 use crate::support::{History, Random};
 
 /// Returns a history of a few snapshots in which nodes are added, removed, moved and changed.
 pub(crate) fn history(random: &mut Random) -> History {
-    let first = generate::tree(random, 0);
+    let first = generate::tree(random, Cycle::ZERO);
     let mut draft = first.continue_branch();
     let mut ids = Ids { next: 1000 };
-    let mut snapshots = vec![(0, first)];
+    let mut snapshots = vec![(Cycle::ZERO, first)];
     for cycle in 1..2 + random.index(4) as u32 {
         for _ in 0..random.index(5) {
             change(&mut draft, random, &mut ids);
         }
-        snapshots.push((cycle, draft.freeze()));
+        snapshots.push((Cycle(cycle), draft.freeze()));
     }
     History { snapshots, working: Some(draft) }
 }
@@ -57,7 +57,7 @@ fn change(draft: &mut Draft, random: &mut Random, ids: &mut Ids) {
             draft.set_priority(any, Scalar::Int(random.index(3) as i64));
         }
         (5, Some(any)) => {
-            draft.set_expires(any, random.one_in(2).then(|| 6 + random.index(3) as u32));
+            draft.set_expires(any, random.one_in(2).then(|| Cycle(6 + random.index(3) as u32)));
         }
         (6, Some(any)) => {
             let attributes = generate::leaf(ids, random).body.attributes;

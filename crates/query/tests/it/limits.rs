@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use contextree_query::{Interrupt, QueryError, QueryLimits, SelectOptions, explain, select};
 use contextree_selector::Edition;
-use contextree_tree::{Builder, NodeData, Region};
+use contextree_tree::{Builder, Cycle, NodeData, Region};
 
 use crate::support::History;
 
@@ -26,9 +26,12 @@ fn large(turns: usize, snapshots: u32) -> History {
                 builder.push(core, node(&format!("b{turn}.{block}"), "block")).unwrap();
             }
         }
-        builder.finish(turns as u32 + 1)
+        builder.finish(Cycle(turns as u32 + 1))
     };
-    History { snapshots: (1..=snapshots).map(|cycle| (cycle, tree())).collect(), working: None }
+    History {
+        snapshots: (1..=snapshots).map(|cycle| (Cycle(cycle), tree())).collect(),
+        working: None,
+    }
 }
 
 /// Returns a part as often as fits into 16 KB.

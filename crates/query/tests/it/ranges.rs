@@ -7,6 +7,7 @@ use contextree_query::{
     locality, select,
 };
 use contextree_selector::{Edition, parse};
+use contextree_tree::Cycle;
 
 use crate::differential::draw;
 use crate::generate;
@@ -211,7 +212,7 @@ fn a_range_includes_both_ends_and_compares_adjacent_snapshots() {
     let mut history = history(&mut random);
     while history.snapshots.len() < 5 {
         let mut draft = history.working.take().unwrap();
-        let cycle = history.snapshots.len() as u32;
+        let cycle = Cycle(history.snapshots.len() as u32);
         history.snapshots.push((cycle, draft.freeze()));
         history.working = Some(draft);
     }
@@ -229,7 +230,7 @@ fn a_range_includes_both_ends_and_compares_adjacent_snapshots() {
             let range = range(text, edition, &history, &RangeOptions::default());
             let found: Vec<&str> = range.snapshots.iter().map(|each| &*each.label).collect();
             assert_eq!(found, labels, "{text}");
-            let cycles: Vec<u32> = range.snapshots.iter().map(|each| each.cycle).collect();
+            let cycles: Vec<Cycle> = range.snapshots.iter().map(|each| each.cycle).collect();
             assert!(cycles.is_sorted_by(|newer, older| newer > older), "{cycles:?}");
             let pairs: Vec<(&str, &str)> =
                 range.diffs.iter().map(|block| (&*block.from.label, &*block.to.label)).collect();

@@ -5,6 +5,7 @@ use contextree_canon::{Limits, Profile, import_working};
 use contextree_json::{Value, parse as json};
 use contextree_query::{Answer, SelectOptions, explain, select};
 use contextree_selector::Edition;
+use contextree_tree::Cycle;
 
 use crate::support::History;
 
@@ -49,7 +50,7 @@ pub(crate) fn history() -> History {
     store.insert("snapshots", Value::Array(snapshots));
     let mut history = History::load(&store.into());
     let working = tree(3, &[first, second], live, 1);
-    let draft = import_working(working.as_bytes(), Profile::Lenient, &Limits::default(), 3);
+    let draft = import_working(working.as_bytes(), Profile::Lenient, &Limits::default(), Cycle(3));
     history.working = Some(draft.unwrap());
     history
 }

@@ -4,12 +4,12 @@ use contextree_canon::{Limits, Profile, import, import_working};
 use contextree_json::{Object, Value};
 use contextree_query::{Moment, QueryError, Timeline};
 pub(crate) use contextree_testkit::Rng as Random;
-use contextree_tree::{Draft, Tree, TreeRef};
+use contextree_tree::{Cycle, Draft, Tree, TreeRef};
 
 /// Snapshots and a working state as plain trees.
 #[derive(Debug, Default)]
 pub(crate) struct History {
-    pub(crate) snapshots: Vec<(u32, Tree)>,
+    pub(crate) snapshots: Vec<(Cycle, Tree)>,
     pub(crate) working: Option<Draft>,
 }
 
@@ -43,7 +43,7 @@ impl History {
                 import(&document.to_canonical(), Profile::Lenient, &Limits::default()).unwrap();
             history.snapshots.push((imported.cycle, imported.tree));
         }
-        let next = history.snapshots.last().map_or(1, |(cycle, _)| cycle + 1);
+        let next = history.snapshots.last().map_or(Cycle::FIRST, |(cycle, _)| cycle.next());
         // After an import the working state equals the newest snapshot, until it is changed.
         let working = fixture.get("working").or(documents.last()).unwrap();
         let text = working.to_canonical();

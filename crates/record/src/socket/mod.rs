@@ -58,6 +58,11 @@ pub(crate) async fn relay(
         crate::headers::pass_on(&mut parts.headers);
         return Response::from_parts(parts, Watched::new(body, None, false).boxed());
     }
+    if proxy.rules.prunes {
+        proxy
+            .next_call()
+            .note("a WebSocket passes unchanged: the budget applies to requests over HTTP");
+    }
     let other = hyper::upgrade::on(&mut response);
     let wire = route.wire.clone().filter(|wire| wire.provider == Provider::OpenAiResponses);
     let watcher = wire.map(|wire| Watcher {
@@ -176,6 +181,7 @@ impl Watcher {
             conversation: self.conversation.clone(),
             encoding: None,
             body: Bytes::from(Value::Object(object).to_canonical()),
+            prunes: false,
             at: now(),
         })));
         self.running = Some(told);

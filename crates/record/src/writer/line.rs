@@ -2,20 +2,24 @@
 
 use std::fmt;
 
-use contextree::CallOutcome;
 use contextree::json::{Object, Value};
-use contextree_app::record::Relation;
+use contextree::{CallOutcome, Cycle};
+use contextree_app::record::{Receipt, Relation};
 
 /// What the writer tells.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Report {
     /// A call that ended.
-    Call(CallLine),
+    Call(Box<CallLine>),
     /// Why a call, or its end, was not recorded. Its traffic was passed on.
     NotRecorded(String),
     /// A call whose snapshot does not render to what was sent.
     NotExact(String),
+    /// What the budget was not applied to, and why.
+    NotPruned(String),
+    /// A rule of the budget that was not met, because everything left is protected. The request was sent all the same.
+    OverBudget(String),
 }
 
 /// A call that ended.
@@ -25,7 +29,7 @@ pub struct CallLine {
     /// The context.
     pub context: String,
     /// The cycle of its snapshot, if it was completed.
-    pub cycle: u32,
+    pub cycle: Cycle,
     /// The attempt.
     pub attempt: String,
     /// How it relates to what was recorded before.
@@ -44,6 +48,8 @@ pub struct CallLine {
     pub ended_at: i64,
     /// How it ended.
     pub outcome: Outcome,
+    /// What the budget did to the request, if there is one.
+    pub receipt: Option<Receipt>,
 }
 
 /// How a call ended.
@@ -89,6 +95,9 @@ impl CallLine {
             }
             Outcome::Failed(why) => drop(line.insert("error", Value::from(why.as_str()))),
             Outcome::Canceled => {}
+        }
+        if let Some(receipt) = &self.receipt {
+            line.insert("budget", receipt.to_value());
         }
         if let Relation::Forked { from } = &self.relation {
             line.insert("forked_from", Value::from(from.as_str()));
@@ -140,17 +149,26 @@ impl fmt::Display for CallLine {
             }
         }
         match &self.relation {
-            Relation::New => out.write_str("  (new)"),
-            Relation::Continued => Ok(()),
-            Relation::Retried => out.write_str("  (again)"),
-            Relation::Rewritten => out.write_str("  (rewrites its past)"),
-            Relation::Forked { from } => write!(out, "  (forked from {from})"),
+            Relation::New => out.write_str("  (new)")?,
+            Relation::Continued => {}
+            Relation::Retried => out.write_str("  (again)")?,
+            Relation::Rewritten => out.write_str("  (rewrites its past)")?,
+            Relation::Forked { from } => write!(out, "  (forked from {from})")?,
+        }
+        let Some(receipt) = &self.receipt else { return Ok(()) };
+        if let Some(summary) = &receipt.summary {
+            write!(out, "  {summary}")?;
+        }
+        match receipt.left_out {
+            0 => Ok(()),
+            1 => out.write_str("  (1 message left out)"),
+            count => write!(out, "  ({} messages left out)", grouped(count as u64)),
         }
     }
 }
 
 /// Returns a number with commas between groups of three digits.
-fn grouped(number: u64) -> String {
+pub(super) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::new();
     for (index, digit) in digits.chars().enumerate() {

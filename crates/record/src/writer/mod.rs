@@ -34,9 +34,12 @@ pub(crate) struct Event {
     /// The number of the call.
     pub(crate) call: u64,
     pub(crate) what: What,
-    /// Told whether it was recorded, if the proxy is strict.
-    pub(crate) done: Option<oneshot::Sender<Result<(), String>>>,
+    /// Told what became of it, if the proxy waits for that.
+    pub(crate) done: Option<oneshot::Sender<Answered>>,
 }
+
+/// What the writer answers: the request to send instead, if there is one, or why nothing was recorded.
+pub(crate) type Answered = Result<Option<Bytes>, String>;
 
 /// What happened to a call.
 pub(crate) enum What {
@@ -48,6 +51,8 @@ pub(crate) enum What {
     Data(Vec<u8>),
     /// It ended.
     Ended(Ending, i64),
+    /// Not a call, but something that the user is to know.
+    Note(&'static str),
     /// Nothing follows.
     Stop,
 }
@@ -59,6 +64,8 @@ pub(crate) struct Sent {
     pub(crate) conversation: Option<Conversation>,
     pub(crate) encoding: Option<String>,
     pub(crate) body: Bytes,
+    /// Whether it may be pruned before it is sent.
+    pub(crate) prunes: bool,
     pub(crate) at: i64,
 }
 
@@ -158,9 +165,15 @@ impl State {
         }
     }
 
-    fn take(&mut self, number: u64, what: What) -> Result<(), String> {
+    fn take(&mut self, number: u64, what: What) -> Answered {
+        if let What::Sent(sent) = what {
+            return self.begin(number, *sent);
+        }
+        self.go_on(number, what).map(|()| None)
+    }
+
+    fn go_on(&mut self, number: u64, what: What) -> Result<(), String> {
         match what {
-            What::Sent(sent) => self.begin(number, *sent),
             What::Head(head) => {
                 let Some(call) = self.calls.get_mut(&number) else { return Ok(()) };
                 call.first_at = Some(head.at);
@@ -183,18 +196,23 @@ impl State {
                 Ok(())
             }
             What::Ended(ending, at) => self.end(number, &ending, at),
-            What::Stop => Ok(()),
+            What::Note(text) => {
+                (self.report)(Report::NotPruned(text.to_owned()));
+                Ok(())
+            }
+            What::Sent(_) | What::Stop => Ok(()),
         }
     }
 
-    fn begin(&mut self, number: u64, sent: Sent) -> Result<(), String> {
-        let Sent { wire, context, conversation, encoding, body, at } = sent;
+    /// Records a request, and returns the one that is sent instead.
+    fn begin(&mut self, number: u64, sent: Sent) -> Answered {
+        let Sent { wire, context, conversation, encoding, body, prunes, at } = sent;
         let text = decoded(encoding.as_deref(), &body).map_err(|error| not_read(&error))?;
         drop(body);
         let Value::Object(request) = parse(&text).map_err(|error| error.to_string())? else {
             return Err("the request is not a JSON object".to_owned());
         };
-        drop(text);
+        let text = prunes.then_some(text);
         let named = request.get("model").and_then(Value::as_str).map(str::to_owned);
         let model = named.or_else(|| wire.model.clone()).unwrap_or_default();
         let call = NewCall {
@@ -204,8 +222,22 @@ impl State {
             started_at: at,
             target: context,
             conversation,
+            text,
         };
-        let begun = self.recorder.begin(call).map_err(|error| error.message().to_owned())?;
+        let mut begun = self.recorder.begin(call).map_err(|error| error.message().to_owned())?;
+        let send = begun.send.take().map(Bytes::from);
+        if let Some(why) = &begun.not_pruned {
+            let message = format!("a request of `{}` passes unchanged: {why}", begun.context);
+            (self.report)(Report::NotPruned(message));
+        }
+        for (rule, scope, left) in begun.receipt.iter().flat_map(|receipt| &receipt.missed) {
+            let scope = if scope.is_empty() { "the request" } else { scope };
+            let left = line::grouped(*left);
+            (self.report)(Report::OverBudget(format!(
+                "`{}`: `{rule}` is not met: {left} left in {scope}, and everything there is protected",
+                begun.context
+            )));
+        }
         if !begun.is_exact {
             let message = format!("`{}` does not render to what was sent", begun.context);
             (self.report)(Report::NotExact(message));
@@ -222,7 +254,7 @@ impl State {
             stored: (Instant::now(), 0),
         };
         self.calls.insert(number, call);
-        Ok(())
+        Ok(send)
     }
 
     fn end(&mut self, number: u64, ending: &Ending, at: i64) -> Result<(), String> {
@@ -242,6 +274,7 @@ impl State {
             first_at,
             ended_at: at,
             outcome: Outcome::Canceled,
+            receipt: begun.receipt.clone(),
         };
         let done = match read {
             Ok(document) => {
@@ -266,7 +299,7 @@ impl State {
             let _ = self.recorder.end(begun.id, &status, None, at);
             return Err(format!("{} of `{}`: {why}", begun.attempt, begun.context));
         }
-        (self.report)(Report::Call(line));
+        (self.report)(Report::Call(Box::new(line)));
         Ok(())
     }
 }

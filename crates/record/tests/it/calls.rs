@@ -191,8 +191,8 @@ fn failed_calls_and_retries_are_attempts_of_one_cycle() {
     assert_eq!(lines[1].relation, Relation::Retried);
     let attempts = fixture.attempts("agent-1");
     let error = AttemptStatus::Error("500 api_error: try again".to_owned());
-    assert_eq!((&attempts[0].status, attempts[0].cycle_id), (&error, 1));
-    assert_eq!((&attempts[1].status, attempts[1].cycle_id), (&AttemptStatus::Completed, 1));
+    assert_eq!((&attempts[0].status, attempts[0].cycle_id.get()), (&error, 1));
+    assert_eq!((&attempts[1].status, attempts[1].cycle_id.get()), (&AttemptStatus::Completed, 1));
     assert_eq!(fixture.snapshots("agent-1"), 1);
 }
 

@@ -81,10 +81,40 @@ impl Fixture {
         }
         let reports = self.reports.lock().expect("no test panics with it");
         let lines = reports.iter().map(|report| match report {
-            Report::Call(line) => line.clone(),
+            Report::Call(line) => CallLine::clone(line),
             other => panic!("{other:?}"),
         });
         lines.collect()
+    }
+
+    /// Ends the proxy, so that everything is recorded. Returns all that it told.
+    pub(crate) fn finish(&mut self) -> Vec<Report> {
+        if let Some(running) = self.running.take() {
+            self.runtime.block_on(running.stop());
+        }
+        self.reports.lock().expect("no test panics with it").clone()
+    }
+
+    /// Like [`Fixture::stop`], where the proxy has warned.
+    pub(crate) fn stop_quietly(&mut self) -> Vec<CallLine> {
+        let lines = self.finish().into_iter().filter_map(|report| match report {
+            Report::Call(line) => Some(*line),
+            _ => None,
+        });
+        lines.collect()
+    }
+
+    /// Returns the request that a completed attempt sent; `None` if it was not completed.
+    pub(crate) fn sent_by(
+        &self,
+        context: &str,
+        attempt: &str,
+        provider: Provider,
+    ) -> Option<Value> {
+        let attempts = self.attempts(context);
+        let attempt = attempts.iter().find(|it| it.attempt_id == attempt).expect("it is stored");
+        let is_completed = attempt.status == contextree::AttemptStatus::Completed;
+        is_completed.then(|| self.sent(context, attempt.cycle_id.get(), provider))
     }
 
     /// Returns the request of a snapshot.

@@ -1,8 +1,11 @@
 //! The recording proxy, against a scripted upstream.
 
+mod agent;
+mod budget;
 mod calls;
 mod contexts;
 mod fixture;
+mod probe;
 mod transport;
 
 #[test]

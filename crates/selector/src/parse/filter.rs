@@ -18,6 +18,7 @@ impl Parser<'_> {
             return Err(self.empty_block(start, "`[]`", "an attribute"));
         }
         let filter = self.filter().and_then(|filter| {
+            let end = self.scan.position();
             self.scan.skip_blanks();
             if self.scan.eat(b']') {
                 return Ok(filter);
@@ -25,6 +26,9 @@ impl Parser<'_> {
             if self.scan.peek() == Some(b',') {
                 let error = self.unexpected_error("`]`");
                 return Err(self.report(error.help("use one bracket for each: `[a=1][b=2]`")));
+            }
+            if filter.test == Test::Present && self.scan.position() == end {
+                return Err(self.name_goes_on(start, &filter));
             }
             Err(self.not_closed(start, ']', "an operator or `]`"))
         });
@@ -201,6 +205,21 @@ impl Parser<'_> {
             let name = excerpt(filter.name_span.of(self.scan.text()));
             self.report(error.help(format!("`{name}!=null` holds for every value")));
         }
+    }
+
+    /// Reports a name that goes on with a character that needs quotes: `[data_foo.bar]`.
+    #[cold]
+    fn name_goes_on(&mut self, open: usize, filter: &Filter) -> Failed {
+        let expected = "an operator or `]`";
+        let rest = self.scan.text().get(filter.name_span.start as usize..).unwrap_or("");
+        let ends = |character: char| character.is_whitespace() || "]=!<>~".contains(character);
+        let name = rest.split(ends).next().unwrap_or("");
+        if self.scan.peek().is_none() || name.contains(['\'', '"', '\\', '‘', '’', '“', '”'])
+        {
+            return self.not_closed(open, ']', expected);
+        }
+        let error = self.unexpected_error(expected);
+        self.report(error.help(format!("a name like this is quoted: `['{}']`", excerpt(name))))
     }
 
     fn operator(&mut self) -> Parsed<Op> {

@@ -2,7 +2,7 @@
 
 use super::report::quote;
 use super::{Failed, Parsed, Parser};
-use crate::ast::{ClassWord, Pseudo};
+use crate::ast::{Class, ClassWord, Pseudo};
 use crate::error::{ErrorKind, SelectorError};
 use crate::scan::{RESERVED, is_word};
 
@@ -69,10 +69,16 @@ impl Parser<'_> {
         let found = quote(span.of(self.scan.text()));
         let expected = "`:pre`, `:core`, `:post`, `:depth`, `:first`, `:last` or `:nth`";
         let error = SelectorError::new(ErrorKind::UnknownPseudo, span, found, expected);
-        let error = if ClassWord::from_text(name).is_some() {
-            error.help(format!("`*:{name}` is a hop, as in `(d0, *:{name})`; a type is `.{name}`"))
-        } else {
-            error.help(format!("the pseudo-classes are {expected}")).suggest(":", name, &RESERVED)
+        let error = match ClassWord::from_text(name).map(ClassWord::class) {
+            Some(Class::Block) => error
+                .help(format!("`*:{name}` is a hop, as in `(d0, *:{name})`; a type is `.{name}`")),
+            Some(Class::Container) => {
+                error.help(format!("a hop is `{name}`, as in `(d0, {name})`; a type is `.{name}`"))
+            }
+            Some(Class::Turn) => error.help(format!("a type is `.{name}`")),
+            None => error
+                .help(format!("the pseudo-classes are {expected}"))
+                .suggest(":", name, &RESERVED),
         };
         let failed = self.report(error);
         if self.scan.peek() == Some(b'(') {

@@ -418,6 +418,26 @@ error[E_SELECTOR_INVALID]: unknown hop `cont`
 "#,
     );
     check(
+        "*:cont",
+        r#"
+error[E_SELECTOR_INVALID]: unknown pseudo-class `:cont`
+  |
+1 | *:cont
+  |  ^^^^^
+  = help: a hop is `cont`, as in `(d0, cont)`; a type is `.cont`
+"#,
+    );
+    check(
+        "[data_foo.bar='1']",
+        r#"
+error[E_SELECTOR_INVALID]: expected an operator or `]`, found `.`
+  |
+1 | [data_foo.bar='1']
+  |          ^
+  = help: a name like this is quoted: `['data_foo.bar']`
+"#,
+    );
+    check(
         r"{ data_path='C:\' }",
         r#"
 error[E_SELECTOR_INVALID]: the text `'C:\' }` is not closed; expected `'`

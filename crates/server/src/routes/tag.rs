@@ -2,17 +2,22 @@
 
 use axum::http::HeaderValue;
 use contextree_app::catalog::{Command, Scope};
-use contextree_app::{Error, Workspace};
+use contextree_app::{Address, Error, Workspace};
 use contextree_json::Value;
 use sha2::{Digest as _, Sha256};
+
+/// Commands whose response is a function of the states that they are given, with the fields that name these.
+const OF_STATES: [(&str, &[&str]); 4] =
+    [("show", &["what"]), ("thread", &["at"]), ("node", &["at"]), ("rows", &["at", "against"])];
 
 /// A response may be kept, but has to be asked for again.
 pub(super) const REVALIDATE: HeaderValue = HeaderValue::from_static("private, no-cache");
 
 /// Returns the tag of what a command returns; `None` if it depends on more than one context.
 ///
-/// What a command returns is a function of the request and of the context, which changes only with its revision. The time of its
-/// creation tells it from one of the same name that was deleted.
+/// What a command returns of snapshots is a function of the request and of their digests, unless something was redacted: the tag stays
+/// however the context goes on. Everything else is a function of the request and of the context, which changes only with its revision.
+/// The time of its creation tells a context from one of the same name that was deleted.
 pub(super) fn of(
     command: &Command,
     workspace: &Workspace,
@@ -30,12 +35,40 @@ pub(super) fn of(
         hasher.update(part);
     }
     hasher.update(row.created_ns.to_le_bytes());
-    hasher.update(row.revision.to_le_bytes());
+    match stamps(command, workspace, request)? {
+        Some(stamps) => hasher.update(stamps),
+        None => hasher.update(row.revision.to_le_bytes()),
+    }
     hasher.update(request.to_canonical());
     let digest = hasher.finalize();
     let digits: String = digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
     // Weak: a compressed response has the same tag.
     Ok(HeaderValue::from_str(&format!("W/\"{digits}\"")).ok())
+}
+
+/// Returns what identifies the contents of the snapshots that a request names; `None` if it does not only depend on these.
+fn stamps(
+    command: &Command,
+    workspace: &Workspace,
+    request: &Value,
+) -> Result<Option<String>, Error> {
+    let Some((_, fields)) = OF_STATES.iter().find(|(name, _)| *name == command.name) else {
+        return Ok(None);
+    };
+    let mut stamps = String::new();
+    for (index, field) in fields.iter().enumerate() {
+        let address = request.get(field).and_then(Value::as_str);
+        let stamp = match address.map(str::parse::<Address>) {
+            // Only the first state is needed.
+            None if index > 0 => continue,
+            Some(Ok(address)) => workspace.stamp_of_snapshot(address)?,
+            _ => None,
+        };
+        let Some(stamp) = stamp else { return Ok(None) };
+        stamps.push_str(&stamp);
+        stamps.push('\n');
+    }
+    Ok(Some(stamps))
 }
 
 /// Returns whether a caller has what a tag stands for.

@@ -62,7 +62,7 @@ fn bodies_that_are_too_large_together_are_refused_and_leave_room_again() {
     let text = "x".repeat(40_000);
     let body = format!(r#"{{"node":{{"content":"{text}"}}}}"#);
     // Until the slow body has arrived, there may be room for this one.
-    let refused = (0..200).any(|_| {
+    let refused = (0..2_000).any(|_| {
         let answer = served.post("/v1/contexts/main/add", &body);
         assert!(matches!(answer.status, 200 | 503), "{answer:?}");
         answer.status == 503 && answer.code() == "E_OVERLOADED"

@@ -21,6 +21,43 @@ fn a_response_is_sent_again_only_if_the_context_changed() {
 }
 
 #[test]
+fn a_snapshot_keeps_its_tag_while_the_context_goes_on_until_its_content_is_redacted() {
+    let served = Served::new();
+    let main = "/v1/contexts/acme%2Fmain";
+    let fork = "/v1/contexts/acme%2Ffork";
+    assert_eq!(served.post(&format!("{main}/fork"), r#"{"name":"acme/fork"}"#).status, 200);
+    let reads = ["show?what=@c1", "thread?at=@c1", "node?at=@c1&id=block:1.2", "rows?at=@c1"];
+    let paths: Vec<String> =
+        [main, fork].iter().flat_map(|it| reads.map(|read| format!("{it}/{read}"))).collect();
+    let tags: Vec<String> =
+        paths.iter().map(|path| served.get(path).header("etag").unwrap().to_owned()).collect();
+    for context in [main, fork] {
+        let add = r#"{"node":{"content":"x"}}"#;
+        assert_eq!(served.post(&format!("{context}/add"), add).status, 200);
+        assert_eq!(served.post(&format!("{context}/commit"), "{}").status, 200);
+    }
+    let again = |path: &str, tag: &str| {
+        served.call("GET", path).token(OWNER).header("if-none-match", tag).send()
+    };
+    for (path, tag) in paths.iter().zip(&tags) {
+        assert!(served.get(path).text().contains("Will it rain?"), "{path}");
+        assert_eq!(again(path, tag).status, 304, "{path}");
+    }
+    // The fork has no copy of its own: it shares the one of its origin.
+    let redact = r#"{"target":"block:1.2","reason":"a secret"}"#;
+    let redacted = served.post(&format!("{main}/redact"), redact);
+    assert_eq!(redacted.status, 200, "{redacted:?}");
+    for (path, tag) in paths.iter().zip(&tags) {
+        let answer = again(path, tag);
+        assert_eq!(answer.status, 200, "{path}");
+        assert!(!answer.text().contains("Will it rain?"), "{path}: {answer:?}");
+        assert!(answer.text().contains("[redacted: a secret]"), "{path}: {answer:?}");
+    }
+    let operations = served.get(&format!("{fork}/operations")).text();
+    assert!(operations.contains("a secret"), "the fork knows of it: {operations}");
+}
+
+#[test]
 fn lists_can_be_read_line_by_line() {
     let served = Served::new();
     let lines =

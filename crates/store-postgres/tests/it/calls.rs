@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::thread;
 
-use contextree_store::{Backend, ContentRow, NewContext, Revision, Step};
+use contextree_store::{Backend, ContentRow, Cycle, NewContext, Revision, Step};
 
 use crate::support::{commit, create, history, key, new, open, schema};
 
@@ -39,8 +39,8 @@ fn a_visitor_may_ask_for_more_even_with_one_connection() {
     store.append(row.id, Revision(1), &commit(1, "first")).unwrap();
     let mut seen = 0;
     store
-        .commits(row.branch, 0, u32::MAX, &mut |_| {
-            seen += store.count_commits(row.branch, u32::MAX)?;
+        .commits(row.branch, Cycle::ZERO, Cycle::MAX, &mut |_| {
+            seen += store.count_commits(row.branch, Cycle::MAX)?;
             Ok(())
         })
         .unwrap();

@@ -7,6 +7,7 @@
 mod calls;
 mod conformance;
 mod faults;
+mod integrity;
 mod lost_answers;
 mod notices;
 mod opening;
@@ -14,6 +15,7 @@ mod processes;
 mod support;
 mod tenants;
 mod tls;
+mod upgrades;
 
 #[test]
 fn no_file_is_forgotten() {

@@ -42,7 +42,7 @@ fn tables_of_a_newer_version_are_refused() {
     let name = parameters.strip_prefix("schema=").unwrap();
     run(&store, &format!("UPDATE {name}.meta SET value = '99' WHERE key = 'format'"));
     let error = Postgres::open(&url).unwrap_err();
-    assert_eq!(error, StoreError::Version { found: 99, supported: 3 });
+    assert_eq!(error, StoreError::Version { found: 99, supported: 4 });
 }
 
 /// What the journal and the attempts add up to is in the row of the context; tables of format 2 get it when they are migrated.

@@ -36,7 +36,7 @@ fn two_processes_with_eight_threads_write_one_history() {
     });
     same_entries(&texts, expected);
     assert_eq!(row.revision.get() as usize, texts.len() + 1);
-    assert_eq!(row.head.unwrap().cycle as usize, texts.len());
+    assert_eq!(row.head.unwrap().cycle.get() as usize, texts.len());
 }
 
 /// What each process does: nothing, unless it was started by the test above.

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use contextree_store::{Backend, Commit, ContextRow, Head, NewContext, Step, StoreError};
+use contextree_store::{Backend, Commit, ContextRow, Cycle, Head, NewContext, Step, StoreError};
 use contextree_store_postgres::Postgres;
 use contextree_testkit::postgres::Server;
 
@@ -59,11 +59,11 @@ pub(crate) fn commit(cycle: u32, text: &str) -> Step {
         now_ns: i64::from(cycle),
         key: key(),
         commits: vec![Commit {
-            cycle,
+            cycle: Cycle(cycle),
             effects: Some(text.as_bytes().to_vec()),
             bodies: text.as_bytes().to_vec(),
         }],
-        head: Some(Head { cycle, digest: [7; 32] }),
+        head: Some(Head { cycle: Cycle(cycle), digest: [7; 32] }),
         ..Step::default()
     }
 }
@@ -72,8 +72,8 @@ pub(crate) fn commit(cycle: u32, text: &str) -> Step {
 pub(crate) fn history(store: &dyn Backend, context: &ContextRow) -> Vec<String> {
     let mut texts = Vec::new();
     store
-        .commits(context.branch, 0, u32::MAX, &mut |commit| {
-            assert_eq!(commit.cycle as usize, texts.len() + 1, "a gap in the history");
+        .commits(context.branch, Cycle::ZERO, Cycle::MAX, &mut |commit| {
+            assert_eq!(commit.cycle.get() as usize, texts.len() + 1, "a gap in the history");
             let text = String::from_utf8(commit.effects.unwrap()).unwrap();
             assert_eq!(text.as_bytes(), commit.bodies, "half of a commit");
             texts.push(text);
@@ -102,7 +102,7 @@ pub(crate) fn insist(store: &dyn Backend, name: &str, text: &str, on_error: &dyn
                 continue;
             }
         };
-        let step = commit(row.head.map_or(1, |head| head.cycle + 1), text);
+        let step = commit(row.head.map_or(1, |head| head.cycle.next().get()), text);
         loop {
             match store.append(row.id, row.revision, &step) {
                 Ok(now) => {

@@ -1,6 +1,6 @@
 //! Accounts of tenants: the server itself holds them apart, whatever statements they send.
 
-use contextree_store::{Backend, Revision, StoreError, Tenant};
+use contextree_store::{Backend, Cycle, Revision, StoreError, Tenant};
 use contextree_store_postgres::Postgres;
 
 use crate::support::{commit, create, history, new, schema};
@@ -64,9 +64,9 @@ fn fill(store: &Postgres, name: &str, hash: Option<[u8; 32]>) {
     let row = store.append(row.id, row.revision, &step).unwrap();
     let step = Step { journal: Some(name.as_bytes().to_vec()), ..Step::default() };
     let row = store.append(row.id, row.revision, &step).unwrap();
-    let checkpoint = Checkpoint { cycle: 1, tree: b"tree".to_vec(), bodies: Vec::new() };
+    let checkpoint = Checkpoint { cycle: Cycle(1), tree: b"tree".to_vec(), bodies: Vec::new() };
     store.add_checkpoint(row.branch, &checkpoint).unwrap();
-    store.pin(row.id, &Pin { cycle: 1, label: "release".to_owned() }).unwrap();
+    store.pin(row.id, &Pin { cycle: Cycle(1), label: "release".to_owned() }).unwrap();
 }
 
 fn count(store: &Postgres, schema: &str, table: &str) -> u64 {
@@ -84,7 +84,7 @@ fn an_account_opens_the_store_of_its_tenant_and_works_in_it() {
         let row = store.find(name).unwrap().unwrap();
         let row = store.append(row.id, row.revision, &commit(2, "two")).unwrap();
         assert_eq!(history(store, &row), [name, "two"]);
-        let fork = contextree_store::Stretch { branch: row.branch, upto: 1 };
+        let fork = contextree_store::Stretch { branch: row.branch, upto: Cycle(1) };
         let name = format!("{name} fork");
         let fork = contextree_store::NewContext { from: Some(fork), ..new(&name) };
         let fork = store.create(&fork).unwrap();

@@ -1,5 +1,7 @@
 //! Commits that leave a context's history, and those that come back; and other names.
 
+use contextree_tree::Cycle;
+
 use rusqlite::params;
 
 use super::fault::fault;
@@ -28,7 +30,7 @@ impl Rows<'_> {
         totals::change(self.connection, None, Some((ContextId(id), name.as_str())))?;
         self.change(sql::NEW_HEAD, params![id, as_integer(row.snapshots), now_ns])?;
         let kept = super::read::count(self.connection, row.branch, *after)?;
-        let all = super::read::count(self.connection, row.branch, u32::MAX)?;
+        let all = super::read::count(self.connection, row.branch, Cycle::MAX)?;
         self.move_rows(row.branch, i64::from(*after), BranchId(id))?;
         for attempt in attempts {
             self.change(sql::MOVE_ATTEMPT, params![row.id, attempt, id])?;
@@ -58,7 +60,7 @@ impl Rows<'_> {
             .row;
         let parent = self.number(sql::PARENT, line.branch)?;
         let begin = super::read::begin(self.connection, line.branch)?.flatten();
-        let upto = begin.map(|(_, upto)| upto);
+        let upto = begin.map(|(_, upto)| upto.get());
         let others = self.numbers(sql::ANY_AFTER, params![row.branch, upto])?;
         if line.revision != Revision::FIRST
             || parent != Some(row.branch.get())
@@ -102,10 +104,10 @@ impl Rows<'_> {
         from: BranchId,
         after: i64,
         to: BranchId,
-    ) -> Result<Vec<(BranchId, u32)>> {
+    ) -> Result<Vec<(BranchId, Cycle)>> {
         let mut moved = self.connection.prepare_cached(sql::MOVE_CHILDREN).map_err(fault)?;
         let moved = moved
-            .query_map(params![from, after, to], |row| Ok((row.get(0)?, row.get(1)?)))
+            .query_map(params![from, after, to], |row| Ok((row.get(0)?, Cycle(row.get(1)?))))
             .map_err(fault)?;
         moved.collect::<rusqlite::Result<_>>().map_err(fault)
     }

@@ -9,7 +9,9 @@ mod ids;
 mod lines;
 mod open;
 mod permission;
+mod queue;
 mod read;
+mod reserve;
 mod schema;
 mod seal;
 mod side;
@@ -21,6 +23,8 @@ mod writer;
 
 use std::borrow::Cow;
 use std::path::Path;
+
+use contextree_tree::Cycle;
 
 pub use self::open::{Durability, SqliteOptions};
 use self::read::Readers;
@@ -52,7 +56,16 @@ impl Sqlite {
     ///
     /// `E_STORE_FOREIGN` for a file of another program, `E_STORE_VERSION` for one of a newer version, or if it cannot be read.
     pub fn open(path: impl AsRef<Path>, options: &SqliteOptions) -> Result<Sqlite> {
-        let (source, writer) = open::open(path.as_ref(), options)?;
+        let path = path.as_ref();
+        let (source, writer) = match open::open(path, options) {
+            Err(StoreError::Full { .. }) if options.use_reserve && reserve::release(path) => {
+                open::open(path, options)?
+            }
+            opened => opened?,
+        };
+        if writer.is_some() {
+            reserve::keep(&source.path);
+        }
         let writer = writer.map(|connection| Writer::new(connection, options.busy_timeout));
         Ok(Sqlite { readers: Readers::new(source), writer, options: *options })
     }
@@ -73,6 +86,24 @@ impl Sqlite {
         self.writer.as_ref().ok_or_else(|| StoreError::ReadOnly {
             message: format!("`{}` is open for reading", self.path().display()),
         })
+    }
+
+    /// Does work that frees space. If the disk is full, makes room first and tries again: deleting writes to the log before it frees anything.
+    fn free<T>(&self, work: impl Fn() -> Result<T>) -> Result<T> {
+        match work() {
+            Err(StoreError::Full { message }) => {
+                let released = reserve::release(self.path());
+                let emptied = self.writer()?.alone(|connection| {
+                    let text = "PRAGMA wal_checkpoint(TRUNCATE)";
+                    connection.query_row(text, [], |row| row.get::<_, i64>(0)).map_err(fault::fault)
+                });
+                match released || emptied.is_ok_and(|is_read| is_read == 0) {
+                    true => work(),
+                    false => Err(StoreError::Full { message }),
+                }
+            }
+            done => done,
+        }
     }
 
     /// Reads side records. A file of format 1 that can only be read has none, and none of the formats up to 3 has checks for them.
@@ -133,8 +164,11 @@ impl Backend for Sqlite {
     }
 
     fn list(&self, after: Option<&str>, limit: usize) -> Result<Vec<ContextRow>> {
-        self.readers
-            .read(|connection| read::list(connection, after, limit, self.format(connection)? > 3))
+        self.readers.read(|connection| {
+            let counts = self.format(connection)? > 3;
+            let counted = counts.then_some(&self.readers.counted);
+            read::list(connection, after, limit, counted)
+        })
     }
 
     fn list_within(
@@ -147,14 +181,15 @@ impl Backend for Sqlite {
     }
 
     fn append(&self, context: ContextId, expected: Revision, step: &Step) -> Result<ContextRow> {
-        self.row(Write::Append { context, expected, step: Cow::Borrowed(step) })
+        let take = || self.row(Write::Append { context, expected, step: Cow::Borrowed(step) });
+        if step.only_deletes() { self.free(take) } else { take() }
     }
 
     fn lineage(&self, branch: BranchId) -> Result<Vec<Stretch>> {
         self.readers.read(|connection| read::lineage(connection, branch))
     }
 
-    fn checkpoint(&self, branch: BranchId, cycle: u32) -> Result<Option<Checkpoint>> {
+    fn checkpoint(&self, branch: BranchId, cycle: Cycle) -> Result<Option<Checkpoint>> {
         self.readers.read(|connection| read::checkpoint(connection, branch, cycle))
     }
 
@@ -166,8 +201,8 @@ impl Backend for Sqlite {
     fn commits(
         &self,
         branch: BranchId,
-        first: u32,
-        last: u32,
+        first: Cycle,
+        last: Cycle,
         visit: &mut dyn FnMut(Commit) -> Result<()>,
     ) -> Result<()> {
         if self.readers.is_view() {
@@ -186,8 +221,8 @@ impl Backend for Sqlite {
     fn bodies(
         &self,
         branch: BranchId,
-        cycles: &[u32],
-        visit: &mut dyn FnMut(u32, Vec<u8>) -> Result<()>,
+        cycles: &[Cycle],
+        visit: &mut dyn FnMut(Cycle, Vec<u8>) -> Result<()>,
     ) -> Result<()> {
         if self.readers.is_view() {
             let mut found = Vec::new();
@@ -202,11 +237,11 @@ impl Backend for Sqlite {
         self.readers.read(|connection| read::bodies(connection, branch, cycles, visit))
     }
 
-    fn checkpoint_bodies(&self, branch: BranchId, cycle: u32) -> Result<Option<Vec<u8>>> {
+    fn checkpoint_bodies(&self, branch: BranchId, cycle: Cycle) -> Result<Option<Vec<u8>>> {
         self.readers.read(|connection| read::checkpoint_bodies(connection, branch, cycle))
     }
 
-    fn count_commits(&self, branch: BranchId, cycle: u32) -> Result<u64> {
+    fn count_commits(&self, branch: BranchId, cycle: Cycle) -> Result<u64> {
         self.readers.read(|connection| read::count(connection, branch, cycle))
     }
 
@@ -244,7 +279,7 @@ impl Backend for Sqlite {
         self.writer()?.take(Write::Pin { context, pin: Cow::Borrowed(pin) }).map(drop)
     }
 
-    fn unpin(&self, context: ContextId, cycle: u32) -> Result<bool> {
+    fn unpin(&self, context: ContextId, cycle: Cycle) -> Result<bool> {
         let done = self.writer()?.take(Write::Unpin { context, cycle })?;
         Ok(matches!(done, Done::Whether(true)))
     }
@@ -263,7 +298,8 @@ impl Backend for Sqlite {
         expected: Revision,
         rewrite: &Rewrite,
     ) -> Result<ContextRow> {
-        self.row(Write::Rewrite { context, expected, rewrite: Cow::Borrowed(rewrite) })
+        let rewrite = Cow::Borrowed(rewrite);
+        self.free(|| self.row(Write::Rewrite { context, expected, rewrite: rewrite.clone() }))
     }
 
     fn rename(&self, context: ContextId, name: &str) -> Result<ContextRow> {
@@ -271,20 +307,27 @@ impl Backend for Sqlite {
     }
 
     fn delete(&self, context: ContextId, expected: Revision) -> Result<()> {
-        self.writer()?.take(Write::Delete { context, expected }).map(drop)
+        self.free(|| self.writer()?.take(Write::Delete { context, expected }).map(drop))
     }
 
     fn with_view(&self, work: &mut dyn FnMut(&dyn Backend) -> Result<()>) -> Result<()> {
         work(&Sqlite { readers: self.readers.view()?, writer: None, options: self.options })
     }
 
-    /// Writes the file anew without the space that is free in it, and empties the log. Needs as much space again while it works.
+    /// Writes the file anew without the space that is free in it, and empties the log. Needs as much space again while it works; without it the file
+    /// keeps its size, and what is free in it is used by later steps.
     fn reclaim(&self) -> Result<Option<u64>> {
-        self.write_anew(false)
+        match self.free(|| self.write_anew(false)) {
+            Err(StoreError::Full { message }) => {
+                tracing::warn!(message, "no space to make the file smaller");
+                Ok(std::fs::metadata(self.path()).ok().map(|file| file.len()))
+            }
+            done => done,
+        }
     }
 
     fn scrub(&self) -> Result<()> {
-        self.write_anew(true).map(drop)
+        self.free(|| self.write_anew(true)).map(drop)
     }
 
     fn version(&self) -> Result<Option<u64>> {
@@ -323,6 +366,7 @@ impl Sqlite {
             }
             let size =
                 number("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size");
+            reserve::keep(self.path());
             Ok(u64::try_from(size.map_err(fault::fault)?).ok())
         })
     }

@@ -36,6 +36,8 @@ pub struct SqliteOptions {
     pub durability: Durability,
     /// How long to wait for other processes that write.
     pub busy_timeout: Duration,
+    /// Whether the reserve of the store may be used to open it if the disk is full: for who opens it to delete something.
+    pub use_reserve: bool,
     /// How large the file may become; `None` for no limit. Beyond it, steps fail as if the disk were full.
     pub max_bytes: Option<u64>,
 }
@@ -47,6 +49,7 @@ impl Default for SqliteOptions {
             read_only: false,
             durability: Durability::Full,
             busy_timeout: Duration::from_secs(10),
+            use_reserve: false,
             max_bytes: None,
         }
     }

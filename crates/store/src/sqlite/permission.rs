@@ -62,6 +62,19 @@ pub(super) fn is_denied(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|found| found.permissions().readonly())
 }
 
+/// Returns how many bytes are free on the disk of a file; `None` if the system does not say.
+#[cfg(unix)]
+pub(super) fn free_space(path: &Path) -> Option<u64> {
+    let space = path.parent().and_then(|folder| rustix::fs::statvfs(folder).ok())?;
+    Some(space.f_bavail.saturating_mul(space.f_frsize))
+}
+
+/// Returns `None`.
+#[cfg(not(unix))]
+pub(super) fn free_space(_: &Path) -> Option<u64> {
+    None
+}
+
 /// Returns an error, or the one for a full disk if there is no space left: SQLite does not always say why it could not open a file.
 #[cfg(unix)]
 pub(super) fn or_full(path: &Path, error: StoreError) -> StoreError {

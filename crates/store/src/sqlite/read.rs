@@ -5,6 +5,8 @@
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
+use contextree_tree::Cycle;
+
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
@@ -29,11 +31,19 @@ pub(super) struct Readers {
     view: Option<Mutex<Connection>>,
     /// A connection that never writes, to be asked for the version of the file: each connection counts for itself.
     version: Mutex<Option<Connection>>,
+    /// What the list of contexts was found to have.
+    pub(super) counted: totals::Counted,
 }
 
 impl Readers {
     pub(super) fn new(source: Source) -> Readers {
-        Readers { source, idle: Mutex::default(), view: None, version: Mutex::default() }
+        Readers {
+            source,
+            idle: Mutex::default(),
+            view: None,
+            version: Mutex::default(),
+            counted: totals::Counted::default(),
+        }
     }
 
     /// Returns what reads the file as it is now, whatever is written to it later.
@@ -185,7 +195,7 @@ const OLDER_SEAL: usize = 36;
 
 fn context_row(row: &Row<'_>) -> rusqlite::Result<Known> {
     let (cycle, digest): (Option<u32>, Option<[u8; 32]>) = (row.get(HEAD + 4)?, row.get(HEAD + 5)?);
-    let head = cycle.zip(digest).map(|(cycle, digest)| Head { cycle, digest });
+    let head = cycle.map(Cycle).zip(digest).map(|(cycle, digest)| Head { cycle, digest });
     let context = ContextRow {
         id: row.get(0)?,
         name: row.get(1)?,
@@ -216,12 +226,12 @@ fn count_at(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
     u64::try_from(number).map_err(|_| rusqlite::Error::IntegralValueOutOfRange(column, number))
 }
 
-/// Returns contexts by name. With `counts`, none is left out by a damaged page.
+/// Returns contexts by name. With `counted`, none is left out by a damaged page.
 pub(super) fn list(
     connection: &Connection,
     after: Option<&str>,
     limit: usize,
-    counts: bool,
+    counted: Option<&totals::Counted>,
 ) -> Result<Vec<ContextRow>> {
     at_once(connection, || {
         let most = i64::try_from(limit).unwrap_or(i64::MAX);
@@ -229,19 +239,19 @@ pub(super) fn list(
         let rows: Result<Vec<ContextRow>> =
             found.into_iter().map(|known| Ok(known.check()?.row)).collect();
         let rows = rows?;
-        if counts {
-            totals::check(connection, &rows, after.is_none() && rows.len() < limit)?;
+        if let Some(counted) = counted {
+            totals::check(connection, &rows, after.is_none() && rows.len() < limit, counted)?;
         }
         Ok(rows)
     })
 }
 
 /// A row of `branches`: its number, and where it begins.
-type Branch = (BranchId, Option<(BranchId, u32)>);
+type Branch = (BranchId, Option<(BranchId, Cycle)>);
 
 fn branch_row(row: &Row<'_>) -> rusqlite::Result<Branch> {
     let (parent, upto): (Option<BranchId>, Option<u32>) = (row.get(1)?, row.get(2)?);
-    Ok((row.get(0)?, parent.zip(upto)))
+    Ok((row.get(0)?, parent.zip(upto.map(Cycle))))
 }
 
 /// Returns all branches, unchecked.
@@ -253,7 +263,7 @@ pub(super) fn branches(connection: &Connection) -> Result<Vec<Branch>> {
 pub(super) fn begin(
     connection: &Connection,
     branch: BranchId,
-) -> Result<Option<Option<(BranchId, u32)>>> {
+) -> Result<Option<Option<(BranchId, Cycle)>>> {
     let mut statement = connection.prepare_cached(sql::BRANCH).map_err(fault)?;
     let found = statement.query_row([branch], |row| {
         let (id, begin) = branch_row(row)?;
@@ -294,7 +304,7 @@ pub(super) fn users(connection: &Connection, hash: &[u8; 32]) -> Result<Vec<Bran
 pub(super) fn lineage(connection: &Connection, branch: BranchId) -> Result<Vec<Stretch>> {
     let mut stretches = Vec::new();
     let mut seen = BTreeSet::new();
-    let mut next = Some((branch, u32::MAX));
+    let mut next = Some((branch, Cycle::MAX));
     while let Some((branch, upto)) = next {
         // A damaged number could lead around in a circle. The order of numbers does not tell: undo moves branches to newer ones.
         if !seen.insert(branch) {
@@ -314,11 +324,14 @@ pub(super) fn lineage(connection: &Connection, branch: BranchId) -> Result<Vec<S
 pub(super) fn has_snapshot(
     connection: &Connection,
     lineage: &[Stretch],
-    cycle: u32,
+    cycle: Cycle,
 ) -> Result<bool> {
     let mut statement = connection.prepare_cached(sql::HAS_SNAPSHOT).map_err(fault)?;
     for stretch in lineage.iter().rev().filter(|stretch| cycle <= stretch.upto) {
-        if statement.query_row(params![stretch.branch, cycle], |row| row.get(0)).map_err(fault)? {
+        if statement
+            .query_row(params![stretch.branch, cycle.get()], |row| row.get(0))
+            .map_err(fault)?
+        {
             return Ok(true);
         }
     }
@@ -327,24 +340,24 @@ pub(super) fn has_snapshot(
 
 pub(super) fn children(connection: &Connection, branch: BranchId) -> Result<Vec<Stretch>> {
     all(connection, sql::CHILDREN, [branch], |row| {
-        Ok(Stretch { branch: row.get(0)?, upto: row.get(1)? })
+        Ok(Stretch { branch: row.get(0)?, upto: Cycle(row.get(1)?) })
     })
 }
 
-pub(super) fn count(connection: &Connection, branch: BranchId, cycle: u32) -> Result<u64> {
+pub(super) fn count(connection: &Connection, branch: BranchId, cycle: Cycle) -> Result<u64> {
     let mut statement = connection.prepare_cached(sql::COUNT).map_err(fault)?;
-    statement.query_row(params![branch, cycle], |row| count_at(row, 0)).map_err(fault)
+    statement.query_row(params![branch, cycle.get()], |row| count_at(row, 0)).map_err(fault)
 }
 
 /// Fails if the index led to the row of another branch or cycle, or to none. The first columns of the row are the branch, the cycle of
 /// the index, and that of the row itself. Returns the cycle.
-fn same_place(row: &Row<'_>, branch: BranchId) -> Result<u32> {
+fn same_place(row: &Row<'_>, branch: BranchId) -> Result<Cycle> {
     let read = || -> rusqlite::Result<(Option<BranchId>, u32, Option<u32>)> {
         Ok((row.get(0)?, row.get(1)?, row.get(2)?))
     };
     let (found, cycle, own) = read().map_err(fault)?;
     if (found, own) == (Some(branch), Some(cycle)) {
-        return Ok(cycle);
+        return Ok(Cycle(cycle));
     }
     Err(StoreError::Corrupt {
         record: format!("branch {branch}, @c{cycle}"),
@@ -355,10 +368,10 @@ fn same_place(row: &Row<'_>, branch: BranchId) -> Result<u32> {
 pub(super) fn checkpoint(
     connection: &Connection,
     branch: BranchId,
-    cycle: u32,
+    cycle: Cycle,
 ) -> Result<Option<Checkpoint>> {
     let mut statement = connection.prepare_cached(sql::CHECKPOINT).map_err(fault)?;
-    let mut rows = statement.query(params![branch, cycle]).map_err(fault)?;
+    let mut rows = statement.query(params![branch, cycle.get()]).map_err(fault)?;
     let Some(row) = rows.next().map_err(fault)? else { return Ok(None) };
     let cycle = same_place(row, branch)?;
     let (bodies, tree) = (row.get(3).map_err(fault)?, row.get(4).map_err(fault)?);
@@ -368,10 +381,10 @@ pub(super) fn checkpoint(
 pub(super) fn checkpoint_bodies(
     connection: &Connection,
     branch: BranchId,
-    cycle: u32,
+    cycle: Cycle,
 ) -> Result<Option<Vec<u8>>> {
     let mut statement = connection.prepare_cached(sql::CHECKPOINT_BODIES).map_err(fault)?;
-    let mut rows = statement.query(params![branch, cycle]).map_err(fault)?;
+    let mut rows = statement.query(params![branch, cycle.get()]).map_err(fault)?;
     let Some(row) = rows.next().map_err(fault)? else { return Ok(None) };
     same_place(row, branch)?;
     row.get(3).map(Some).map_err(fault)
@@ -380,12 +393,12 @@ pub(super) fn checkpoint_bodies(
 pub(super) fn commits(
     connection: &Connection,
     branch: BranchId,
-    first: u32,
-    last: u32,
+    first: Cycle,
+    last: Cycle,
     visit: &mut dyn FnMut(Commit) -> Result<()>,
 ) -> Result<()> {
     let mut statement = connection.prepare_cached(sql::COMMITS).map_err(fault)?;
-    let mut rows = statement.query(params![branch, first, last]).map_err(fault)?;
+    let mut rows = statement.query(params![branch, first.get(), last.get()]).map_err(fault)?;
     while let Some(row) = rows.next().map_err(fault)? {
         let cycle = same_place(row, branch)?;
         let (bodies, effects) = (row.get(3).map_err(fault)?, row.get(4).map_err(fault)?);
@@ -397,15 +410,17 @@ pub(super) fn commits(
 pub(super) fn bodies(
     connection: &Connection,
     branch: BranchId,
-    cycles: &[u32],
-    visit: &mut dyn FnMut(u32, Vec<u8>) -> Result<()>,
+    cycles: &[Cycle],
+    visit: &mut dyn FnMut(Cycle, Vec<u8>) -> Result<()>,
 ) -> Result<()> {
     // Without it, each look takes and gives back a lock of the file, which costs more than the look.
     at_once(connection, || {
         let mut statement = connection.prepare_cached(sql::BODIES).map_err(fault)?;
         // Cycles without a gap are one statement: the next row of a table is found without a search.
-        for run in cycles.chunk_by(|cycle, next| cycle.checked_add(1) == Some(*next)) {
-            let bounds = params![branch, run.first(), run.last()];
+        for run in cycles.chunk_by(|cycle, next| cycle.next() == *next) {
+            let [first, last] =
+                [run.first(), run.last()].map(|cycle| cycle.map(|cycle| cycle.get()));
+            let bounds = params![branch, first, last];
             let mut rows = statement.query(bounds).map_err(fault)?;
             while let Some(row) = rows.next().map_err(fault)? {
                 visit(same_place(row, branch)?, row.get(3).map_err(fault)?)?;
@@ -495,6 +510,7 @@ pub(super) fn pins(connection: &Connection, context: ContextId) -> Result<Vec<Pi
         let mut read = || -> rusqlite::Result<()> {
             seal = seal_at(row, 2 + SEAL)?;
             if let (Some(cycle), Some(label)) = (row.get(0)?, row.get::<_, Option<String>>(1)?) {
+                let cycle = Cycle(cycle);
                 found.add(pin_sum(cycle, &label));
                 pins.push(Pin { cycle, label });
             }

@@ -1,5 +1,7 @@
 //! The seal of a head: the tally of the context, and a check of everything that its rows in `heads` and `contexts` say.
 
+use contextree_tree::Cycle;
+
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ToSql, params};
 
@@ -101,12 +103,12 @@ fn check_of(row: &ContextRow, key: Option<[u8; 16]>, tally: &Tally) -> u32 {
 }
 
 /// Returns the check of a row of `branches`.
-pub(super) fn branch_check(branch: BranchId, begin: Option<(BranchId, u32)>) -> u32 {
+pub(super) fn branch_check(branch: BranchId, begin: Option<(BranchId, Cycle)>) -> u32 {
     let mut hasher = crc32fast::Hasher::new();
     hasher.update(&branch.get().to_le_bytes());
     if let Some((parent, upto)) = begin {
         hasher.update(&parent.get().to_le_bytes());
-        hasher.update(&upto.to_le_bytes());
+        hasher.update(&upto.get().to_le_bytes());
     }
     hasher.finalize()
 }
@@ -133,7 +135,7 @@ pub(super) fn count(connection: &Connection, context: ContextId) -> Result<Tally
     let mut rows = statement.query(params![context]).map_err(fault)?;
     while let Some(row) = rows.next().map_err(fault)? {
         let label: String = row.get(1).map_err(fault)?;
-        tally.pins.add(pin_sum(row.get(0).map_err(fault)?, &label));
+        tally.pins.add(pin_sum(Cycle(row.get(0).map_err(fault)?), &label));
     }
     Ok(tally)
 }

@@ -1,5 +1,7 @@
 //! The contexts of a store, counted, in a row of their own: a context that a damaged page hides is noticed by those who list them.
 
+use std::sync::{Mutex, PoisonError};
+
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::fault::{corrupt, fault};
@@ -8,6 +10,21 @@ use super::sql;
 use crate::error::{Result, StoreError};
 use crate::rows::{ContextId, ContextRow};
 use crate::tally::{COUNTED, Count, context_sum};
+
+/// The count that the list was last found to have. What a process counted once it need not count again until the list is another one:
+/// those who ask for one context after the other would read all of them each time.
+#[derive(Default)]
+pub(super) struct Counted(Mutex<Option<Count>>);
+
+impl Counted {
+    fn is(&self, total: Count) -> bool {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) == Some(total)
+    }
+
+    fn note(&self, total: Option<Count>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = total;
+    }
+}
 
 /// A count and a sum of eight bytes each, then a CRC-32 of both.
 const LENGTH: usize = 20;
@@ -88,14 +105,24 @@ fn compare(connection: &Connection, found: &Count) -> Result<()> {
 }
 
 /// Checks that a part of the list does not leave a context out. `rows` are all of them if `all`.
-pub(super) fn check(connection: &Connection, rows: &[ContextRow], all: bool) -> Result<()> {
+pub(super) fn check(
+    connection: &Connection,
+    rows: &[ContextRow],
+    all: bool,
+    counted: &Counted,
+) -> Result<()> {
     if all {
         let mut found = Count::default();
         rows.iter().for_each(|row| found.add(context_sum(row.id, &row.name)));
         return compare(connection, &found);
     }
-    match read(connection)? {
-        Some(total) if total.rows > COUNTED => Ok(()),
-        _ => compare(connection, &count(connection)?),
+    let stored = read(connection)?;
+    match stored {
+        Some(total) if total.rows > COUNTED || counted.is(total) => Ok(()),
+        _ => {
+            compare(connection, &count(connection)?)?;
+            counted.note(stored);
+            Ok(())
+        }
     }
 }

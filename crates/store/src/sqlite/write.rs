@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
+use contextree_tree::Cycle;
+
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::fault::fault;
@@ -22,7 +24,7 @@ pub(super) enum Write<'a> {
     Append { context: ContextId, expected: Revision, step: Cow<'a, Step> },
     AddCheckpoint { branch: BranchId, checkpoint: Cow<'a, Checkpoint> },
     Pin { context: ContextId, pin: Cow<'a, Pin> },
-    Unpin { context: ContextId, cycle: u32 },
+    Unpin { context: ContextId, cycle: Cycle },
     Rewrite { context: ContextId, expected: Revision, rewrite: Cow<'a, Rewrite> },
     Rename { context: ContextId, name: Cow<'a, str> },
     Delete { context: ContextId, expected: Revision },
@@ -103,7 +105,7 @@ impl Rows<'_> {
                 stretch.upto = upto.min(stretch.upto);
                 snapshots += super::read::count(self.connection, stretch.branch, stretch.upto)?;
             }
-            if upto > 0 && !has_snapshot(self.connection, &lineage, upto)? {
+            if upto > Cycle::ZERO && !has_snapshot(self.connection, &lineage, upto)? {
                 return Err(StoreError::NotFound { context: format!("branch {branch} @c{upto}") });
             }
         }
@@ -112,7 +114,10 @@ impl Rows<'_> {
         totals::change(self.connection, None, Some((ContextId(id), new.name.as_str())))?;
         self.change(sql::NEW_HEAD, params![id, as_integer(snapshots), new.created_ns])?;
         if let Some(base) = &new.base {
-            self.change(sql::PUT_CHECKPOINT, params![id, base.cycle, base.tree, base.bodies])?;
+            self.change(
+                sql::PUT_CHECKPOINT,
+                params![id, base.cycle.get(), base.tree, base.bodies],
+            )?;
         }
         let row = ContextRow {
             id: ContextId(id),
@@ -151,7 +156,7 @@ impl Rows<'_> {
             self.add_contents(&row, step)?;
         }
         for Commit { cycle, effects, bodies } in &step.commits {
-            self.change(sql::ADD_COMMIT, params![row.branch, cycle, effects, bodies])?;
+            self.change(sql::ADD_COMMIT, params![row.branch, cycle.get(), effects, bodies])?;
         }
         // Most commits bring their whole turn, so the journal is empty: looking is cheaper than a delete that finds nothing.
         let empties = !step.commits.is_empty() || step.reset_journal;
@@ -224,7 +229,7 @@ impl Rows<'_> {
         tally: Tally,
     ) -> Result<()> {
         let seal = Seal::of(row, key, tally);
-        let cycle = row.head.map(|head| head.cycle);
+        let cycle = row.head.map(|head| head.cycle.get());
         let digest = row.head.map(|head| head.digest);
         let snapshots = as_integer(row.snapshots);
         self.change(
@@ -237,8 +242,8 @@ impl Rows<'_> {
     fn add_contents(&self, row: &ContextRow, step: &Step) -> Result<()> {
         let needed_by = match (step.commits.first(), row.head) {
             (Some(commit), _) => commit.cycle,
-            (None, Some(head)) => head.cycle.saturating_add(1),
-            (None, None) => self.begin(row.branch)?.saturating_add(1),
+            (None, Some(head)) => head.cycle.next(),
+            (None, None) => self.begin(row.branch)?.next(),
         };
         for content in &step.contents {
             let there: Option<i64> = self.number(sql::CONTENT_BY_HASH, content.hash)?;
@@ -249,20 +254,21 @@ impl Rows<'_> {
                     self.connection.last_insert_rowid()
                 }
             };
-            self.change(sql::ADD_USE, params![row.branch, id, needed_by])?;
+            self.change(sql::ADD_USE, params![row.branch, id, needed_by.get()])?;
         }
         Ok(())
     }
 
     /// Returns the cycle that a branch begins with.
-    fn begin(&self, branch: BranchId) -> Result<u32> {
-        Ok(super::read::begin(self.connection, branch)?.flatten().map_or(0, |(_, upto)| upto))
+    fn begin(&self, branch: BranchId) -> Result<Cycle> {
+        let begin = super::read::begin(self.connection, branch)?.flatten();
+        Ok(begin.map_or(Cycle::ZERO, |(_, upto)| upto))
     }
 
     /// Makes a branch.
-    pub(super) fn new_branch(&self, begin: Option<(BranchId, u32)>) -> Result<BranchId> {
+    pub(super) fn new_branch(&self, begin: Option<(BranchId, Cycle)>) -> Result<BranchId> {
         let (parent, upto) = begin.unzip();
-        self.change(sql::NEW_BRANCH, params![parent, upto])?;
+        self.change(sql::NEW_BRANCH, params![parent, upto.map(Cycle::get)])?;
         let branch = BranchId(self.connection.last_insert_rowid());
         self.seal_branch(branch, begin)?;
         Ok(branch)
@@ -272,7 +278,7 @@ impl Rows<'_> {
     pub(super) fn seal_branch(
         &self,
         branch: BranchId,
-        begin: Option<(BranchId, u32)>,
+        begin: Option<(BranchId, Cycle)>,
     ) -> Result<()> {
         self.change(sql::SET_BRANCH_CHECK, params![branch, branch_check(branch, begin)])?;
         Ok(())
@@ -281,7 +287,7 @@ impl Rows<'_> {
     fn add_checkpoint(&self, branch: BranchId, checkpoint: &Checkpoint) -> Result<()> {
         lineage(self.connection, branch)?;
         let Checkpoint { cycle, tree, bodies } = checkpoint;
-        self.change(sql::ADD_CHECKPOINT, params![branch, cycle, tree, bodies])?;
+        self.change(sql::ADD_CHECKPOINT, params![branch, cycle.get(), tree, bodies])?;
         Ok(())
     }
 
@@ -296,24 +302,27 @@ impl Rows<'_> {
             tally.pins.remove(pin_sum(pin.cycle, &before));
         }
         tally.pins.add(pin_sum(pin.cycle, &pin.label));
-        self.change(sql::PUT_PIN, params![context, pin.cycle, pin.label])?;
+        self.change(sql::PUT_PIN, params![context, pin.cycle.get(), pin.label])?;
         self.set_head(&row, key, tally)
     }
 
-    fn unpin(&self, context: ContextId, cycle: u32) -> Result<bool> {
+    fn unpin(&self, context: ContextId, cycle: Cycle) -> Result<bool> {
         let Some(label) = self.pinned(context, cycle)? else { return Ok(false) };
         let known = self.context(context)?;
         let (mut tally, Known { row, key, .. }) = (known.tally(), known);
         tally.pins.remove(pin_sum(cycle, &label));
-        self.change(sql::UNPIN, params![context, cycle])?;
+        self.change(sql::UNPIN, params![context, cycle.get()])?;
         self.set_head(&row, key, tally)?;
         Ok(true)
     }
 
     /// Returns the label of a pin, if there is one.
-    fn pinned(&self, context: ContextId, cycle: u32) -> Result<Option<String>> {
+    fn pinned(&self, context: ContextId, cycle: Cycle) -> Result<Option<String>> {
         let mut statement = self.connection.prepare_cached(sql::PIN_LABEL).map_err(fault)?;
-        statement.query_row(params![context, cycle], |row| row.get(0)).optional().map_err(fault)
+        statement
+            .query_row(params![context, cycle.get()], |row| row.get(0))
+            .optional()
+            .map_err(fault)
     }
 
     fn rewrite(
@@ -327,25 +336,25 @@ impl Rows<'_> {
         demand(&row, expected)?;
         let pinned = pins(self.connection, context)?.into_iter().map(|pin| pin.cycle);
         let children = children(self.connection, row.branch)?;
-        let sorted = |children: &[Stretch]| -> BTreeSet<(BranchId, u32)> {
+        let sorted = |children: &[Stretch]| -> BTreeSet<(BranchId, Cycle)> {
             children.iter().map(|child| (child.branch, child.upto)).collect()
         };
-        if pinned.collect::<BTreeSet<u32>>() != rewrite.pinned.iter().copied().collect()
+        if pinned.collect::<BTreeSet<Cycle>>() != rewrite.pinned.iter().copied().collect()
             || sorted(&children) != sorted(&rewrite.children)
         {
             return Err(conflict(&row, expected));
         }
         for cycle in &rewrite.dropped_commits {
-            self.change(sql::DROP_COMMIT, params![row.branch, cycle])?;
+            self.change(sql::DROP_COMMIT, params![row.branch, cycle.get()])?;
         }
         for cycle in &rewrite.dropped_checkpoints {
-            self.change(sql::DROP_CHECKPOINT, params![row.branch, cycle])?;
+            self.change(sql::DROP_CHECKPOINT, params![row.branch, cycle.get()])?;
         }
         for Commit { cycle, effects, bodies } in &rewrite.commits {
-            self.change(sql::PUT_COMMIT, params![row.branch, cycle, effects, bodies])?;
+            self.change(sql::PUT_COMMIT, params![row.branch, cycle.get(), effects, bodies])?;
         }
         for Checkpoint { cycle, tree, bodies } in &rewrite.checkpoints {
-            self.change(sql::PUT_CHECKPOINT, params![row.branch, cycle, tree, bodies])?;
+            self.change(sql::PUT_CHECKPOINT, params![row.branch, cycle.get(), tree, bodies])?;
         }
         self.set_uses(row.branch, rewrite)?;
         if rewrite.detach

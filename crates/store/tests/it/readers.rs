@@ -93,8 +93,8 @@ fn many_threads_read_while_one_writes() {
                     let found = reader.snapshot(address).unwrap();
                     assert_eq!(found.digest(), expected.snapshot(address).unwrap().digest());
                     let count = reader.snapshot_count();
-                    assert_eq!(reader.working().unwrap().next_cycle() as usize, count + 1);
-                    assert_eq!(reader.newest().unwrap().unwrap().cycle() as usize, count);
+                    assert_eq!(reader.working().unwrap().next_cycle().get() as usize, count + 1);
+                    assert_eq!(reader.newest().unwrap().unwrap().cycle().get() as usize, count);
                 }
             });
         }

@@ -53,7 +53,7 @@ fn a_copy_is_sound_though_others_write_meanwhile() {
     });
     let (row, bodies) = contents_of(&open(&copy).unwrap(), "main");
     assert_eq!(row.snapshots, bodies.len() as u64);
-    assert_eq!(row.head.map(|head| head.cycle as usize), Some(bodies.len()));
+    assert_eq!(row.head.map(|head| head.cycle.get() as usize), Some(bodies.len()));
     let (_, all) = contents_of(&*home, "main");
     assert_eq!(all[..bodies.len()], bodies, "it is the beginning of what is there now");
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::thread;
 
-use contextree_store::{Backend, Sqlite, SqliteOptions, StoreError};
+use contextree_store::{Backend, Cycle, Sqlite, SqliteOptions, StoreError};
 use contextree_testkit::suite::new;
 use tempfile::TempDir;
 
@@ -338,7 +338,7 @@ fn a_damaged_file_is_noticed() {
             assert_ne!(faults, Vec::<String>::new(), "{what}");
             let row = store.find("main")?.unwrap();
             let mut count = 0;
-            store.commits(row.branch, 0, u32::MAX, &mut |_| {
+            store.commits(row.branch, Cycle::ZERO, Cycle::MAX, &mut |_| {
                 count += 1;
                 Ok(())
             })?;

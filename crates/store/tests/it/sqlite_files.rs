@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use contextree_store::{Backend, Revision, Sqlite, SqliteOptions, Step, StoreError};
+use contextree_store::{Backend, Cycle, Revision, Sqlite, SqliteOptions, Step, StoreError};
 use contextree_testkit::suite::{commits, new};
 use rusqlite::Connection;
 use tempfile::TempDir;
@@ -159,7 +159,7 @@ fn check_fixture(store: &Sqlite, side: &[&[u8]]) {
     assert_eq!((main.revision.get(), main.snapshots), (4, 3));
     assert_eq!(main.settings, r#"{"edition":1}"#);
     assert_eq!((main.created_ns, main.updated_ns), (1_000, 2_000));
-    assert_eq!(main.head.map(|head| head.cycle), Some(3));
+    assert_eq!(main.head.map(|head| head.cycle), Some(Cycle(3)));
     assert_eq!(bodies, [b"bodies 1", b"bodies 2", b"bodies 3"]);
     assert_eq!(store.journal(main.id).unwrap(), (Revision(4), vec![b"edit".to_vec()]));
     assert_eq!(store.attempts(main.id).unwrap()[0].record, r#"{"model":"m"}"#);
@@ -169,7 +169,7 @@ fn check_fixture(store: &Sqlite, side: &[&[u8]]) {
     assert_eq!(value.as_deref(), side.first().copied());
     assert_eq!(store.pins(main.id).unwrap()[0].label, "release");
     assert_eq!(store.contents(&[[5; 32]]).unwrap(), [Some(b"shared".to_vec())]);
-    assert_eq!(store.checkpoint(main.branch, 9).unwrap().unwrap().tree, b"tree 2");
+    assert_eq!(store.checkpoint(main.branch, Cycle(9)).unwrap().unwrap().tree, b"tree 2");
     let fork = store.find("fork").unwrap().unwrap();
     assert_eq!((fork.snapshots, store.lineage(fork.branch).unwrap().len()), (3, 2));
     assert_eq!(store.check().unwrap(), Vec::<String>::new());
@@ -243,7 +243,7 @@ fn a_store_that_is_open_for_reading_refuses_to_write_and_sees_what_others_write(
         reader.create(&new("other")).map(drop),
         reader.append(row.id, row.revision, &Step::default()).map(drop),
         reader.delete(row.id, row.revision),
-        reader.unpin(row.id, 1).map(drop),
+        reader.unpin(row.id, Cycle(1)).map(drop),
         reader.reclaim().map(drop),
     ];
     for refusal in refusals {
@@ -262,7 +262,7 @@ fn a_reader_keeps_what_it_began_with_while_others_write() {
         row_now = grow(&*home, row_now.clone(), 1);
         Ok(())
     };
-    home.commits(row.branch, 0, u32::MAX, visit).unwrap();
+    home.commits(row.branch, Cycle::ZERO, Cycle::MAX, visit).unwrap();
     assert_eq!((seen, row_now.snapshots), (50, 100));
 }
 

@@ -2,8 +2,8 @@
 //! begin. Every reader notices it.
 
 use contextree_store::{
-    AttemptRow, Backend, ContextId, LineChange, NewContext, Pin, SideChange, SidePage, SideRecord,
-    Sqlite, Step, StoreError, Stretch,
+    AttemptRow, Backend, ContextId, Cycle, LineChange, NewContext, Pin, SideChange, SidePage,
+    SideRecord, Sqlite, Step, StoreError, Stretch,
 };
 use contextree_testkit::suite::{commits, new};
 use rusqlite::Connection;
@@ -43,7 +43,7 @@ fn fill(store: &Sqlite, name: &str) -> ContextId {
         row = store.append(row.id, row.revision, step).unwrap();
     }
     for label in ["first", "second"] {
-        store.pin(row.id, &Pin { cycle: 1, label: label.to_owned() }).unwrap();
+        store.pin(row.id, &Pin { cycle: Cycle(1), label: label.to_owned() }).unwrap();
     }
     row.id
 }
@@ -140,7 +140,7 @@ fn a_side_record_or_a_pin_that_is_missing_moved_or_altered_is_an_error() {
         assert_eq!(damaged(&home, id, sql), Some("E_STORE_CORRUPT"), "{sql}");
     }
     assert_eq!(refusal(&home, other), None);
-    assert!(home.unpin(id, 1).unwrap() && !home.unpin(id, 1).unwrap());
+    assert!(home.unpin(id, Cycle(1)).unwrap() && !home.unpin(id, Cycle(1)).unwrap());
     assert_eq!(refusal(&home, id), None);
 }
 
@@ -176,7 +176,7 @@ fn a_fork_never_continues_another_branch_than_its_own() {
     fill(&home, "main");
     let other = fill(&home, "other");
     let row = home.find("main").unwrap().unwrap();
-    let from = Some(Stretch { branch: row.branch, upto: 1 });
+    let from = Some(Stretch { branch: row.branch, upto: Cycle(1) });
     let fork = home.create(&NewContext { from, base: None, ..new("fork") }).unwrap();
     assert_eq!(home.lineage(fork.branch).unwrap().len(), 2);
     let file = Connection::open(home.path()).unwrap();
@@ -218,7 +218,7 @@ fn counts_follow_renaming_and_lines_that_leave_and_come_back() {
     assert_eq!(refusal(&home, id), None);
     let row = home.append(id, row.revision, &commits([2])).unwrap();
     let leave = LineChange::Leave {
-        after: 1,
+        after: Cycle(1),
         head: commits([1]).head,
         name: "line".to_owned(),
         attempts: vec!["b".to_owned()],

@@ -106,7 +106,7 @@ fn what_was_acknowledged_survives_a_kill_and_a_reader_sees_it() {
         child.wait().unwrap();
         let store = open(&path).unwrap();
         let (row, bodies) = contents_of(&store, "main");
-        let head = row.head.unwrap().cycle;
+        let head = row.head.unwrap().cycle.get();
         assert!(head == last || head == last + 1, "{head} is there, {last} was acknowledged");
         assert_eq!((bodies.len(), row.revision.get()), (head as usize, u64::from(head) + 1));
         assert!(bodies.iter().all(|bodies| bodies.len() == 1_000));

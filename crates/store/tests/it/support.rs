@@ -4,7 +4,9 @@ use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
 use contextree_engine::{Context, NewNode, Place};
-use contextree_store::{Backend, ContextRow, Session, Sqlite, SqliteOptions, Step, StoreError};
+use contextree_store::{
+    Backend, ContextRow, Cycle, Session, Sqlite, SqliteOptions, Step, StoreError,
+};
 use contextree_testkit::suite::commits;
 use tempfile::TempDir;
 
@@ -76,7 +78,7 @@ pub(crate) fn grow(store: &dyn Backend, mut row: ContextRow, count: u32) -> Cont
 
 /// Returns the next commit of a context.
 pub(crate) fn kilobyte(row: &ContextRow) -> Step {
-    let mut step = commits([row.head.map_or(0, |head| head.cycle) + 1]);
+    let mut step = commits([row.head.map_or(0, |head| head.cycle.get()) + 1]);
     step.commits[0].bodies = vec![row.revision.get().to_le_bytes()[0]; 1_000];
     step
 }
@@ -89,7 +91,7 @@ pub(crate) fn contents_of(store: &dyn Backend, name: &str) -> (ContextRow, Vec<V
         bodies.push(commit.bodies);
         Ok(())
     };
-    store.commits(row.branch, 0, u32::MAX, visit).unwrap();
+    store.commits(row.branch, Cycle::ZERO, Cycle::MAX, visit).unwrap();
     (row, bodies)
 }
 

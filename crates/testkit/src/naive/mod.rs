@@ -7,12 +7,16 @@ mod spots;
 
 use contextree_json::Value;
 use contextree_selector::{BehaviorKind, Body, Flag, Hop, HopKind, Order, Selector};
-use contextree_tree::{Class, NodeRef, TreeRef};
+use contextree_tree::{Class, Cycle, NodeRef, TreeRef};
 
 use spots::{Place, Spots};
 
 /// Returns the matches of a selector in one tree, in result order; ignores its time prefix.
-pub fn select<'t>(selector: &Selector, tree: TreeRef<'t>, cycle: Option<u32>) -> Vec<NodeRef<'t>> {
+pub fn select<'t>(
+    selector: &Selector,
+    tree: TreeRef<'t>,
+    cycle: Option<Cycle>,
+) -> Vec<NodeRef<'t>> {
     let spots = Spots::new(tree, selector.edition, cycle);
     let matched = match &selector.body {
         Body::Chains(chains) => {

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use contextree_selector::Edition;
-use contextree_tree::{Class, NodeRef, Region, TreeRef};
+use contextree_tree::{Class, Cycle, NodeRef, Region, TreeRef};
 
 /// One entry of the list.
 #[derive(Debug)]
@@ -28,11 +28,11 @@ impl Place<'_> {
 pub(super) struct Spots<'t> {
     pub(super) places: Vec<Place<'t>>,
     pub(super) edition: Edition,
-    pub(super) cycle: Option<u32>,
+    pub(super) cycle: Option<Cycle>,
 }
 
 impl<'t> Spots<'t> {
-    pub(super) fn new(tree: TreeRef<'t>, edition: Edition, cycle: Option<u32>) -> Self {
+    pub(super) fn new(tree: TreeRef<'t>, edition: Edition, cycle: Option<Cycle>) -> Self {
         let mut spots = Spots { places: Vec::new(), edition, cycle };
         let depths = depths(tree, edition);
         // The positions of the ancestors of the current node, by level.

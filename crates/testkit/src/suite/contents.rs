@@ -1,7 +1,9 @@
 //! Contents that are stored once, and what deleting a context removes.
 
 use super::{checkpoint, commits, content, create, cycles, fork, hash, ok, read, refused, stored};
-use contextree_store::{Backend, ContentRow, ContextId, ContextRow, Revision, Step, Stretch};
+use contextree_store::{
+    Backend, ContentRow, ContextId, ContextRow, Cycle, Revision, Step, Stretch,
+};
 
 fn using(step: Step, numbers: &[u8]) -> Step {
     Step { contents: numbers.iter().map(|number| content(*number)).collect(), ..step }
@@ -71,7 +73,7 @@ pub fn a_deleted_context_leaves_what_forks_need(store: &dyn Backend) {
     ok(store.append(side.id, Revision(1), &using(commits([5]), &[6, 8])));
     delete(store, "main");
     assert_eq!(cycles(&read(store, main.branch, 0, u32::MAX)), [1, 2, 3, 4]);
-    let newest = |store: &dyn Backend| ok(store.checkpoint(main.branch, u32::MAX));
+    let newest = |store: &dyn Backend| ok(store.checkpoint(main.branch, Cycle::MAX));
     assert_eq!(newest(store), Some(checkpoint(2)));
     let all = [1, 2, 3, 4, 5, 6, 7, 8];
     assert_eq!(stored(store, &all), [1, 2, 3, 4, 6, 8], "the sixth is used by the fork itself");
@@ -81,7 +83,7 @@ pub fn a_deleted_context_leaves_what_forks_need(store: &dyn Backend) {
     delete(store, "side");
     assert_eq!(cycles(&read(store, main.branch, 0, u32::MAX)), [1, 2]);
     assert_eq!(stored(store, &all), [1, 2]);
-    assert_eq!(ok(store.children(main.branch)), [Stretch { branch: early.branch, upto: 2 }]);
+    assert_eq!(ok(store.children(main.branch)), [Stretch { branch: early.branch, upto: Cycle(2) }]);
     delete(store, "early");
     assert_eq!(read(store, main.branch, 0, u32::MAX), []);
     assert_eq!(newest(store), None);

@@ -2,7 +2,7 @@
 
 use super::{commit, commits, content, create, head, key, new, ok, read, refused, stored};
 use contextree_store::{
-    AttemptRow, Backend, BranchId, Commit, ContextId, NewContext, Revision, Step, StoreError,
+    AttemptRow, Backend, BranchId, Commit, ContextId, Cycle, NewContext, Revision, Step, StoreError,
 };
 
 /// A created context exists.
@@ -203,7 +203,7 @@ pub fn blobs_of_any_size_come_back(store: &dyn Backend) {
     for (cycle, size) in (1..).zip([0, 1, 255, 4_000, 4_096, 70_000, 3_000_000]) {
         let effects = Some(every[..size].to_vec());
         let bodies = every[every.len() - size..].to_vec();
-        let row = Commit { cycle, effects, bodies };
+        let row = Commit { cycle: Cycle(cycle), effects, bodies };
         let step = Step {
             commits: vec![row.clone()],
             head: Some(head(cycle)),

@@ -6,6 +6,7 @@ use contextree_store::{
     AttemptRow, Backend, BranchId, Checkpoint, Commit, ContextId, ContextRow, NewContext, Pin,
     Result, Revision, Rewrite, SideRecord, Step, StoreError, Stretch,
 };
+use contextree_tree::Cycle;
 
 /// When a write fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -135,7 +136,7 @@ impl<B: Backend> Backend for Faulty<B> {
         self.read(|inner| inner.lineage(branch))
     }
 
-    fn checkpoint(&self, branch: BranchId, cycle: u32) -> Result<Option<Checkpoint>> {
+    fn checkpoint(&self, branch: BranchId, cycle: Cycle) -> Result<Option<Checkpoint>> {
         self.read(|inner| inner.checkpoint(branch, cycle))
     }
 
@@ -146,8 +147,8 @@ impl<B: Backend> Backend for Faulty<B> {
     fn commits(
         &self,
         branch: BranchId,
-        first: u32,
-        last: u32,
+        first: Cycle,
+        last: Cycle,
         visit: &mut dyn FnMut(Commit) -> Result<()>,
     ) -> Result<()> {
         self.read(|inner| inner.commits(branch, first, last, visit))
@@ -156,17 +157,17 @@ impl<B: Backend> Backend for Faulty<B> {
     fn bodies(
         &self,
         branch: BranchId,
-        cycles: &[u32],
-        visit: &mut dyn FnMut(u32, Vec<u8>) -> Result<()>,
+        cycles: &[Cycle],
+        visit: &mut dyn FnMut(Cycle, Vec<u8>) -> Result<()>,
     ) -> Result<()> {
         self.read(|inner| inner.bodies(branch, cycles, visit))
     }
 
-    fn checkpoint_bodies(&self, branch: BranchId, cycle: u32) -> Result<Option<Vec<u8>>> {
+    fn checkpoint_bodies(&self, branch: BranchId, cycle: Cycle) -> Result<Option<Vec<u8>>> {
         self.read(|inner| inner.checkpoint_bodies(branch, cycle))
     }
 
-    fn count_commits(&self, branch: BranchId, cycle: u32) -> Result<u64> {
+    fn count_commits(&self, branch: BranchId, cycle: Cycle) -> Result<u64> {
         self.read(|inner| inner.count_commits(branch, cycle))
     }
 
@@ -198,7 +199,7 @@ impl<B: Backend> Backend for Faulty<B> {
         self.write(|inner| inner.pin(context, pin))
     }
 
-    fn unpin(&self, context: ContextId, cycle: u32) -> Result<bool> {
+    fn unpin(&self, context: ContextId, cycle: Cycle) -> Result<bool> {
         self.write(|inner| inner.unpin(context, cycle))
     }
 

@@ -2,7 +2,7 @@
 
 use super::{checkpoint, commit, commits, create, cycles, fork, head, new, ok, read, refused};
 use contextree_store::{
-    Backend, BranchId, Commit, NewContext, Revision, Step, StoreError, Stretch,
+    Backend, BranchId, Commit, Cycle, NewContext, Revision, Step, StoreError, Stretch,
 };
 
 /// In any range, also beyond the last commit.
@@ -19,7 +19,7 @@ pub fn commits_are_handed_out_in_order(store: &dyn Backend) {
     assert_eq!(of(7, 7), [7]);
     assert_eq!(read(store, two.branch, 0, u32::MAX), [commit(1)]);
     assert_eq!(read(store, BranchId(two.branch.get() + 100), 0, u32::MAX), []);
-    let count = |branch, cycle| ok(store.count_commits(branch, cycle));
+    let count = |branch, cycle| ok(store.count_commits(branch, Cycle(cycle)));
     assert_eq!((count(one.branch, 0), count(one.branch, 6)), (0, 4));
     assert_eq!((count(one.branch, u32::MAX), count(two.branch, 1)), (5, 1));
 }
@@ -29,7 +29,7 @@ pub fn a_visitor_may_stop_and_may_ask_the_store(store: &dyn Backend) {
     let made = create(store, "main");
     ok(store.append(made.id, Revision(1), &commits(1..=10)));
     let mut seen = 0;
-    let stopped = store.commits(made.branch, 1, 10, &mut |commit| {
+    let stopped = store.commits(made.branch, Cycle(1), Cycle(10), &mut |commit| {
         seen += 1;
         assert_eq!(ok(store.count_commits(made.branch, commit.cycle)), seen);
         if commit.cycle == 3 {
@@ -40,12 +40,12 @@ pub fn a_visitor_may_stop_and_may_ask_the_store(store: &dyn Backend) {
     assert_eq!(stopped, Err(StoreError::Backend { message: "enough".to_owned() }));
     assert_eq!(seen, 3);
     let mut revision = Revision(2);
-    ok(store.bodies(made.branch, &[1, 2, 3], &mut |cycle, _| {
-        let row = ok(store.append(made.id, revision, &commits([cycle + 10])));
+    ok(store.bodies(made.branch, &[1, 2, 3].map(Cycle), &mut |cycle, _| {
+        let row = ok(store.append(made.id, revision, &commits([cycle.get() + 10])));
         revision = row.revision;
         Ok(())
     }));
-    assert_eq!(ok(store.count_commits(made.branch, u32::MAX)), 13, "it may even write");
+    assert_eq!(ok(store.count_commits(made.branch, Cycle::MAX)), 13, "it may even write");
 }
 
 /// Only the requested ones.
@@ -53,12 +53,12 @@ pub fn bodies_are_handed_out_by_cycle(store: &dyn Backend) {
     let made = create(store, "main");
     ok(store.append(made.id, Revision(1), &commits(1..=5)));
     let mut found = Vec::new();
-    ok(store.bodies(made.branch, &[2, 3, 5, 9], &mut |cycle, bodies| {
+    ok(store.bodies(made.branch, &[2, 3, 5, 9].map(Cycle), &mut |cycle, bodies| {
         found.push((cycle, bodies));
         Ok(())
     }));
-    let expected: Vec<(u32, Vec<u8>)> =
-        [2, 3, 5].into_iter().map(|cycle| (cycle, commit(cycle).bodies)).collect();
+    let expected: Vec<(Cycle, Vec<u8>)> =
+        [2, 3, 5].into_iter().map(|cycle| (Cycle(cycle), commit(cycle).bodies)).collect();
     assert_eq!(found, expected);
 }
 
@@ -69,17 +69,21 @@ pub fn the_newest_checkpoint_is_found(store: &dyn Backend) {
     for cycle in [3, 7] {
         ok(store.add_checkpoint(made.branch, &checkpoint(cycle)));
     }
-    let at = |cycle| ok(store.checkpoint(made.branch, cycle)).map(|found| found.cycle);
+    let at = |cycle| ok(store.checkpoint(made.branch, Cycle(cycle))).map(|found| found.cycle.get());
     assert_eq!((at(2), at(3), at(6)), (None, Some(3), Some(3)));
     assert_eq!((at(7), at(u32::MAX)), (Some(7), Some(7)));
-    assert_eq!(ok(store.checkpoint(made.branch, 5)), Some(checkpoint(3)));
-    assert_eq!(ok(store.checkpoint_bodies(made.branch, 3)), Some(checkpoint(3).bodies));
-    assert_eq!(ok(store.checkpoint_bodies(made.branch, 4)), None);
-    assert_eq!(ok(store.checkpoint(BranchId(made.branch.get() + 100), 5)), None);
+    assert_eq!(ok(store.checkpoint(made.branch, Cycle(5))), Some(checkpoint(3)));
+    assert_eq!(ok(store.checkpoint_bodies(made.branch, Cycle(3))), Some(checkpoint(3).bodies));
+    assert_eq!(ok(store.checkpoint_bodies(made.branch, Cycle(4))), None);
+    assert_eq!(ok(store.checkpoint(BranchId(made.branch.get() + 100), Cycle(5))), None);
 
     let other = contextree_store::Checkpoint { tree: vec![1], ..checkpoint(3) };
     ok(store.add_checkpoint(made.branch, &other));
-    assert_eq!(ok(store.checkpoint(made.branch, 3)), Some(checkpoint(3)), "the first one stays");
+    assert_eq!(
+        ok(store.checkpoint(made.branch, Cycle(3))),
+        Some(checkpoint(3)),
+        "the first one stays"
+    );
     refused(store.add_checkpoint(BranchId(made.branch.get() + 100), &other), "E_CONTEXT_NOT_FOUND");
     assert_eq!(ok(store.find("main")), Some(row), "a checkpoint is not a step");
 }
@@ -93,12 +97,12 @@ pub fn forks_of_forks_share_history(store: &dyn Backend) {
     let side = ok(store.append(side.id, Revision(1), &commits([7, 8])));
     assert_eq!((side.head, side.snapshots), (Some(head(8)), 8));
     let first = Step { journal: Some(b"work".to_vec()), head: Some(head(7)), ..Step::default() };
-    let from = Some(Stretch { branch: side.branch, upto: 7 });
+    let from = Some(Stretch { branch: side.branch, upto: Cycle(7) });
     let leaf = ok(store.create(&NewContext { from, first, ..new("leaf") }));
     assert_eq!((leaf.head, leaf.snapshots), (Some(head(7)), 7));
     assert_eq!(ok(store.journal(leaf.id)).1, [b"work".to_vec()]);
 
-    let stretch = |branch, upto| Stretch { branch, upto };
+    let stretch = |branch, upto| Stretch { branch, upto: Cycle(upto) };
     let lineage = |branch| ok(store.lineage(branch));
     assert_eq!(lineage(main.branch), [stretch(main.branch, u32::MAX)]);
     assert_eq!(lineage(side.branch), [stretch(main.branch, 6), stretch(side.branch, u32::MAX)]);
@@ -133,7 +137,8 @@ pub fn a_fork_begins_with_a_snapshot_that_is_there(store: &dyn Backend) {
     ok(store.append(main.id, Revision(1), &step));
     ok(store.add_checkpoint(main.branch, &checkpoint(5)));
     let attempt = |branch, upto| {
-        store.create(&NewContext { from: Some(Stretch { branch, upto }), ..new("fork") })
+        let from = Some(Stretch { branch, upto: Cycle(upto) });
+        store.create(&NewContext { from, ..new("fork") })
     };
     refused(attempt(main.branch, 2), "E_CONTEXT_NOT_FOUND");
     refused(attempt(main.branch, 4), "E_CONTEXT_NOT_FOUND");
@@ -143,7 +148,7 @@ pub fn a_fork_begins_with_a_snapshot_that_is_there(store: &dyn Backend) {
     let made = ok(attempt(main.branch, 3));
     assert_eq!(made.snapshots, 2, "a commit without effects is not a snapshot");
     ok(store.create(&NewContext {
-        from: Some(Stretch { branch: made.branch, upto: 3 }),
+        from: Some(Stretch { branch: made.branch, upto: Cycle(3) }),
         ..new("fork of the fork, at the same snapshot")
     }));
     fork(store, "at a checkpoint", main.branch, 5);
@@ -160,7 +165,7 @@ pub fn a_context_of_its_own_may_begin_with_a_tree(store: &dyn Backend) {
     }));
     assert_eq!((made.head, made.snapshots), (Some(head(43)), 2));
     assert_eq!(ok(store.lineage(made.branch)).len(), 1);
-    assert_eq!(ok(store.checkpoint(made.branch, 42)), Some(checkpoint(41)));
-    assert_eq!(ok(store.checkpoint_bodies(made.branch, 41)), Some(checkpoint(41).bodies));
-    assert_eq!(ok(store.checkpoint(made.branch, 40)), None);
+    assert_eq!(ok(store.checkpoint(made.branch, Cycle(42))), Some(checkpoint(41)));
+    assert_eq!(ok(store.checkpoint_bodies(made.branch, Cycle(41))), Some(checkpoint(41).bodies));
+    assert_eq!(ok(store.checkpoint(made.branch, Cycle(40))), None);
 }

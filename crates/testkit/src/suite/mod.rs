@@ -13,8 +13,8 @@ pub mod side;
 pub mod threads;
 
 use contextree_store::{
-    Backend, BranchId, Checkpoint, Commit, ContentRow, ContextRow, Head, NewContext, Result, Step,
-    StoreError, Stretch,
+    Backend, BranchId, Checkpoint, Commit, ContentRow, ContextRow, Cycle, Head, NewContext, Result,
+    Step, StoreError, Stretch,
 };
 
 /// Makes a test of each case of the suite. The expression is evaluated for each of them, and must
@@ -113,7 +113,7 @@ pub(crate) fn create(store: &dyn Backend, name: &str) -> ContextRow {
 /// Creates a context that begins with the snapshot of another.
 #[track_caller]
 pub(crate) fn fork(store: &dyn Backend, name: &str, branch: BranchId, upto: u32) -> ContextRow {
-    let from = Some(Stretch { branch, upto });
+    let from = Some(Stretch { branch, upto: Cycle(upto) });
     ok(store.create(&NewContext { from, ..new(name) }))
 }
 
@@ -121,7 +121,7 @@ pub(crate) fn fork(store: &dyn Backend, name: &str, branch: BranchId, upto: u32)
 #[must_use]
 pub fn commit(cycle: u32) -> Commit {
     Commit {
-        cycle,
+        cycle: Cycle(cycle),
         effects: Some(format!("effects {cycle}").into_bytes()),
         bodies: format!("bodies {cycle}").into_bytes(),
     }
@@ -131,14 +131,14 @@ pub fn commit(cycle: u32) -> Commit {
 #[must_use]
 pub fn commits(cycles: impl IntoIterator<Item = u32>) -> Step {
     let commits: Vec<Commit> = cycles.into_iter().map(commit).collect();
-    let head = commits.last().map(|commit| head(commit.cycle));
+    let head = commits.last().map(|commit| head(commit.cycle.get()));
     Step { now_ns: 2_000, commits, head, ..Step::default() }
 }
 
 pub(crate) fn head(cycle: u32) -> Head {
     let mut digest = [7; 32];
     digest[..4].copy_from_slice(&cycle.to_be_bytes());
-    Head { cycle, digest }
+    Head { cycle: Cycle(cycle), digest }
 }
 
 pub(crate) fn key(number: u64) -> [u8; 16] {
@@ -159,7 +159,7 @@ pub(crate) fn hash(number: u8) -> [u8; 32] {
 
 pub(crate) fn checkpoint(cycle: u32) -> Checkpoint {
     Checkpoint {
-        cycle,
+        cycle: Cycle(cycle),
         tree: format!("tree {cycle}").into_bytes(),
         bodies: format!("own bodies {cycle}").into_bytes(),
     }
@@ -169,7 +169,7 @@ pub(crate) fn checkpoint(cycle: u32) -> Checkpoint {
 #[track_caller]
 pub(crate) fn read(store: &dyn Backend, branch: BranchId, first: u32, last: u32) -> Vec<Commit> {
     let mut found = Vec::new();
-    ok(store.commits(branch, first, last, &mut |commit| {
+    ok(store.commits(branch, Cycle(first), Cycle(last), &mut |commit| {
         found.push(commit);
         Ok(())
     }));
@@ -177,7 +177,7 @@ pub(crate) fn read(store: &dyn Backend, branch: BranchId, first: u32, last: u32)
 }
 
 pub(crate) fn cycles(commits: &[Commit]) -> Vec<u32> {
-    commits.iter().map(|commit| commit.cycle).collect()
+    commits.iter().map(|commit| commit.cycle.get()).collect()
 }
 
 /// Returns which of these contents are stored.

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::{checkpoint, commit, content, hash, head, key, new, ok, read};
 use contextree_store::{
-    AttemptRow, Backend, BranchId, Checkpoint, Commit, ContextId, ContextRow, Memory, NewContext,
-    Pin, Result, Revision, Rewrite, Step, StoreError, Stretch,
+    AttemptRow, Backend, BranchId, Checkpoint, Commit, ContextId, ContextRow, Cycle, Memory,
+    NewContext, Pin, Result, Revision, Rewrite, Step, StoreError, Stretch,
 };
 
 const NAMES: [&str; 5] = ["a", "b", "c", "d", "e"];
@@ -103,11 +103,11 @@ impl Players<'_> {
 
     fn commits(&self, row: &ContextRow, how: u8, with: u8) -> Step {
         let lineage = ok(self.memory.lineage(row.branch));
-        let begins = lineage.len().checked_sub(2).map_or(0, |at| lineage[at].upto);
+        let begins = lineage.len().checked_sub(2).map_or(Cycle::ZERO, |at| lineage[at].upto);
         let last = row.head.map_or(begins, |head| head.cycle);
         let commits: Vec<Commit> =
-            (1..=u32::from(how % 3) + 1).map(|by| commit(last + by)).collect();
-        let head = commits.last().map(|commit| head(commit.cycle));
+            (1..=u32::from(how % 3) + 1).map(|by| commit(last.get() + by)).collect();
+        let head = commits.last().map(|commit| head(commit.cycle.get()));
         let contents = (0..CONTENTS).filter(|bit| with >> bit & 1 == 1).map(content).collect();
         let journal = (how > 200).then(|| vec![how]);
         Step { commits, head, contents, journal, ..self.step(how) }
@@ -119,14 +119,15 @@ impl Players<'_> {
         let upto = u32::from(how) % CYCLES;
         let base = (with.is_multiple_of(5)).then(|| checkpoint(upto));
         let first = Step { contents: vec![content(with % CONTENTS)], ..self.step(how) };
-        let from = parent.map(|branch| Stretch { branch, upto });
+        let from = parent.map(|branch| Stretch { branch, upto: Cycle(upto) });
         let mut made = NewContext { from, base, first, ..new(name) };
         if kind > 128 {
             made.first.commits = vec![commit(upto + 1)];
             made.first.head = Some(head(upto + 1));
         }
         let ours = self.memory.create(&made);
-        made.from = parent.map(|branch| Stretch { branch: self.branches[&branch], upto });
+        made.from =
+            parent.map(|branch| Stretch { branch: self.branches[&branch], upto: Cycle(upto) });
         let theirs = self.store.create(&made);
         if let (Ok(ours), Ok(theirs)) = (&ours, &theirs) {
             self.contexts.insert(ours.id, theirs.id);
@@ -148,7 +149,7 @@ impl Players<'_> {
 
     fn pin(&self, row: &ContextRow, how: u8, with: u8) {
         let theirs = self.contexts[&row.id];
-        let cycle = u32::from(how) % CYCLES;
+        let cycle = Cycle(u32::from(how) % CYCLES);
         if with.is_multiple_of(3) {
             same(self.memory.unpin(row.id, cycle), self.store.unpin(theirs, cycle));
         } else {
@@ -158,24 +159,27 @@ impl Players<'_> {
     }
 
     fn rewrite(&self, row: &ContextRow, how: u8, with: u8) {
-        let chosen = |bits: u8, cycle: u32| bits >> (cycle % 8) & 1 == 1;
+        let chosen = |bits: u8, cycle: Cycle| bits >> (cycle.get() % 8) & 1 == 1;
         let there = read(self.memory, row.branch, 0, u32::MAX);
         let (gone, left): (Vec<Commit>, Vec<Commit>) =
             there.into_iter().partition(|commit| chosen(how, commit.cycle));
-        let thin = left.into_iter().filter(|commit| chosen(with, commit.cycle + 1));
+        let thin = left.into_iter().filter(|commit| chosen(with, commit.cycle.next()));
         let mut rewrite = Rewrite {
             detach: how.is_multiple_of(5),
             children: ok(self.memory.children(row.branch)),
             pinned: ok(self.memory.pins(row.id)).into_iter().map(|pin| pin.cycle).collect(),
-            dropped_commits: super::cycles(&gone),
+            dropped_commits: gone.iter().map(|commit| commit.cycle).collect(),
             commits: thin.map(|commit| Commit { effects: None, ..commit }).collect(),
             checkpoints: vec![checkpoint(u32::from(with) % CYCLES)],
-            dropped_checkpoints: (0..CYCLES).filter(|cycle| chosen(how, *cycle)).collect(),
+            dropped_checkpoints: (0..CYCLES)
+                .map(Cycle)
+                .filter(|cycle| chosen(how, *cycle))
+                .collect(),
             contents: (0..CONTENTS).filter(|bit| with >> bit & 1 == 1).map(hash).collect(),
             dropped_snapshots: u64::from(how % 4),
         };
         if with.is_multiple_of(7) {
-            rewrite.pinned.push(99);
+            rewrite.pinned.push(Cycle(99));
         }
         let ours = self.memory.rewrite(row.id, row.revision, &rewrite);
         for child in &mut rewrite.children {
@@ -222,7 +226,7 @@ impl Players<'_> {
             };
             let children = self.stretches(ok(self.memory.children(ours)));
             assert_eq!(sorted(children), sorted(ok(self.store.children(theirs))));
-            for cycle in 0..CYCLES + 4 {
+            for cycle in (0..CYCLES + 4).map(Cycle) {
                 let checkpoint = self.memory.checkpoint(ours, cycle);
                 same(checkpoint, self.store.checkpoint(theirs, cycle));
                 let count = self.memory.count_commits(ours, cycle);

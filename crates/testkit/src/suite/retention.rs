@@ -5,11 +5,11 @@ use super::{
     stored,
 };
 use contextree_store::{
-    Backend, Commit, ContextId, Pin, Revision, Rewrite, Step, StoreError, Stretch,
+    Backend, Commit, ContextId, Cycle, Pin, Revision, Rewrite, Step, StoreError, Stretch,
 };
 
 fn pin(cycle: u32, label: &str) -> Pin {
-    Pin { cycle, label: label.to_owned() }
+    Pin { cycle: Cycle(cycle), label: label.to_owned() }
 }
 
 /// By cycle; the label may change.
@@ -27,8 +27,8 @@ pub fn pins_hold_snapshots_that_are_there(store: &dyn Backend) {
     let side = fork(store, "side", main.branch, 5);
     ok(store.pin(side.id, &pin(4, "shared")));
     refused(store.pin(side.id, &pin(6, "")), "E_CONTEXT_NOT_FOUND");
-    assert!(ok(store.unpin(main.id, 2)));
-    assert!(!ok(store.unpin(main.id, 2)));
+    assert!(ok(store.unpin(main.id, Cycle(2))));
+    assert!(!ok(store.unpin(main.id, Cycle(2))));
     assert_eq!(ok(store.pins(main.id)), [pin(7, "the release")]);
     assert_eq!(ok(store.pins(side.id)), [pin(4, "shared")]);
     assert_eq!(ok(store.find("main")), Some(row), "a pin is not a step");
@@ -53,12 +53,12 @@ pub fn a_rewrite_changes_what_is_kept(store: &dyn Backend) {
     let moved = contextree_store::Checkpoint { bodies: b"moved here".to_vec(), ..checkpoint(4) };
     let rewrite = Rewrite {
         commits: vec![thin.clone()],
-        dropped_commits: vec![1, 3, 99],
+        dropped_commits: [1, 3, 99].map(Cycle).to_vec(),
         checkpoints: vec![moved.clone()],
-        dropped_checkpoints: vec![1, 3],
+        dropped_checkpoints: [1, 3].map(Cycle).to_vec(),
         contents: vec![hash(3), hash(9)],
         dropped_snapshots: 3,
-        pinned: vec![5],
+        pinned: vec![Cycle(5)],
         ..Rewrite::default()
     };
     refused(store.rewrite(main.id, Revision(1), &rewrite), "E_CONFLICT");
@@ -73,21 +73,21 @@ pub fn a_rewrite_changes_what_is_kept(store: &dyn Backend) {
     assert_eq!(ok(store.find("main")), Some(after.clone()));
     let left = read(store, main.branch, 0, u32::MAX);
     assert_eq!(left, [thin, commit(4), commit(5), commit(6)]);
-    assert_eq!(ok(store.count_commits(main.branch, u32::MAX)), 3);
-    assert_eq!(ok(store.count_commits(main.branch, 4)), 1);
-    assert_eq!(ok(store.checkpoint(main.branch, 3)), None);
-    assert_eq!(ok(store.checkpoint(main.branch, u32::MAX)), Some(moved));
+    assert_eq!(ok(store.count_commits(main.branch, Cycle::MAX)), 3);
+    assert_eq!(ok(store.count_commits(main.branch, Cycle(4))), 1);
+    assert_eq!(ok(store.checkpoint(main.branch, Cycle(3))), None);
+    assert_eq!(ok(store.checkpoint(main.branch, Cycle::MAX)), Some(moved));
     assert_eq!(stored(store, &[1, 2, 3]), [2, 3], "the second is used by the other context");
 
     let again = Rewrite {
         checkpoints: vec![checkpoint(4)],
-        pinned: vec![5],
+        pinned: vec![Cycle(5)],
         dropped_snapshots: 100,
         ..Rewrite::default()
     };
     let row = ok(store.rewrite(main.id, after.revision, &again));
     assert_eq!(row.snapshots, 0, "the count does not go below 0");
-    assert_eq!(ok(store.checkpoint(main.branch, 4)), Some(checkpoint(4)), "replaced");
+    assert_eq!(ok(store.checkpoint(main.branch, Cycle(4))), Some(checkpoint(4)), "replaced");
     assert_eq!(stored(store, &[1, 2, 3]), [2]);
     ok(store.delete(other.id, Revision(2)));
     assert!(stored(store, &[1, 2, 3]).is_empty());
@@ -97,7 +97,7 @@ pub fn a_rewrite_changes_what_is_kept(store: &dyn Backend) {
 pub fn a_rewrite_is_refused_if_a_fork_or_pin_slipped_in(store: &dyn Backend) {
     let main = create(store, "main");
     let row = ok(store.append(main.id, Revision(1), &commits(1..=6)));
-    let rewrite = Rewrite { dropped_commits: vec![1, 2], ..Rewrite::default() };
+    let rewrite = Rewrite { dropped_commits: [1, 2].map(Cycle).to_vec(), ..Rewrite::default() };
     ok(store.pin(main.id, &pin(2, "")));
     let error = refused(store.rewrite(main.id, Revision(2), &rewrite), "E_CONFLICT");
     let (context, head) = ("main".to_owned(), row.head);
@@ -105,13 +105,13 @@ pub fn a_rewrite_is_refused_if_a_fork_or_pin_slipped_in(store: &dyn Backend) {
         error,
         StoreError::Conflict { context, expected: Revision(2), found: Revision(2), head }
     );
-    ok(store.unpin(main.id, 2));
+    ok(store.unpin(main.id, Cycle(2)));
     let side = fork(store, "side", main.branch, 2);
     refused(store.rewrite(main.id, Revision(2), &rewrite), "E_CONFLICT");
     assert_eq!(cycles(&read(store, main.branch, 0, u32::MAX)), [1, 2, 3, 4, 5, 6]);
     assert_eq!(ok(store.find("main")), Some(row));
-    let children = vec![Stretch { branch: side.branch, upto: 2 }];
-    let known = Rewrite { children, dropped_commits: vec![4], ..Rewrite::default() };
+    let children = vec![Stretch { branch: side.branch, upto: Cycle(2) }];
+    let known = Rewrite { children, dropped_commits: vec![Cycle(4)], ..Rewrite::default() };
     ok(store.rewrite(main.id, Revision(2), &known));
     assert_eq!(cycles(&read(store, main.branch, 0, u32::MAX)), [1, 2, 3, 5, 6]);
     ok(store.delete(side.id, Revision(1)));

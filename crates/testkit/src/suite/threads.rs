@@ -21,7 +21,7 @@ pub fn append_against_others(
     let mut row = ok(store.find(name)).expect("the context exists");
     let mut tries = 0_u64;
     while done.len() < count {
-        let cycle = row.head.map_or(1, |head| head.cycle + 1);
+        let cycle = row.head.map_or(1, |head| head.cycle.get() + 1);
         let mut mine = commit(cycle);
         mine.bodies = format!("{writer}:{}", done.len()).into_bytes();
         tries += 1;

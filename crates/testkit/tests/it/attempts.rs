@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use contextree::{
-    Attempt, AttemptStart, AttemptStatus, Clock, Context, ContextOptions, Edit, Hash, Place,
+    Attempt, AttemptStart, AttemptStatus, Clock, Context, ContextOptions, Cycle, Edit, Hash, Place,
 };
 
 use crate::support::{block, commit, head, turns};
@@ -93,7 +93,7 @@ fn attempts_are_listed_after_the_commit_with_their_cycle() {
     let listed: Vec<(&str, u32)> = context
         .attempts()
         .iter()
-        .map(|attempt| (attempt.attempt_id.as_str(), attempt.cycle_id))
+        .map(|attempt| (attempt.attempt_id.as_str(), attempt.cycle_id.get()))
         .collect();
     assert_eq!(
         listed,
@@ -123,7 +123,7 @@ fn attempt_record_has_every_field() {
     let running = context.attempts()[0].clone();
     let expected = Attempt {
         attempt_id: "attempt:1.1".into(),
-        cycle_id: 1,
+        cycle_id: Cycle(1),
         status: AttemptStatus::Running,
         started_at: 43_200_000_000_000,
         ended_at: None,

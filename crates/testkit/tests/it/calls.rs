@@ -7,8 +7,8 @@ use contextree::engine::{
     CallError, CallResponse, CallStart, Cue, MAX_PARTIAL_BYTES, PreparedNode, Preview,
 };
 use contextree::{
-    AttemptStatus, CallOutcome, Clock, CommitOptions, Context, ContextOptions, Edit, Hash, Limit,
-    MeasureName, NewNode, Op, Place, Policy, Region, SnapshotAddress,
+    AttemptStatus, CallOutcome, Clock, CommitOptions, Context, ContextOptions, Cycle, Edit, Hash,
+    Limit, MeasureName, NewNode, Op, Place, Policy, Region, SnapshotAddress,
 };
 
 use crate::support::{block, children, commit, group, head, move_to, refuse, thread_ids, turns};
@@ -65,7 +65,7 @@ fn completing_seals_what_was_sent_and_the_answer_opens_the_next_cycle() {
     assert_eq!(context.history().len(), 1, "nothing is sealed yet");
     let digest = context.running_call().unwrap().snapshot.digest();
     let report = complete(&mut context, &attempt, &["a"]);
-    assert_eq!((report.cycle, report.digest), (2, digest));
+    assert_eq!((report.cycle, report.digest), (Cycle(2), digest));
     assert_eq!(head(&context).digest(), digest);
     assert_eq!(head(&context).thread(), input);
     assert_eq!(head(&context).cycle(), 2);
@@ -89,7 +89,7 @@ fn an_attempt_keeps_request_response_and_usage() {
     let mut context = asked();
     let (attempt, input) = begin_with(&mut context, &CommitOptions::default());
     let found = context.attempts()[0].clone();
-    assert_eq!((found.cycle_id, found.status.word()), (2, "running"));
+    assert_eq!((found.cycle_id, found.status.word()), (Cycle(2), "running"));
     assert_eq!(found.input, Some(Hash::of(&input)));
     let request = found.request.unwrap();
     assert_eq!(request.snapshot, context.running_call().unwrap().snapshot.digest());
@@ -230,7 +230,7 @@ fn canceling_keeps_what_was_added_meanwhile() {
     assert_eq!(children(tree, "^ah"), ["cont:2", "docs", "attached"]);
     assert_eq!(children(tree, "docs"), ["doc"]);
     let late = tree.get("late").unwrap();
-    assert_eq!((late.cycle(), late.created_at_ns(), late.ttl()), (2, stamp, Some(1)));
+    assert_eq!((late.cycle(), late.created_at_ns(), late.ttl()), (Cycle(2), stamp, Some(1)));
     assert!(tree.get("q").unwrap().has_pin());
     let operations = commit(&mut context).operations.len();
     assert_eq!(operations, 8, "all of them are reported, none twice");

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, RwLock};
 
-use contextree::{Context, NewNode, Place, Snapshot};
+use contextree::{Context, Cycle, NewNode, Place, Snapshot};
 
 use crate::support::{block, commit, head, turns};
 
@@ -38,8 +38,8 @@ fn alternating_writers_lose_no_cycle() {
         }
     });
     let context = context.into_inner().unwrap();
-    let cycles: Vec<u32> = context.history().iter().map(Snapshot::cycle).collect();
-    assert_eq!(cycles, (1..=200).collect::<Vec<_>>());
+    let cycles: Vec<Cycle> = context.history().iter().map(Snapshot::cycle).collect();
+    assert_eq!(cycles, (1..=200).map(Cycle).collect::<Vec<_>>());
     assert_eq!(
         contextree::canon::thread::blocks(head(&context).view()).count(),
         200,
@@ -50,7 +50,7 @@ fn alternating_writers_lose_no_cycle() {
 /// Checks that the parts of a snapshot are consistent, so that it is not a mixture of two.
 fn is_consistent(snapshot: &Snapshot) {
     let tree = snapshot.view();
-    let cycle = snapshot.cycle();
+    let cycle = snapshot.cycle().get();
     assert_eq!(tree.turn_count(), cycle as usize, "one turn for each commit");
     let blocks = contextree::canon::thread::blocks(tree).count();
     assert_eq!(blocks, 1 + 3 * cycle as usize);
@@ -75,8 +75,8 @@ fn readers_see_the_old_snapshot_or_the_new_one_while_commits_run() {
     std::thread::scope(|scope| {
         for _ in 0..3 {
             scope.spawn(|| {
-                let mut last = 0;
-                while !done.load(Ordering::Acquire) || last < 400 {
+                let mut last = Cycle::ZERO;
+                while !done.load(Ordering::Acquire) || last < Cycle(400) {
                     let snapshot = published.read().unwrap().clone();
                     is_consistent(&snapshot);
                     assert!(snapshot.cycle() >= last, "time does not go back");

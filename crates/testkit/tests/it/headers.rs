@@ -8,8 +8,8 @@ use contextree::engine::{IdRequest, PreparedNode};
 use contextree::json::{Object, Value, parse};
 use contextree::tree::Header;
 use contextree::{
-    Class, CommitOptions, Content, Context, ContextOptions, Edit, IdSource, NewNode, Op, Place,
-    SnapshotAddress,
+    Class, CommitOptions, Content, Context, ContextOptions, Cycle, Edit, IdSource, NewNode, Op,
+    Place, SnapshotAddress,
 };
 
 use crate::support::{
@@ -38,7 +38,7 @@ fn exported(bytes: &[u8]) -> Vec<Object> {
 #[test]
 fn every_node_has_an_id_that_it_keeps_in_all_snapshots() {
     let context = turns(3);
-    let mut ids: BTreeMap<(u32, u32), String> = BTreeMap::new();
+    let mut ids: BTreeMap<(Cycle, u32), String> = BTreeMap::new();
     for snapshot in context.history().iter() {
         let mut seen = BTreeSet::new();
         for (_, node) in snapshot.view().nodes() {
@@ -272,7 +272,7 @@ fn missing_headers_are_read_as_their_defaults_and_not_written_back() {
     assert_eq!(node.ttl(), None);
     assert_eq!(node.priority().as_int(), Some(0));
     assert_eq!(node.offset().as_int(), Some(0));
-    assert_eq!((node.created_at_ns(), node.creation_index(), node.cycle()), (0, 0, 0));
+    assert_eq!((node.created_at_ns(), node.creation_index(), node.cycle()), (0, 0, Cycle::ZERO));
     let export = head(&context).export();
     let x = exported(&export).into_iter().find(|node| node.get("id") == Some(&"x".into()));
     assert_eq!(x.unwrap().keys().collect::<Vec<_>>(), ["id"], "an export has the node unchanged");
@@ -434,7 +434,7 @@ fn creation_index_counts_from_0_in_each_cycle() {
             let id = format!("b{cycle}.{number}");
             context.add(Place::system(), block(&id)).unwrap();
             let node = context.working().get(&id).unwrap();
-            indices.push((node.cycle(), node.creation_index()));
+            indices.push((node.cycle().get(), node.creation_index()));
         }
         assert_eq!(indices, [(cycle, 0), (cycle, 1), (cycle, 2), (cycle, 3)]);
         commit(&mut context);

@@ -11,6 +11,7 @@ mod calls;
 mod concurrency;
 mod diffs;
 mod documents;
+mod frozen;
 mod headers;
 mod lifecycle;
 mod model;

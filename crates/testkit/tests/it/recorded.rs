@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use contextree::engine::{CallStart, RecordedCall};
 use contextree::{
-    AttemptStatus, CallOutcome, Class, CommitOptions, Context, Hash, NodeRef, Place, TreeRef,
+    AttemptStatus, CallOutcome, Class, CommitOptions, Context, Cycle, Hash, NodeRef, Place, TreeRef,
 };
 use contextree_testkit::Rng;
 
@@ -101,7 +101,7 @@ fn a_recorded_call_is_a_completed_attempt_of_the_newest_snapshot() {
     });
     context.record_call(call(1_000, 3_000)).unwrap();
     let attempt = &context.attempts()[0];
-    assert_eq!((attempt.attempt_id.as_str(), attempt.cycle_id), ("attempt:1.1", 1));
+    assert_eq!((attempt.attempt_id.as_str(), attempt.cycle_id), ("attempt:1.1", Cycle(1)));
     assert_eq!(attempt.status, AttemptStatus::Completed);
     assert_eq!((attempt.started_at, attempt.ended_at), (1_000, Some(3_000)));
     assert_eq!((attempt.token_in, attempt.source.as_deref()), (Some(7), Some("a log")));

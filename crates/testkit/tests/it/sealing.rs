@@ -1,6 +1,8 @@
 //! SEA: one snapshot per cycle, atomic, in the normative order.
 
-use contextree::{CommitOptions, Context, Edit, Limit, Op, Place, Policy, Region, SnapshotAddress};
+use contextree::{
+    CommitOptions, Context, Cycle, Edit, Limit, Op, Place, Policy, Region, SnapshotAddress,
+};
 
 use crate::support::{apply, block, children, commit, group, head, turns};
 
@@ -10,7 +12,7 @@ fn every_commit_makes_one_snapshot_with_the_next_number() {
     let mut context = turns(0);
     for cycle in 1..=12 {
         let report = commit(&mut context);
-        assert_eq!((report.cycle, context.history().len()), (cycle, cycle as usize));
+        assert_eq!((report.cycle.get(), context.history().len()), (cycle, cycle as usize));
         assert_eq!(head(&context).cycle(), cycle);
         assert_eq!(context.next_cycle(), cycle + 1);
     }
@@ -54,7 +56,7 @@ fn commit_that_fails_midway_changes_nothing() {
     }
     let report = commit(&mut context);
     assert_eq!(report, expected, "the next attempt is not affected by the failed ones");
-    assert_eq!((report.cycle, report.expired), (3, vec!["due".to_owned()]));
+    assert_eq!((report.cycle, report.expired), (Cycle(3), vec!["due".to_owned()]));
 }
 
 // covers: SEA-003
@@ -135,26 +137,104 @@ fn snapshot_never_changes() {
     assert_eq!(view(&snapshot), before, "also after the context is dropped");
 }
 
+/// Returns the sentences of a text that call `^ah` editable. Editability belongs to the active turn, so a sentence that names it as well is
+/// right. Fenced examples are not read.
+fn sentences_that_call_the_head_editable(text: &str) -> Vec<String> {
+    let mut prose = String::new();
+    let mut is_example = false;
+    for line in text.lines() {
+        let line = line.trim();
+        is_example ^= line.starts_with("```");
+        // A row, an item of a list and a paragraph end a sentence, whatever they end with.
+        if is_example || line.is_empty() || line.starts_with(['|', '-', '*', '#']) {
+            prose.push('\n');
+        }
+        if !is_example {
+            prose.extend([line, " "]);
+        }
+    }
+    let ends = |text: &str| text.ends_with(['.', ':', ';', '!', '?', '\n']);
+    let mut sentences = vec![String::new()];
+    for word in prose.replace('\n', "\n ").split_inclusive(' ') {
+        let last = sentences.last_mut().expect("it begins with one");
+        last.push_str(word);
+        if ends(word.trim_end_matches(' ')) {
+            sentences.push(String::new());
+        }
+    }
+    let is_wrong = |sentence: &String| {
+        let said = sentence.to_lowercase().replace("immutab", "").replace("edition", "");
+        let names = |words: &[&str]| words.iter().any(|word| said.contains(word));
+        names(&["^ah", "active head", "the head "])
+            && names(&["edit", "mutab", "modif", "can change", "may change", "can be changed"])
+            && !names(&["active turn"])
+    };
+    sentences.into_iter().filter(is_wrong).collect()
+}
+
+#[test]
+fn the_check_of_words_finds_a_sentence_that_calls_the_head_editable() {
+    for wrong in [
+        "Everything in `^ah` is editable.",
+        "The rest. The active head\ncan be\nedited until the commit: then it is sealed.",
+        "| **head** | The region `^ah`, which is mutable. |",
+        "- Nodes of the head may change.",
+    ] {
+        assert_eq!(sentences_that_call_the_head_editable(wrong).len(), 1, "{wrong}");
+    }
+    for right in [
+        "The active turn can be edited. It is not the same as `^ah`.",
+        "Nodes of the active turn can be edited, in `^ah` and elsewhere.",
+        "`^ah` is a container. Snapshots are immutable, so the head is empty in edition 0.3.",
+        "The head:\n```text\nctx edit '^ah .block' x\n```\nSealed nodes cannot be edited.",
+    ] {
+        assert_eq!(sentences_that_call_the_head_editable(right), [""; 0], "{right}");
+    }
+}
+
+/// Documents, help topics and the documentation of the code speak of `^ah` for structure, and of the active turn for editability.
 // covers: SEA-012
 #[test]
 fn documents_define_the_active_turn_by_editability() {
-    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/operations.md");
-    let text = std::fs::read_to_string(&path).unwrap();
-    assert!(text.contains("**The active turn** is everything that was created in the cycle"));
-    // No page calls the container editable.
-    let pages = std::fs::read_dir(path.parent().unwrap()).unwrap();
-    let pages = pages.map(|page| page.unwrap().path());
-    for page in pages.filter(|page| page.extension().is_some_and(|suffix| suffix == "md")) {
-        let text = std::fs::read_to_string(&page).unwrap();
-        for line in text.lines().filter(|line| line.contains("^ah") || line.contains("active head"))
-        {
-            let editable = ["editable", "mutable", "can be edited"];
-            let says = editable.iter().any(|word| line.contains(word));
-            assert!(
-                !says || line.to_lowercase().contains("active turn"),
-                "{}: {line}",
-                page.display()
-            );
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let read = |path: &str| std::fs::read_to_string(root.join(path)).unwrap();
+    let defined = "**The active turn** is everything that was created in the cycle";
+    assert!(read("docs/operations.md").contains(defined));
+    let words = read("docs/glossary.md");
+    let word = words.lines().find(|line| line.starts_with("| **active turn** |")).unwrap();
+    assert!(word.contains("exactly the nodes that can be edited. Not the same as `^ah`"), "{word}");
+
+    let mut folders = vec![root.clone()];
+    let (mut pages, mut found) = (0, Vec::new());
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_string_lossy().into_owned();
+            if path.is_dir() {
+                let is_ours = !name.starts_with('.')
+                    && !["target", "node_modules", "tests"].contains(&&*name);
+                folders.extend(is_ours.then_some(path));
+                continue;
+            }
+            let text = match name.rsplit_once('.') {
+                Some((_, "md" | "txt" | "py")) => std::fs::read_to_string(&path).unwrap(),
+                Some((_, "rs")) => comments(&std::fs::read_to_string(&path).unwrap()),
+                _ => continue,
+            };
+            pages += 1;
+            let wrong = sentences_that_call_the_head_editable(&text);
+            found.extend(wrong.into_iter().map(|said| format!("{}: {said}", path.display())));
         }
     }
+    assert!(pages > 500, "{pages} pages were read");
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+/// Returns the documentation in a source file.
+fn comments(source: &str) -> String {
+    let text = |line: &str| {
+        let line = line.trim_start();
+        line.strip_prefix("///").or(line.strip_prefix("//!")).unwrap_or_default().to_owned() + "\n"
+    };
+    source.lines().map(text).collect()
 }

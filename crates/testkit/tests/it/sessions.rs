@@ -250,7 +250,7 @@ fn export_as_working(snapshot: &contextree::Snapshot) -> Vec<u8> {
     let export = String::from_utf8(snapshot.export()).unwrap();
     let (before, after) = (
         format!(r#"{{"cycle":{},"#, snapshot.cycle()),
-        format!(r#"{{"cycle":{},"#, snapshot.cycle() + 1),
+        format!(r#"{{"cycle":{},"#, snapshot.cycle().next()),
     );
     export.replacen(&before, &after, 1).into_bytes()
 }

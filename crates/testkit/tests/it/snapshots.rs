@@ -1,7 +1,7 @@
 //! SNP: addresses, bytes, documents and back.
 
 use contextree::json::{Value, parse};
-use contextree::{CommitOptions, Context, ContextOptions, Place, Profile, SnapshotAddress};
+use contextree::{CommitOptions, Context, ContextOptions, Cycle, Place, Profile, SnapshotAddress};
 
 use crate::support::{block, commit, head, random_context, strict, turns, utf8};
 
@@ -17,7 +17,7 @@ fn snapshots_are_addressed_backwards_and_by_cycle() {
     for (text, expected) in
         [("@t0", 4), ("@t-0", 4), ("@t-1", 3), ("@t-3", 1), ("@c4", 4), ("@c1", 1)]
     {
-        assert_eq!(cycle(text), Ok(expected), "{text}");
+        assert_eq!(cycle(text), Ok(Cycle(expected)), "{text}");
     }
     for text in ["@t-4", "@c0", "@c5", "@t-18446744073709551615", "@t1"] {
         let error = cycle(text).unwrap_err();
@@ -27,7 +27,11 @@ fn snapshots_are_addressed_backwards_and_by_cycle() {
     for text in ["", "@", "t0", "@t", "@c", "@c-1", "@t--1", "@x1", "@t-1 ", "@c1x", "@t+1"] {
         assert_eq!(cycle(text).unwrap_err().code(), "E_SELECTOR_INVALID", "{text:?}");
     }
-    assert_eq!(context.newest().map(contextree::Snapshot::cycle), Some(4), "the default is @t0");
+    assert_eq!(
+        context.newest().map(contextree::Snapshot::cycle),
+        Some(Cycle(4)),
+        "the default is @t0"
+    );
     let empty = Context::new();
     assert!(empty.newest().is_none());
     let error = empty.snapshot(SnapshotAddress::Back(0)).unwrap_err();

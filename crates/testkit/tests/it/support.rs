@@ -1,8 +1,8 @@
 //! Helpers: small sessions, refusals that change nothing, random sessions.
 
 use contextree::{
-    CommitReport, Context, ContextOptions, Hash, NewNode, NodeRef, Op, OpError, Place, Policy,
-    Profile, Snapshot, TreeRef,
+    CommitReport, Context, ContextOptions, Cycle, Hash, NewNode, NodeRef, Op, OpError, Place,
+    Policy, Profile, Snapshot, TreeRef,
 };
 use contextree_testkit::drive::{Did, Driver};
 use contextree_testkit::generate::Session;
@@ -78,7 +78,7 @@ pub(crate) fn lenient(document: &str) -> Context {
 /// Returns a lenient working state; the next commit is number 5.
 pub(crate) fn lenient_working(document: &str) -> Context {
     let (text, options) = (document.as_bytes(), ContextOptions::default());
-    Context::import_working(text, Profile::Lenient, 5, options)
+    Context::import_working(text, Profile::Lenient, Cycle(5), options)
         .expect("the document is fit for the lenient profile")
 }
 

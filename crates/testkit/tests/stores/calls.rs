@@ -86,7 +86,10 @@ fn a_call_is_running_after_reopening_and_can_be_completed() {
         sound(store);
         let mut session = store.session("main").unwrap();
         let call = session.running().unwrap().unwrap();
-        assert_eq!((call.attempt.attempt_id.as_str(), call.report.cycle), (attempt.as_str(), 3));
+        assert_eq!(
+            (call.attempt.attempt_id.as_str(), call.report.cycle.get()),
+            (attempt.as_str(), 3)
+        );
         assert_eq!(request_of(&call.snapshot), Some(input.clone()));
         add(&mut session, Place::head(), block("late").role("user"));
         drop(session);
@@ -94,7 +97,7 @@ fn a_call_is_running_after_reopening_and_can_be_completed() {
         let mut session = store.session("main").unwrap();
         let report = session.complete(&attempt, answer("a"), CallOutcome::default()).unwrap();
         let snapshot = session.snapshot(SnapshotAddress::Back(0)).unwrap();
-        assert_eq!((snapshot.cycle(), snapshot.digest()), (3, report.digest));
+        assert_eq!((snapshot.cycle().get(), snapshot.digest()), (3, report.digest));
         assert_eq!(request_of(&snapshot), Some(input));
         drop(session);
         sound(store);
@@ -222,19 +225,22 @@ fn retention_and_forks_leave_a_running_call_alone() {
 #[test]
 fn a_context_with_a_running_call_can_be_stored() {
     on_every_store(|store| {
-        let mut context = turns(1);
-        context.add(Place::head(), block("q").role("user")).unwrap();
-        context.begin_call(&CommitOptions::default(), request).unwrap();
-        context.add(Place::head(), block("late")).unwrap();
-        let (working, canceled) = (context.export_working(), context.fork_working());
-        let mut session = store.adopt("main", context, &ContextSettings::default()).unwrap();
-        assert_eq!(look(&mut session, Context::export_working), working);
-        sound(store);
-        let attempt = running(&mut session).unwrap();
-        session.cancel(&attempt).unwrap();
-        drop(session);
-        let mut session = store.session("main").unwrap();
-        assert_eq!(look(&mut session, Context::export_working), canceled.export_working());
+        // The call may be the first of its context.
+        for (name, commits) in [("first", 0), ("main", 1)] {
+            let mut context = turns(commits);
+            context.add(Place::head(), block("q").role("user")).unwrap();
+            context.begin_call(&CommitOptions::default(), request).unwrap();
+            context.add(Place::head(), block("late")).unwrap();
+            let (working, canceled) = (context.export_working(), context.fork_working());
+            let mut session = store.adopt(name, context, &ContextSettings::default()).unwrap();
+            assert_eq!(look(&mut session, Context::export_working), working, "{name}");
+            sound(store);
+            let attempt = running(&mut session).unwrap();
+            session.cancel(&attempt).unwrap();
+            drop(session);
+            let mut session = store.session(name).unwrap();
+            assert_eq!(look(&mut session, Context::export_working), canceled.export_working());
+        }
     });
 }
 

@@ -1,7 +1,7 @@
 //! Copies of stores of every kind, row by row, into files and back.
 
 use contextree::{Place, SnapshotAddress};
-use contextree_store::{ContextSettings, Retention, Store, StoreError};
+use contextree_store::{ContextSettings, Cycle, Retention, Store, StoreError};
 
 use crate::support::{Home, block, commit_stored, on_every_store, open, turns};
 
@@ -18,7 +18,7 @@ fn fill(store: &Store) {
     let backend = store.backend();
     let row = backend.find("main").unwrap().unwrap();
     let label = "release".to_owned();
-    backend.pin(row.id, &contextree_store::Pin { cycle: 6, label }).unwrap();
+    backend.pin(row.id, &contextree_store::Pin { cycle: Cycle(6), label }).unwrap();
     drop(main);
     let rule = Retention { keep_newest: Some(3), ..Retention::default() };
     assert!(store.retain("main", &rule, false).unwrap().dropped > 0);

@@ -13,7 +13,7 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use contextree::calls::{Call, Request, sent};
 use contextree::provider::{Provider, render};
 use contextree::{AttemptStatus, ContextSettings, Error, Hash, NewNode, Place, SnapshotAddress};
-use contextree_store::Session;
+use contextree_store::{Cycle, Session};
 use contextree_testkit::Rng;
 
 use crate::support::{Home, open};
@@ -68,7 +68,7 @@ impl Agent {
 
     /// Makes a call, or takes over one that is running. Returns its commit and hash if it was
     /// completed.
-    fn turn(&mut self) -> Result<Option<(u32, Hash)>, Error> {
+    fn turn(&mut self) -> Result<Option<(Cycle, Hash)>, Error> {
         self.add("Question")?;
         let call = match Call::running(&self.session)? {
             Some(call) if self.random.percent(60) => call,
@@ -150,13 +150,13 @@ impl Started {
     }
 
     /// Waits for a number of turns, or until the child has died, and notes what was completed.
-    fn listen(&mut self, mut turns: u64, completed: &mut BTreeMap<u32, String>) {
+    fn listen(&mut self, mut turns: u64, completed: &mut BTreeMap<Cycle, String>) {
         while turns > 0 {
             let Some(Ok(line)) = self.lines.next() else { return };
             assert!(!line.contains("unexpected"), "{line}");
             let told = line.rsplit_once("completed ").and_then(|(_, rest)| rest.split_once(' '));
             if let Some((cycle, hash)) = told {
-                let other = completed.insert(cycle.parse().unwrap(), hash.to_owned());
+                let other = completed.insert(Cycle(cycle.parse().unwrap()), hash.to_owned());
                 assert_eq!(other, None, "two processes completed {cycle}");
             }
             let is_turn = ["completed ", "ended", "raced"].iter().any(|it| line.contains(it));
@@ -165,7 +165,7 @@ impl Started {
     }
 
     /// Kills the child, and notes what it said before.
-    fn kill(mut self, completed: &mut BTreeMap<u32, String>) {
+    fn kill(mut self, completed: &mut BTreeMap<Cycle, String>) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
         self.listen(u64::MAX, completed);
@@ -173,7 +173,7 @@ impl Started {
 }
 
 /// Checks every attempt against an independent rendering of its snapshot.
-fn check(home: &Home, told: &BTreeMap<u32, String>) -> usize {
+fn check(home: &Home, told: &BTreeMap<Cycle, String>) -> usize {
     let store = home.open();
     let session = store.session("main").unwrap();
     let attempts = session.attempts().unwrap().to_vec();

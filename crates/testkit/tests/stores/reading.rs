@@ -49,6 +49,31 @@ fn every_snapshot_and_every_diff_can_be_read_however_old() {
     });
 }
 
+/// Also the part of it that was stored before the session was opened, and is not in memory.
+#[test]
+fn whole_history_is_walked_after_reopening() {
+    on_every_store(|store| {
+        let mut plain = turns(30);
+        let mut session = store.adopt("main", turns(30), &ContextSettings::default()).unwrap();
+        session.checkpoint().unwrap();
+        for _ in 0..5 {
+            commit(&mut plain);
+            commit_stored(&mut session);
+        }
+        drop(session);
+        let session = store.session("main").unwrap();
+        assert!(session.loaded_snapshots() < 30, "the oldest part is not loaded");
+        let name = |snapshot: &contextree::Snapshot| (snapshot.cycle(), snapshot.digest());
+        let mut expected: Vec<_> = plain.history().iter().map(name).collect();
+        let oldest_first: Vec<_> =
+            session.snapshots().rev().map(|one| name(&one.unwrap())).collect();
+        assert_eq!(oldest_first, expected);
+        expected.reverse();
+        let newest_first: Vec<_> = session.snapshots().map(|one| name(&one.unwrap())).collect();
+        assert_eq!(newest_first, expected);
+    });
+}
+
 /// A query for the past never returns the present.
 // covers: SNP-001
 #[test]

@@ -99,6 +99,40 @@ fn redacted_text_is_a_marker_everywhere_and_digests_stay() {
     });
 }
 
+/// A fork has a new revision then: who keeps what it showed by revision reads it again.
+#[test]
+fn fork_that_shares_the_text_shows_the_marker_at_once() {
+    on_every_store(|store| {
+        let mut session = store.create("main", &Default::default()).unwrap();
+        write(&mut session, |context| {
+            context.add(Place::head(), NewNode::text(SHORT).id("short").role("user")).unwrap();
+        });
+        commit_stored(&mut session);
+        store.fork("main", Some(SnapshotAddress::Cycle(1)), "alt").unwrap();
+        store.fork("alt", Some(SnapshotAddress::Cycle(1)), "alt/again").unwrap();
+        let names = ["alt", "alt/again"];
+        let mut readers = names.map(|name| store.reader(name).unwrap());
+        let thread = |reader: &contextree_store::Reader| {
+            let thread = reader.snapshot(SnapshotAddress::Cycle(1)).unwrap().thread();
+            String::from_utf8(thread).unwrap()
+        };
+        for reader in &readers {
+            assert!(thread(reader).contains(SHORT));
+            assert_eq!(reader.redactions().unwrap().len(), 0);
+        }
+        assert_eq!(redact(store), 1);
+        for reader in &mut readers {
+            assert!(reader.refresh().unwrap(), "it has a new revision");
+            let shown = thread(reader);
+            assert!(!shown.contains(SHORT) && shown.contains("[redacted]"), "{shown}");
+            let noted = reader.redactions().unwrap();
+            assert_eq!((noted.len(), noted[0].copies), (1, 0));
+        }
+        let check = store.verify(&mut |_, _| {}).unwrap();
+        assert!(check.is_clean(), "{check:?}");
+    });
+}
+
 #[test]
 fn redaction_ends_what_can_be_undone_and_is_recorded() {
     on_every_store(|store| {

@@ -24,7 +24,8 @@ fn a_history_with_a_hole_is_read_exported_forked_and_compared() {
         let plain = turns(6);
         let reader = store.reader("main").unwrap();
         let whole = reader.to_context().unwrap();
-        let cycles: Vec<u32> = whole.history().iter().map(contextree::Snapshot::cycle).collect();
+        let cycles: Vec<contextree::Cycle> =
+            whole.history().iter().map(contextree::Snapshot::cycle).collect();
         assert_eq!(cycles, [1, 2, 3, 5, 6]);
         assert_eq!(whole.history_digest(), plain.history_digest());
         let again = Context::import_history(

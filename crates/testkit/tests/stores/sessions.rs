@@ -1,7 +1,7 @@
 //! Tests random sessions through a store: what is read equals what was done, in any process, at any
 //! time.
 
-use contextree_store::{ContextSettings, Session, StoreError, StoreOptions};
+use contextree_store::{ContextSettings, Cycle, Session, StoreError, StoreOptions};
 use contextree_testkit::Rng;
 use contextree_testkit::drive::{Did, Driver};
 use contextree_testkit::script::{Refusal, Step};
@@ -81,7 +81,7 @@ fn stored_session_equals_the_session_in_memory_however_often_it_is_opened() {
             assert_eq!(utf8(&context.export_history()), utf8(&plain.context.export_history()));
             let mut cycles = Vec::new();
             session
-                .reports(0, u32::MAX, &mut |cycle, _, report| {
+                .reports(Cycle::ZERO, Cycle::MAX, &mut |cycle, _, report| {
                     cycles.push(cycle);
                     assert_eq!(report.map(|report| report.cycle), Some(cycle));
                     Ok(())

@@ -3,8 +3,8 @@
 
 use contextree::{Content, NewNode, Place, SnapshotAddress};
 use contextree_store::{
-    Backend, ContextId, ContextRow, ContextSettings, Pin, Reader, Redaction, Retention, Rewrite,
-    SidePage, Step, Store, StoreError, Tenant,
+    Backend, ContextId, ContextRow, ContextSettings, Cycle, Pin, Reader, Redaction, Retention,
+    Rewrite, SidePage, Step, Store, StoreError, Tenant,
 };
 
 use crate::support::{Home, block, commit_stored, on_every_store, open, turns};
@@ -241,8 +241,8 @@ fn by_number(backend: &dyn Backend, row: &ContextRow) {
     missing(backend.rename(id, "a/mine").unwrap_err());
     missing(backend.delete(id, revision).unwrap_err());
     missing(backend.journal(id).unwrap_err());
-    missing(backend.pin(id, &Pin { cycle: 1, label: String::new() }).unwrap_err());
-    assert!(!backend.unpin(id, 2).unwrap());
+    missing(backend.pin(id, &Pin { cycle: Cycle(1), label: String::new() }).unwrap_err());
+    assert!(!backend.unpin(id, Cycle(2)).unwrap());
     assert_eq!(backend.pins(id).unwrap(), []);
     assert_eq!(backend.attempts(id).unwrap(), []);
     assert_eq!(backend.side_records(id, None).unwrap(), []);
@@ -250,16 +250,20 @@ fn by_number(backend: &dyn Backend, row: &ContextRow) {
     assert_eq!(backend.side_page(id, &SidePage::of("test.kind")).unwrap(), []);
 
     missing(backend.lineage(branch).unwrap_err());
-    assert_eq!(backend.checkpoint(branch, 9).unwrap(), None);
-    assert_eq!(backend.checkpoint_bodies(branch, 0).unwrap(), None);
-    assert_eq!(backend.count_commits(branch, 9).unwrap(), 0);
+    assert_eq!(backend.checkpoint(branch, Cycle(9)).unwrap(), None);
+    assert_eq!(backend.checkpoint_bodies(branch, Cycle::ZERO).unwrap(), None);
+    assert_eq!(backend.count_commits(branch, Cycle(9)).unwrap(), 0);
     assert_eq!(backend.children(branch).unwrap(), []);
     let checkpoint =
-        contextree_store::Checkpoint { cycle: 9, tree: Vec::new(), bodies: Vec::new() };
+        contextree_store::Checkpoint { cycle: Cycle(9), tree: Vec::new(), bodies: Vec::new() };
     missing(backend.add_checkpoint(branch, &checkpoint).unwrap_err());
-    backend.commits(branch, 0, 99, &mut |_| panic!("a commit of another tenant")).unwrap();
-    backend.bodies(branch, &[1, 2], &mut |_, _| panic!("bodies of another tenant")).unwrap();
-    let from = Some(contextree_store::Stretch { branch, upto: 1 });
+    backend
+        .commits(branch, Cycle::ZERO, Cycle(99), &mut |_| panic!("a commit of another tenant"))
+        .unwrap();
+    backend
+        .bodies(branch, &[1, 2].map(Cycle), &mut |_, _| panic!("bodies of another tenant"))
+        .unwrap();
+    let from = Some(contextree_store::Stretch { branch, upto: Cycle(1) });
     let new = contextree_testkit::suite::new("a/forged");
     let new = contextree_store::NewContext { from, ..new };
     missing(backend.create(&new).unwrap_err());
@@ -329,7 +333,7 @@ fn a_fork_across_tenants_by_who_has_all_keeps_what_it_shares_and_shows_no_more()
         let parent = a.find("a/one").unwrap().unwrap().branch;
         let mut seen = Vec::new();
         b.backend()
-            .commits(parent, 0, 99, &mut |commit| {
+            .commits(parent, Cycle::ZERO, Cycle(99), &mut |commit| {
                 seen.push(commit.cycle);
                 Ok(())
             })

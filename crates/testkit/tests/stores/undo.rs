@@ -1,6 +1,6 @@
 //! Undo, redo, reset and discard in every store: nothing is lost, and what comes back is the same.
 
-use contextree::{NewNode, Place, Snapshot, SnapshotAddress};
+use contextree::{Cycle, NewNode, Place, Snapshot, SnapshotAddress};
 use contextree_store::{Retention, Session, Store, StoreError, UndoError};
 
 use crate::support::{block, commit_stored, on_every_store, turns};
@@ -76,7 +76,7 @@ fn undone_commits_stay_readable_until_retention_and_forks_of_them_stay_for_good(
 
         let undone = session.undo().unwrap();
         let line = undone.line.expect("a commit left");
-        assert_eq!((undone.before, undone.head), (Some(4), Some(3)));
+        assert_eq!((undone.before, undone.head), (Some(Cycle(4)), Some(Cycle(3))));
         assert_eq!(session.snapshot_count(), 3);
         let kept =
             |name: &str| -> Snapshot { store.snapshot(name, SnapshotAddress::Cycle(4)).unwrap() };
@@ -109,7 +109,10 @@ fn reset_and_discard_are_undone_like_any_other_step() {
         add(&mut session, "open");
         let before = seen(&session);
         let reset = session.reset(SnapshotAddress::Cycle(1)).unwrap();
-        assert_eq!((session.snapshot_count(), reset.before, reset.head), (1, Some(3), Some(1)));
+        assert_eq!(
+            (session.snapshot_count(), reset.before, reset.head),
+            (1, Some(Cycle(3)), Some(Cycle(1)))
+        );
         assert!(session.fork_working().unwrap().working().resolve("open").is_none());
         session.undo().unwrap();
         assert_eq!(seen(&session), before);

@@ -4,6 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::{Draft, NodeData};
 use crate::class::Region;
+use crate::cycle::Cycle;
 use crate::list::{Children, Entries, Summary};
 use crate::row::{NodeKey, Row, RowNumber};
 use crate::store::Space;
@@ -119,7 +120,7 @@ impl Builder {
 
     /// Sorts all nodes and returns the tree as of commit `next_cycle − 1`.
     #[must_use]
-    pub fn finish(mut self, next_cycle: u32) -> Tree {
+    pub fn finish(mut self, next_cycle: Cycle) -> Tree {
         let mut regions = [Children::EMPTY, Children::EMPTY, Children::EMPTY];
         let children = self.sorted_children();
         for number in (0..self.rows.len()).rev() {
@@ -163,7 +164,7 @@ impl Builder {
 
     /// Like [`Builder::finish`], but returns an uncommitted tree whose next commit is `next_cycle`.
     #[must_use]
-    pub fn finish_draft(self, next_cycle: u32) -> Draft {
+    pub fn finish_draft(self, next_cycle: Cycle) -> Draft {
         self.finish(next_cycle).continue_branch()
     }
 

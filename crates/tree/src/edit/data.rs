@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::body::Body;
 use crate::class::Class;
+use crate::cycle::Cycle;
 use crate::node::NodeRef;
 use crate::policy_entry::PolicyEntry;
 use crate::row::{ALL_REQUIRED, Header, HeaderSet, NEVER, NO_SYMBOL, NodeKey, Row, flag};
@@ -31,11 +32,11 @@ pub struct NodeData<T = Box<str>, B = Body> {
     /// The offset.
     pub offset: Scalar,
     /// The commit at which the node expires, if it does.
-    pub expires: Option<u32>,
+    pub expires: Option<Cycle>,
     /// The priority.
     pub priority: Scalar,
     /// The commit that first contains the node.
-    pub cycle: u32,
+    pub cycle: Cycle,
     /// The creation stamp.
     pub created_at_ns: i64,
     /// The creation index.
@@ -75,7 +76,7 @@ impl<T, B> NodeData<T, B> {
             offset: Scalar::ZERO,
             expires: None,
             priority: Scalar::ZERO,
-            cycle: 0,
+            cycle: Cycle::ZERO,
             created_at_ns: 0,
             creation_index: 0,
             role: None,
@@ -126,7 +127,7 @@ impl<T: AsRef<str>> NodeData<T> {
         row.created_at_ns = self.created_at_ns;
         row.cycle = self.cycle;
         row.creation_index = self.creation_index;
-        row.expires = self.expires.unwrap_or(NEVER);
+        row.expires = self.expires.map_or(NEVER, Cycle::get);
         row.flags |= ALL_REQUIRED;
         for header in self.missing.iter() {
             row.set(header.bit(), false);

@@ -2,6 +2,7 @@
 
 use super::{Draft, Overlay};
 use crate::class::Class;
+use crate::cycle::Cycle;
 use crate::row::{Row, flag};
 use crate::tree::Tree;
 
@@ -41,7 +42,7 @@ impl Draft {
             next = next.plus(1);
         }
         self.base.rows = next;
-        self.base.next_cycle += 1;
+        self.base.next_cycle = Cycle(self.base.next_cycle.0 + 1);
         Tree::new(self.base.clone())
     }
 }

@@ -22,6 +22,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::class::Region;
+use crate::cycle::Cycle;
 use crate::row::{NodeKey, RowNumber};
 use crate::view::{Base, REGIONS, TreeRef};
 use undo::Undo;
@@ -92,7 +93,7 @@ impl Draft {
     }
 
     /// Raises the number of the next commit. Only for histories that skip numbers.
-    pub fn skip_to(&mut self, cycle: u32) {
+    pub fn skip_to(&mut self, cycle: Cycle) {
         self.base.next_cycle = self.base.next_cycle.max(cycle);
     }
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::{Draft, NodeData};
 use crate::body::Body;
+use crate::cycle::Cycle;
 use crate::node::NodeRef;
 use crate::policy_entry::PolicyEntry;
 use crate::row::{Header, NEVER, NodeKey, Row, RowNumber, flag};
@@ -156,8 +157,8 @@ impl Draft {
     }
 
     /// Sets the commit at which the node expires.
-    pub fn set_expires(&mut self, node: NodeKey, expires: Option<u32>) -> bool {
-        self.change(node, |row| row.expires = expires.unwrap_or(NEVER))
+    pub fn set_expires(&mut self, node: NodeKey, expires: Option<Cycle>) -> bool {
+        self.change(node, |row| row.expires = expires.map_or(NEVER, Cycle::get))
     }
 
     fn change(&mut self, node: NodeKey, change: impl FnOnce(&mut Row)) -> bool {

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use contextree_json::{Object, Value};
 use contextree_testkit::Rng;
 use contextree_tree::{
-    Body, Builder, Content, Draft, Due, MerkleHasher, NodeData, NodeKey, NodeRef, Region, Tree,
-    TreeRef, root_digest,
+    Body, Builder, Content, Cycle, Draft, Due, MerkleHasher, NodeData, NodeKey, NodeRef, Region,
+    Tree, TreeRef, root_digest,
 };
 
 /// Not a secure hash, but it depends on every digest and its position.
@@ -27,7 +27,7 @@ fn digest(state: u64) -> [u8; 32] {
 impl MerkleHasher for Weak {
     fn node(&self, node: NodeRef<'_>, children: Option<[u8; 32]>) -> [u8; 32] {
         let state = mix(children.is_some().into(), node.id().as_bytes());
-        let expires = node.expires().map_or(0, |commit| commit + 1);
+        let expires = node.expires().map_or(0, |commit| commit.get() + 1);
         digest(mix(mix(state, &expires.to_le_bytes()), &children.unwrap_or_default()))
     }
 
@@ -39,7 +39,7 @@ impl MerkleHasher for Weak {
 fn draft() -> Draft {
     let node = |id: &str, node_type: &str| NodeData::new(id, node_type);
     let regions = [node("sys", "^sys"), node("seq", "^seq"), node("ah", "^ah")];
-    Builder::new(node("root", "^root"), regions).expect("four ids").finish_draft(1)
+    Builder::new(node("root", "^root"), regions).expect("four ids").finish_draft(Cycle::FIRST)
 }
 
 /// Adds nodes below existing ones: mostly to the three regions, so that lists of all sizes occur.
@@ -53,8 +53,9 @@ fn grow(draft: &mut Draft, random: &mut Rng, next: &mut u32) {
         let mut data = NodeData::new(&format!("n{next}"), node_type);
         data.created_at_ns = i64::from(*next);
         data.removable = random.index(4) == 0;
-        data.expires = (random.index(5) == 0)
-            .then(|| draft.view().next_cycle() + u32::try_from(random.index(6)).expect("small"));
+        data.expires = (random.index(5) == 0).then(|| {
+            draft.view().next_cycle().plus(u32::try_from(random.index(6)).expect("small"))
+        });
         let mut attributes = Object::new();
         if random.index(20) == 0 {
             attributes.insert("data_refs", Value::from("n1"));
@@ -162,7 +163,7 @@ fn nodes_removed_at_once_are_reported_to_a_watched_draft() {
     let system = draft.view().region(Region::Sys).key_of();
     let node = |id: &str, node_type: &str, expires: Option<u32>| {
         let mut data = NodeData::new(id, node_type);
-        data.expires = expires;
+        data.expires = expires.map(Cycle);
         data
     };
     let stays = draft.insert(system, node("stays", "cont", None));
@@ -195,7 +196,8 @@ fn an_outer_checkpoint_takes_back_what_an_inner_one_kept() {
     let node = |id: &str| NodeData::new(id, "block");
     let regions = [("sys", "^sys"), ("seq", "^seq"), ("ah", "^ah")];
     let regions = regions.map(|(id, word)| NodeData::new(id, word));
-    let mut draft = Builder::new(NodeData::new("root", "^root"), regions).unwrap().finish_draft(1);
+    let mut draft =
+        Builder::new(NodeData::new("root", "^root"), regions).unwrap().finish_draft(Cycle::FIRST);
     let system = draft.view().region(Region::Sys).key_of();
     draft.insert(system, node("first"));
     draft.freeze();

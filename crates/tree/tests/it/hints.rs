@@ -1,12 +1,14 @@
 //! Hints never hide a matching node, and keys are found in every version and branch.
 
 use contextree_json::{Object, Value};
-use contextree_tree::{Body, Builder, Content, Draft, Hint, NodeData, NodeRef, Region, TreeRef};
+use contextree_tree::{
+    Body, Builder, Content, Cycle, Draft, Hint, NodeData, NodeRef, Region, TreeRef,
+};
 
 fn draft() -> Draft {
     let node = |id: &str, node_type: &str| NodeData::new(id, node_type);
     let regions = [node("sys", "^sys"), node("seq", "^seq"), node("ah", "^ah")];
-    Builder::new(node("root", "^root"), regions).expect("four ids").finish_draft(1)
+    Builder::new(node("root", "^root"), regions).expect("four ids").finish_draft(Cycle::FIRST)
 }
 
 /// Returns a block whose role, kind, ttl and key are derived from its number.
@@ -15,7 +17,7 @@ fn block(number: u32) -> NodeData {
     data.created_at_ns = i64::from(number);
     data.role = Some(if number.is_multiple_of(50) { "tool".into() } else { "user".into() });
     data.kind = number.is_multiple_of(7).then(|| "call".into());
-    data.expires = number.is_multiple_of(90).then_some(3 + number % 4);
+    data.expires = number.is_multiple_of(90).then_some(Cycle(3 + number % 4));
     let mut attributes = Object::new();
     if number.is_multiple_of(30) {
         attributes.insert("key", Value::from(format!("k{}", number % 4)));

@@ -3,7 +3,7 @@
 use contextree_json::{Object, Value};
 use contextree_testkit::Rng;
 use contextree_tree::{
-    Body, Builder, Class, Content, Draft, Hint, Names, NodeData, NodeKey, NodeRef, Region,
+    Body, Builder, Class, Content, Cycle, Draft, Hint, Names, NodeData, NodeKey, NodeRef, Region,
     RowNumber, TreeRef,
 };
 
@@ -14,7 +14,7 @@ fn data(random: &mut Rng, number: u64, node_type: &str) -> NodeData {
     data.created_at_ns = number as i64;
     data.role = [None, Some("user"), Some("tool")][random.below(3) as usize].map(Into::into);
     data.kind = [None, Some("text"), Some("call")][random.below(3) as usize].map(Into::into);
-    data.expires = (random.below(20) == 0).then(|| 1 + random.below(60) as u32);
+    data.expires = (random.below(20) == 0).then(|| Cycle(1 + random.below(60) as u32));
     let mut attributes = Object::new();
     if random.below(4) == 0 {
         attributes.insert("key", Value::from(format!("k{}", random.below(5))));
@@ -26,7 +26,7 @@ fn data(random: &mut Rng, number: u64, node_type: &str) -> NodeData {
 fn draft() -> Draft {
     let node = |id: &str, node_type: &str| NodeData::new(id, node_type);
     let regions = [node("sys", "^sys"), node("seq", "^seq"), node("ah", "^ah")];
-    Builder::new(node("root", "^root"), regions).expect("four ids").finish_draft(1)
+    Builder::new(node("root", "^root"), regions).expect("four ids").finish_draft(Cycle::FIRST)
 }
 
 /// Adds a turn with a core and blocks, as a commit does, then changes a few random nodes.

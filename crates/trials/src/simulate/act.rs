@@ -1,6 +1,6 @@
 //! What clients do, and how it is compared with the truth.
 
-use contextree::{ContextSettings, SnapshotAddress};
+use contextree::{ContextSettings, Cycle, SnapshotAddress};
 use contextree_store::{ReadError, Retention, Session, Store, StoreError};
 use contextree_testkit::drive::Did;
 use contextree_testkit::script::{Refusal, Step};
@@ -174,7 +174,7 @@ impl World {
             (None, truth.engine.0.fork_working())
         } else {
             let cycle = *self.random.pick(&cycles);
-            let address = SnapshotAddress::Cycle(u64::from(cycle));
+            let address = SnapshotAddress::from(cycle);
             let engine = truth.engine.0.fork(address).map_err(|error| error.to_string())?;
             (Some(address), engine)
         };
@@ -215,7 +215,7 @@ impl World {
         let truth = self.truths.get_mut(name).expect("it was just picked");
         let kept = usize::try_from(newest).expect("a small number");
         let old = truth.cycles().into_iter().rev().skip(kept);
-        let gone: Vec<u32> = old.filter(|cycle| !truth.pins.contains(cycle)).collect();
+        let gone: Vec<Cycle> = old.filter(|cycle| !truth.pins.contains(cycle)).collect();
         truth.may_be_gone.extend(gone);
         read_all(&client, name, truth)
     }
@@ -235,7 +235,7 @@ impl World {
             truth.pins.remove(&cycle);
             return Ok(());
         }
-        match session.pin_snapshot(SnapshotAddress::Cycle(u64::from(cycle)), "kept") {
+        match session.pin_snapshot(SnapshotAddress::from(cycle), "kept") {
             Ok(()) => {
                 truth.pins.insert(cycle);
                 truth.may_be_gone.remove(&cycle);
@@ -380,7 +380,7 @@ fn read_all(client: &Store, name: &str, truth: &Truth) -> Result<(), Failure> {
     compare(&session, truth)?;
     for snapshot in truth.engine.0.history().iter() {
         let cycle = snapshot.cycle();
-        match session.snapshot(SnapshotAddress::Cycle(u64::from(cycle))) {
+        match session.snapshot(SnapshotAddress::from(cycle)) {
             Ok(found) if found.export() == snapshot.export() => {}
             Ok(_) => return Err(format!("@c{cycle} of `{name}` differs")),
             Err(error)

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use contextree::Context;
+use contextree::{Context, Cycle};
 use contextree_testkit::Rng;
 use contextree_testkit::drive::{Did, Driver};
 use contextree_testkit::generate::Session;
@@ -18,8 +18,8 @@ pub(super) struct Truth {
     naive: Option<Model>,
     pub(super) engine: Engine,
     /// Cycles that retention was allowed to remove.
-    pub(super) may_be_gone: BTreeSet<u32>,
-    pub(super) pins: BTreeSet<u32>,
+    pub(super) may_be_gone: BTreeSet<Cycle>,
+    pub(super) pins: BTreeSet<Cycle>,
     /// How it began and which steps it took, for people.
     pub(super) trail: Vec<String>,
 }
@@ -97,7 +97,7 @@ impl Truth {
     }
 
     /// Returns the cycles of all snapshots, oldest first.
-    pub(super) fn cycles(&self) -> Vec<u32> {
+    pub(super) fn cycles(&self) -> Vec<Cycle> {
         self.engine.0.history().iter().map(|snapshot| snapshot.cycle()).collect()
     }
 }

@@ -1,6 +1,6 @@
 //! Faults and power loss under SQLite.
 
-use contextree_trials::{faults, power};
+use contextree_trials::{faults, full, power};
 
 #[test]
 fn a_fault_at_any_call_to_the_disk_loses_nothing_acknowledged() {
@@ -14,6 +14,13 @@ fn power_loss_after_any_call_loses_nothing_acknowledged() {
     let report = power::run(40, 500, 1).unwrap();
     println!("{report:?}");
     assert!(report.lossy > 100, "{report:?}");
+}
+
+#[test]
+fn deleting_and_collecting_work_on_a_full_disk_and_give_space_back() {
+    for seed in 1..=3 {
+        println!("{:?}", full::run(250, seed).unwrap());
+    }
 }
 
 #[test]

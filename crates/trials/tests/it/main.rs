@@ -4,6 +4,7 @@
 
 mod damage;
 mod disk;
+mod inputs;
 mod processes;
 mod proxy;
 mod simulate;

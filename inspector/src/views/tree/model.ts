@@ -10,6 +10,7 @@ const PAGE = 200;
 const SHAPE = 20_000;
 
 const MARKS: Mark[] = ["same", "added", "changed", "removed"];
+const REMOVED = MARKS.indexOf("removed");
 const SHAPE_COLUMNS = ["depth", "below", "mark"];
 /** What a row shows. Sums over whole trees, which the server would have to compute first, are not among it. */
 const WORDS = ["id", "depth", "below", "class", "type", "role", "kind", "key", "name", "tags", "ttl", "priority", "pinned", "mark", "fields", "reason", "excerpt"];
@@ -41,6 +42,8 @@ export class TreeModel {
   readonly tokens: Float64Array;
   /** Whether the tokens are counted. */
   isCounted = false;
+  /** The tokens of the largest row that has others below it, and of the largest that has none. */
+  private readonly largest = { inner: 0, leaf: 0 };
   readonly parent: Int32Array;
   /** The position among siblings, from 1, and how many there are. */
   readonly place: Uint32Array;
@@ -91,6 +94,7 @@ export class TreeModel {
       onFirst(model);
     }
     for (const rows of await pages(request, ["tokens_below"])) model.addShape(rows);
+    model.measure();
     model.isCounted = true;
     return model;
   }
@@ -115,6 +119,23 @@ export class TreeModel {
 
   hasChildren(position: number): boolean {
     return (this.end[position] ?? 0) > position + 1;
+  }
+
+  /**
+   * Returns the tokens that fill the bar of a row: all, for the regions; those of the largest turn, for turns; those of the largest block,
+   * for blocks. Against all of a long context, every bar would be empty.
+   */
+  scaleOf(position: number): number {
+    if ((this.depth[position] ?? 0) < 2) return this.tokens[0] ?? 0;
+    return this.hasChildren(position) ? this.largest.inner : this.largest.leaf;
+  }
+
+  private measure(): void {
+    for (let position = 0; position < this.total; position += 1) {
+      if ((this.depth[position] ?? 0) < 2 || this.mark[position] === REMOVED) continue;
+      const kind = this.hasChildren(position) ? "inner" : "leaf";
+      this.largest[kind] = Math.max(this.largest[kind], this.tokens[position] ?? 0);
+    }
   }
 
   /** Calls back when more words have arrived. */

@@ -1,6 +1,6 @@
 // One row of the tree.
 import { Component } from "preact";
-import { count, short } from "../../data/format";
+import { count, percent, short } from "../../data/format";
 import { Icon } from "../../parts/icon";
 import type { Row, TreeModel } from "./model";
 
@@ -70,6 +70,7 @@ function Drawn({ model, position, row, open, selected, hit, onSelect, onToggle }
   const mark = model.markOf(position);
   const tokens = model.tokens[position] ?? 0;
   const all = model.tokens[0] || 1;
+  const scale = model.scaleOf(position) || 1;
   const isParent = model.hasChildren(position);
   const name = row === undefined ? "…" : rowName(row);
   const below = (model.end[position] ?? 0) - position - 1;
@@ -111,15 +112,15 @@ function Drawn({ model, position, row, open, selected, hit, onSelect, onToggle }
       <span class="badges">
         {row?.reason !== undefined && mark === "removed" && <span class="badge reason" title={REASONS[row.reason]}>{row.reason}</span>}
         {mark === "changed" && row !== undefined && row.fields.length > 0 && <span class="badge field">{row.fields.slice(0, 3).join(", ")}</span>}
-        {row?.pinned && <span class="badge pin" title="pinned: never pruned"><Icon name="pin" /></span>}
+        {row?.pinned && <span class="badge pin" title="pinned: never pruned"><Icon name="pin" /><span class="unseen">pinned</span></span>}
         {row != null && row.ttl !== null && mark !== "removed" && (
           <span class="badge ttl" title={row.ttl === 0 ? "expires with the next call" : `survives ${row.ttl} more calls`}>ttl {row.ttl}</span>
         )}
         {row !== undefined && isNotable(row.priority) && <span class="badge" title="pruning removes the lowest priority first">prio {String(row.priority)}</span>}
         {row?.tags.slice(0, 2).map((tag) => <span class="badge tag" key={tag}>{tag}</span>)}
       </span>
-      <span class="bar" aria-hidden="true"><span class="fill" style={{ width: `${Math.min(100, (100 * tokens) / all)}%` }} /></span>
-      <span class="tokens" title={model.isCounted ? `${count(tokens)} tokens` : undefined}>{mark === "removed" || !model.isCounted ? "" : short(tokens)}</span>
+      <span class="bar" aria-hidden="true"><span class="fill" style={{ width: `${Math.min(100, (100 * tokens) / scale)}%` }} /></span>
+      <span class="tokens" title={model.isCounted ? `${count(tokens)} tokens, ${percent(tokens, all)} of all` : undefined}>{mark === "removed" || !model.isCounted ? "" : short(tokens)}</span>
     </div>
   );
 }

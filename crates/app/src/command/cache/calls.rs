@@ -7,13 +7,13 @@ use contextree::cache::{
 };
 use contextree::provider::parts::names;
 use contextree::provider::{Provider, RenderError, RenderOptions, RequestRenderer, render};
-use contextree::{Attempt, AttemptStatus, CommitReport, Region, Snapshot, TreeRef};
+use contextree::{Attempt, AttemptStatus, CommitReport, Cycle, Region, Snapshot, TreeRef};
 use contextree_json::{Object, Value};
 
 use super::CacheRequest;
 use super::terms::Terms;
 use crate::command::diff::in_order;
-use crate::workspace::{Address, Range, Reader};
+use crate::workspace::{Address, Range, Reader, State};
 use crate::{Advice, Control, Error};
 
 /// What was found, before it is summed up.
@@ -28,7 +28,7 @@ pub(super) struct Found {
 /// One call.
 pub(super) struct Row {
     pub(super) state: String,
-    pub(super) cycle: Option<u32>,
+    pub(super) cycle: Option<Cycle>,
     pub(super) model: Option<String>,
     pub(super) attempt: Option<Attempt>,
     /// The beginning of the user message that the call serves.
@@ -129,12 +129,17 @@ pub(super) fn pair(
         (Some(older), Some(newer)) => reader.reports(older, newer)?,
         _ => BTreeMap::new(),
     };
-    let between = between(&reports, 0, u32::MAX);
+    let between = between(&reports, Cycle::ZERO, Cycle::MAX);
     let (tokenizer, rules) = terms.of_model(terms.model.as_deref());
     let mut follower = Follower::new(tokenizer, rules);
     let mut found = Found { terms, rows: Vec::new(), breakpoints: Vec::new(), skipped: Vec::new() };
-    for state in [&older, &newer] {
-        let rendered = render(state.tree(), found.terms.provider, &found.terms.options(None))
+    // As the states were sent. One that was not has the settings of the other one's call: it is the tree that is compared.
+    let calls = completed(reader)?;
+    let of_state = |state: &State| state.cycle().and_then(|cycle| calls.get(&cycle));
+    let (sent_older, sent_newer) = (of_state(&older), of_state(&newer));
+    for (state, call) in [(&older, sent_older.or(sent_newer)), (&newer, sent_newer.or(sent_older))]
+    {
+        let rendered = render(state.tree(), found.terms.provider, &found.terms.options(call))
             .map_err(|error| no_request(&error, &state.label))?;
         let evidence = Evidence::new(older.tree(), state.tree())
             .with_reports(&between)
@@ -154,7 +159,7 @@ pub(super) fn pair(
 }
 
 /// Returns the completed calls that have a request, by the cycle of their snapshot.
-fn completed(reader: &Reader) -> Result<BTreeMap<u32, Attempt>, Error> {
+fn completed(reader: &Reader) -> Result<BTreeMap<Cycle, Attempt>, Error> {
     let Some(session) = reader.stored() else { return Ok(BTreeMap::new()) };
     let is_call = |attempt: &&Attempt| {
         attempt.status == AttemptStatus::Completed && attempt.request.is_some()
@@ -243,8 +248,12 @@ fn question(tree: TreeRef<'_>, attempt: &Attempt) -> Option<String> {
     Some(text.trim().chars().take(QUESTION).collect())
 }
 
-fn between(reports: &BTreeMap<u32, CommitReport>, older: u32, newer: u32) -> Vec<&CommitReport> {
-    let after = older.saturating_add(1).min(newer);
+fn between(
+    reports: &BTreeMap<Cycle, CommitReport>,
+    older: Cycle,
+    newer: Cycle,
+) -> Vec<&CommitReport> {
+    let after = older.next().min(newer);
     reports.range(after..=newer).map(|(_, report)| report).collect()
 }
 

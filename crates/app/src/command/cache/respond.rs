@@ -1,5 +1,6 @@
 //! From what was found to the response.
 
+use contextree::Cycle;
 use contextree::cache::{
     Billed, Break, Breakpoint as Advised, Cause, History, Miss, MissReason, Place, Prices, Step,
 };
@@ -101,7 +102,7 @@ impl From<Row> for CacheCall {
         let is_inferred = prefix + reasoning + cleared + cached > 0;
         CacheCall {
             state,
-            cycle,
+            cycle: cycle.map(Cycle::get),
             serves: attempt.as_ref().and_then(|attempt| attempt.serves.clone()),
             attempt: attempt.map(|attempt| attempt.attempt_id),
             question,

@@ -6,7 +6,7 @@ use contextree::cache::{CacheRules, Rendered};
 use contextree::calls::tokenizer_of;
 use contextree::provider::{Provider, RenderOptions, render};
 use contextree::tokens::Tokenizer;
-use contextree::{Attempt, TreeRef};
+use contextree::{Attempt, Cycle, TreeRef};
 use contextree_json::Value;
 
 use super::CacheRequest;
@@ -37,7 +37,7 @@ impl Terms {
         request: &CacheRequest,
         reader: &mut Reader,
         newest: TreeRef<'_>,
-        cycle: Option<u32>,
+        cycle: Option<Cycle>,
     ) -> Result<Terms, Error> {
         let known = Known::find(reader, newest, cycle)?;
         let provider = match (&request.format, &known) {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use contextree::canon::thread::thread_positions;
-use contextree::{Class, CommitReport, Edition};
+use contextree::{Class, CommitReport, Cycle, Edition};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -63,7 +63,7 @@ pub(super) fn of(
     diff: &Diff,
     older: &State,
     newer: &State,
-    reports: &BTreeMap<u32, CommitReport>,
+    reports: &BTreeMap<Cycle, CommitReport>,
     edition: Edition,
 ) -> DiffDetail {
     let nodes = |state: &State, ids: &[String]| -> Vec<Node> {

@@ -4,10 +4,10 @@ mod branches;
 mod detail;
 mod states;
 
-use contextree::content_hash;
 use contextree::diff::{changes, diff as compare, moved};
 use contextree::query::{QueryLimits, diff_selected, plan, resolve_on_tree};
 use contextree::selector::{parse, parse_on_snapshots};
+use contextree::{Cycle, content_hash};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -75,7 +75,11 @@ pub struct StateName {
 
 impl From<&State> for StateName {
     fn from(state: &State) -> Self {
-        StateName { label: state.label.clone(), cycle: state.cycle(), context: None }
+        StateName {
+            label: state.label.clone(),
+            cycle: state.cycle().map(Cycle::get),
+            context: None,
+        }
     }
 }
 
@@ -96,8 +100,8 @@ pub fn diff(
             let mut response = of_one(request, &reader, &older, &newer)?;
             response.swapped = swapped;
             if request.detail && !response.diff.is_empty() {
-                let last = newer.cycle().or(older.cycle()).unwrap_or(0);
-                let reports = reader.reports(older.cycle().unwrap_or(0), last)?;
+                let last = newer.cycle().or(older.cycle()).unwrap_or_default();
+                let reports = reader.reports(older.cycle().unwrap_or_default(), last)?;
                 let edition = reader.edition();
                 response.detail =
                     Some(detail::of(&response.diff, &older, &newer, &reports, edition));

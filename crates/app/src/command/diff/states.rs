@@ -1,5 +1,7 @@
 //! Finds the two states that a request names.
 
+use contextree::Cycle;
+
 use super::DiffRequest;
 use crate::workspace::{Address, Compared, Reader, State, StateRef};
 use crate::{Advice, Error, Workspace};
@@ -80,6 +82,6 @@ pub(in crate::command) fn in_order(left: State, right: State) -> (State, State) 
     if age(&left) <= age(&right) { (left, right) } else { (right, left) }
 }
 
-fn age(state: &State) -> u32 {
-    state.cycle().unwrap_or(u32::MAX)
+fn age(state: &State) -> Cycle {
+    state.cycle().unwrap_or(Cycle::MAX)
 }

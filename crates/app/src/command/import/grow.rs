@@ -10,7 +10,7 @@ use std::sync::Arc;
 use contextree::engine::Records;
 use contextree::import::{ImportError, ImportReport as Counts, Imported, Importer};
 use contextree::store::{Appender, Reader};
-use contextree::{Context, ContextOptions, Hash, SnapshotAddress};
+use contextree::{Context, ContextOptions, Cycle, Hash, SnapshotAddress};
 use contextree_json::lines;
 
 use super::position::{Position, Trace};
@@ -32,7 +32,7 @@ pub(super) struct Growth<'s> {
     position: Position,
     appender: Appender,
     /// The snapshots that are stored and that the importer has not made yet, because only the end of the log decided them.
-    ahead: BTreeMap<u32, Hash>,
+    ahead: BTreeMap<Cycle, Hash>,
     /// Whether lines were read since the end was stored last.
     is_open: bool,
     dry_run: bool,
@@ -82,7 +82,7 @@ impl<'s> Growth<'s> {
             growth.replay(control)?;
             growth.compare(&reader)?;
         } else {
-            growth.ahead = digests(&reader, 0)?;
+            growth.ahead = digests(&reader, Cycle::ZERO)?;
         }
         growth.importer.context_mut().record_changes();
         Ok(growth)
@@ -122,13 +122,13 @@ impl<'s> Growth<'s> {
     fn compare(&mut self, reader: &Reader) -> Result<(), Error> {
         let head = self.importer.context_mut().newest().map(|head| (head.cycle(), head.digest()));
         if let Some((cycle, digest)) = head {
-            let stored = reader.snapshot(SnapshotAddress::Cycle(u64::from(cycle)));
+            let stored = reader.snapshot(SnapshotAddress::from(cycle));
             if stored.is_ok_and(|stored| stored.digest() != digest) {
                 let message = format!("`{}` was imported by another version", self.name);
                 return Err(Error::new("E_IMPORT_DIVERGED", message).with_hint(NEW_CONTEXT));
             }
         }
-        self.ahead = digests(reader, head.map_or(0, |(cycle, _)| cycle))?;
+        self.ahead = digests(reader, head.map_or(Cycle::ZERO, |(cycle, _)| cycle))?;
         Ok(())
     }
 
@@ -285,11 +285,11 @@ impl<'s> Growth<'s> {
 const NEW_CONTEXT: &str = "import the log into a new context";
 
 /// Returns the digests of the stored snapshots after a cycle.
-fn digests(reader: &Reader, after: u32) -> Result<BTreeMap<u32, Hash>, Error> {
-    let last = reader.newest()?.map_or(0, |head| head.cycle());
+fn digests(reader: &Reader, after: Cycle) -> Result<BTreeMap<Cycle, Hash>, Error> {
+    let last = reader.newest()?.map_or(Cycle::ZERO, |head| head.cycle());
     let mut found = BTreeMap::new();
-    for cycle in after + 1..=last {
-        let snapshot = reader.snapshot(SnapshotAddress::Cycle(u64::from(cycle)))?;
+    for cycle in (after.next().get()..=last.get()).map(Cycle) {
+        let snapshot = reader.snapshot(SnapshotAddress::from(cycle))?;
         found.insert(cycle, snapshot.digest());
     }
     Ok(found)

@@ -5,7 +5,7 @@ use contextree_app::command::cache::{Breakpoint, CacheCall, CacheResponse, Cost}
 use crate::command::Call;
 use crate::output::style::{self, paint};
 use crate::output::table::Table;
-use crate::output::text::{count, one_line, wrap};
+use crate::output::text::{count, one_line, thousands, wrap};
 
 pub(super) fn human(found: &CacheResponse, with_marks: bool, call: &mut Call<'_>) {
     let width = call.output.width();
@@ -112,8 +112,8 @@ fn calls(found: &CacheResponse, width: Option<usize>) -> String {
         table.row(vec![
             paint(style::TITLE, &call.state),
             call.gap_seconds.map(pause).unwrap_or_default(),
-            tokens.to_string(),
-            cached.to_string(),
+            thousands(tokens),
+            thousands(cached),
             billed.map(|billed| percent(billed.cached, billed.tokens)).unwrap_or_default(),
             percent(call.cached, call.tokens),
             call.cost.as_ref().map(|cost| money(cost, cost.micros)).unwrap_or_default(),
@@ -128,7 +128,7 @@ fn calls(found: &CacheResponse, width: Option<usize>) -> String {
 fn what(call: &CacheCall, is_first: bool) -> String {
     let mut text = match (&call.miss, &call.inferred) {
         (Some(miss), _) => {
-            let tokens = miss.billed.unwrap_or(miss.predicted);
+            let tokens = thousands(miss.billed.unwrap_or(miss.predicted));
             let place = call.broken.as_ref().and_then(|broken| broken.path.as_deref());
             let place = place.map(|place| format!(" at {place}")).unwrap_or_default();
             let was_read = call.billed.as_ref().is_some_and(|billed| billed.cached > 0);
@@ -172,18 +172,6 @@ fn money(cost: &Cost, micros: u64) -> String {
     format!("{}.{:04} {}", micros / 1_000_000, micros % 1_000_000 / 100, cost.currency)
 }
 
-/// A number in groups of three digits.
-fn thousands(number: u64) -> String {
-    let digits = number.to_string();
-    let groups: Vec<&str> = digits
-        .as_bytes()
-        .rchunks(3)
-        .rev()
-        .map(|group| std::str::from_utf8(group).unwrap_or_default())
-        .collect();
-    groups.join(",")
-}
-
 fn marks(marks: &[Breakpoint]) -> String {
     if marks.is_empty() {
         return "no breakpoint is worth setting: the provider finds the prefix itself, or it is too short\n"
@@ -196,7 +184,7 @@ fn marks(marks: &[Breakpoint]) -> String {
             "breakpoint on {}, {}: {} tokens, {} since the one before ({}{by_itself})\n",
             paint(style::ID, one_line(&mark.node)),
             mark.path.as_deref().unwrap_or_default(),
-            mark.tokens,
+            thousands(mark.tokens),
             count(mark.blocks, "block"),
             mark.purpose,
         ));

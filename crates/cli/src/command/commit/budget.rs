@@ -8,7 +8,7 @@ use contextree_app::wire::{self, Document, Report};
 use crate::command::Call;
 use crate::error::Failure;
 use crate::output::style::{self, paint};
-use crate::output::text::one_line;
+use crate::output::text::{one_line, thousands};
 use crate::source::document;
 use crate::view::report;
 
@@ -33,7 +33,9 @@ pub(super) fn draw(budget: &BudgetReport, report: &Report, verbose: bool) -> Str
     if budget.tokens_before != budget.tokens_after {
         out.push_str(&format!(
             "{} tokens, {} expired, {} left\n",
-            budget.tokens_before, budget.tokens_expiring, budget.tokens_after,
+            thousands(budget.tokens_before),
+            thousands(budget.tokens_expiring),
+            thousands(budget.tokens_after),
         ));
     }
     for id in &report.expired {
@@ -46,7 +48,7 @@ pub(super) fn draw(budget: &BudgetReport, report: &Report, verbose: bool) -> Str
             "  {} {}  {} tokens {}\n",
             paint(style::TTL, "~"),
             paint(style::ID, one_line(&cleared.node)),
-            cleared.tokens,
+            thousands(cleared.tokens),
             cleared.reason,
         ));
     }
@@ -55,7 +57,7 @@ pub(super) fn draw(budget: &BudgetReport, report: &Report, verbose: bool) -> Str
             "  {} {}  {} tokens: {}\n",
             paint(style::REMOVED, "-"),
             paint(style::ID, one_line(&going.node)),
-            going.tokens,
+            thousands(going.tokens),
             going.reason,
         ));
     }
@@ -69,7 +71,7 @@ pub(super) fn draw(budget: &BudgetReport, report: &Report, verbose: bool) -> Str
 pub(in crate::command) fn unmet(budget: &BudgetReport) -> impl Iterator<Item = String> {
     budget.missed.iter().map(|missed| {
         let scope = if missed.scope.is_empty() { "the request" } else { &missed.scope };
-        let (rule, left) = (&missed.rule, missed.left);
+        let (rule, left) = (&missed.rule, thousands(missed.left));
         format!("`{rule}` is not met: {left} left in {scope}, and everything there is protected")
     })
 }

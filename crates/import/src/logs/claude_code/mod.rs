@@ -135,6 +135,9 @@ impl ClaudeCode {
         if entry.is_boundary && !entry.aside {
             self.close(session)?;
         }
+        if entry.clears_results && !entry.aside {
+            session.state.find("results_cleared");
+        }
         let (is_main, is_summary) = (!entry.aside, entry.is_summary);
         let turns = entry.is_prompt();
         let Some(index) = self.tree.push(entry).filter(|_| is_main) else { return Ok(()) };

@@ -4,6 +4,7 @@ use contextree_json::{Object, Value};
 use contextree_provider::Provider;
 use contextree_provider::parts::names;
 use contextree_provider::read::{Fields, Incoming, Role, Usage, read_spoken, read_usage, set};
+use contextree_tree::Cycle;
 
 use super::attachments;
 use crate::error::ImportErrorKind;
@@ -36,6 +37,8 @@ pub(crate) struct Entry {
     pub(super) is_boundary: bool,
     /// Whether it is the summary.
     pub(super) is_summary: bool,
+    /// Whether the program left old results out of the requests that follow.
+    pub(super) clears_results: bool,
     pub(super) time: Option<i64>,
     /// What the log says about thinking in the calls that serve this prompt: its settings, or that
     /// it is off.
@@ -107,7 +110,7 @@ pub(super) enum Body {
     /// A message that was not added yet.
     Message(Incoming),
     /// A message that was added to the context, in this cycle, as these nodes.
-    Added { role: Role, cycle: u32, nodes: Vec<String> },
+    Added { role: Role, cycle: Cycle, nodes: Vec<String> },
 }
 
 /// What an entry says about the answer that it is a part of.
@@ -227,6 +230,7 @@ pub(crate) fn read(value: Value) -> Result<Line, ImportErrorKind> {
         is_context: flag("isMeta") || flag("isCompactSummary"),
         is_boundary,
         is_summary: flag("isCompactSummary"),
+        clears_results: fields.text("subtype") == Some("microcompact_boundary"),
         time: fields.0.get("timestamp").and_then(time::read),
         thinking: fields.0.get("thinkingMetadata").and_then(Thinking::read),
         answer: None,

@@ -6,7 +6,7 @@ use contextree_provider::Provider;
 use contextree_provider::parts::names;
 use contextree_provider::read::{Fields, Incoming, Shape, Usage, read_messages, read_usage, set};
 
-use super::Requests;
+use super::{Requests, keep_blank};
 use crate::error::ImportErrorKind;
 use crate::fingerprint::{Fingerprint, Unmarked, essence_of};
 use crate::session::{About, Placed, Seen, Session};
@@ -45,12 +45,15 @@ impl Requests {
     /// Reads an answer. Adds nothing.
     pub(crate) fn read_answer(&self, document: Value) -> Result<Answer, ImportErrorKind> {
         let usage = read_usage(self.provider, &document);
-        let Spoken { messages, about } = take_messages(self.provider, document.clone())?;
+        let Spoken { messages, about, is_silent } = take_messages(self.provider, document.clone())?;
         let essences = messages.iter().map(essence_of).collect();
         let mut values = messages.clone();
         let look = |message: &mut Value| Unmarked::take(self.provider, message);
         let unmarked = values.iter_mut().map(look).collect();
-        let read = read_messages(self.provider, messages, usize::MAX)?;
+        let mut read = read_messages(self.provider, messages, usize::MAX)?;
+        if !is_silent {
+            read.iter_mut().for_each(|(_, message)| keep_blank(self.provider, &mut message.parts));
+        }
         Ok(Answer { outcome: outcome_of(usage), read, unmarked, essences, about, document })
     }
 
@@ -91,6 +94,8 @@ struct Spoken {
     messages: Vec<Value>,
     /// What the document says besides.
     about: Object,
+    /// Whether it has no message, so that an empty one takes its place.
+    is_silent: bool,
 }
 
 /// Returns the messages of a response; none if it is not one.
@@ -111,7 +116,7 @@ fn take_messages(provider: Provider, document: Value) -> Result<Spoken, Shape> {
         Provider::Gemini => first(&mut fields, "candidates", "content"),
         Provider::OpenAiResponses if fields.text("type").is_none() => {
             if let Some(messages) = fields.take_list("output") {
-                return Ok(Spoken { messages, about: fields.0 });
+                return Ok(Spoken { messages, about: fields.0, is_silent: false });
             }
             None
         }
@@ -124,7 +129,9 @@ fn take_messages(provider: Provider, document: Value) -> Result<Spoken, Shape> {
         _ => None,
     };
     match message {
-        Some(Some(message)) => Ok(Spoken { messages: vec![message], about: fields.0 }),
+        Some(Some(message)) => {
+            Ok(Spoken { messages: vec![message], about: fields.0, is_silent: false })
+        }
         // The model said nothing, for the reason that the document gives.
         Some(None) => {
             let nothing = match provider {
@@ -132,10 +139,13 @@ fn take_messages(provider: Provider, document: Value) -> Result<Spoken, Shape> {
                 _ => r#"{"role":"assistant","content":""}"#,
             };
             let message = parse(nothing.as_bytes()).expect("it is JSON");
-            Ok(Spoken { messages: vec![message], about: fields.0 })
+            Ok(Spoken { messages: vec![message], about: fields.0, is_silent: true })
         }
         // Only the message.
-        None => Ok(Spoken { messages: vec![Value::Object(fields.0)], about: Object::new() }),
+        None => {
+            let messages = vec![Value::Object(fields.0)];
+            Ok(Spoken { messages, about: Object::new(), is_silent: false })
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 
 use contextree_json::{Object, Value, parse};
 use contextree_provider::read::Fields;
-use contextree_provider::{Provider, StreamCollector, StreamError};
+use contextree_provider::{KeyOrder, Provider, StreamCollector, StreamError};
 
 use crate::time::{read as read_time, time_of};
 
@@ -11,6 +11,10 @@ use crate::time::{read as read_time, time_of};
 #[derive(Debug)]
 pub(crate) struct Exchange {
     pub(super) request: Value,
+    /// The order of its keys, if it was written as a text.
+    pub(super) order: Option<KeyOrder>,
+    /// Where it is in the entry, as a JSON Pointer.
+    pub(super) path: String,
     /// Whether its address is that of a model call, if it is known.
     pub(super) is_call: bool,
     pub(super) outcome: Outcome,
@@ -37,6 +41,9 @@ const SIDES: [(&str, &str); 4] = [
     ("requestBody", "responseBody"),
 ];
 
+/// The names of the body of a request, in HTTP that was captured.
+const BODIES: [&str; 4] = ["body", "json", "data", "payload"];
+
 /// Returns whether an object is a wrapper: it has a request, which is an object, or JSON as text.
 pub(crate) fn is_exchange(object: &Object) -> bool {
     SIDES.iter().any(|(request, _)| object.get(request).is_some_and(|it| body_of(it).is_some()))
@@ -46,6 +53,17 @@ pub(crate) fn is_exchange(object: &Object) -> bool {
 /// Returns the request in a wrapper.
 pub(crate) fn request_in(object: &Object) -> Option<Value> {
     SIDES.iter().find_map(|(request, _)| body_of(object.get(request)?))
+}
+
+/// Returns where the request is in a wrapper, unless it is a text.
+pub(super) fn path_in(object: &Object) -> Option<String> {
+    let (name, side) = SIDES
+        .iter()
+        .find_map(|(name, _)| Some((name, object.get(name).filter(|it| body_of(it).is_some())?)))?;
+    match place_of(side)? {
+        BodyPlace::Path(path) => Some(format!("/{name}{path}")),
+        BodyPlace::Text(_) => None,
+    }
 }
 
 /// Returns the entries of a HAR file.
@@ -67,31 +85,39 @@ pub(super) fn exchanges(provider: Provider, value: Value) -> Result<Vec<Exchange
         Value::Object(mut object) if is_exchange(&object) => {
             let log = object.remove("log").and_then(|log| Fields::of(log).ok());
             match log.and_then(|mut log| log.take_list("entries")) {
-                Some(entries) => {
-                    let entries = entries.into_iter().filter_map(|entry| Fields::of(entry).ok());
-                    Ok(entries.filter_map(|entry| exchange(provider, entry.0)).collect())
-                }
-                None => Ok(exchange(provider, object).into_iter().collect()),
+                Some(entries) => Ok(all_of(provider, entries, "/log/entries")),
+                None => Ok(exchange(provider, object, "").into_iter().collect()),
             }
         }
-        Value::Array(list) if !list.is_empty() && list.iter().all(is_wrapped) => Ok(list
-            .into_iter()
-            .filter_map(|entry| Fields::of(entry).ok())
-            .filter_map(|entry| exchange(provider, entry.0))
-            .collect()),
+        Value::Array(list) if !list.is_empty() && list.iter().all(is_wrapped) => {
+            Ok(all_of(provider, list, ""))
+        }
         value => Err(value),
     }
+}
+
+/// Returns the exchanges of a list that is at a path.
+fn all_of(provider: Provider, list: Vec<Value>, at: &str) -> Vec<Exchange> {
+    let entries = list.into_iter().enumerate();
+    let entries = entries.filter_map(|(index, entry)| Some((index, Fields::of(entry).ok()?.0)));
+    entries
+        .filter_map(|(index, entry)| exchange(provider, entry, &format!("{at}/{index}")))
+        .collect()
 }
 
 fn is_wrapped(value: &Value) -> bool {
     value.as_object().is_some_and(is_exchange)
 }
 
-fn exchange(provider: Provider, mut object: Object) -> Option<Exchange> {
+fn exchange(provider: Provider, mut object: Object, at: &str) -> Option<Exchange> {
     let (name, other) =
         SIDES.iter().find(|(name, _)| object.get(name).is_some_and(|it| body_of(it).is_some()))?;
     let outer = object.remove(name)?;
     let request = body_of(&outer)?;
+    let (order, path) = match place_of(&outer)? {
+        BodyPlace::Path(path) => (None, format!("{at}/{name}{path}")),
+        BodyPlace::Text(text) => (KeyOrder::of(text.as_bytes()), String::new()),
+    };
     let answer = object.remove(other).filter(|it| !it.is_null());
     let time = |value: &Value| value.as_object().and_then(time_of);
     let named = |names: &[&str]| names.iter().find_map(|name| read_time(object.get(name)?));
@@ -107,7 +133,8 @@ fn exchange(provider: Provider, mut object: Object) -> Option<Exchange> {
         (None, Some(error)) => Outcome::Failed(text_of(error)),
         (None, None) => Outcome::Unknown,
     };
-    Some(Exchange { request, is_call: is_call(&outer), outcome, started_at, ended_at })
+    let is_call = is_call(&outer);
+    Some(Exchange { request, order, path, is_call, outcome, started_at, ended_at })
 }
 
 /// Returns how long a request took, in nanoseconds.
@@ -129,7 +156,7 @@ fn body_of(side: &Value) -> Option<Value> {
         return parse(text.as_bytes()).ok().filter(|it| it.as_object().is_some());
     }
     let object = side.as_object()?;
-    for name in ["body", "json", "data", "payload"] {
+    for name in BODIES {
         match object.get(name) {
             Some(Value::Object(body)) => return Some(Value::Object(body.clone())),
             Some(text @ Value::String(_)) if object.get("model").is_none() => {
@@ -142,6 +169,36 @@ fn body_of(side: &Value) -> Option<Value> {
     match posted {
         Some(text) => body_of(text),
         None => Some(side.clone()),
+    }
+}
+
+/// Where the body of a request is.
+enum BodyPlace<'a> {
+    /// At this path in what has it.
+    Path(String),
+    /// In a text.
+    Text(&'a str),
+}
+
+/// Returns where [`body_of`] finds a body.
+fn place_of(side: &Value) -> Option<BodyPlace<'_>> {
+    if let Value::String(text) = side {
+        return Some(BodyPlace::Text(text));
+    }
+    let object = side.as_object()?;
+    for name in BODIES {
+        match object.get(name) {
+            Some(Value::Object(_)) => return Some(BodyPlace::Path(format!("/{name}"))),
+            Some(Value::String(text)) if object.get("model").is_none() => {
+                return Some(BodyPlace::Text(text));
+            }
+            _ => {}
+        }
+    }
+    let posted = object.get("postData").and_then(|posted| posted.get("text"));
+    match posted.and_then(Value::as_str) {
+        Some(text) => Some(BodyPlace::Text(text)),
+        None => Some(BodyPlace::Path(String::new())),
     }
 }
 

@@ -7,14 +7,17 @@
 
 mod answer;
 pub(crate) mod exchange;
+mod orders;
 mod request;
 
-use contextree_engine::AttemptStatus;
+use contextree_engine::{AttemptStatus, NewNode, PreparedNode};
 use contextree_json::{Object, Value};
-use contextree_provider::Provider;
+use contextree_provider::parts::names::{self, form};
 use contextree_provider::read::{
-    Fields, Role, is_request, provider_of_answer, read_message, role_of,
+    Attributes, Fields, Role, is_request, provider_of_answer, read_message, role_of, set,
 };
+use contextree_provider::{KeyOrder, Provider};
+use contextree_tree::Content;
 
 use super::{Entry, Log};
 use crate::error::ImportErrorKind;
@@ -25,6 +28,7 @@ use exchange::{Exchange, Outcome, exchanges};
 
 pub(crate) use answer::answer_messages;
 pub(super) use answer::outcome_of;
+pub(crate) use orders::{Orders, orders_of};
 pub(crate) use request::is_system;
 
 /// Reads the requests of a provider.
@@ -35,6 +39,8 @@ pub(crate) struct Requests {
     answered: Option<Value>,
     /// Whether there was a request, so that single messages belong to it.
     has_requests: bool,
+    /// The orders of keys in the requests of the entry that is being read.
+    orders: Orders,
 }
 
 /// What a document is.
@@ -51,7 +57,7 @@ enum Document {
 
 impl Requests {
     pub(crate) fn new(provider: Provider) -> Self {
-        Requests { provider, answered: None, has_requests: false }
+        Requests { provider, answered: None, has_requests: false, orders: Vec::new() }
     }
 
     /// Continues a conversation of requests.
@@ -99,13 +105,26 @@ impl Requests {
         value.as_object().is_some_and(|object| is_request(self.provider, object))
     }
 
-    fn document(&mut self, value: Value, session: &mut Session<'_>) -> Result<(), ImportErrorKind> {
+    /// Takes the order of keys in the request at a place of the entry.
+    fn take_order(&mut self, path: &str) -> Option<KeyOrder> {
+        let found = self.orders.iter().position(|(place, _)| place == path)?;
+        Some(self.orders.swap_remove(found).1)
+    }
+
+    /// Reads a document that is at this place of the entry.
+    fn document(
+        &mut self,
+        value: Value,
+        path: &str,
+        session: &mut Session<'_>,
+    ) -> Result<(), ImportErrorKind> {
         let time = value.as_object().and_then(time_of);
         match self.classify(value) {
             Document::Request(object) => {
                 session.state.at(time);
                 self.request(Fields(object), session)?;
-                self.seal(session)
+                let order = self.take_order(path);
+                self.seal(order, session)
             }
             Document::Conversation(object) => {
                 session.state.at(time);
@@ -121,18 +140,23 @@ impl Requests {
 
     /// Adds a single message. After a request, it is the answer, or something that the next request
     /// repeats.
-    fn message(&mut self, value: Value, session: &mut Session<'_>) -> Result<(), ImportErrorKind> {
+    fn message(
+        &mut self,
+        mut value: Value,
+        session: &mut Session<'_>,
+    ) -> Result<(), ImportErrorKind> {
         if !self.has_requests {
             return session.single(read_message(self.provider, value)?);
         }
-        let role = value.get("role").and_then(Value::as_str).map(role_of);
-        if role == Some(Role::Assistant) && session.state.has_call() {
+        let mut message = read_message(self.provider, value.clone())?;
+        keep_blank(self.provider, &mut message.parts);
+        // Items of Responses, such as calls and reasoning, have no role of their own.
+        if message.role == Role::Assistant && session.state.has_call() {
             return self.answer(value, None, session);
         }
         let essence = Some(essence_of(&value));
-        let Unmarked { fingerprint, listed, .. } =
-            Unmarked::take(self.provider, &mut value.clone());
-        session.message(read_message(self.provider, value)?)?;
+        let Unmarked { fingerprint, listed, .. } = Unmarked::take(self.provider, &mut value);
+        session.message(message)?;
         if let Some(last) = session.state.window.last_mut() {
             last.seen = Some(Seen { fingerprint, listed, essence });
         }
@@ -145,24 +169,25 @@ impl Requests {
         exchange: Exchange,
         session: &mut Session<'_>,
     ) -> Result<(), ImportErrorKind> {
-        let Exchange { request, is_call, outcome, started_at, ended_at } = exchange;
+        let Exchange { request, order, path, is_call, outcome, started_at, ended_at } = exchange;
         session.state.at(started_at);
         let Value::Object(object) = request else {
-            return self.document(request, session);
+            return self.document(request, &path, session);
         };
         if !is_call || !self.is_sent(&object) {
             session.state.skip("other_request");
             return Ok(());
         }
         self.request(Fields(object), session).map_err(|kind| kind.within("request"))?;
+        let order = order.or_else(|| self.take_order(&path));
         match outcome {
             Outcome::Failed(why) => self.fail(why, ended_at, session),
             Outcome::Answer(document) => {
-                self.seal(session)?;
+                self.seal(order, session)?;
                 let done = self.answer(document, ended_at, session);
                 done.map_err(|kind| kind.within("response"))
             }
-            Outcome::Unknown => self.seal(session),
+            Outcome::Unknown => self.seal(order, session),
         }
     }
 
@@ -190,13 +215,17 @@ impl Log for Requests {
             // A list of requests is imported one after the other.
             Value::Array(list) if !list.is_empty() && list.iter().all(|it| self.is_request(it)) => {
                 for (index, request) in list.into_iter().enumerate() {
-                    let done = self.document(request, session);
+                    let done = self.document(request, &format!("/{index}"), session);
                     done.map_err(|kind| kind.within(&format!("[{index}]")))?;
                 }
                 Ok(())
             }
-            value => self.document(value, session),
+            value => self.document(value, "", session),
         }
+    }
+
+    fn note_orders(&mut self, orders: Orders) {
+        self.orders = orders;
     }
 
     fn take(&mut self, entry: Entry, session: &mut Session<'_>) -> Result<(), ImportErrorKind> {
@@ -209,6 +238,34 @@ impl Log for Requests {
             Entry::Bad(kind) => Err(kind),
             Entry::Claude(_) => unreachable!("only the reader of its format reads it ahead"),
         }
+    }
+}
+
+/// Notes which texts are blank, so that a request that has them renders with them. Other requests
+/// leave them out, because Anthropic and Gemini refuse them.
+fn keep_blank(provider: Provider, parts: &mut [PreparedNode]) {
+    for part in parts.iter_mut().filter(|part| is_blank(provider, part)) {
+        note_blank(provider, part);
+    }
+}
+
+fn note_blank(provider: Provider, part: &mut impl Attributes) {
+    set(part, names::SHAPE, form::BLANK);
+    if !part.attributes().iter().any(|(name, _)| name == names::PROVIDER) {
+        set(part, names::PROVIDER, provider.name());
+    }
+}
+
+/// Returns whether a block is a text that requests leave out.
+fn is_blank(provider: Provider, part: &NewNode) -> bool {
+    if part.kind.as_deref() != Some("text") {
+        return false;
+    }
+    match (provider, &part.content) {
+        (Provider::Anthropic, Content::Absent) => true,
+        (Provider::Anthropic, Content::Text(text)) => text.trim().is_empty(),
+        (Provider::Gemini, Content::Text(text)) => text.is_empty(),
+        _ => false,
     }
 }
 

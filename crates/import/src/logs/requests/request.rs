@@ -4,13 +4,13 @@ use std::ops::Range;
 
 use contextree_engine::NewNode;
 use contextree_json::{Object, Value};
-use contextree_provider::Provider;
 use contextree_provider::parts::names::{self, form};
 use contextree_provider::read::{
     Fields, Incoming, Request, Role, read_messages, read_request, role_of, set,
 };
+use contextree_provider::{KeyOrder, Provider};
 
-use super::Requests;
+use super::{Requests, is_blank, keep_blank, note_blank};
 use crate::error::ImportErrorKind;
 use crate::fingerprint::{Fingerprint, Unmarked, essence_of, write_as_text};
 use crate::session::{
@@ -60,8 +60,12 @@ impl Requests {
     }
 
     /// Commits the request: it was sent.
-    pub(super) fn seal(&mut self, session: &mut Session<'_>) -> Result<(), ImportErrorKind> {
-        session.begin_call(CallInfo::default())
+    pub(super) fn seal(
+        &mut self,
+        order: Option<KeyOrder>,
+        session: &mut Session<'_>,
+    ) -> Result<(), ImportErrorKind> {
+        session.begin_call(CallInfo { order, ..CallInfo::default() })
     }
 
     fn bring(
@@ -105,7 +109,7 @@ impl Requests {
             messages[leading..].iter().skip(first_answer).map(essence_of).collect();
         let look = |message: &mut Value| Unmarked::take(self.provider, message);
         let unmarked: Vec<Unmarked> = messages[leading..].iter_mut().map(look).collect();
-        let known = known(window, &unmarked);
+        let known = known(window, &unmarked, session.state.reach);
         let answer = &window[first_answer.max(known).min(window.len())..];
         let (repeats, omits_answer) = repeated(answer, &essences, first_answer, known);
         let mut listed: Vec<_> = unmarked.iter().map(|message| message.listed).collect();
@@ -117,8 +121,12 @@ impl Requests {
             }
         }
         let field = self.provider.messages_field();
-        let incoming = read_messages(self.provider, messages, leading + known)
+        let mut incoming = read_messages(self.provider, messages, leading + known)
             .map_err(|shape| shape.within(field))?;
+        incoming.iter_mut().for_each(|(_, message)| keep_blank(self.provider, &mut message.parts));
+        for block in system.iter_mut().filter(|block| is_blank(self.provider, block)) {
+            note_blank(self.provider, block);
+        }
         let mut incoming = incoming.into_iter();
         for (_, message) in incoming.by_ref().take(leading) {
             let number = system.len() as u64;
@@ -178,11 +186,12 @@ pub(crate) fn is_system(message: &Value) -> bool {
 
 /// Returns the number of leading messages that the tree has as well. A message that is written as
 /// several entries is known as a whole or not at all.
-fn known(window: &[Placed], unmarked: &[Unmarked]) -> usize {
+fn known(window: &[Placed], unmarked: &[Unmarked], reach: Option<usize>) -> usize {
     let same = |(placed, message): &(&Placed, &Unmarked)| {
         placed.seen.is_some_and(|seen| seen.fingerprint == message.fingerprint)
     };
-    let mut known = window.iter().zip(unmarked).take_while(same).count();
+    let known = window.iter().zip(unmarked).take_while(same).count();
+    let mut known = reach.map_or(known, |reach| known.min(reach));
     while known > 0 && window.get(known).is_some_and(|placed| placed.nodes.is_empty()) {
         known -= 1;
     }

@@ -1,0 +1,6 @@
+//! Parses arbitrary command lines: there is an answer or an error, and never a panic.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|data: &[u8]| contextree_trials::inputs::command(data));

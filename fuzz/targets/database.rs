@@ -1,0 +1,6 @@
+//! Opens files of stores with changed bytes and does everything with them: there is an answer or an error, and never a panic.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|data: &[u8]| contextree_trials::inputs::database(data));
