@@ -49,13 +49,7 @@ pub(crate) fn run(root: &Path, versions: Versions, which: Which<'_>) -> Result<S
     cargo(root, "the native module", &["build", "--quiet", "--package", "contextree-python"], &[])?;
     let target = target(root);
     let package = assemble(root, &target, "debug")?;
-    let mut names: Vec<String> = entries(&root.join("bindings/python/adapters"))?
-        .into_iter()
-        .filter(|path| path.join("requirements.txt").is_file())
-        .filter_map(|path| Some(path.file_name()?.to_str()?.to_owned()))
-        .filter(|name| which.includes(name))
-        .collect();
-    names.sort();
+    let names = names(root, which)?;
     if names.is_empty() {
         return Err("there is no such adapter; see bindings/python/adapters".to_owned());
     }
@@ -82,6 +76,27 @@ pub(crate) fn run(root: &Path, versions: Versions, which: Which<'_>) -> Result<S
         [] => Ok(format!("{} adapters pass: {}", names.len(), names.join(", "))),
         failed => Err(format!("failed: {}", failed.join(", "))),
     }
+}
+
+/// Installs the packages of the small environments, so that their suites can begin at once.
+pub(crate) fn install(root: &Path) -> Result<(), String> {
+    for name in names(root, Which::Small)? {
+        let tests = root.join("bindings/python/adapters").join(&name);
+        environment(&target(root).join("adapters"), &tests, &name, Versions::Pinned)?;
+    }
+    Ok(())
+}
+
+/// Returns the names of adapters that have a suite, sorted.
+fn names(root: &Path, which: Which<'_>) -> Result<Vec<String>, String> {
+    let mut names: Vec<String> = entries(&root.join("bindings/python/adapters"))?
+        .into_iter()
+        .filter(|path| path.join("requirements.txt").is_file())
+        .filter_map(|path| Some(path.file_name()?.to_str()?.to_owned()))
+        .filter(|name| which.includes(name))
+        .collect();
+    names.sort();
+    Ok(names)
 }
 
 /// Checks the types of an adapter with those of its framework. The suite of the providers' SDKs has no module of its own.

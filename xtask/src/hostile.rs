@@ -4,11 +4,14 @@
 //! into a virtual environment under `target/`.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::programs;
 use crate::providers::{environment, run};
+
+/// The folder of the requests.
+const SCRIPTS: &str = "crates/server/tests/hostile";
 
 /// The seed of `cargo xtask test`: the same requests in every run.
 const SEED: &str = "1";
@@ -35,11 +38,16 @@ pub(crate) fn run_with(root: &Path, arguments: &[&str]) -> Result<String, String
     }
 }
 
-fn attack(root: &Path, cases: &str, seed: &str) -> Result<String, String> {
-    let scripts = root.join("crates/server/tests/hostile");
+/// Returns the interpreter of the environment that has schemathesis.
+pub(crate) fn install(root: &Path) -> Result<PathBuf, String> {
     let work = root.join("target/hostile");
     fs::create_dir_all(&work).map_err(|error| format!("{}: {error}", work.display()))?;
-    let python = environment(&work, &scripts)?;
+    environment(&work, &root.join(SCRIPTS))
+}
+
+fn attack(root: &Path, cases: &str, seed: &str) -> Result<String, String> {
+    let scripts = root.join(SCRIPTS);
+    let python = install(root)?;
     let program = programs::binary(root, "ctx")?;
     let mut command = Command::new(python);
     command.arg(scripts.join("hostile.py")).arg(program);

@@ -23,7 +23,7 @@ const STALE: &str = "build it with `cargo xtask inspector --write` and commit it
 pub(crate) fn check(root: &Path) -> Result<String, String> {
     let folder = root.join("inspector");
     let built = root.join("target/inspector");
-    install(root, &folder)?;
+    install(root)?;
     say("inspector: types");
     tool(&folder, "typescript/bin/tsc", &["--noEmit"], &[])?;
     say("inspector: the committed bundle");
@@ -53,7 +53,7 @@ pub(crate) fn check(root: &Path) -> Result<String, String> {
 /// Builds the bundle into the server's crate.
 pub(crate) fn write(root: &Path) -> Result<String, String> {
     let folder = root.join("inspector");
-    install(root, &folder)?;
+    install(root)?;
     build(&folder, &root.join("crates/server/page"))?;
     Ok("crates/server/page is up to date; look at the changes".to_owned())
 }
@@ -61,7 +61,7 @@ pub(crate) fn write(root: &Path) -> Result<String, String> {
 /// Makes the pictures of the documents.
 pub(crate) fn pictures(root: &Path) -> Result<String, String> {
     let folder = root.join("inspector");
-    install(root, &folder)?;
+    install(root)?;
     let program = programs::binary(root, "ctx")?;
     let pictures = root.join("docs/pictures");
     let mut draw = Command::new("node");
@@ -73,7 +73,7 @@ pub(crate) fn pictures(root: &Path) -> Result<String, String> {
 /// Measures the page with a release build, and prints each bar with its number; fails if one is missed.
 pub(crate) fn bench(root: &Path) -> Result<String, String> {
     let folder = root.join("inspector");
-    install(root, &folder)?;
+    install(root)?;
     let build = ["build", "--release", "--quiet", "--package", "contextree-cli"];
     cargo(root, "inspector: the server, release build", &build, &[])?;
     let program = std::path::absolute(root.join("target/release/ctx"));
@@ -83,7 +83,8 @@ pub(crate) fn bench(root: &Path) -> Result<String, String> {
 }
 
 /// Installs the packages of the lock file, unless they are there.
-fn install(root: &Path, folder: &Path) -> Result<(), String> {
+pub(crate) fn install(root: &Path) -> Result<(), String> {
+    let folder = &root.join("inspector");
     let lock = fs::read(folder.join("package-lock.json")).map_err(|error| error.to_string())?;
     let done = folder.join("node_modules/installed-lock.json");
     if fs::read(&done).is_ok_and(|installed| installed == lock) {

@@ -14,6 +14,7 @@ mod map;
 mod mcp;
 mod msrv;
 mod packages;
+mod prepare;
 mod programs;
 mod prose;
 mod providers;

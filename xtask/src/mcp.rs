@@ -20,17 +20,20 @@ use crate::test::say;
 /// The revisions of the protocol whose requirements are checked.
 const REVISIONS: [&str; 2] = ["2025-11-25", "2026-07-28"];
 
+/// The sources of the clients, and the folder of `target` that their packages are installed in.
+pub(crate) const PACKAGES: (&str, &str) = ("crates/mcp/tests/clients", "mcp");
+
 /// Runs the client and the suite.
 pub(crate) fn check(root: &Path) -> Result<String, String> {
-    let place = Place::new(root, "crates/mcp/tests/clients", "mcp")?;
+    let place = Place::new(root, PACKAGES)?;
     let server = Server::start(&place)?;
-    let interpreter = python(&place, "python")?;
+    let interpreter = python(&place.packages, "python")?;
     say("mcp: the official client, every tool");
-    let client = place.clients.join("python/client.py");
+    let client = place.packages.clients.join("python/client.py");
     let mut command = Command::new(interpreter);
     command.arg(client).arg(&place.ctx).args([&server.store, &server.url, &server.token]);
     let used = run(&mut command)?;
-    let suite = node(&place, "suite")?;
+    let suite = node(&place.packages, "suite")?;
     let fixture = Fixture::start(root)?;
     let mut done = vec![used.trim().to_owned()];
     for revision in REVISIONS {
@@ -98,7 +101,7 @@ struct Server {
 
 impl Server {
     fn start(place: &Place) -> Result<Server, String> {
-        let folder = place.work.join("store");
+        let folder = place.packages.work.join("store");
         if folder.exists() {
             fs::remove_dir_all(&folder).map_err(|error| error.to_string())?;
         }

@@ -10,12 +10,21 @@ use std::process::{Command, Stdio};
 
 use crate::programs;
 
-/// Installs what is needed, renders, validates.
-pub(crate) fn check(root: &Path) -> Result<String, String> {
-    let scripts = root.join("crates/provider/tests/sdk");
+/// The folder of the scripts that use the SDKs.
+const SCRIPTS: &str = "crates/provider/tests/sdk";
+
+/// Returns the interpreter of the environment that has the SDKs.
+pub(crate) fn install(root: &Path) -> Result<PathBuf, String> {
     let work = root.join("target/sdk");
     fs::create_dir_all(&work).map_err(|error| format!("{}: {error}", work.display()))?;
-    let python = environment(&work, &scripts)?;
+    environment(&work, &root.join(SCRIPTS))
+}
+
+/// Installs what is needed, renders, validates.
+pub(crate) fn check(root: &Path) -> Result<String, String> {
+    let scripts = root.join(SCRIPTS);
+    let work = root.join("target/sdk");
+    let python = install(root)?;
     let produced = work.join("produced.jsonl");
     output(Command::new(&python).arg(scripts.join("produce.py")), &produced)?;
     let rendered = work.join("rendered.jsonl");

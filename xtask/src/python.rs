@@ -36,11 +36,16 @@ pub(crate) fn check(root: &Path) -> Result<String, String> {
     Ok("the Python package passed".to_owned())
 }
 
+/// Returns the interpreter of an environment with the tools of the package: maturin, pytest, type checkers.
+pub(crate) fn tools(root: &Path) -> Result<PathBuf, String> {
+    let root = root.canonicalize().map_err(|error| error.to_string())?;
+    environment(&root.join("target/python"), &root.join("bindings/python/tests"))
+}
+
 /// Builds the wheel with a profile and installs it. Returns the interpreter of its environment.
 pub(crate) fn install(root: &Path, profile: &str) -> Result<PathBuf, String> {
     let root = &root.canonicalize().map_err(|error| error.to_string())?;
-    let work = root.join("target/python");
-    let python = environment(&work, &root.join("bindings/python/tests"))?;
+    let python = tools(root)?;
     let wheel = build(root, &python, profile)?;
     let mut install = Command::new(&python);
     install.args(["-m", "pip", "install", "--quiet", "--force-reinstall", "--no-deps"]).arg(&wheel);

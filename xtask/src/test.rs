@@ -6,17 +6,48 @@ use std::sync::OnceLock;
 use std::time::Instant;
 
 use crate::{
-    adapters, conformance, example, fuzz, inspector, map, msrv, programs, prose, providers,
-    release, setup, tidy,
+    adapters, conformance, example, fuzz, inspector, map, msrv, prepare, programs, prose,
+    providers, release, setup, tidy,
 };
 
 /// How long each fuzz target of the selector language runs here; `cargo xtask fuzz` takes any time.
 const FUZZ_SECONDS: u32 = 15;
 
+/// Less optimisation of whole programs than a release has: the tests are built once and run for seconds.
+const QUICK_RELEASE: [(&str, &str); 2] =
+    [("CARGO_PROFILE_RELEASE_LTO", "off"), ("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16")];
+
 /// Runs all steps; stops at the first that fails.
+///
+/// ```text
+/// packages are installed ─────────────┐
+/// lints, debug build, its tests ──────┴─┬─ doors: SDKs, Python, adapters, browser, hostile requests
+///                                       └─ builds: release, a program outside, fuzz targets
+/// ```
 pub(crate) fn run(root: &Path) -> Result<String, String> {
     say("setup: what the tests need");
     setup::run()?;
+    // Downloads wait for the network, compilers for the processor.
+    beside(|| prepare::run(root), || workspace(root))?;
+    beside(|| builds(root), || doors(root))?;
+    say("done");
+    Ok("everything passed".to_owned())
+}
+
+/// Does two things at the same time.
+fn beside(
+    first: impl FnOnce() -> Result<(), String> + Send,
+    second: impl FnOnce() -> Result<(), String>,
+) -> Result<(), String> {
+    std::thread::scope(|scope| {
+        let first = scope.spawn(first);
+        let second = second();
+        first.join().map_err(|_| "a step panicked".to_owned())?.and(second)
+    })
+}
+
+/// The sources, and the debug build of everything with its tests.
+fn workspace(root: &Path) -> Result<(), String> {
     say("tidy: files, names, lengths");
     tidy::check(root)?;
     say("prose: phrases that read like a translation");
@@ -34,10 +65,23 @@ pub(crate) fn run(root: &Path) -> Result<String, String> {
     cargo(root, "lints", &deny, &[])?;
     let docs = ["doc", "--workspace", "--no-deps", "--quiet"];
     cargo(root, "documents of the code", &docs, &[("RUSTDOCFLAGS", "-D warnings")])?;
-    cargo(root, "tests, debug build", &["test", "--workspace", "--quiet"], &[])?;
+    cargo(root, "tests, debug build", &["test", "--workspace", "--quiet"], &[])
+}
+
+/// What is built in another way than the workspace, in folders of its own.
+fn builds(root: &Path) -> Result<(), String> {
     // Both builds are compared with the same golden digests, so both give the same bytes.
     let release = ["test", "--release", "--quiet", "--package", "contextree-testkit"];
-    cargo(root, "tests of the whole engine, release build", &release, &[])?;
+    cargo(root, "tests of the whole engine, release build", &release, &QUICK_RELEASE)?;
+    say("a program outside the workspace");
+    example::run(root)?;
+    say(&format!("fuzz targets of the selector language, {FUZZ_SECONDS} s each"));
+    say(&fuzz::smoke(root, FUZZ_SECONDS)?);
+    Ok(())
+}
+
+/// What other languages, browsers and protocols see, with the debug build.
+fn doors(root: &Path) -> Result<(), String> {
     say("digests by a reader in another language");
     crate::format::check(root)?;
     say("tokens by another library");
@@ -59,16 +103,9 @@ pub(crate) fn run(root: &Path) -> Result<String, String> {
     say("heap of a snapshot");
     // Allocated bytes are the same in every build.
     providers::run(Command::new(programs::binary(root, "contextree-bench-counted")?).arg("heap"))?;
-    say("the guided tour");
+    say("the guided tours");
     providers::run(&mut Command::new(programs::example(root, "tour")?))?;
-    say("a program outside the workspace");
-    example::run(root)?;
-    say(&format!("fuzz targets of the selector language, {FUZZ_SECONDS} s each"));
-    say(&fuzz::smoke(root, FUZZ_SECONDS)?);
-    let quickstart = ["run", "--release", "--quiet", "--", "quickstart"];
-    cargo(root, "the guided tour of the command line", &quickstart, &[])?;
-    say("done");
-    Ok("everything passed".to_owned())
+    providers::run(Command::new(programs::binary(root, "ctx")?).arg("quickstart"))
 }
 
 /// Writes the files generated from the program `ctx`: its reference, its pictures, the output in

@@ -17,17 +17,22 @@ pub(crate) fn check(root: &Path) -> Result<String, String> {
     let folder_name = folder.display().to_string();
     let agreement = programs::example(root, "agreement")?.display().to_string();
     run(&agreement, &[&folder_name])?;
-    let environment = folder.join("python");
+    let python = install(root)?;
+    let script = root.join("crates/tokens/examples/agreement.py").display().to_string();
+    run(&python, &[&script, &folder_name])
+}
+
+/// Returns the interpreter of an environment that has `tiktoken`.
+pub(crate) fn install(root: &Path) -> Result<String, String> {
+    let environment = root.join("target/tokens/python");
     let python = environment.join("bin/python");
     if !python.exists() {
-        let path = environment.display().to_string();
-        run("python3", &["-m", "venv", &path])?;
+        run("python3", &["-m", "venv", &environment.display().to_string()])?;
     }
     let python = python.display().to_string();
     let wanted = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", TIKTOKEN];
     run(&python, &wanted)?;
-    let script = root.join("crates/tokens/examples/agreement.py").display().to_string();
-    run(&python, &[&script, &folder_name])
+    Ok(python)
 }
 
 /// Rewrites the files in `crates/tokens/data`.

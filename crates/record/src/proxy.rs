@@ -151,7 +151,7 @@ impl Proxy {
                         &format!("not recorded: {why}"),
                     );
                 }
-                // Without a record there is nothing to prune by, but the call goes on.
+                // Without a record the request cannot be pruned; it is passed on unchanged.
                 Ok(None) | Err(_) => {}
             }
         } else {

@@ -226,8 +226,8 @@ impl Store {
         Ok(redacted)
     }
 
-    /// Gives every context that shares rows of a changed branch a new revision. Its own rows are as they were, but what it shows is not:
-    /// whoever keeps its contents by revision, in this process or another, has to read them again.
+    /// Gives every context that shares rows of a changed branch a new revision. Its own rows did not change, but what it shows did:
+    /// readers that keep its contents by revision, in this process or another, have to read them again.
     fn renew_forks(
         &self,
         redaction: &Redaction<'_>,

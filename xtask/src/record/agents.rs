@@ -12,7 +12,7 @@ use contextree_testkit::upstream::Upstream;
 
 use super::clients::{Client, node, python};
 use super::recorded::Recording;
-use super::{Place, run_for};
+use super::{PACKAGES, Place, run_for};
 use crate::test::say;
 
 /// What every agent is asked. The upstream answers with a call of its shell, and then with what the command printed.
@@ -23,9 +23,9 @@ const LONGEST: Duration = Duration::from_secs(180);
 
 /// Runs the agents.
 pub(crate) fn check(root: &Path) -> Result<String, String> {
-    let place = Place::new(root, "crates/record/tests/clients", "record")?;
-    let python = python(&place, "agents-python")?.with_file_name("mini");
-    let node = node(&place, "agents-node")?.join("node_modules/.bin");
+    let place = Place::new(root, PACKAGES)?;
+    let python = python(&place.packages, "agents-python")?.with_file_name("mini");
+    let node = node(&place.packages, "agents-node")?.join("node_modules/.bin");
     let mut done = Vec::new();
     for agent in [mini(python), claude(&node), gemini(&node)] {
         say(&format!("record: {}", agent.name));

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use contextree_testkit::upstream::Upstream;
 
-use super::{Place, run};
+use super::{Packages, run};
 use crate::test::say;
 
 /// A program that holds conversations and prints what it receives.
@@ -42,7 +42,7 @@ impl Client {
 }
 
 /// Returns the interpreter of an environment with the packages of `requirements.txt` in a folder of the clients.
-pub(crate) fn python(place: &Place, folder: &str) -> Result<PathBuf, String> {
+pub(crate) fn python(place: &Packages, folder: &str) -> Result<PathBuf, String> {
     let requirements = place.clients.join(folder).join("requirements.txt");
     let wanted = fs::read_to_string(&requirements).map_err(|error| error.to_string())?;
     let installed = place.work.join(folder);
@@ -59,7 +59,7 @@ pub(crate) fn python(place: &Place, folder: &str) -> Result<PathBuf, String> {
 }
 
 /// Returns a copy of a folder of the clients with the packages of its `package.json`, which names exact versions.
-pub(crate) fn node(place: &Place, folder: &str) -> Result<PathBuf, String> {
+pub(crate) fn node(place: &Packages, folder: &str) -> Result<PathBuf, String> {
     let (from, into) = (place.clients.join(folder), place.work.join(folder));
     fs::create_dir_all(&into).map_err(|error| error.to_string())?;
     for entry in fs::read_dir(&from).map_err(|error| format!("{}: {error}", from.display()))? {

@@ -21,10 +21,10 @@ pub(crate) use clients::{node, python};
 
 /// Runs the conversations of the SDKs.
 pub(crate) fn check(root: &Path) -> Result<String, String> {
-    let place = Place::new(root, "crates/record/tests/clients", "record")?;
-    let python = python(&place, "python")?;
-    let node = node(&place, "node")?;
-    let folder = place.clients.clone();
+    let place = Place::new(root, PACKAGES)?;
+    let python = python(&place.packages, "python")?;
+    let node = node(&place.packages, "node")?;
+    let folder = place.packages.clients.clone();
     let all = [
         Client {
             name: "python",
@@ -43,25 +43,38 @@ pub(crate) fn check(root: &Path) -> Result<String, String> {
     Ok(done.join("\n"))
 }
 
+/// The sources of the clients, and the folder of `target` that their packages are installed in.
+pub(crate) const PACKAGES: (&str, &str) = ("crates/record/tests/clients", "record");
+
+/// Where clients and their packages are.
+pub(crate) struct Packages {
+    /// The sources of the clients.
+    pub(crate) clients: PathBuf,
+    /// Where packages are installed, and stores are written.
+    pub(crate) work: PathBuf,
+}
+
+impl Packages {
+    /// Makes a folder of `target` for clients.
+    pub(crate) fn new(root: &Path, (clients, name): (&str, &str)) -> Result<Packages, String> {
+        let root = root.canonicalize().map_err(|error| error.to_string())?;
+        let work = root.join("target").join(name);
+        std::fs::create_dir_all(&work).map_err(|error| format!("{}: {error}", work.display()))?;
+        Ok(Packages { clients: root.join(clients), work })
+    }
+}
+
 /// Where everything is.
 pub(crate) struct Place {
     /// The program.
     pub(crate) ctx: PathBuf,
-    /// Where packages are installed, and stores are written.
-    pub(crate) work: PathBuf,
-    /// The sources of the clients.
-    pub(crate) clients: PathBuf,
+    pub(crate) packages: Packages,
 }
 
 impl Place {
     /// Builds the program, and makes a folder of `target` for clients.
-    pub(crate) fn new(root: &Path, clients: &str, name: &str) -> Result<Place, String> {
-        let ctx = programs::binary(root, "ctx")?;
-        let root = root.canonicalize().map_err(|error| error.to_string())?;
-        let work = root.join("target").join(name);
-        std::fs::create_dir_all(&work).map_err(|error| format!("{}: {error}", work.display()))?;
-        let clients = root.join(clients);
-        Ok(Place { ctx, work, clients })
+    pub(crate) fn new(root: &Path, packages: (&str, &str)) -> Result<Place, String> {
+        Ok(Place { ctx: programs::binary(root, "ctx")?, packages: Packages::new(root, packages)? })
     }
 }
 

@@ -21,7 +21,7 @@ pub(super) struct Recording {
 impl Recording {
     /// Returns a recording with a store of its own. What an earlier run left is removed.
     pub(super) fn new(place: &Place, name: &str) -> Result<Recording, String> {
-        let folder = place.work.join(format!("{name}-store"));
+        let folder = place.packages.work.join(format!("{name}-store"));
         if folder.exists() {
             fs::remove_dir_all(&folder).map_err(|error| error.to_string())?;
         }

@@ -248,7 +248,7 @@ codes! {
     /// The snapshot is in the store and was not loaded; read it through the session.
     NotLoaded "E_NOT_LOADED" Usage
         "Read the snapshot with `Session::snapshot`.";
-    /// An object of an agent framework cannot be serialized; nothing of the call was stored.
+    /// An object of an agent framework cannot be serialized. The call stored no part of it.
     NotSerializable "E_NOT_SERIALIZABLE" Usage
         "Convert the object, or leave it out; the exception names its cause.";
     /// The selector matches no node.

@@ -85,7 +85,7 @@ pub(super) fn to_attribute(left_out: &[LeftOut]) -> Option<Value> {
     (!left_out.is_empty()).then(list)
 }
 
-/// Returns what a tree says was left out. An attribute that somebody else wrote counts as none.
+/// Returns what a tree says was left out. An attribute that another program wrote is ignored.
 pub(super) fn left_out_of(tree: TreeRef<'_>) -> Vec<LeftOut> {
     let mut groups = tree.region(Region::Sys).children();
     let list = groups.find_map(|group| group.attribute(names::LEFT_OUT)?.as_array());

@@ -101,6 +101,7 @@ impl Recording {
         let wanted = Value::Object(sent.request.clone());
         let Sent { request, model, started_at } = sent;
         self.state.reach = self.reach(context, &request);
+        self.state.keeps_apart = true;
         self.bring(context, Fields(request), started_at)?;
         let drop = self.state.take_drop(context);
         let policy = self.policy(limits.policy, context.working());

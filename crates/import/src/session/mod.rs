@@ -75,6 +75,9 @@ pub(crate) struct State {
     /// How many messages of the tree a request may continue; all of them unless some are pruned, and the
     /// request is to have them again.
     pub(crate) reach: Option<usize>,
+    /// Whether messages of the user stay apart although an answer is between them: the answer may be
+    /// pruned.
+    pub(crate) keeps_apart: bool,
     /// A habit of the client whose requests are imported.
     pub(crate) unmarked_text: UnmarkedText,
     /// Sealed nodes that the next commit drops.
@@ -121,6 +124,7 @@ impl State {
             findings: BTreeMap::new(),
             window: Vec::new(),
             reach: None,
+            keeps_apart: false,
             unmarked_text: UnmarkedText::default(),
             drop: Vec::new(),
             turn: Turn::default(),
@@ -254,7 +258,9 @@ impl Session<'_> {
         self.advance(Step::of(role, has_results))?;
         let provider = self.state.provider;
         let last = self.state.window.last().map(|last| last.role);
-        if last.is_some_and(|last| merge(provider, last, role)) && !about.is_merged {
+        let keeps_apart = self.state.keeps_apart && role != Role::Assistant;
+        let before = last.map(|last| if keeps_apart { role } else { last });
+        if before.is_some_and(|before| merge(provider, before, role)) && !about.is_merged {
             parts.iter_mut().for_each(|part| set(part, names::APART, number));
         }
         if needs_number(role, parts.len()) {

@@ -133,6 +133,14 @@ impl Agent {
         self.messages.extend(pair);
     }
 
+    /// Drops the newest messages. A call without its result is dropped, too: providers refuse it.
+    pub(crate) fn truncate(&mut self, length: usize) {
+        let calls = [r#""tool_use""#, r#""tool_calls""#, r#""function_call""#, r#""functionCall""#];
+        let is_call = |message: &String| calls.iter().any(|call| message.contains(call));
+        self.messages.truncate(length);
+        while self.messages.pop_if(|last| is_call(last)).is_some() {}
+    }
+
     /// Sends what it has, and adds the answer as clients do. Returns the request and whether there was an answer.
     pub(crate) fn ask(&mut self, fixture: &Fixture) -> bool {
         let answer = self.send(fixture);

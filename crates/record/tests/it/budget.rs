@@ -96,25 +96,63 @@ fn assert_calls_have_results(body: &str, provider: Provider) {
 
 /// Holds a conversation of rounds: a question, a call of a tool with a long result, an answer.
 fn rounds(agent: &mut Agent, fixture: &Fixture, numbers: std::ops::Range<usize>) {
-    for number in numbers {
-        agent.say(&words(&format!("question {number}"), 20));
-        assert!(agent.ask(fixture), "{}", agent.body());
-        agent.call(number, &words(&format!("result {number}"), 150));
-        assert!(agent.ask(fixture), "{}", agent.body());
+    (numbers.start * 2..numbers.end * 2).for_each(|number| half_a_round(agent, fixture, number));
+}
+
+fn half_a_round(agent: &mut Agent, fixture: &Fixture, number: usize) {
+    let round = number / 2;
+    match number % 2 {
+        0 => agent.say(&words(&format!("question {round}"), 20)),
+        _ => agent.call(round, &words(&format!("result {round}"), 60)),
     }
+    assert!(agent.ask(fixture), "{}", agent.body());
+}
+
+/// Holds a conversation until a request was just pruned, so that the next ones have room. Returns the number of requests.
+fn until_pruned(agent: &mut Agent, fixture: &Fixture) -> usize {
+    for number in 0..100 {
+        half_a_round(agent, fixture, number);
+        let sent = fixture.upstream.received();
+        if let [.., before, last] = &sent[..]
+            && last.body.len() < before.body.len()
+        {
+            return sent.len();
+        }
+    }
+    panic!("nothing was pruned: {}", agent.body());
+}
+
+/// Holds a conversation until requests were pruned and the next ones have little room. Returns the number of requests.
+fn until_full(agent: &mut Agent, fixture: &Fixture) -> usize {
+    let first = until_pruned(agent, fixture);
+    let longest = fixture.upstream.received().iter().map(|it| it.body.len()).max();
+    let longest = longest.expect("there are requests");
+    for number in first..100 {
+        half_a_round(agent, fixture, number);
+        let sent = fixture.upstream.received();
+        if sent.last().is_some_and(|last| last.body.len() * 10 > longest * 8) {
+            return sent.len();
+        }
+    }
+    panic!("the request does not grow: {}", agent.body());
+}
+
+/// A budget that removes all that it may at once, so that there is room afterwards.
+fn in_one_step(tokens: u64) -> Budget {
+    Budget::new().max_tokens(tokens).clear_at_least(1_000_000)
 }
 
 #[test]
 fn requests_over_the_budget_are_pruned_and_what_was_sent_is_recorded() {
     for provider in ALL {
-        let mut fixture = limited(1_500);
+        let mut fixture = limited(2_000);
         let mut agent = Agent::new(provider, None);
         let mut own = Vec::new();
-        for number in 0..14 {
-            agent.say(&words(&format!("question {number}"), 20));
+        for number in 0..30 {
+            agent.say(&words(&format!("question {number}"), 8));
             own.push(agent.clone());
             assert!(agent.ask(&fixture), "{provider}");
-            agent.call(number, &words(&format!("result {number}"), 150));
+            agent.call(number, &words(&format!("result {number}"), 20));
             own.push(agent.clone());
             assert!(agent.ask(&fixture), "{provider}");
         }
@@ -127,7 +165,7 @@ fn requests_over_the_budget_are_pruned_and_what_was_sent_is_recorded() {
             let cycle = u32::try_from(index + 1).expect("it is small");
             assert_eq!(fixture.sent("agent-1", cycle, provider), json(&sent), "{provider} {index}");
             let receipt = line.receipt.as_ref().expect("there is a budget");
-            assert!(receipt.is_kept() && receipt.tokens_after <= 1_500, "{provider} {receipt:?}");
+            assert!(receipt.is_kept() && receipt.tokens_after <= 2_000, "{provider} {receipt:?}");
             assert_calls_have_results(&sent, provider);
             if left_out(line) == 0 {
                 assert_eq!(sent, agent.body(), "{provider} {index}: it passes byte for byte");
@@ -181,11 +219,11 @@ fn removed_messages_stay_removed_when_another_process_goes_on() {
     for provider in ALL {
         let mut fixture = limited(1_200);
         let mut agent = Agent::new(provider, Some("main"));
-        rounds(&mut agent, &fixture, 0..7);
+        let calls = until_pruned(&mut agent, &fixture);
         let lines = fixture.stop();
         let out = left_out(lines.last().expect("it recorded"));
         assert!(out > 0, "{provider}");
-        let before = body(&fixture, 13);
+        let before = body(&fixture, calls - 1);
         let mut next = again(&fixture, Some(Budget::new().max_tokens(1_200)));
         agent.say("short");
         assert!(agent.ask(&next));
@@ -195,9 +233,9 @@ fn removed_messages_stay_removed_when_another_process_goes_on() {
         for (index, line) in lines.iter().enumerate() {
             assert_eq!(line.relation, Relation::Continued, "{provider}");
             assert_eq!((summary(line), left_out(line)), (None, out), "{provider}");
-            let sent = body(&next, 14 + index);
+            let sent = body(&next, calls + index);
             assert!(sent.starts_with(beginning(&before)), "{provider}\n{before}\n{sent}");
-            let cycle = u32::try_from(15 + index).expect("it is small");
+            let cycle = u32::try_from(calls + 1 + index).expect("it is small");
             assert_eq!(next.sent("main", cycle, provider), json(&sent), "{provider}");
         }
     }
@@ -225,11 +263,10 @@ fn streams_are_pruned_too() {
 #[test]
 fn pruned_call_that_failed_is_sent_again_as_it_was() {
     for provider in ALL {
-        let mut fixture = limited(1_200);
+        let mut fixture = under(in_one_step(2_000));
         let mut agent = Agent::new(provider, Some("main"));
-        rounds(&mut agent, &fixture, 0..7);
-        let first = fixture.upstream.received().len();
-        agent.say(&words("fail once", 200));
+        let first = until_full(&mut agent, &fixture);
+        agent.say(&words("fail once", 400));
         assert!(!agent.ask(&fixture), "{provider}");
         assert!(agent.ask(&fixture), "{provider}");
         agent.say("short");
@@ -237,6 +274,8 @@ fn pruned_call_that_failed_is_sent_again_as_it_was() {
         let lines = fixture.stop();
         assert_eq!(body(&fixture, first), body(&fixture, first + 1), "{provider}");
         assert_eq!(lines[first + 1].relation, Relation::Retried, "{provider}");
+        assert!(summary(&lines[first]).is_some(), "{provider}");
+        assert_eq!(lines[first].receipt, lines[first + 1].receipt, "{provider}");
         let (before, sent) = (body(&fixture, first + 1), body(&fixture, first + 2));
         assert!(sent.starts_with(beginning(&before)), "{provider}\n{before}\n{sent}");
         let cycle = u32::try_from(fixture.snapshots("main")).expect("it is small");
@@ -247,18 +286,18 @@ fn pruned_call_that_failed_is_sent_again_as_it_was() {
 #[test]
 fn process_that_ends_in_a_pruned_call_loses_nothing() {
     for provider in ALL {
-        let fixture = limited(1_200);
+        let fixture = under(in_one_step(2_000));
         let mut agent = Agent::new(provider, Some("main")).streaming();
-        rounds(&mut agent, &fixture, 0..6);
-        let calls = fixture.upstream.received().len();
-        agent.say(&words("answer slowly", 300));
+        let calls = until_full(&mut agent, &fixture);
+        agent.say(&words("a long question", 400));
+        agent.say("answer with many events 30, slowly");
         let mut running = open(fixture.address(), agent.path(), &[], agent.body().as_bytes());
         std::io::Read::read_exact(&mut running, &mut [0; 64]).expect("it streams");
         let before = body(&fixture, calls);
-        // The other process sees a running call that nobody ends.
-        let mut next = again(&fixture, Some(Budget::new().max_tokens(1_200)));
+        // The other process sees a call that is still running.
+        let mut next = again(&fixture, Some(in_one_step(2_000)));
         assert!(agent.ask(&next), "{provider}");
-        next.stop();
+        assert!(summary(&next.stop()[0]).is_some(), "{provider}");
         drop(running);
         assert_eq!(
             body(&next, calls + 1),
@@ -274,7 +313,7 @@ fn process_that_ends_in_a_pruned_call_loses_nothing() {
 fn calls_beside_each_other_have_the_same_pruned_past() {
     let mut fixture = limited(1_200);
     let mut agent = Agent::new(Provider::Anthropic, None);
-    rounds(&mut agent, &fixture, 0..7);
+    let calls = until_pruned(&mut agent, &fixture);
     let mut beside = agent.clone();
     let mut slow = agent.clone().streaming();
     slow.say("slowly, please");
@@ -287,18 +326,26 @@ fn calls_beside_each_other_have_the_same_pruned_past() {
     let lines = fixture.stop();
     let forked = lines.iter().find(|line| line.context == "agent-2").expect("it is beside");
     assert_eq!(forked.relation, Relation::Forked { from: "agent-1".to_owned() });
-    let (before, sent) = (body(&fixture, 13), body(&fixture, 15));
+    let (before, sent) = (body(&fixture, calls - 1), body(&fixture, calls + 1));
     assert!(left_out(forked) > 0 && sent.starts_with(beginning(&before)), "{before}\n{sent}");
-    assert_eq!(fixture.sent("agent-2", 15, Provider::Anthropic), json(&sent));
+    let cycle = u32::try_from(calls + 1).expect("it is small");
+    assert_eq!(fixture.sent("agent-2", cycle, Provider::Anthropic), json(&sent));
 }
 
 #[test]
 fn results_are_cleared_before_anything_is_removed() {
     for provider in ALL {
-        let budget = || Budget::new().max_tokens(2_000).keep_results(2);
+        let budget = || Budget::new().max_tokens(4_500).keep_results(2);
         let mut fixture = under(budget());
         let mut agent = Agent::new(provider, Some("main"));
-        rounds(&mut agent, &fixture, 0..14);
+        for number in 0..14 {
+            agent.say(&format!("question {number}"));
+            assert!(agent.ask(&fixture), "{provider}");
+            agent.call(number, &words(&format!("result {number}"), 300));
+            // The upstream repeats what was said last, and answers are not cleared.
+            agent.say("Go on.");
+            assert!(agent.ask(&fixture), "{provider}");
+        }
         let lines = fixture.stop();
         let first = lines.iter().find_map(summary).expect("something is cleared");
         assert!(first.starts_with("cleared ") && first.contains(" results, "), "{first}");
@@ -418,23 +465,31 @@ fn pruned_request_whose_original_was_compressed_is_sent_plain() {
         agent.answer("Yes.");
     }
     agent.say("now");
-    let own = agent.body();
-    let packed = zstd::encode_all(own.as_bytes(), 1).expect("it is in memory");
-    let headers = [("content-encoding", "zstd")];
-    assert_eq!(post(fixture.address(), agent.path(), &headers, &packed).status, 200);
+    let first = packed(&agent, &fixture);
     agent.answer("Yes.");
     agent.say("short");
-    assert!(agent.ask(&fixture));
-    let lines = fixture.stop();
+    packed(&agent, &fixture);
+    let lines = fixture.stop_quietly();
     // All of it is new to the proxy, so nothing may be removed yet.
     assert_eq!(left_out(&lines[0]), 0);
     assert!(left_out(&lines[1]) > 0);
-    assert_eq!(fixture.upstream.received()[0].body, packed);
+    let received = fixture.upstream.received();
+    assert_eq!(
+        (received[0].body == first, received[0].header("content-encoding")),
+        (true, Some("zstd"))
+    );
+    assert_eq!(received[1].header("content-encoding"), None);
+    assert_eq!(fixture.sent("agent-1", 2, Provider::Anthropic), json(&body(&fixture, 1)));
+}
+
+/// Sends what an agent has, compressed. Returns the bytes.
+fn packed(agent: &Agent, fixture: &Fixture) -> Vec<u8> {
     let own = agent.body();
     let packed = zstd::encode_all(own.as_bytes(), 1).expect("it is in memory");
-    let mut next = again(&fixture, Some(Budget::new().max_tokens(600)));
-    assert_eq!(post(next.address(), agent.path(), &headers, &packed).status, 200);
-    next.stop();
+    // The upstream decompresses nothing.
+    let headers = [("content-encoding", "zstd"), ("x-test-plain", own.as_str())];
+    assert_eq!(post(fixture.address(), agent.path(), &headers, &packed).status, 200);
+    packed
 }
 
 #[test]
@@ -528,7 +583,7 @@ fn breakpoints_of_messages_that_stay_are_sent() {
 /// What agents do, in any order: whatever it is, what is sent is recorded, and what was removed stays removed.
 #[test]
 fn random_conversations_keep_to_the_budget() {
-    for seed in 0..40 {
+    for seed in 0..400 {
         let mut rng = Rng::new(seed);
         let provider = ALL[rng.index(4)];
         let mut budget = Budget::new().max_tokens(400 + rng.below(1_200));
@@ -558,7 +613,7 @@ fn random_conversations_keep_to_the_budget() {
                     _ => {
                         let length = agent.messages.len();
                         if length > 6 {
-                            agent.messages.truncate(length - 1 - rng.index(4));
+                            agent.truncate(length - 1 - rng.index(4));
                         }
                         agent.say(&format!("instead {number}"));
                     }

@@ -5,7 +5,6 @@ mod budget;
 mod calls;
 mod contexts;
 mod fixture;
-mod probe;
 mod transport;
 
 #[test]

@@ -207,7 +207,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Reports a name that goes on with a character that needs quotes: `[data_foo.bar]`.
+    /// Reports a name with a character that needs quotes: `[data_foo.bar]`.
     #[cold]
     fn name_goes_on(&mut self, open: usize, filter: &Filter) -> Failed {
         let expected = "an operator or `]`";

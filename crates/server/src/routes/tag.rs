@@ -15,8 +15,8 @@ pub(super) const REVALIDATE: HeaderValue = HeaderValue::from_static("private, no
 
 /// Returns the tag of what a command returns; `None` if it depends on more than one context.
 ///
-/// What a command returns of snapshots is a function of the request and of their digests, unless something was redacted: the tag stays
-/// however the context goes on. Everything else is a function of the request and of the context, which changes only with its revision.
+/// What a command returns of snapshots depends on the request and on their digests, unless something was redacted: later commits do
+/// not change the tag. Everything else depends on the request and on the context, which changes only with its revision.
 /// The time of its creation tells a context from one of the same name that was deleted.
 pub(super) fn of(
     command: &Command,

@@ -11,8 +11,8 @@ use crate::error::{Result, StoreError};
 use crate::rows::{ContextId, ContextRow};
 use crate::tally::{COUNTED, Count, context_sum};
 
-/// The count that the list was last found to have. What a process counted once it need not count again until the list is another one:
-/// those who ask for one context after the other would read all of them each time.
+/// The count that the list was last found to have. A process counts the list once and then again only after it changed: otherwise
+/// asking for one context after the other would read all of them each time.
 #[derive(Default)]
 pub(super) struct Counted(Mutex<Option<Count>>);
 
