@@ -153,6 +153,11 @@ struct Readme;
 
 /// The examples of the page run as tests.
 #[cfg(all(doctest, feature = "tokens"))]
+#[doc = include_str!("../../../docs/loop.md")]
+struct Loop;
+
+/// The examples of the page run as tests.
+#[cfg(all(doctest, feature = "tokens"))]
 #[doc = include_str!("../../../docs/tokens.md")]
 struct Tokens;
 

@@ -12,7 +12,7 @@ use crate::error::QueryError;
 /// How many steps pass between two calls of the interrupt.
 const BETWEEN_CHECKS: u64 = 65_536;
 
-/// Called now and then during a query; stops it by returning the name of the limit that was reached: `deadline`, `cancelled`.
+/// Called now and then during a query; stops it by returning the name of the limit that was reached: `deadline`, `canceled`.
 #[derive(Clone)]
 pub struct Interrupt(Arc<dyn Fn() -> Option<&'static str> + Send + Sync>);
 

@@ -52,7 +52,7 @@ pub struct HashedNode {
 ///
 /// # Errors
 ///
-/// If the command is cancelled.
+/// If the command is canceled.
 pub fn hash(request: &HashRequest, control: &Control<'_>) -> Result<HashResponse, Error> {
     control.check()?;
     let hash = |(index, line): (usize, &[u8])| {

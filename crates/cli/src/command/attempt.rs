@@ -17,7 +17,8 @@ use crate::source::{ChangeOptions, document};
 
 /// Record calls to a model: start, finish, fail, cancel, attach, list
 ///
-/// Attempts are not part of the history and change no snapshot. Only the digest of what is sent is kept.
+/// Attempts are not part of the history and change no snapshot. `ctx attempt start` keeps only the digest of
+/// what is sent; `ctx request` keeps the request itself.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

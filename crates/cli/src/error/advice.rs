@@ -26,9 +26,7 @@ fn words(advice: &Advice) -> String {
         Advice::Salvage => {
             "`ctx verify` finds all damage; `ctx export --salvage` writes the intact snapshots"
         }
-        Advice::ExportHistory => {
-            "`ctx export --history` writes a context of any store; a server has backups of its own"
-        }
+        Advice::ExportHistory => "`ctx export --history` writes a context of any store",
         Advice::ImportDocument => "`ctx import FILE` stores it as a context, which can be changed",
         Advice::ExportDocument => "`ctx export` writes snapshots, `ctx export --history` histories",
         Advice::ReadFixture => {

@@ -33,18 +33,6 @@ fn the_reference_of_the_commands_is_up_to_date() {
     }
 }
 
-/// The manual is a copy, because a packaged crate has no files from outside its folder.
-#[test]
-fn the_manual_of_selectors_equals_the_document() {
-    let document = fs::read_to_string(root().join("docs/selectors.md")).expect("it is readable");
-    let copy = root().join("crates/cli/src/topics/reference.md");
-    if updates() {
-        fs::write(copy, document).expect("the copy can be written");
-    } else {
-        compare("topics/reference.md", &fs::read_to_string(copy).unwrap_or_default(), &document);
-    }
-}
-
 #[test]
 fn the_program_has_every_case_of_the_corpus() {
     let corpus = root().join("crates/conformance/corpus");

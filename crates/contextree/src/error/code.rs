@@ -137,10 +137,10 @@ codes! {
     /// The answer comes from another provider than the one that was asked.
     AnswerProvider "E_ANSWER_PROVIDER" Usage
         "Pass the response to the request that was sent, or name the provider that wrote it.";
-    /// The answer was already recorded for another call.
+    /// The answer was already recorded, for this call or for another one.
     AnswerRepeated "E_ANSWER_REPEATED" Usage
         "Complete each call with the response to its own request.";
-    /// The attempt has ended: it cannot be completed, failed or cancelled again.
+    /// The attempt has ended: it cannot be completed, failed or canceled again.
     AttemptEnded "E_ATTEMPT_ENDED" Sealed
         "Begin another call; `ctx attempt list` shows how this one ended.";
     /// There is no attempt with this id.
@@ -229,7 +229,7 @@ codes! {
         "Correct the line and column that the error names.";
     /// The JSON does not have the expected shape.
     JsonShape "E_JSON_SHAPE" Usage
-        "Compare the request with `crates/app/schema.json`; the error names the field.";
+        "Compare the request with the schema, which `ctx serve` has at `/openapi.json`; the error names the field.";
     /// A limit of size or count would be exceeded.
     Limit "E_LIMIT" Limit
         "Send less at once, or raise the limit where it can be set.";

@@ -53,8 +53,9 @@ fn summary(found: &CacheResponse) -> String {
     let first = found.calls.iter().find_map(|call| call.inferred.as_ref());
     if let Some(inferred) = first.filter(|inferred| inferred.prefix > 0) {
         text.push_str(&format!(
-            "inferred from usage: {} tokens of system text and tools that the log does not contain\n",
+            "inferred from usage: {} token{} of system text and tools that the log does not contain\n",
             thousands(inferred.prefix),
+            if inferred.prefix == 1 { "" } else { "s" },
         ));
     }
     text

@@ -145,7 +145,7 @@ const CHAPTERS: [Chapter; 10] = [
     ),
     (
         "Another try, from any moment on",
-        "A fork shares the past and costs the same for any history. A call can be cancelled: nothing is sealed.",
+        "A fork shares the past and costs the same for any history. A call can be canceled: nothing is sealed.",
         &[
             &["fork", "rome", "@c1"],
             &["-c", "rome", "add", "--role", "user", "Forget Oslo. What about Rome?"],
