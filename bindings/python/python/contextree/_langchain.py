@@ -58,7 +58,8 @@ class Kept:
         fields = self._fields.copy()
         for name in self._deep:
             value = fields[name]
-            fields[name] = copy.deepcopy(value) if value else value.__class__()
+            # Most are empty lists and dictionaries. Arrays do not say whether they are empty.
+            fields[name] = type(value)() if type(value) in (list, dict) and not value else copy.deepcopy(value)
         _set(message, "__dict__", fields)
         _set(message, "__pydantic_fields_set__", self._set_fields.copy())
         _set(message, "__pydantic_extra__", copy.deepcopy(self._extra) if self._extra else self._extra)
@@ -101,8 +102,7 @@ def write(message: BaseMessage, serde: Any) -> tuple[str, str]:
         kind, data = serde.dumps_typed(message)
     except Exception as error:
         raise unserializable(f"the {message.type} message", error) from error
-    shown = text.encode("utf-8", "replace").decode()
-    return shown, f"{kind}:{b64encode(data).decode('ascii')}"
+    return _shown(text), f"{kind}:{b64encode(data).decode('ascii')}"
 
 
 def _fields(message: BaseMessage) -> dict[str, Any]:
@@ -129,6 +129,11 @@ def read(text: str, raw: str, serde: Any) -> BaseMessage:
     return message
 
 
+def _shown(text: str) -> str:
+    """Returns a text without lone surrogates, which are not Unicode; loading never reads it."""
+    return text.encode("utf-8", "replace").decode()
+
+
 def _text(content: Any) -> str:
     parts = [one if isinstance(one, str) else one.get("text", "") for one in content if isinstance(one, (str, dict))]
     return "\n".join(part for part in parts if isinstance(part, str) and part)
@@ -153,23 +158,23 @@ def operations(message: BaseMessage, channel: str, position: int, serde: Any) ->
     unit = next((call.get("id") for call in calls if call.get("id")), None)
     if isinstance(message, ToolMessage):
         node["kind"] = "result"
-        node["data_call_id"] = message.tool_call_id
+        node["data_call_id"] = _shown(message.tool_call_id)
         if message.name:
-            node["data_name"] = message.name
+            node["data_name"] = _shown(message.name)
         if message.status == "error":
             node["data_is_error"] = True
     elif unit is not None:
-        node["data_call_id"] = unit
+        node["data_call_id"] = _shown(unit)
     added = [{"op": "add", "node": node}]
     for call in calls:
-        own: dict[str, Any] = {"role": "assistant", "kind": "call", "data_name": call.get("name") or "unknown"}
+        own: dict[str, Any] = {"role": "assistant", "kind": "call", "data_name": _shown(call.get("name") or "unknown")}
         try:
             own["content"] = json.dumps(call.get("args"), ensure_ascii=False, allow_nan=False)
             own["content"].encode()
         except (TypeError, ValueError):
             own["content"] = "{}"
         if call.get("id"):
-            own["data_call_id"] = call["id"]
+            own["data_call_id"] = _shown(call["id"])
         if channel != "messages":
             own["data_lc_channel"] = channel
         added.append({"op": "add", "node": own})
