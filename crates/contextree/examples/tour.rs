@@ -5,113 +5,86 @@
 
 use std::error::Error;
 
-use contextree::canon::thread::ThreadRenderer;
+use contextree::calls::{Answered, Call, Request, complete_in};
+use contextree::provider::{Provider, RenderOptions, render};
 use contextree::{
-    Class, CommitOptions, Context, Limit, MeasureName, NewNode, NodeRef, Place, Policy, Profile,
-    SnapshotAddress, TreeRef,
+    Class, CommitOptions, Context, Limit, MeasureName, NodeRef, Place, Policy, Profile,
+    SnapshotAddress, TreeRef, document, system, tool_result, user,
 };
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut context = Context::new();
+    let request = Request::new(Provider::OpenAiChat, "gpt-5");
 
     title("1. A conversation is a tree, not a list");
-    // Pinned: no budget may take it.
-    let instructions = NewNode::text("You are a travel assistant. Be brief.").role("system");
-    context.add(Place::system(), instructions.kind("text").pinned(true))?;
-    context.add(Place::head(), NewNode::text("Will it rain in Oslo?").role("user").kind("text"))?;
-    let call = NewNode::text("weather(city=\"Oslo\")")
-        .role("assistant")
-        .kind("call")
-        .attribute("data_call_id", "call-1");
-    context.add(Place::head(), call)?;
-    let result = NewNode::text("{\"rain\": true, \"from\": \"14:00\"}")
-        .role("tool")
-        .kind("result")
-        .attribute("data_call_id", "call-1");
-    context.add(Place::head(), result)?;
-    context.add(
-        Place::head(),
-        NewNode::text("Yes, from two o'clock on.").role("assistant").kind("text"),
-    )?;
-    println!("The turn in progress stands in `^ah`; nothing is sealed yet.\n");
+    // Pinned: budgets never prune it.
+    context.add(Place::system(), system("You are a travel assistant. Be brief.").pinned(true))?;
+    context.add(Place::head(), user("Will it rain in Oslo?"))?;
+    println!("The turn in progress is in `^ah`; nothing is sealed yet.\n");
     show(context.working());
 
-    title("2. A document that is worth keeping for two commits");
-    context.add(
-        Place::at("^ah", 1),
-        NewNode::text("Yr.no: Oslo, rain from 14:00, 8 °C")
-            .role("tool")
-            .kind("text")
-            .ttl(2)
-            .key("forecast"),
+    title("2. One cycle is one model call");
+    let call = begin(&request, &mut context)?;
+    println!("sent: {}\n", String::from_utf8_lossy(&call.bytes));
+    let answer = complete(
+        &mut context,
+        &call,
+        r#"{"role":"assistant","tool_calls":[{"id":"call-1","type":"function","function":{"name":"weather","arguments":"{\"city\":\"Oslo\"}"}}]}"#,
     )?;
-    let report = context.commit()?;
-    println!(
-        "commit {} sealed the turn `{}`, digest {}…\n",
-        report.cycle,
-        report.sealed,
-        short(&report)
-    );
+    println!("Call {} is sealed; its answer opens the next cycle:\n", answer.report.cycle);
     show(context.working());
 
-    title("3. Time passes: the document expires by itself");
-    for question in ["And tomorrow?", "Should I take a train or a plane to Bergen?"] {
-        context.add(Place::head(), NewNode::text(question).role("user").kind("text"))?;
-        context.add(
-            Place::head(),
-            NewNode::text(format!("About \u{201c}{question}\u{201d}: let me see …"))
-                .role("assistant")
-                .kind("text"),
-        )?;
-        let report = context.commit()?;
-        println!("commit {}: expired {:?}", report.cycle, report.expired);
+    title("3. A result, and a document for exactly one call");
+    context.add(Place::head(), tool_result("call-1", r#"{"rain":true,"from":"14:00"}"#))?;
+    context
+        .add(Place::head(), document("Yr.no: Oslo, rain from 14:00, 8 °C", 1).key("forecast"))?;
+    let call = begin(&request, &mut context)?;
+    complete(&mut context, &call, &said("Yes, from two o'clock on."))?;
+
+    title("4. Time passes: the document expires by itself");
+    for (question, reply) in [
+        ("And tomorrow?", "Sunny, 12 degrees."),
+        ("Should I take a train or a plane to Bergen?", "A train: seven hours of mountains."),
+    ] {
+        context.add(Place::head(), user(question))?;
+        let call = begin(&request, &mut context)?;
+        println!("call {}: expired {:?}", call.report.cycle, call.report.expired);
+        complete(&mut context, &call, &said(reply))?;
     }
 
-    title("4. What changed between two snapshots?");
+    title("5. What changed between two calls?");
     let (older, newer) = (SnapshotAddress::Back(1), SnapshotAddress::Back(0));
     println!("diff {older}..{newer}: {}", context.diff(older, newer)?.to_json());
 
-    title("5. What did the model see after the first commit? Nothing is ever lost");
-    println!("{}", String::from_utf8(context.snapshot(SnapshotAddress::Cycle(1))?.thread())?);
+    title("6. What did the model see in the second call? Every snapshot stays readable");
+    let second = context.snapshot(SnapshotAddress::Cycle(2))?;
+    let options = RenderOptions::for_model("gpt-5");
+    let rendered = render(second.tree().view(), Provider::OpenAiChat, &options)?;
+    println!("{}", String::from_utf8_lossy(&rendered.bytes));
 
-    title("6. A budget that never splits a call from its result");
+    title("7. A budget that never splits a call from its result");
     let policy = Policy {
         protect_turns: 1,
-        limits: vec![Limit::Total { measure: MeasureName::Bytes, max: 240 }],
+        limits: vec![Limit::Total { measure: MeasureName::Bytes, max: 180 }],
         ..Policy::default()
     };
+    context.add(Place::head(), user("Thanks!"))?;
     let options = CommitOptions { policy: Some(&policy), ..CommitOptions::default() };
     let preview = context.preview(&options)?;
-    let would_go: Vec<&str> = preview.report.pruned.iter().map(|node| node.id.as_str()).collect();
-    println!("a commit under 240 bytes of content would prune {would_go:?}");
-    println!("(the call and its result share `data_call_id`, so they go together)");
+    let pruned: Vec<&str> = preview.report.pruned.iter().map(|node| node.id.as_str()).collect();
+    println!("a call with 180 bytes of content would prune {pruned:?}");
+    println!("(a call and its result have the same call id, so they are pruned together)");
 
-    title("7. A fork: try something else from the first commit on");
+    title("8. A fork: try something else from the first call on");
     let mut fork = context.fork(SnapshotAddress::Cycle(1))?;
-    fork.add(Place::head(), NewNode::text("Forget Oslo. What about Rome?").role("user"))?;
-    fork.commit()?;
+    fork.add(Place::head(), user("Forget Oslo. What about Rome?"))?;
+    let call = begin(&request, &mut fork)?;
+    complete(&mut fork, &call, &said("Sunny all week."))?;
     println!(
         "the fork has {} snapshots, the context still {}",
         fork.history().len(),
         context.history().len()
     );
-
-    title("8. The prompt's beginning stays byte for byte");
-    let mut renderer = ThreadRenderer::new();
-    let mut before: Option<Vec<u8>> = None;
-    for snapshot in context.history().iter() {
-        let bytes = renderer.render(snapshot.tree()).to_vec();
-        if let Some(before) = &before {
-            let common =
-                before.iter().zip(&bytes).take_while(|(left, right)| left == right).count();
-            println!(
-                "commit {}: {common} of {} bytes are as they were",
-                snapshot.cycle(),
-                before.len()
-            );
-        }
-        before = Some(bytes);
-    }
 
     title("9. Out and in again: the same bytes, the same digest");
     let lines = context.export_history();
@@ -122,12 +95,26 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn title(text: &str) {
-    println!("\n── {text}\n");
+fn begin(request: &Request, context: &mut Context) -> Result<Call, contextree::Error> {
+    request.begin_in(context, &CommitOptions::default())
 }
 
-fn short(report: &contextree::CommitReport) -> String {
-    report.digest.to_string().chars().take(12).collect()
+/// Completes a call with a scripted message of the model, where a program passes the response of its provider.
+fn complete(
+    context: &mut Context,
+    call: &Call,
+    message: &str,
+) -> Result<Answered, contextree::Error> {
+    let response = format!(r#"{{"id":"{}","choices":[{{"message":{message}}}]}}"#, call.attempt);
+    complete_in(context, &call.attempt, response.as_bytes())
+}
+
+fn said(text: &str) -> String {
+    format!(r#"{{"role":"assistant","content":"{text}"}}"#)
+}
+
+fn title(text: &str) {
+    println!("\n── {text}\n");
 }
 
 /// Draws a tree.

@@ -3,15 +3,16 @@
 mod model;
 
 use contextree::budget::Budget;
-use contextree::calls::Request;
+use contextree::calls::{Call, Request};
 use contextree::provider::Provider;
-use contextree::{ContextSettings, Error, Place, system, tool_result, user};
+use contextree::{ContextSettings, Error, Place, system, user};
 
 fn main() -> Result<(), Error> {
     let budget = Budget::from_toml("max_tokens = 8000")?;
     let request = Request::new(Provider::OpenAiChat, "gpt-5");
     let store = contextree::open("agent.db")?;
     let mut session = store.session_or_new("weather", &ContextSettings::default())?;
+    Call::running(&session)?.map(|call| call.cancel(&mut session)).transpose()?;
     session.update(|context| {
         if context.newest().is_none() {
             context.add(Place::system(), system("You are a weather bot."))?;
@@ -21,9 +22,8 @@ fn main() -> Result<(), Error> {
     loop {
         let call = request.begin_under(&mut session, &budget)?;
         let answer = call.complete(&mut session, &model::send(&call.bytes))?;
-        let Some(tool) = answer.tool_calls.first() else { break };
-        let result = tool_result(&tool.id, "rain from 14:00");
-        session.update(|context| Ok::<_, Error>(context.add(Place::head(), result.clone())?))?;
+        let Some(_) = answer.tool_calls.first() else { break };
+        answer.add_results(&mut session, |_tool| "rain from 14:00")?;
     }
     Ok(println!("{}", String::from_utf8_lossy(&session.working()?.thread())))
 }

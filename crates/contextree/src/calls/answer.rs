@@ -1,6 +1,6 @@
 //! Completing a call with the provider's response.
 
-use contextree_engine::{CallOutcome, CallResponse, CommitReport, Context};
+use contextree_engine::{CallOutcome, CallResponse, CommitReport, Context, Place};
 use contextree_json::{Value, parse};
 use contextree_provider::parts::names;
 use contextree_provider::read::{
@@ -12,6 +12,7 @@ use contextree_tree::NewNode;
 
 use super::request::Request;
 use crate::error::{Code, Error, Result};
+use crate::nodes::tool_result;
 
 /// What completing a call did.
 #[derive(Clone, Debug)]
@@ -21,13 +22,43 @@ pub struct Answered {
     pub report: CommitReport,
     /// The nodes of the answer, the first content of the new head.
     pub nodes: Vec<String>,
-    /// The tool calls of the answer, in order. Add a [`tool_result`](crate::tool_result) for each
-    /// before the next request.
+    /// The tool calls of the answer, in order. Each needs a result before the next request: see [`Answered::add_results`].
     pub tool_calls: Vec<ToolCall>,
     /// What the provider reported: usage, model, stop reason.
     pub outcome: CallOutcome,
     /// Parts of a stream that are unknown and therefore missing in the answer.
     pub skipped: Vec<String>,
+}
+
+impl Answered {
+    /// Adds a result for each tool call, in one durable step. `run` returns the result of a call, as text or as a JSON value, and is called
+    /// once for each of them.
+    ///
+    /// Does nothing if the answer calls no tools. A result that is an error needs an attribute: add it with
+    /// [`tool_result`](crate::tool_result).
+    ///
+    /// # Errors
+    ///
+    /// If the store cannot be written. No result was added then.
+    pub fn add_results<V: Into<Value>>(
+        &self,
+        session: &mut Session,
+        run: impl FnMut(&ToolCall) -> V,
+    ) -> Result<()> {
+        let results: Vec<V> = self.tool_calls.iter().map(run).collect();
+        if results.is_empty() {
+            return Ok(());
+        }
+        let results = self.tool_calls.iter().zip(results);
+        let nodes: Vec<NewNode> =
+            results.map(|(call, result)| tool_result(&call.id, result)).collect();
+        session.update(|context| {
+            for node in &nodes {
+                context.add(Place::head(), node.clone())?;
+            }
+            Ok(())
+        })
+    }
 }
 
 /// A tool that the model wants to be called.

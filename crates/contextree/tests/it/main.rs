@@ -11,3 +11,5 @@ mod errors;
 mod nodes;
 mod open;
 mod pages;
+#[cfg(feature = "providers")]
+mod results;
