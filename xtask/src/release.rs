@@ -18,7 +18,7 @@ pub(crate) fn dry_run(root: &Path) -> Result<String, String> {
     let packages = packages::read(root)?;
     let order = packages::publish_order(&packages)?;
     let version = version_of(&packages)?;
-    let mut problems = manifest_problems(&packages, version);
+    let mut problems = manifest_problems(root, &packages, version);
     problems.extend(msrv::problems(root, &packages)?);
     let is_tagged = git(root, &["tag", "--points-at", "HEAD"])?
         .lines()
@@ -96,13 +96,13 @@ fn version_of(packages: &[Package]) -> Result<&str, String> {
 pub(crate) fn check_manifests(root: &Path) -> Result<(), String> {
     let packages = packages::read(root)?;
     packages::publish_order(&packages)?;
-    match manifest_problems(&packages, version_of(&packages)?).as_slice() {
+    match manifest_problems(root, &packages, version_of(&packages)?).as_slice() {
         [] => Ok(()),
         problems => Err(problems.join("\n")),
     }
 }
 
-fn manifest_problems(packages: &[Package], version: &str) -> Vec<String> {
+fn manifest_problems(root: &Path, packages: &[Package], version: &str) -> Vec<String> {
     let mut problems = Vec::new();
     for package in packages.iter().filter(|package| package.is_public) {
         let name = &package.name;
@@ -110,8 +110,11 @@ fn manifest_problems(packages: &[Package], version: &str) -> Vec<String> {
             problems.push(format!("{name}: no {} in Cargo.toml", package.missing.join(", ")));
         }
         for licence in LICENCES {
-            if !package.folder.join(licence).is_file() {
-                problems.push(format!("{name}: no file {licence}"));
+            // A link that was checked out as a file has the path as its text.
+            let text = |folder: &Path| fs::read(folder.join(licence)).ok();
+            let (own, ours) = (text(&package.folder), text(root));
+            if own.is_none() || own != ours {
+                problems.push(format!("{name}: {licence} is not the licence of the project"));
             }
         }
         for needed in &package.dependencies {
