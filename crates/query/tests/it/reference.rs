@@ -90,7 +90,6 @@ pub(crate) fn examples() -> Vec<Example> {
     examples
 }
 
-// covers: SEM-034
 #[test]
 fn every_example_of_the_reference_runs() {
     let history = history();
@@ -104,6 +103,44 @@ fn every_example_of_the_reference_runs() {
         assert_eq!(found, *expected, "`{selector}` in {edition}");
     }
     assert!(examples.len() > 180, "{}", examples.len());
+}
+
+/// The table of comparisons names every attribute in the row of the rule by which it is compared.
+// covers: SEM-034
+#[test]
+fn the_reference_documents_how_each_attribute_is_compared() {
+    let text = document();
+    let (_, section) = text.split_once("\n## Comparisons\n").expect("the section exists");
+    let section = section.split("\n## ").next().unwrap();
+    let rows: Vec<&str> = section.lines().filter(|line| line.starts_with("| ")).collect();
+    let [head, numbers, texts, tags, others] = rows[..] else { panic!("{rows:#?}") };
+    assert!(["`=`", "`<`", "`~`"].iter().all(|operator| head.contains(operator)), "{head}");
+    let names = |row: &str| -> Vec<String> {
+        let cell = row.split('|').nth(1).unwrap();
+        cell.split('`').skip(1).step_by(2).map(str::to_owned).collect()
+    };
+    let numeric = ["offset", "ttl", "priority", "cycle", "created_at_ns", "creation_index"];
+    assert_eq!(names(numbers), numeric);
+    assert_eq!(names(texts), ["id", "nodeType", "role", "kind", "created_at_iso", "key", "type"]);
+    assert_eq!(names(tags), ["tag"]);
+    assert!(others.contains("same JSON type and same value"), "{others}");
+    for what in ["Null", "`true`", "Numbers are exact", "case-sensitive"] {
+        assert!(section.contains(what), "the section says nothing of `{what}`");
+    }
+    // Where every header is 1, `'1.0'` is the same number and another text.
+    let node = r#"{"root":{"id":"root","nodeType":"^root","children":[{"id":"ah","nodeType":"^ah","children":[
+        {"id":"1","nodeType":"1","role":"1","kind":"1","key":"1","created_at_iso":"1","offset":1,"ttl":1,
+        "priority":1,"cycle":1,"created_at_ns":1,"creation_index":1}]}]}}"#;
+    let history = History::load(&json(node.as_bytes()).unwrap());
+    let finds = |name: &str, value: &str| {
+        let selector = format!("@t0 ^ah > [{name}={value}]");
+        let answer = select(&selector, Edition::V0_3, &history, &SelectOptions::default());
+        answer.unwrap().nodes().unwrap().ids() == ["1"]
+    };
+    for name in names(numbers).into_iter().chain(names(texts)) {
+        assert!(finds(&name, "1") && finds(&name, "'1'"), "`{name}`");
+        assert_eq!(finds(&name, "'1.0'"), numeric.contains(&&*name), "`{name}`");
+    }
 }
 
 #[test]

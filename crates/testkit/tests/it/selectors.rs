@@ -176,7 +176,7 @@ fn changes_can_be_queried_by_selector_without_side_effects() {
     assert_eq!((head(&context).export(), context.export_working()), before);
 }
 
-// covers: ADO-001, ADO-010, DBG-002, DBG-003
+// covers: ADO-001, ADO-010, DBG-003
 #[test]
 fn minimal_runtime_has_all_seven_parts() {
     let mut context = context(ContextOptions::default());
@@ -192,6 +192,66 @@ fn minimal_runtime_has_all_seven_parts() {
     context.add(Place::at("^ah", -1), NewNode::text("hint").id("p")).unwrap();
     assert_eq!(ids_in(&context, "^ah :pre .cb", Edition::V0_2), ["p"], "pre-context of the head");
     assert_eq!(Timeline::snapshot_count(&context), 5, "one snapshot for each commit");
+}
+
+/// The list of features that chapter 06 demands of selectors for debugging, each in edition 0.1.
+// covers: DBG-002
+#[test]
+fn every_feature_of_debug_selectors_is_answered() {
+    let mut context = context(ContextOptions::default());
+    context.add(Place::at("^ah", -1), block("hint").id("p")).unwrap();
+    context.add(Place::head(), block("ask").id("q").priority(2)).unwrap();
+    context.add(Place::at("^ah", 1), block("remark").id("r")).unwrap();
+    commit(&mut context);
+    let ids = |selector: &str| ids_in(&context, selector, Edition::V0_1).join(" ");
+    for (selector, expected) in [
+        // Roots.
+        ("^root", "root"),
+        ("^sys", "sys"),
+        ("^seq", "seq"),
+        ("^ah", "ah"),
+        // Types.
+        (".mt", "seg:1 seg:2 seg:3"),
+        (".mc", "cont:1 cont:2 cont:3"),
+        (".cb", "s u1 a1 n1 p q r"),
+        // Ids.
+        ("#q", "q"),
+        // Pseudo-classes.
+        ("^seq .cb:pre", "p"),
+        ("^seq .cb:core", "u1 a1 q"),
+        ("^seq .cb:post", "n1 r"),
+        (".mt:depth(1)", "seg:3"),
+        (".mt:depth(3)", "seg:1"),
+        (".mt:depth(1) > .cb:first", "p"),
+        (".mt:depth(1) > .cb:last", "r"),
+        (".mt:depth(1) > .cb:nth(2)", "r"),
+        // Combinators.
+        ("^seq .mc .cb", "u1 a1 q"),
+        ("^seq > .mt", "seg:1 seg:2 seg:3"),
+        ("^seq > .cb", ""),
+    ] {
+        assert_eq!(ids(selector), expected, "{selector}");
+    }
+    // Attributes.
+    let node = head(&context).view().get("n1").unwrap();
+    for name in [
+        "offset",
+        "ttl",
+        "priority",
+        "cycle",
+        "created_at_ns",
+        "created_at_iso",
+        "nodeType",
+        "id",
+        "role",
+        "kind",
+    ] {
+        let value = String::from_utf8(node.header(name).unwrap().to_canonical()).unwrap();
+        let is_found = |operator: &str| {
+            ids(&format!(".cb[{name}{operator}{value}]")).split(' ').any(|id| id == "n1")
+        };
+        assert!(is_found("=") && !is_found("!="), "{name} is {value}");
+    }
 }
 
 // covers: ERC-001, ERC-002, ERC-004
