@@ -138,6 +138,9 @@ impl BudgetReport {
     }
 }
 
+/// The command in the operation log, so that a change of the budget can be undone.
+const COMMAND: &str = "budget";
+
 /// Returns the budget of the context.
 ///
 /// # Errors
@@ -170,6 +173,7 @@ pub fn set(
     control.check()?;
     let store = workspace.store(Access::Write)?;
     let mut session = workspace.session(&store)?;
+    session.set_command(COMMAND);
     let budget = read_budget(&request.budget, session.settings().edition)?;
     let replaced = session.settings().policy.is_some();
     set_budget(&mut session, Some(&budget))?;
@@ -186,6 +190,7 @@ pub fn unset(workspace: &Workspace, control: &Control<'_>) -> Result<BudgetRespo
     control.check()?;
     let store = workspace.store(Access::Write)?;
     let mut session = workspace.session(&store)?;
+    session.set_command(COMMAND);
     let replaced = budget_of(session.settings()).is_some();
     if replaced {
         set_budget(&mut session, None)?;

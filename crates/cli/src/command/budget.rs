@@ -99,6 +99,7 @@ pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
                 false => "stored; it applies to every call and commit of the context",
             };
             print(&done, note, call);
+            note_undo(&done, call);
         }
         Action::Show(_) => {
             let done = call.read(budget::show_budget)?;
@@ -116,6 +117,7 @@ pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
                 false => "there was no budget",
             };
             print(&done, note, call);
+            note_undo(&done, call);
         }
     }
     Ok(Exit::Ok)
@@ -154,5 +156,12 @@ fn print(done: &BudgetResponse, note: &str, call: &mut Call<'_>) {
     }
     if !note.is_empty() {
         call.output.note(note);
+    }
+}
+
+/// Says how to get back a budget that is replaced or removed.
+fn note_undo(done: &BudgetResponse, call: &mut Call<'_>) {
+    if done.replaced && call.output.format() == Format::Human {
+        call.output.note(super::UNDO);
     }
 }

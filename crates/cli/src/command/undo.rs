@@ -181,6 +181,7 @@ fn what(row: &OperationRow) -> String {
             reason => format!("cannot be undone: {reason}"),
         },
         _ if row.before != row.after => format!("was {}{line}", at(row.before)),
+        _ if row.command == "budget" => "the budget".to_owned(),
         _ => "the working state".to_owned(),
     }
 }
