@@ -10,11 +10,12 @@ use crate::output::text::{count, size};
 /// Drop old snapshots, and free their space
 ///
 /// Without a rule no snapshot is dropped, and only unused space is freed. The newest snapshot and those that another context began
-/// with are kept. Kept snapshots do not change by a byte.
+/// with are kept. Kept snapshots do not change by a byte. What was done before cannot be undone any more: the operation log is
+/// emptied, and undone commits are deleted.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  ctx gc                          only free unused space
+  ctx gc                          only free unused space, and forget operations
   ctx gc --keep 1000              keep the newest thousand snapshots
   ctx gc --keep-days 30 --dry-run")]
 pub(crate) struct Args {
@@ -53,8 +54,10 @@ pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
         text.push_str(&format!("the store takes {}\n", size(bytes)));
     }
     call.output.text(&text);
-    if !args.dry_run && (done.dropped > 0 || done.undone > 0) {
-        call.output.note(super::FINAL);
+    match done.dropped > 0 || done.undone > 0 {
+        _ if args.dry_run => {}
+        true => call.output.note(super::FINAL),
+        false => call.output.note("what was done before cannot be undone any more"),
     }
     Ok(Exit::Ok)
 }
