@@ -236,6 +236,8 @@ fn ignored_options(request: &SelectRequest, is_range: bool, edition: Edition) ->
         ("max-snapshots", range.max_snapshots.is_some()),
         ("max-changes", range.max_changes.is_some()),
         ("as-nodes", range.as_nodes),
+    ];
+    let modes = [
         ("content-mode", range.content_mode != usual.content_mode),
         ("context-lines", range.context_lines != usual.context_lines),
     ];
@@ -249,11 +251,15 @@ fn ignored_options(request: &SelectRequest, is_range: bool, edition: Edition) ->
             given(&windows),
             "a range compares snapshots; use `@limit`, or filters in the selector",
         ),
-        false => (given(&ranges), "the selector has no range"),
+        false => ([given(&ranges), given(&modes)].concat(), "the selector has no range"),
     };
     names.retain(|name| *name != "as-nodes");
     let mut warnings: Vec<String> =
         names.into_iter().map(|name| format!("`{name}` is ignored: {why}")).collect();
+    if is_range && !range.content {
+        let modes = given(&modes).into_iter();
+        warnings.extend(modes.map(|name| format!("`{name}` is ignored without `content`")));
+    }
     if range.as_nodes {
         warnings.push("`as-nodes` is ignored: it belongs to ranges of edition 0.1".to_owned());
     }

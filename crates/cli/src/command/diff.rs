@@ -48,6 +48,11 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
     let is_human = call.output.format() == Format::Human;
+    for (name, given) in [("values", args.values), ("details", args.details)] {
+        if given && is_human {
+            call.output.warning(&format!("`{name}` is ignored: it belongs to `--json`"));
+        }
+    }
     let request = DiffRequest {
         from: args.from.as_deref().map(str::parse::<Compared>).transpose()?,
         to: args.to.as_deref().map(str::parse::<StateRef>).transpose()?,

@@ -120,6 +120,12 @@ pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
     for warning in &response.warnings {
         call.output.warning(warning);
     }
+    let is_range = matches!(response.found, Found::Range(_));
+    for (name, given) in [("ids", args.ids), ("count", args.count)] {
+        if given && is_range {
+            call.output.warning(&format!("`{name}` is ignored: a range compares snapshots"));
+        }
+    }
     let is_human = call.output.format() == Format::Human;
     match &response.found {
         Found::Count(number) if is_human => call.output.text(&format!("{number}\n")),

@@ -38,6 +38,10 @@ pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
     for warning in &response.warnings {
         call.output.warning(warning);
     }
+    let has_turns = response.nodes.iter().any(|node| ["^root", "^seq"].contains(&node.node_type()));
+    if args.turns.is_some() && !has_turns && !response.nodes.is_empty() {
+        call.output.warning("`turns` is ignored: it belongs to the whole tree or `^seq`");
+    }
     if call.output.format() != Format::Human {
         call.output.forms(&response.nodes);
         return Ok(Exit::Ok);
