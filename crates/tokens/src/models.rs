@@ -108,7 +108,7 @@ const SUGGESTED: [&str; 16] = [
 ];
 
 /// Returns up to three suggestions that share the longest beginning with a name: at least two
-/// characters, and at least a third of the name.
+/// characters, and at least a third of the name. Without any, returns those that are misspelt.
 pub(crate) fn nearest(name: &str) -> Vec<&'static str> {
     let name = bare_model(name).to_ascii_lowercase();
     let shared = |known: &str| {
@@ -116,9 +116,21 @@ pub(crate) fn nearest(name: &str) -> Vec<&'static str> {
     };
     let longest = SUGGESTED.iter().map(|known| shared(known)).max().unwrap_or(0);
     if longest < 2 || longest * 3 < name.len() {
-        return Vec::new();
+        return misspelt(&name);
     }
     SUGGESTED.into_iter().filter(|known| shared(known) == longest).take(3).collect()
+}
+
+/// Returns up to three suggestions that contain a name (`opus`), or begin with a word of the same letters in another order (`gtp-5`).
+fn misspelt(name: &str) -> Vec<&'static str> {
+    let letters = |name: &str| {
+        let mut letters: Vec<u8> = name.split('-').next().unwrap_or_default().bytes().collect();
+        letters.sort_unstable();
+        letters
+    };
+    let is_meant =
+        |known: &&str| name.len() > 2 && (known.contains(name) || letters(known) == letters(name));
+    SUGGESTED.into_iter().filter(is_meant).take(3).collect()
 }
 
 /// Returns the version in the name of a model, if there is one: `(4, 5)` for `claude-sonnet-4-5-20250929`,
@@ -162,6 +174,9 @@ mod tests {
         check("gpt-99", &["gpt-5.6", "gpt-5.5", "gpt-5"]);
         check("openai/gpt-4x", &["gpt-4.1", "gpt-4o", "gpt-4"]);
         check("GPT_5", &["gpt-5.6", "gpt-5.5", "gpt-5"]);
+        check("gtp-5", &["gpt-5.6", "gpt-5.5", "gpt-5"]);
+        check("Calude-opus-5", &["claude-opus-5", "claude-sonnet-4-5"]);
+        check("sonnet", &["claude-sonnet-4-5"]);
         check("o5", &[]);
         check("mistral-large", &[]);
         check("", &[]);
