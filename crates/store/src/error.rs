@@ -130,6 +130,12 @@ pub enum StoreError {
         /// What is wrong with it.
         message: String,
     },
+    /// A model call is running that has what was to be redacted.
+    #[error("a call is running in `{context}`: complete or cancel it first")]
+    Calling {
+        /// The context.
+        context: String,
+    },
     /// The backend reports something that was not foreseen.
     #[error("{message}")]
     Backend {
@@ -179,6 +185,7 @@ impl StoreError {
             StoreError::Foreign { .. } => "E_STORE_FOREIGN",
             StoreError::Url { .. } => "E_STORE_URL",
             StoreError::Name { .. } => "E_CONTEXT_NAME",
+            StoreError::Calling { .. } => "E_ATTEMPT_RUNNING",
             StoreError::Backend { .. } => "E_STORE",
         }
     }

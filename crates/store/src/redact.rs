@@ -284,9 +284,7 @@ impl Store {
             })?;
             let (_, journal) = self.backend().journal(row.id)?;
             if is_sent || !journal.is_empty() {
-                let message =
-                    format!("a call is running in `{}`: complete or cancel it first", row.name);
-                return Err(StoreError::Backend { message });
+                return Err(StoreError::Calling { context: row.name.clone() });
             }
         }
         for stretch in lineage.iter().filter(|stretch| !own.contains(&stretch.branch)) {

@@ -44,7 +44,7 @@ pub struct RedactResponse {
 ///
 /// # Errors
 ///
-/// If no node matches, a model call with the content is running, or the caller does not know all contexts of the store.
+/// If no node matches, none of them has content that is not redacted yet, a model call with the content is running, or the caller does not know all contexts of the store.
 pub fn redact(
     workspace: &Workspace,
     request: &RedactRequest,
@@ -73,8 +73,11 @@ pub fn redact(
         }
     };
     let mut contents: Vec<Content> = Vec::new();
+    let (mut is_there, mut is_redacted) = (false, false);
     let mut collect = |node: Option<NodeRef<'_>>| {
+        is_there |= node.is_some();
         let Some(body) = node.and_then(|node| node.body()) else { return };
+        is_redacted |= body.redacted_hash().is_some();
         let is_open = body.redacted_hash().is_none() && body.content != Content::Absent;
         if is_open && !contents.contains(&body.content) {
             contents.push(body.content.clone());
@@ -91,9 +94,7 @@ pub fn redact(
         }
     }
     if contents.is_empty() {
-        return Err(Error::new("E_NO_MATCH", format!("`{text}` has no content to redact"))
-            .with_detail("selector", text)
-            .with_advice(Advice::ShowTree));
+        return Err(without_content(text, is_there, is_redacted));
     }
     let mut response = RedactResponse {
         nodes,
@@ -121,4 +122,18 @@ pub fn redact(
     };
     response.elsewhere = redacted.elsewhere.into_iter().map(place).collect();
     Ok(response)
+}
+
+/// Returns why there is no content to redact: no snapshot has the node, it was redacted before, or it never had any.
+fn without_content(text: &str, is_there: bool, is_redacted: bool) -> Error {
+    let (code, message) = match (is_there, is_redacted) {
+        (false, _) if is_name(text) => {
+            ("E_NODE_NOT_FOUND", format!("there is no node `{text}` in any snapshot"))
+        }
+        (false, _) => ("E_NO_MATCH", format!("`{text}` matches no node")),
+        (true, true) => ("E_NO_MATCH", format!("`{text}` is redacted already")),
+        (true, false) => ("E_NO_MATCH", format!("`{text}` has no content to redact")),
+    };
+    let detail = if code == "E_NO_MATCH" { "selector" } else { "place" };
+    Error::new(code, message).with_detail(detail, text).with_advice(Advice::ShowTree)
 }

@@ -249,6 +249,9 @@ impl From<StoreError> for Error {
                 failure.with_detail("record", record).with_advice(Advice::Salvage)
             }
             StoreError::Url { url, .. } => failure.with_detail("store", url),
+            StoreError::Calling { context } => {
+                failure.with_detail("context", context).with_advice(Advice::ListAttempts)
+            }
             _ => failure,
         }
     }

@@ -136,7 +136,7 @@ pub struct Sent {
 /// # Errors
 ///
 /// If there is no such snapshot, it was committed without a call, or `E_REQUEST_CHANGED` if this version of Contextree renders it to
-/// other bytes.
+/// other bytes, or content of it was redacted.
 pub fn sent(reader: &Reader, address: SnapshotAddress) -> Result<Sent> {
     let snapshot = reader.snapshot(address)?;
     let digest = snapshot.digest();
@@ -184,8 +184,17 @@ fn rendered_again(attempt: &Attempt, snapshot: &Snapshot) -> Result<(Rendering, 
     if attempt.input.is_none_or(|input| rendering.hash == input) {
         return Ok((rendering, kept));
     }
-    let message = format!("the request of `{}` renders to other bytes now", attempt.attempt_id);
-    Err(Error::new(Code::RequestChanged, message).with_hint(
-        "it was begun by another version of Contextree; cancel the call, or complete it by its id",
-    ))
+    let mut nodes = snapshot.view().nodes().filter_map(|(_, node)| node.body());
+    let (why, hint) = match nodes.any(|body| body.redacted_hash().is_some()) {
+        true => (
+            "had content that is redacted now",
+            "render the snapshot with a provider: the marker is where the content was",
+        ),
+        false => (
+            "renders to other bytes now",
+            "it was begun by another version of Contextree; cancel the call, or complete it by its id",
+        ),
+    };
+    let message = format!("the request of `{}` {why}", attempt.attempt_id);
+    Err(Error::new(Code::RequestChanged, message).with_hint(hint))
 }

@@ -272,9 +272,9 @@ codes! {
     /// The kind or the key of a side record is invalid, or its change contradicts itself.
     Record "E_RECORD" Usage
         "Name the program and the purpose: `my-agent.cursor`.";
-    /// The stored request renders to other bytes than those that were sent.
+    /// The stored request renders to other bytes than those that were sent: content was redacted, or another version began it.
     RequestChanged "E_REQUEST_CHANGED" Corrupt
-        "`ctx verify` finds what was damaged.";
+        "Render the snapshot with a provider; `ctx verify` checks whether anything was damaged.";
     /// The request would have no messages.
     RequestEmpty "E_REQUEST_EMPTY" Usage
         "Add a user message first.";
