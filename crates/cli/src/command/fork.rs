@@ -7,6 +7,7 @@ use super::Call;
 use crate::args::parse_address;
 use crate::error::{Exit, Failure};
 use crate::output::Format;
+use crate::output::text::argument;
 
 /// Create a context that begins with a state of this one; they share the past
 ///
@@ -39,9 +40,10 @@ pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
         None | Some(Address::Working) => "the working state".to_owned(),
         Some(address) => address.to_string(),
     };
+    let name = argument(&args.name);
     call.output.note(&format!(
-        "begins with {from} of {}; go on with `ctx -c {} …`, or `ctx switch {}`",
-        call.global.context, args.name, args.name
+        "begins with {from} of {}; go on with `ctx -c {name} …`, or `ctx switch {name}`",
+        call.global.context
     ));
     Ok(Exit::Ok)
 }

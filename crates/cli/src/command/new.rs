@@ -8,6 +8,7 @@ use super::Call;
 use super::commit::read_policy;
 use crate::error::{Exit, Failure};
 use crate::output::Format;
+use crate::output::text::argument;
 use crate::source::document;
 
 /// Create an empty context, and the store if there is none
@@ -66,7 +67,7 @@ pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
     }
     let name = &made.context.name;
     call.output.words([name]);
-    let flag = if name == "main" { String::new() } else { format!("-c {name} ") };
+    let flag = if name == "main" { String::new() } else { format!("-c {} ", argument(name)) };
     call.output.note(&format!(
         "an empty context in {}; go on with `ctx {flag}add --role user 'Hello'`",
         call.store().url()

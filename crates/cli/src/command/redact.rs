@@ -6,7 +6,7 @@ use super::Call;
 use super::confirm::confirm;
 use crate::error::{Exit, Failure};
 use crate::output::Format;
-use crate::output::text::count;
+use crate::output::text::{argument, count};
 
 /// Replace the content of nodes by a marker in every snapshot, for good
 ///
@@ -50,7 +50,7 @@ pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
         format!("{} of {}", count(found.contents, "content"), count(found.nodes.len(), "node"));
     if !args.dry_run {
         if !args.yes {
-            let again = format!("ctx redact {} --yes", quoted(&args.what));
+            let again = format!("ctx redact {} --yes", argument(&args.what));
             confirm("redact", &what, &again, call)?;
         }
         found = redact(false, call)?;
@@ -79,13 +79,4 @@ fn text(found: &RedactResponse, what: &str, dry_run: bool) -> String {
         copies => format!("{copies} copies"),
     };
     format!("redacted {what}: {copies} in {}\n", found.contexts.join(", "))
-}
-
-fn quoted(text: &str) -> String {
-    match text.contains(|character: char| {
-        !character.is_alphanumeric() && character != ':' && character != '.'
-    }) {
-        true => format!("'{}'", text.replace('\'', "'\\''")),
-        false => text.to_owned(),
-    }
 }

@@ -3,8 +3,10 @@
 use contextree_app::command::rename::{self, RenameRequest};
 
 use super::Call;
+use crate::environment::context_of_folder;
 use crate::error::{Exit, Failure};
 use crate::output::Format;
+use crate::output::text::argument;
 
 /// Give a context another name
 ///
@@ -31,6 +33,14 @@ pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
         return Ok(Exit::Ok);
     }
     call.output.words([&args.to]);
-    call.output.note(&format!("undo with `ctx rename {} {}`", args.to, args.name));
+    let (name, to) = (argument(&args.name), argument(&args.to));
+    call.output.note(&format!("undo with `ctx rename {to} {name}`"));
+    if context_of_folder().as_ref() == Some(&args.name) {
+        let note = format!(
+            "the file .contextree still names `{}`; `ctx switch {to}` changes that",
+            args.name
+        );
+        call.output.note(&note);
+    }
     Ok(Exit::Ok)
 }

@@ -3,6 +3,8 @@
 use contextree::import::Format;
 use contextree_app::{Advice, Hint};
 
+use crate::output::text::argument;
+
 /// Returns a hint as text.
 pub(super) fn text(hint: &Hint) -> String {
     match hint {
@@ -73,16 +75,17 @@ fn phrase(advice: &Advice) -> String {
             format!("write `ctx {command} A..B`, or `ctx {command} A B`")
         }
         Advice::ShowContext(name) => {
-            format!("`ctx -c {name} status` shows it; `ctx new NAME` creates another")
+            format!("`ctx -c {} status` shows it; `ctx new NAME` creates another", argument(name))
         }
         Advice::ImportElsewhere(name) => {
             format!(
-                "`ctx -c NEW import FILE` imports into a new context; `ctx -c {name} append FILE` adds messages to this one"
+                "`ctx -c NEW import FILE` imports into a new context; `ctx -c {} append FILE` adds messages to this one",
+                argument(name)
             )
         }
-        Advice::SimilarContext(name) => format!("did you mean `-c {name}`?"),
-        Advice::OnlyContext(name) => format!("there is one context: `-c {name}`"),
-        Advice::NewContext(name) => format!("`ctx new {name}` creates it"),
+        Advice::SimilarContext(name) => format!("did you mean `-c {}`?", argument(name)),
+        Advice::OnlyContext(name) => format!("there is one context: `-c {}`", argument(name)),
+        Advice::NewContext(name) => format!("`ctx new {}` creates it", argument(name)),
         Advice::Convert(program) => format!("`{program} FILE | ctx import -` reads it"),
         Advice::NameAttempt(id) => format!("name one: `ctx attempt finish {id}`"),
         // Advice that this program has no words for is left to `--help`.

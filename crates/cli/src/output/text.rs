@@ -43,6 +43,16 @@ pub(crate) fn word(text: &str) -> Cow<'_, str> {
     Cow::Owned(escaped.collect())
 }
 
+/// Returns a text as one argument of a shell: in quotes, unless no character of it means anything there.
+pub(crate) fn argument(text: &str) -> Cow<'_, str> {
+    let is_plain =
+        |character: char| character.is_alphanumeric() || "-_.:/@+=,~".contains(character);
+    match !text.is_empty() && !text.starts_with('~') && text.chars().all(is_plain) {
+        true => Cow::Borrowed(text),
+        false => Cow::Owned(format!("'{}'", text.replace('\'', "'\\''"))),
+    }
+}
+
 /// Returns a text with the lines and signs of this program in plain ASCII, for terminals that have no others. The gap after a sign that
 /// takes more columns becomes narrower, so that columns stay in line.
 pub(crate) fn ascii(text: &str) -> String {
