@@ -10,7 +10,7 @@ use similar::{ChangeTag, TextDiff};
 
 use super::node;
 use crate::output::style::{self, paint};
-use crate::output::text::{count, cut, one_line, size, wrap};
+use crate::output::text::{columns, count, cut, one_line, size, wrap};
 
 /// Draws a diff: a line of sums, then added, removed and changed nodes.
 pub(crate) fn draw(
@@ -22,28 +22,17 @@ pub(crate) fn draw(
     let mut out = wrap(sums(response, detail).trim_end(), width);
     out.push('\n');
     let mut line = |mark: &str, style, node: &Node, why: &str| {
-        let mut text = format!("{} {}", paint(style, mark), paint(style::ID, one_line(node.id())));
-        let mut add = |cell: String| {
-            if !cell.is_empty() {
-                text.push_str("  ");
-                text.push_str(&cell);
-            }
-        };
-        add(place(node));
-        add(node::speaker(node));
-        add(node.ttl().map_or_else(String::new, |ttl| paint(style::TTL, format!("ttl {ttl}"))));
-        add(node::bytes(node));
-        add(position(detail, node.id(), mark));
-        if !why.is_empty() {
-            add(paint(style::DIM, why));
-        }
-        let used = crate::output::text::columns(&text) + 2;
-        let room = width.map(|width| width.saturating_sub(used).max(8));
-        let preview = cut(&node::preview(node), room);
-        if !preview.is_empty() {
-            text.push_str(&format!("  {preview}"));
-        }
-        out.push_str(&text);
+        let why = if why.is_empty() { String::new() } else { paint(style::DIM, why) };
+        let cells = [
+            format!("{} {}", paint(style, mark), paint(style::ID, one_line(node.id()))),
+            place(node),
+            node::speaker(node),
+            node.ttl().map_or_else(String::new, |ttl| paint(style::TTL, format!("ttl {ttl}"))),
+            node::bytes(node),
+            position(detail, node.id(), mark),
+            why,
+        ];
+        out.push_str(&fitting(cells, &node::preview(node), width));
         out.push('\n');
     };
     let moved_to = |id: &str| response.moved.iter().find(|moved| moved.from == id);
@@ -59,9 +48,41 @@ pub(crate) fn draw(
         line("-", style::REMOVED, node, why.as_deref().unwrap_or(reason(node, response)));
     }
     for changed in &detail.changed {
-        out.push_str(&change(&changed.before, &changed.after, &changed.fields));
+        out.push_str(&change(&changed.before, &changed.after, &changed.fields, width));
     }
     out
+}
+
+/// Two of the cells of a line.
+const SIZE: usize = 4;
+const POSITION: usize = 5;
+
+/// How many columns of a preview are worth more than the size and the position of its node.
+const PREVIEW: usize = 12;
+
+/// Returns the cells of a line with as much of the preview as fits. Where the line is too narrow, the position and then the size make
+/// room.
+fn fitting(mut cells: [String; 7], preview: &str, width: Option<usize>) -> String {
+    let join = |cells: &[String]| {
+        let shown: Vec<&str> =
+            cells.iter().map(String::as_str).filter(|cell| !cell.is_empty()).collect();
+        shown.join("  ")
+    };
+    let mut text = join(&cells);
+    if let Some(width) = width {
+        let wanted = if preview.is_empty() { 0 } else { 2 + columns(preview).min(PREVIEW) };
+        for least in [POSITION, SIZE] {
+            if columns(&text) + wanted > width {
+                cells[least].clear();
+                text = join(&cells);
+            }
+        }
+    }
+    let room = width.map(|width| width.saturating_sub(columns(&text) + 2));
+    match preview.is_empty() || room.is_some_and(|room| room < 2) {
+        true => text,
+        false => format!("{text}  {}", cut(preview, room)),
+    }
 }
 
 /// `@c1 → @c2   +3 −1 ~1   content 120 B → 140 B`, and how much of the thread's beginning is as it was.
@@ -123,7 +144,7 @@ fn reason(node: &Node, response: &DiffResponse) -> &'static str {
     if next && node.ttl() == Some(0) { "(expired)" } else { "" }
 }
 
-fn change(before: &Node, after: &Node, fields: &[String]) -> String {
+fn change(before: &Node, after: &Node, fields: &[String], width: Option<usize>) -> String {
     let mut text =
         format!("{} {}", paint(style::CHANGED, "~"), paint(style::ID, one_line(after.id())));
     let mut content = String::new();
@@ -147,8 +168,7 @@ fn change(before: &Node, after: &Node, fields: &[String]) -> String {
         };
         text.push_str(&format!("  {field} {} → {}", shown(value(before)), shown(value(after))));
     }
-    text.push('\n');
-    text + &content
+    format!("{}\n{content}", wrap(&text, width))
 }
 
 /// The lines that differ. Both sides have lines of their own, so that nothing is lost without colour.
@@ -181,5 +201,34 @@ pub(crate) fn words(pending: Pending) -> String {
         (added, removed, changed) => {
             format!("{} added, {removed} removed, {changed} changed", count(added, "node"))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fitting;
+
+    #[test]
+    fn narrow_line_keeps_the_beginning_of_the_text_instead_of_position_and_size() {
+        let line = |width: Option<usize>, preview: &str| {
+            let cells = ["+ block:252.1", "^seq seg:252", "assistant", "", "418 B", "[192]", ""];
+            fitting(cells.map(str::to_owned), preview, width)
+        };
+        let text = "Most of these are comments.";
+        assert_eq!(
+            line(None, text),
+            "+ block:252.1  ^seq seg:252  assistant  418 B  [192]  Most of these are comments."
+        );
+        assert_eq!(
+            line(Some(60), text),
+            "+ block:252.1  ^seq seg:252  assistant  418 B  Most of thes…"
+        );
+        assert_eq!(line(Some(55), text), "+ block:252.1  ^seq seg:252  assistant  Most of these …");
+        assert_eq!(
+            line(Some(60), "Yes."),
+            "+ block:252.1  ^seq seg:252  assistant  418 B  [192]  Yes."
+        );
+        assert_eq!(line(Some(60), ""), "+ block:252.1  ^seq seg:252  assistant  418 B  [192]");
+        assert_eq!(line(Some(20), text), "+ block:252.1  ^seq seg:252  assistant");
     }
 }

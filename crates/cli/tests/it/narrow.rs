@@ -23,7 +23,7 @@ fn folder() -> Folder {
     folder
 }
 
-const COMMANDS: [&str; 35] = [
+const COMMANDS: [&str; 36] = [
     "help",
     "-h",
     "help jobs",
@@ -55,6 +55,7 @@ const COMMANDS: [&str; 35] = [
     "tokens --over-time --by role",
     "cache --as anthropic --model claude-opus-5",
     "cache -n 2",
+    "cache --as anthropic --model claude-opus-5 --breakpoints",
     "explain '^seq .seg:depth(1-3) .block[role=user]'",
     "commit --max-tokens 60 --dry-run --verbose",
     "commit --max-bytes 40 --dry-run --verbose",

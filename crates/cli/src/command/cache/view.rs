@@ -18,7 +18,8 @@ pub(super) fn human(found: &CacheResponse, with_marks: bool, call: &mut Call<'_>
     }
     if with_marks {
         text.push('\n');
-        text.push_str(&marks(&found.breakpoints));
+        let marks = marks(&found.breakpoints);
+        text.extend(marks.lines().map(|line| format!("{}\n", wrap(line, width))));
     }
     call.output.text(&text);
     if let Some(miss) = found.calls.iter().rev().find_map(|call| call.miss.as_ref()) {
