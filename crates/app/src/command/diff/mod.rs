@@ -158,7 +158,13 @@ fn of_one(
     // Moves are guessed among what was added and removed.
     let moves = match found.added.is_empty() || found.removed.is_empty() {
         true => Vec::new(),
-        false => moved(older.tree(), newer.tree(), |node| content_hash(node).0).moved,
+        false => {
+            let moves = moved(older.tree(), newer.tree(), |node| content_hash(node).0);
+            for (from, to) in &moves.collisions {
+                tracing::warn!(from, to, "different contents have one content hash");
+            }
+            moves.moved
+        }
     };
     let is_meant = |from: &str, to: &str| {
         found.removed.iter().any(|id| id == from) && found.added.iter().any(|id| id == to)
