@@ -147,9 +147,13 @@ impl Session {
         let log = self.operations()?;
         let mut stack = Stacks::of(&log, self.row().revision).undo;
         let mut operations = Vec::new();
-        while let Some(operation) = stack.pop() {
+        let mut settings = None;
+        while let Some(mut operation) = stack.pop() {
             operations.push((operation.revision, operation.command.clone()));
+            // Settings that changed while a call ran are those before the first of these changes.
+            settings = operation.state.settings.take().or(settings);
             if operation.kind != OperationKind::Note && !operation.state.is_calling {
+                operation.state.settings = settings;
                 let kind = OperationKind::Undo { operation: operation.revision };
                 return self.go_back(&log, &operation, kind, operations);
             }

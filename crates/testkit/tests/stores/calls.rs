@@ -495,3 +495,29 @@ fn a_lost_answer_of_the_store_completes_a_call_once() {
     assert_eq!((context.history().len() + context.skipped(), context.attempts().len()), (3, 1));
     sound(&store);
 }
+
+#[test]
+fn settings_that_changed_while_a_call_ran_are_undone_with_it() {
+    on_every_store(|store| {
+        let mut session = asked(store);
+        session.set_command("test");
+        let before = session.settings().clone();
+        let limited = |blocks| ContextSettings {
+            policy: Some(Policy { limits: vec![Limit::Remove(blocks)], ..Policy::default() }),
+            ..before.clone()
+        };
+        session.set_settings(limited(1)).unwrap();
+        let (attempt, _) = begin(&mut session);
+        session.set_settings(limited(2)).unwrap();
+        session.set_settings(limited(3)).unwrap();
+        session.cancel(&attempt).unwrap();
+        session.undo().unwrap();
+        assert_eq!(session.settings(), &limited(1), "those with which the call began");
+        session.redo().unwrap();
+        assert_eq!(session.settings(), &limited(3));
+        session.undo().unwrap();
+        session.undo().unwrap();
+        assert_eq!(session.settings(), &before);
+        assert_eq!(store.session("main").unwrap().settings(), &before);
+    });
+}
