@@ -212,9 +212,9 @@ pub(crate) fn objects(place: &str, text: &[u8]) -> Result<Vec<(usize, Object)>, 
                     "{place}: line {number}: expected an object, found {}",
                     other.type_name()
                 );
-                return Err(
-                    Error::new("E_DOCUMENT_INVALID", message).with_detail("line", number as u64)
-                );
+                return Err(Error::new("E_JSON_SHAPE", message)
+                    .with_detail("line", number as u64)
+                    .with_hint("write one JSON object per line"));
             }
         }
     }
