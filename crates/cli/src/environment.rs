@@ -84,7 +84,7 @@ fn raw_variable(name: &str) -> Option<String> {
 
 /// Returns false if the locale is that of plain ASCII. The first of the three variables that is set decides, as everywhere;
 /// without any, the terminal is taken for a modern one.
-fn has_unicode() -> bool {
+pub(crate) fn has_unicode() -> bool {
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(variable);
     locale.is_none_or(|locale| !matches!(locale.as_str(), "C" | "POSIX"))
 }

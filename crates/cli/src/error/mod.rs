@@ -10,6 +10,9 @@ use contextree::store::mask_secrets;
 pub(crate) use contextree_app::Error as Failure;
 use contextree_app::wire;
 
+use crate::environment::has_unicode;
+use crate::output::text::ascii;
+
 /// How the process ends. `ctx help exit-codes` explains them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
@@ -100,7 +103,7 @@ pub(crate) fn output(error: io::Error) -> Failure {
 pub(crate) fn report_nothing() -> u8 {
     let mut stream = anstream::stderr();
     // A standard error that is closed cannot be told about it.
-    let _ = write!(stream, "{}", crate::command().render_help().ansi());
+    let _ = write!(stream, "{}", drawable(crate::command().render_help().ansi().to_string()));
     Exit::Usage.code()
 }
 
@@ -108,7 +111,7 @@ pub(crate) fn report_nothing() -> u8 {
 pub(crate) fn report_usage(error: &clap::Error, as_json: bool) -> u8 {
     if !error.use_stderr() {
         // Help and version are data. A closed pipe is not an error.
-        let _ = error.print();
+        let _ = write!(anstream::stdout(), "{}", drawable(error.render().ansi().to_string()));
         return Exit::Ok.code();
     }
     if as_json {
@@ -129,7 +132,12 @@ pub(crate) fn report_usage(error: &clap::Error, as_json: bool) -> u8 {
         let text = mask_secrets(&error.render().ansi().to_string());
         // It names its code, like every other error.
         let text = text.replacen("error:", "error[E_USAGE]:", 1);
-        let _ = write!(anstream::stderr(), "{text}");
+        let _ = write!(anstream::stderr(), "{}", drawable(text));
     }
     Exit::Usage.code()
+}
+
+/// Returns a text with signs that the locale has.
+fn drawable(text: String) -> String {
+    if has_unicode() { text } else { ascii(&text) }
 }

@@ -23,7 +23,7 @@ fn folder() -> Folder {
     folder
 }
 
-const COMMANDS: [&str; 36] = [
+const COMMANDS: [&str; 38] = [
     "help",
     "-h",
     "help jobs",
@@ -35,6 +35,8 @@ const COMMANDS: [&str; 36] = [
     "help output",
     "help exit-codes",
     "help environment",
+    "request --help",
+    "import --help",
     "status",
     "show",
     "show @c2",
