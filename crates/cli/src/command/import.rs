@@ -2,6 +2,7 @@
 
 mod follow;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use contextree::Vocabulary;
@@ -183,6 +184,7 @@ fn import(
             format!("{} and {}", number(report.calls, "call"), number(report.messages, "message"));
         let is_new = report.calls + report.commits + report.messages > 0;
         call.output.words([name]);
+        tell_findings(&report.findings, call);
         call.output.note(&match (is_new, args.dry_run) {
             (false, _) => format!("{place} has nothing new; {what}"),
             (true, false) => format!("{added} added from {place}; {what}"),
@@ -242,6 +244,11 @@ fn split(
         call.output.note(&format!("{conversations} without messages left out"));
     }
     let reports = done.contexts.iter().filter_map(|part| part.import.as_ref());
+    let mut findings = BTreeMap::new();
+    for (kind, number) in reports.clone().flat_map(|report| &report.findings) {
+        *findings.entry(kind.clone()).or_default() += number;
+    }
+    tell_findings(&findings, call);
     let (messages, format) =
         reports.fold((0, None), |(sum, _), report| (sum + report.messages, report.format));
     if let Some(format) = format {
@@ -269,6 +276,7 @@ fn tell(done: &ImportResponse, place: &str, call: &mut Call<'_>) {
         let entries = if *number == 1 { "entry" } else { "entries" };
         call.output.note(&format!("{number} {entries} of the type `{kind}` left out"));
     }
+    tell_findings(&report.findings, call);
     if report.conversations > 1 {
         let text = "each replaced the one before it, and the history has them all";
         call.output.note(&format!("{} conversations: {text}", report.conversations));
@@ -276,6 +284,39 @@ fn tell(done: &ImportResponse, place: &str, call: &mut Call<'_>) {
     }
     if let Some(format) = report.format {
         call.output.note(&format!("{}, read as {format}", messages_of(report.messages)));
+    }
+}
+
+/// Prints what was noticed in a log, one line for each kind.
+fn tell_findings(findings: &BTreeMap<String, u64>, call: &mut Call<'_>) {
+    for (kind, number) in findings {
+        call.output.note(&finding(kind, *number));
+    }
+}
+
+/// Returns a finding as a sentence; `docs/providers.md` lists the kinds.
+fn finding(kind: &str, many: u64) -> String {
+    let history = "the history keeps what came before";
+    match kind {
+        "compaction" => format!("{}: {history}", number(many, "compaction")),
+        "cleared" => format!("conversation cleared {}: {history}", number(many, "time")),
+        "rewound" => format!("conversation rewound {}: {history}", number(many, "time")),
+        "rewritten" => format!("past rewritten {}: {history}", number(many, "time")),
+        "results_cleared" => {
+            let times = number(many, "time");
+            format!("old results left out of later requests {times}: the context keeps them")
+        }
+        "missing_parent" => {
+            format!("{}: continued with the entry before", number(many, "missing parent"))
+        }
+        "time_backwards" => {
+            format!("time runs backwards {}: stamps never decrease", number(many, "time"))
+        }
+        "foreign_block" => {
+            format!("{} that no provider understands: kept as written", number(many, "block"))
+        }
+        "unfinished_line" => "the last line is incomplete, and was not imported yet".to_owned(),
+        other => format!("{other}: {}", number(many, "time")),
     }
 }
 

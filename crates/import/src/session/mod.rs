@@ -294,9 +294,11 @@ impl Session<'_> {
             let word = role_word(role, part.kind.as_deref());
             part.set_role(word);
         }
-        // A text that is not text has a form that only the program knows which wrote it.
-        let is_strange =
-            part.kind.as_deref() == Some("text") && matches!(part.content, Content::Json(_));
+        // A text of a provider that is not text has a form that only the program knows which wrote it. Data without a provider is sent
+        // as JSON.
+        let is_strange = part.kind.as_deref() == Some("text")
+            && matches!(part.content, Content::Json(_))
+            && part.attributes.iter().any(|(name, _)| name == names::PROVIDER);
         if is_strange || part.kind.as_deref() == Some("foreign") {
             self.state.find("foreign_block");
         }

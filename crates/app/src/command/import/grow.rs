@@ -33,6 +33,10 @@ pub(super) struct Growth<'s> {
     appender: Appender,
     /// The snapshots that are stored and that the importer has not made yet, because only the end of the log decided them.
     ahead: BTreeMap<Cycle, Hash>,
+    /// The findings in what was imported before, as if the log ended there.
+    known: BTreeMap<String, u64>,
+    /// The findings in the log as it is now.
+    found: BTreeMap<String, u64>,
     /// Whether lines were read since the end was stored last.
     is_open: bool,
     dry_run: bool,
@@ -74,6 +78,8 @@ impl<'s> Growth<'s> {
             position,
             appender: store.for_context(&name)?.appender(&reader),
             ahead: BTreeMap::new(),
+            known: BTreeMap::new(),
+            found: BTreeMap::new(),
             is_open: false,
             dry_run: request.dry_run,
             name,
@@ -81,6 +87,9 @@ impl<'s> Growth<'s> {
         if growth.position.is_lines {
             growth.replay(control)?;
             growth.compare(&reader)?;
+            // Some findings are known only at the end of a log.
+            let ended = growth.importer.ended(b"");
+            growth.known = ended.map(|ended| ended.report.findings).unwrap_or_default();
         } else {
             growth.ahead = digests(&reader, Cycle::ZERO)?;
         }
@@ -197,6 +206,7 @@ impl<'s> Growth<'s> {
             return Err(self.changed());
         }
         self.append(&mut context, &report)?;
+        self.found = report.findings;
         self.is_open = false;
         Ok(())
     }
@@ -269,6 +279,11 @@ impl<'s> Growth<'s> {
         report.messages = now.messages.saturating_sub(before.messages);
         report.commits = now.commits.saturating_sub(before.commits);
         report.calls = now.calls.saturating_sub(before.calls);
+        report.findings = self.found.clone();
+        report.findings.retain(|name, number| {
+            *number = number.saturating_sub(self.known.get(name).copied().unwrap_or_default());
+            *number > 0
+        });
         Ok(ImportResponse {
             name: self.name.clone(),
             context: Some(reader.row().into()),
