@@ -74,17 +74,25 @@ pub struct LogCall {
     /// The user message that it serves, by node id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub serves: Option<String>,
-    /// The beginning of that message; absent if the snapshot does not have it any more.
+    /// The beginning of that message, also after a compaction dropped it; absent if no snapshot has it any more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub question: Option<String>,
 }
 
 impl LogCall {
     /// Returns a call that was made with a tree.
-    pub(super) fn new(attempt: Attempt, tree: TreeRef<'_>) -> Self {
+    pub(super) fn new(
+        attempt: Attempt,
+        tree: TreeRef<'_>,
+        questions: &mut Questions,
+        reader: &Reader,
+    ) -> Result<Self, Error> {
         let nanoseconds = attempt.ended_at.map(|ended| ended.saturating_sub(attempt.started_at));
-        let question = attempt.serves.as_deref().and_then(|id| excerpt(tree.get(id)?));
-        LogCall {
+        let question = match attempt.serves.as_deref() {
+            Some(id) => questions.excerpt(id, tree, reader)?,
+            None => None,
+        };
+        Ok(LogCall {
             attempt: attempt.attempt_id,
             status: attempt.status,
             provider: attempt.provider,
@@ -98,7 +106,50 @@ impl LogCall {
             error: attempt.error,
             serves: attempt.serves,
             question,
+        })
+    }
+}
+
+/// The beginnings of the user messages that calls serve, by node id.
+pub(super) struct Questions {
+    /// The first completed call that serves a message, by its commit: it was sent with the message.
+    first: BTreeMap<String, Cycle>,
+    excerpts: BTreeMap<String, Option<String>>,
+}
+
+impl Questions {
+    /// Returns the messages that the calls of a context serve.
+    pub(super) fn new(reader: &Reader) -> Result<Self, Error> {
+        let mut first = BTreeMap::new();
+        if let Some(stored) = reader.stored() {
+            let completed = stored.attempts()?.iter();
+            for call in completed.filter(|it| it.status == contextree::AttemptStatus::Completed) {
+                let Some(id) = &call.serves else { continue };
+                first.entry(id.clone()).or_insert(call.cycle_id);
+            }
         }
+        Ok(Questions { first, excerpts: BTreeMap::new() })
+    }
+
+    /// Returns the beginning of a message. A tree that continues a compaction does not have it: it is then read from the first
+    /// snapshot that was sent with it.
+    fn excerpt(
+        &mut self,
+        id: &str,
+        tree: TreeRef<'_>,
+        reader: &Reader,
+    ) -> Result<Option<String>, Error> {
+        if let Some(known) = self.excerpts.get(id) {
+            return Ok(known.clone());
+        }
+        let mut found = tree.get(id).and_then(excerpt);
+        if let (None, Some(cycle)) = (&found, self.first.get(id)) {
+            let position = reader.position_after(cycle.previous())?;
+            let snapshot = reader.snapshots_at(position, position + 1)?.pop();
+            found = snapshot.and_then(|snapshot| excerpt(snapshot.view().get(id)?));
+        }
+        self.excerpts.insert(id.to_owned(), found.clone());
+        Ok(found)
     }
 }
 
@@ -114,10 +165,16 @@ pub(super) fn attempts(reader: &Reader) -> Result<BTreeMap<Cycle, Vec<Attempt>>,
 }
 
 /// Returns the completed call of a snapshot, and the number of those before it that were not.
-fn made(mut attempts: Vec<Attempt>, snapshot: &Snapshot) -> (Option<LogCall>, usize) {
+fn made(
+    mut attempts: Vec<Attempt>,
+    snapshot: &Snapshot,
+    questions: &mut Questions,
+    reader: &Reader,
+) -> Result<(Option<LogCall>, usize), Error> {
     let completed = attempts.iter().position(|it| it.status == AttemptStatus::Completed);
-    let call = completed.map(|at| LogCall::new(attempts.remove(at), snapshot.view()));
-    (call, attempts.len())
+    let call =
+        completed.map(|at| LogCall::new(attempts.remove(at), snapshot.view(), questions, reader));
+    Ok((call.transpose()?, attempts.len()))
 }
 
 /// One commit.
@@ -202,6 +259,7 @@ pub fn log(
         _ => BTreeMap::new(),
     };
     let mut attempts = attempts(&reader)?;
+    let mut questions = Questions::new(&reader)?;
     let mut entries = Vec::new();
     for (index, snapshot) in snapshots[..shown].iter().enumerate() {
         control.check()?;
@@ -209,7 +267,7 @@ pub fn log(
         let mut entry =
             entry(snapshot, count - end + index, before, reports.get(&snapshot.cycle()));
         let of_cycle = attempts.remove(&snapshot.cycle()).unwrap_or_default();
-        (entry.call, entry.retried) = made(of_cycle, snapshot);
+        (entry.call, entry.retried) = made(of_cycle, snapshot, &mut questions, &reader)?;
         entries.push(entry);
     }
     let open = match request.before {
@@ -221,7 +279,8 @@ pub fn log(
     };
     let open = open.into_values().flatten();
     let working = reader.working()?;
-    let open = open.map(|attempt| LogCall::new(attempt, working.tree())).collect();
+    let open = open.map(|attempt| LogCall::new(attempt, working.tree(), &mut questions, &reader));
+    let open = open.collect::<Result<_, _>>()?;
     if request.reverse {
         entries.reverse();
     }

@@ -7,7 +7,7 @@ use contextree::{Class, Region, TreeRef};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::log::LogCall;
+use super::log::{LogCall, Questions};
 use crate::wire::AttemptStatus;
 use crate::{Control, Error, Workspace};
 
@@ -100,6 +100,13 @@ pub fn status(workspace: &Workspace, control: &Control<'_>) -> Result<StatusResp
         None => None,
     };
     let running = running.filter(|attempt| attempt.status == AttemptStatus::Running);
+    let running = match running {
+        Some(attempt) => {
+            let mut questions = Questions::new(&reader)?;
+            Some(LogCall::new(attempt, tree, &mut questions, &reader)?)
+        }
+        None => None,
+    };
     let due = tree.nodes().filter(|(_, node)| node.ttl() == Some(0));
     Ok(StatusResponse {
         place: reader.place().to_owned(),
@@ -118,7 +125,7 @@ pub fn status(workspace: &Workspace, control: &Control<'_>) -> Result<StatusResp
             .map(|region| (region.word().to_owned(), contents(tree, region)))
             .collect(),
         due: due.map(|(_, node)| node.id().to_owned()).collect(),
-        running: running.map(|attempt| LogCall::new(attempt, tree)),
+        running,
     })
 }
 

@@ -60,6 +60,8 @@ pub(super) fn history(
     let mut renderer: Option<(RenderOptions, RequestRenderer)> = None;
     let mut found = Found { terms, rows: Vec::new(), breakpoints: Vec::new(), skipped: Vec::new() };
     let mut before: Option<&Snapshot> = None;
+    // Remembered by id: after a compaction a snapshot does not have the message any more that its call serves.
+    let mut questions: BTreeMap<String, Option<String>> = BTreeMap::new();
     for snapshot in sent {
         control.check()?;
         let attempt = attempts.remove(&snapshot.cycle());
@@ -96,11 +98,15 @@ pub(super) fn history(
             ..call_of(Rendered::from(rendered), evidence, attempt.as_ref(), terms)
         };
         let step = follower.follow_call(&call).clone();
+        let served = attempt.as_ref().and_then(|attempt| attempt.serves.clone());
         found.rows.push(Row {
             state: label,
             cycle: Some(snapshot.cycle()),
             model,
-            question: attempt.as_ref().and_then(|it| question(snapshot.view(), it)),
+            question: served.and_then(|id| {
+                let excerpt = || question(snapshot.view(), &id);
+                questions.entry(id.clone()).or_insert_with(excerpt).clone()
+            }),
             attempt,
             step,
         });
@@ -241,10 +247,9 @@ fn billed(attempt: &Attempt) -> Option<Billed> {
 /// The number of characters of a question that are returned.
 const QUESTION: usize = 100;
 
-/// Returns the beginning of the user message that a call serves.
-fn question(tree: TreeRef<'_>, attempt: &Attempt) -> Option<String> {
-    let node = tree.get(attempt.serves.as_deref()?)?;
-    let text = node.content().as_text()?;
+/// Returns the beginning of a user message.
+fn question(tree: TreeRef<'_>, id: &str) -> Option<String> {
+    let text = tree.get(id)?.content().as_text()?;
     Some(text.trim().chars().take(QUESTION).collect())
 }
 
