@@ -3,24 +3,37 @@
 
 use contextree::cache::{Prompt, Rendered};
 use contextree::calls::order_of;
-use contextree::import::{Format, ImportOptions, Splitter, detect, import};
+use contextree::import::{Cycles, Format, ImportOptions, Splitter, detect, import};
 use contextree::provider::{Provider, RenderOptions, lint_value, render};
+use contextree::query::select;
 use contextree::tokens::Tokenizer;
-use contextree::{AttemptStatus, Context, Cycle, Hash, Store, TreeRef};
+use contextree::{AttemptStatus, Context, Cycle, Hash, SelectOptions, Store, TreeRef};
+use contextree_app::command::cache::CacheRequest;
 use contextree_app::command::import::{ImportRequest, ImportResponse};
+use contextree_app::command::log::LogRequest;
+use contextree_app::wire::Word;
 use contextree_app::{Control, Error, Source, Workspace, command};
 use contextree_json::{Object, Value};
 
 use super::Got;
+use super::selectors::language;
 use crate::case::{Case, Edition};
 use crate::document::texts;
 
-pub(super) fn import_log(case: &Case, _: Edition) -> Result<Got, String> {
+pub(super) fn import_log(case: &Case, edition: Edition) -> Result<Got, String> {
     let lines = case.field("lines").as_array().ok_or("`lines` is not a list")?;
     let log = log_of(lines);
-    let imported = match import(&log, Format::Auto, ImportOptions::default()) {
+    let cycles = cycles(case)?;
+    let options = ImportOptions { cycles, ..ImportOptions::default() };
+    let imported = match import(&log, Format::Auto, options.clone()) {
         Ok(imported) => imported,
-        Err(error) => return Ok(Got::from_iter([("error", Value::from(error.code()))])),
+        Err(error) => {
+            let detected = error.detected.map_or(Value::Null, |format| format.name().into());
+            return Ok(Got::from_iter([
+                ("error", Value::from(error.code())),
+                ("detected", detected),
+            ]));
+        }
     };
     let (context, report) = (&imported.context, &imported.report);
     let history = context.history();
@@ -33,7 +46,7 @@ pub(super) fn import_log(case: &Case, _: Edition) -> Result<Got, String> {
     let counts = |counts: &std::collections::BTreeMap<String, u64>| {
         Value::Object(counts.iter().map(|(name, count)| (&**name, Value::from(*count))).collect())
     };
-    Ok(Got::from_iter([
+    let mut got = Got::from_iter([
         ("format", report.format.map_or(Value::Null, |format| format.name().into())),
         ("calls", report.calls.into()),
         ("commits", report.commits.into()),
@@ -48,7 +61,67 @@ pub(super) fn import_log(case: &Case, _: Edition) -> Result<Got, String> {
         ("texts", logged_texts(&calls, context)),
         ("lint", lint(lines)),
         ("conversations", conversations(&log)?),
-    ]))
+    ]);
+    // Each of these costs another import, or has an expectation as its input.
+    let is_wanted = |name: &str| case.expect().get(name).is_some();
+    if is_wanted("digest") {
+        let again = import(&log, Format::Auto, options).map_err(|error| error.to_string())?;
+        let digests = [context, &again.context].map(|it| it.history_digest().to_string());
+        if digests[0] != digests[1] {
+            return Err(format!("two imports have the digests {} and {}", digests[0], digests[1]));
+        }
+        got.insert("digest", Value::from(digests[0].as_str()));
+    }
+    if is_wanted("select") {
+        got.insert("select", selected(case.expected("select"), context, edition)?);
+    }
+    if is_wanted("rendered") {
+        got.insert("rendered", rendered(case.expected("rendered"), context)?);
+    }
+    if is_wanted("cache") || is_wanted("serves") {
+        let place = Place::new()?;
+        place.import(&log, cycles).map_err(|error| error.to_string())?;
+        got.insert("cache", place.cache().map_err(|error| error.to_string())?);
+        got.insert("serves", place.serves().map_err(|error| error.to_string())?);
+    }
+    Ok(got)
+}
+
+/// Returns what becomes a commit: the option `cycles` of a case.
+fn cycles(case: &Case) -> Result<Cycles, String> {
+    match case.field("options").get("cycles").and_then(Value::as_str) {
+        None => Ok(Cycles::Auto),
+        Some(name) => name.parse().map_err(|_| format!("unknown cycles `{name}`")),
+    }
+}
+
+/// Returns the contents of the nodes that each of these selectors matches.
+fn selected(selectors: &Value, context: &Context, edition: Edition) -> Result<Value, String> {
+    let selectors = selectors.as_object().ok_or("`select` is not an object")?;
+    let mut found = Object::new();
+    for selector in selectors.keys() {
+        let answer = select(selector, language(edition), context, &SelectOptions::default());
+        let nodes = answer.map_err(|error| error.to_string())?.nodes();
+        let nodes = nodes.ok_or_else(|| format!("`{selector}` is a range"))?;
+        let contents = nodes.nodes.iter().map(|node| node.content().as_text().unwrap_or_default());
+        found.insert(selector, texts(contents.map(str::to_owned)));
+    }
+    Ok(found.into())
+}
+
+/// Returns the messages that each of these providers gets of the working state.
+fn rendered(providers: &Value, context: &Context) -> Result<Value, String> {
+    let providers = providers.as_object().ok_or("`rendered` is not an object")?;
+    let mut all = Object::new();
+    for name in providers.keys() {
+        let provider: Provider = name.parse().map_err(|_| format!("unknown provider `{name}`"))?;
+        let request = render(context.working(), provider, &RenderOptions::default());
+        let request = request.map_err(|error| error.to_string())?;
+        let request = contextree_json::parse(&request.bytes).map_err(|error| error.to_string())?;
+        let messages = request.get(provider.messages_field()).cloned();
+        all.insert(name, messages.unwrap_or_default());
+    }
+    Ok(all.into())
 }
 
 /// Returns the text of a log. A text is a line as it is; anything else is written as JSON.
@@ -70,7 +143,7 @@ pub(super) fn import_grown(case: &Case, _: Edition) -> Result<Got, String> {
     let mut imports = Vec::new();
     for log in &logs {
         let before = grown.state();
-        match grown.import(log) {
+        match grown.import(log, Cycles::Auto) {
             Ok(done) => {
                 let calls = done.import.map_or(0, |report| report.calls);
                 imports.push(Value::Object(Object::from_iter([
@@ -94,7 +167,7 @@ pub(super) fn import_grown(case: &Case, _: Edition) -> Result<Got, String> {
     let same = match last {
         None => false,
         Some(log) => {
-            at_once.import(log).map_err(|error| error.to_string())?;
+            at_once.import(log, Cycles::Auto).map_err(|error| error.to_string())?;
             at_once.state() == grown.state()
         }
     };
@@ -119,15 +192,38 @@ impl Place {
         Ok(Place { store, workspace })
     }
 
-    fn import(&self, log: &[u8]) -> Result<ImportResponse, Error> {
+    fn import(&self, log: &[u8], cycles: Cycles) -> Result<ImportResponse, Error> {
         let reader = Box::new(std::io::Cursor::new(log.to_vec()));
         let source = Source { name: "log".to_owned(), length: None, reader };
-        command::import::import(
-            &self.workspace,
-            &ImportRequest::default(),
-            source,
-            &Control::default(),
-        )
+        let request = ImportRequest { cycles: Word(cycles), ..ImportRequest::default() };
+        command::import::import(&self.workspace, &request, source, &Control::default())
+    }
+
+    /// Returns the report on the cache, for each call: its estimated size, what is predicted to be read from the cache, what was
+    /// billed for that, and the reason for a miss.
+    fn cache(&self) -> Result<Value, Error> {
+        let request = CacheRequest::default();
+        let report = command::cache(&self.workspace, &request, &Control::default())?;
+        let rows = report.calls.into_iter().map(|call| {
+            let billed = call.billed.map_or(Value::Null, |billed| billed.cached.into());
+            let miss = call.miss.map_or(Value::Null, |miss| miss.reason.into());
+            Value::Object(Object::from_iter([
+                ("tokens", Value::from(call.tokens)),
+                ("predicted", Value::from(call.cached)),
+                ("billed", billed),
+                ("miss", miss),
+            ]))
+        });
+        Ok(Value::Array(rows.collect()))
+    }
+
+    /// Returns the beginning of the user message that each call serves, oldest call first.
+    fn serves(&self) -> Result<Value, Error> {
+        let request = LogRequest { reverse: true, ..LogRequest::default() };
+        let log = command::log(&self.workspace, &request, &Control::default())?;
+        let calls = log.entries.into_iter().filter_map(|entry| entry.call);
+        let questions = calls.map(|call| call.question.map_or(Value::Null, Value::from));
+        Ok(Value::Array(questions.collect()))
     }
 
     fn context(&self) -> Option<Context> {
@@ -182,7 +278,8 @@ fn conversations(log: &[u8]) -> Result<Value, String> {
     Ok(split.conversations.iter().map(|it| said(it.context.working())).collect::<Vec<_>>().into())
 }
 
-/// Returns the messages of a tree in short form: `user: Hi`, `assistant: [t1 f {}]`, `tool t1: noon`.
+/// Returns the messages of a tree in short form: `user: Hi`, `assistant: [t1 f {}]`, `tool t1: noon`; without ids,
+/// `assistant: [f {}]`, `function f: noon`.
 fn said(tree: TreeRef<'_>) -> Value {
     let Ok(rendered) = render(tree, Provider::OpenAiChat, &RenderOptions::default()) else {
         return Value::Array(Vec::new());
@@ -199,6 +296,8 @@ fn short(message: &Value) -> String {
     let mut line = text(message, "role");
     if message.get("tool_call_id").is_some() {
         line.push_str(&format!(" {}", text(message, "tool_call_id")));
+    } else if message.get("role").and_then(Value::as_str) == Some("function") {
+        line.push_str(&format!(" {}", text(message, "name")));
     }
     line.push(':');
     match message.get("content") {
@@ -212,6 +311,10 @@ fn short(message: &Value) -> String {
         let function = call.get("function").cloned().unwrap_or_default();
         let (name, arguments) = (text(&function, "name"), text(&function, "arguments"));
         line.push_str(&format!(" [{} {name} {arguments}]", text(call, "id")));
+    }
+    // The deprecated form has no id.
+    if let Some(function) = message.get("function_call") {
+        line.push_str(&format!(" [{} {}]", text(function, "name"), text(function, "arguments")));
     }
     line
 }
