@@ -1,6 +1,6 @@
-//! `lint`: requests that another program wrote, checked before they are sent.
+//! `lint`: requests and lists of messages that another program wrote, checked before they are sent.
 
-use contextree::import::{detect, is_lines, without_byte_order_mark};
+use contextree::import::{Format, detect, is_lines, without_byte_order_mark};
 use contextree::provider::{Provider, lint_value};
 use contextree_json::{Value, lines, parse};
 use schemars::JsonSchema;
@@ -13,7 +13,7 @@ use crate::{Advice, Control, Error};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LintRequest {
-    /// A request, or a log with one on each line.
+    /// A request, a list of messages, or a log with one on each line.
     pub document: Document,
     /// The provider; detected if it is absent.
     #[serde(default)]
@@ -78,14 +78,13 @@ fn parts(text: &[u8]) -> Vec<(Option<u64>, &[u8])> {
     numbered.map(|(line, number)| (Some(number), line)).collect()
 }
 
+/// Returns the provider of a request, or of a list of messages. A list of `{"role":…,"content":…}` is one of Chat Completions.
 fn provider_of(request: &Value, at: &str) -> Result<Provider, Error> {
-    if matches!(request, Value::Array(_)) {
-        let message = format!("{at}: a list of messages, not a request");
-        return Err(Error::new("E_IMPORT_FORMAT", message)
-            .with_hint("a request is an object: `{\"model\":…,\"messages\":[…]}`")
-            .with_advice(Advice::RenderMessages));
-    }
-    detect(request).and_then(|format| format.name().parse().ok()).ok_or_else(|| {
+    let provider = match detect(request) {
+        Some(Format::Flat) if request.as_array().is_some() => Some(Format::Flat.provider()),
+        format => format.and_then(|format| format.name().parse().ok()),
+    };
+    provider.ok_or_else(|| {
         Error::new("E_IMPORT_FORMAT", format!("{at}: not a request of a known provider"))
             .with_advice(Advice::NameProvider)
     })

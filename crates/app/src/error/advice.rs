@@ -70,8 +70,6 @@ pub enum Advice {
     },
     /// List the formats that can be imported.
     ListFormats,
-    /// Make a request of a list of messages.
-    RenderMessages,
     /// Name the provider of messages.
     NameMessages,
     /// Name the provider.

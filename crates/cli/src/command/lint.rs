@@ -16,12 +16,13 @@ use crate::source::document;
 
 /// Check requests that are files: what their provider would refuse, and where
 ///
-/// A file is a request, or a log with one on each line. Detects the provider; `--as` overrides it. Exits with 1 if a request would be
-/// refused. For a context, see `ctx render --lint`.
+/// A file is a request, a list of messages, or a log with one of them on each line. Detects the provider; `--as` overrides it. Exits with 1
+/// if a request would be refused. For a context, see `ctx render --lint`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   ctx lint request.json
+  ctx lint messages.json                        [{\"role\":\"user\",\"content\":\"Hello\"},…]
   ctx lint requests.jsonl --as anthropic --json
   curl … | ctx lint -")]
 pub(crate) struct Args {

@@ -38,9 +38,6 @@ fn words(advice: &Advice) -> String {
             "the log may end in the middle of a line: `--keep-going` imports what is before it"
         }
         Advice::KeepGoing { cut_off: false } => "`--keep-going` skips bad lines, and lists them",
-        Advice::RenderMessages => {
-            "`ctx import FILE` reads a list of messages; `ctx render --as PROVIDER` makes a request of it"
-        }
         Advice::NameMessages => {
             "name the provider with `--from`: openai-chat, openai-responses, anthropic or gemini"
         }
