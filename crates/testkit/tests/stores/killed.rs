@@ -1,5 +1,5 @@
 //! Kills processes in the middle of model calls, while another process works on the same context:
-//! whatever is completed renders to exactly what was sent.
+//! whatever is completed renders to exactly what was sent, also what a budget pruned.
 //!
 //! Each child is this test binary; environment variables make it run the loop. It prints a line for
 //! every completed call. Some children die by themselves after a durable step, before they say so.
@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader, Lines, Write as _};
 use std::process::{Child, ChildStdout, Command, Stdio};
 
+use contextree::budget::Budget;
 use contextree::calls::{Call, Request, sent};
 use contextree::provider::{Provider, render};
 use contextree::{AttemptStatus, ContextSettings, Error, Hash, NewNode, Place, SnapshotAddress};
@@ -31,6 +32,24 @@ const TURNS: u64 = 6;
 
 fn request() -> Request {
     Request::new(Provider::OpenAiChat, "m").setting("seed", 7)
+}
+
+/// Returns a budget that has something to prune in most calls, and often cannot be met.
+pub(crate) fn random_budget(random: &mut Rng) -> Budget {
+    let mut budget = Budget::new().max_tokens(random.range(40, 400).unsigned_abs());
+    if random.percent(30) {
+        budget = budget.clear_at_least(1 + random.below(200));
+    }
+    if random.percent(50) {
+        budget = budget.keep_results(random.below(2));
+    }
+    if random.percent(30) {
+        budget = budget.max_turns(1 + random.below(4));
+    }
+    if random.percent(20) {
+        budget = budget.keep_user(false);
+    }
+    budget
 }
 
 /// One process that runs the loop.
@@ -73,7 +92,12 @@ impl Agent {
         let call = match Call::running(&self.session)? {
             Some(call) if self.random.percent(60) => call,
             _ => {
-                let begun = request().begin(&mut self.session);
+                let begun = if self.random.percent(50) {
+                    let budget = random_budget(&mut self.random);
+                    request().begin_under(&mut self.session, &budget)
+                } else {
+                    request().begin(&mut self.session)
+                };
                 self.stored(begun)?
             }
         };
@@ -189,6 +213,15 @@ fn check(home: &Home, told: &BTreeMap<Cycle, String>) -> usize {
         assert_eq!((again.bytes, Some(again.hash)), (rendered.bytes, attempt.input));
         stored.insert(attempt.cycle_id, rendered_hash(attempt.input));
     }
+    let mut pruned = 0;
+    let (first, last) = (Cycle::ZERO, Cycle::MAX);
+    session
+        .reports(first, last, &mut |_, _, report| {
+            pruned += report.map_or(0, |report| report.pruned.len());
+            Ok(())
+        })
+        .unwrap();
+    assert!(pruned > 0, "a budget prunes something");
     for (cycle, hash) in told {
         assert_eq!(stored.get(cycle), Some(hash), "what was acknowledged is stored");
     }

@@ -1,13 +1,15 @@
-//! Requests of a session that goes on are made from the one before, and equal those made from nothing.
+//! Requests of a session that goes on are made from the one before, and equal those made from nothing, whatever a budget prunes.
 
 use contextree::calls::{Call, Request, sent};
 use contextree::provider::{Provider, lint, render};
 use contextree::{
-    CommitOptions, Content, ContextSettings, Edit, Error, Hash, NewNode, Place, SnapshotAddress,
-    tool_result, user,
+    AttemptStatus, CommitOptions, Content, ContextSettings, Edit, Error, Hash, NewNode, Place,
+    SnapshotAddress, tool_result, user,
 };
 use contextree_store::{Session, Store, StoreError};
 use contextree_testkit::Rng;
+
+use crate::killed::random_budget;
 
 /// Checks a call against its snapshot, rendered, hashed and linted from nothing.
 fn check(call: &Call, request: &Request, step: usize) {
@@ -30,17 +32,20 @@ fn response(number: usize, calls: bool) -> String {
     )
 }
 
-fn go_on(seed: u64) {
+/// Returns how many nodes budgets pruned and cleared.
+fn go_on(seed: u64) -> [usize; 2] {
     let mut random = Rng::new(seed);
     let store = Store::open("memory:").unwrap();
     let mut session = store.create("main", &ContextSettings::default()).unwrap();
     let requests =
         ["a", "b"].map(|model| Request::new(Provider::OpenAiChat, model).setting("seed", 7));
-    let (mut of_call, mut answered) = (None, 0);
+    let (mut of_call, mut answered, mut pruned, mut cleared) = (None, 0, 0, 0);
     for step in 0..150 {
         let node = match of_call.take() {
             // Now and then a tool call stays without its result.
-            Some(id) if random.percent(90) => tool_result(id, "done"),
+            Some(id) if random.percent(90) => {
+                tool_result(id, "done ".repeat(1 + random.index(200)))
+            }
             _ => user(format!("Question {step}: {}", "why? ".repeat(random.index(400)))),
         };
         let node = if random.percent(20) { node.ttl(random.range(0, 3)) } else { node };
@@ -57,13 +62,20 @@ fn go_on(seed: u64) {
                 .unwrap();
         }
         let request = &requests[usize::from(random.percent(5))];
-        let call = match request.begin(&mut session) {
+        let begun = if random.percent(30) {
+            request.begin_under(&mut session, &random_budget(&mut random))
+        } else {
+            request.begin(&mut session)
+        };
+        let call = match begun {
             Ok(call) => call,
             // Everything expired.
             Err(error) if error.code().as_str() == "E_REQUEST_EMPTY" => continue,
             Err(error) => panic!("step {step}: {error}"),
         };
         check(&call, request, step);
+        pruned += call.report.pruned.len();
+        cleared += call.report.cleared.len();
         if random.percent(15) {
             add(&mut session, &user(format!("Meanwhile {step}.")));
         }
@@ -99,11 +111,20 @@ fn go_on(seed: u64) {
         }
     }
     assert!(answered > 80, "most calls are answered");
+    // What was pruned later changes nothing in the calls before it.
+    for attempt in session.attempts().unwrap().to_vec() {
+        if attempt.status == AttemptStatus::Completed {
+            let address = SnapshotAddress::Cycle(u64::from(attempt.cycle_id));
+            let again = sent(&session, address).unwrap();
+            assert_eq!(Some(Hash::of(&again.bytes)), attempt.input, "{}", attempt.attempt_id);
+        }
+    }
+    [pruned, cleared]
 }
 
 #[test]
 fn request_made_from_the_one_before_equals_a_request_made_from_nothing() {
-    for seed in 0..6 {
-        go_on(seed);
-    }
+    let all: Vec<_> = (0..6).map(go_on).collect();
+    let [pruned, cleared] = [0, 1].map(|index| all.iter().map(|it| it[index]).sum::<usize>());
+    assert!(pruned > 0 && cleared > 0, "budgets prune and clear: {pruned}, {cleared}");
 }
