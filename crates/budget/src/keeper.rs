@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use contextree_engine::{BoundMeasure, CommitError, CommitOptions, CommitReport, Context, Policy};
+use contextree_query::QueryLimits;
 use contextree_tokens::{TokenCounter, Tokenizer};
 use contextree_tree::TreeRef;
 
@@ -20,6 +21,7 @@ pub struct Keeper {
     policy: Policy,
     counting: Counting,
     bound: Vec<BoundMeasure>,
+    limits: Option<QueryLimits>,
 }
 
 impl Keeper {
@@ -50,7 +52,13 @@ impl Keeper {
         let policy = budget.policy();
         let (name, measure) = (budget.measure_name(), Arc::clone(&counting.measure));
         let bound = vec![BoundMeasure { name, measure, base }];
-        Keeper { budget, rules, policy, counting, bound }
+        Keeper { budget, rules, policy, counting, bound, limits: None }
+    }
+
+    /// Returns the keeper with other limits on the selectors of its budget than the default ones.
+    #[must_use]
+    pub fn with_limits(self, limits: QueryLimits) -> Self {
+        Keeper { limits: Some(limits), ..self }
     }
 
     /// Returns the budget.
@@ -89,6 +97,7 @@ impl Keeper {
         CommitOptions {
             policy: Some(&self.policy),
             measures: &self.bound,
+            limits: self.limits.as_ref(),
             ..CommitOptions::default()
         }
     }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use contextree_canon::{Hash, Limits};
+use contextree_query::QueryLimits;
 use contextree_selector::Edition;
 use contextree_tree::diff::{self, Diff};
 use contextree_tree::{Cycle, Draft, Log, NodeData, NodeRef, Region, Tree, TreeRef, Vocabulary};
@@ -322,7 +323,9 @@ impl Context {
             running: None,
         };
         let measures = Measuring { bound: options.measures, context: &self.measures };
-        let around = Surroundings { handles: &self.handles, measures, sums: &self.sums };
+        let usual = QueryLimits::default();
+        let limits = options.limits.unwrap_or(&usual);
+        let around = Surroundings { handles: &self.handles, measures, sums: &self.sums, limits };
         match work.commit(options, &around) {
             Ok((report, tree)) => {
                 let last_ns = self.counters.last_ns;
@@ -359,7 +362,9 @@ impl Context {
             running: None,
         };
         let measures = Measuring { bound: options.measures, context: &self.measures };
-        let around = Surroundings { handles: &self.handles, measures, sums: &self.sums };
+        let usual = QueryLimits::default();
+        let limits = options.limits.unwrap_or(&usual);
+        let around = Surroundings { handles: &self.handles, measures, sums: &self.sums, limits };
         let (report, tree) = work.commit(options, &around)?;
         let snapshot = Snapshot::after(self.history.last(), tree, counters.last_ns);
         Ok(Preview { report, snapshot, now, revision: self.revision })

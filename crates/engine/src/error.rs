@@ -290,8 +290,8 @@ pub enum CommitError {
         /// Its name.
         String,
     ),
-    /// A selector of the policy is invalid, or contains a time prefix.
-    #[error("invalid selector `{selector}` in `{list}` of the policy: {error}")]
+    /// A selector of the policy is invalid, contains a time prefix, or is too much work.
+    #[error("{}", of_policy(list, selector, error))]
     Selector {
         /// `exclude` or `removable`.
         list: &'static str,
@@ -346,5 +346,12 @@ impl CommitError {
             CommitError::AttemptRunning { .. } => "E_ATTEMPT_RUNNING",
             CommitError::TooManyCommits => "E_LIMIT",
         }
+    }
+}
+
+fn of_policy(list: &str, selector: &str, error: &QueryError) -> String {
+    match error {
+        QueryError::Limit { .. } => format!("`{list}` of the policy: {error}"),
+        _ => format!("invalid selector `{selector}` in `{list}` of the policy: {error}"),
     }
 }

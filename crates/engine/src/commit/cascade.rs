@@ -19,7 +19,8 @@ impl Work<'_> {
         around: &Surroundings<'_>,
         progress: &mut Progress,
     ) -> Result<(), CommitError> {
-        let by_policy = ByPolicy::of(self.matched("removable", removable)?, self.draft.view());
+        let matched = self.matched("removable", removable, around.limits)?;
+        let by_policy = ByPolicy::of(matched, self.draft.view());
         loop {
             let view = self.draft.view();
             let empty = by_policy.empty_in(view);

@@ -22,7 +22,7 @@ pub use summary::Summary;
 pub(crate) use sums::Sums;
 
 use contextree_canon::{Hash, snapshot_digest};
-use contextree_query::{Plan, QueryError, evaluate, plan, resolve_on_tree};
+use contextree_query::{Plan, QueryError, QueryLimits, evaluate_within, plan, resolve_on_tree};
 use contextree_selector::parse;
 use contextree_tree::{NodeRef, Tree, TreeRef};
 
@@ -55,6 +55,8 @@ pub struct CommitOptions<'a> {
     /// The summary of what the policy prunes; it takes the place of the first node that is pruned. The commit fails if it prunes other nodes
     /// than those that were summarized.
     pub summary: Option<&'a Summary>,
+    /// How much work each selector of the policy may be; `None` for the default limits.
+    pub limits: Option<&'a QueryLimits>,
 }
 
 /// Examines the working tree and returns operations that make it smaller.
@@ -92,6 +94,7 @@ pub(crate) struct Surroundings<'a> {
     pub(crate) handles: &'a Handles,
     pub(crate) measures: Measuring<'a>,
     pub(crate) sums: &'a Sums,
+    pub(crate) limits: &'a QueryLimits,
 }
 
 impl Work<'_> {
@@ -173,11 +176,17 @@ impl Work<'_> {
         &self,
         list: &'static str,
         selectors: &[String],
+        limits: &QueryLimits,
     ) -> Result<Vec<NodeRef<'_>>, CommitError> {
         let mut nodes = Vec::new();
         for selector in selectors {
             let query = self.query(list, selector)?;
-            nodes.extend(evaluate(&query, self.draft.view(), None));
+            let found = evaluate_within(&query, self.draft.view(), None, limits);
+            nodes.extend(found.map_err(|error| CommitError::Selector {
+                list,
+                selector: selector.clone(),
+                error,
+            })?);
         }
         Ok(nodes)
     }

@@ -41,7 +41,7 @@ impl Work<'_> {
             summary.map_or(Ok(()), |summary| summary.check(&[]))?;
             return self.check_selectors("exclude", &policy.exclude);
         }
-        let excluded = self.matched("exclude", &policy.exclude)?;
+        let excluded = self.matched("exclude", &policy.exclude, around.limits)?;
         let mut excluded: BTreeSet<String> = excluded
             .into_iter()
             .flat_map(NodeRef::subtree)
