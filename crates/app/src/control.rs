@@ -46,6 +46,9 @@ pub struct Limits {
     pub selector_cost: Option<u64>,
 }
 
+/// The name of the limit that a selector reaches when its command is canceled.
+pub(crate) const CANCELED: &str = "canceled";
+
 /// The caller's side of a running command: cancellation, limits and progress. [`Control::default`] has none of them.
 #[derive(Default)]
 pub struct Control<'c> {
@@ -116,7 +119,7 @@ impl<'c> Control<'c> {
     /// Returns how much work a selector may be: what the request says, but no more than the door allows. It ends when the command is canceled.
     pub(crate) fn query_limits(&self, most: Option<u64>) -> QueryLimits {
         let cancel = self.cancel.clone();
-        let canceled = move || cancel.is_canceled().then_some("canceled");
+        let canceled = move || cancel.is_canceled().then_some(CANCELED);
         let mut limits =
             QueryLimits { interrupt: Some(Interrupt::new(canceled)), ..QueryLimits::default() };
         let usual = limits.steps_per_snapshot;
@@ -142,7 +145,7 @@ impl<'c> Control<'c> {
     /// `E_CANCELED`, if it was.
     pub(crate) fn check(&self) -> Result<(), Error> {
         match self.cancel.is_canceled() {
-            true => Err(Error::new("E_CANCELED", "the command was canceled")),
+            true => Err(Error::canceled()),
             false => Ok(()),
         }
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use contextree_json::{Number, Value};
 use contextree_query::resolved::lower;
-use contextree_query::{evaluate, plan};
+use contextree_query::{QueryError, QueryLimits, evaluate_within, plan};
 use contextree_selector as ast;
 use contextree_selector::{
     AttrName, Body, Controls, Edition, Filter, HopKind, Insertion, Position, PropertyValue,
@@ -28,6 +28,9 @@ pub enum WriteError {
     /// prefix: only the working state can be written.
     #[error(transparent)]
     Selector(#[from] SelectorErrors),
+    /// The selector or the position is too much work.
+    #[error(transparent)]
+    Query(QueryError),
     /// The selector matches no node.
     #[error("no node matches `{0}`")]
     NoMatch(
@@ -63,6 +66,7 @@ impl WriteError {
     pub fn code(&self) -> &'static str {
         match self {
             WriteError::Selector(errors) => errors.code().as_str(),
+            WriteError::Query(error) => error.code(),
             WriteError::Property { .. } => "E_SELECTOR_INVALID",
             WriteError::NoMatch(_) => "E_NO_MATCH",
             WriteError::Ambiguous { .. } => "E_AMBIGUOUS",
@@ -92,7 +96,7 @@ fn first_ids(ids: &[String]) -> String {
 impl Context {
     /// Returns a writer for selectors of another edition than the context's own.
     pub fn in_edition(&mut self, edition: Edition) -> Writer<'_> {
-        Writer { context: self, edition }
+        Writer { context: self, edition, limits: QueryLimits::default() }
     }
 
     /// Adds a node, see [`Writer::add_at`].
@@ -153,9 +157,16 @@ impl Context {
 pub struct Writer<'c> {
     context: &'c mut Context,
     edition: Edition,
+    limits: QueryLimits,
 }
 
 impl Writer<'_> {
+    /// Returns a writer whose selectors and positions are evaluated within other limits than the default ones.
+    #[must_use]
+    pub fn within(self, limits: QueryLimits) -> Self {
+        Writer { limits, ..self }
+    }
+
     /// Adds a node: `add_at("(d0, cont[offset=0], end)", "block:text { key='hero' }",
     /// "Hello".into())`. Returns its id.
     ///
@@ -240,15 +251,17 @@ impl Writer<'_> {
     /// matches; at least one.
     fn matches(&self, selector: &str) -> Result<Vec<String>, WriteError> {
         let target = parse_target(selector, self.edition)?;
-        let ids = self.find(&target);
+        let ids = self.find(&target)?;
         if ids.is_empty() { Err(WriteError::NoMatch(selector.to_owned())) } else { Ok(ids) }
     }
 
     /// Without a time prefix, edition 0.1 reads the newest snapshot; writes use the working state
     /// in every edition.
-    fn find(&self, target: &Selector) -> Vec<String> {
-        let found = evaluate(&plan(lower(target)), self.context.working(), None);
-        found.into_iter().map(|node| node.id().to_owned()).collect()
+    fn find(&self, target: &Selector) -> Result<Vec<String>, WriteError> {
+        let plan = plan(lower(target));
+        let found = evaluate_within(&plan, self.context.working(), None, &self.limits)
+            .map_err(WriteError::Query)?;
+        Ok(found.into_iter().map(|node| node.id().to_owned()).collect())
     }
 
     /// Returns the place of a position: `(d0, cont[offset=0], end)`. For operations that are built
@@ -259,8 +272,8 @@ impl Writer<'_> {
     /// If the text is not a position, or matches no node or more than one.
     pub fn place_of(&self, text: &str) -> Result<Place, WriteError> {
         let Insertion { position, cue, .. } = parse_position(text, self.edition)?;
-        let parents = self.find(&of_position(&position, self.edition));
-        if parents.is_empty() && self.is_missing_core(&position) {
+        let parents = self.find(&of_position(&position, self.edition))?;
+        if parents.is_empty() && self.is_missing_core(&position)? {
             // The first node of a turn in progress creates the core.
             return match cue {
                 None | Some(ast::Cue::Start | ast::Cue::End) => Ok(Place::at("^ah", 0)),
@@ -286,8 +299,8 @@ impl Writer<'_> {
 
     /// Returns whether a position is the core of the head, as in `(d0, cont[offset=0])`, and there
     /// is none yet.
-    fn is_missing_core(&self, position: &Position) -> bool {
-        let Some((core, way)) = position.hops.split_last() else { return false };
+    fn is_missing_core(&self, position: &Position) -> Result<bool, WriteError> {
+        let Some((core, way)) = position.hops.split_last() else { return Ok(false) };
         let is_core = match core.kind {
             HopKind::Child { class: Some(word), offset } => {
                 word.class() == ast::Class::Container && offset.unwrap_or(0) == 0
@@ -300,11 +313,11 @@ impl Writer<'_> {
         };
         let way = Position { hops: way.to_vec(), span: position.span };
         let head = self.context.working().region(Region::Head);
-        is_core
+        Ok(is_core
             && core.filters.iter().all(is_offset_zero)
             && !way.hops.is_empty()
-            && self.find(&of_position(&way, self.edition)) == [head.id()]
-            && head.children_at(Scalar::ZERO).next().is_none()
+            && self.find(&of_position(&way, self.edition))? == [head.id()]
+            && head.children_at(Scalar::ZERO).next().is_none())
     }
 
     /// Returns the node that a text specifies, `block:text { key='hero' }`, without content.

@@ -55,7 +55,7 @@ impl QueryError {
                 vec![problem(self.code(), "not_loaded", Span::NONE, self, None).into()]
             }
             Self::Limit { limit, .. } => {
-                let help = Some("use fewer alternatives, or a higher limit");
+                let help = Some("use fewer conditions and alternatives, or raise the limit");
                 vec![problem(self.code(), limit, Span::NONE, self, help).into()]
             }
         };

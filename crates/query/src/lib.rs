@@ -81,7 +81,9 @@ pub use error::{QueryError, ResolveError, ResolveErrorKind, Warning, WarningKind
 #[doc(hidden)]
 pub use evaluate::find_everywhere;
 pub use evaluate::{evaluate, evaluate_within, find_matches, find_matches_within};
-pub use explain::{ExplainedStep, Explanation, SyntaxNode, explain, explain_parsed};
+pub use explain::{
+    ExplainedStep, Explanation, SyntaxNode, explain, explain_parsed, explain_within,
+};
 pub use matches::Matches;
 pub use meter::{Interrupt, QueryLimits};
 pub use plan::{Plan, plan};

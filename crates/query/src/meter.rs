@@ -98,7 +98,9 @@ impl<'l> Meter<'l> {
             return true;
         }
         let (here, limits) = (self.here.get(), self.limits);
-        self.next.set(here.saturating_add(BETWEEN_CHECKS));
+        // The next look is at the step beyond a limit, if that is soon.
+        let left = limits.steps.saturating_sub(self.before.get()).min(limits.steps_per_snapshot);
+        self.next.set(here.saturating_add(BETWEEN_CHECKS).min(left.saturating_add(1)));
         if here > limits.steps_per_snapshot {
             self.reached.set(Some(("steps_per_snapshot", limits.steps_per_snapshot)));
         } else if self.before.get().saturating_add(here) > limits.steps {

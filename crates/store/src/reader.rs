@@ -8,8 +8,8 @@ use contextree_engine::{
     Attempt, CommitReport, Context, Snapshot, SnapshotAddress, Working, report_of,
 };
 use contextree_query::{
-    Answer, Explanation, Moment, QueryError, SelectOptions, Timeline, diff_selected, explain, plan,
-    resolve_on_tree, select,
+    Answer, Explanation, Moment, QueryError, QueryLimits, SelectOptions, Timeline, diff_selected,
+    explain_within, plan, resolve_on_tree, select,
 };
 use contextree_selector::{Edition, parse};
 use contextree_tree::diff::{self, Diff};
@@ -310,7 +310,21 @@ impl Reader {
     ///
     /// See [`Reader::select`].
     pub fn explain(&self, selector: &str, edition: Edition) -> Result<Explanation, ReadError> {
-        explain(selector, edition, self)
+        explain_within(selector, edition, self, &self.lease.shared.query_limits)
+    }
+
+    /// Like [`Reader::explain`], within other limits than those of the store.
+    ///
+    /// # Errors
+    ///
+    /// See [`Reader::select`].
+    pub fn explain_within(
+        &self,
+        selector: &str,
+        edition: Edition,
+        limits: &QueryLimits,
+    ) -> Result<Explanation, ReadError> {
+        explain_within(selector, edition, self, limits)
     }
 
     /// Visits the reports of commits, oldest first: the cycle, the latest stamp, and the report, which imported snapshots do

@@ -47,7 +47,11 @@ pub fn add(
     let _span = workspace.span("add");
     control.check()?;
     let outcome = workspace.change("add", &request.change, |context| {
-        let place = request.place.clone().resolve(context, workspace.edition())?;
+        let place = request.place.clone().resolve_within(
+            context,
+            workspace.edition(),
+            &control.query_limits(None),
+        )?;
         let op = Op::Add { place, node: node(request, context, workspace.edition())? };
         context.apply(op).map_err(|error| Error::refused(&error))
     })?;

@@ -1,5 +1,6 @@
 //! `apply`: a batch of operations in one durable step.
 
+use contextree::query::QueryLimits;
 use contextree::selector::closest;
 use contextree::{Context, Edition, Outcome};
 use contextree_json::{Object, Value};
@@ -82,11 +83,12 @@ pub fn apply(
             "write one JSON object per line: `{\"op\":\"add\",\"node\":{\"content\":\"Hello\"}}`",
         ));
     }
+    let limits = control.query_limits(None);
     let applied = workspace.change("apply", &request.change, |context| {
         let mut applied = Vec::new();
         for (line, op) in &operations {
             control.check()?;
-            let done = carry_out(op, context, workspace.edition());
+            let done = carry_out(op, context, workspace.edition(), &limits);
             applied.push(done.map_err(|error| at_line(error, place, *line))?);
         }
         Ok(applied)
@@ -119,8 +121,9 @@ pub(super) fn carry_out(
     op: &Op,
     context: &mut Context,
     edition: Option<Edition>,
+    limits: &QueryLimits,
 ) -> Result<Applied, Error> {
-    let op = op.clone().resolve(context, edition)?;
+    let op = op.clone().resolve_within(context, edition, limits)?;
     let name = op.name().to_owned();
     let node = match &op {
         contextree::Op::Edit { node, .. }

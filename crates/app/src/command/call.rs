@@ -163,13 +163,14 @@ pub fn request(
     if summary.as_ref().is_some_and(|summary| summary.text.trim().is_empty()) {
         return Err(Error::new("E_SUMMARY_FAILED", "the summary is empty"));
     }
+    let limits = control.query_limits(None);
     let (call, report, transcript) = workspace.change("request", &request.change, |context| {
         let own = || context.policy().and_then(Budget::of_policy);
         let keeper = budget.clone().or_else(own).map(|budget| asked.keeper(budget));
         let is_read = keeper.is_some() || request.change.dry_run;
         let before = is_read.then(|| context.share_working());
         let options = keeper.as_ref().map(Keeper::options).unwrap_or_default();
-        let options = CommitOptions { summary: summary.as_ref(), ..options };
+        let options = CommitOptions { summary: summary.as_ref(), limits: Some(&limits), ..options };
         let call = asked.begin_in(context, &options)?;
         let is_pruned = request.change.dry_run && !call.report.pruned.is_empty();
         let pruned = before.as_ref().filter(|_| is_pruned);

@@ -77,19 +77,21 @@ pub fn commit(
         let own = reader.stored().and_then(|stored| stored.settings().policy.as_ref());
         let ignored = own.is_some_and(|policy| *policy != budget.policy());
         drop(reader);
-        return under_budget(workspace, budget, ignored, &request.change);
+        return under_budget(workspace, budget, ignored, &request.change, control);
     }
     let policy = policy(workspace, request)?;
     if let Some(budget) = policy.as_ref().and_then(Budget::of_policy)
         && counts_tokens(&budget)
     {
-        return under_budget(workspace, budget, false, &request.change);
+        return under_budget(workspace, budget, false, &request.change, control);
     }
     let measures = match &policy {
         Some(policy) => bind(policy, usual_tokenizer(workspace)?, 0),
         None => Vec::new(),
     };
+    let limits = control.query_limits(None);
     let options = CommitOptions {
+        limits: Some(&limits),
         policy: policy.as_ref(),
         measures: &measures,
         without_policy: request.no_policy && policy.is_none(),
@@ -155,8 +157,10 @@ fn under_budget(
     budget: Budget,
     policy_ignored: bool,
     change: &Change,
+    control: &Control<'_>,
 ) -> Result<CommitResponse, Error> {
-    let keeper = Keeper::for_requests(budget, usual_tokenizer(workspace)?, 0);
+    let keeper = Keeper::for_requests(budget, usual_tokenizer(workspace)?, 0)
+        .with_limits(control.query_limits(None));
     let (forecast, report) = workspace.change("commit", change, |context| {
         let forecast = keeper.preview(context).map_err(|error| Error::commit(&error))?;
         let report = keeper.accept(context, &forecast).map_err(|error| Error::commit(&error))?;

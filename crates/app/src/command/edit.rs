@@ -61,8 +61,9 @@ pub fn edit(
         return Err(Error::usage("there is nothing to change")
             .with_hint("pass a new content, or attributes to set or unset"));
     }
+    let limits = control.query_limits(None);
     let changed = workspace.change("edit", &request.change, |context| {
-        let ids = targets(context, &request.target, workspace.edition())?;
+        let ids = targets(context, &request.target, workspace.edition(), &limits)?;
         let op = |node: &String| Op::Edit { node: node.clone(), edit: edit.clone() };
         context
             .batch(ids.iter().map(op).collect())

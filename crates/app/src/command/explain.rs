@@ -70,7 +70,8 @@ pub fn explain(
 ) -> Result<ExplainResponse, Error> {
     let _span = workspace.span("explain");
     control.check()?;
-    let found = workspace.read()?.explain(&request.selector)?;
+    let found = workspace.read()?.explain(&request.selector, &control.query_limits(None))?;
+    control.check()?;
     let explanation = from_value(found.to_value())
         .map_err(|error| Error::new("E_INTERNAL", format!("an explanation: {error}")))?;
     Ok(ExplainResponse { explanation, text: found.to_text() })

@@ -54,14 +54,15 @@ pub fn move_(
     let _span = workspace.span("move");
     control.check()?;
     let edition = workspace.edition();
+    let limits = control.query_limits(None);
     let (id, outcome) = workspace.change("move", &request.change, |context| {
-        let ids = targets(context, &request.target, edition)?;
+        let ids = targets(context, &request.target, edition, &limits)?;
         let [node] = ids.as_slice() else {
             let error = WriteError::Ambiguous { selector: request.target.clone(), ids };
             return Err(Error::write(&error, &request.target));
         };
         let node = node.clone();
-        let place = request.place.clone().resolve(context, edition)?;
+        let place = request.place.clone().resolve_within(context, edition, &limits)?;
         let op = Op::Move { node: node.clone(), place };
         let outcome = context.apply(op).map_err(|error| Error::refused(&error))?;
         Ok((node, outcome))

@@ -57,8 +57,9 @@ pub fn pin(
 ) -> Result<PinResponse, Error> {
     let _span = workspace.span("pin");
     control.check()?;
-    let pinned =
-        apply("pin", workspace, &request.targets, &request.change, |node| Op::Pin { node })?;
+    let pinned = apply("pin", workspace, &request.targets, &request.change, control, |node| {
+        Op::Pin { node }
+    })?;
     Ok(PinResponse { pinned })
 }
 
@@ -74,8 +75,9 @@ pub fn unpin(
 ) -> Result<UnpinResponse, Error> {
     let _span = workspace.span("unpin");
     control.check()?;
-    let unpinned =
-        apply("unpin", workspace, &request.targets, &request.change, |node| Op::Unpin { node })?;
+    let unpinned = apply("unpin", workspace, &request.targets, &request.change, control, |node| {
+        Op::Unpin { node }
+    })?;
     Ok(UnpinResponse { unpinned })
 }
 
@@ -84,12 +86,14 @@ fn apply(
     workspace: &Workspace,
     names: &[String],
     change: &Change,
+    control: &Control<'_>,
     op: impl Fn(String) -> Op,
 ) -> Result<Vec<String>, Error> {
+    let limits = control.query_limits(None);
     workspace.change(command, change, |context| {
         let mut ids = Vec::new();
         for name in names {
-            ids.extend(targets(context, name, workspace.edition())?);
+            ids.extend(targets(context, name, workspace.edition(), &limits)?);
         }
         let ops = ids.iter().cloned().map(&op).collect();
         context.batch(ops).map_err(|batch| Error::refused(&batch.error))?;

@@ -1,5 +1,6 @@
 //! `put`: operations, a commit and side records in one durable step.
 
+use contextree::query::QueryLimits;
 use contextree::store::Side;
 use contextree::{Class, CommitOptions, Context, Region};
 use schemars::JsonSchema;
@@ -99,6 +100,7 @@ pub fn put(
         true => store.session_or_new(workspace.context(), workspace.edition())?,
         false => workspace.session(&store)?,
     };
+    let limits = control.query_limits(None);
     let mut applied = Vec::new();
     let (mut before, mut report) = (None, None);
     session.update_side(|context, side| {
@@ -108,16 +110,16 @@ pub fn put(
         applied.clear();
         // Decided here, on the newest state: what the caller has seen may have been committed by another process since.
         before = match request.commit_before && has_open_turn(context) {
-            true => Some(commit(context)?),
+            true => Some(commit(context, &limits)?),
             false => None,
         };
         for (index, op) in request.operations.iter().enumerate() {
             control.check()?;
-            let done = carry_out(op, context, workspace.edition());
+            let done = carry_out(op, context, workspace.edition(), &limits);
             applied.push(done.map_err(|error| error.with_detail("operation", index as u64))?);
         }
         if request.commit {
-            report = Some(commit(context)?);
+            report = Some(commit(context, &limits)?);
         }
         request.records.iter().try_for_each(|record| change(record, side))
     })?;
@@ -131,8 +133,9 @@ pub fn put(
     })
 }
 
-fn commit(context: &mut Context) -> Result<Report, Error> {
-    let committed = context.commit_with(&CommitOptions::default());
+fn commit(context: &mut Context, limits: &QueryLimits) -> Result<Report, Error> {
+    let options = CommitOptions { limits: Some(limits), ..CommitOptions::default() };
+    let committed = context.commit_with(&options);
     Ok(Report::from(&committed.map_err(|error| Error::commit(&error))?))
 }
 

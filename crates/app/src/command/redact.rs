@@ -1,7 +1,7 @@
 //! `redact`: replaces content by a marker, in every snapshot.
 
 use contextree::store::{ATTRIBUTE, ReadError, Redaction};
-use contextree::{Content, NodeRef, SnapshotAddress};
+use contextree::{Content, NodeRef, SelectOptions, SnapshotAddress};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -56,8 +56,11 @@ pub fn redact(
     let session = workspace.session(&store)?;
     let working = session.fork_working()?;
     let text = request.target.as_str();
+    let limits = control.query_limits(None);
     let nodes = if text.starts_with('@') {
-        let answer = session.select(text).map_err(|error| match error {
+        let options = SelectOptions { limits: Some(limits), ..SelectOptions::default() };
+        let edition = session.settings().edition;
+        let answer = session.select_with(text, edition, &options).map_err(|error| match error {
             ReadError::Query(error) => Error::query(&error, text),
             error => error.into(),
         })?;
@@ -66,7 +69,7 @@ pub fn redact(
         })?;
         found.ids().iter().map(ToString::to_string).collect()
     } else {
-        match targets(&working, text, workspace.edition()) {
+        match targets(&working, text, workspace.edition(), &limits) {
             // It may be in a snapshot only.
             Err(_) if is_name(text) => vec![text.to_owned()],
             found => found?,

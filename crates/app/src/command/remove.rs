@@ -40,10 +40,11 @@ pub fn remove(
 ) -> Result<RemoveResponse, Error> {
     let _span = workspace.span("remove");
     control.check()?;
+    let limits = control.query_limits(None);
     let removed = workspace.change("remove", &request.change, |context| {
         let mut ids = BTreeSet::new();
         for target in &request.targets {
-            ids.extend(targets(context, target, workspace.edition())?);
+            ids.extend(targets(context, target, workspace.edition(), &limits)?);
         }
         // A node below another one is removed with it.
         let is_top = |id: &&String| {

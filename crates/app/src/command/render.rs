@@ -7,7 +7,7 @@ use contextree::calls::{Request, order_of, tokenizer_of};
 use contextree::provider::{
     KeyOrder, Provider, RenderOptions, Rendered, Span, lint, render as render_tree,
 };
-use contextree::{AttemptStatus, Cycle, Hash, SnapshotAddress};
+use contextree::{AttemptStatus, CommitOptions, Cycle, Hash, SnapshotAddress};
 use contextree_json::{Object, Value};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -124,7 +124,9 @@ pub fn render(
     let mut options =
         RenderOptions { settings: request.settings.clone(), ..RenderOptions::default() };
     let state = match state.cycle() {
-        None => sendable(workspace, &Request { provider, options: options.clone() }, state)?,
+        None => {
+            sendable(workspace, &Request { provider, options: options.clone() }, state, control)?
+        }
         Some(_) => state,
     };
     if request.breakpoints {
@@ -182,7 +184,12 @@ fn logged_order(
 
 /// Returns the working state as it would be sent now: after expiry and pruning under the context's own policy or budget. While a call is running,
 /// and for a document, it is the working state as it is.
-fn sendable(workspace: &Workspace, asked: &Request, state: State) -> Result<State, Error> {
+fn sendable(
+    workspace: &Workspace,
+    asked: &Request,
+    state: State,
+    control: &Control<'_>,
+) -> Result<State, Error> {
     if workspace.is_document() {
         return Ok(state);
     }
@@ -192,7 +199,11 @@ fn sendable(workspace: &Workspace, asked: &Request, state: State) -> Result<Stat
         return Ok(state);
     }
     let context = session.fork_working()?;
-    let snapshot = asked.committed(&context, &contextree::CommitOptions::default())?;
+    let limits = control.query_limits(None);
+    let snapshot = asked.committed(
+        &context,
+        &CommitOptions { limits: Some(&limits), ..CommitOptions::default() },
+    )?;
     Ok(State::to_be_sent(snapshot))
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use contextree::query::{QueryLimits, find_matches_within, plan, resolve_on_tree};
+use contextree::query::{find_matches_within, plan, resolve_on_tree};
 use contextree::{Content, Cycle, NodeRef};
 use contextree_json::{Number, Value};
 use schemars::JsonSchema;
@@ -276,7 +276,7 @@ pub fn rows(
     let tokenizer = request.model.as_deref().map(tokenizer).transpose()?;
     let mut reader = workspace.read()?;
     let (key, outline) = outline(workspace, request, &mut reader)?;
-    let positions = positions(&outline, request, &reader)?;
+    let positions = positions(&outline, request, &reader, control)?;
     let matched = positions.len();
     let page: Vec<u32> = positions.into_iter().skip(request.skip).take(limit).collect();
     let mut wanted = request.columns.clone();
@@ -384,7 +384,12 @@ fn outline(
 }
 
 /// Returns the positions of the rows that a request asks for, on all pages.
-fn positions(outline: &Outline, request: &RowsRequest, reader: &Reader) -> Result<Vec<u32>, Error> {
+fn positions(
+    outline: &Outline,
+    request: &RowsRequest,
+    reader: &Reader,
+    control: &Control<'_>,
+) -> Result<Vec<u32>, Error> {
     let rows = outline.rows();
     let top = match &request.under {
         None => 0,
@@ -398,7 +403,7 @@ fn positions(outline: &Outline, request: &RowsRequest, reader: &Reader) -> Resul
     };
     let selected = match &request.filter {
         None => None,
-        Some(text) => Some(selected(outline, text, reader)?),
+        Some(text) => Some(selected(outline, text, reader, control)?),
     };
     let text = request.text.as_ref().map(|text| text.to_lowercase());
     let Row { depth: base, end, .. } = rows[top];
@@ -441,12 +446,13 @@ fn selected<'o>(
     outline: &'o Outline,
     text: &str,
     reader: &Reader,
+    control: &Control<'_>,
 ) -> Result<BTreeMap<&'o str, ()>, Error> {
     let selector = contextree::parse(text, reader.edition())
         .map_err(|errors| Error::selector(&errors, text))?;
     let query = resolve_on_tree(&selector).map_err(|error| Error::query(&error.into(), text))?;
     let state = outline.state();
-    let limits = QueryLimits::default();
+    let limits = control.query_limits(None);
     let matches = find_matches_within(&plan(query), state.tree(), state.cycle(), &limits)
         .map_err(|error| Error::query(&error, text))?;
     Ok(matches.iter().map(|node| (node.id(), ())).collect())

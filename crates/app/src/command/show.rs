@@ -41,12 +41,16 @@ pub fn show(
 ) -> Result<ShowResponse, Error> {
     let _span = workspace.span("show");
     control.check()?;
-    let found = find(&mut workspace.read()?, request.what.as_deref())?;
+    let found = find(&mut workspace.read()?, request.what.as_deref(), control)?;
     control.check_results(found.nodes.len())?;
     Ok(found)
 }
 
-fn find(reader: &mut Reader, what: Option<&str>) -> Result<ShowResponse, Error> {
+fn find(
+    reader: &mut Reader,
+    what: Option<&str>,
+    control: &Control<'_>,
+) -> Result<ShowResponse, Error> {
     let edition = reader.edition();
     let response = |nodes: Vec<NodeRef<'_>>, warnings| response(nodes, warnings, edition);
     let Some(what) = what else {
@@ -62,7 +66,8 @@ fn find(reader: &mut Reader, what: Option<&str>) -> Result<ShowResponse, Error> 
     if let Some(node) = reader.working()?.tree().resolve(what) {
         return Ok(response(vec![node], vec![]));
     }
-    match reader.select(what, &SelectOptions::default()) {
+    let limits = Some(control.query_limits(None));
+    match reader.select(what, &SelectOptions { limits, ..SelectOptions::default() }) {
         Ok(Answer::Nodes(selection)) => {
             let warnings = selection.warnings.iter().map(ToString::to_string).collect();
             Ok(response(tops(&selection.nodes), warnings))

@@ -1,6 +1,7 @@
 //! The errors of the rooms below as errors of a command, with details and hints.
 
 use super::{Advice, Error};
+use crate::control::CANCELED;
 use contextree::query::{QueryError, ResolveError, ResolveErrorKind};
 use contextree::selector::{ErrorKind, SelectorError, SelectorErrors, draw_caret};
 use contextree::store::{ReadError, StoreError};
@@ -31,15 +32,24 @@ impl From<SnapshotError> for Error {
     }
 }
 
+/// What to do about a selector that is too much work.
+const SIMPLER: &str = "use fewer conditions and alternatives, address fewer snapshots, or raise the limit where it can be set";
+
 impl Error {
+    /// Returns the error of a command that was canceled.
+    pub(crate) fn canceled() -> Self {
+        Error::new("E_CANCELED", "the command was canceled")
+    }
+
     /// Returns the error for a selector that is invalid or names a missing snapshot. `text` is what the caller wrote.
     pub(crate) fn query(error: &QueryError, text: &str) -> Self {
         match error {
             QueryError::Selector(errors) => Error::selector(errors, text),
             QueryError::Resolve(error) => resolve(error, text),
-            QueryError::Limit { limit, .. } => {
-                Error::new(error.code(), error.to_string()).with_detail("limit", *limit)
-            }
+            QueryError::Limit { limit, .. } if *limit == CANCELED => Error::canceled(),
+            QueryError::Limit { limit, .. } => Error::new(error.code(), error.to_string())
+                .with_detail("limit", *limit)
+                .with_hint(SIMPLER),
             other => Error::new(other.code(), other.to_string()),
         }
     }
@@ -112,6 +122,7 @@ impl Error {
         let failure = Error::new(error.code(), error.to_string());
         match error {
             WriteError::Selector(errors) => Error::selector(errors, text),
+            WriteError::Query(error) => Error::query(error, text),
             WriteError::Refused(error) => Error::refused(error),
             WriteError::NoMatch(selector) => failure
                 .with_detail("selector", selector.as_str())
@@ -131,6 +142,17 @@ impl Error {
     pub(crate) fn commit(error: &CommitError) -> Self {
         let failure = Error::new(error.code(), error.to_string());
         match error {
+            CommitError::Selector { error: QueryError::Limit { limit, .. }, .. }
+                if *limit == CANCELED =>
+            {
+                Error::canceled()
+            }
+            CommitError::Selector { selector, error: QueryError::Limit { limit, .. }, .. } => {
+                failure
+                    .with_detail("limit", *limit)
+                    .with_detail("selector", selector.as_str())
+                    .with_hint(SIMPLER)
+            }
             CommitError::UnknownMeasure(_) => {
                 failure.with_hint("`nodes` and `bytes` are always available")
             }
@@ -183,6 +205,11 @@ fn resolve(error: &ResolveError, text: &str) -> Error {
 
 impl From<contextree::Error> for Error {
     fn from(error: contextree::Error) -> Self {
+        if let Some(found @ CommitError::Selector { error: QueryError::Limit { .. }, .. }) =
+            error.downcast_ref()
+        {
+            return Error::commit(found);
+        }
         let mut failure = Error::new(error.code().as_str(), error.to_string());
         if let Some(hint) = error.hint() {
             failure = failure.with_hint(hint);

@@ -67,9 +67,11 @@ pub(crate) fn place_of(
     context: &mut Context,
     position: &str,
     edition: Option<Edition>,
+    limits: &QueryLimits,
 ) -> Result<Place, Error> {
     let edition = edition.unwrap_or(context.edition());
-    context.in_edition(edition).place_of(position).map_err(|error| match error {
+    let writer = context.in_edition(edition).within(limits.clone());
+    writer.place_of(position).map_err(|error| match error {
         WriteError::NoMatch(_) => Error::new(error.code(), format!("`{position}` leads nowhere"))
             .with_detail("selector", position)
             .with_hint("`(d0)` is the head, `(d1)` the newest turn, `(d0, cont[offset=0])` the core of the head")
@@ -83,6 +85,7 @@ pub(crate) fn targets(
     context: &Context,
     text: &str,
     edition: Option<Edition>,
+    limits: &QueryLimits,
 ) -> Result<Vec<String>, Error> {
     if let Some(node) = context.working().resolve(text) {
         return Ok(vec![node.id().to_owned()]);
@@ -100,8 +103,7 @@ pub(crate) fn targets(
         }
         Err(errors) => return Err(Error::selector(&errors, text)),
     };
-    let limits = QueryLimits::default();
-    let nodes = evaluate_within(&plan(lower(&selector)), context.working(), None, &limits)
+    let nodes = evaluate_within(&plan(lower(&selector)), context.working(), None, limits)
         .map_err(|error| Error::query(&error, text))?;
     if nodes.is_empty() {
         return Err(Error::write(&WriteError::NoMatch(text.to_owned()), text));

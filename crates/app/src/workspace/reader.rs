@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use contextree::canon::history::SideLine;
-use contextree::query::{Explanation, Timeline as _, explain, select};
+use contextree::query::{Explanation, QueryLimits, Timeline as _, explain_within, select};
 use contextree::store::{ReadError, Reader as StoreReader, SideRecord};
 use contextree::{
     Answer, CommitReport, Context, Cycle, Edition, SelectOptions, Snapshot, SnapshotAddress,
@@ -193,13 +193,17 @@ impl Reader {
     }
 
     /// Explains how a selector is evaluated.
-    pub(crate) fn explain(&mut self, selector: &str) -> Result<Explanation, Error> {
+    pub(crate) fn explain(
+        &mut self,
+        selector: &str,
+        limits: &QueryLimits,
+    ) -> Result<Explanation, Error> {
         match &mut self.from {
-            From::File(file) => explain(selector, self.edition, &**file)
+            From::File(file) => explain_within(selector, self.edition, &**file, limits)
                 .map_err(|error| Error::query(&error, selector)),
-            From::Store(stored) => {
-                stored.explain(selector, self.edition).map_err(|error| read_error(error, selector))
-            }
+            From::Store(stored) => stored
+                .explain_within(selector, self.edition, limits)
+                .map_err(|error| read_error(error, selector)),
         }
     }
 

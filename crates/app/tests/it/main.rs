@@ -3,5 +3,6 @@
 mod commands;
 mod corpus;
 mod growing;
+mod limits;
 mod schema;
 mod side;

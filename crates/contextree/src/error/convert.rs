@@ -120,6 +120,7 @@ impl From<WriteError> for Error {
     fn from(error: WriteError) -> Self {
         match error {
             WriteError::Selector(errors) => errors.into(),
+            WriteError::Query(error) => error.into(),
             WriteError::Refused(error) => error.into(),
             WriteError::Property { span: at, .. } => {
                 Error::typed(error.code(), error).with_location(span(at))

@@ -12,6 +12,7 @@ use contextree_json::{Object, Value};
 use contextree_selector::{Edition, Selector, parse};
 
 use crate::error::QueryError;
+use crate::meter::QueryLimits;
 use crate::plan::plan;
 use crate::range::{Locality, locality};
 use crate::resolve::{At, resolve};
@@ -61,8 +62,22 @@ pub fn explain<T: Timeline + ?Sized>(
     edition: Edition,
     timeline: &T,
 ) -> Result<Explanation, T::Error> {
+    explain_within(text, edition, timeline, &QueryLimits::default())
+}
+
+/// Like [`explain`], within limits. Counts that would take more work are left out.
+///
+/// # Errors
+///
+/// See [`explain`].
+pub fn explain_within<T: Timeline + ?Sized>(
+    text: &str,
+    edition: Edition,
+    timeline: &T,
+    limits: &QueryLimits,
+) -> Result<Explanation, T::Error> {
     let selector = parse(text, edition).map_err(QueryError::from)?;
-    explain_parsed(&selector, text, timeline)
+    explain_selector(&selector, text, timeline, limits)
 }
 
 /// Like [`explain`], but for a parsed selector. `text` is what it was parsed from.
@@ -74,6 +89,15 @@ pub fn explain_parsed<T: Timeline + ?Sized>(
     selector: &Selector,
     text: &str,
     timeline: &T,
+) -> Result<Explanation, T::Error> {
+    explain_selector(selector, text, timeline, &QueryLimits::default())
+}
+
+fn explain_selector<T: Timeline + ?Sized>(
+    selector: &Selector,
+    text: &str,
+    timeline: &T,
+    limits: &QueryLimits,
 ) -> Result<Explanation, T::Error> {
     let resolved = resolve(selector, timeline)?;
     let (reads, position) = match &resolved.at {
@@ -112,7 +136,7 @@ pub fn explain_parsed<T: Timeline + ?Sized>(
         canonical: resolved.canonical,
         syntax: SyntaxNode::of(selector),
         reads,
-        steps: steps::of(&plan, selector, tree, cycle),
+        steps: steps::of(&plan, selector, (tree, cycle), limits),
         comparison,
     })
 }

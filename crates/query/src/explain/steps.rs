@@ -13,13 +13,12 @@ use crate::resolve::{Arrangement, Body, Chain, Query};
 pub(super) fn of(
     whole: &Plan,
     selector: &Selector,
-    tree: Option<TreeRef<'_>>,
-    cycle: Option<Cycle>,
+    (tree, cycle): (Option<TreeRef<'_>>, Option<Cycle>),
+    limits: &QueryLimits,
 ) -> Vec<ExplainedStep> {
     let query = &whole.query;
     // The counts are left out where they are more work than the selector may be.
-    let limits = QueryLimits::default();
-    let meter = Meter::new(&limits);
+    let meter = Meter::new(limits);
     let env = Env::metered(cycle, &meter);
     let count = |query: &Query| count(&plan(query.clone()), tree, &env);
     let bare = Query {

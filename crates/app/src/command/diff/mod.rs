@@ -5,7 +5,7 @@ mod detail;
 mod states;
 
 use contextree::diff::{changes, diff as compare, moved};
-use contextree::query::{QueryLimits, diff_selected, plan, resolve_on_tree};
+use contextree::query::{diff_selected, plan, resolve_on_tree};
 use contextree::selector::{parse, parse_on_snapshots};
 use contextree::{Cycle, content_hash};
 use schemars::JsonSchema;
@@ -97,7 +97,7 @@ pub fn diff(
     control.check()?;
     match pair(workspace, request)? {
         Pair::OfOne { mut reader, older, newer, swapped } => {
-            let mut response = of_one(request, &reader, &older, &newer)?;
+            let mut response = of_one(request, &reader, &older, &newer, control)?;
             response.swapped = swapped;
             if request.detail && !response.diff.is_empty() {
                 let last = newer.cycle().or(older.cycle()).unwrap_or_default();
@@ -149,10 +149,11 @@ fn of_one(
     reader: &Reader,
     older: &State,
     newer: &State,
+    control: &Control<'_>,
 ) -> Result<DiffResponse, Error> {
     let found = match &request.select {
         None => compare(older.tree(), newer.tree()),
-        Some(text) => selected(text, reader, older, newer)?,
+        Some(text) => selected(text, reader, (older, newer), control)?,
     };
     let found = Diff::from(&found);
     // Moves are guessed among what was added and removed.
@@ -184,8 +185,8 @@ fn of_one(
 fn selected(
     text: &str,
     reader: &Reader,
-    older: &State,
-    newer: &State,
+    (older, newer): (&State, &State),
+    control: &Control<'_>,
 ) -> Result<contextree::diff::Diff, Error> {
     // Facets exist on snapshots, so both sides must be one.
     let both = older.cycle().is_some() && newer.cycle().is_some();
@@ -198,6 +199,6 @@ fn selected(
     })?;
     let query = resolve_on_tree(&selector).map_err(|error| Error::query(&error.into(), text))?;
     let (older, newer) = ((older.tree(), older.cycle()), (newer.tree(), newer.cycle()));
-    diff_selected(&plan(query), older, newer, &QueryLimits::default())
+    diff_selected(&plan(query), older, newer, &control.query_limits(None))
         .map_err(|error| Error::query(&error, text))
 }

@@ -11,6 +11,7 @@ mod place;
 use std::fmt;
 
 use contextree::engine::{self, Edit};
+use contextree::query::QueryLimits;
 use contextree::{Content, Context, Edition};
 use contextree_json::{Object, Value};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
@@ -186,10 +187,21 @@ impl Op {
         context: &mut Context,
         edition: Option<Edition>,
     ) -> Result<engine::Op, Error> {
+        self.resolve_within(context, edition, &QueryLimits::default())
+    }
+
+    /// Like [`Op::resolve`], but evaluates a position within limits.
+    pub(crate) fn resolve_within(
+        self,
+        context: &mut Context,
+        edition: Option<Edition>,
+        limits: &QueryLimits,
+    ) -> Result<engine::Op, Error> {
         Ok(match self {
-            Op::Add { place, node } => {
-                engine::Op::Add { place: place.resolve(context, edition)?, node: node.0 }
-            }
+            Op::Add { place, node } => engine::Op::Add {
+                place: place.resolve_within(context, edition, limits)?,
+                node: node.0,
+            },
             Op::Edit { node, content, set, unset } => {
                 let set = set.into_iter().map(|(name, value)| (name.into(), value)).collect();
                 let edit = Edit { content: content.map(Content::from), set, unset };
@@ -197,7 +209,7 @@ impl Op {
             }
             Op::Remove { node } => engine::Op::Remove { node },
             Op::Move { node, place } => {
-                engine::Op::Move { node, place: place.resolve(context, edition)? }
+                engine::Op::Move { node, place: place.resolve_within(context, edition, limits)? }
             }
             Op::SetPriority { node, priority, policy } => {
                 engine::Op::SetPriority { node, priority, policy }
@@ -249,7 +261,7 @@ fn optional(value: &Value, name: &str) -> Result<Option<String>, OpError> {
     }
 }
 
-/// Returns the texts of a list; `None` if the value is something else. Null is: an empty list is left out.
+/// Returns the texts of a list; `None` if the value is not a list of texts.
 fn texts(value: &Value) -> Option<Vec<String>> {
     value.as_array()?.iter().map(|item| item.as_str().map(str::to_owned)).collect()
 }

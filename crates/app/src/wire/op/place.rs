@@ -1,6 +1,7 @@
 //! Places: `parent` with `offset`, `parent` with `cue`, `turn` with `zone`, or `at` with a position in words.
 
 use contextree::engine::{self, Cue};
+use contextree::query::QueryLimits;
 use contextree::{Context, Edition};
 use contextree_json::{Object, Value};
 use schemars::JsonSchema;
@@ -132,6 +133,16 @@ impl Place {
         context: &mut Context,
         edition: Option<Edition>,
     ) -> Result<engine::Place, Error> {
+        self.resolve_within(context, edition, &QueryLimits::default())
+    }
+
+    /// Like [`Place::resolve`], but evaluates a position within limits.
+    pub(crate) fn resolve_within(
+        self,
+        context: &mut Context,
+        edition: Option<Edition>,
+        limits: &QueryLimits,
+    ) -> Result<engine::Place, Error> {
         Ok(match self {
             Place::Into { parent, offset } => engine::Place::Into { parent, offset },
             Place::Zone { turn, zone } => engine::Place::Zone { turn, zone: zone.into() },
@@ -139,7 +150,7 @@ impl Place {
                 let cue = cue_of(&cue).map_err(|error| Error::usage(error.to_string()))?;
                 engine::Place::Cue { parent, cue }
             }
-            Place::At { at } => crate::workspace::place_of(context, &at, edition)?,
+            Place::At { at } => crate::workspace::place_of(context, &at, edition, limits)?,
         })
     }
 }
