@@ -1,10 +1,10 @@
 //! The protocol: requests of clients to tools and resources.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use contextree::Code;
 use contextree_app::catalog::Right;
-use contextree_app::{Error, Hint, Workspace};
+use contextree_app::{Control, Error, Hint, Workspace};
 use contextree_json::Object;
 use http::request::Parts;
 use rmcp::ServerHandler;
@@ -16,9 +16,8 @@ use rmcp::model::{
     ResourceContents, ResourceTemplate, ServerCapabilities, Tool as Described, ToolAnnotations,
 };
 use rmcp::service::{RequestContext, RoleServer};
-use tokio::task::spawn_blocking;
 
-use crate::tools::Tool;
+use crate::tools::{Tool, limits};
 use crate::{Caller, resources};
 
 /// What clients are told when they connect.
@@ -45,18 +44,26 @@ impl Handler {
         caller.unwrap_or(&self.caller).clone()
     }
 
-    /// Runs work for a caller on a thread of its own.
+    /// Runs work that needs a right, for a caller and within their limits.
     async fn run<T: Send + 'static>(
         &self,
         caller: &Caller,
-        work: impl FnOnce(&Workspace) -> Result<T, Error> + Send + 'static,
+        right: Right,
+        work: impl FnOnce(&Workspace, &Control<'_>) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
         let workspace = self.workspace.clone().with_names(caller.names.clone());
-        let done = spawn_blocking(move || work(&workspace)).await;
-        done.unwrap_or_else(|panic| {
-            tracing::error!(%panic, "a tool panicked");
-            Err(Error::new(Code::Internal.as_str(), "the tool panicked"))
-        })
+        let limits = limits(caller.limits);
+        let done = Arc::new(Mutex::new(None));
+        let result = Arc::clone(&done);
+        let work = move |cancel| {
+            let control = Control::default().with_cancel(cancel).with_limits(limits);
+            let value = work(&workspace, &control)?;
+            *result.lock().unwrap_or_else(PoisonError::into_inner) = Some(value);
+            Ok(())
+        };
+        caller.runner.run(right, Box::new(work)).await?;
+        let value = done.lock().unwrap_or_else(PoisonError::into_inner).take();
+        value.ok_or_else(|| Error::new(Code::Internal.as_str(), "the work was not done"))
     }
 }
 
@@ -150,7 +157,9 @@ impl ServerHandler for Handler {
             ));
         };
         let arguments = Object::from(request.arguments.unwrap_or_default());
-        let done = self.run(&caller, |workspace| tool.run(workspace, arguments)).await;
+        let work =
+            |workspace: &Workspace, control: &Control<'_>| tool.run(workspace, arguments, control);
+        let done = self.run(&caller, tool.right, work).await;
         let result = match done {
             Ok(text) => CallToolResult::success(vec![ContentBlock::text(text)]),
             Err(error) => CallToolResult::error(vec![ContentBlock::text(words(&error))]),
@@ -174,7 +183,10 @@ impl ServerHandler for Handler {
     ) -> Result<ListResourcesResult, ErrorData> {
         let caller = self.caller(&context);
         let after = request.and_then(|request| request.cursor);
-        let listed = self.run(&caller, |workspace| resources::list(workspace, after)).await;
+        let work = |workspace: &Workspace, control: &Control<'_>| {
+            resources::list(workspace, after, control)
+        };
+        let listed = self.run(&caller, Right::Read, work).await;
         let (entries, next) = listed.map_err(|error| refusal(&error, None))?;
         let resource = |entry: resources::Entry| {
             Resource::new(entry.uri, entry.name)
@@ -207,7 +219,10 @@ impl ServerHandler for Handler {
     ) -> Result<ReadResourceResponse, ErrorData> {
         let caller = self.caller(&context);
         let uri = request.uri.clone();
-        let read = self.run(&caller, move |workspace| resources::read(workspace, &uri)).await;
+        let work = move |workspace: &Workspace, control: &Control<'_>| {
+            resources::read(workspace, &uri, control)
+        };
+        let read = self.run(&caller, Right::Read, work).await;
         let text = read.map_err(|error| refusal(&error, Some(&request.uri)))?;
         let contents = ResourceContents::text(text, request.uri).with_mime_type("application/json");
         Ok(ReadResourceResult::new(vec![contents]).into())

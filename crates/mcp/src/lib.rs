@@ -10,6 +10,7 @@
 //! | `tools` | the tools, in a fixed order: arguments, what they run, and how the answer reads |
 //! | `page` | cuts an answer to its limit; cursors |
 //! | `resources` | contexts and snapshots as resources |
+//! | `runner` | where tools run, and for how long: a server that mounts the handler decides |
 //! | `handler` | the protocol: besides `http` and `mount`, the only file that names a type of `rmcp` |
 //! | `http` | the same handler for a server that mounts it |
 //! | `mount` | how a handler is mounted, ours or the fixture of the conformance suite (`examples/mcp_fixture`) |
@@ -23,31 +24,41 @@ mod http;
 mod mount;
 mod page;
 mod resources;
+mod runner;
 mod schema;
 mod tools;
 
+use std::sync::Arc;
+
 use contextree_app::catalog::Right;
-use contextree_app::{Error, Names, Workspace};
+use contextree_app::{Error, Limits, Names, Workspace};
 use rmcp::ServiceExt as _;
 use tokio::runtime::Runtime;
 
 use handler::Handler;
 pub use http::Http;
+use runner::Threads;
+pub use runner::{Done, Runner, Work};
 
-/// Who calls: which contexts exist for them, and what they may do.
+/// Who calls: which contexts exist for them, what they may do, and how much.
 #[derive(Clone, Debug)]
 pub struct Caller {
     /// The contexts.
     pub names: Names,
     /// What they may do. [`Right::Read`] hides the tools that write.
     pub right: Right,
+    /// How much a tool may do and return.
+    pub limits: Limits,
+    /// Where tools run.
+    pub runner: Arc<dyn Runner>,
 }
 
 impl Caller {
-    /// Returns a caller who sees every context.
+    /// Returns a caller who sees every context. Tools run on threads of their own, within the default limits.
     #[must_use]
     pub fn with_right(right: Right) -> Caller {
-        Caller { names: Names::all(), right }
+        let runner = Arc::new(Threads);
+        Caller { names: Names::all(), right, limits: Limits::default(), runner }
     }
 }
 

@@ -30,9 +30,10 @@ pub(crate) struct Entry {
 pub(crate) fn list(
     workspace: &Workspace,
     after: Option<String>,
+    control: &Control<'_>,
 ) -> Result<(Vec<Entry>, Option<String>), Error> {
     let request = ContextsRequest { after, limit: Some(PAGE), ..ContextsRequest::default() };
-    let rows = contexts::contexts(workspace, &request, &Control::default())?.contexts;
+    let rows = contexts::contexts(workspace, &request, control)?.contexts;
     let next = (rows.len() == PAGE).then(|| rows.last().map(|row| row.name.clone())).flatten();
     Ok((rows.iter().map(entry).collect(), next))
 }
@@ -50,7 +51,11 @@ fn entry(row: &ContextRow) -> Entry {
 /// # Errors
 ///
 /// `E_USAGE` if the address has another form, and those of reading a state.
-pub(crate) fn read(workspace: &Workspace, uri: &str) -> Result<String, Error> {
+pub(crate) fn read(
+    workspace: &Workspace,
+    uri: &str,
+    control: &Control<'_>,
+) -> Result<String, Error> {
     let invalid = || {
         Error::usage(format!("`{uri}` is not the address of a context or a snapshot"))
             .with_hint(format!("addresses have the form `{TEMPLATE}`, such as `{SCHEME}main/c12`"))
@@ -61,7 +66,7 @@ pub(crate) fn read(workspace: &Workspace, uri: &str) -> Result<String, Error> {
     let at: Address = format!("@{state}").parse().map_err(|_| invalid())?;
     let workspace = workspace.clone().with_context(name);
     let request = ThreadRequest { at: Some(at), ..ThreadRequest::default() };
-    let thread = thread::thread(&workspace, &request, &Control::default())?;
+    let thread = thread::thread(&workspace, &request, control)?;
     let text = thread.thread;
     if text.len() > MOST {
         let message =

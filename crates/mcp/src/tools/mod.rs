@@ -31,8 +31,10 @@ pub(crate) struct Tool {
     /// What the caller must be allowed to do.
     pub(crate) right: Right,
     pub(crate) schema: fn() -> Map<String, serde_json::Value>,
-    run: fn(&Workspace, Value) -> Result<Vec<String>, Error>,
+    run: Run,
 }
+
+type Run = fn(&Workspace, Value, &Control<'_>) -> Result<Vec<String>, Error>;
 
 /// The arguments that every tool has.
 #[derive(Debug, Default, Deserialize)]
@@ -60,7 +62,12 @@ impl Tool {
     /// # Errors
     ///
     /// `E_JSON_SHAPE` if the arguments are not those of the schema, and those of the command.
-    pub(crate) fn run(&self, workspace: &Workspace, arguments: Object) -> Result<String, Error> {
+    pub(crate) fn run(
+        &self,
+        workspace: &Workspace,
+        arguments: Object,
+        control: &Control<'_>,
+    ) -> Result<String, Error> {
         let mut arguments = arguments;
         let mut common = Object::new();
         for name in ["context", "cursor", "limit"] {
@@ -73,7 +80,7 @@ impl Tool {
         if let Some(name) = &common.context {
             workspace = workspace.with_context(name);
         }
-        let entries = (self.run)(&workspace, Value::Object(arguments))?;
+        let entries = (self.run)(&workspace, Value::Object(arguments), control)?;
         page(&entries, common.cursor.as_deref(), common.limit)
     }
 }
@@ -86,16 +93,16 @@ fn read<A: DeserializeOwned>(arguments: Value) -> Result<A, Error> {
     })
 }
 
-/// The control of every command: bounded, so that no call takes the machine.
-fn control() -> Control<'static> {
-    Control::default().with_limits(Limits { results: Some(NODES), ..Limits::default() })
+/// Returns the limits of a tool: those of the door, and never more than [`NODES`].
+pub(crate) fn limits(door: Limits) -> Limits {
+    Limits { results: Some(door.results.map_or(NODES, |most| most.min(NODES))), ..door }
 }
 
 const fn tool<A: DeserializeOwned + JsonSchema>(
     names: (&'static str, &'static str),
     right: Right,
     about: &'static str,
-    run: fn(&Workspace, Value) -> Result<Vec<String>, Error>,
+    run: Run,
 ) -> Tool {
     Tool { name: names.0, title: names.1, about, right, schema: schema::of::<A>, run }
 }
@@ -106,7 +113,7 @@ macro_rules! tools {
             ($name, $title),
             Right::$right,
             $about,
-            |workspace, value| $run(workspace, &read(value)?),
+            |workspace, value, control| $run(workspace, &read(value)?, control),
         ),)*];
     };
 }

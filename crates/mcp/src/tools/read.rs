@@ -9,11 +9,11 @@ use contextree_app::command::show::{self, ShowRequest};
 use contextree_app::command::timeline::{self, TimelineCall, TimelineRequest};
 use contextree_app::command::tokens::{self, TokensRequest};
 use contextree_app::wire::{Node, Report, Word};
-use contextree_app::{Error, Workspace};
+use contextree_app::{Control, Error, Workspace};
 use contextree_json::Value;
 
+use super::arguments;
 use super::text::{context_line, node, percent};
-use super::{arguments, control};
 
 /// The most contexts that are listed.
 const CONTEXTS: usize = 10_000;
@@ -23,18 +23,20 @@ const CALLS: u32 = 50;
 pub(super) fn contexts(
     workspace: &Workspace,
     _: &arguments::Contexts,
+    control: &Control<'_>,
 ) -> Result<Vec<String>, Error> {
     let request = ContextsRequest { limit: Some(CONTEXTS), ..ContextsRequest::default() };
-    let found = contexts::contexts(workspace, &request, &control())?;
+    let found = contexts::contexts(workspace, &request, control)?;
     Ok(found.contexts.iter().map(context_line).collect())
 }
 
 pub(super) fn show(
     workspace: &Workspace,
     arguments: &arguments::Show,
+    control: &Control<'_>,
 ) -> Result<Vec<String>, Error> {
     let request = ShowRequest { what: arguments.what.clone() };
-    let found = show::show(workspace, &request, &control())?;
+    let found = show::show(workspace, &request, control)?;
     let top = found.nodes.iter().map(|node| node.derived.path.len()).min().unwrap_or(0);
     let line = |found: &Node| {
         let indent = "  ".repeat(found.derived.path.len() - top);
@@ -46,9 +48,10 @@ pub(super) fn show(
 pub(super) fn select(
     workspace: &Workspace,
     arguments: &arguments::Select,
+    control: &Control<'_>,
 ) -> Result<Vec<String>, Error> {
     let request = SelectRequest::new(&arguments.selector);
-    let response = select::select(workspace, &request, &control())?;
+    let response = select::select(workspace, &request, control)?;
     let entries = match response.found {
         Found::Nodes(nodes) if nodes.is_empty() => vec!["no node matches".to_owned()],
         Found::Nodes(nodes) => nodes.iter().map(|found| node(found, arguments.full)).collect(),
@@ -66,10 +69,11 @@ pub(super) fn select(
 pub(super) fn diff(
     workspace: &Workspace,
     arguments: &arguments::Diff,
+    control: &Control<'_>,
 ) -> Result<Vec<String>, Error> {
     let (from, to) = (arguments.from.clone(), arguments.to.clone());
     let request = DiffRequest { from, to, detail: true, ..DiffRequest::default() };
-    let response = diff::diff(workspace, &request, &control())?;
+    let response = diff::diff(workspace, &request, control)?;
     let (older, newer) = (&response.older.label, &response.newer.label);
     let mut entries = vec![format!("{older} -> {newer}")];
     let Some(detail) = response.detail else { return Ok(entries) };
@@ -98,9 +102,13 @@ fn reason(report: &Report, id: &str) -> Option<&'static str> {
     is_pruned.then_some("pruned")
 }
 
-pub(super) fn log(workspace: &Workspace, arguments: &arguments::Log) -> Result<Vec<String>, Error> {
+pub(super) fn log(
+    workspace: &Workspace,
+    arguments: &arguments::Log,
+    control: &Control<'_>,
+) -> Result<Vec<String>, Error> {
     let limit = arguments.calls.unwrap_or(CALLS).max(1) as usize;
-    let found = timeline::timeline(workspace, &TimelineRequest { limit: Some(limit) }, &control())?;
+    let found = timeline::timeline(workspace, &TimelineRequest { limit: Some(limit) }, control)?;
     let mut entries = Vec::new();
     let mut serves = None;
     for call in found.calls.iter().rev() {
@@ -151,6 +159,7 @@ fn call_line(call: &TimelineCall) -> String {
 pub(super) fn tokens(
     workspace: &Workspace,
     arguments: &arguments::Tokens,
+    control: &Control<'_>,
 ) -> Result<Vec<String>, Error> {
     let by = match &arguments.by {
         None => Word(By::Region),
@@ -158,7 +167,7 @@ pub(super) fn tokens(
             .map_err(|error| Error::usage(format!("`by`: {error}")))?,
     };
     let request = TokensRequest { at: arguments.at, by, ..TokensRequest::default() };
-    let response = tokens::tokens(workspace, &request, &control())?;
+    let response = tokens::tokens(workspace, &request, control)?;
     let mut entries = Vec::new();
     for count in &response.counts {
         let sign =
@@ -176,8 +185,9 @@ pub(super) fn tokens(
 pub(super) fn cache(
     workspace: &Workspace,
     arguments: &arguments::Cache,
+    control: &Control<'_>,
 ) -> Result<Vec<String>, Error> {
-    let response = cache::cache(workspace, &CacheRequest::default(), &control())?;
+    let response = cache::cache(workspace, &CacheRequest::default(), control)?;
     let share = percent(response.cached, response.tokens);
     let calls = response.calls.len();
     let mut entries = vec![format!(

@@ -6,10 +6,10 @@ use contextree_app::command::fork::{self, ForkRequest};
 use contextree_app::command::pin::{self, PinRequest, UnpinRequest};
 use contextree_app::command::recall::{self, RecallRequest};
 use contextree_app::wire::{NewNode, Op};
-use contextree_app::{Change, Document, Error, Workspace};
+use contextree_app::{Change, Control, Document, Error, Workspace};
 
+use super::arguments;
 use super::text::context_line;
-use super::{arguments, control};
 
 /// Who changed a priority, in the entries of the policy.
 const POLICY: &str = "mcp";
@@ -17,6 +17,7 @@ const POLICY: &str = "mcp";
 pub(super) fn note(
     workspace: &Workspace,
     arguments: &arguments::Note,
+    control: &Control<'_>,
 ) -> Result<Vec<String>, Error> {
     if arguments.text.trim().is_empty() {
         return Err(Error::usage("the note is empty"));
@@ -27,7 +28,7 @@ pub(super) fn note(
     node.key.clone_from(&arguments.key);
     node.tags.clone_from(&arguments.tags);
     let request = AddRequest { node: NewNode(node), ..AddRequest::default() };
-    let added = add::add(workspace, &request, &control())?;
+    let added = add::add(workspace, &request, control)?;
     Ok(vec![format!("added {}", added.id)])
 }
 
@@ -50,26 +51,29 @@ fn at_least_one(ttl: Option<i64>) -> Result<(), Error> {
 pub(super) fn pin(
     workspace: &Workspace,
     arguments: &arguments::Nodes,
+    control: &Control<'_>,
 ) -> Result<Vec<String>, Error> {
     not_empty(&arguments.nodes)?;
     let request = PinRequest { targets: arguments.nodes.clone(), change: Change::default() };
-    let done = pin::pin(workspace, &request, &control())?;
+    let done = pin::pin(workspace, &request, control)?;
     Ok(done.pinned.iter().map(|id| format!("pinned {id}")).collect())
 }
 
 pub(super) fn unpin(
     workspace: &Workspace,
     arguments: &arguments::Nodes,
+    control: &Control<'_>,
 ) -> Result<Vec<String>, Error> {
     not_empty(&arguments.nodes)?;
     let request = UnpinRequest { targets: arguments.nodes.clone(), change: Change::default() };
-    let done = pin::unpin(workspace, &request, &control())?;
+    let done = pin::unpin(workspace, &request, control)?;
     Ok(done.unpinned.iter().map(|id| format!("unpinned {id}")).collect())
 }
 
 pub(super) fn set_priority(
     workspace: &Workspace,
     arguments: &arguments::Priority,
+    control: &Control<'_>,
 ) -> Result<Vec<String>, Error> {
     not_empty(&arguments.nodes)?;
     let mut lines = Vec::new();
@@ -80,7 +84,7 @@ pub(super) fn set_priority(
     }
     let operations = Document::new("the operations", lines);
     let request = ApplyRequest { operations, change: Change::default() };
-    apply::apply(workspace, &request, &control())?;
+    apply::apply(workspace, &request, control)?;
     let line = |id: &String| format!("priority of {id} is {}", arguments.priority);
     Ok(arguments.nodes.iter().map(line).collect())
 }
@@ -88,15 +92,17 @@ pub(super) fn set_priority(
 pub(super) fn fork(
     workspace: &Workspace,
     arguments: &arguments::Fork,
+    control: &Control<'_>,
 ) -> Result<Vec<String>, Error> {
     let request = ForkRequest { name: arguments.name.clone(), at: arguments.at };
-    let made = fork::fork(workspace, &request, &control())?;
+    let made = fork::fork(workspace, &request, control)?;
     Ok(vec![context_line(&made.context)])
 }
 
 pub(super) fn restore(
     workspace: &Workspace,
     arguments: &arguments::Restore,
+    control: &Control<'_>,
 ) -> Result<Vec<String>, Error> {
     at_least_one(arguments.ttl)?;
     let request = RecallRequest {
@@ -105,7 +111,7 @@ pub(super) fn restore(
         ttl: arguments.ttl,
         change: Change::default(),
     };
-    let done = recall::recall(workspace, &request, &control())?;
+    let done = recall::recall(workspace, &request, control)?;
     let (id, from, ttl) = (done.id, done.from, done.ttl);
     let calls = if ttl == 1 { "the next call".to_owned() } else { format!("{ttl} calls") };
     Ok(vec![format!("added {id} with the content of {from}, for {calls}")])

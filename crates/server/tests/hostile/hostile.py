@@ -259,10 +259,16 @@ def slow_selectors(server):
     def select(selector):
         outcomes.append((selector[:60], server.call("GET", f"/v1/contexts/many/select?what=count&selector={selector}", patience=90)))
 
+    def ask_as_model(selector):
+        body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "select", "arguments": {"context": "many", "selector": selector}}})
+        headers = {"Accept": "application/json, text/event-stream", "MCP-Protocol-Version": "2025-06-18"}
+        outcomes.append((f"of a tool: {selector[:60]}", server.call("POST", "/mcp", body, headers=headers, patience=90)))
+
     threads = [threading.Thread(target=select, args=(quoted[number % len(quoted)],)) for number in range(40)]
+    threads += [threading.Thread(target=ask_as_model, args=(selectors[number % len(selectors)],)) for number in range(40)]
     for thread in threads:
         thread.start()
-    answered(server, "40 slow selectors")
+    answered(server, "80 slow selectors")
     for thread in threads:
         thread.join()
     for selector, outcome in outcomes:

@@ -212,6 +212,94 @@ fn contexts_of_another_tenant_cannot_be_told_from_missing_ones() {
     assert_eq!(events.code(), "E_CONTEXT_NOT_FOUND");
 }
 
+/// The names of tools that an answer lists.
+fn tools(answer: &Answer) -> Vec<String> {
+    let list = answer.json();
+    let list = list.get("result").and_then(|it| it.get("tools")?.as_array()).unwrap();
+    let name = |tool: &Value| tool.get("name").and_then(Value::as_str).unwrap().to_owned();
+    list.iter().map(name).collect()
+}
+
+fn is_error(answer: &Answer) -> bool {
+    let answer = answer.json();
+    let is_error = answer.get("result").and_then(|it| it.get("isError")?.as_bool());
+    answer.get("error").is_some() || is_error == Some(true)
+}
+
+#[test]
+fn tools_for_models_know_rights_and_tenants() {
+    let served = Served::new();
+    let writing = ["note", "pin", "unpin", "set_priority", "fork", "restore"];
+    let note = r#"{"context":"acme/main","text":"Metric units."}"#;
+    let show = r#"{"context":"acme/main"}"#;
+    for (token, right) in [
+        (READER, Right::Read),
+        (WRITER, Right::Write),
+        (ADMIN, Right::Admin),
+        (OTHER, Right::Admin),
+        (OWNER, Right::Admin),
+    ] {
+        let is_of_tenant = token != OTHER;
+        let listed = tools(&served.ask_mcp(token, "tools/list", "{}"));
+        for tool in writing {
+            let is_listed = listed.iter().any(|name| name == tool);
+            assert_eq!(is_listed, right >= Right::Write, "{token} {tool}");
+        }
+        assert_eq!(is_error(&served.tool(token, "show", show)), !is_of_tenant, "{token}");
+        let may_write = is_of_tenant && right >= Right::Write;
+        assert_eq!(is_error(&served.tool(token, "note", note)), !may_write, "{token}");
+        let contexts = served.tool(token, "contexts", "{}").text();
+        let resources = served.ask_mcp(token, "resources/list", "{}").text();
+        for list in [contexts, resources.replace("%2F", "/")] {
+            assert_eq!(list.contains("acme/main"), is_of_tenant, "{token}: {list}");
+            assert_eq!(
+                list.contains("other/main"),
+                [OTHER, OWNER].contains(&token),
+                "{token}: {list}"
+            );
+        }
+    }
+    let nodes =
+        served.get("/v1/contexts/acme%2Fmain/thread?at=@").text().matches("Metric units.").count();
+    assert_eq!(nodes, 3, "the writer, the administrator and the owner each added one");
+}
+
+/// Another tenant gets for a context that exists exactly what it gets for one that does not, from every tool and as a resource.
+#[test]
+fn tools_for_models_cannot_tell_contexts_of_another_tenant_from_missing_ones() {
+    let served = Served::new();
+    let same = |ask: &dyn Fn(&str) -> Answer| {
+        let (there, missing) = (ask("acme/main"), ask("acme/nada"));
+        let text = |answer: &Answer| {
+            answer.text().replace("acme/main", "acme/nada").replace("acme%2Fmain", "acme%2Fnada")
+        };
+        assert_eq!((there.status, text(&there)), (missing.status, text(&missing)));
+        assert!(is_error(&there) && !there.text().contains("rain"), "{there:?}");
+    };
+    for tool in tools(&served.ask_mcp(OTHER, "tools/list", "{}")) {
+        let more = match tool.as_str() {
+            "contexts" => continue,
+            "select" => r#","selector":".block""#,
+            "note" => r#","text":"x""#,
+            "pin" | "unpin" => r#","nodes":["block:1.1"]"#,
+            "set_priority" => r#","nodes":["block:1.1"],"priority":1"#,
+            "fork" => r#","name":"other/fork""#,
+            "restore" => r#","node":"block:1.1""#,
+            _ => "",
+        };
+        same(&|name| served.tool(OTHER, &tool, &format!(r#"{{"context":"{name}"{more}}}"#)));
+    }
+    for state in ["", "/t0"] {
+        same(&|name| {
+            let name = name.replace('/', "%2F");
+            let params = format!(r#"{{"uri":"contextree://{name}{state}"}}"#);
+            served.ask_mcp(OTHER, "resources/read", &params)
+        });
+    }
+    let fork = r#"{"context":"other/main","name":"acme/mine"}"#;
+    assert!(is_error(&served.tool(OTHER, "fork", fork)), "names of others cannot be taken");
+}
+
 #[test]
 fn what_concerns_the_whole_store_is_refused_to_tenants() {
     let served = Served::new();

@@ -5,9 +5,10 @@ use std::net::TcpStream;
 use std::time::Duration;
 
 use contextree_app::{Control, command};
+use contextree_json::{Object, Value};
 use contextree_server::shell::Limits;
 
-use crate::support::{OWNER, Served, Setup};
+use crate::support::{OTHER, OWNER, Served, Setup};
 
 /// Limits that a test can reach.
 fn tight() -> Setup {
@@ -119,4 +120,104 @@ fn a_server_that_ends_finishes_the_requests_that_it_has_received() {
     let request = contextree_json::from_slice(br#"{"at":"@"}"#).unwrap();
     let stored = command::thread(&workspace, &request, &Control::default()).unwrap();
     assert!(stored.thread.contains("the last words"), "{}", stored.thread);
+}
+
+/// Returns a list of alternatives that visits every node hundreds of times.
+fn slow_selector(first: usize) -> String {
+    let parts: Vec<_> = (0..800).map(|it| format!("* > *[offset>{}]", 900 + first + it)).collect();
+    parts.join(", ")
+}
+
+/// Starts a server with a context of thousands of blocks.
+fn with_many_blocks(setup: &Setup) -> Served {
+    let served = Served::with(setup);
+    served.create("main");
+    let workspace = served.workspace.clone().with_context("main");
+    let add = r#"{"op":"add","node":{"role":"user","content":"x"}}"#;
+    let request = Value::Object(Object::from_iter([(
+        "operations",
+        Value::Object(Object::from_iter([("text", Value::from(format!("{add}\n").repeat(3_000)))])),
+    )]));
+    let request = contextree_json::from_value(request).unwrap();
+    command::apply(&workspace, &request, &Control::default()).unwrap();
+    served
+}
+
+/// Waits until no command runs.
+fn wait_until_idle(served: &Served) {
+    let is_idle = || {
+        let metrics = served.get("/metrics").text();
+        metrics.lines().any(|line| line == "contextree_commands_running 0")
+    };
+    while !is_idle() {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn tools_for_models_keep_to_the_limits_of_the_server() {
+    let mut setup = Setup::default();
+    setup.limits.selector_cost = 1;
+    setup.limits.results = 3;
+    let served = Served::with(&setup);
+    served.create("main");
+    for (tool, arguments, code) in [
+        ("select", r#"{"context":"main","selector":"@* * > *"}"#, "E_LIMIT"),
+        ("show", r#"{"context":"main","what":"* > *"}"#, "E_LIMIT"),
+        ("pin", r#"{"context":"main","nodes":["* > *"]}"#, "E_LIMIT"),
+        ("show", r#"{"context":"main"}"#, "E_RESULT_LIMIT"),
+    ] {
+        let answer = served.tool(OWNER, tool, arguments);
+        let text = answer.text();
+        assert!(answer.status == 200 && text.contains(r#""isError":true"#), "{tool}: {answer:?}");
+        assert!(text.contains(&format!(r#""text":"{code}: "#)), "{tool}: {text}");
+    }
+}
+
+#[test]
+fn a_tool_that_takes_too_long_is_stopped_and_keeps_its_slot_until_it_has_ended() {
+    let mut setup = Setup::default();
+    setup.limits.time = Duration::from_millis(300);
+    setup.limits.selector_cost = u64::MAX;
+    // One for each token.
+    setup.limits.running = 2;
+    let served = with_many_blocks(&setup);
+    let workspace = served.workspace.clone().with_context("main");
+    for _ in 0..5 {
+        command::commit(&workspace, &Default::default(), &Control::default()).unwrap();
+    }
+    let arguments = format!(r#"{{"context":"main","selector":"@* {}"}}"#, slow_selector(0));
+    std::thread::scope(|scope| {
+        let slow = scope.spawn(|| served.tool(OWNER, "select", &arguments));
+        let mut was_counted = false;
+        while !slow.is_finished() {
+            let metrics = served.get("/metrics").text();
+            was_counted |= metrics.lines().any(|line| line == "contextree_commands_running 1");
+        }
+        assert!(was_counted, "it runs where commands run");
+        let answer = slow.join().unwrap();
+        assert!(answer.text().contains(r#""text":"E_DEADLINE: "#), "{answer:?}");
+    });
+    wait_until_idle(&served);
+    // Another tenant's slot was never taken.
+    assert_eq!(served.tool(OTHER, "contexts", "{}").status, 200);
+}
+
+#[test]
+fn a_commit_whose_budget_takes_too_long_is_stopped_at_the_deadline() {
+    let mut setup = Setup::default();
+    setup.limits.time = Duration::from_millis(200);
+    let served = with_many_blocks(&setup);
+    let exclude: Vec<_> = (0..8).map(|it| format!(r#""{}""#, slow_selector(it))).collect();
+    let limits = r#"[{"limit":"total","measure":"nodes","max":1}]"#;
+    let policy = format!(r#"{{"limits":{limits},"exclude":[{}]}}"#, exclude.join(","));
+    for dry_run in [true, false] {
+        let body = format!(r#"{{"policy":{policy},"change":{{"dry_run":{dry_run}}}}}"#);
+        let answer = served.post("/v1/contexts/main/commit", &body);
+        assert_eq!((answer.status, answer.code().as_str()), (503, "E_DEADLINE"), "{answer:?}");
+        wait_until_idle(&served);
+    }
+    let workspace = served.workspace.clone().with_context("main");
+    let status = command::status(&workspace, &Control::default()).unwrap();
+    assert_eq!(status.snapshots, 1, "nothing was committed");
 }

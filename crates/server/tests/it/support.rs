@@ -133,6 +133,20 @@ impl Served {
         Call::new(self.address, method, path)
     }
 
+    /// Sends a request of the Model Context Protocol.
+    pub(crate) fn ask_mcp(&self, token: &str, method: &str, params: &str) -> Answer {
+        let body = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{params}}}"#);
+        let call = self.call("POST", "/mcp").token(token).json(&body);
+        let call = call.header("accept", "application/json, text/event-stream");
+        call.header("mcp-protocol-version", "2025-06-18").send()
+    }
+
+    /// Calls a tool for models.
+    pub(crate) fn tool(&self, token: &str, tool: &str, arguments: &str) -> Answer {
+        let params = format!(r#"{{"name":"{tool}","arguments":{arguments}}}"#);
+        self.ask_mcp(token, "tools/call", &params)
+    }
+
     /// Gets a path as the owner.
     pub(crate) fn get(&self, path: &str) -> Answer {
         self.call("GET", path).token(OWNER).send()
