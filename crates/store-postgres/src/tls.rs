@@ -13,15 +13,17 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio_postgres::tls::{ChannelBinding, MakeTlsConnect, TlsConnect, TlsStream};
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream as RustlsStream;
-use tokio_rustls::rustls::client::WebPkiServerVerifier;
 use tokio_rustls::rustls::client::danger::{
     HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier,
 };
+use tokio_rustls::rustls::client::{WebPkiServerVerifier, verify_server_name};
 use tokio_rustls::rustls::crypto::{CryptoProvider, ring};
 use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use tokio_rustls::rustls::server::ParsedCertificate;
 use tokio_rustls::rustls::{
-    CertificateError, ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme,
+    CertificateError, ClientConfig, DigitallySignedStruct, Error, OtherError, RootCertStore,
+    SignatureScheme,
 };
 
 use crate::options::{Options, Trust};
@@ -50,17 +52,19 @@ impl Tls {
 fn verifier(options: &Options, provider: &Arc<CryptoProvider>) -> Result<Verifier> {
     let provider = Arc::clone(provider);
     if options.trust == Trust::Anybody {
-        return Ok(Verifier { trust: Trust::Anybody, provider, inner: None });
+        return Ok(Verifier { trust: Trust::Anybody, provider, named: Vec::new(), inner: None });
     }
     let wrong = |message: String| StoreError::Backend { message };
     let mut roots = RootCertStore::empty();
+    let mut named = Vec::new();
     match &options.authorities {
         Some(file) => {
             let told =
                 |error: &dyn std::fmt::Display| wrong(format!("sslrootcert `{file}`: {error}"));
             for certificate in CertificateDer::pem_file_iter(file).map_err(|error| told(&error))? {
                 let certificate = certificate.map_err(|error| told(&error))?;
-                roots.add(certificate).map_err(|error| told(&error))?;
+                roots.add(certificate.clone()).map_err(|error| told(&error))?;
+                named.push(certificate);
             }
         }
         None => {
@@ -71,13 +75,15 @@ fn verifier(options: &Options, provider: &Arc<CryptoProvider>) -> Result<Verifie
     let inner = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), Arc::clone(&provider))
         .build()
         .map_err(|error| wrong(format!("no authority can be trusted: {error}")))?;
-    Ok(Verifier { trust: options.trust.clone(), provider, inner: Some(inner) })
+    Ok(Verifier { trust: options.trust.clone(), provider, named, inner: Some(inner) })
 }
 
 #[derive(Debug)]
 struct Verifier {
     trust: Trust,
     provider: Arc<CryptoProvider>,
+    /// The certificates of `sslrootcert`.
+    named: Vec<CertificateDer<'static>>,
     inner: Option<Arc<WebPkiServerVerifier>>,
 }
 
@@ -95,6 +101,16 @@ impl ServerCertVerifier for Verifier {
             Err(Error::InvalidCertificate(
                 CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
             )) if self.trust == Trust::Authority => Ok(ServerCertVerified::assertion()),
+            // The server's own certificate is one of the trusted ones, and is that of an authority: what `openssl req -x509` makes. The dates
+            // are checked before this error is found, the name after it.
+            Err(Error::InvalidCertificate(CertificateError::Other(error)))
+                if is_authority_of_its_own(&error) && self.named.contains(end_entity) =>
+            {
+                if self.trust != Trust::Authority {
+                    verify_server_name(&ParsedCertificate::try_from(end_entity)?, server_name)?;
+                }
+                Ok(ServerCertVerified::assertion())
+            }
             result => result,
         }
     }
@@ -122,6 +138,11 @@ impl ServerCertVerifier for Verifier {
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
         self.provider.signature_verification_algorithms.supported_schemes()
     }
+}
+
+/// Returns whether a certificate was refused only because it is an authority's.
+fn is_authority_of_its_own(error: &OtherError) -> bool {
+    matches!(error.0.downcast_ref(), Some(webpki::Error::CaUsedAsEndEntity))
 }
 
 impl<S> MakeTlsConnect<S> for Tls

@@ -4,9 +4,69 @@ use std::fs;
 
 use contextree_store_postgres::Postgres;
 use contextree_testkit::postgres::{Server, Settings};
-use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
+use rcgen::{
+    BasicConstraints, Certificate, CertificateParams, IsCa, Issuer, KeyPair, date_time_ymd,
+};
 
 use crate::support::schema;
+
+/// Returns a server with a certificate.
+fn serve(certificate: &Certificate, key: &KeyPair) -> Server {
+    let parameter = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+    Server::start(&Settings {
+        parameters: vec![
+            parameter("ssl", "on"),
+            parameter("ssl_cert_file", "server.crt"),
+            parameter("ssl_key_file", "server.key"),
+        ],
+        files: vec![
+            ("server.crt".to_owned(), certificate.pem().into_bytes()),
+            ("server.key".to_owned(), key.serialize_pem().into_bytes()),
+        ],
+    })
+    .unwrap()
+}
+
+/// Opens a store with a certificate in `sslrootcert`; returns why it could not.
+fn open(server: &Server, host: &str, mode: &str, root: &Certificate) -> Result<(), String> {
+    let file = std::env::temp_dir().join(format!("contextree-own-{}.crt", std::process::id()));
+    fs::write(&file, root.pem()).unwrap();
+    let known = format!("sslmode={mode}&sslrootcert={}", file.display());
+    let parameters = format!("{}&patience_ms=0&{known}", schema());
+    let url = server.url_with(&parameters).replace("127.0.0.1", host);
+    let outcome = Postgres::open(&url).map(drop).map_err(|error| error.to_string());
+    fs::remove_file(file).unwrap();
+    outcome
+}
+
+/// What `openssl req -x509` makes: a certificate that signs itself and says that it is an authority's.
+#[test]
+fn a_trusted_certificate_of_an_authority_may_be_the_servers_own() {
+    let own = |not_after: i32| {
+        let mut parameters = CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
+        parameters.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        parameters.not_after = date_time_ymd(not_after, 1, 1);
+        let key = KeyPair::generate().unwrap();
+        (parameters.self_signed(&key).unwrap(), key)
+    };
+    let ((certificate, key), (stranger, _)) = (own(4000), own(4000));
+    let server = serve(&certificate, &key);
+    assert_eq!(open(&server, "localhost", "verify-full", &certificate), Ok(()));
+    assert_eq!(open(&server, "127.0.0.1", "verify-ca", &certificate), Ok(()));
+    let refused = |outcome: Result<(), String>, why: &str| {
+        let error = outcome.unwrap_err();
+        assert!(error.contains(why), "{error}");
+    };
+    refused(open(&server, "127.0.0.1", "verify-full", &certificate), "not valid for name");
+    for mode in ["verify-ca", "verify-full"] {
+        refused(open(&server, "localhost", mode, &stranger), "CaUsedAsEndEntity");
+    }
+    let (expired, key) = own(2000);
+    let server = serve(&expired, &key);
+    for mode in ["verify-ca", "verify-full"] {
+        refused(open(&server, "localhost", mode, &expired), "expired");
+    }
+}
 
 #[test]
 fn the_server_is_trusted_as_far_as_was_asked_for() {
@@ -21,19 +81,7 @@ fn the_server_is_trusted_as_far_as_was_asked_for() {
         .unwrap()
         .signed_by(&key, &issuer)
         .unwrap();
-    let parameter = |name: &str, value: &str| (name.to_owned(), value.to_owned());
-    let server = Server::start(&Settings {
-        parameters: vec![
-            parameter("ssl", "on"),
-            parameter("ssl_cert_file", "server.crt"),
-            parameter("ssl_key_file", "server.key"),
-        ],
-        files: vec![
-            ("server.crt".to_owned(), certificate.pem().into_bytes()),
-            ("server.key".to_owned(), key.serialize_pem().into_bytes()),
-        ],
-    })
-    .unwrap();
+    let server = serve(&certificate, &key);
     let file = std::env::temp_dir().join(format!("contextree-root-{}.crt", std::process::id()));
     fs::write(&file, root).unwrap();
     let known = format!("sslrootcert={}", file.display());
