@@ -2,6 +2,7 @@
 
 mod agent;
 mod budget;
+mod cache;
 mod calls;
 mod contexts;
 mod fixture;

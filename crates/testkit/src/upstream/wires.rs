@@ -103,6 +103,14 @@ impl Wire {
         (all, all / 2)
     }
 
+    /// Returns the tokens that are not cached: those that Anthropic bills as input, and those that it bills as written, because the request
+    /// has a breakpoint.
+    fn fresh(document: &Value, tokens: usize) -> (usize, usize) {
+        let request = document.to_canonical();
+        let is_marked = String::from_utf8_lossy(&request).contains("\"cache_control\":");
+        if is_marked { (0, tokens) } else { (tokens, 0) }
+    }
+
     pub(super) fn error(self, status: u16, kind: &str, message: &str) -> Vec<u8> {
         let (kind, message) = (quoted(kind), quoted(message));
         match self {
@@ -131,6 +139,7 @@ impl Wire {
         let Tool { name: tool, parts: arguments } = Wire::tool(document);
         let text = quoted(&self.words(said).concat());
         let (sent, cached) = Wire::billed(document);
+        let (input, written) = Wire::fresh(document, sent - cached);
         match self {
             Wire::Anthropic => {
                 let (content, reason) = match calls_tool {
@@ -140,7 +149,7 @@ impl Wire {
                     ),
                     false => (format!(r#"{{"type":"text","text":{text}}}"#), "end_turn"),
                 };
-                format!(r#"{{"id":"msg_{number}","type":"message","role":"assistant","model":{model},"content":[{content}],"stop_reason":"{reason}","stop_sequence":null,"usage":{{"input_tokens":{},"cache_read_input_tokens":{cached},"cache_creation_input_tokens":0,"output_tokens":12}}}}"#, sent - cached)
+                format!(r#"{{"id":"msg_{number}","type":"message","role":"assistant","model":{model},"content":[{content}],"stop_reason":"{reason}","stop_sequence":null,"usage":{{"input_tokens":{input},"cache_read_input_tokens":{cached},"cache_creation_input_tokens":{written},"output_tokens":12}}}}"#)
             }
             Wire::Chat => {
                 let (message, reason) = match calls_tool {
@@ -216,14 +225,14 @@ impl Wire {
         let model = quoted(&Wire::model(document));
         let Tool { name: tool, parts: arguments } = Wire::tool(document);
         let (sent, cached) = Wire::billed(document);
+        let (input, written) = Wire::fresh(document, sent - cached);
         match self {
             Wire::Anthropic => {
                 let named = |name: &str, data: String| format!("event: {name}\ndata: {data}\n\n");
                 let mut events = vec![named(
                     "message_start",
                     format!(
-                        r#"{{"type":"message_start","message":{{"id":"msg_{number}","type":"message","role":"assistant","model":{model},"content":[],"stop_reason":null,"stop_sequence":null,"usage":{{"input_tokens":{},"cache_read_input_tokens":{cached},"cache_creation_input_tokens":0,"output_tokens":1}}}}}}"#,
-                        sent - cached
+                        r#"{{"type":"message_start","message":{{"id":"msg_{number}","type":"message","role":"assistant","model":{model},"content":[],"stop_reason":null,"stop_sequence":null,"usage":{{"input_tokens":{input},"cache_read_input_tokens":{cached},"cache_creation_input_tokens":{written},"output_tokens":1}}}}}}"#
                     ),
                 )];
                 events.push(named("ping", r#"{"type":"ping"}"#.to_owned()));

@@ -2,15 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use contextree::cache::{
-    Billed, Breakpoint, Call, Diagnosis, Evidence, Follower, Mark, Rendered, Step,
-};
-use contextree::provider::parts::names;
+use contextree::cache::{Billed, Breakpoint, Call, Diagnosis, Evidence, Follower, Rendered, Step};
 use contextree::provider::{Provider, RenderError, RenderOptions, RequestRenderer, render};
-use contextree::{Attempt, AttemptStatus, CommitReport, Cycle, Region, Snapshot, TreeRef};
-use contextree_json::{Object, Value};
+use contextree::{Attempt, AttemptStatus, CommitReport, Cycle, Snapshot, TreeRef};
+use contextree_json::Value;
 
 use super::CacheRequest;
+use super::marks::{Written, marks};
 use super::terms::Terms;
 use crate::command::diff::in_order;
 use crate::workspace::{Address, Range, Reader, State};
@@ -62,6 +60,7 @@ pub(super) fn history(
     let mut before: Option<&Snapshot> = None;
     // Remembered by id: after a compaction a snapshot does not have the message any more that its call serves.
     let mut questions: BTreeMap<String, Option<String>> = BTreeMap::new();
+    let mut written = Written::default();
     for snapshot in sent {
         control.check()?;
         let attempt = attempts.remove(&snapshot.cycle());
@@ -80,6 +79,7 @@ pub(super) fn history(
             }
             Err(error) => return Err(no_request(&error, &label)),
         };
+        written.follow(rendered, renderer.kept());
         let model = terms.model(attempt.as_ref());
         let counts = terms.of_model(model.as_deref());
         if counts != counted {
@@ -95,7 +95,7 @@ pub(super) fn history(
             unchanged: renderer.kept(),
             model: model.clone(),
             thinking: terms.thinking(attempt.as_ref()),
-            ..call_of(Rendered::from(rendered), evidence, attempt.as_ref(), terms)
+            ..call_of(Rendered::from(rendered), evidence, attempt.as_ref(), &written, terms)
         };
         let step = follower.follow_call(&call).clone();
         let served = attempt.as_ref().and_then(|attempt| attempt.serves.clone());
@@ -179,6 +179,7 @@ fn call_of<'a>(
     request: Rendered<'a>,
     evidence: Evidence<'a>,
     attempt: Option<&Attempt>,
+    written: &Written,
     terms: &Terms,
 ) -> Call<'a> {
     let call = Call::new(request, evidence);
@@ -186,38 +187,13 @@ fn call_of<'a>(
     let is_own = attempt.provider == terms.provider.name();
     let newer = call.evidence.newer;
     Call {
-        marks: (is_own && attempt.input.is_some()).then(|| marks(attempt, newer)),
+        marks: (is_own && attempt.input.is_some()).then(|| marks(attempt, newer, written)),
         is_complete: !is_own || attempt.input.is_some(),
         started_ns: Some(attempt.started_at),
         ended_ns: attempt.ended_at,
         billed: is_own.then(|| billed(attempt)).flatten(),
         ..call
     }
-}
-
-/// Returns the breakpoints of a request whose exact bytes are known.
-fn marks(attempt: &Attempt, tree: TreeRef<'_>) -> Vec<Mark> {
-    let stored = attempt.request.as_ref();
-    let options = stored.and_then(|request| RenderOptions::from_text(&request.options));
-    let Some((provider, options)) = options else { return Vec::new() };
-    let Some(field) = provider.breakpoint_field() else { return Vec::new() };
-    let is_long = |control: &Value| control.get("ttl").and_then(Value::as_str) == Some("1h");
-    let control = |fields: &Object| fields.get(field).map(is_long);
-    let mark = |node: &str, fields: &Object| {
-        Some(Mark { node: Some(node.to_owned()), is_long: control(fields)? })
-    };
-    let mut found: Vec<Mark> = match &options.marks {
-        Some(marks) => marks.iter().filter_map(|(node, fields)| mark(node, fields)).collect(),
-        None => {
-            let groups = tree.region(Region::Sys).children();
-            let groups = groups.filter_map(|group| group.attribute(names::MARKS)?.as_object());
-            let marks = groups.flat_map(|group| group.iter());
-            marks.filter_map(|(node, fields)| mark(node, fields.as_object()?)).collect()
-        }
-    };
-    let automatic = control(&options.settings).map(|is_long| Mark { node: None, is_long });
-    found.extend(automatic);
-    found
 }
 
 /// Returns what was billed for a call; `None` if it has no usage, or if the provider does not say how much was cached. With

@@ -1,6 +1,7 @@
 //! `cache`: for each call of a model, what can be read from the provider's prompt cache, what was billed, and the reason for every miss.
 
 mod calls;
+mod marks;
 mod respond;
 mod terms;
 
