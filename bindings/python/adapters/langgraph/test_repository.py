@@ -50,6 +50,12 @@ SUITES: dict[str, tuple[str, list[str], dict[str, str]]] = {
     "time travel": ("langgraph", ["test_time_travel*.py"], {}),
 }
 
+# How many tests pass, in the pinned versions: none is lost without notice.
+PASSED = {
+    ("langgraph", "1.2.20"): {"delta channels": 633, "interrupts": 187, "subgraphs": 45, "time travel": 239},
+    ("langgraph-checkpoint-sqlite", "3.1.2"): {"delta channels of a saver": 11},
+}
+
 
 def sources(name: str) -> Path:
     """Returns the unpacked source distribution of an installed package."""
@@ -94,5 +100,9 @@ def test_the_tests_of_the_repository_pass(tmp_path: Path, suite: str) -> None:
     for one, reason in left_out.items():
         print(f"left out: {one}, which {reason}")
     assert done.returncode == 0, done.stdout[-20_000:] + done.stderr
-    assert counts.get("passed", 0) > 5
     assert "skipped" not in counts, done.stdout[-5_000:]
+    # A newer version has other tests: `cargo xtask adapters --latest` asks only that they pass.
+    if (name, version(name)) in PASSED:
+        assert counts["passed"] == PASSED[name, version(name)][suite]
+    else:
+        assert counts["passed"] > 5
