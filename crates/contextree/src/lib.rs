@@ -158,6 +158,11 @@ struct Loop;
 
 /// The examples of the page run as tests.
 #[cfg(all(doctest, feature = "tokens"))]
+#[doc = include_str!("../../../docs/tutorial.md")]
+struct Tutorial;
+
+/// The examples of the page run as tests.
+#[cfg(all(doctest, feature = "tokens"))]
 #[doc = include_str!("../../../docs/tokens.md")]
 struct Tokens;
 

@@ -118,16 +118,16 @@ fn an_explanation_leaves_out_the_counts_that_are_too_much_work() {
 fn slow_commit(workspace: &Workspace) -> String {
     let add = r#"{"op":"add","node":{"role":"user","content":"x"}}"#;
     let lines = Value::from(format!("{add}\n").repeat(3_000)).to_canonical();
-    let lines = String::from_utf8(lines).unwrap();
+    let lines = String::from_utf8(lines).expect("it is JSON");
     let request = format!(r#"{{"operations":{{"text":{lines}}}}}"#);
-    run(workspace, "apply", &request, &Control::default()).unwrap();
+    run(workspace, "apply", &request, &Control::default()).expect("it is applied");
     let long = |first: usize| {
         let parts: Vec<_> =
             (0..800).map(|it| format!("* > *[offset>{}]", 900 + first + it)).collect();
         Value::from(parts.join(", "))
     };
     let exclude = Value::Array((0..8).map(long).collect()).to_canonical();
-    let exclude = String::from_utf8(exclude).unwrap();
+    let exclude = String::from_utf8(exclude).expect("it is JSON");
     format!(r#"{{"limits":[{{"limit":"total","measure":"nodes","max":1}}],"exclude":{exclude}}}"#)
 }
 

@@ -296,7 +296,7 @@ fn tell_findings(findings: &BTreeMap<String, u64>, call: &mut Call<'_>) {
 
 /// Returns a finding as a sentence; `docs/providers.md` lists the kinds.
 fn finding(kind: &str, many: u64) -> String {
-    let history = "the history keeps what came before";
+    let history = "the history keeps what was before";
     match kind {
         "compaction" => format!("{}: {history}", number(many, "compaction")),
         "cleared" => format!("conversation cleared {}: {history}", number(many, "time")),

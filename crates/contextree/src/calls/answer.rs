@@ -34,7 +34,7 @@ impl Answered {
     /// Adds a result for each tool call, in one durable step. `run` returns the result of a call, as text or as a JSON value, and is called
     /// once for each of them.
     ///
-    /// Does nothing if the answer calls no tools. A result that is an error needs an attribute: add it with
+    /// An answer without tool calls takes no step. A result that is an error needs an attribute: add it with
     /// [`tool_result`](crate::tool_result).
     ///
     /// # Errors

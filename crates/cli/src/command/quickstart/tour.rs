@@ -68,7 +68,8 @@ const CHAPTERS: [Chapter; 10] = [
     (
         "When do I commit?",
         "You don't: completing a model call commits exactly what was sent. `request` begins a call and prints what to send. \
-         Your client sends it, and `answer` takes the response. Here it is a file of the tour, in which the model asks for a tool.",
+         Your client sends it, and `answer` takes the response. Here it is a file of the tour, in which the model asks for a tool. \
+         In Rust: `let call = request.begin(&mut session)?;`, send `call.bytes`, then `call.complete(&mut session, &response)?`.",
         &[REQUEST, &["answer", "first.json"], &["status"]],
     ),
     (
