@@ -1,5 +1,6 @@
 //! The program as its users see it: every command, for people and for programs, and what it says when something is wrong.
 
+mod clients;
 mod data;
 mod follow;
 mod help;
