@@ -5,6 +5,7 @@ mod budget;
 mod cache;
 mod calls;
 mod contexts;
+mod credentials;
 mod fixture;
 mod transport;
 
