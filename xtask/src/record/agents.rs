@@ -1,7 +1,7 @@
 //! Agents from registries, unchanged: one in Python, two for Node.js.
 //!
 //! Each runs a task against the scripted upstream, started by `ctx record -- AGENT`, with a home folder and keys of its own. Whatever it
-//! sends must be recorded, and each snapshot must render to the request that was sent.
+//! sends must be recorded, and each snapshot must render to the request that was sent. Each must use its tool and end without an error.
 
 use std::ffi::OsString;
 use std::fs;
@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use contextree_testkit::upstream::Upstream;
 
-use super::clients::{Client, node, python};
+use super::clients::{Client, NO_KEY, node, python};
 use super::recorded::Recording;
 use super::{PACKAGES, Place, run_for};
 use crate::test::say;
@@ -73,14 +73,23 @@ fn record(place: &Place, agent: &Client) -> Result<String, String> {
     let mut command = recording.command(&upstream, agent);
     command.current_dir(&home).env("HOME", &home);
     for name in ["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY"] {
-        command.env(name, "sk-not-a-key");
+        command.env(name, NO_KEY);
     }
     // No other network: updates, telemetry, price lists.
     command.env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1").env("DISABLE_AUTOUPDATER", "1");
     command.env("MSWEA_CONFIGURED", "true").env("MSWEA_COST_TRACKING", "ignore_errors");
     command.env("LITELLM_LOCAL_MODEL_COST_MAP", "True").env("GEMINI_TELEMETRY_ENABLED", "false");
     command.env("GEMINI_CLI_TRUST_WORKSPACE", "true");
-    let said = run_for(&mut command, LONGEST)?;
-    let counts = recording.check(&upstream.received()).map_err(|why| format!("{why}\n{said}"))?;
+    let (status, said) = run_for(&mut command, LONGEST)?;
+    let explained = |why: String| format!("{}: {why}\n{said}", agent.name);
+    let counts = recording.check(&upstream.received()).map_err(explained)?;
+    if !status.success() {
+        return Err(explained(format!("it ended with {status}")));
+    }
+    // The task takes a call that asks for the tool, and one that sends its result.
+    if counts.completed < 2 || counts.with_results == 0 {
+        let (completed, results) = (counts.completed, counts.with_results);
+        return Err(explained(format!("{completed} completed calls, {results} with a result")));
+    }
     Ok(format!("{}: {counts}", agent.name))
 }

@@ -10,6 +10,12 @@ use contextree_testkit::upstream::Upstream;
 use super::{Packages, run};
 use crate::test::say;
 
+/// The keys that clients send, here and in `crates/record/tests/clients`.
+pub(super) const KEYS: [&str; 4] = ["sk-ant-secret", "sk-secret", "google-secret", NO_KEY];
+
+/// The key of the agents.
+pub(super) const NO_KEY: &str = "sk-not-a-key";
+
 /// A program that holds conversations and prints what it receives.
 pub(super) struct Client {
     pub(super) name: &'static str,

@@ -9,7 +9,7 @@ mod clients;
 mod recorded;
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use contextree_testkit::upstream::Upstream;
@@ -125,14 +125,17 @@ pub(crate) fn run(command: &mut Command) -> Result<String, String> {
     Err(format!("failed: {command:?}\n{}", said.trim()))
 }
 
-/// Runs a command that may end with any code, and is stopped after some time. Returns what it printed.
+/// Runs a command that may end with any code, and is stopped after some time. Returns how it ended and what it printed.
 #[expect(clippy::disallowed_methods, reason = "a chore may look at the clock")]
-fn run_for(command: &mut Command, longest: Duration) -> Result<String, String> {
+fn run_for(command: &mut Command, longest: Duration) -> Result<(ExitStatus, String), String> {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let started = Instant::now();
     let mut child = command.spawn().map_err(|error| format!("{command:?}: {error}"))?;
     let (out, err) = (reader(child.stdout.take()), reader(child.stderr.take()));
-    while child.try_wait().map_err(|error| error.to_string())?.is_none() {
+    let status = loop {
+        if let Some(status) = child.try_wait().map_err(|error| error.to_string())? {
+            break status;
+        }
         if started.elapsed() > longest {
             // It fails if the program has just ended.
             let _ = child.kill();
@@ -140,8 +143,8 @@ fn run_for(command: &mut Command, longest: Duration) -> Result<String, String> {
             return Err(format!("still running after {} s: {command:?}", longest.as_secs()));
         }
         std::thread::sleep(Duration::from_millis(50));
-    }
-    Ok(out.join().unwrap_or_default() + &err.join().unwrap_or_default())
+    };
+    Ok((status, out.join().unwrap_or_default() + &err.join().unwrap_or_default()))
 }
 
 /// Reads a pipe to its end.

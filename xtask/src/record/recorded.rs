@@ -1,6 +1,6 @@
 //! What a recording contains, compared with what the upstream received.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -8,8 +8,37 @@ use std::process::Command;
 use contextree_json::{Value, parse};
 use contextree_testkit::upstream::{Received, Upstream};
 
-use super::clients::Client;
+use super::clients::{Client, KEYS};
 use super::{Place, run};
+
+/// The results of tools, as the formats write them.
+const RESULTS: [&str; 4] =
+    ["\"tool_result\"", "\"role\":\"tool\"", "\"function_call_output\"", "\"functionResponse\""];
+
+/// What a recording contains.
+pub(super) struct Counts {
+    /// The calls that were sent.
+    calls: usize,
+    /// Those of them that were completed; their snapshots render to what was sent.
+    pub(super) completed: usize,
+    /// Those that sent the result of a tool.
+    pub(super) with_results: usize,
+    /// The others, by how they ended.
+    others: BTreeMap<String, usize>,
+}
+
+impl std::fmt::Display for Counts {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Counts { calls, completed, .. } = self;
+        let others: Vec<String> =
+            self.others.iter().map(|(status, count)| format!("{count} {status}")).collect();
+        write!(
+            out,
+            "{calls} calls recorded, {completed} of {completed} snapshots render to the request that was sent ({})",
+            others.join(", ")
+        )
+    }
+}
 
 /// A recording of one program.
 pub(super) struct Recording {
@@ -53,17 +82,21 @@ impl Recording {
         command
     }
 
-    /// Compares the recording with the requests that arrived: each call has a line, and each snapshot renders to a request.
-    pub(super) fn check(&self, sent: &[Received]) -> Result<String, String> {
+    /// Compares the recording with the requests that arrived: each call has a line, and each snapshot renders to a request. No key of a
+    /// client is kept.
+    pub(super) fn check(&self, sent: &[Received]) -> Result<Counts, String> {
         let log = fs::read_to_string(&self.log).map_err(|error| format!("no call: {error}"))?;
         let mut left = Requests::of(sent)?;
-        let (calls, mut snapshots, mut others) = (left.count, 0, BTreeMap::new());
+        let mut counts =
+            Counts { calls: left.count, completed: 0, with_results: 0, others: BTreeMap::new() };
+        let mut contexts = BTreeSet::new();
         for line in log.lines() {
             let call = parse(line.as_bytes()).map_err(|_| format!("a warning: {line}"))?;
             let text = |name: &str| call.get(name).and_then(Value::as_str).unwrap_or_default();
+            contexts.insert(text("context").to_owned());
             let status = text("status").to_owned();
             if status != "completed" {
-                *others.entry(status).or_insert(0) += 1;
+                *counts.others.entry(status).or_insert(0) += 1;
                 continue;
             }
             let cycle = call.get("cycle").map(Value::to_canonical).unwrap_or_default();
@@ -80,19 +113,44 @@ impl Recording {
                     text("context")
                 )
             })?;
-            snapshots += 1;
+            counts.completed += 1;
         }
-        let ended: usize = others.values().sum();
+        let ended: usize = counts.others.values().sum();
         if left.count != ended {
             return Err(format!("{} requests were not recorded", left.count - ended));
         }
         run(self.ctx().args(["verify"]))?;
-        let others: Vec<String> =
-            others.iter().map(|(status, count)| format!("{count} {status}")).collect();
-        Ok(format!(
-            "{calls} calls recorded, {snapshots} of {snapshots} snapshots render to the request that was sent ({})",
-            others.join(", ")
-        ))
+        self.check_keys(&contexts)?;
+        let calls = sent.iter().filter(|request| is_call(request));
+        let bodies = calls.map(|request| String::from_utf8_lossy(&request.body).replace(": ", ":"));
+        let has_result = |body: &String| RESULTS.iter().any(|result| body.contains(result));
+        counts.with_results = bodies.filter(has_result).count();
+        Ok(counts)
+    }
+
+    /// Looks for the keys of the clients in the files of the store, in the log, and in what the store returns: rows may be compressed.
+    fn check_keys(&self, contexts: &BTreeSet<String>) -> Result<(), String> {
+        let found = |place: &str, bytes: &[u8]| {
+            let text = String::from_utf8_lossy(bytes);
+            match KEYS.into_iter().find(|key| text.contains(key)) {
+                Some(key) => Err(format!("{place} contains the key `{key}`")),
+                None => Ok(()),
+            }
+        };
+        let files = fs::read_dir(self.folder()).map_err(|error| error.to_string())?;
+        for file in files.flatten().map(|file| file.path()).filter(|path| path.is_file()) {
+            let bytes = fs::read(&file).map_err(|error| error.to_string())?;
+            found(&file.display().to_string(), &bytes)?;
+        }
+        for context in contexts {
+            for words in
+                [&["show", "--jsonl"][..], &["log", "--json"], &["attempt", "list", "--json"]]
+            {
+                let text = run(self.ctx().args(["-c", context]).args(words))?;
+                found(&format!("{context}: ctx {}", words.join(" ")), text.as_bytes())?;
+            }
+        }
+        Ok(())
     }
 }
 

@@ -9,7 +9,7 @@ const parametersJsonSchema = { type: 'object', properties: { city: { type: 'stri
 const tools = [{ functionDeclarations: [{ name: 'get_weather', description: 'Returns the weather.', parametersJsonSchema }] }]
 
 export async function run() {
-  const client = new GoogleGenAI({ apiKey: 'secret' })
+  const client = new GoogleGenAI({ apiKey: 'google-secret' })
   await talk(client)
   await withTools(client)
   await errors(client)

@@ -11,7 +11,7 @@ MODEL = "gemini-2.5-pro"
 
 def run():
     retry = types.HttpRetryOptions(attempts=3, initial_delay=0.01, jitter=0, max_delay=0.05)
-    client = genai.Client(api_key="secret", http_options=types.HttpOptions(retry_options=retry))
+    client = genai.Client(api_key="google-secret", http_options=types.HttpOptions(retry_options=retry))
     talk(client)
     tools(client)
     errors(client)
