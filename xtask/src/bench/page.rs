@@ -89,7 +89,7 @@ fn own(out: &mut String, section: &Value, results: &Results) -> Result<(), Strin
     Ok(())
 }
 
-const BEHIND: &str = "\n## What is behind the numbers\n\n\
+const BEHIND: &str = "\n## How the numbers come about\n\n\
     - **Append, commit.** The new rows are appended to a log; of the child lists only the last run is copied. See\n  `ARCHITECTURE.md`.\n\
     - **Expiry.** Rows hold the commit at which they expire, so no ttl is ever counted down; lists hold the earliest expiry\n  of each run, so nothing else is visited. Ten adjacent nodes share the runs that are copied; ten nodes\n  spread evenly over the whole history share nothing, and in a large context none of it is in the cache; and one list of\n  100,000 nodes is deeper than one of 1,000.\n\
     - **Diff.** The rows between two trees of one branch are what changed between them.\n\

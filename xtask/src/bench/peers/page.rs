@@ -191,7 +191,7 @@ fn agent(out: &mut String, runs: &Value, section: &Value) {
 
 /// Writes every number in which another system of the same group is better than ours.
 fn behind(out: &mut String, runs: &Value, lengths: &[u64]) {
-    out.push_str("\n### Where we are behind\n\n");
+    out.push_str("\n### Where other systems are better\n\n");
     let mut found = Vec::new();
     for (group, _) in Group::ALL {
         let Some(ours) = SYSTEMS.iter().find(|system| system.group == group && system.is_ours)
