@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -505,6 +506,8 @@ def short(message: Any) -> str:
     line: str = message["role"]
     if "tool_call_id" in message:
         line += f" {message['tool_call_id']}"
+    elif message["role"] == "function":
+        line += f" {message.get('name', '')}"
     line += ":"
     content = message.get("content")
     if isinstance(content, str):
@@ -513,6 +516,9 @@ def short(message: Any) -> str:
         line += f" {part.get('text', '')}"
     for call in message.get("tool_calls", []):
         line += f" [{call['id']} {call['function']['name']} {call['function']['arguments']}]"
+    # The deprecated form has no id.
+    if function := message.get("function_call"):
+        line += f" [{function['name']} {function['arguments']}]"
     return line
 
 
@@ -520,7 +526,12 @@ def import_log(case: Case, edition: str) -> Got:
     """Answers `import_log`."""
     lines, expect = case["lines"], case["expect"]
     place = Place(edition)
-    report = place.call.import_log({"from": "auto"}, log_of(lines))["import"]
+    request = {"from": "auto", **case.get("options", {})}
+    try:
+        report = place.call.import_log(request, log_of(lines))["import"]
+    except contextree.ContextreeError as error:
+        detected = re.search(r"detected as `([^`]+)`", str(error))
+        return {"error": error.code, "detected": detected and detected[1]}
     context = place.context
     calls = [attempt for attempt in context.attempts() if attempt.status == "completed"]
     sent = [context.at(f"@c{call.cycle_id}") for call in calls]
@@ -550,7 +561,34 @@ def import_log(case: Case, edition: str) -> Got:
         got["lint"] = [finding["code"] for finding in found]
     if "conversations" in expect:
         got["conversations"] = conversations(lines)
+    if "digest" in expect:
+        again = Place(edition)
+        again.call.import_log(request, log_of(lines))
+        digests = {it.call.run("status")["head"]["history_digest"] for it in (place, again)}
+        got["digest"] = digests.pop() if len(digests) == 1 else sorted(digests)
+    if "select" in expect:
+        got["select"] = {selector: [node.content for node in context.select(selector)] for selector in expect["select"]}
+    if "rendered" in expect:
+        got["rendered"] = {name: messages_of(json.loads(context.render(name).request)) for name in expect["rendered"]}
+    if "cache" in expect:
+        got["cache"] = [
+            {
+                "tokens": call["tokens"],
+                "predicted": call["cached"],
+                "billed": call.get("billed", {}).get("cached"),
+                "miss": call.get("miss", {}).get("reason"),
+            }
+            for call in place.call.run("cache")["calls"]
+        ]
+    if "serves" in expect:
+        entries = place.call.run("log", reverse=True)["entries"]
+        got["serves"] = [entry["call"]["question"] for entry in entries if entry.get("call")]
     return got
+
+
+def messages_of(request: Any) -> Any:
+    """Returns the messages of a request, whatever its provider calls them."""
+    return next(request[name] for name in ("messages", "input", "contents") if name in request)
 
 
 def conversations(lines: list[Any]) -> list[list[str]]:
