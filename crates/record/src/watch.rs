@@ -80,6 +80,8 @@ pub(crate) struct Watched {
     /// Whether the end is passed on only when the call is recorded.
     strict: bool,
     asked: Option<oneshot::Receiver<Answered>>,
+    /// Why the upstream broke off, until the connection was told.
+    broken: Option<Broken>,
 }
 
 /// Why a body broke off.
@@ -87,7 +89,15 @@ pub(crate) type Broken = Box<dyn std::error::Error + Send + Sync>;
 
 impl Watched {
     pub(crate) fn new(inner: Incoming, told: Option<Told>, strict: bool) -> Watched {
-        Watched { inner, told, waiting: Vec::new(), since: Instant::now(), strict, asked: None }
+        Watched {
+            inner,
+            told,
+            waiting: Vec::new(),
+            since: Instant::now(),
+            strict,
+            asked: None,
+            broken: None,
+        }
     }
 
     fn hand_over(&mut self) {
@@ -140,6 +150,9 @@ impl Body for Watched {
                 Err(_) => Some(Err("not recorded".into())),
             });
         }
+        if let Some(error) = this.broken.take() {
+            return Poll::Ready(Some(Err(error)));
+        }
         match ready!(Pin::new(&mut this.inner).poll_frame(context)) {
             Some(Ok(frame)) => {
                 if let Some(data) = frame.data_ref() {
@@ -149,7 +162,11 @@ impl Body for Watched {
             }
             Some(Err(error)) => {
                 this.finish(Ending::Failed(format!("the upstream broke off: {error}")));
-                Poll::Ready(Some(Err(error.into())))
+                // The connection is closed at an error, with whatever was not sent yet. It sends while it waits, so the agent gets
+                // the head and all pieces first, as without the proxy.
+                this.broken = Some(error.into());
+                context.waker().wake_by_ref();
+                Poll::Pending
             }
             None => {
                 this.finish(Ending::Complete);
@@ -160,7 +177,10 @@ impl Body for Watched {
 
     fn is_end_stream(&self) -> bool {
         // The end has to be seen by `poll_frame`, which tells of it.
-        self.told.is_none() && self.asked.is_none() && self.inner.is_end_stream()
+        self.told.is_none()
+            && self.asked.is_none()
+            && self.broken.is_none()
+            && self.inner.is_end_stream()
     }
 
     fn size_hint(&self) -> SizeHint {
