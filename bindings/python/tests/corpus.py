@@ -27,7 +27,7 @@ NOT_IN_PYTHON = {
     "CT-LOOP-CLEARS-OLD-RESULTS": _POLICY,
     "CT-LOOP-PRUNES-INSIDE-A-TURN": _POLICY,
     "CT-FLAT-EMPTY": _FLAT + "a log without messages is refused",
-    "CT-FLAT-JSON": _FLAT + "`null` is no content",
+    "CT-FLAT-JSON": _FLAT + "`null` is not content",
     "CT-FLAT-SYSTEM-LATER": _FLAT + "an unknown role is a user, who begins a turn",
 }
 """The cases that no call of the package can express, and why."""

@@ -48,7 +48,7 @@ fn server(block: &Block) -> Value {
             let key = if block.client == "VS Code" { "servers" } else { "mcpServers" };
             (parse(block.text.as_bytes()).expect("it is JSON"), key)
         }
-        other => panic!("{}: {other} is no configuration", block.client),
+        other => panic!("{}: {other} is not a configuration", block.client),
     };
     let servers = document.get(key).unwrap_or_else(|| panic!("{}: no {key}", block.client));
     assert_eq!(servers.as_object().map(|all| all.keys().collect()), Some(vec!["contextree"]));

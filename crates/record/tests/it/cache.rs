@@ -77,7 +77,7 @@ fn breakpoints_are_read_wherever_they_are() {
 
 #[test]
 fn breakpoint_inside_a_tool_result_counts_for_the_result() {
-    // The first request has no result, and the key in the input of the call is no breakpoint.
+    // The first request has no result, and the key in the input of the call is not a breakpoint.
     assert_eq!(read(&report(only("result", CONTROL))), [0, 4]);
 }
 
