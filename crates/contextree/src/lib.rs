@@ -54,8 +54,9 @@
 //!
 //! # Errors
 //!
-//! Every function of this crate returns [`Error`], and every error type of its parts converts into it with `?`. [`Code`] lists all
-//! stable codes.
+//! The functions of this crate return [`Error`]. Methods of its parts ([`Store`], [`Session`], [`Context`]) return the error type of the part,
+//! and each of these converts into [`Error`] with `?`: in a function that returns `Result<_, Error>`, there is nothing to do. With `anyhow`,
+//! `map_err(Error::from)` keeps the code. [`Code`] lists all stable codes.
 //!
 //! # Features
 //!
