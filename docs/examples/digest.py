@@ -47,7 +47,7 @@ def number(node, name):
 
 
 def attributes(node):
-    """What the columns of a node record do not say: all other names, and headers that came in another form."""
+    """What the columns of a node record do not say: all other names, and headers in another form."""
     expected_iso = iso(int(number(node, "created_at_ns")))
     columns = {
         "id": lambda value: True,
@@ -83,7 +83,7 @@ def scalar(value):
 
 
 def node_digest(node, default_type, expires, children):
-    """The digest of a node record. `children` is the digest of its list, or nothing."""
+    """The digest of a node record. `children` is the digest of its list; empty if it has none."""
     record = b"N" + text(node.get("id", "root")) + text(node.get("nodeType", default_type))
     missing = sum(1 << bit for bit, name in enumerate(HEADERS) if name not in node)
     shape = ("children" in node) | (node.get("removable") is True) << 1 | (node.get("pinned") is True) << 2

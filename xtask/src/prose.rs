@@ -17,8 +17,12 @@ use std::path::{Path, PathBuf};
 use phrases::PHRASES;
 
 /// Files and folders whose words are not ours: names of measurements in stored results, the
-/// sentences of the specification, and test data.
-const EXEMPT: [&str; 3] = ["docs/performance.md", "docs/conformance.md", "crates/testkit"];
+/// sentences of the specification, test data, and the phrases themselves.
+const EXEMPT: [&str; 4] =
+    ["docs/performance.md", "docs/conformance.md", "crates/testkit", "xtask/src/prose"];
+
+/// Files that people read.
+const ENDINGS: [&str; 8] = [".md", ".rs", ".txt", ".yml", ".toml", ".py", ".ts", ".tsx"];
 
 /// Reports every hit in the repository, or below a path such as `crates/store` or `docs/cli.md`.
 ///
@@ -59,8 +63,11 @@ fn find(root: &Path) -> Result<Vec<Hit>, String> {
     for file in files {
         let text =
             fs::read_to_string(root.join(&file)).map_err(|error| format!("{file}: {error}"))?;
-        let words =
-            if file.ends_with(".rs") { words::of_rust(&text) } else { words::of_text(&text) };
+        let words = match file.rsplit('.').next().unwrap_or_default() {
+            "rs" | "ts" | "tsx" => words::of_rust(&text),
+            "py" | "toml" => words::of_script(&text),
+            _ => words::of_text(&text),
+        };
         let mut at = 0;
         while at < words.len() {
             let matching = |phrase: &&phrases::Phrase| phrase.matches(&words, at);
@@ -86,14 +93,20 @@ fn collect(root: &Path, folder: &Path, files: &mut Vec<String>) -> Result<(), St
         let name = path.strip_prefix(root).unwrap_or(&path).to_string_lossy().replace('\\', "/");
         if path.is_dir() {
             let parts: Vec<&str> = name.split('/').collect();
+            let is_made =
+                matches!(parts.last(), Some(&"target" | &"node_modules" | &"__pycache__"));
             let is_read = matches!(
                 parts.as_slice(),
-                [".github" | "docs", ..] | ["crates"] | ["crates", _] | ["crates", _, "src", ..]
-            );
+                [".github" | "docs" | "bindings" | "examples" | "xtask", ..]
+                    | ["crates" | "inspector" | "fuzz" | "peers"]
+                    | ["inspector", "src", ..]
+                    | ["crates", _]
+                    | ["crates", _, "src", ..]
+            ) && !is_made;
             if is_read {
                 collect(root, &path, files)?;
             }
-        } else if [".md", ".rs", ".txt", ".yml"].iter().any(|end| name.ends_with(end)) {
+        } else if ENDINGS.iter().any(|end| name.ends_with(end)) {
             files.push(name);
         }
     }

@@ -1,4 +1,4 @@
-//! The loop of an agent: question, model call, tool call, result, next call. Run it again, and the conversation goes on.
+//! The loop of an agent: question, model call, tool call, result, next call. Run it again, and the conversation continues.
 
 mod model;
 

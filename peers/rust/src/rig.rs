@@ -208,7 +208,7 @@ pub fn follow(mut run: Run) -> Outcome<()> {
         }),
     );
     run.kept("", count(&conversation)?);
-    // The record that the second half begins with; what stands before it is the state at half of the turns.
+    // The record that the second half begins with; the records before it are the state at half of the turns.
     let records = kept.past(|store| Ok(history(store, LOG)?))?;
     let wanted = run.length / 2 + usize::from(run.is_agent);
     if records.len() != run.length + usize::from(run.is_agent) {

@@ -77,7 +77,7 @@ pub(super) const PHRASES: [Phrase; 30] = [
     phrase(&["may|would|must|should|will|can|could", "go"], "be removed, be pruned"),
     unless(&["came"], &[], &["from", "with", "first", "last"], "was added, is"),
     unless(&["went"], &[], &["wrong", "through"], "was removed"),
-    unless(&["goes"], &[], &["wrong", "through", "to", "into", "from"], "is removed"),
+    unless(&["goes"], &[], &["wrong", "through", "to", "into", "from", "back"], "is removed"),
     phrase(&["is|are|was|were", "another|other", "one|ones"], "differs, changed"),
     phrase(&["so", "many"], "N, a count"),
     phrase(&["say|says|said", "when"], "has a time prefix"),

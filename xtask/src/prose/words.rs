@@ -53,6 +53,61 @@ pub(super) fn of_rust(source: &str) -> Vec<Word> {
     words
 }
 
+/// Returns the words of the comments and strings of a script or manifest, where `#` begins a comment and three quotes a long string.
+pub(super) fn of_script(source: &str) -> Vec<Word> {
+    let mut words = Vec::new();
+    let (mut rest, mut line) = (source, 1);
+    while let Some(first) = rest.chars().next() {
+        let quote = ["\"\"\"", "'''", "\"", "'"].into_iter().find(|quote| rest.starts_with(quote));
+        let length = match (first, quote) {
+            ('#', _) => {
+                let length = rest.find('\n').unwrap_or(rest.len());
+                push_line(rest[1..length].trim_start_matches(':'), line, &mut words);
+                length
+            }
+            (_, Some(quote)) => {
+                let inner = &rest[quote.len()..];
+                let length = closing(inner, quote);
+                end(line, &mut words);
+                for (index, part) in inner[..length].lines().enumerate() {
+                    push_line(
+                        &part.replace("\\n", " ").replace('\\', " "),
+                        line + index,
+                        &mut words,
+                    );
+                }
+                end(line, &mut words);
+                (length + 2 * quote.len()).min(rest.len())
+            }
+            _ => {
+                // Only the indent of the next comment continues a comment.
+                if !first.is_whitespace() {
+                    end(line, &mut words);
+                }
+                first.len_utf8()
+            }
+        };
+        line += rest[..length].matches('\n').count();
+        rest = &rest[length..];
+    }
+    words
+}
+
+/// Returns the length of a string whose opening quote was before it. A short string ends with its line.
+fn closing(inner: &str, quote: &str) -> usize {
+    let mut is_escaped = false;
+    for (index, character) in inner.char_indices() {
+        match character {
+            _ if is_escaped => is_escaped = false,
+            '\\' => is_escaped = true,
+            '\n' if quote.len() == 1 => return index,
+            _ if inner[index..].starts_with(quote) => return index,
+            _ => {}
+        }
+    }
+    inner.len()
+}
+
 /// Prose in a source file.
 enum Prose<'a> {
     /// The text of one line of a comment.
@@ -155,7 +210,7 @@ fn is_inside(character: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{of_rust, of_text};
+    use super::{of_rust, of_script, of_text};
 
     fn check(words: &[super::Word], expected: &str) {
         let texts: Vec<String> =
@@ -175,6 +230,15 @@ mod tests {
     fn only_comments_and_strings_of_a_source_are_read() {
         let source = "//! One\n/// two\nfn nobody<'a>() -> char { '\"' } // three\nlet x = \"four\\nfive \\\" six\";\n";
         check(&of_rust(source), "1:one 2:two 3:¶ 3:three 4:¶ 4:four 4:five 4:six 4:¶");
+    }
+
+    #[test]
+    fn only_comments_and_strings_of_a_script_are_read() {
+        let source = "# One\nif x is None:  # two\n    say(\"three\\nfour\")\n\"\"\"Five\nsix\"\"\"\nname = 'it' # seven\n";
+        check(
+            &of_script(source),
+            "1:one 2:¶ 2:two 3:¶ 3:three 3:four 3:¶ 4:five 5:six 4:¶ 6:it 6:¶ 6:seven",
+        );
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! `cargo xtask record`: clients that nobody changed, through the recording proxy.
+//! `cargo xtask record`: unmodified clients, through the recording proxy.
 //!
 //! The official SDKs of OpenAI, Anthropic and Google, in Python and TypeScript, hold the same conversations twice: with the scripted
 //! upstream of the test kit, and with the proxy in between. What they receive must be the same, and each snapshot must render to the
