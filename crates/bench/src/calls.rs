@@ -82,7 +82,7 @@ pub fn rows(rounds: usize, calls: usize) -> Result<[Row; 3]> {
 /// Measures begin and complete through SQLite, against two bare durable inserts of the same text.
 fn durable(rounds: usize, calls: usize) -> Result<Row> {
     let folder = folder();
-    let options = StoreOptions { idle_bytes: 0, ..StoreOptions::default() };
+    let options = StoreOptions { idle_bytes: 0, ..StoreOptions::deterministic() };
     let url = format!("sqlite:{}", folder.path().join("store.db").display());
     let store = Store::open_with(&url, options)?;
     let bare = bare(&folder.path().join("bare.db"));

@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use contextree::{Context, NewNode, Place, SnapshotAddress};
-use contextree_store::{ContextSettings, Reader, Session, Store, StoreError};
+use contextree_store::{ContextSettings, Reader, Session, Store, StoreError, StoreOptions};
 
 use crate::measure::{Row, median};
 use crate::store::{folder, text};
@@ -107,7 +107,7 @@ fn open(store: &Store) -> Result<Reader, StoreError> {
 pub fn readers(rounds: usize, threads: usize, time: Duration) -> Result<(Row, f64), StoreError> {
     let folder = folder();
     let url = format!("sqlite:{}", folder.path().join("store.db").display());
-    let store = Store::open(&url)?;
+    let store = Store::open_with(&url, StoreOptions::deterministic())?;
     let mut session = store.create("main", &ContextSettings::default())?;
     for number in 0..TURNS {
         turn(&mut session, number)?;

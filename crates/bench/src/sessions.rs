@@ -18,7 +18,7 @@ type Outcome<T> = Result<T, StoreError>;
 const MESSAGE: usize = 500;
 
 fn open(path: &Path) -> Outcome<Store> {
-    let options = StoreOptions { idle_bytes: 0, ..StoreOptions::default() };
+    let options = StoreOptions { idle_bytes: 0, ..StoreOptions::deterministic() };
     Store::open_with(&format!("sqlite:{}", path.display()), options)
 }
 
@@ -291,7 +291,7 @@ fn context_name(number: u64) -> String {
 ///
 /// If the store fails.
 pub fn measure_idle(path: &Path, contexts: u64, held: bool) -> Outcome<u64> {
-    let options = StoreOptions { idle_bytes: u64::MAX, ..StoreOptions::default() };
+    let options = StoreOptions { idle_bytes: u64::MAX, ..StoreOptions::deterministic() };
     let store = Store::open_with(&format!("sqlite:{}", path.display()), options)?;
     let before = resident();
     let mut sessions = Vec::new();

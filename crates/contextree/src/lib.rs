@@ -80,13 +80,11 @@
 mod budgets;
 #[cfg(feature = "providers")]
 pub mod calls;
-mod clock;
 mod error;
 mod nodes;
 mod open;
 
 // Open a store, and its contexts.
-pub use clock::SystemClock;
 pub use contextree_store::{
     ContextRow, ContextSettings, Reader, Session, Store, StoreError, StoreOptions,
 };
@@ -119,6 +117,7 @@ pub use contextree_tree::{
 
 // Times and ids from outside.
 pub use contextree_engine::{Clock, IdSource, LogicalClock};
+pub use contextree_store::SystemClock;
 
 // Errors.
 pub use error::{Code, Error, Kind, Location, Result};

@@ -1,10 +1,7 @@
 //! Opens a store by its URL or path.
 
-use std::sync::Arc;
-
 use contextree_store::{Store, StoreOptions, scheme_of};
 
-use crate::clock::SystemClock;
 use crate::error::Result;
 
 /// Opens the store at a URL or path, with the system clock.
@@ -21,11 +18,10 @@ use crate::error::Result;
 ///
 /// If the URL is invalid, if its feature is off, or if the store cannot be opened.
 pub fn open(url: &str) -> Result<Store> {
-    let clock = Arc::new(SystemClock);
-    open_with(url, StoreOptions { clock, ..StoreOptions::default() })
+    open_with(url, StoreOptions::default())
 }
 
-/// Like [`open`], but with options. [`StoreOptions::default`] has a logical clock: pass a [`SystemClock`] for real times.
+/// Like [`open`], but with options. [`StoreOptions::deterministic`] has a logical clock, so that the same steps give the same bytes.
 ///
 /// # Errors
 ///

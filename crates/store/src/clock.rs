@@ -1,4 +1,4 @@
-//! The system clock, for programs that prefer real times to reproducible bytes.
+//! The system clock: the one place of the library where real time enters.
 
 use contextree_engine::Clock;
 

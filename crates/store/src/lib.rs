@@ -16,6 +16,7 @@ mod attempts;
 mod backend;
 mod calls;
 mod checkpoint;
+mod clock;
 #[cfg(feature = "sqlite")]
 mod copies;
 mod error;
@@ -54,6 +55,7 @@ mod verify;
 pub use append::{Appender, Note};
 pub use backend::Backend;
 pub use calls::{RunningCall, StepError};
+pub use clock::SystemClock;
 pub use contextree_tree::Cycle;
 pub use error::{ReadError, Result, StoreError};
 pub use mask::{display_url, mask_secrets};

@@ -13,6 +13,7 @@ use contextree_tree::Cycle;
 use crate::append::Note;
 use crate::attempts;
 use crate::backend::Backend;
+use crate::clock::SystemClock;
 use crate::error::{ReadError, Result, StoreError};
 use crate::names;
 use crate::packed::pack_bytes;
@@ -30,8 +31,8 @@ pub type OpenHook = Arc<dyn Fn(&ContextSettings, &mut ContextOptions) -> Result<
 /// How a store is used by this process.
 #[derive(Clone)]
 pub struct StoreOptions {
-    /// Where stamps come from: those of nodes, and those of the store's own rows. A logical clock by default, so that the
-    /// same steps give the same bytes; the crate `contextree` sets the system clock.
+    /// Where stamps come from: those of nodes, and those of the store's own rows. The system clock by default;
+    /// [`StoreOptions::deterministic`] has a logical one.
     pub clock: Arc<dyn Clock>,
     /// Generates the ids that callers do not give; readable ones by default.
     pub ids: Option<Arc<dyn IdSource>>,
@@ -58,7 +59,7 @@ pub struct StoreOptions {
 impl Default for StoreOptions {
     fn default() -> Self {
         StoreOptions {
-            clock: Arc::new(LogicalClock),
+            clock: Arc::new(SystemClock),
             ids: None,
             create: true,
             tries: 1_000,
@@ -69,6 +70,14 @@ impl Default for StoreOptions {
             #[cfg(feature = "sqlite")]
             sqlite: crate::sqlite::SqliteOptions::default(),
         }
+    }
+}
+
+impl StoreOptions {
+    /// Returns options with a logical clock: the same steps give the same bytes, whenever they are made. For tests and comparisons.
+    #[must_use]
+    pub fn deterministic() -> Self {
+        StoreOptions { clock: Arc::new(LogicalClock), ..StoreOptions::default() }
     }
 }
 
@@ -420,7 +429,18 @@ impl Store {
 
 #[cfg(test)]
 mod tests {
-    use super::{ContextSettings, Store};
+    use super::{ContextSettings, Store, StoreOptions};
+
+    #[test]
+    fn times_are_those_of_the_system_unless_the_options_are_deterministic() {
+        let created = |options| {
+            let store = Store::open_with("memory:", options).unwrap();
+            store.create("c", &ContextSettings::default()).unwrap().row().created_ns
+        };
+        let in_2020 = 1_577_836_800_000_000_000;
+        assert!(created(StoreOptions::default()) > in_2020);
+        assert!(created(StoreOptions::deterministic()) < in_2020);
+    }
 
     #[test]
     fn contexts_that_no_one_uses_are_counted() {

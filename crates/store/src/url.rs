@@ -93,7 +93,10 @@ impl Schemes {
         let backend = match self.openers.get(scheme) {
             Some(opener) => opener(url, &options)?,
             None if ["postgres", "postgresql"].contains(&scheme) => {
-                return Err(invalid(url, "this program was built without PostgreSQL"));
+                return Err(invalid(
+                    url,
+                    "a database on PostgreSQL is opened by `contextree::open`, with the feature `postgres`",
+                ));
             }
             None => return Err(invalid(url, &format!("unknown scheme `{scheme}:`"))),
         };

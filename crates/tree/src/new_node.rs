@@ -16,7 +16,7 @@ pub struct NewNode {
     pub id: Option<String>,
     /// The type; absent for a plain block.
     pub node_type: Option<String>,
-    /// How many commits the node survives; absent for ever. Signed, so that a negative one can be refused.
+    /// How many commits the node survives; forever if absent. Signed, so that a negative one can be refused.
     pub ttl: Option<i64>,
     /// Pruning takes the lowest first.
     pub priority: i64,
@@ -94,7 +94,7 @@ impl NewNode {
         mime: impl Into<String> => Some(mime.into());
         /// Sets the encoding.
         encoding: impl Into<String> => Some(encoding.into());
-        /// Makes a container go when it is empty.
+        /// Lets a commit remove the container when it is empty.
         removable: bool => removable;
         /// Protects it from pruning.
         pinned: bool => pinned;

@@ -360,7 +360,8 @@ fn asked(path: &Path, verifies: bool) -> Result<(Vec<Answer>, bool), &'static st
 
 /// Asks everything that a program can ask. Stops at a store that cannot be opened.
 pub(crate) fn answers(path: &Path) -> Vec<Answer> {
-    let mut options = StoreOptions { idle_bytes: 0, create: false, ..StoreOptions::default() };
+    let mut options =
+        StoreOptions { idle_bytes: 0, create: false, ..StoreOptions::deterministic() };
     options.sqlite.create = false;
     let url = format!("sqlite:{}", path.display());
     let store = match contextree_store_postgres::open(&url, options) {

@@ -77,7 +77,7 @@ fn options(use_reserve: bool) -> SqliteOptions {
 
 fn open(path: &Path, use_reserve: bool) -> Result<(Arc<Sqlite>, Store), StoreError> {
     let file = Arc::new(Sqlite::open(path, &options(use_reserve))?);
-    let store = Store::over(Arc::clone(&file) as Arc<dyn Backend>, StoreOptions::default());
+    let store = Store::over(Arc::clone(&file) as Arc<dyn Backend>, StoreOptions::deterministic());
     Ok((file, store))
 }
 

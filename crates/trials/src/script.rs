@@ -129,7 +129,7 @@ impl Script {
 ///
 /// If it cannot be opened.
 pub fn open(url: &str) -> Result<Store, StoreError> {
-    let options = StoreOptions { idle_bytes: 0, ..StoreOptions::default() };
+    let options = StoreOptions { idle_bytes: 0, ..StoreOptions::deterministic() };
     contextree_store_postgres::open(url, options)
 }
 

@@ -8,7 +8,7 @@ use contextree::json::{Value, parse};
 use contextree::{ContextSettings, NewNode, Place};
 use contextree_app::Workspace;
 use contextree_app::catalog::COMMANDS;
-use contextree_store::Store;
+use contextree_store::{Store, StoreOptions};
 use contextree_trials::{inputs, worst};
 use peak_alloc::PeakAlloc;
 
@@ -75,7 +75,8 @@ fn shapes() -> Vec<String> {
 }
 
 fn workspace() -> Workspace {
-    let store = Store::open("memory:").expect("memory can be opened");
+    let store =
+        Store::open_with("memory:", StoreOptions::deterministic()).expect("memory can be opened");
     let mut session = store.create("main", &ContextSettings::default()).expect("the name is free");
     session
         .write(|context| -> Result<(), Box<dyn std::error::Error>> {

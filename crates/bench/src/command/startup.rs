@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 
 use contextree::{NewNode, Place};
-use contextree_store::{ContextSettings, Store};
+use contextree_store::{ContextSettings, Store, StoreOptions};
 use tempfile::TempDir;
 
 use super::Common;
@@ -82,7 +82,7 @@ fn measure(rounds: usize) -> Result<Vec<Row>, Box<dyn std::error::Error>> {
 
 /// Creates a small store, and returns the id of a node in it.
 fn fill(url: &str) -> Result<String, Box<dyn std::error::Error>> {
-    let store = Store::open(url)?;
+    let store = Store::open_with(url, StoreOptions::deterministic())?;
     let mut session = store.create("main", &ContextSettings::default())?;
     session.write(|context| -> Result<String, Box<dyn std::error::Error>> {
         let mut last = String::new();

@@ -18,7 +18,7 @@ mod verdict;
 use std::fs;
 use std::path::Path;
 
-use contextree_store::Store;
+use contextree_store::{Store, StoreOptions};
 use tempfile::TempDir;
 
 use oracle::Kind;
@@ -33,7 +33,10 @@ pub(crate) fn judge(folder: &Path) -> Result<Verdict, Box<dyn std::error::Error>
     let mut verdict = Verdict::default();
     let place = TempDir::new()?;
     let file = |name: &str| place.path().join(name);
-    let open = |name: &str| Store::open(&format!("sqlite:{}", file(name).display()));
+    let open = |name: &str| {
+        let url = format!("sqlite:{}", file(name).display());
+        Store::open_with(&url, StoreOptions::deterministic())
+    };
     let (sessions, others) = (open("sessions.db")?, open("others.db")?);
     for (index, path) in files::logs(folder)?.iter().enumerate() {
         let text = files::read(path)?;

@@ -42,7 +42,7 @@ impl Place {
     }
 
     fn store(&self) -> Outcome<Option<Store>> {
-        let options = StoreOptions::default();
+        let options = StoreOptions::deterministic();
         Ok(match self {
             Place::Memory => None,
             Place::File(path, durability) => {

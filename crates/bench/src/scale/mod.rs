@@ -68,7 +68,7 @@ const IDLE: u64 = 16 << 20;
 const FLAT: f64 = 1.25;
 
 fn open(path: &std::path::Path) -> Result<Store, StoreError> {
-    let options = StoreOptions { idle_bytes: IDLE, ..StoreOptions::default() };
+    let options = StoreOptions { idle_bytes: IDLE, ..StoreOptions::deterministic() };
     Store::open_with(&format!("sqlite:{}", path.display()), options)
 }
 

@@ -51,7 +51,7 @@ pub fn rate(target: Target, wanted: f64, seconds: f64) -> Result<Found, StoreErr
         Target::Postgres => {
             let parameters = format!("schema=scale_{}&pool_max={WRITERS}", std::process::id());
             let url = contextree_testkit::postgres::shared().url_with(&parameters);
-            let options = StoreOptions { idle_bytes: IDLE, ..StoreOptions::default() };
+            let options = StoreOptions { idle_bytes: IDLE, ..StoreOptions::deterministic() };
             (contextree_store_postgres::open(&url, options)?, "PostgreSQL")
         }
     };

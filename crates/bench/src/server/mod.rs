@@ -14,7 +14,7 @@ use contextree_app::{Control, Workspace};
 use contextree_json::{Object, Value};
 use contextree_server::shell::{Limits, Tokens};
 use contextree_server::{Config, start};
-use contextree_store::Store;
+use contextree_store::{Store, StoreOptions};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
@@ -48,7 +48,7 @@ impl Served {
     fn with(contexts: usize) -> Result<Served> {
         let folder = TempDir::new_in(".")?;
         let url = format!("sqlite:{}", folder.path().join("store.db").display());
-        let store = Store::open(&url)?;
+        let store = Store::open_with(&url, StoreOptions::deterministic())?;
         for number in 0..contexts {
             let mut session = store.create(&name(number), &ContextSettings::default())?;
             session.write(|context| -> Result<()> {

@@ -70,7 +70,8 @@ pub(super) fn reopened(context: Context) -> Result<Context, String> {
         vocabulary: context.vocabulary(),
         ..ContextSettings::default()
     };
-    let options = StoreOptions { ids: Some(Arc::clone(context.ids())), ..StoreOptions::default() };
+    let options =
+        StoreOptions { ids: Some(Arc::clone(context.ids())), ..StoreOptions::deterministic() };
     let store = Store::over(Arc::new(Memory::new()), options);
     let session = store.adopt("case", context, &settings).map_err(|error| error.to_string())?;
     drop(session);

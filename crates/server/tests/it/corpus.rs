@@ -53,7 +53,7 @@ impl Http {
         };
         // Cases may generate their own ids.
         let options =
-            StoreOptions { ids: Some(Arc::clone(context.ids())), ..StoreOptions::default() };
+            StoreOptions { ids: Some(Arc::clone(context.ids())), ..StoreOptions::deterministic() };
         let store = Store::over(Arc::clone(self.served.store.backend()), options);
         let session = store.adopt(&name, context, &settings).map_err(|error| error.to_string())?;
         let context = session.to_context().map_err(|error| error.to_string())?;

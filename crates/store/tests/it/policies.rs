@@ -29,7 +29,7 @@ fn turns_of(session: &Session) -> usize {
 
 #[test]
 fn the_policy_of_a_context_is_applied_by_every_commit() {
-    let store = Store::open("memory:").unwrap();
+    let store = Store::open_with("memory:", StoreOptions::deterministic()).unwrap();
     let settings = ContextSettings { policy: Some(depth(2)), ..ContextSettings::default() };
     let mut session = store.create("main", &settings).unwrap();
     for _ in 0..4 {
@@ -79,7 +79,7 @@ fn a_higher_layer_turns_what_it_stored_into_a_policy() {
         }
         Ok(())
     });
-    let options = StoreOptions { on_open: Some(hook), ..StoreOptions::default() };
+    let options = StoreOptions { on_open: Some(hook), ..StoreOptions::deterministic() };
     let store = Store::open_with("memory:", options).unwrap();
     let mut settings = ContextSettings::default();
     settings.more.insert("budget", Value::from(20_u64));
@@ -96,9 +96,9 @@ fn one_registry_decides_which_backend_a_url_belongs_to() {
         Ok(Arc::new(Memory::new()))
     });
     assert_eq!(schemes.names().collect::<Vec<_>>(), ["memory", "mine", "sqlite"]);
-    assert!(schemes.open("mine://here", StoreOptions::default()).is_ok());
+    assert!(schemes.open("mine://here", StoreOptions::deterministic()).is_ok());
     for url in ["mine", "other:", "postgres://x", "memory:x", "sqlite:"] {
-        let failed = Schemes::default().open(url, StoreOptions::default());
+        let failed = Schemes::default().open(url, StoreOptions::deterministic());
         assert!(matches!(failed, Err(StoreError::Url { .. })), "{url}");
     }
 }

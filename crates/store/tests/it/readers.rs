@@ -11,13 +11,13 @@ use contextree_testkit::suite::faulty::Faulty;
 use crate::support::{commit_turn, turns};
 
 fn store() -> Store {
-    Store::open("memory:").unwrap()
+    Store::open_with("memory:", StoreOptions::deterministic()).unwrap()
 }
 
 /// Two stores over the same rows, as two processes have them.
 fn two_processes() -> (Store, Store) {
     let backend: Arc<dyn Backend> = Arc::new(Memory::new());
-    let open = || Store::over(Arc::clone(&backend), StoreOptions::default());
+    let open = || Store::over(Arc::clone(&backend), StoreOptions::deterministic());
     (open(), open())
 }
 
@@ -129,7 +129,7 @@ fn a_reader_moves_on_when_it_is_refreshed() {
 fn a_failing_store_is_an_ordinary_error_of_a_query() {
     let faulty = Arc::new(Faulty::new(Memory::new()));
     let backend = Arc::clone(&faulty) as Arc<dyn Backend>;
-    let options = StoreOptions { idle_bytes: 0, ..StoreOptions::default() };
+    let options = StoreOptions { idle_bytes: 0, ..StoreOptions::deterministic() };
     let store = Store::over(backend, options);
     store.adopt("main", turns(20), &ContextSettings::default()).unwrap().checkpoint().unwrap();
     let reader = store.reader("main").unwrap();

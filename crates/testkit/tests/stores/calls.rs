@@ -352,7 +352,7 @@ fn end_something(context: &mut Context, random: &mut Rng, attempt: &str, name: &
 
 #[test]
 fn a_long_session_keeps_few_snapshots_in_memory() {
-    let store = Store::over(std::sync::Arc::new(Memory::new()), StoreOptions::default());
+    let store = Store::over(std::sync::Arc::new(Memory::new()), StoreOptions::deterministic());
     let mut session = store.create("main", &ContextSettings::default()).unwrap();
     let mut expected = Context::new();
     let long = "a result that is long enough to be stored apart. ".repeat(20);
@@ -461,7 +461,7 @@ fn random_sessions_on_a_server_send_what_they_seal() {
 
 #[test]
 fn contexts_that_stay_open_in_the_pool_keep_their_running_calls() {
-    let store = Store::over(std::sync::Arc::new(Memory::new()), StoreOptions::default());
+    let store = Store::over(std::sync::Arc::new(Memory::new()), StoreOptions::deterministic());
     let names: Vec<String> = (0..100).map(|number| format!("context {number}")).collect();
     for name in &names {
         let mut session = store.adopt(name, turns(1), &ContextSettings::default()).unwrap();
@@ -480,7 +480,8 @@ fn contexts_that_stay_open_in_the_pool_keep_their_running_calls() {
 fn a_lost_answer_of_the_store_completes_a_call_once() {
     let faulty = std::sync::Arc::new(Faulty::new(Memory::new()));
     let backend: std::sync::Arc<dyn Backend> = faulty.clone();
-    let store = Store::over(backend, StoreOptions { idle_bytes: 0, ..StoreOptions::default() });
+    let store =
+        Store::over(backend, StoreOptions { idle_bytes: 0, ..StoreOptions::deterministic() });
     let mut session = asked(&store);
     let lost = || StoreError::Unavailable { message: "gone".into(), unknown: true };
     faulty.fail_once(1, When::After, lost());

@@ -44,7 +44,7 @@ fn fail_in_turn<B: Backend + 'static>(make: &dyn Fn() -> B) {
     for write in 2..=STEPS + 1 {
         for when in [When::Before, When::After] {
             let faulty = Arc::new(Faulty::new(make()));
-            let options = StoreOptions { idle_bytes: 0, ..StoreOptions::default() };
+            let options = StoreOptions { idle_bytes: 0, ..StoreOptions::deterministic() };
             let store = Store::over(Arc::clone(&faulty) as Arc<dyn Backend>, options);
             let mut session = store.create("main", &ContextSettings::default()).unwrap();
             let error = match when {

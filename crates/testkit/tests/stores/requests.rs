@@ -6,7 +6,7 @@ use contextree::{
     AttemptStatus, CommitOptions, Content, ContextSettings, Edit, Error, Hash, NewNode, Place,
     SnapshotAddress, tool_result, user,
 };
-use contextree_store::{Session, Store, StoreError};
+use contextree_store::{Session, Store, StoreError, StoreOptions};
 use contextree_testkit::Rng;
 
 use crate::killed::random_budget;
@@ -35,7 +35,7 @@ fn response(number: usize, calls: bool) -> String {
 /// Returns how many nodes budgets pruned and cleared.
 fn go_on(seed: u64) -> [usize; 2] {
     let mut random = Rng::new(seed);
-    let store = Store::open("memory:").unwrap();
+    let store = Store::open_with("memory:", StoreOptions::deterministic()).unwrap();
     let mut session = store.create("main", &ContextSettings::default()).unwrap();
     let requests =
         ["a", "b"].map(|model| Request::new(Provider::OpenAiChat, model).setting("seed", 7));

@@ -98,7 +98,7 @@ fn stored_session_equals_the_session_in_memory_however_often_it_is_opened() {
 #[test]
 fn packed_contexts_continue_where_they_were() {
     for home in [Home::file(), Home::server()] {
-        let options = StoreOptions::default();
+        let options = StoreOptions::deterministic();
         let store = contextree_store_postgres::open(&home.url, options).unwrap();
         let mut plain: Vec<Driver> = (0..150).map(|_| Driver::new()).collect();
         let mut steps: Vec<_> = (0..150).map(|seed| storable(1_000 + seed).into_iter()).collect();

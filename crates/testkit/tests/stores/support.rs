@@ -38,7 +38,7 @@ impl Home {
 
 /// Opens a store that keeps nothing in memory, so that every session is read from rows.
 pub(crate) fn open(url: &str) -> Store {
-    let options = StoreOptions { idle_bytes: 0, ..StoreOptions::default() };
+    let options = StoreOptions { idle_bytes: 0, ..StoreOptions::deterministic() };
     contextree_store_postgres::open(url, options).unwrap()
 }
 

@@ -354,7 +354,7 @@ fn a_store_is_opened_for_a_tenant_by_an_option() {
         drop(home.open().create("b/one", &ContextSettings::default()).unwrap());
         let options = contextree_store::StoreOptions {
             tenant: Some(tenant("a/")),
-            ..contextree_store::StoreOptions::default()
+            ..contextree_store::StoreOptions::deterministic()
         };
         let store = contextree_store_postgres::open(&home.url, options).unwrap();
         assert_eq!(store.tenant().map(Tenant::prefix), Some("a/"));

@@ -21,7 +21,7 @@ fn through(store: &Store, context: Context) -> Result<Context, String> {
     let options = StoreOptions {
         ids: Some(Arc::clone(context.ids())),
         idle_bytes: 0,
-        ..StoreOptions::default()
+        ..StoreOptions::deterministic()
     };
     let store = Store::over(Arc::clone(store.backend()), options);
     let session = store.adopt(&name, context, &settings).map_err(|error| error.to_string())?;

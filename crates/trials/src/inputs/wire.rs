@@ -8,14 +8,15 @@ use super::Choices;
 use super::json::{self, Names};
 use crate::script::step;
 use contextree::ContextSettings;
-use contextree_store::Store;
+use contextree_store::{Store, StoreOptions};
 
 /// What touches files of the machine.
 const LEFT_OUT: [&str; 1] = ["backup"];
 
 /// Returns a store in memory with a context that has a history and a working state.
 fn workspace() -> Workspace {
-    let store = Store::open("memory:").expect("memory can be opened");
+    let store =
+        Store::open_with("memory:", StoreOptions::deterministic()).expect("memory can be opened");
     let mut session = store.create("main", &ContextSettings::default()).expect("the name is free");
     for revision in 2..=12 {
         let done = session.write(|context| step(context, revision));

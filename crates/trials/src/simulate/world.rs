@@ -121,7 +121,7 @@ impl World {
     /// Opens the store for a client. Some keep contexts in memory, some do not.
     pub(super) fn open(&self, number: usize) -> Result<Store, StoreError> {
         let idle_bytes = if number == 0 { 0 } else { 1 << 20 };
-        let options = StoreOptions { idle_bytes, ..StoreOptions::default() };
+        let options = StoreOptions { idle_bytes, ..StoreOptions::deterministic() };
         match self.place {
             Where::Memory => Ok(Store::over(Arc::clone(&self.memory) as Arc<dyn Backend>, options)),
             Where::File => contextree_store_postgres::open(&self.folder.url("store.db"), options),

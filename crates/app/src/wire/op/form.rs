@@ -108,7 +108,7 @@ struct NewNodeForm {
     /// The type; absent for a block.
     #[schemars(default, rename = "nodeType")]
     node_type: Option<String>,
-    /// How many commits it survives; absent for ever.
+    /// How many commits it survives; forever if absent.
     #[schemars(default)]
     ttl: Option<u64>,
     /// In an operation: the offset in the parent, if the place names none.
