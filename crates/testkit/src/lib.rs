@@ -16,6 +16,8 @@ mod files;
 pub mod generate;
 pub mod model;
 pub mod naive;
+// The server runs as another account, which only Unix has.
+#[cfg(unix)]
 pub mod postgres;
 mod rng;
 pub mod script;
