@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::test::{cargo, say};
-use crate::{msrv, packages, prose, release, tidy, wasm};
+use crate::{map, msrv, packages, prose, release, tidy, wasm};
 
 /// Packages that only `cargo xtask test` tests: thousands of random sessions, killed processes, a
 /// PostgreSQL server.
@@ -21,6 +21,8 @@ pub(crate) fn run(root: &Path) -> Result<String, String> {
     tidy::check(root)?;
     say("prose: phrases that read like a translation");
     prose::run(root, None)?;
+    say("map: what each crate imports");
+    map::check(root)?;
     say("minimum Rust version");
     msrv::check(root)?;
     say("manifests of published packages");
