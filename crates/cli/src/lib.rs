@@ -14,6 +14,7 @@
 //! | `view` | how trees, nodes and differences are drawn |
 //! | `output` | people or programs: colour, width, pager, JSON |
 //! | `error` | how errors are printed; exit codes |
+//! | `log` | what `CONTEXTREE_LOG` shows |
 //!
 //! What commands do is in `contextree-app`. This program is a door: it reads the time, the environment and the terminal, and
 //! passes all of it on as arguments. What it prints is a function of these.
@@ -22,6 +23,7 @@ mod args;
 mod command;
 mod environment;
 mod error;
+mod log;
 mod manual;
 mod output;
 mod source;
@@ -62,7 +64,7 @@ pub fn run(arguments: &[OsString]) -> u8 {
     cli.global.choose_context(matches.value_source("context"), environment::context_of_folder());
     let environment = Environment::of_process(&cli.global);
     let mut output = Output::new(&cli.global, &environment);
-    let done = command::run(&cli, &environment, &mut output);
+    let done = log::start().and_then(|()| command::run(&cli, &environment, &mut output));
     let done = done.and_then(|exit| output.finish().map(|()| exit).map_err(error::output));
     match done {
         Ok(exit) => exit.code(),

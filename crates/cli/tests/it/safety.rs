@@ -28,6 +28,20 @@ fn a_large_number_of_days_keeps_everything() {
 }
 
 #[test]
+fn a_command_has_a_log_if_the_environment_asks_for_one() {
+    let folder = Folder::new();
+    assert_eq!(succeed(&folder, &["ctx new"]).matches("DEBUG").count(), 0);
+    let logged = succeed(&folder, &["CONTEXTREE_LOG=debug ctx add x"]);
+    assert!(logged.contains("DEBUG"), "{logged}");
+    let (refused, code) = folder.run("CONTEXTREE_LOG=loud ctx add x");
+    assert_eq!(code, 2, "{refused}");
+    assert!(
+        refused.contains("there is no level `loud`") && refused.contains("hint: use error"),
+        "{refused}"
+    );
+}
+
+#[test]
 fn no_command_shows_a_password() {
     let folder = Folder::new();
     let urls = [
