@@ -1,7 +1,7 @@
 // Every view of the page in a real browser, over a real server.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -210,6 +210,20 @@ test("the request is what was sent, byte for byte, and its ranges lead to nodes"
   await context.close();
 });
 
+/** Runs a command in a shell that has a program in the place of curl, and returns what that was given: arguments and body. */
+function withoutNetwork(command) {
+  const folder = mkdtempSync(join(tmpdir(), "curl-"));
+  try {
+    writeFileSync(join(folder, "curl"), `#!/bin/sh\nprintf '%s\\n' "$@" > "${folder}/given"\ncat > "${folder}/body"\n`, { mode: 0o755 });
+    const env = { ...process.env, PATH: `${folder}:${process.env.PATH}`, ANTHROPIC_API_KEY: "key", GEMINI_API_KEY: "key" };
+    // From its standard input: as an argument it could be too long.
+    execFileSync("sh", ["-s"], { cwd: folder, env, input: command, stdio: ["pipe", "ignore", "inherit"] });
+    return { given: readFileSync(join(folder, "given"), "utf8").split("\n"), body: readFileSync(join(folder, "body"), "utf8"), files: readdirSync(folder).sort() };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
 test("the bytes and a curl command are copied as they are", async () => {
   const { page, wrong, context } = await at("#/parser/@c4/request", { permissions: ["clipboard-read", "clipboard-write"] });
   await page.waitForSelector(".proof .ok");
@@ -221,19 +235,32 @@ test("the bytes and a curl command are copied as they are", async () => {
   };
   assert.equal(await copied("Copy the exact bytes"), request);
   await page.waitForFunction(() => ![...document.querySelectorAll(".toolbar button")].some((button) => button.textContent === "copied"));
-  const folder = mkdtempSync(join(tmpdir(), "curl-"));
-  try {
-    // A program in the place of curl keeps what it was given.
-    writeFileSync(join(folder, "curl"), `#!/bin/sh\nprintf '%s\\n' "$@" > "${folder}/given"\ncat > "${folder}/body"\n`, { mode: 0o755 });
-    execFileSync("sh", ["-c", await copied("Copy as a curl command")], { env: { ...process.env, PATH: `${folder}:${process.env.PATH}`, ANTHROPIC_API_KEY: "key" }, stdio: ["ignore", "ignore", "inherit"] });
-    const given = readFileSync(join(folder, "given"), "utf8");
-    assert.match(given, /https:\/\/api\.anthropic\.com\/v1\/messages/);
-    assert.ok(given.includes(request) || readFileSync(join(folder, "body"), "utf8").includes(request), given.slice(0, 500));
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  const { given, body } = withoutNetwork(await copied("Copy as a curl command"));
+  assert.equal(given[0], "https://api.anthropic.com/v1/messages");
+  assert.equal(body, request, "every byte, and no other");
   assert.deepEqual(wrong, []);
   await context.close();
+});
+
+test("a curl command runs nothing that a log names, and sends bodies of any size", async () => {
+  const model = "x'; touch caught; echo `touch caught` $(touch caught) && touch caught #/../";
+  await server.api("new", { name: "hostile" });
+  const text = "It's $(touch caught) `touch caught`\n'EOF'\n".repeat(10_000);
+  await server.api("contexts/hostile/add", { node: { role: "user", content: text } });
+  await server.api("contexts/hostile/request", { provider: "gemini", settings: { model } });
+  await server.api("contexts/hostile/answer", { response: { text: JSON.stringify({ candidates: [{ content: { role: "model", parts: [{ text: "No." }] }, finishReason: "STOP" }] }) } });
+  const { page, wrong, context } = await at("#/hostile/@c1/request", { permissions: ["clipboard-read", "clipboard-write"] });
+  await page.waitForSelector(".proof .ok");
+  await page.getByRole("button", { name: "Copy as a curl command" }).click();
+  await page.waitForSelector('.toolbar button:text-is("copied")');
+  const { given, body, files } = withoutNetwork(await page.evaluate(() => navigator.clipboard.readText()));
+  assert.equal(given[0], `https://generativelanguage.googleapis.com/v1beta/models/${encodeURIComponent(model)}:generateContent`);
+  const { request } = await server.api("contexts/hostile/sent?at=@c1");
+  assert.ok(request.length > 400_000 && body === request, "every byte, and no other");
+  assert.deepEqual(files, ["body", "curl", "given"], "no other command ran");
+  assert.deepEqual(wrong, []);
+  await context.close();
+  await server.api("delete", { name: "hostile" });
 });
 
 test("every state has a twin in JSON, fits a narrow window, and is not changed by looking", async () => {
