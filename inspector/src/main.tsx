@@ -5,6 +5,7 @@ import { usePlace } from "./data/address";
 import { signIn } from "./data/api";
 import { openFile } from "./data/offline";
 import { asProblem } from "./data/resource";
+import { stored } from "./data/storage";
 import { DoneBar } from "./parts/done";
 import { Refused } from "./parts/notice";
 import { applyTheme } from "./views/bar";
@@ -24,15 +25,6 @@ function Inspector() {
       <DoneBar />
     </>
   );
-}
-
-/** A page from a file may have no storage. */
-function stored(name: string): string | null {
-  try {
-    return localStorage.getItem(name);
-  } catch {
-    return null;
-  }
 }
 
 const root = document.getElementById("inspector");

@@ -18,10 +18,7 @@ export async function browse() {
 export async function open(browser, server, options = {}) {
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options });
   const page = await context.newPage();
-  // While the page is being written: the files of a folder instead of those in the program.
-  if (process.env.INSPECTOR_PAGE !== undefined) {
-    await page.route(/\/inspector\.(js|css)$/, (route) => route.fulfill({ path: join(process.env.INSPECTOR_PAGE, new URL(route.request().url()).pathname) }));
-  }
+  await useFiles(page);
   const wrong = [];
   page.on("console", (message) => message.type() === "error" && wrong.push(message.text()));
   page.on("pageerror", (error) => wrong.push(String(error)));
@@ -31,4 +28,10 @@ export async function open(browser, server, options = {}) {
   await page.goto(server.page);
   await page.waitForSelector("h1");
   return { page, context, wrong };
+}
+
+/** While the page is being written: takes the files of a folder instead of those in the program. */
+export async function useFiles(page) {
+  if (process.env.INSPECTOR_PAGE === undefined) return;
+  await page.route(/\/inspector\.(js|css)$/, (route) => route.fulfill({ path: join(process.env.INSPECTOR_PAGE, new URL(route.request().url()).pathname) }));
 }

@@ -6,7 +6,7 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { browse, open } from "./browser.mjs";
+import { browse, open, useFiles } from "./browser.mjs";
 import { serve } from "./server.mjs";
 import { makeSession } from "./session.mjs";
 
@@ -376,6 +376,54 @@ test("a budget that is stored with the context is the limit, and an unknown mode
   await page.keyboard.press("Enter");
   await page.waitForSelector(".stack");
   assert.ok(page.url().includes("model=gpt-5"), page.url());
+  await context.close();
+});
+
+test("a page of a running server asks for the token, and can be signed out of", async () => {
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  await useFiles(page);
+  await page.goto(`${server.url}/#/parser/@c7`);
+  const token = page.getByLabel("Token");
+  await token.fill("ctx_wrong_0123456789abcdef");
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.waitForSelector('.sign-in:has-text("the token is unknown")');
+  await token.fill(`${server.token}\n`);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.waitForSelector('.state h1:text-is("Call 7")');
+  assert.ok(!page.url().includes(server.token), "the token is not in the address");
+  assert.equal(await page.evaluate(() => document.cookie + JSON.stringify(localStorage)), "{}", "the page keeps nothing of it");
+  await page.getByRole("button", { name: "sign out" }).click();
+  await page.waitForSelector(".sign-in");
+  assert.equal((await context.cookies()).length, 0);
+  await context.close();
+});
+
+test("a browser without storage shows everything, and remembers nothing", async () => {
+  const context = await browser.newContext();
+  await context.addInitScript(() => {
+    const refuse = () => {
+      throw new DOMException("storage is off", "SecurityError");
+    };
+    Object.defineProperty(globalThis, "localStorage", { get: refuse });
+  });
+  const page = await context.newPage();
+  await useFiles(page);
+  const wrong = [];
+  page.on("pageerror", (error) => wrong.push(String(error)));
+  await page.goto(server.page);
+  await page.waitForSelector(".cards li");
+  await page.getByRole("button", { name: /^Theme/ }).click();
+  await page.waitForFunction(() => document.documentElement.dataset.theme === "light");
+  await page.evaluate(() => (location.hash = "#/parser/@c8/cache"));
+  await page.waitForSelector("tbody tr");
+  await page.evaluate(() => (location.hash = "#/parser/@c8"));
+  await page.waitForSelector(".row");
+  await page.getByLabel("Search text or a selector").fill("SAME MISTAKE");
+  await page.waitForSelector(".row.hit");
+  await page.keyboard.press("Enter");
+  await page.waitForSelector(".node h2");
+  assert.deepEqual(wrong, []);
   await context.close();
 });
 

@@ -127,10 +127,21 @@ export async function signIn(): Promise<void> {
   const context = given.get("context");
   const place = context === null ? "" : `#/${encodeURIComponent(context)}`;
   history.replaceState(null, "", location.pathname + location.search + place);
+  await exchange(token);
+}
+
+/** Exchanges a token for a cookie. */
+export async function exchange(token: string): Promise<void> {
   const response = await fetch("v1/session", {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify({ token }),
   });
+  if (!response.ok) await refuse(response);
+}
+
+/** Takes the cookie back. */
+export async function signOut(): Promise<void> {
+  const response = await fetch("v1/session", { method: "DELETE" });
   if (!response.ok) await refuse(response);
 }

@@ -1,4 +1,5 @@
 // Completion of the search: earlier queries, names of the selector language, and values that occur in the tree.
+import { store, stored } from "./storage";
 import type { Rows } from "./wire";
 
 const KEPT = 12;
@@ -6,7 +7,7 @@ const KEY = "searches";
 
 export function earlier(): string[] {
   try {
-    const found: unknown = JSON.parse(localStorage.getItem(KEY) ?? "[]");
+    const found: unknown = JSON.parse(stored(KEY) ?? "[]");
     return Array.isArray(found) ? found.filter((one) => typeof one === "string") : [];
   } catch {
     return [];
@@ -17,7 +18,7 @@ export function earlier(): string[] {
 export function remember(query: string): void {
   const wanted = query.trim();
   if (wanted === "") return;
-  localStorage.setItem(KEY, JSON.stringify([wanted, ...earlier().filter((one) => one !== wanted)].slice(0, KEPT)));
+  store(KEY, JSON.stringify([wanted, ...earlier().filter((one) => one !== wanted)].slice(0, KEPT)));
 }
 
 export interface Suggestion {

@@ -7,16 +7,19 @@ export type { Session };
 
 let known: Promise<Session> | undefined;
 
-/** Returns who calls, if they may change contexts; `undefined` until that is known. */
-export function useWriter(): Session | undefined {
-  const [writer, setWriter] = useState<Session>();
+/** Returns who calls; `undefined` until that is known, and without a server. */
+export function useWho(): Session | undefined {
+  const [who, setWho] = useState<Session>();
   useEffect(() => {
     if (isOffline()) return;
     known ??= read<Session>("v1/session");
-    known.then(
-      (session) => setWriter(session.right === "read" ? undefined : session),
-      () => setWriter(undefined),
-    );
+    known.then(setWho, () => setWho(undefined));
   }, []);
-  return writer;
+  return who;
+}
+
+/** Returns who calls, if they may change contexts; `undefined` until that is known. */
+export function useWriter(): Session | undefined {
+  const who = useWho();
+  return who?.right === "read" ? undefined : who;
 }

@@ -2,6 +2,7 @@
 import type { ComponentChildren } from "preact";
 import type { Problem } from "../data/api";
 import { Prose } from "./prose";
+import { SignIn } from "./sign-in";
 
 export function Loading({ what }: { what: string }) {
   return (
@@ -21,6 +22,7 @@ export function Empty({ title, children }: { title: string; children?: Component
 }
 
 export function Refused({ problem }: { problem: Problem }) {
+  if (problem.code === "E_TOKEN") return <SignIn problem={problem} />;
   return (
     <div class="notice refused" role="alert">
       <p>

@@ -2,8 +2,10 @@
 import type { RefObject } from "preact";
 import { useState } from "preact/hooks";
 import { printPlace, type Place } from "../data/address";
-import { isOffline } from "../data/api";
+import { isOffline, signOut } from "../data/api";
 import type { Search } from "../data/search";
+import { useWho } from "../data/session";
+import { store, stored } from "../data/storage";
 import { Icon, Sign } from "../parts/icon";
 import { SearchBox } from "./search-box";
 
@@ -31,6 +33,7 @@ export function Bar({ place, context, live, search, box, onHelp }: Props) {
       )}
       {search !== undefined && box !== undefined && <SearchBox place={place} search={search} box={box} />}
       <span class="tools">
+        <Who />
         <Theme />
         {onHelp !== undefined && (
           <button class="quiet" onClick={onHelp} aria-label="Keys">
@@ -42,13 +45,28 @@ export function Bar({ place, context, live, search, box, onHelp }: Props) {
   );
 }
 
+/** Who is signed in, and the way out. */
+function Who() {
+  const who = useWho();
+  if (who === undefined) return null;
+  // Signed out or not, the page then shows what the server says.
+  const leave = () => void signOut().finally(() => location.reload());
+  return (
+    <button class="quiet" onClick={leave} title={`signed in with the token ${who.name}, which may ${RIGHTS[who.right]}`}>
+      sign out
+    </button>
+  );
+}
+
+const RIGHTS = { read: "read", write: "read and write", admin: "do everything" } as const;
+
 const THEMES = ["auto", "light", "dark"] as const;
 
 function Theme() {
-  const [theme, setTheme] = useState(() => localStorage.getItem("theme") ?? "auto");
+  const [theme, setTheme] = useState(() => stored("theme") ?? "auto");
   const next = THEMES[(THEMES.indexOf(theme as (typeof THEMES)[number]) + 1) % THEMES.length] ?? "auto";
   const change = () => {
-    localStorage.setItem("theme", next);
+    store("theme", next);
     applyTheme(next);
     setTheme(next);
   };

@@ -154,7 +154,7 @@ fn ready(call: &Call<'_>, address: SocketAddr, token: Option<&Path>) -> Result<(
     }
     call.output.say_data(&format!("serving {} at {url}", call.global.shown_store()))?;
     if let Some(token) = token {
-        call.output.say(&format!("the token is in {token}; `ctx ui` opens the page with it"));
+        call.output.say(&format!("the token is in {token}; the page asks for it once"));
     }
     Ok(())
 }
