@@ -427,6 +427,37 @@ test("a browser without storage shows everything, and remembers nothing", async 
   await context.close();
 });
 
+test("a hidden tab does not listen, and a page of a deleted context says so", async () => {
+  await server.api("new", { name: "short-lived" });
+  const listeners = async () => {
+    const response = await fetch(`${server.url}/metrics`, { headers: { authorization: `Bearer ${server.token}` } });
+    return Number(/^contextree_listeners (\d+)/m.exec(await response.text())[1]);
+  };
+  const until = async (wanted) => {
+    while ((await listeners()) !== wanted) await new Promise((next) => setTimeout(next, 20));
+  };
+  const { page, context } = await at("#/short-lived/@");
+  await page.waitForSelector(".live:not(.off)");
+  const before = await listeners();
+  const show = (state) =>
+    page.evaluate((state) => {
+      Object.defineProperty(document, "visibilityState", { value: state, configurable: true });
+      document.dispatchEvent(new Event("visibilitychange"));
+    }, state);
+  await show("hidden");
+  await until(before - 1);
+  await page.waitForSelector(".live.off");
+  // What happens meanwhile is seen as soon as the tab is.
+  await server.api("contexts/short-lived/add", { node: { role: "user", content: "Are you there?" } });
+  await show("visible");
+  await page.waitForSelector('.row:has-text("Are you there?")');
+  await page.waitForSelector(".live:not(.off)");
+  await server.api("delete", { name: "short-lived" });
+  await page.waitForSelector('h2:has-text("There is no context short-lived")');
+  await until(before - 1);
+  await context.close();
+});
+
 test("the cache view has the reason of every break, with its node", async () => {
   const { page, wrong, context } = await at("#/parser/@c8/cache");
   await page.waitForSelector(".why strong");

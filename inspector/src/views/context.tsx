@@ -2,6 +2,7 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { changed, go, printPlace, VIEWS, type Place, type View } from "../data/address";
 import { forget, isOffline, url, type Problem } from "../data/api";
+import { listen } from "../data/events";
 import { asProblem, useRead } from "../data/resource";
 import type { CacheResponse, CacheStep, Timeline } from "../data/wire";
 import { KeyHelp, useKeys, type Key } from "../parts/keys";
@@ -57,21 +58,28 @@ function Missing({ problem, context }: { problem: Problem; context: string }) {
   );
 }
 
-/** Listens to changes of the context, by any process. The first event says what is known already. */
+/** Listens to changes of the context, by any process. The first event of a connection says what is known already. */
 function follow(context: string, setLive: (live: boolean) => void, onChange: () => void): () => void {
-  const events = new EventSource(url(context, "events"));
   let seen: string | undefined;
-  events.addEventListener("open", () => setLive(true));
-  events.addEventListener("error", () => setLive(false));
-  events.addEventListener("changed", (event) => {
-    const { lastEventId } = event as MessageEvent<string>;
-    if (seen !== undefined && seen !== lastEventId) {
-      forget(context);
-      onChange();
-    }
-    seen = lastEventId;
+  return listen(url(context, "events"), {
+    onOpen: () => setLive(true),
+    onLost: () => setLive(false),
+    on: {
+      changed: ({ lastEventId }) => {
+        if (seen !== undefined && seen !== lastEventId) {
+          forget(context);
+          onChange();
+        }
+        seen = lastEventId;
+      },
+      deleted: () => {
+        setLive(false);
+        forget(context);
+        onChange();
+        return false;
+      },
+    },
   });
-  return () => events.close();
 }
 
 interface LoadedProps {

@@ -4,6 +4,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { changed, go, printPlace, type Place } from "../data/address";
 import { forget, forgetOne, isOffline, url } from "../data/api";
 import { ago, count, moment, plural, short } from "../data/format";
+import { listen } from "../data/events";
 import { useRead } from "../data/resource";
 import type { Branch, ContextRow, Timeline } from "../data/wire";
 import { Icon } from "../parts/icon";
@@ -52,20 +53,19 @@ function Contexts({ place, box }: { place: Place; box: RefObject<HTMLInputElemen
   // Live: any change of any context, by any process.
   useEffect(() => {
     if (isOffline()) return;
-    const events = new EventSource("v1/events");
     const again = () => {
       forget(undefined);
       setVersion((version) => version + 1);
     };
-    for (const name of ["changed", "deleted", "reset"]) events.addEventListener(name, again);
-    // From here on no change is missed; one may have been made since the list was read.
-    events.addEventListener("open", () => {
+    const onOpen = () => {
+      // From here on no change is missed; one may have been made since the list was read.
       forgetOne(LIST);
       setVersion((version) => version + 1);
-    });
+    };
+    const end = listen("v1/events", { on: { changed: again, deleted: again, reset: again }, onOpen });
     const tick = setInterval(() => setNow(Date.now()), 30_000);
     return () => {
-      events.close();
+      end();
       clearInterval(tick);
     };
   }, []);
