@@ -458,6 +458,28 @@ test("a hidden tab does not listen, and a page of a deleted context says so", as
   await context.close();
 });
 
+test("a call that missed the cache without a changed byte is marked, with the reason", async () => {
+  const { page, wrong, context } = await at("#/parser/@c2");
+  await page.waitForSelector(".flag.missed");
+  const cache = await server.api("contexts/parser/cache?format=anthropic");
+  const missed = cache.calls.filter((call) => call.miss !== undefined && call.broken === undefined);
+  const second = missed.find(({ cycle }) => cycle === 2);
+  assert.ok(second !== undefined, JSON.stringify(cache.calls.map(({ cycle, miss }) => [cycle, miss?.reason])));
+  assert.equal(await page.locator(".flag.missed").count(), missed.length);
+  const words = second.miss.reason.replaceAll("_", " ");
+  assert.ok((await page.locator('.call:has(.number:text-is("2"))').textContent()).includes(`cache miss: ${words}`), words);
+  assert.ok((await page.locator(".state .missed").textContent()).includes("Not all of the last request was read from the cache"));
+  // The report says why it predicts nothing where something was billed.
+  await page.evaluate(() => (location.hash = "#/parser/@c8/cache"));
+  await page.waitForSelector(".totals");
+  const said = await page.locator(".totals").textContent();
+  assert.match(said, /Predictions follow the breakpoints in the requests that were sent/);
+  assert.match(said, /For \d+ calls nothing is predicted.*what was billed holds/);
+  assert.doesNotMatch(said, /assume/);
+  assert.deepEqual(wrong, []);
+  await context.close();
+});
+
 test("the cache view has the reason of every break, with its node", async () => {
   const { page, wrong, context } = await at("#/parser/@c8/cache");
   await page.waitForSelector(".why strong");

@@ -2,9 +2,10 @@
 import { useEffect, useRef } from "preact/hooks";
 import { changed, printPlace, type Place } from "../data/address";
 import { isOffline, url } from "../data/api";
-import { count, percent, short } from "../data/format";
+import { count, percent, plural, short } from "../data/format";
 import type { Resource } from "../data/resource";
-import type { CacheResponse, Timeline } from "../data/wire";
+import { store, stored } from "../data/storage";
+import type { Attempt, CacheResponse, Timeline } from "../data/wire";
 import { Icon } from "../parts/icon";
 import { Loading, Refused } from "../parts/notice";
 import { Prose } from "../parts/prose";
@@ -14,7 +15,7 @@ const PRICES = "prices";
 
 /** Returns the price file that was chosen in this browser. */
 export function prices(): { name: string; text: string } | undefined {
-  const text = isOffline() ? null : localStorage.getItem(PRICES);
+  const text = isOffline() ? null : stored(PRICES);
   return text === null ? undefined : { name: "prices.toml", text };
 }
 
@@ -22,11 +23,11 @@ function PriceFile({ isSet }: { isSet: boolean }) {
   const choose = async (event: { currentTarget: HTMLInputElement }) => {
     const text = await event.currentTarget.files?.[0]?.text();
     if (text === undefined) return;
-    localStorage.setItem(PRICES, text);
+    store(PRICES, text);
     dispatchEvent(new HashChangeEvent("hashchange"));
   };
   const clear = () => {
-    localStorage.removeItem(PRICES);
+    store(PRICES, null);
     dispatchEvent(new HashChangeEvent("hashchange"));
   };
   if (isSet) return <button class="quiet" onClick={clear}>without prices</button>;
@@ -80,7 +81,8 @@ export function CacheView({ place, context, provider, timeline, cache, at }: Pro
           </p>
         )}
         <p class="small">
-          Rules of {value.rules}: at least {count(value.min_tokens)} tokens, counted by {value.tokenizer} (±{value.error_percent}&nbsp;%). Predictions assume that the advised breakpoints are set and that nothing expires.
+          Rules of {value.rules}: at least {count(value.min_tokens)} tokens, counted by {value.tokenizer} (±{value.error_percent}&nbsp;%).{" "}
+          {assumption(value, calls)}
         </p>
         <p class="more-of-it">
           {!isOffline() && <PriceFile isSet={prices() !== undefined} />}
@@ -151,6 +153,20 @@ export function CacheView({ place, context, provider, timeline, cache, at }: Pro
       </div>
     </div>
   );
+}
+
+/** Says what the predictions of these calls rest on. Breakpoints are read from requests whose bytes are known, and assumed for others. */
+function assumption(cache: CacheResponse, attempts: Map<number, Attempt | undefined>): string {
+  const found = cache.calls.map((step) => ({ step, attempt: step.cycle === null ? undefined : attempts.get(step.cycle) }));
+  const known = found.filter(({ attempt }) => attempt?.input !== undefined).length;
+  const read = "Predictions follow the breakpoints in the requests that were sent";
+  const assumed = "Predictions assume that the advised breakpoints are set";
+  const basis = known === 0 ? `${assumed}.` : known === found.length ? `${read}.` : `${read}; for calls without their bytes, that the advised ones are set.`;
+  const against = found.filter(({ step, attempt }) => step.cached === 0 && (attempt?.cache_read ?? 0) > 0);
+  if (against.length === 0) return basis;
+  const isUnmarked = against.every(({ step }) => step.miss?.reason === "no_breakpoint");
+  const why = isUnmarked ? ": their requests have no breakpoint as they were recorded" : "";
+  return `${basis} For ${plural(against.length, "call")} nothing is predicted${why}. They read from the cache nonetheless; what was billed holds.`;
 }
 
 function Total({ title, part, all, note }: { title: string; part: number; all: number; note: string }) {

@@ -108,6 +108,11 @@ export function StateHead({ place, context, at, against, call, timeline, step, m
           <Prose text={step.broken.message} />. {plural(step.broken.tokens_lost, "token")} lost.
         </p>
       )}
+      {step?.broken === undefined && step?.miss !== undefined && (
+        <p class="break missed">
+          <strong>Not all of the last request was read from the cache</strong>: <Prose text={step.miss.message} />. <Prose text={step.miss.advice} />
+        </p>
+      )}
     </header>
   );
 }

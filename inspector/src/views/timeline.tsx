@@ -131,6 +131,7 @@ function Call({ call, place, cycle, most, step }: CallProps) {
     cached !== undefined && tokens !== undefined ? `${percent(cached, tokens)} from the cache${attempt?.cache_read === undefined ? ", predicted" : ""}` : undefined,
     attempt?.cache_read !== undefined && step !== undefined ? `predicted ${percent(step.cached, step.tokens)}` : undefined,
     step?.broken !== undefined ? `prefix broken: ${step.broken.message}` : undefined,
+    step?.broken === undefined && step?.miss !== undefined ? `not read from the cache: ${step.miss.message}` : undefined,
   ];
   return (
     <a
@@ -154,6 +155,7 @@ function Call({ call, place, cycle, most, step }: CallProps) {
             </span>
           )}
           {step?.broken !== undefined && <span class="flag broken">cache break</span>}
+          {step?.broken === undefined && step?.miss !== undefined && <span class="flag broken missed">cache miss: {step.miss.reason.replaceAll("_", " ")}</span>}
           {removed > 0 && <span class="flag gone">−{removed} {reasonOf(call)}</span>}
           {failed > 0 && <span class="flag failed">{plural(failed, "failed try", "failed tries")}</span>}
           {attempt?.status === "running" && <span class="flag running">running</span>}
