@@ -365,10 +365,20 @@ test("the budget adds up, and a what-if changes nothing", async () => {
 });
 
 test("a budget that is stored with the context is the limit, and an unknown model can be corrected", async () => {
-  await server.api("contexts/parser%2Fretry/budget-set", { budget: { name: "budget.toml", text: "max_tokens = 50000\n" } });
+  await server.api("contexts/parser%2Fretry/budget-set", { budget: { name: "budget.toml", text: 'tokenizer = "gpt-5"\nmax_tokens = "50k" # in all\nkeep_turns = 3\n[regions]\nsys = 40_000\n' } });
   const { page, context } = await at("#/parser%2Fretry/@/budget");
   await page.waitForSelector('.what-if:has-text("allows 50,000")');
   await page.waitForSelector('.legend:has-text("free")');
+  // A what-if is the stored budget with another limit: what that protects, and how it counts, stays.
+  const asked = page.waitForRequest((request) => request.url().endsWith("/commit"));
+  await page.locator(".what-if input").fill("600");
+  await page.keyboard.press("Enter");
+  const { budget, change } = (await asked).postDataJSON();
+const { budget: stored } = await server.api("contexts/parser%2Fretry/budget");
+  assert.match(stored, /keep_turns = 3[^]*\[regions\]/);
+  assert.equal(budget.text, stored.replace("max_tokens = 50000", "max_tokens = 600"));
+  assert.deepEqual(change, { dry_run: true });
+  await page.waitForSelector('.what-if [role="status"]');
   await page.getByLabel("Model that counts the tokens").fill("no-such-model");
   await page.keyboard.press("Enter");
   await page.waitForSelector(".report .refused");

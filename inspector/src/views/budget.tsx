@@ -87,17 +87,34 @@ export function BudgetView({ place, context, at, model, tree, billed, isLogged, 
           ))}
         </ul>
       </section>
-      {!isOffline() && <WhatIf place={place} context={context} model={model} own={own} version={version} />}
+      {!isOffline() && <WhatIf place={place} context={context} model={model} own={own} stored={stored.value?.budget} version={version} />}
     </div>
   );
 }
 
+/** The limit of the whole request in a budget in TOML: `max_tokens = 50_000` or `"50k"`, before the first table. */
+const LIMIT = /^([ \t]*max_tokens[ \t]*=[ \t]*)("[^"\n]*"|'[^'\n]*'|[^\s#]+)/m;
+
+/** Cuts a budget in what is about the whole request, and the tables that follow it. */
+function cut(budget: string): [whole: string, tables: string] {
+  const first = budget.search(/^[ \t]*\[/m);
+  return first < 0 ? [budget, ""] : [budget.slice(0, first), budget.slice(first)];
+}
+
 /** Returns the limit of a budget in TOML, if it has one for the whole request. */
 function limitOf(budget: string | undefined): number | undefined {
-  const found = /^\s*max_tokens\s*=\s*"?([\d_]+)\s*([kKmM]?)/m.exec(budget ?? "");
+  const value = LIMIT.exec(cut(budget ?? "")[0])?.[2];
+  const found = /^["']?([\d_]+)\s*([kKmM]?)/.exec(value ?? "");
   if (found === null) return undefined;
   const [, digits = "", unit = ""] = found;
   return Number(digits.replaceAll("_", "")) * ({ k: 1e3, m: 1e6 }[unit.toLowerCase()] ?? 1);
+}
+
+/** Returns the same budget with another limit of the whole request: what it protects and how it counts stays. */
+function withLimit(budget: string, limit: number): string {
+  const [whole, tables] = cut(budget);
+  if (!LIMIT.test(whole)) return `max_tokens = ${limit}\n${budget}`;
+  return whole.replace(LIMIT, (_, name: string) => `${name}${limit}`) + tables;
 }
 
 /** Tool definitions are only in the system region, so both groupings can be combined. */
@@ -263,7 +280,7 @@ function outcome(cleared: number, pruned: number): string {
 }
 
 /** Asks the server what the next commit would prune under a budget. Nothing is changed. */
-function WhatIf({ place, context, model, own, version }: { place: Place; context: string; model: string; own: number | undefined; version: number }) {
+function WhatIf({ place, context, model, own, stored, version }: { place: Place; context: string; model: string; own: number | undefined; stored: string | undefined; version: number }) {
   const [answer, setAnswer] = useState<{ value?: CommitResponse; problem?: Problem }>({});
   const limit = Number(place.budget ?? 0);
   useEffect(() => {
@@ -272,7 +289,7 @@ function WhatIf({ place, context, model, own, version }: { place: Place; context
       setAnswer({});
       return;
     }
-    const text = `tokenizer = ${JSON.stringify(model)}\nmax_tokens = ${Math.round(limit)}\n`;
+    const text = stored === undefined ? `tokenizer = ${JSON.stringify(model)}\nmax_tokens = ${Math.round(limit)}\n` : withLimit(stored, Math.round(limit));
     dryRun<CommitResponse>(context, "commit", { budget: { name: "what-if.toml", text } }).then(
       (value) => current && setAnswer({ value }),
       (error: unknown) => current && setAnswer({ problem: asProblem(error) }),
@@ -280,7 +297,7 @@ function WhatIf({ place, context, model, own, version }: { place: Place; context
     return () => {
       current = false;
     };
-  }, [context, limit, model, version]);
+  }, [context, limit, model, stored, version]);
   const budget = answer.value?.budget;
   const cleared = budget?.cleared ?? [];
   return (
