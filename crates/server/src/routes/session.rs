@@ -53,6 +53,11 @@ impl From<&Identity> for SessionResponse {
 
 /// Answers `GET`, `POST` and `DELETE` of the session.
 pub(crate) async fn answer(server: Arc<Server>, request: Request<Body>) -> Response {
+    // Only the server's own pages have cookies.
+    let own = server.shell.site.check_own(request.headers());
+    if let (false, Err(problem)) = (request.method().is_safe(), own) {
+        return problem.into_response();
+    }
     let done = match *request.method() {
         Method::POST => begin(&server, request).await,
         Method::DELETE => Ok(with_cookie(StatusCode::NO_CONTENT.into_response(), &server, None)),

@@ -183,8 +183,8 @@ impl Shell {
     ///
     /// # Errors
     ///
-    /// `E_TOKEN` if there is neither or it is unknown, `E_ORIGIN` if a browser sends a cookie with a change and does not say from which
-    /// page.
+    /// `E_TOKEN` if there is neither or it is unknown, `E_ORIGIN` if a browser sends a cookie for a page of another site, or with a change
+    /// and does not say from which page.
     pub fn identify(&self, method: &Method, headers: &HeaderMap) -> Result<&Identity, Problem> {
         if let Some(given) = headers.get(header::AUTHORIZATION) {
             let token = given.to_str().ok().and_then(bearer);
@@ -202,6 +202,7 @@ impl Shell {
             return Err(Problem::new(Code::Origin, "a change with a cookie needs an `Origin`"));
         }
         Ok(identity)
+        self.site.check_own(headers)?;
     }
 
     fn cookie<'h>(&self, headers: &'h HeaderMap) -> Option<&'h str> {

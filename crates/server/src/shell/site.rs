@@ -16,7 +16,10 @@ use super::problem::Problem;
 #[derive(Clone, Debug)]
 pub struct Site {
     hosts: BTreeSet<String>,
+    /// The origins of the server's own pages.
     origins: BTreeSet<String>,
+    /// Those of other sites whose pages may call, too.
+    others: BTreeSet<String>,
     prefix: String,
     is_secure: bool,
 }
@@ -28,6 +31,7 @@ impl Site {
         let mut site = Site {
             hosts: BTreeSet::new(),
             origins: BTreeSet::new(),
+            others: BTreeSet::new(),
             prefix: String::new(),
             is_secure: false,
         };
@@ -51,9 +55,9 @@ impl Site {
         self.hosts.insert(host);
     }
 
-    /// Adds an origin whose pages may call the server.
+    /// Adds an origin of another site whose pages may call the server with a token, but not with a cookie.
     pub fn add_origin(&mut self, origin: &str) {
-        self.origins.insert(origin.trim_end_matches('/').to_ascii_lowercase());
+        self.others.insert(origin.trim_end_matches('/').to_ascii_lowercase());
     }
 
     /// Sets the URL that callers use, if a reverse proxy is in between: its host, its path, and whether cookies are sent only over TLS.
@@ -133,8 +137,28 @@ impl Site {
         Ok(())
     }
 
-    fn is_origin(&self, origin: &str) -> bool {
+    /// Refuses a request of a page of another site, although such pages may call: for what a browser does on its own, as with cookies.
+    ///
+    /// # Errors
+    ///
+    /// `E_ORIGIN`.
+    pub fn check_own(&self, headers: &HeaderMap) -> Result<(), Problem> {
+        let mut origins = headers.get_all(header::ORIGIN).iter();
+        match origins.all(|origin| self.is_own(origin.to_str().unwrap_or_default())) {
+            true => Ok(()),
+            false => Err(Problem::new(
+                Code::Origin,
+                "pages of that origin may call with a token, not with a cookie",
+            )),
+        }
+    }
+
+    fn is_own(&self, origin: &str) -> bool {
         self.origins.contains(&origin.to_ascii_lowercase())
+    }
+
+    fn is_origin(&self, origin: &str) -> bool {
+        self.is_own(origin) || self.others.contains(&origin.to_ascii_lowercase())
     }
 }
 
@@ -181,6 +205,22 @@ mod tests {
             let code = check(&site, host, Some(origin));
             assert_eq!(code.as_deref(), Some("E_ORIGIN"), "{origin}");
         }
+    }
+
+    #[test]
+    fn pages_of_an_allowed_origin_may_call_but_are_not_the_servers_own() {
+        let mut site = Site::at("127.0.0.1:8377".parse().expect("an address"));
+        site.add_origin("https://Example.org/");
+        let own = |origin: &'static str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::ORIGIN, HeaderValue::from_static(origin));
+            site.check_own(&headers).is_ok()
+        };
+        assert_eq!(check(&site, "localhost:8377", Some("https://example.org")), None);
+        assert!(!own("https://example.org") && own("http://localhost:8377"));
+        // Allowing the server's own origin takes nothing from it.
+        site.add_origin("http://localhost:8377");
+        assert!(site.check_own(&HeaderMap::new()).is_ok());
     }
 
     #[test]

@@ -335,6 +335,54 @@ fn a_page_exchanges_its_token_for_a_strict_cookie() {
     assert!(end.header("set-cookie").unwrap().contains("Max-Age=0"));
 }
 
+/// Returns the cookie of a token.
+fn cookie_of(served: &Served, token: &str) -> String {
+    let body = format!(r#"{{"token":"{token}"}}"#);
+    let answer = served.call("POST", "/v1/session").json(&body).send();
+    answer.header("set-cookie").unwrap().split(';').next().unwrap().to_owned()
+}
+
+#[test]
+fn pages_of_an_allowed_origin_call_with_a_token_and_never_with_a_cookie() {
+    const OTHER_SITE: &str = "http://localhost:3000";
+    let change = |config: &mut contextree_server::Config| {
+        config.origins.push(OTHER_SITE.to_owned());
+    };
+    let served = Served::with(&Setup { change, ..Setup::default() });
+    served.create("acme/main");
+    let cookie = cookie_of(&served, OWNER);
+    let from = |method: &str, path: &str| served.call(method, path).header("origin", OTHER_SITE);
+    let status = "/v1/contexts/acme%2Fmain/status";
+    let commit = "/v1/contexts/acme%2Fmain/commit";
+    // What a browser sends without asking first: no token, no type of content.
+    for (method, path) in [("GET", status), ("POST", commit), ("GET", "/v1/events")] {
+        let answer = from(method, path).header("cookie", &cookie).send();
+        assert_eq!((answer.status, answer.code()), (403, "E_ORIGIN".into()), "{method} {path}");
+    }
+    assert_eq!(served.get(status).json().get("snapshots"), Some(&1.into()), "nothing was changed");
+    let login = format!(r#"{{"token":"{OWNER}"}}"#);
+    assert_eq!(from("POST", "/v1/session").json(&login).send().code(), "E_ORIGIN");
+    assert_eq!(from("DELETE", "/v1/session").send().code(), "E_ORIGIN");
+    // With a token it may call, and its scripts may read the answer.
+    let answer = from("POST", commit).token(OWNER).send();
+    assert_eq!(answer.status, 200, "{answer:?}");
+    assert_eq!(answer.header("access-control-allow-origin"), Some(OTHER_SITE));
+    assert_eq!(answer.header("access-control-allow-credentials"), None, "no cookies");
+    let ask = from("OPTIONS", commit).header("access-control-request-method", "POST");
+    let asked = ask.header("access-control-request-headers", "authorization,content-type").send();
+    assert_eq!(asked.header("access-control-allow-origin"), Some(OTHER_SITE));
+    assert!(asked.header("access-control-allow-headers").unwrap().contains("authorization"));
+    // The server's own pages go on as before, and pages of a third site are refused.
+    let own = format!("http://{}", served.address);
+    let with = |origin: &str| {
+        served.call("POST", commit).header("cookie", &cookie).header("origin", origin).send()
+    };
+    assert_eq!(with(&own).status, 200);
+    assert_eq!(with("http://localhost:3001").code(), "E_ORIGIN");
+    let third = served.call("GET", status).token(OWNER).header("origin", "http://localhost:3001");
+    assert_eq!(third.send().code(), "E_ORIGIN");
+}
+
 #[test]
 fn other_hosts_are_refused_before_anything_else_is_looked_at() {
     let served = Served::new();
