@@ -1,20 +1,30 @@
 //! Whether the server lives, whether it can answer, and what it did.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::body::Body;
 use axum::http::{HeaderValue, Request, header};
 use axum::response::{IntoResponse as _, Response};
 use contextree::Code;
 use contextree_app::catalog::Right;
+use tokio::sync::Mutex;
+use tokio::task::spawn_blocking;
+use tokio::time::{Instant, timeout};
 
 use super::Server;
-use crate::shell::{Late, METRICS_TEXT, Problem, require};
+use crate::shell::{METRICS_TEXT, Problem, require};
 
 /// Answers whether the process lives.
 pub(crate) fn health() -> Response {
     text("ok\n", "text/plain; charset=utf-8")
 }
+
+/// Whether the store could be read when it was last tried, and when that was.
+pub(crate) type Readiness = Arc<Mutex<Option<(Instant, bool)>>>;
+
+/// How long an answer is used again. Anyone may ask, as often as they like: the store is asked at most this often.
+const SHARED: Duration = Duration::from_secs(1);
 
 /// Answers whether requests can be answered: the store can be read, and the server is not about to end.
 pub(crate) async fn ready(server: &Arc<Server>) -> Response {
@@ -22,16 +32,35 @@ pub(crate) async fn ready(server: &Arc<Server>) -> Response {
         let message = "the server is about to end";
         return Problem::new(Code::Overloaded, message).into_response();
     }
-    let workspace = server.workspace.clone();
-    let row = move |_| workspace.row();
-    // Not in a lane of a caller: anyone may ask.
-    match server.shell.pool.run(&server.own_lane, Late::Abandon, row).await {
-        Ok(_) => text("ready\n", "text/plain; charset=utf-8"),
-        Err(error) => {
-            tracing::warn!(%error, "not ready");
+    // Not in the pool, where commands of callers would be in the way. A look that takes too long continues, and later callers wait for it.
+    match timeout(server.shell.limits.time, can_read(server)).await {
+        Ok(true) => text("ready\n", "text/plain; charset=utf-8"),
+        Ok(false) | Err(_) => {
             Problem::new(Code::StoreUnavailable, "the store cannot be read").into_response()
         }
     }
+}
+
+async fn can_read(server: &Server) -> bool {
+    let mut last = Arc::clone(&server.readiness).lock_owned().await;
+    if let Some((at, is_ready)) = *last
+        && at.elapsed() < SHARED
+    {
+        return is_ready;
+    }
+    let workspace = server.workspace.clone();
+    let look = spawn_blocking(move || {
+        let is_ready = match workspace.row() {
+            Ok(_) => true,
+            Err(error) => {
+                tracing::warn!(%error, "not ready");
+                false
+            }
+        };
+        *last = Some((Instant::now(), is_ready));
+        is_ready
+    });
+    look.await.unwrap_or(false)
 }
 
 /// Answers with the counters. They are about all contexts, so the caller must be able to read all.

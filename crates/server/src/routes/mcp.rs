@@ -9,16 +9,16 @@ use contextree::Code;
 use contextree_app::Error;
 use contextree_app::catalog::Right;
 use contextree_mcp::{Caller, Done, Runner, Work};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::watch;
 
 use super::Server;
 use super::command::{Received, collect};
-use crate::shell::{Identity, Late, Problem, Shell, note_caller, require};
+use crate::shell::{Identity, Lane, Late, Problem, Shell, note_caller, require};
 
 /// Runs tools where commands run: in the slots of the caller, within the time of a command.
 struct InPool {
     shell: Arc<Shell>,
-    lane: Arc<Semaphore>,
+    lane: Arc<Lane>,
     /// Closed when the request ends, whether it was answered or the caller is gone.
     open: watch::Receiver<()>,
 }

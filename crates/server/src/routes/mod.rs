@@ -24,7 +24,6 @@ use contextree::Code;
 use contextree_app::catalog::{COMMANDS, Command, Right, Scope};
 use contextree_app::{Error, Workspace};
 use contextree_mcp::Http as Mcp;
-use tokio::sync::Semaphore;
 use tower_http::compression::CompressionLayer;
 use tower_http::cors::CorsLayer;
 
@@ -45,8 +44,8 @@ pub(crate) struct Server {
     pub(crate) hub: Arc<Hub>,
     /// The tools for models.
     pub(crate) mcp: Mcp,
-    /// The slots of the server's own commands.
-    pub(crate) own_lane: Arc<Semaphore>,
+    /// Whether the store could be read.
+    pub(crate) readiness: health::Readiness,
 }
 
 /// Returns the path of a command.
@@ -73,11 +72,11 @@ pub(crate) fn router(
     origins: &[String],
 ) -> Result<Router, Error> {
     let hub = Hub::start(workspace.watch()?)?;
-    let own_lane = Arc::new(Semaphore::new(1));
+    let readiness = health::Readiness::default();
     let mcp = Mcp::new(workspace.clone(), shell.limits.body);
     let is_local = ["sqlite:", "memory:"].iter().any(|it| workspace.url().starts_with(it));
     let server =
-        Arc::new(Server { shell: Arc::clone(shell), workspace, is_local, hub, mcp, own_lane });
+        Arc::new(Server { shell: Arc::clone(shell), workspace, is_local, hub, mcp, readiness });
     let api = Api::new();
     let mut router = Router::new();
     for command in COMMANDS {

@@ -24,7 +24,7 @@ pub struct Limits {
     pub connections: usize,
     /// Commands that run at once.
     pub running: usize,
-    /// Commands that wait for others to end; more are refused with `E_OVERLOADED`.
+    /// Commands of one token that wait for others to end; more are refused with `E_OVERLOADED`.
     pub waiting: usize,
 }
 

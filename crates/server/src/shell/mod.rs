@@ -37,7 +37,7 @@ use tower::ServiceExt as _;
 pub use limits::Limits;
 pub use listen::{Listening, listen};
 pub use metrics::{Metrics, TEXT as METRICS_TEXT};
-pub use pool::{Late, Pool};
+pub use pool::{Lane, Late, Pool};
 pub use problem::{Problem, ProblemForm, status};
 pub use secret_file::{read_secret, token_in, write_secret};
 pub use site::Site;

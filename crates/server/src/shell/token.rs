@@ -7,9 +7,9 @@ use contextree_app::{Error, Names};
 use serde::Deserialize;
 use sha2::{Digest as _, Sha256};
 use subtle::{Choice, ConstantTimeEq as _};
-use tokio::sync::Semaphore;
 
 use super::limits::Limits;
+use super::pool::Lane;
 
 /// The shortest token that is accepted. A token is not a password: it is drawn, not chosen.
 const SHORTEST: usize = 20;
@@ -23,8 +23,8 @@ pub struct Identity {
     pub right: Right,
     /// Which contexts exist for the caller.
     pub names: Names,
-    /// The slots that the caller's commands may take at once.
-    pub lane: Arc<Semaphore>,
+    /// What the caller's commands may take of the pool.
+    pub lane: Arc<Lane>,
 }
 
 /// The tokens that a server accepts.
@@ -141,8 +141,7 @@ impl Tokens {
         }
         let value = to_hex(&value);
         let names = form.contexts.clone().map_or(Names::all(), Names::beginning_with);
-        // One caller cannot take all slots.
-        let lane = Arc::new(Semaphore::new(limits.running.saturating_sub(1).max(1)));
+        let lane = Arc::new(Lane::new(limits));
         let right = form.right.min(self.most);
         let identity = Identity { name: name.into(), right, names, lane };
         self.entries.push(Entry { token, cookie: hash(&[value.as_bytes()]), value, identity });

@@ -174,6 +174,33 @@ fn tools_for_models_keep_to_the_limits_of_the_server() {
     }
 }
 
+/// Anyone may ask, also when nothing else can be run; and whoever asks takes nothing from others.
+#[test]
+fn readiness_is_told_while_every_slot_is_taken() {
+    let mut setup = Setup::default();
+    setup.limits.time = Duration::from_secs(600);
+    setup.limits.selector_cost = u64::MAX;
+    setup.limits.running = 1;
+    setup.limits.waiting = 1;
+    let served = with_many_blocks(&setup);
+    let body = format!(r#"{{"selector":"@* {}"}}"#, slow_selector(0));
+    let workspace = served.workspace.clone().with_context("main");
+    for _ in 0..500 {
+        command::commit(&workspace, &Default::default(), &Control::default()).unwrap();
+    }
+    let slow = served.call("POST", "/v1/contexts/main/select").token(OWNER).json(&body).open();
+    while !served.get("/metrics").text().contains("contextree_commands_running 1\n") {
+        std::thread::yield_now();
+    }
+    for _ in 0..3 {
+        assert_eq!(served.call("GET", "/ready").send().status, 200);
+    }
+    assert!(served.get("/metrics").text().contains("contextree_commands_running 1\n"));
+    // The command stops when its caller is gone.
+    drop(slow);
+    wait_until_idle(&served);
+}
+
 #[test]
 fn a_tool_that_takes_too_long_is_stopped_and_keeps_its_slot_until_it_has_ended() {
     let mut setup = Setup::default();
