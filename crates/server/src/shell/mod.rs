@@ -8,6 +8,7 @@
 //! ```
 
 mod advice;
+mod encoding;
 mod limits;
 mod listen;
 mod metrics;
@@ -111,6 +112,7 @@ impl Shell {
             Err(problem) => problem.into_response(),
             Ok(()) => {
                 self.strip_prefix(request.uri_mut());
+                encoding::allow_plain(request.headers_mut());
                 match router.clone().oneshot(request).await {
                     Ok(response) => response,
                     Err(never) => match never {},

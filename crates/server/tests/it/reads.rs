@@ -118,6 +118,19 @@ fn responses_are_compressed_for_those_who_ask() {
 }
 
 #[test]
+fn a_change_is_answered_as_what_it_is_for_callers_who_take_no_encoding() {
+    let served = Served::new();
+    for refused in ["*;q=0", "identity;q=0", "br, *;q=0.0"] {
+        let call = served.call("POST", "/v1/contexts/acme%2Fmain/commit").token(OWNER).json("{}");
+        let answer = call.header("accept-encoding", refused).send();
+        assert_eq!((answer.status, answer.header("content-encoding")), (200, None), "{refused}");
+        assert!(answer.json().get("report").is_some(), "{refused}: {answer:?}");
+    }
+    let wanted = served.call("GET", "/openapi.json").header("accept-encoding", "gzip, *;q=0");
+    assert_eq!(wanted.send().header("content-encoding"), Some("gzip"));
+}
+
+#[test]
 fn get_and_post_of_a_command_return_the_same() {
     let served = Served::new();
     let path = "/v1/contexts/acme%2Fmain/select";
