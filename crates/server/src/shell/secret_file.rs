@@ -1,10 +1,11 @@
 //! Files that only their owner may read.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{Read as _, Write as _};
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::path::Path;
 
 use contextree_app::Error;
+use tempfile::NamedTempFile;
 
 use super::token::draw;
 
@@ -16,8 +17,12 @@ use super::token::draw;
 pub fn token_in(path: &Path) -> Result<String, Error> {
     if !path.exists() {
         let token = draw()?;
-        write_secret(path, &format!("{token}\n"))?;
-        return Ok(token);
+        match write_new(path, &format!("{token}\n")) {
+            Ok(()) => return Ok(token),
+            // Another process started at the same time and was faster: its token is the one.
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(Error::io(&path.display().to_string(), error)),
+        }
     }
     match read_secret(path)?.trim() {
         "" => Err(Error::usage(format!("{}: the file is empty", path.display()))),
@@ -46,22 +51,23 @@ pub fn read_secret(path: &Path) -> Result<String, Error> {
 ///
 /// If it exists, or cannot be written.
 pub fn write_secret(path: &Path, text: &str) -> Result<(), Error> {
-    let name = path.display().to_string();
-    let failed = |error| Error::io(&name, error);
-    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        let mut builder = fs::DirBuilder::new();
-        builder.recursive(true);
-        #[cfg(unix)]
-        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        builder.create(folder).map_err(failed)?;
-    }
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    // From the first moment: a mode that is set later leaves a gap.
+    write_new(path, text).map_err(|error| Error::io(&path.display().to_string(), error))
+}
+
+/// Writes a file that must not exist. It appears with its whole text: no other process reads a part of it.
+fn write_new(path: &Path, text: &str) -> io::Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new("."));
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
     #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file = options.open(path).map_err(failed)?;
-    file.write_all(text.as_bytes()).and_then(|()| file.sync_all()).map_err(failed)
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)?;
+    // Readable for its owner only, from the first moment: a mode that is set later leaves a gap.
+    let mut file = NamedTempFile::new_in(folder)?;
+    file.write_all(text.as_bytes())?;
+    file.as_file().sync_all()?;
+    file.persist_noclobber(path).map(drop).map_err(|error| error.error)
 }
 
 #[cfg(unix)]
@@ -82,6 +88,8 @@ fn check_mode(_: &File, _: &str) -> Result<(), Error> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Barrier;
+
     use super::{read_secret, token_in, write_secret};
 
     #[test]
@@ -92,6 +100,27 @@ mod tests {
         assert!(token.starts_with("ctx_") && token.len() > 60);
         assert_eq!(token_in(&path).expect("it is read"), token);
         assert!(write_secret(&path, "x").is_err(), "an existing file is never overwritten");
+    }
+
+    #[test]
+    fn servers_that_start_at_once_have_the_same_token() {
+        for _ in 0..20 {
+            let folder = tempfile::tempdir().expect("a directory");
+            let path = folder.path().join("token");
+            let start = Barrier::new(4);
+            let first_start = || {
+                start.wait();
+                token_in(&path).expect("it is written or read")
+            };
+            let tokens = std::thread::scope(|scope| {
+                [(); 4]
+                    .map(|()| scope.spawn(first_start))
+                    .map(|thread| thread.join().expect("it ends"))
+            });
+            assert!(tokens.iter().all(|token| *token == tokens[0]), "{tokens:?}");
+            let left = std::fs::read_dir(folder.path()).expect("a directory").count();
+            assert_eq!(left, 1, "nothing but the token is left");
+        }
     }
 
     #[cfg(unix)]
