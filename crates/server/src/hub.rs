@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use contextree::Code;
 use contextree_app::wire::ContextRow;
 use contextree_app::{Error, Watch};
 use tokio::sync::{Notify, broadcast, watch};
@@ -172,7 +173,8 @@ impl Hub {
             return Ok(version);
         }
         for name in names {
-            let row = self.watch.row(name)?.map(Arc::new);
+            let Some(row) = undamaged(self.watch.row(name))? else { continue };
+            let row = row.map(Arc::new);
             if let Some(sender) = self.listeners().get(name) {
                 sender.send_if_modified(|seen| {
                     let is_new = stamp(seen.as_deref()) != stamp(row.as_deref());
@@ -211,8 +213,16 @@ impl Hub {
                 }
             }
         }
-        for name in before.into_keys() {
-            let _ = self.all.send(Change::Deleted(name));
+        for (name, stamp) in before {
+            match undamaged(self.watch.row(&name))? {
+                Some(None) => {
+                    let _ = self.all.send(Change::Deleted(name));
+                }
+                // It is there, as far as anyone can tell: damaged, or created again in between.
+                Some(Some(_)) | None => {
+                    now.insert(name, stamp);
+                }
+            }
         }
         *known = Some(now);
         self.has_known.send_replace(true);
@@ -222,4 +232,15 @@ impl Hub {
 
 fn stamp(row: Option<&ContextRow>) -> Option<Stamp> {
     row.map(|row| (row.created_ns, row.revision))
+}
+
+/// Returns `None` for a context that is damaged: those who open it are told so, and those who listen to others hear of theirs.
+fn undamaged(row: Result<Option<ContextRow>, Error>) -> Result<Option<Option<ContextRow>>, Error> {
+    match row {
+        Err(error) if error.code() == Code::StoreCorrupt => {
+            tracing::warn!("the row of a context that is listened to is damaged");
+            Ok(None)
+        }
+        row => row.map(Some),
+    }
 }

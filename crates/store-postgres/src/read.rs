@@ -79,19 +79,32 @@ impl Reader<'_> {
         after: Option<&str>,
         limit: usize,
     ) -> Result<Vec<ContextRow>> {
-        let text = format!(
-            "SELECT {CONTEXT} FROM {}.context WHERE name >= $1 AND ($2::text IS NULL OR name < $2) AND ($3::text IS NULL OR name > $3) ORDER BY name LIMIT $4",
-            self.schema
-        );
-        let (low, high) = SidePage { prefix, ..SidePage::of("") }.bounds();
+        // A name after the prefix, or the prefix itself: both are bounds of the index, which a condition that may be null would not be.
+        let (mut low, high) = SidePage { prefix, ..SidePage::of("") }.bounds();
+        let mut is_after = false;
+        if let Some(after) = after.filter(|after| *after >= prefix) {
+            (low, is_after) = (after.to_owned(), true);
+        }
+        let end = if high.is_some() { "AND name < $3" } else { "" };
+        let pages = [">=", ">"].map(|than| {
+            format!(
+                "SELECT {CONTEXT} FROM {}.context WHERE name {than} $2 {end} ORDER BY name LIMIT $1",
+                self.schema
+            )
+        });
         let mut found: Vec<ContextRow> = Vec::new();
         while found.len() < limit {
-            let last = found.last().map(|row| row.name.clone());
-            let after = last.as_deref().or(after);
+            if let Some(last) = found.last() {
+                (low, is_after) = (last.name.clone(), true);
+            }
             let page = (limit - found.len()).min(LONG_PAGE);
             let number = i64::try_from(page).unwrap_or(i64::MAX);
+            let text = &pages[usize::from(is_after)];
             let work = async |client: &mut _, _| {
-                let rows = all(&*client, &text, &[&low, &high, &after, &number]).await?;
+                let rows = match &high {
+                    Some(high) => all(&*client, text, &[&number, &low, high]).await?,
+                    None => all(&*client, text, &[&number, &low]).await?,
+                };
                 rows.iter().map(sql::context).collect::<Result<Vec<_>, Fault>>()
             };
             let rows = self.link.run(Kind::Read, work).await?;
@@ -102,6 +115,26 @@ impl Reader<'_> {
             }
         }
         Ok(found)
+    }
+
+    /// Lists contexts without those whose rows are damaged.
+    pub(crate) async fn list_intact(
+        &self,
+        after: Option<&str>,
+        limit: usize,
+    ) -> Result<Vec<ContextRow>> {
+        let text = format!(
+            "SELECT {CONTEXT} FROM {}.context WHERE name > $2 ORDER BY name LIMIT $1",
+            self.schema
+        );
+        let number = i64::try_from(limit.min(LONG_PAGE)).unwrap_or(i64::MAX);
+        // No name is empty.
+        let after = after.unwrap_or_default();
+        let work = async |client: &mut _, _| {
+            let rows = all(&*client, &text, &[&number, &after]).await?;
+            Ok(rows.iter().filter_map(|row| sql::context(row).ok()).collect())
+        };
+        self.link.run(Kind::Read, work).await
     }
 
     /// Returns the branches that use a content.

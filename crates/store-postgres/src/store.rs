@@ -218,6 +218,10 @@ impl Backend for Postgres {
         self.wait(self.reader().list_within(prefix, after, limit))
     }
 
+    fn list_intact(&self, after: Option<&str>, limit: usize) -> Result<Vec<ContextRow>> {
+        self.wait(self.reader().list_intact(after, limit))
+    }
+
     fn append(&self, context: ContextId, expected: Revision, step: &Step) -> Result<ContextRow> {
         let doubtful = self.doubts.has(&step.key);
         let at = (context, expected);

@@ -55,6 +55,11 @@ pub trait Backend: Send + Sync {
         Ok(rows)
     }
 
+    /// Like [`Backend::list`], but leaves out contexts whose rows are damaged: for those who follow the others.
+    fn list_intact(&self, after: Option<&str>, limit: usize) -> Result<Vec<ContextRow>> {
+        self.list(after, limit)
+    }
+
     /// Takes a step. Fails with `E_CONFLICT` if the context's revision is not `expected`, unless it is the next one and the step that
     /// made it has the same key: then it is stored already. Returns the context as it is now.
     fn append(&self, context: ContextId, expected: Revision, step: &Step) -> Result<ContextRow>;

@@ -342,6 +342,29 @@ impl Store {
         self.shared.backend.list(after, limit)
     }
 
+    /// Lists contexts whose names begin with a prefix, by name: those after `after`, at most `limit`. Reads no other context.
+    ///
+    /// # Errors
+    ///
+    /// If the store cannot be read.
+    pub fn contexts_within(
+        &self,
+        prefix: &str,
+        after: Option<&str>,
+        limit: usize,
+    ) -> Result<Vec<ContextRow>> {
+        self.shared.backend.list_within(prefix, after, limit)
+    }
+
+    /// Like [`Store::contexts`], but leaves out contexts whose rows are damaged instead of failing.
+    ///
+    /// # Errors
+    ///
+    /// If the store cannot be read.
+    pub fn intact_contexts(&self, after: Option<&str>, limit: usize) -> Result<Vec<ContextRow>> {
+        self.shared.backend.list_intact(after, limit)
+    }
+
     /// Creates a context that begins with a snapshot of another one, or with its working state if no address is given. They
     /// share the stored history, so this costs the same for any length.
     ///

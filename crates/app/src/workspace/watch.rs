@@ -65,13 +65,16 @@ impl Watch {
         self.workspace.clone().with_context(name).row()
     }
 
-    /// Returns all contexts, by name, only those after `after`, at most `limit`.
+    /// Returns contexts, by name, only those after `after`, at most `limit`. Damaged ones are left out, so that changes of
+    /// the others are noticed.
     ///
     /// # Errors
     ///
     /// If the store cannot be read.
     pub fn rows(&self, after: Option<&str>, limit: usize) -> Result<Vec<ContextRow>, Error> {
-        let rows = self.workspace.store(Access::Read)?.contexts(after, limit)?;
-        Ok(rows.iter().map(ContextRow::from).collect())
+        let rows = self.store.intact_contexts(after, limit)?;
+        let is_known =
+            |row: &&contextree::store::ContextRow| self.workspace.names.contains(&row.name);
+        Ok(rows.iter().filter(is_known).map(ContextRow::from).collect())
     }
 }

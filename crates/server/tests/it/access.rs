@@ -4,7 +4,7 @@ use contextree_app::catalog::{COMMANDS, Command, Right, Scope};
 use contextree_json::Value;
 
 use crate::client::Answer;
-use crate::support::{ADMIN, OTHER, OWNER, READER, Served, Setup, WRITER};
+use crate::support::{ADMIN, OTHER, OWNER, READER, Served, Setup, WRITER, damage};
 
 /// Returns a request that the command understands, as far as it matters for access.
 fn body_of(command: &Command) -> &'static str {
@@ -381,6 +381,30 @@ fn pages_of_an_allowed_origin_call_with_a_token_and_never_with_a_cookie() {
     assert_eq!(with("http://localhost:3001").code(), "E_ORIGIN");
     let third = served.call("GET", status).token(OWNER).header("origin", "http://localhost:3001");
     assert_eq!(third.send().code(), "E_ORIGIN");
+}
+
+#[test]
+fn a_damaged_context_of_another_tenant_is_not_felt() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store.db");
+    let url = format!("sqlite:{}", path.display());
+    let served = Served::with(&Setup { url, ..Setup::default() });
+    for name in ["acme/main", "acme/spare", "other/main"] {
+        served.create(name);
+    }
+    damage(&path, "other/main");
+    let get = |path: &str, token: &str| served.call("GET", path).token(token).send();
+    for path in
+        ["/v1/contexts", "/v1/contexts?limit=1&after=acme%2Fmain", "/v1/contexts?branches=true"]
+    {
+        let list = get(path, ADMIN);
+        assert_eq!(list.status, 200, "{list:?}");
+        assert!(list.text().contains("acme/spare") && !list.text().contains("other"), "{list:?}");
+    }
+    let missing = get("/v1/contexts/acme%2Fspar/status", ADMIN);
+    assert!(missing.text().contains("acme/spare") && !missing.text().contains("other"));
+    assert_eq!(get("/v1/contexts", OTHER).code(), "E_STORE_CORRUPT", "its owner is told");
+    assert_eq!(get("/v1/contexts", OWNER).code(), "E_STORE_CORRUPT");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use contextree_json::{Value, parse};
 
 use crate::client::Connection;
-use crate::support::{OTHER, OWNER, Served, Setup};
+use crate::support::{OTHER, OWNER, Served, Setup, damage};
 
 /// Reads events until one has a name; returns its data.
 fn next(connection: &mut Connection, name: &str) -> Value {
@@ -100,4 +100,36 @@ fn check_changes_of_another_process(url: &str) {
         .unwrap();
     let after = next(&mut events, "changed");
     assert_eq!(after.get("revision").and_then(Value::as_u64), Some(before + 1));
+}
+
+#[test]
+fn a_damaged_context_does_not_stop_the_events_of_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store.db");
+    let url = format!("sqlite:{}", path.display());
+    let served = Served::with(&Setup { url, ..Setup::default() });
+    for name in ["acme/main", "other/main"] {
+        served.create(name);
+    }
+    // The damaged one is looked at first.
+    let mut damaged = listen(&served, "/v1/contexts/acme%2Fmain/events");
+    next(&mut damaged, "changed");
+    let mut other = listen(&served, "/v1/contexts/other%2Fmain/events");
+    next(&mut other, "changed");
+    let mut all = listen(&served, "/v1/events");
+    damage(&path, "acme/main");
+    let add = r#"{"node":{"content":"x"}}"#;
+    assert_eq!(served.post("/v1/contexts/other%2Fmain/add", add).status, 200);
+    assert_eq!(next(&mut other, "changed").get("name"), Some(&"other/main".into()));
+    assert_eq!(next(&mut all, "changed").get("name"), Some(&"other/main".into()));
+    // It was not deleted, as far as anyone can tell.
+    served.create("zebra");
+    let mut said = String::new();
+    while !said.contains("zebra") {
+        said.push_str(&String::from_utf8(all.read_chunk()).unwrap());
+    }
+    assert!(!said.contains("event: deleted"), "{said}");
+    let mut late = listen(&served, "/v1/events");
+    assert_eq!(served.post("/v1/contexts/other%2Fmain/add", add).status, 200);
+    assert_eq!(next(&mut late, "changed").get("name"), Some(&"other/main".into()));
 }

@@ -1,6 +1,7 @@
 //! A server for each test.
 
 use std::net::SocketAddr;
+use std::path::Path;
 use std::sync::mpsc;
 use std::thread::JoinHandle;
 
@@ -179,4 +180,11 @@ impl Drop for Served {
 /// Returns a name as a part of a path.
 pub(crate) fn encoded(name: &str) -> String {
     name.replace('/', "%2F")
+}
+
+/// Changes what a store has of a context, as a broken disk would.
+pub(crate) fn damage(store: &Path, name: &str) {
+    let connection = rusqlite::Connection::open(store).unwrap();
+    let head = "UPDATE heads SET revision = revision + 40 WHERE context = (SELECT id FROM contexts WHERE name = ?1)";
+    assert_eq!(connection.execute(head, [name]).unwrap(), 1);
 }

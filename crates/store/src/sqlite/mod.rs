@@ -180,6 +180,10 @@ impl Backend for Sqlite {
         self.readers.read(|connection| read::list_within(connection, prefix, after, limit))
     }
 
+    fn list_intact(&self, after: Option<&str>, limit: usize) -> Result<Vec<ContextRow>> {
+        self.readers.read(|connection| read::list_intact(connection, after, limit))
+    }
+
     fn append(&self, context: ContextId, expected: Revision, step: &Step) -> Result<ContextRow> {
         let take = || self.row(Write::Append { context, expected, step: Cow::Borrowed(step) });
         if step.only_deletes() { self.free(take) } else { take() }

@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 
 use contextree_tree::Cycle;
 
-use rusqlite::types::ValueRef;
+use rusqlite::types::{Value, ValueRef};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::fault::{corrupt, fault};
@@ -16,8 +16,8 @@ use super::seal::{Seal, branch_check};
 use super::{sql, totals};
 use crate::error::{Result, StoreError};
 use crate::rows::{
-    AttemptRow, BranchId, Checkpoint, Commit, ContextId, ContextRow, Head, Pin, Revision, Stretch,
-    successor,
+    AttemptRow, BranchId, Checkpoint, Commit, ContextId, ContextRow, Head, Pin, Revision, SidePage,
+    Stretch,
 };
 use crate::tally::{Count, Tally, attempt_sum, journal_sum, pin_sum};
 
@@ -190,6 +190,12 @@ const HEAD: usize = 4;
 /// The number of the column `seal` in `heads`.
 const SEAL: usize = 7;
 
+/// Where the count of all contexts is, after the columns of `heads`.
+const TOTALS: usize = HEAD + SEAL + 1;
+
+/// From here on a list without a beginning is likely to be that of all contexts.
+const MOST_OF_A_PAGE: usize = 100;
+
 /// The length of a seal of format 3, which counted less.
 const OLDER_SEAL: usize = 36;
 
@@ -233,8 +239,13 @@ pub(super) fn list(
     limit: usize,
     counted: Option<&totals::Counted>,
 ) -> Result<Vec<ContextRow>> {
+    let most = i64::try_from(limit).unwrap_or(i64::MAX);
+    if let Some(counted) = counted
+        && let Some(rows) = page_as_counted(connection, after, limit, counted)?
+    {
+        return Ok(rows);
+    }
     at_once(connection, || {
-        let most = i64::try_from(limit).unwrap_or(i64::MAX);
         let found = all(connection, sql::CONTEXTS, params![after, most], context_row)?;
         let rows: Result<Vec<ContextRow>> =
             found.into_iter().map(|known| Ok(known.check()?.row)).collect();
@@ -244,6 +255,30 @@ pub(super) fn list(
         }
         Ok(rows)
     })
+}
+
+/// Returns a page of contexts with one statement and no transaction; `None` if the contexts have to be counted to know that none is left out.
+fn page_as_counted(
+    connection: &Connection,
+    after: Option<&str>,
+    limit: usize,
+    counted: &totals::Counted,
+) -> Result<Option<Vec<ContextRow>>> {
+    // All contexts: what was read is what is counted.
+    let may_be_all = after.is_none() && limit > MOST_OF_A_PAGE;
+    if may_be_all {
+        return Ok(None);
+    }
+    let most = i64::try_from(limit).unwrap_or(i64::MAX);
+    let read = |row: &Row<'_>| Ok((context_row(row)?, row.get(TOTALS)?));
+    let found: Vec<(Known, Option<Vec<u8>>)> =
+        all(connection, sql::CONTEXTS_AND_TOTALS, params![after, most], read)?;
+    let is_page = after.is_some() || found.len() == limit;
+    let is_counted = found.first().is_some_and(|(_, total)| counted.covers(total.as_deref()));
+    if !is_page || !is_counted {
+        return Ok(None);
+    }
+    found.into_iter().map(|(known, _)| Ok(known.check()?.row)).collect::<Result<_>>().map(Some)
 }
 
 /// A row of `branches`: its number, and where it begins.
@@ -291,9 +326,24 @@ pub(super) fn list_within(
     limit: usize,
 ) -> Result<Vec<ContextRow>> {
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-    let parameters = params![prefix, successor(prefix), after, limit];
-    let found = all(connection, sql::CONTEXTS_WITHIN, parameters, context_row)?;
+    let (low, high) = SidePage { prefix, after, ..SidePage::of("") }.bounds();
+    // Every text comes before a blob: there is one statement for pages with an end and for those without.
+    let high = high.map_or_else(|| Value::Blob(Vec::new()), Value::Text);
+    let found = all(connection, sql::CONTEXTS_WITHIN, params![low, high, limit], context_row)?;
     found.into_iter().map(|known| Ok(known.check()?.row)).collect()
+}
+
+/// Returns contexts by name, without those whose rows are damaged.
+pub(super) fn list_intact(
+    connection: &Connection,
+    after: Option<&str>,
+    limit: usize,
+) -> Result<Vec<ContextRow>> {
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    // What a row cannot be read for is damage of that row.
+    let read = |row: &Row<'_>| Ok(context_row(row).map_err(fault).and_then(Known::check).ok());
+    let found = all(connection, sql::CONTEXTS, params![after, limit], read)?;
+    Ok(found.into_iter().flatten().map(|known| known.row).collect())
 }
 
 /// Returns the branches that use a content.
@@ -548,4 +598,31 @@ pub(super) fn all<T>(
     let mut statement = connection.prepare_cached(sql).map_err(fault)?;
     let rows = statement.query_map(parameters, read).map_err(fault)?;
     rows.collect::<rusqlite::Result<_>>().map_err(fault)
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::{Connection, params};
+
+    use super::sql;
+    use crate::sqlite::schema::migrate;
+
+    #[test]
+    fn pages_of_contexts_are_searched_for_and_not_scanned_for() {
+        let connection = Connection::open_in_memory().expect("memory");
+        migrate(&connection, 0).expect("the schema");
+        for statement in [sql::CONTEXTS, sql::CONTEXTS_AND_TOTALS, sql::CONTEXTS_WITHIN] {
+            let text = format!("EXPLAIN QUERY PLAN {statement}");
+            let mut explained = connection.prepare(&text).expect("it is valid");
+            let number = explained.parameter_count();
+            let detail = |row: &rusqlite::Row<'_>| row.get::<_, String>(3);
+            let plan = match number {
+                2 => explained.query_map(params!["a", 1], detail),
+                _ => explained.query_map(params!["a", "b", 1], detail),
+            };
+            let plan: Vec<String> = plan.expect("a plan").map(|it| it.expect("text")).collect();
+            assert!(plan.iter().any(|step| step.starts_with("SEARCH c USING")), "{plan:?}");
+            assert!(!plan.iter().any(|step| step.starts_with("SCAN c")), "{plan:?}");
+        }
+    }
 }

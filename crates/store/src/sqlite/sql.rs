@@ -7,18 +7,22 @@ pub(super) const CONTEXT_BY_ID: &str = "SELECT c.id, c.name, c.settings, c.creat
 pub(super) const CONTEXT_BY_NAME: &str = "SELECT c.id, c.name, c.settings, c.created_ns, h.*
      FROM contexts c JOIN heads h ON h.context = c.id
      WHERE c.id = (SELECT id FROM contexts WHERE name = ?1)";
-/// A context without a head is not left out: its columns are null, which is damage.
+/// A context without a head is not left out: its columns are null, which is damage. No name is empty, so that every name comes after the empty
+/// text; an `OR` instead would read all names before the first one.
 pub(super) const CONTEXTS: &str =
     "SELECT c.id, c.name, c.settings, c.created_ns, h.*
-     FROM contexts c LEFT JOIN heads h ON h.context = c.id WHERE c.name > ?1 OR ?1 IS NULL ORDER BY c.name LIMIT ?2";
+     FROM contexts c LEFT JOIN heads h ON h.context = c.id WHERE c.name > coalesce(?1, '') ORDER BY c.name LIMIT ?2";
+/// The same with the count of all contexts, which belongs to the same moment because it is one statement.
+pub(super) const CONTEXTS_AND_TOTALS: &str =
+    "SELECT c.id, c.name, c.settings, c.created_ns, h.*, (SELECT contexts FROM totals WHERE id = 1)
+     FROM contexts c LEFT JOIN heads h ON h.context = c.id WHERE c.name > coalesce(?1, '') ORDER BY c.name LIMIT ?2";
 pub(super) const NAMES: &str = "SELECT id, name FROM contexts ORDER BY name";
 pub(super) const TOTALS: &str = "SELECT contexts FROM totals WHERE id = 1";
 pub(super) const SET_TOTALS: &str = "INSERT INTO totals(id, contexts) VALUES (1, ?1)
      ON CONFLICT (id) DO UPDATE SET contexts = excluded.contexts";
-pub(super) const CONTEXTS_WITHIN: &str =
-    "SELECT c.id, c.name, c.settings, c.created_ns, h.*
+pub(super) const CONTEXTS_WITHIN: &str = "SELECT c.id, c.name, c.settings, c.created_ns, h.*
      FROM contexts c LEFT JOIN heads h ON h.context = c.id
-     WHERE c.name >= ?1 AND (c.name < ?2 OR ?2 IS NULL) AND (c.name > ?3 OR ?3 IS NULL) ORDER BY c.name LIMIT ?4";
+     WHERE c.name >= ?1 AND c.name < ?2 ORDER BY c.name LIMIT ?3";
 pub(super) const CONTEXT_OF_BRANCH: &str = "SELECT id FROM contexts WHERE id = ?1";
 
 pub(super) const NEW_BRANCH: &str = "INSERT INTO branches(parent, upto) VALUES (?1, ?2)";

@@ -21,6 +21,11 @@ impl Counted {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) == Some(total)
     }
 
+    /// Returns whether a stored count needs no counting: it was found to be true, or there are too many to count.
+    pub(super) fn covers(&self, stored: Option<&[u8]>) -> bool {
+        stored.and_then(from_bytes).is_some_and(|total| total.rows > COUNTED || self.is(total))
+    }
+
     fn note(&self, total: Option<Count>) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = total;
     }
