@@ -116,6 +116,36 @@ impl<'c> Control<'c> {
         }
     }
 
+    /// Returns how many entries of a list to look for: as many as were asked for, but only one more than may be returned. With
+    /// [`Control::check_list`] that is enough to notice a list that is too long.
+    pub(crate) fn most_of_list(&self, wanted: Option<usize>) -> usize {
+        let most = self.limits.results.map_or(usize::MAX, |most| most.saturating_add(1));
+        wanted.map_or(most, |wanted| wanted.min(most))
+    }
+
+    /// Refuses a list that is too long. It may have been cut after one entry too many.
+    ///
+    /// # Errors
+    ///
+    /// `E_RESULT_LIMIT`.
+    pub(crate) fn check_list(&self, length: usize) -> Result<(), Error> {
+        match self.limits.results {
+            Some(most) if length > most => {
+                let message = format!("there are more than {most} results");
+                Err(Error::new("E_RESULT_LIMIT", message)
+                    .with_detail("limit", most as u64)
+                    .with_hint("ask for a page at a time"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns the length of a page: what was asked for, but no more than may be returned. Only for responses that say what they left out.
+    pub(crate) fn page(&self, wanted: Option<usize>) -> usize {
+        let most = self.limits.results.unwrap_or(usize::MAX);
+        wanted.map_or(most, |wanted| wanted.min(most))
+    }
+
     /// Returns how much work a selector may be: what the request says, but no more than the door allows. It ends when the command is canceled.
     pub(crate) fn query_limits(&self, most: Option<u64>) -> QueryLimits {
         let cancel = self.cancel.clone();

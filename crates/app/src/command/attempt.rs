@@ -159,7 +159,11 @@ pub fn list(workspace: &Workspace, control: &Control<'_>) -> Result<ListResponse
     control.check()?;
     let reader = workspace.read()?;
     let attempts = match reader.stored() {
-        Some(stored) => stored.attempts()?.iter().map(Attempt::from).collect(),
+        Some(stored) => {
+            let attempts = stored.attempts()?;
+            control.check_results(attempts.len())?;
+            attempts.iter().map(Attempt::from).collect()
+        }
         None => Vec::new(),
     };
     Ok(ListResponse { attempts })

@@ -58,7 +58,7 @@ pub fn contexts(
     let _span = workspace.span("contexts");
     let store = workspace.store(Access::Read)?;
     let mut rows: Vec<Row> = Vec::new();
-    let limit = request.limit.unwrap_or(usize::MAX);
+    let limit = control.most_of_list(request.limit);
     while rows.len() < limit {
         control.check()?;
         let after = rows.last().map(|row| row.name.as_str()).or(request.after.as_deref());
@@ -68,6 +68,7 @@ pub fn contexts(
         }
         rows.extend(page);
     }
+    control.check_list(rows.len())?;
     let branches = request.branches.then(|| branches(&store, &rows, control)).transpose()?;
     Ok(ContextsResponse { contexts: rows.iter().map(ContextRow::from).collect(), branches })
 }

@@ -58,13 +58,17 @@ pub fn export(
     let bytes = match request.what {
         ExportWhat::State => {
             let mut reader = workspace.read()?;
-            match request.at {
-                Some(address) => reader.state(address)?.copy(),
-                None => reader.newest()?.copy(),
-            }
+            let state = match request.at {
+                Some(address) => reader.state(address)?,
+                None => reader.newest()?,
+            };
+            control.check_results(state.tree().node_count())?;
+            state.copy()
         }
         ExportWhat::History => {
-            let history = workspace.read()?.export_history()?.ok_or_else(|| {
+            let mut reader = workspace.read()?;
+            control.check_results(reader.snapshot_count())?;
+            let history = reader.export_history()?.ok_or_else(|| {
                 Error::new("E_SNAPSHOT_NOT_FOUND", "there is no snapshot yet")
                     .with_advice(Advice::FirstCommit)
                     .with_advice(Advice::ExportWorking)
@@ -75,6 +79,9 @@ pub fn export(
             let store = workspace.store(Access::Read)?;
             let mut bytes = Vec::new();
             let name = workspace.context();
+            if let Ok(Some(row)) = store.find(name) {
+                control.check_results(usize::try_from(row.snapshots).unwrap_or(usize::MAX))?;
+            }
             let salvaged = store.for_context(name)?.salvage(name, &mut bytes);
             intact = Some(salvaged.map_err(|error| store.explain(error))?);
             Context::complete_history(bytes)

@@ -145,7 +145,7 @@ impl Questions {
         let mut found = tree.get(id).and_then(excerpt);
         if let (None, Some(cycle)) = (&found, self.first.get(id)) {
             let position = reader.position_after(cycle.previous())?;
-            let snapshot = reader.snapshots_at(position, position + 1)?.pop();
+            let snapshot = reader.snapshots_at(position, position + 1, &Control::default())?.pop();
             found = snapshot.and_then(|snapshot| excerpt(snapshot.view().get(id)?));
         }
         self.excerpts.insert(id.to_owned(), found.clone());
@@ -241,7 +241,7 @@ pub fn log(
 ) -> Result<LogResponse, Error> {
     let _span = workspace.span("log");
     let mut reader = workspace.read()?;
-    let limit = request.limit.unwrap_or(usize::MAX);
+    let limit = control.page(request.limit);
     let count = reader.snapshot_count();
     let end = match request.before {
         Some(cycle) => reader.position_after(Cycle(cycle).previous())?.min(count),
@@ -249,7 +249,7 @@ pub fn log(
     };
     // One more, to compare the last one with.
     let first = end.saturating_sub(limit.saturating_add(1));
-    let mut snapshots = reader.snapshots_at(first, end)?;
+    let mut snapshots = reader.snapshots_at(first, end, control)?;
     snapshots.reverse();
     let shown = snapshots.len().min(limit);
     let reports = match (request.reports, snapshots.first(), snapshots[..shown].last()) {

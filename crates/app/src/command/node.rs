@@ -164,13 +164,13 @@ pub fn node_history(
     // The snapshot before the first is what it is compared with.
     let mut before: Option<contextree::Snapshot> = match first {
         0 => None,
-        _ => reader.snapshots_at(first - 1, first)?.pop(),
+        _ => reader.snapshots_at(first - 1, first, control)?.pop(),
     };
     let mut position = first;
     while position < last {
         control.check()?;
         let end = (position + TOGETHER).min(last);
-        for snapshot in reader.snapshots_at(position, end)? {
+        for snapshot in reader.snapshots_at(position, end, control)? {
             cycle = snapshot.cycle().get();
             let old = before.as_ref().and_then(|before| before.view().get(id));
             let event = event(cycle, old, snapshot.view().get(id));

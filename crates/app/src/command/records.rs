@@ -69,6 +69,7 @@ pub fn records(
     let mut records = Vec::new();
     match &request.keys {
         Some(keys) => {
+            control.check_results(keys.len())?;
             for key in keys {
                 if let Some(value) = reader.side_record(&request.kind, key)? {
                     records.push(Record { key: key.clone(), value: Bytes(value) });
@@ -80,10 +81,12 @@ pub fn records(
                 prefix: &request.prefix,
                 after: request.after.as_deref(),
                 reverse: request.reverse,
-                limit: request.limit.unwrap_or(usize::MAX),
+                limit: control.most_of_list(request.limit),
                 ..SidePage::of(&request.kind)
             };
-            let found = reader.side_records(&page)?.into_iter();
+            let found = reader.side_records(&page)?;
+            control.check_list(found.len())?;
+            let found = found.into_iter();
             records.extend(found.map(|it| Record { key: it.key, value: Bytes(it.value) }));
         }
     }

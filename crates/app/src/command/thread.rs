@@ -46,6 +46,7 @@ pub fn thread(
         Some(address) => reader.state(address)?,
         None => reader.newest()?,
     };
+    control.check_results(blocks(state.tree()).count())?;
     let nodes = match request.nodes {
         true => wire::nodes(blocks(state.tree()).map(|(_, node)| node), reader.edition()),
         false => Vec::new(),

@@ -111,9 +111,9 @@ pub fn timeline(
     let _span = workspace.span("timeline");
     control.check()?;
     let mut reader = workspace.read()?;
-    let limit = request.limit.unwrap_or(usize::MAX);
+    let limit = control.page(request.limit);
     // One more, to compare the oldest one with.
-    let mut snapshots = reader.newest_snapshots(limit.saturating_add(1))?;
+    let mut snapshots = reader.newest_snapshots(limit.saturating_add(1), control)?;
     snapshots.reverse();
     let shown = snapshots.len().min(limit);
     let extra = snapshots.len() - shown;

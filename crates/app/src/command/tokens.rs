@@ -132,7 +132,7 @@ pub fn tokens(
     let counter = Arc::new(counter);
     let counted_by = name_of(&counter);
     if request.over_time {
-        let snapshots = reader.newest_snapshots(usize::MAX)?;
+        let snapshots = reader.newest_snapshots(usize::MAX, control)?;
         let trees = snapshots.iter().rev().map(contextree::Snapshot::tree);
         let mut counts = Vec::new();
         for moment in over_time(trees, &counter, by) {

@@ -234,7 +234,8 @@ pub fn operations(
         reason: Some(redaction.reason),
     }));
     operations.sort_by_key(|row| std::cmp::Reverse(row.operation));
-    operations.truncate(request.limit.unwrap_or(usize::MAX));
+    operations.truncate(control.most_of_list(request.limit));
+    control.check_list(operations.len())?;
     Ok(OperationsResponse { operations })
 }
 

@@ -12,8 +12,11 @@ use contextree::{
 };
 
 use super::{Access, Address, FileSource, Location, State, Workspace};
-use crate::Error;
 use crate::wire::Bytes;
+use crate::{Control, Error};
+
+/// How many snapshots are loaded at once: those of one step share what they have in common, and a caller can cancel after each.
+const AT_ONCE: usize = 1_000;
 
 /// A context of a store, or a document, open for reading.
 pub(crate) struct Reader {
@@ -70,26 +73,41 @@ impl Reader {
     }
 
     /// Returns at most `limit` snapshots, newest first.
-    pub(crate) fn newest_snapshots(&mut self, limit: usize) -> Result<Vec<Snapshot>, Error> {
-        let number = self.snapshot_count().min(limit);
-        if number > 1
-            && let From::Store(stored) = &mut self.from
-        {
-            let oldest = SnapshotAddress::Back(number as u64 - 1);
-            stored.prefetch(oldest, SnapshotAddress::Back(0))?;
-        }
-        (0..number).map(|back| self.snapshot(SnapshotAddress::Back(back as u64))).collect()
+    pub(crate) fn newest_snapshots(
+        &self,
+        limit: usize,
+        control: &Control<'_>,
+    ) -> Result<Vec<Snapshot>, Error> {
+        let count = self.snapshot_count();
+        let mut snapshots = self.snapshots_at(count.saturating_sub(limit), count, control)?;
+        snapshots.reverse();
+        Ok(snapshots)
     }
 
-    /// Returns the snapshots at these positions, oldest first.
-    pub(crate) fn snapshots_at(&self, first: usize, end: usize) -> Result<Vec<Snapshot>, Error> {
+    /// Returns the snapshots at these positions, oldest first. It can be canceled between two of [`AT_ONCE`].
+    pub(crate) fn snapshots_at(
+        &self,
+        first: usize,
+        end: usize,
+        control: &Control<'_>,
+    ) -> Result<Vec<Snapshot>, Error> {
         let end = end.min(self.snapshot_count());
         let back =
             |position: usize| SnapshotAddress::Back((self.snapshot_count() - 1 - position) as u64);
-        if let (From::Store(stored), true) = (&self.from, end > first + 1) {
-            stored.prefetch(back(first), back(end - 1))?;
+        let mut snapshots = Vec::new();
+        let mut next = first;
+        while next < end {
+            control.check()?;
+            let begin = next;
+            next = end.min(begin + AT_ONCE);
+            if let (From::Store(stored), true) = (&self.from, next > begin + 1) {
+                stored.prefetch(back(begin), back(next - 1))?;
+            }
+            for position in begin..next {
+                snapshots.push(self.snapshot(back(position))?);
+            }
         }
-        (first..end).map(|position| self.snapshot(back(position))).collect()
+        Ok(snapshots)
     }
 
     /// Returns the position of the first snapshot after a commit.

@@ -151,3 +151,79 @@ fn a_canceled_command_stops_evaluating_the_selectors_of_its_policy() {
     let status = run(&workspace, "status", "{}", &Control::default()).unwrap();
     assert_eq!(status.get("snapshots"), Some(&2.into()), "nothing was committed");
 }
+
+/// Returns a control of a door that returns one entry at most.
+fn one_result() -> Control<'static> {
+    Control::default().with_limits(Limits { results: Some(1), ..Limits::default() })
+}
+
+#[test]
+fn every_list_keeps_to_the_limit_of_the_door() {
+    let workspace = workspace();
+    let free = Control::default();
+    for (name, request) in [
+        ("new", r#"{"name":"second"}"#),
+        ("attempt-start", r#"{"provider":"p","model":"m"}"#),
+        ("attempt-end", r#"{"outcome":"canceled"}"#),
+        ("attempt-start", r#"{"provider":"p","model":"m"}"#),
+        ("attempt-end", r#"{"outcome":"canceled"}"#),
+        (
+            "put",
+            r#"{"records":[{"kind":"a.b","key":"a","value":"MQ=="},{"kind":"a.b","key":"b","value":"Mg=="}]}"#,
+        ),
+    ] {
+        run(&workspace, name, request, &free).expect(name);
+    }
+    for (name, request) in [
+        ("contexts", "{}"),
+        ("contexts", r#"{"limit":2}"#),
+        ("operations", "{}"),
+        ("operations", r#"{"limit":2}"#),
+        ("attempts", "{}"),
+        ("records", r#"{"kind":"a.b"}"#),
+        ("records", r#"{"kind":"a.b","limit":2}"#),
+        ("records", r#"{"kind":"a.b","keys":["a","b"]}"#),
+        ("thread", r#"{"at":"@t0"}"#),
+        ("export", r#"{"at":"@t0"}"#),
+        ("export", r#"{"what":"history"}"#),
+        ("export", r#"{"what":"salvage"}"#),
+        ("diff", r#"{"from":"@c1","to":"@"}"#),
+        ("cache", r#"{"format":"anthropic"}"#),
+    ] {
+        let error = run(&workspace, name, request, &one_result()).expect_err(request);
+        assert_eq!(error.code(), Code::ResultLimit, "{name} {request}: {error}");
+    }
+    // Pages within the limit, and pages of that length for those who name none and are told what was left out.
+    for (name, request, list) in [
+        ("contexts", r#"{"limit":1}"#, "contexts"),
+        ("contexts", r#"{"limit":9,"after":"main"}"#, "contexts"),
+        ("operations", r#"{"limit":1}"#, "operations"),
+        ("records", r#"{"kind":"a.b","limit":1}"#, "records"),
+        ("records", r#"{"kind":"a.b","keys":["a"]}"#, "records"),
+        ("log", "{}", "entries"),
+    ] {
+        let page = run(&workspace, name, request, &one_result()).expect(request);
+        let length = page.get(list).and_then(Value::as_array).map(<[Value]>::len);
+        assert_eq!(length, Some(1), "{name} {request}");
+    }
+    for name in ["log", "timeline"] {
+        for request in ["{}", r#"{"limit":2}"#] {
+            let page = run(&workspace, name, request, &one_result()).expect(name);
+            assert_eq!(page.get("left_out"), Some(&1.into()), "{name} {request}: {page:?}");
+        }
+    }
+}
+
+#[test]
+fn commands_that_load_many_snapshots_can_be_canceled_before_they_have_them() {
+    let workspace = workspace();
+    let cancel = Cancel::default();
+    cancel.cancel();
+    for (name, request) in
+        [("log", "{}"), ("timeline", "{}"), ("cache", r#"{"format":"anthropic"}"#)]
+    {
+        let control = Control::default().with_cancel(cancel.clone());
+        let error = run(&workspace, name, request, &control).expect_err(name);
+        assert_eq!(error.code(), Code::Canceled, "{name}: {error}");
+    }
+}

@@ -40,7 +40,11 @@ pub(super) fn history(
     reader: &mut Reader,
     control: &Control<'_>,
 ) -> Result<Found, Error> {
-    let mut snapshots = reader.newest_snapshots(usize::MAX)?;
+    control.check_results(match request.limit {
+        Some(limit) => usize::try_from(limit).unwrap_or(usize::MAX).min(reader.snapshot_count()),
+        None => reader.snapshot_count(),
+    })?;
+    let mut snapshots = reader.newest_snapshots(usize::MAX, control)?;
     snapshots.reverse();
     let (Some(first), Some(last)) = (snapshots.first(), snapshots.last()) else {
         return Err(Error::new("E_SNAPSHOT_NOT_FOUND", "there is no snapshot yet")

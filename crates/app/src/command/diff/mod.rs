@@ -99,6 +99,7 @@ pub fn diff(
         Pair::OfOne { mut reader, older, newer, swapped } => {
             let mut response = of_one(request, &reader, &older, &newer, control)?;
             response.swapped = swapped;
+            check_size(&response, control)?;
             if request.detail && !response.diff.is_empty() {
                 let last = newer.cycle().or(older.cycle()).unwrap_or_default();
                 let reports = reader.reports(older.cycle().unwrap_or_default(), last)?;
@@ -129,6 +130,7 @@ pub fn diff(
                 values: None,
                 detail: None,
             };
+            check_size(&response, control)?;
             if request.values {
                 let changes = changes(left.state.tree(), right.state.tree());
                 response.values = Some(Changes::from(&changes));
@@ -142,6 +144,12 @@ pub fn diff(
             Ok(response)
         }
     }
+}
+
+/// Refuses a comparison that found too many nodes.
+fn check_size(response: &DiffResponse, control: &Control<'_>) -> Result<(), Error> {
+    let Diff { added, removed, changed } = &response.diff;
+    control.check_results(added.len() + removed.len() + changed.len() + response.moved.len())
 }
 
 fn of_one(
