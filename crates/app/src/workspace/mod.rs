@@ -38,6 +38,7 @@ pub use stretches::Source;
 pub(crate) use stretches::Stretches;
 pub use watch::Watch;
 
+use crate::wire::ContextRow;
 use crate::{Document, Error};
 use memo::Memo;
 
@@ -200,19 +201,28 @@ impl Workspace {
         Reader::open(self)
     }
 
-    /// Returns a text that changes when what is shown of a snapshot changes, which only a redaction and another edition of selectors do;
-    /// `None` for the working state.
+    /// Returns the row of the context, and a text that changes exactly when the contents of one of these snapshots do; no text if one of the
+    /// states is not a snapshot. The context is read once for both.
     ///
     /// # Errors
     ///
-    /// If there is no such snapshot, or it cannot be read.
-    pub fn stamp_of_snapshot(&self, address: Address) -> Result<Option<String>, Error> {
-        if address == Address::Working {
-            return Ok(None);
-        }
+    /// If the context or one of the states does not exist, or cannot be read.
+    pub fn stamp_of_snapshots(
+        &self,
+        addresses: &[Address],
+    ) -> Result<(Option<ContextRow>, Option<String>), Error> {
         let mut reader = self.read()?;
-        let state = reader.state(address)?;
-        Ok(Some(format!("{}.{}", reader.edition(), reader.fingerprint(&state)?)))
+        let row = reader.stored().map(|stored| ContextRow::from(stored.row()));
+        let mut stamp = reader.edition().to_string();
+        for address in addresses {
+            if *address == Address::Working {
+                return Ok((row, None));
+            }
+            let state = reader.state(*address)?;
+            stamp.push('\n');
+            stamp.push_str(&reader.fingerprint(&state)?);
+        }
+        Ok((row, Some(stamp)))
     }
 
     /// Enters the span of a command.

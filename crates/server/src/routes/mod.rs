@@ -25,6 +25,7 @@ use contextree_app::catalog::{COMMANDS, Command, Right, Scope};
 use contextree_app::{Error, Workspace};
 use contextree_mcp::Http as Mcp;
 use tower_http::compression::CompressionLayer;
+use tower_http::compression::predicate::{NotForContentType, Predicate, SizeAbove};
 use tower_http::cors::CorsLayer;
 
 use crate::api::Api;
@@ -34,6 +35,9 @@ use command::Endpoint;
 
 pub(crate) use form::{Form, Shape, resolve};
 pub(crate) use session::{SessionRequest, SessionResponse};
+
+/// About the bytes that fit in one packet, in any network.
+const PACKET: u64 = 1_400;
 
 /// What routes work on.
 pub(crate) struct Server {
@@ -119,9 +123,19 @@ pub(crate) fn router(
     let router = router
         .method_not_allowed_fallback(method_not_allowed)
         .fallback(async move |request: Request<Body>| page::answer(&server, &request))
-        .layer(CompressionLayer::new());
+        .layer(compression());
     let router = if origins.is_empty() { router } else { router.layer(cors(origins)?) };
-    Ok(router.layer(from_fn(note_route)))
+    // Without a state the handlers become routes once, here, and not again for every request.
+    Ok(router.layer(from_fn(note_route)).with_state(()))
+}
+
+/// Compresses what is longer than a packet. Below that nothing is won, and it costs more than a small read.
+fn compression() -> CompressionLayer<impl Predicate> {
+    let is_worth_it = SizeAbove::new(PACKET)
+        .and(NotForContentType::IMAGES)
+        // Events are sent one by one.
+        .and(NotForContentType::SSE);
+    CompressionLayer::new().compress_when(is_worth_it)
 }
 
 /// Lets pages of other origins call, with a token: cookies are not for them.

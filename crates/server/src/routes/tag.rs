@@ -26,7 +26,11 @@ pub(super) fn of(
     if command.scope != Scope::Context {
         return Ok(None);
     }
-    let Some(row) = workspace.row()? else { return Ok(None) };
+    let (row, stamp) = match addresses(command, request) {
+        Some(addresses) => workspace.stamp_of_snapshots(&addresses)?,
+        None => (workspace.row()?, None),
+    };
+    let Some(row) = row else { return Ok(None) };
     let mut hasher = Sha256::new();
     hasher.update(env!("CARGO_PKG_VERSION"));
     for part in [command.name, row.name.as_str(), workspace.edition().map_or("", |it| it.as_str())]
@@ -35,8 +39,8 @@ pub(super) fn of(
         hasher.update(part);
     }
     hasher.update(row.created_ns.to_le_bytes());
-    match stamps(command, workspace, request)? {
-        Some(stamps) => hasher.update(stamps),
+    match stamp {
+        Some(stamp) => hasher.update(stamp),
         None => hasher.update(row.revision.to_le_bytes()),
     }
     hasher.update(request.to_canonical());
@@ -46,29 +50,22 @@ pub(super) fn of(
     Ok(HeaderValue::from_str(&format!("W/\"{digits}\"")).ok())
 }
 
-/// Returns what identifies the contents of the snapshots that a request names; `None` if it does not only depend on these.
-fn stamps(
-    command: &Command,
-    workspace: &Workspace,
-    request: &Value,
-) -> Result<Option<String>, Error> {
-    let Some((_, fields)) = OF_STATES.iter().find(|(name, _)| *name == command.name) else {
-        return Ok(None);
-    };
-    let mut stamps = String::new();
+/// Returns the states that a request names, if what a command returns depends on nothing else.
+fn addresses(command: &Command, request: &Value) -> Option<Vec<Address>> {
+    let (_, fields) = OF_STATES.iter().find(|(name, _)| *name == command.name)?;
+    let mut addresses = Vec::new();
     for (index, field) in fields.iter().enumerate() {
-        let address = request.get(field).and_then(Value::as_str);
-        let stamp = match address.map(str::parse::<Address>) {
+        match request.get(field).and_then(Value::as_str) {
             // Only the first state is needed.
-            None if index > 0 => continue,
-            Some(Ok(address)) => workspace.stamp_of_snapshot(address)?,
-            _ => None,
-        };
-        let Some(stamp) = stamp else { return Ok(None) };
-        stamps.push_str(&stamp);
-        stamps.push('\n');
+            None if index > 0 => {}
+            named => match named?.parse().ok()? {
+                // It changes with the revision.
+                Address::Working => return None,
+                address => addresses.push(address),
+            },
+        }
     }
-    Ok(Some(stamps))
+    Some(addresses)
 }
 
 /// Returns whether a caller has what a tag stands for.

@@ -115,6 +115,10 @@ fn responses_are_compressed_for_those_who_ask() {
     assert_eq!(zipped.header("content-encoding"), Some("gzip"));
     assert!(zipped.body.starts_with(&[0x1f, 0x8b]));
     assert!(zipped.body.len() * 4 < served.get("/openapi.json").body.len());
+    let small = "/v1/contexts/acme%2Fmain/status";
+    let small = served.call("GET", small).token(OWNER).header("accept-encoding", "gzip").send();
+    assert_eq!(small.header("content-encoding"), None, "a packet is a packet");
+    assert!(small.body.len() < 1_400, "{small:?}");
 }
 
 #[test]
