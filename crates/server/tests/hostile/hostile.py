@@ -124,7 +124,7 @@ def say(text):
 
 
 def fuzz(server, cases, seed):
-    """Lets schemathesis make requests; returns how many."""
+    """Lets schemathesis make requests, at least as many as asked for; returns how many."""
     examples = max(1, -(-cases // PER_EXAMPLE))
     schemathesis = Path(sys.executable).with_name("schemathesis")
     arguments = [schemathesis, "run", f"{server.url}/openapi.json", "-H", f"Authorization: Bearer {server.token}"]
@@ -137,7 +137,10 @@ def fuzz(server, cases, seed):
     made = re.search(r"([\d,]+) generated", done.stdout)
     if done.returncode != 0 or made is None:
         fail(f"schemathesis found something:\n{done.stdout[-12_000:]}\n{done.stderr[-2_000:]}")
-    return int(made[1].replace(",", ""))
+    number = int(made[1].replace(",", ""))
+    if number < cases:
+        fail(f"schemathesis made {number:,} requests, fewer than the {cases:,} that were asked for: PER_EXAMPLE is too large")
+    return number
 
 
 def answered(server, during):
