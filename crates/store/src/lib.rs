@@ -62,7 +62,7 @@ pub use mask::{display_url, mask_secrets};
 pub use memory::Memory;
 pub use operations::{Operation, OperationKind};
 pub use reader::Reader;
-pub use redact::{ATTRIBUTE, Redacted, Redaction, RedactionRecord};
+pub use redact::{ATTRIBUTE, NODE, Redacted, Redaction, RedactionRecord};
 pub use retention::{Retained, Retention};
 pub use rows::{
     AttemptRow, BranchId, Checkpoint, Commit, ContentRow, ContextId, ContextRow, Head, LineChange,

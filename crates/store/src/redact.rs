@@ -2,15 +2,18 @@
 //!
 //! The marker keeps the content hash, and digests of snapshots cover hashes: they stay as they are, and verifying still proves that nothing else changed.
 //! It cannot be undone, so the operation logs of the contexts end with it. Contexts are rewritten one after the other; if this is interrupted, the
-//! same redaction again does the rest.
+//! same redaction again does the rest. A fork of a context that was deleted gets rows of its own first: those that it shared belong to no context.
+
+mod found;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use contextree_canon::record::{BodyPlace, Put, StoredBody, redact_bodies};
+use contextree_canon::record::{BodyPlace, StoredBody, redact_bodies};
 use contextree_canon::{Hash, content_hash_of_document};
 use contextree_engine::Attempt;
 use contextree_json::{Number, Object, Value};
 use contextree_tree::{Content, Cycle};
+use found::{Found, Owner, Owners, owners};
 
 use crate::attempts;
 use crate::calls;
@@ -47,14 +50,19 @@ pub struct Redaction<'r> {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Redacted {
-    /// The contexts that had one of the contents in rows of their own.
+    /// The contexts that had one of the contents, also those that share it with another one.
     pub contexts: Vec<String>,
+    /// The nodes that had one of the contents: the context that stored the node, and its id.
+    pub nodes: Vec<(String, String)>,
     /// How many stored copies were replaced.
     pub copies: u64,
-    /// What contains one of the texts and was not changed: side records of other programs (context, kind, key), and attributes (context,
-    /// [`ATTRIBUTE`], name).
+    /// What contains one of the texts and was not changed: side records of other programs (context, kind, key), attributes (context,
+    /// [`ATTRIBUTE`], name), and nodes whose content is longer than the text (context, [`NODE`], id).
     pub elsewhere: Vec<(String, String, String)>,
 }
+
+/// Takes the place of the kind of a side record for a node in [`Redacted::elsewhere`].
+pub const NODE: &str = "node";
 
 /// Takes the place of the kind of a side record for an attribute in [`Redacted::elsewhere`].
 pub const ATTRIBUTE: &str = "attribute";
@@ -107,17 +115,6 @@ impl Reader {
     }
 }
 
-/// What is found in the rows of one context.
-#[derive(Default)]
-struct Found {
-    copies: u64,
-    /// Names of attributes that contain one of the texts.
-    attributes: BTreeSet<String>,
-}
-
-/// Roles and kinds of the nodes that bodies belong to, by index: the content hash covers them.
-type Owners<'a> = BTreeMap<u32, (Option<&'a str>, Option<&'a str>)>;
-
 impl Redaction<'_> {
     fn concerns(&self, body: &StoredBody) -> bool {
         self.contents.iter().any(|content| body.has_content(content))
@@ -131,15 +128,14 @@ impl Redaction<'_> {
         found: &mut Found,
     ) -> std::result::Result<Option<Vec<u8>>, contextree_canon::record::RecordError> {
         redact_bodies(frame, self.marker, &mut |index, body| {
-            for (name, value) in body.attributes().iter() {
-                let value = value.to_canonical();
-                if self.fits_in(&value) && self.is_in(&value) {
-                    found.attributes.insert(name.to_owned());
-                }
-            }
-            let content = self.contents.iter().find(|content| body.has_content(content))?;
+            let Owner { id, role, kind } = owners.get(&index).copied().unwrap_or_default();
+            let content = self.contents.iter().find(|content| body.has_content(content));
+            found.note_rest(body, Owner { id, role, kind }, content.is_some());
+            let content = content?;
             found.copies += 1;
-            let (role, kind) = owners.get(&index).copied().unwrap_or_default();
+            if !id.is_empty() {
+                found.nodes.insert(id.to_owned());
+            }
             let mut node = body.attributes().clone();
             for (name, text) in [("role", role), ("kind", kind)] {
                 if let Some(text) = text {
@@ -164,12 +160,6 @@ impl Redaction<'_> {
         self.texts().any(|text| bytes.windows(text.len()).any(|window| window == text))
     }
 
-    /// Returns whether the bytes are long enough for one of the texts.
-    fn fits_in(&self, bytes: &[u8]) -> bool {
-        let mut texts = self.contents.iter().filter_map(Content::as_text);
-        texts.any(|text| text.len() <= bytes.len())
-    }
-
     fn note(&self, step: &mut Step, row: &ContextRow, copies: u64) {
         let mut note = Object::new();
         note.insert("at", Value::Number(Number::from_i64(step.now_ns)));
@@ -182,48 +172,129 @@ impl Redaction<'_> {
     }
 }
 
-fn owners<'a>(puts: &[Put<'a>]) -> Owners<'a> {
-    let here = puts.iter().filter_map(|put| match put.data.body {
-        BodyPlace::Here(index) => Some((index, (put.data.role, put.data.kind))),
-        _ => None,
-    });
-    here.collect()
-}
-
 impl Store {
+    /// Returns what [`Store::redact`] would replace and what it would leave, and changes nothing.
+    ///
+    /// # Errors
+    ///
+    /// If a call is running with one of the contents, or the store fails.
+    pub fn find_redactable(&self, redaction: &Redaction<'_>) -> Result<Redacted> {
+        let rows = self.contexts(None, usize::MAX)?;
+        for row in &rows {
+            self.check_redactable(row, redaction)?;
+        }
+        let orphans = self.orphans(&rows, redaction)?;
+        let mut redacted = Redacted::default();
+        let mut first: BTreeMap<BranchId, Cycle> = BTreeMap::new();
+        let mut lineages = Vec::new();
+        for row in &rows {
+            let reader = self.reader(&row.name)?;
+            let lineage = reader.state.place().lineage;
+            let mut found = Found::new(redaction);
+            for stretch in lineage {
+                // What a fork will have of its own is counted with it.
+                if stretch.branch == row.branch || orphans.contains(&row.name) {
+                    found.first = None;
+                    self.redacted_rows(*stretch, &reader, redaction, &mut found)?;
+                    first.extend(found.first.map(|cycle| (stretch.branch, cycle)));
+                }
+            }
+            self.redacted_journal(&reader, redaction, &mut found)?;
+            redacted_attempts(&reader, redaction, &mut found.copies)?;
+            found.search_shared(&**self.backend())?;
+            redacted.copies += found.copies;
+            lineages.push((row.name.clone(), found.copies > 0, lineage.to_vec()));
+            redacted.nodes.extend(found.nodes.into_iter().map(|id| (row.name.clone(), id)));
+            for (kind, names) in [(NODE, found.longer), (ATTRIBUTE, found.attributes)] {
+                let name = |it| (row.name.clone(), kind.to_owned(), it);
+                redacted.elsewhere.extend(names.into_iter().map(name));
+            }
+            self.note_elsewhere(&reader, redaction, &mut redacted)?;
+        }
+        // Whatever a fork began in may come after it in the list.
+        let is_shown = |stretch: &Stretch| {
+            first.get(&stretch.branch).is_some_and(|cycle| *cycle <= stretch.upto)
+        };
+        let concerned = lineages.into_iter();
+        let concerned =
+            concerned.filter(|(_, has_own, lineage)| *has_own || lineage.iter().any(is_shown));
+        redacted.contexts = concerned.map(|(name, _, _)| name).collect();
+        Ok(redacted)
+    }
+
     /// Replaces contents by a marker wherever the store has them, and makes sure that the file does not contain them any more. Contexts
     /// must not have a running call with one of them.
     ///
     /// # Errors
     ///
-    /// If a call is running, a copy belongs to a deleted context whose forks are left, or the store fails. Contexts that were rewritten stay so;
-    /// the same redaction again does the rest.
+    /// If a call is running, or the store fails. Contexts that were rewritten stay so; the same redaction again does the rest.
     pub fn redact(&self, redaction: &Redaction<'_>) -> Result<Redacted> {
+        let mut redacted = self.find_redactable(redaction)?;
         let rows = self.contexts(None, usize::MAX)?;
-        let own: BTreeSet<_> = rows.iter().map(|row| row.branch).collect();
-        for row in &rows {
-            self.check_redactable(row, &own, redaction)?;
+        for name in self.orphans(&rows, redaction)? {
+            self.again(&name, &mut || match self.find(&name)? {
+                Some(row) => self.separate(&row),
+                None => Ok(()),
+            })?;
         }
-        let mut redacted = Redacted::default();
-        let mut changed = BTreeSet::new();
+        redacted.copies = 0;
+        let (mut own, mut changed) = (Vec::new(), BTreeSet::new());
         for row in rows {
-            let mut tries = 0;
-            let copies = loop {
-                match self.redact_context(&row.name, redaction, &mut redacted) {
-                    Err(StoreError::Conflict { .. }) if tries < TRIES => tries += 1,
-                    copies => break copies?,
-                }
-            };
+            let mut copies = 0;
+            self.again(&row.name, &mut || {
+                copies = self.redact_context(&row.name, redaction)?;
+                Ok(())
+            })?;
             if copies > 0 {
                 redacted.copies += copies;
-                redacted.contexts.push(row.name);
+                own.push(row.name);
                 changed.insert(row.branch);
             }
         }
-        self.renew_forks(redaction, &redacted, &changed)?;
+        self.renew_forks(redaction, &own, &changed)?;
         self.backend().scrub()?;
         tracing::info!(copies = redacted.copies, "redacted");
         Ok(redacted)
+    }
+
+    /// Does something to a context again while another process writes it.
+    fn again(&self, name: &str, work: &mut dyn FnMut() -> Result<()>) -> Result<()> {
+        let mut tries = 0;
+        loop {
+            match work() {
+                Err(StoreError::Conflict { .. }) if tries < TRIES => tries += 1,
+                done => return done,
+            }
+            tracing::debug!(context = name, tries, "redacting again");
+        }
+    }
+
+    /// Returns the contexts that share one of the contents with a context that was deleted. Those come first that no other one of them began
+    /// in: only a branch that no other one needs can be separated from the one that it began in.
+    fn orphans(&self, rows: &[ContextRow], redaction: &Redaction<'_>) -> Result<Vec<String>> {
+        let own: BTreeSet<_> = rows.iter().map(|row| row.branch).collect();
+        let mut known: BTreeMap<BranchId, Option<Cycle>> = BTreeMap::new();
+        let mut orphans = Vec::new();
+        for row in rows {
+            let reader = self.reader(&row.name)?;
+            let lineage = reader.state.place().lineage;
+            let mut is_orphan = false;
+            for stretch in lineage.iter().filter(|it| !own.contains(&it.branch)) {
+                if !known.contains_key(&stretch.branch) {
+                    let mut found = Found::new(redaction);
+                    let whole = Stretch { branch: stretch.branch, upto: Cycle::MAX };
+                    self.redacted_rows(whole, &reader, redaction, &mut found)?;
+                    known.insert(stretch.branch, found.first);
+                }
+                // It would come with a shorter stretch, too: the row of the deleted context is kept for all that need it.
+                is_orphan |= known[&stretch.branch].is_some();
+            }
+            if is_orphan {
+                orphans.push((lineage.len(), row.name.clone()));
+            }
+        }
+        orphans.sort_by(|one, other| other.0.cmp(&one.0).then_with(|| one.1.cmp(&other.1)));
+        Ok(orphans.into_iter().map(|(_, name)| name).collect())
     }
 
     /// Gives every context that shares rows of a changed branch a new revision. Its own rows did not change, but what it shows did:
@@ -231,7 +302,7 @@ impl Store {
     fn renew_forks(
         &self,
         redaction: &Redaction<'_>,
-        redacted: &Redacted,
+        own: &[String],
         changed: &BTreeSet<BranchId>,
     ) -> Result<()> {
         // Listed now: a fork may have been made while its origin was rewritten.
@@ -245,7 +316,7 @@ impl Store {
             }
             let mut tries = 0;
             loop {
-                match self.renew(&row.name, redaction, redacted) {
+                match self.renew(&row.name, redaction, own) {
                     Err(StoreError::Conflict { .. }) if tries < TRIES => tries += 1,
                     // It was deleted meanwhile.
                     Err(StoreError::NotFound { .. }) => break,
@@ -257,10 +328,10 @@ impl Store {
     }
 
     /// Appends a step without content. A context without a copy of its own notes in it that it was redacted.
-    fn renew(&self, name: &str, redaction: &Redaction<'_>, redacted: &Redacted) -> Result<()> {
+    fn renew(&self, name: &str, redaction: &Redaction<'_>, own: &[String]) -> Result<()> {
         let row = self.reader(name)?.row().clone();
         let mut step = self.shared.step();
-        if !redacted.contexts.iter().any(|context| context == name) {
+        if !own.iter().any(|context| context == name) {
             redaction.note(&mut step, &row, 0);
         }
         self.shared.retry_unknown(|backend| backend.append(row.id, row.revision, &step))?;
@@ -268,12 +339,7 @@ impl Store {
     }
 
     /// Refuses what cannot be redacted, before anything is changed.
-    fn check_redactable(
-        &self,
-        row: &ContextRow,
-        own: &BTreeSet<BranchId>,
-        redaction: &Redaction<'_>,
-    ) -> Result<()> {
+    fn check_redactable(&self, row: &ContextRow, redaction: &Redaction<'_>) -> Result<()> {
         let lineage = self.backend().lineage(row.branch)?;
         let place = Place { backend: &**self.backend(), name: &row.name, lineage: &lineage };
         for record in self.backend().side_records(row.id, Some(calls::KIND))? {
@@ -287,43 +353,24 @@ impl Store {
                 return Err(StoreError::Calling { context: row.name.clone() });
             }
         }
-        for stretch in lineage.iter().filter(|stretch| !own.contains(&stretch.branch)) {
-            let mut is_there = false;
-            self.backend().commits(stretch.branch, Cycle::ZERO, Cycle::MAX, &mut |commit| {
-                let bodies = place.read_bodies("a commit", &commit.bodies)?;
-                is_there |= bodies.iter().any(|body| redaction.concerns(body));
-                Ok(())
-            })?;
-            if is_there {
-                let message = format!(
-                    "`{}` shares it with a context that was deleted: delete `{0}`, too, or restore that context",
-                    row.name
-                );
-                return Err(StoreError::Backend { message });
-            }
-        }
         Ok(())
     }
 
-    fn redact_context(
-        &self,
-        name: &str,
-        redaction: &Redaction<'_>,
-        redacted: &mut Redacted,
-    ) -> Result<u64> {
-        let mut found = Found::default();
+    fn redact_context(&self, name: &str, redaction: &Redaction<'_>) -> Result<u64> {
+        let mut found = Found::new(redaction);
         let reader = self.reader(name)?;
-        let rewrite = self.redacted_rows(&reader, redaction, &mut found)?;
+        let branch = reader.row().branch;
+        let children = self.backend().children(branch)?;
+        let pinned = self.backend().pins(reader.row().id)?.into_iter().map(|pin| pin.cycle);
+        let own = Stretch { branch, upto: Cycle::MAX };
+        let rewrite = Rewrite {
+            children,
+            pinned: pinned.collect(),
+            ..self.redacted_rows(own, &reader, redaction, &mut found)?
+        };
         let journal = self.redacted_journal(&reader, redaction, &mut found)?;
         let mut copies = found.copies;
         let attempts = redacted_attempts(&reader, redaction, &mut copies)?;
-        self.note_elsewhere(&reader, redaction, redacted)?;
-        for attribute in found.attributes {
-            let place = (name.to_owned(), ATTRIBUTE.to_owned(), attribute);
-            if !redacted.elsewhere.contains(&place) {
-                redacted.elsewhere.push(place);
-            }
-        }
         if copies == 0 {
             return Ok(0);
         }
@@ -349,21 +396,17 @@ impl Store {
         Ok(copies)
     }
 
-    /// Returns the rows of a context's own branch that change.
+    /// Returns the rows of a branch that change, up to a cycle.
     fn redacted_rows(
         &self,
+        stretch: Stretch,
         reader: &Reader,
         redaction: &Redaction<'_>,
         found: &mut Found,
     ) -> Result<Rewrite> {
-        let row = reader.row();
         let place = reader.state.place();
-        let mut rewrite = Rewrite {
-            children: self.backend().children(row.branch)?,
-            pinned: self.backend().pins(row.id)?.into_iter().map(|pin| pin.cycle).collect(),
-            ..Rewrite::default()
-        };
-        let checkpoints = self.own_checkpoints(row)?;
+        let mut rewrite = Rewrite::default();
+        let checkpoints = self.checkpoints(stretch)?;
         let mut trees = Vec::new();
         for checkpoint in &checkpoints {
             trees.push(place.unpack_tree(checkpoint)?);
@@ -374,15 +417,16 @@ impl Store {
             let effects = place.read_effects(&record, tree)?;
             for put in &effects.puts {
                 if let BodyPlace::At { cycle, index } = put.data.body {
-                    at.entry(cycle).or_default().insert(index, (put.data.role, put.data.kind));
+                    at.entry(cycle).or_default().insert(index, Owner::of(put));
                 }
             }
             let bodies = redaction.bodies(&checkpoint.bodies, &owners(&effects.puts), found);
             if let Some(bodies) = bodies.map_err(|error| place.corrupt(&record, &error))? {
+                found.note_cycle(checkpoint.cycle);
                 rewrite.checkpoints.push(Checkpoint { bodies, ..checkpoint.clone() });
             }
         }
-        self.backend().commits(row.branch, Cycle::ZERO, Cycle::MAX, &mut |commit| {
+        self.backend().commits(stretch.branch, Cycle::ZERO, stretch.upto, &mut |commit| {
             let record = format!("commit @c{}", commit.cycle);
             let mut known = at.remove(&commit.cycle).unwrap_or_default();
             let effects = commit.effects.as_deref();
@@ -392,6 +436,7 @@ impl Store {
             let bodies = redaction.bodies(&commit.bodies, &known, found);
             drop(known);
             if let Some(bodies) = bodies.map_err(|error| place.corrupt(&record, &error))? {
+                found.note_cycle(commit.cycle);
                 rewrite.commits.push(Commit { bodies, ..commit.clone() });
             }
             Ok(())
@@ -421,12 +466,14 @@ impl Store {
         Ok((found.copies > before).then_some(entries))
     }
 
-    /// Returns the checkpoints of a context's own branch.
-    fn own_checkpoints(&self, row: &ContextRow) -> Result<Vec<Checkpoint>> {
+    /// Returns the checkpoints of a branch, up to a cycle.
+    fn checkpoints(&self, stretch: Stretch) -> Result<Vec<Checkpoint>> {
         let mut checkpoints = Vec::new();
-        let mut cycle = Some(Cycle::MAX);
+        let mut cycle = Some(stretch.upto);
         while let Some(before) = cycle {
-            let Some(checkpoint) = self.backend().checkpoint(row.branch, before)? else { break };
+            let Some(checkpoint) = self.backend().checkpoint(stretch.branch, before)? else {
+                break;
+            };
             cycle = checkpoint.cycle.checked_previous();
             checkpoints.push(checkpoint);
         }
@@ -447,7 +494,7 @@ impl Store {
             note(&place.read_bodies("a commit", bodies)?);
             Ok(())
         })?;
-        for checkpoint in self.own_checkpoints(row)? {
+        for checkpoint in self.checkpoints(Stretch { branch: row.branch, upto: Cycle::MAX })? {
             let same = |changed: &&Checkpoint| changed.cycle == checkpoint.cycle;
             let bodies = rewrite.checkpoints.iter().find(same).unwrap_or(&checkpoint);
             note(&place.read_bodies("a checkpoint", &bodies.bodies)?);

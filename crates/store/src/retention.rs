@@ -71,7 +71,7 @@ impl Store {
         let mut row = self.find(name)?.ok_or_else(not_found)?;
         let mut tries = 0;
         loop {
-            let result = self.try_retain(&row, retention, dry_run);
+            let result = self.try_retain(&row, retention, dry_run, false);
             let is_conflict = match &result {
                 Err(StoreError::Conflict { .. }) => true,
                 Err(StoreError::Corrupt { .. }) => false,
@@ -88,19 +88,26 @@ impl Store {
         }
     }
 
+    /// Gives a context rows of its own for everything that it shares with the contexts it began in. No context may have begun in it.
+    pub(crate) fn separate(&self, row: &ContextRow) -> Result<()> {
+        self.try_retain(row, &Retention::default(), false, true).map(drop)
+    }
+
     fn try_retain(
         &self,
         row: &ContextRow,
         retention: &Retention,
         dry_run: bool,
+        separate: bool,
     ) -> Result<Retained> {
         let name = &row.name;
         let lineage = self.backend().lineage(row.branch)?;
         let place = Place { backend: &**self.backend(), name, lineage: &lineage };
         let Plan { mut rewrite, rows, retained } = self.plan(row, &place, retention)?;
-        if retained.dropped == 0 || dry_run {
+        if (retained.dropped == 0 && !separate) || dry_run {
             return Ok(retained);
         }
+        rewrite.detach |= separate;
         let kept = self.plan_checkpoints(row, &place, &rows, &mut rewrite)?;
         // What checkpoints refer to must stay, even if the commit that added it is removed.
         let mut needed: BTreeMap<Cycle, BTreeSet<u32>> = BTreeMap::new();

@@ -1,7 +1,7 @@
 //! Redaction in every store: the text is gone, and nothing else changed.
 
 use contextree::{Content, Context, NewNode, Place, Snapshot, SnapshotAddress};
-use contextree_store::{ATTRIBUTE, Redaction, Session, Store, StoreError};
+use contextree_store::{ATTRIBUTE, NODE, Redaction, Session, Store, StoreError};
 
 use crate::support::{Home, block, commit_stored, on_every_store};
 
@@ -168,6 +168,83 @@ fn attributes_and_side_records_with_the_text_are_named() {
         assert_eq!((redacted.copies, redacted.elsewhere), (1, vec![place]));
         assert_eq!(digests(store), before);
         assert!(store.verify(&mut |_, _| {}).unwrap().is_clean());
+    });
+}
+
+/// The copies that are counted before are those that are replaced: in every context, whoever asked.
+#[test]
+fn equal_contents_of_all_contexts_are_counted_before_and_longer_ones_are_named() {
+    on_every_store(|store| {
+        let mut session = store.create("main", &Default::default()).unwrap();
+        let answer = format!("Your key is {SHORT}.");
+        let report = format!("{answer} {}", "A long report. ".repeat(60));
+        write(&mut session, |context| {
+            context.add(Place::head(), NewNode::text(SHORT).id("short").role("user")).unwrap();
+            context.add(Place::head(), NewNode::text(&*answer).id("answer")).unwrap();
+            context.add(Place::head(), NewNode::text(&*report).id("report")).unwrap();
+        });
+        commit_stored(&mut session);
+        store.fork("main", Some(SnapshotAddress::Cycle(1)), "fork").unwrap();
+        let mut other = store.create("other", &Default::default()).unwrap();
+        write(&mut other, |context| {
+            context.add(Place::head(), NewNode::text(SHORT).id("pasted").role("tool")).unwrap();
+        });
+        let contents = [Content::from(SHORT)];
+        let redaction = Redaction { contents: &contents, marker: "[redacted]", reason: "" };
+        let found = store.find_redactable(&redaction).unwrap();
+        let pair = |context: &str, id: &str| (context.to_owned(), id.to_owned());
+        assert_eq!(found.nodes, [pair("main", "short"), pair("other", "pasted")]);
+        assert_eq!(found.contexts, ["fork", "main", "other"], "a fork shows it, too");
+        let place = |id: &str| ("main".to_owned(), NODE.to_owned(), id.to_owned());
+        assert_eq!(found.elsewhere, [place("answer"), place("report")]);
+        assert_eq!(store.find_redactable(&redaction).unwrap(), found, "nothing was changed");
+        assert_eq!(store.redact(&redaction).unwrap(), found);
+        let again = store.find_redactable(&redaction).unwrap();
+        assert_eq!((again.copies, again.nodes.len(), again.contexts.len()), (0, 0, 0));
+    });
+}
+
+/// What a deleted context left to its forks belongs to no context; they get rows of their own first.
+#[test]
+fn text_that_forks_share_with_a_deleted_context_is_redacted_in_each_of_them() {
+    on_every_store(|store| {
+        let mut session = store.create("gone", &Default::default()).unwrap();
+        write(&mut session, |context| {
+            context.add(Place::head(), NewNode::text(SHORT).id("short").role("user")).unwrap();
+        });
+        commit_stored(&mut session);
+        write(&mut session, |context| {
+            context.add(Place::head(), NewNode::text(&*long()).id("long").role("tool")).unwrap();
+        });
+        commit_stored(&mut session);
+        drop(session);
+        store.fork("gone", Some(SnapshotAddress::Cycle(2)), "one").unwrap();
+        let mut one = store.session("one").unwrap();
+        write(&mut one, |context| {
+            context.add(Place::head(), block("more")).unwrap();
+        });
+        commit_stored(&mut one);
+        drop(one);
+        store.fork("one", Some(SnapshotAddress::Cycle(3)), "one/again").unwrap();
+        store.fork("gone", Some(SnapshotAddress::Cycle(1)), "two").unwrap();
+        store.delete("gone").unwrap();
+        let before = digests(store);
+        let contents = [Content::from(SHORT), Content::from(&*long())];
+        let redaction = Redaction { contents: &contents, marker: "[redacted]", reason: "" };
+        let found = store.find_redactable(&redaction).unwrap();
+        assert_eq!(found.contexts, ["one", "one/again", "two"]);
+        assert_eq!(found.copies, 5, "two each, and one of a fork of the first snapshot");
+        assert_eq!(store.redact(&redaction).unwrap(), found);
+        assert_eq!(digests(store), before);
+        let check = store.verify(&mut |_, _| {}).unwrap();
+        assert!(check.is_clean(), "{check:?}");
+        for name in ["one", "one/again", "two"] {
+            let thread = store.reader(name).unwrap();
+            let thread = thread.snapshot(SnapshotAddress::Back(0)).unwrap().thread();
+            let thread = String::from_utf8(thread).unwrap();
+            assert!(!thread.contains("sk-live") && thread.contains("[redacted]"), "{thread}");
+        }
+        assert_eq!(store.redact(&redaction).unwrap().copies, 0, "there is nothing left to redact");
     });
 }
 
