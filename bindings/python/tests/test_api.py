@@ -222,9 +222,10 @@ def test_content_is_redacted_in_every_snapshot(context: contextree.Context) -> N
     context.commit()
     digest = context.log()[0].digest
     tried = context.redact(name, dry_run=True)
-    assert (tried.nodes, tried.copies) == ((name,), 0)
+    assert (tried.nodes, tried.contexts) == ((name,), ("support-42",))
+    assert tried.everywhere == (f"`{name}` in `support-42`",)
     done = context.redact(context.node(name), reason="asked for")
-    assert done.copies > 0
+    assert done.copies == tried.copies > 0
     assert done.contexts == ("support-42",)
     assert "my secret number" not in context.export(history=True)
     assert context.log()[0].digest == digest

@@ -272,6 +272,7 @@ class Diff(Record):
     older: Field[dict[str, Any]] = Field()
     newer: Field[dict[str, Any]] = Field()
     swapped: Field[bool] = Field(default=False)
+    warnings: Field[tuple[str, ...]] = texts()
     diff: Field[Changes] = one(Changes)
     moved: Field[list[dict[str, Any]]] = Field()
     values: Field[dict[str, Any] | None] = Field()
@@ -430,6 +431,7 @@ class Redaction(Record):
     contents: Field[int] = Field()
     copies: Field[int] = Field()
     contexts: Field[tuple[str, ...]] = texts()
+    everywhere: Field[tuple[str, ...]] = texts()
     elsewhere: Field[tuple[str, ...]] = texts()
 
 
@@ -450,6 +452,7 @@ class Sent(Record):
     request: Field[str] = Field()
     hash: Field[str] = Field()
     attempt: Field[AttemptInfo] = one(AttemptInfo)
+    findings: Field[tuple[Finding, ...]] = many(Finding)
     spans: Field[list[dict[str, Any]]] = Field(default=[])
 
 

@@ -68,6 +68,7 @@ fn node(
     edition: Option<Edition>,
 ) -> Result<contextree::NewNode, Error> {
     let given = request.node.0.clone();
+    check_texts(&given)?;
     let mut node = match &request.spec {
         Some(spec) => {
             let edition = edition.unwrap_or(context.edition());
@@ -85,6 +86,24 @@ pub(super) fn set_usual_kind(node: &mut contextree::NewNode) {
     let is_block = node.node_type.as_deref().is_none_or(|name| Class::of(name) == Class::Block);
     if is_block && node.kind.is_none() && matches!(node.content, Content::Text(_)) {
         node.kind = Some("text".to_owned());
+    }
+}
+
+/// Refuses texts that name something and are empty: nothing could find the node by them.
+pub(super) fn check_texts(node: &contextree::NewNode) -> Result<(), Error> {
+    let given = [
+        ("id", &node.id),
+        ("type", &node.node_type),
+        ("role", &node.role),
+        ("kind", &node.kind),
+        ("key", &node.key),
+    ];
+    let tags = node.tags.iter().map(|tag| ("tag", tag));
+    let texts = given.into_iter().filter_map(|(name, text)| Some((name, text.as_ref()?)));
+    match texts.chain(tags).find(|(_, text)| text.is_empty()) {
+        None => Ok(()),
+        Some((name, _)) => Err(Error::new("E_INVALID_PLACEMENT", format!("the {name} is empty"))
+            .with_hint("omit it, or give it a text")),
     }
 }
 

@@ -11,7 +11,7 @@ use crate::wire::{Document, Moved, Op};
 use crate::workspace::{Change, objects};
 use crate::{Control, Error, Workspace};
 
-use super::add::set_usual_kind;
+use super::add::{check_texts, set_usual_kind};
 
 /// The keys that an operation may have.
 const KEYS: [&str; 13] = [
@@ -74,6 +74,7 @@ pub fn apply(
     for (line, object) in objects(place, &request.operations.text)? {
         let mut op = read(object).map_err(|error| at_line(error, place, line))?;
         if let Op::Add { node, .. } = &mut op {
+            check_texts(&node.0).map_err(|error| at_line(error, place, line))?;
             set_usual_kind(&mut node.0);
         }
         operations.push((line, op));

@@ -1,6 +1,6 @@
 //! `redact`: replaces content by a marker, in every snapshot.
 
-use contextree::store::{ATTRIBUTE, ReadError, Redaction};
+use contextree::store::{ATTRIBUTE, NODE, ReadError, Redacted, Redaction};
 use contextree::{Content, NodeRef, SelectOptions, SnapshotAddress};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -30,17 +30,40 @@ pub struct RedactResponse {
     pub nodes: Vec<String>,
     /// How many different contents they had in all snapshots.
     pub contents: usize,
-    /// How many stored copies were replaced; 0 for a dry run.
+    /// How many stored copies were replaced, or would be.
     pub copies: u64,
     /// The contexts that had one of the contents.
     pub contexts: Vec<String>,
-    /// What contains one of the texts and was not changed: `the attribute NAME in CONTEXT`, `the side record KIND KEY in CONTEXT`.
+    /// All nodes that had one of the contents, in any context: `NODE in CONTEXT`. The context is the one that stored the node; forks share it.
+    pub everywhere: Vec<String>,
+    /// What contains one of the texts and is not changed: `the node ID in CONTEXT`, whose content is longer than the text, `the attribute NAME in
+    /// CONTEXT`, `the side record KIND KEY in CONTEXT`.
     pub elsewhere: Vec<String>,
 }
 
+impl RedactResponse {
+    /// Returns the response for named nodes with this many contents.
+    fn new(nodes: Vec<String>, contents: usize, found: Redacted) -> RedactResponse {
+        let place = |(context, kind, key): (String, String, String)| match kind.as_str() {
+            NODE => format!("the node `{key}` in `{context}`"),
+            ATTRIBUTE => format!("the attribute `{key}` in `{context}`"),
+            kind => format!("the side record `{kind} {key}` in `{context}`"),
+        };
+        let node = |(context, id): (String, String)| format!("`{id}` in `{context}`");
+        RedactResponse {
+            nodes,
+            contents,
+            copies: found.copies,
+            contexts: found.contexts,
+            everywhere: found.nodes.into_iter().map(node).collect(),
+            elsewhere: found.elsewhere.into_iter().map(place).collect(),
+        }
+    }
+}
+
 /// Replaces the content of nodes by a marker, in every snapshot and in the working state, and wherever else the store has the same content.
-/// Hashes and digests stay as they are, so the history can still be verified. It cannot be undone. Attributes stay, because digests cover their
-/// values; those that contain the text are named.
+/// Hashes and digests stay as they are, so the history can still be verified. It cannot be undone. Longer contents with the text stay, and so do
+/// attributes, because digests cover their values: those that contain the text are named. A dry run counts the same over the whole store.
 ///
 /// # Errors
 ///
@@ -99,16 +122,6 @@ pub fn redact(
     if contents.is_empty() {
         return Err(without_content(text, is_there, is_redacted));
     }
-    let mut response = RedactResponse {
-        nodes,
-        contents: contents.len(),
-        copies: 0,
-        contexts: Vec::new(),
-        elsewhere: Vec::new(),
-    };
-    if request.dry_run {
-        return Ok(response);
-    }
     drop(session);
     let reason = request.reason.as_deref().unwrap_or_default();
     let marker = match reason {
@@ -116,15 +129,12 @@ pub fn redact(
         reason => format!("[redacted: {reason}]"),
     };
     let redaction = Redaction { contents: &contents, marker: &marker, reason };
-    let redacted = store.whole()?.redact(&redaction)?;
-    response.copies = redacted.copies;
-    response.contexts = redacted.contexts;
-    let place = |(context, kind, key): (String, String, String)| match kind.as_str() {
-        ATTRIBUTE => format!("the attribute `{key}` in `{context}`"),
-        kind => format!("the side record `{kind} {key}` in `{context}`"),
+    let store = store.whole()?;
+    let found = match request.dry_run {
+        true => store.find_redactable(&redaction)?,
+        false => store.redact(&redaction)?,
     };
-    response.elsewhere = redacted.elsewhere.into_iter().map(place).collect();
-    Ok(response)
+    Ok(RedactResponse::new(nodes, contents.len(), found))
 }
 
 /// Returns why there is no content to redact: no snapshot has the node, it was redacted before, or it never had any.

@@ -227,12 +227,16 @@ pub struct SentResponse {
     pub request: String,
     /// The hash of the bytes. If the attempt has one, it is the same.
     pub hash: String,
+    /// What keeps the bytes from being those that were sent: `request_not_in_log` for a log that has no requests.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<Finding>,
     /// Where the nodes are in the request, if that was asked for, in the order of the bytes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub spans: Vec<RequestSpan>,
 }
 
-/// Returns the request that was sent in the cycle of a snapshot, byte for byte.
+/// Returns the request that was sent in the cycle of a snapshot, byte for byte. A log that was imported may have messages only; then the request
+/// is made of what it has, and a finding says so.
 ///
 /// # Errors
 ///
@@ -260,8 +264,22 @@ pub fn sent(
         true => sent.spans.iter().map(|it| RequestSpan::new(it, sent.provider)).collect(),
         false => Vec::new(),
     };
+    let is_known = sent.attempt.input.is_some() || order_of(&sent.attempt).is_some();
+    let findings = if is_known { Vec::new() } else { vec![not_in_log()] };
     let (attempt, hash) = (Attempt::from(&sent.attempt), sent.hash.to_string());
-    Ok(SentResponse { attempt, request: super::ascii(sent.bytes), hash, spans })
+    Ok(SentResponse { attempt, request: super::ascii(sent.bytes), hash, findings, spans })
+}
+
+/// Returns the finding for a request that no log has.
+fn not_in_log() -> Finding {
+    Finding {
+        code: "request_not_in_log".to_owned(),
+        severity: Severity::Warning,
+        message: "the log has no requests, only messages: what was sent had more, such as system text, tools and settings".to_owned(),
+        node: None,
+        path: String::new(),
+        line: None,
+    }
 }
 
 fn render_state(

@@ -53,6 +53,8 @@ pub enum Advice {
     OtherStore,
     /// Check the store, and export the intact snapshots.
     Salvage,
+    /// Restore a backup: the file cannot be read at all.
+    RestoreBackup,
     /// Export contexts one by one: the store is not a file.
     ExportHistory,
     /// Import the document, which can only be read.

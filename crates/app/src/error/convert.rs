@@ -253,11 +253,19 @@ impl From<CommitError> for Error {
 impl From<StoreError> for Error {
     fn from(error: StoreError) -> Self {
         let failure = Error::new(error.code(), error.to_string());
+        // Records can be salvaged one by one, but not if the file itself, or the list of contexts, cannot be read.
+        let is_whole = matches!(&error, StoreError::Corrupt { record, .. } if record == "the file" || record == "the list of contexts");
         let failure = match error.hint() {
-            Some(hint) => failure.with_hint(hint),
-            None => failure,
+            Some(hint) if !is_whole => failure.with_hint(hint),
+            _ => failure,
         };
         match error {
+            StoreError::Corrupt { record, .. } if is_whole => {
+                failure.with_detail("record", record).with_advice(Advice::RestoreBackup)
+            }
+            StoreError::Io { ref message } if message.contains("No such file or directory") => {
+                failure.with_hint("create the folder first")
+            }
             StoreError::Conflict { context, expected, found, head } => failure
                 .with_detail("context", context)
                 .with_detail("expected", expected.get())

@@ -212,7 +212,11 @@ impl OpenStore {
     /// Adds to the error for a missing context which ones there are.
     pub(crate) fn explain(&self, error: StoreError) -> Error {
         let StoreError::NotFound { context } = &error else { return error.into() };
-        let rows = self.contexts(None, 1_000).unwrap_or_default();
+        // A name that is missing may be what is damaged.
+        let rows = match self.contexts(None, 1_000) {
+            Err(error) if error.code() == Code::StoreCorrupt => return error,
+            rows => rows.unwrap_or_default(),
+        };
         let names: Vec<&str> = rows.iter().map(|row| row.name.as_str()).collect();
         let failure =
             Error::new(error.code(), error.to_string()).with_detail("context", context.as_str());

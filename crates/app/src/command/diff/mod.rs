@@ -46,6 +46,9 @@ pub struct DiffResponse {
     /// True if the states were named in the other order; of one context, the older one always comes first.
     #[serde(default)]
     pub swapped: bool,
+    /// What is suspicious in the request: a range that begins before the oldest snapshot begins with that.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
     /// What changed.
     pub diff: Diff,
     /// Pairs of a removed and an added node with the same content, which were probably moved. Between two contexts: nodes of
@@ -96,10 +99,13 @@ pub fn diff(
     let _span = workspace.span("diff");
     control.check()?;
     match pair(workspace, request)? {
-        Pair::OfOne { mut reader, older, newer, swapped } => {
+        Pair::OfOne { mut reader, older, newer, swapped, clipped } => {
             let mut response = of_one(request, &reader, &older, &newer, control)?;
             response.swapped = swapped;
             check_size(&response, control)?;
+            if clipped {
+                response.warnings.push("range clipped to available snapshots".to_owned());
+            }
             if request.detail && !response.diff.is_empty() {
                 let last = newer.cycle().or(older.cycle()).unwrap_or_default();
                 let reports = reader.reports(older.cycle().unwrap_or_default(), last)?;
@@ -125,6 +131,7 @@ pub fn diff(
                 older: name(&left),
                 newer: name(&right),
                 swapped: false,
+                warnings: Vec::new(),
                 diff: matched.diff,
                 moved: matched.same,
                 values: None,
@@ -169,9 +176,7 @@ fn of_one(
         true => Vec::new(),
         false => {
             let moves = moved(older.tree(), newer.tree(), |node| content_hash(node).0);
-            for (from, to) in &moves.collisions {
-                tracing::warn!(from, to, "different contents have one content hash");
-            }
+            log_collisions(&moves.collisions);
             moves.moved
         }
     };
@@ -183,11 +188,19 @@ fn of_one(
         older: older.into(),
         newer: newer.into(),
         swapped: false,
+        warnings: Vec::new(),
         moved: moved.map(|moved| Moved { from: moved.from, to: moved.to }).collect(),
         diff: found,
         values: request.values.then(|| Changes::from(&changes(older.tree(), newer.tree()))),
         detail: None,
     })
+}
+
+/// Logs nodes whose contents differ and have one hash: they were not moved, whatever the hash says.
+fn log_collisions(collisions: &[(String, String)]) {
+    for (from, to) in collisions {
+        tracing::warn!(from, to, "different contents have one content hash");
+    }
 }
 
 fn selected(
@@ -209,4 +222,52 @@ fn selected(
     let (older, newer) = ((older.tree(), older.cycle()), (newer.tree(), newer.cycle()));
     diff_selected(&plan(query), older, newer, &control.query_limits(None))
         .map_err(|error| Error::query(&error, text))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use tracing::{Event, Level, Metadata, Subscriber, span};
+
+    use super::log_collisions;
+
+    /// Counts warnings.
+    struct Warnings(Arc<AtomicUsize>);
+
+    impl Subscriber for Warnings {
+        fn enabled(&self, _: &Metadata<'_>) -> bool {
+            true
+        }
+
+        fn new_span(&self, _: &span::Attributes<'_>) -> span::Id {
+            span::Id::from_u64(1)
+        }
+
+        fn record(&self, _: &span::Id, _: &span::Record<'_>) {}
+
+        fn record_follows_from(&self, _: &span::Id, _: &span::Id) {}
+
+        fn event(&self, event: &Event<'_>) {
+            let is_warning = *event.metadata().level() == Level::WARN;
+            self.0.fetch_add(usize::from(is_warning), Ordering::Relaxed);
+        }
+
+        fn enter(&self, _: &span::Id) {}
+
+        fn exit(&self, _: &span::Id) {}
+    }
+
+    // covers: ERC-009
+    #[test]
+    fn a_hash_that_two_contents_share_is_logged() {
+        // That two nodes are found is a test of `moved` with such a hash.
+        let collisions = [("p1".to_owned(), "other".to_owned())];
+        let count = Arc::new(AtomicUsize::new(0));
+        tracing::subscriber::with_default(Warnings(Arc::clone(&count)), || {
+            log_collisions(&collisions);
+        });
+        assert_eq!(count.load(Ordering::Relaxed), 1);
+    }
 }

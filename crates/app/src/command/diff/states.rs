@@ -1,6 +1,6 @@
 //! Finds the two states that a request names.
 
-use contextree::Cycle;
+use contextree::{Cycle, SnapshotAddress};
 
 use super::DiffRequest;
 use crate::workspace::{Address, Compared, Reader, State, StateRef};
@@ -18,6 +18,8 @@ pub(super) enum Pair {
         newer: State,
         /// True if they were named in the other order.
         swapped: bool,
+        /// True if the range begins before the oldest snapshot.
+        clipped: bool,
     },
     /// Of two contexts, in the order of the request.
     OfTwo {
@@ -67,14 +69,24 @@ pub(super) fn pair(workspace: &Workspace, request: &DiffRequest) -> Result<Pair,
         true => workspace.read()?,
         false => workspace.clone().with_context(left).read()?,
     };
-    let first = match from {
-        Some(state) => reader.state(state.at)?,
-        None => reader.newest()?,
+    // As in selectors, `@t-9..@t-1` begins with the oldest snapshot that there is; a single address is meant exactly.
+    let is_range = matches!(&request.from, Some(Compared { to: Some(_), .. }));
+    let oldest = (reader.snapshot_count() as u64).checked_sub(1).map(SnapshotAddress::Back);
+    let clipped = match (from.map(|state| state.at), oldest) {
+        (Some(Address::Snapshot(SnapshotAddress::Back(back))), Some(oldest)) if is_range => {
+            Some(oldest).filter(|oldest| *oldest < SnapshotAddress::Back(back))
+        }
+        _ => None,
+    };
+    let first = match (clipped, from) {
+        (Some(oldest), _) => reader.state(Address::Snapshot(oldest))?,
+        (None, Some(state)) => reader.state(state.at)?,
+        (None, None) => reader.newest()?,
     };
     let second = reader.state(to)?;
     let swapped = age(&first) > age(&second);
     let (older, newer) = in_order(first, second);
-    Ok(Pair::OfOne { reader, older, newer, swapped })
+    Ok(Pair::OfOne { reader, older, newer, swapped, clipped: clipped.is_some() })
 }
 
 /// Returns the older state first; the working state is the newest of all.
