@@ -82,9 +82,31 @@ fn raw_variable(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }
 
-/// Returns false if the locale is that of plain ASCII. The first of the three variables that is set decides, as everywhere;
-/// without any, the terminal is taken for a modern one.
+/// Returns false if the locale is that of plain ASCII, or names another encoding than UTF-8. The first of the three variables that is set
+/// decides, as everywhere; without any, the terminal is taken for a modern one.
 pub(crate) fn has_unicode() -> bool {
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(variable);
-    locale.is_none_or(|locale| !matches!(locale.as_str(), "C" | "POSIX"))
+    locale.is_none_or(|locale| is_unicode(&locale))
+}
+
+/// Returns whether a locale has the lines and arrows: `en_US.UTF-8`, and `en_US`, which names no encoding.
+fn is_unicode(locale: &str) -> bool {
+    let encoding = locale.split_once('.').map(|(_, rest)| rest.split('@').next().unwrap_or(rest));
+    let is_utf8 = |name: &str| name.replace('-', "").eq_ignore_ascii_case("utf8");
+    !matches!(locale, "C" | "POSIX") && encoding.is_none_or(is_utf8)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_unicode;
+
+    #[test]
+    fn lines_are_drawn_only_where_the_encoding_has_them() {
+        for locale in ["C.UTF-8", "en_US.utf8", "de_DE.UTF-8@euro", "en_US", "C.utf8"] {
+            assert!(is_unicode(locale), "{locale}");
+        }
+        for locale in ["C", "POSIX", "en_US.ISO-8859-1", "de_DE.ISO-8859-15@euro", "ja_JP.eucJP"] {
+            assert!(!is_unicode(locale), "{locale}");
+        }
+    }
 }

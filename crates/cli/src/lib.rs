@@ -55,13 +55,17 @@ pub fn run(arguments: &[OsString]) -> u8 {
     }
     let matches = match command().try_get_matches_from(arguments) {
         Ok(matches) => matches,
-        Err(error) => return error::report_usage(&error, wants_json),
+        Err(error) => return error::report_usage(&error, arguments, wants_json),
     };
     let mut cli = match Cli::from_arg_matches(&matches) {
         Ok(cli) => cli,
-        Err(error) => return error::report_usage(&error.format(&mut command()), wants_json),
+        Err(error) => {
+            return error::report_usage(&error.format(&mut command()), arguments, wants_json);
+        }
     };
     cli.global.choose_context(matches.value_source("context"), environment::context_of_folder());
+    let words = arguments.iter().skip(1).map(|word| word.to_string_lossy().into_owned());
+    cli.global.words = words.collect();
     let environment = Environment::of_process(&cli.global);
     let mut output = Output::new(&cli.global, &environment);
     let done = log::start().and_then(|()| command::run(&cli, &environment, &mut output));

@@ -42,6 +42,7 @@ pub(crate) struct Global {
         env = "CONTEXTREE_STORE",
         hide_env_values = true,
         value_name = "URL",
+        value_parser = store,
         default_value = "sqlite:contextree.db",
         hide_short_help = true
     )]
@@ -76,6 +77,10 @@ pub(crate) struct Global {
     /// Where the name of the context comes from.
     #[arg(skip)]
     pub(crate) named_by: NamedBy,
+
+    /// All arguments as they were given, without the name of the program: to repeat the command in a hint.
+    #[arg(skip)]
+    pub(crate) words: Vec<String>,
 
     /// Read this file instead of a store: a snapshot, a history (JSON Lines) or a fixture
     /// `{"snapshots":[…],"working":…}`; `-` is standard input
@@ -148,6 +153,16 @@ impl Global {
         if let (NamedBy::Default, Some(tenant)) = (self.named_by, &self.tenant) {
             self.context = format!("{}{}", tenant.prefix(), self.context);
         }
+    }
+}
+
+/// Refuses a URL without a path; what else is wrong with one is said when the store is opened.
+fn store(text: &str) -> Result<String, String> {
+    match text {
+        "sqlite:" => {
+            Err("the path is missing; write for example `sqlite:contextree.db`".to_owned())
+        }
+        _ => Ok(text.to_owned()),
     }
 }
 

@@ -8,7 +8,7 @@ use clap::{Parser, Subcommand};
 
 pub(crate) use global::{ColorWhen, Global, NamedBy};
 pub(crate) use groups::{GROUPS, WIDEST, root_template};
-pub(crate) use values::{parse_address, parse_range, parse_size};
+pub(crate) use values::{of_other_context, parse_address, parse_range, parse_size};
 
 use crate::command;
 

@@ -2,9 +2,24 @@
 
 use contextree_app::{Address, InvalidAddress, Range};
 
+use crate::output::text::argument;
+
 /// Reads `@`, `@t0`, `@t-3`, `@c12` or `12`.
 pub(crate) fn parse_address(text: &str) -> Result<Address, String> {
-    text.parse().map_err(|error: InvalidAddress| error.to_string())
+    text.parse().map_err(|error: InvalidAddress| match of_other_context(text) {
+        Some((context, at)) => {
+            let context = argument(context);
+            format!("it is a state of another context; write the two separately: `-c {context}` and `{at}`")
+        }
+        None => error.to_string().replacen(": write ", "; write ", 1),
+    })
+}
+
+/// Returns the context and the state of `alt@t0`, an address that only some commands read.
+pub(crate) fn of_other_context(text: &str) -> Option<(&str, &str)> {
+    let at = text.find('@').filter(|at| *at > 0)?;
+    let (context, state) = text.split_at(at);
+    state.parse::<Address>().is_ok().then_some((context, state))
 }
 
 /// Reads `A..B`, or a single address.
@@ -21,7 +36,19 @@ pub(crate) fn parse_size(text: &str) -> Result<u64, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::parse_size;
+    use super::{of_other_context, parse_address, parse_size};
+
+    #[test]
+    fn a_state_of_another_context_is_recognized() {
+        assert_eq!(of_other_context("alt@t0"), Some(("alt", "@t0")));
+        assert_eq!(of_other_context("team-a/x@c12"), Some(("team-a/x", "@c12")));
+        assert_eq!(of_other_context("alt@"), Some(("alt", "@")));
+        for text in ["@t0", "block:1.1", "me@example.org", "alt", ""] {
+            assert_eq!(of_other_context(text), None, "{text}");
+        }
+        let refused = parse_address("main@c1").expect_err("it is refused");
+        assert!(refused.ends_with("`-c main` and `@c1`"), "{refused}");
+    }
 
     #[test]
     fn sizes_have_units() {

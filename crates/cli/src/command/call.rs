@@ -21,8 +21,9 @@ use crate::source::{ChangeOptions, document};
 /// Begin a model call and print the exact request to send
 ///
 /// The working state is committed ahead, under the context's policy or a budget, and rendered for the provider. Nothing is sealed until
-/// `ctx answer` completes the call; what is added meanwhile follows the answer. Exits with 1 if the provider would refuse the
-/// request, or a limit could not be met.
+/// `ctx answer` completes the call; what is added meanwhile follows the answer. Exits with 1 if the request has an
+/// error, so that the provider would refuse it, or a limit could not be met. For a warning it exits with 0: a missing `max_tokens` may be
+/// added by the program that sends the request.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

@@ -115,6 +115,9 @@ pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
     }
     if args.change.dry_run {
         call.output.note("nothing was committed (--dry-run)");
+    } else if !done.report.pruned.is_empty() {
+        // Old turns may be among it.
+        call.output.note(super::UNDO);
     }
     Ok(exit)
 }
@@ -130,5 +133,9 @@ fn in_file(error: Failure, args: &Args) -> Failure {
 /// Reads a policy from a file.
 pub(super) fn read_policy(file: &str) -> Result<Value, Failure> {
     parse(&read_bytes(file)?)
-        .map_err(|error| Failure::new(error.code(), format!("{file}: {error}")))
+        .map_err(|error| {
+            Failure::new(error.code(), format!("{file}: {error}"))
+                .with_hint("a policy is JSON: {\"limits\":[{\"limit\":\"total\",\"measure\":\"bytes\",\"max\":8000}]}")
+                .with_hint("a budget may be TOML: `--budget FILE`")
+        })
 }

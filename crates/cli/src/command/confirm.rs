@@ -2,8 +2,23 @@
 
 use std::io::BufRead as _;
 
+use contextree::store::mask_secrets;
+
 use super::Call;
 use crate::error::Failure;
+use crate::output::text::argument;
+
+/// Returns the command as it was given, with `--yes`: the same store, context and options, so that it does the same thing when it is copied. The
+/// password in the URL of a store is left out.
+pub(super) fn again(call: &Call<'_>) -> String {
+    let words = &call.global.words;
+    let options = words.iter().position(|word| word == "--").unwrap_or(words.len());
+    let (before, after) = words.split_at(options);
+    let all = before.iter().map(String::as_str).chain(["--yes"]);
+    let all = all.chain(after.iter().map(String::as_str)).map(argument);
+    let text = all.collect::<Vec<_>>().join(" ");
+    mask_secrets(&format!("ctx {text}"))
+}
 
 /// Asks on a terminal whether to do something; elsewhere refuses, and says how to do it without a question.
 pub(super) fn confirm(verb: &str, what: &str, again: &str, call: &Call<'_>) -> Result<(), Failure> {

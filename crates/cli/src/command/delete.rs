@@ -3,10 +3,10 @@
 use contextree_app::command::delete::{self, DeleteRequest};
 
 use super::Call;
-use super::confirm::confirm;
+use super::confirm::{again, confirm};
 use crate::error::{Exit, Failure};
 use crate::output::Format;
-use crate::output::text::{argument, count};
+use crate::output::text::count;
 
 /// Delete a context, with everything that no other context needs
 ///
@@ -40,8 +40,7 @@ pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
     let what = format!("the context `{}` with {}", args.name, count(snapshots, "snapshot"));
     if !args.dry_run {
         if !args.yes {
-            let again = format!("ctx delete {} --yes", argument(&args.name));
-            confirm("delete", &what, &again, call)?;
+            confirm("delete", &what, &again(call), call)?;
         }
         found = delete(false, call)?;
     }

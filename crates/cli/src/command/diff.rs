@@ -61,6 +61,9 @@ pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
         detail: is_human || args.details,
     };
     let response = call.read(|workspace, control| diff::diff(workspace, &request, control))?;
+    for warning in &response.warnings {
+        call.output.warning(warning);
+    }
     let exit = if response.diff.is_empty() { Exit::Ok } else { Exit::No };
     if !is_human {
         match &response.values {

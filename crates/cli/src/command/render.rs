@@ -39,7 +39,7 @@ pub(crate) struct Args {
     #[arg(long = "as", value_name = "FORMAT", value_parser = target, required_unless_present = "sent")]
     format: Option<Target>,
 
-    /// Print the request that was sent in this cycle, byte for byte
+    /// Print the request that was sent in this cycle, byte for byte; with a warning if it was imported from a log that has no requests
     #[arg(long, conflicts_with_all = ["format", "model", "set", "set_json", "settings", "lint", "breakpoints", "strict"])]
     sent: bool,
 
@@ -143,6 +143,9 @@ pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
 fn sent(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
     let request = SentRequest { at: args.at, spans: false };
     let sent = call.read(|workspace, control| render::sent(workspace, &request, control))?;
+    for finding in &sent.findings {
+        call.output.warning(&format!("{}: {}", finding.code, finding.message));
+    }
     match call.output.format() {
         Format::Human => call.output.bytes(sent.request.as_bytes()),
         _ => call.output.form(&sent),

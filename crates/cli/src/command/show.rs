@@ -1,10 +1,13 @@
 //! `ctx show`: the tree, or a part of it.
 
+use contextree::Code;
 use contextree_app::command::show::{self, ShowRequest};
 
 use super::Call;
+use crate::args::of_other_context;
 use crate::error::{Exit, Failure};
 use crate::output::Format;
+use crate::output::text::argument;
 use crate::view::tree;
 
 /// Draw the tree, with ttl, offsets and sizes
@@ -34,7 +37,9 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
     let request = ShowRequest { what: args.what.clone() };
-    let response = call.read(|workspace, control| show::show(workspace, &request, control))?;
+    let response = call
+        .read(|workspace, control| show::show(workspace, &request, control))
+        .map_err(|error| in_other_context(error, args))?;
     for warning in &response.warnings {
         call.output.warning(warning);
     }
@@ -59,4 +64,15 @@ pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
     let text = tree::draw(&response.nodes, &options);
     call.output.text(&text);
     Ok(Exit::Ok)
+}
+
+/// Names the command for a state of another context.
+fn in_other_context(error: Failure, args: &Args) -> Failure {
+    match args.what.as_deref().and_then(of_other_context) {
+        Some((context, at)) if error.code() == Code::NodeNotFound => {
+            let text = format!("`ctx -c {} show {at}` shows that state of it", argument(context));
+            error.with_hint(text)
+        }
+        _ => error,
+    }
 }

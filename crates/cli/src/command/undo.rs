@@ -114,8 +114,13 @@ fn output(done: &UndoResponse, what: &str, hint: &str, call: &mut Call<'_>) -> E
     }
     let mut text = String::new();
     for operation in &done.operations {
+        // A budget leaves no trace in snapshots.
+        let more = match operation.command.as_str() {
+            "budget" => "; `ctx budget show` prints the budget that applies now",
+            _ => "",
+        };
         text.push_str(&format!(
-            "{what}: {} (operation {})\n",
+            "{what}: {} (operation {}){more}\n",
             operation.command, operation.operation
         ));
     }

@@ -28,6 +28,9 @@ fn words(advice: &Advice) -> String {
         Advice::Salvage => {
             "`ctx verify` finds all damage; `ctx export --salvage` writes the intact snapshots"
         }
+        Advice::RestoreBackup => {
+            "`ctx --store sqlite:new.db restore BACKUP` brings back a backup; without one, `sqlite3 FILE .recover` saves the rows that can be read"
+        }
         Advice::ExportHistory => "`ctx export --history` writes a context of any store",
         Advice::ImportDocument => "`ctx import FILE` stores it as a context, which can be changed",
         Advice::ExportDocument => "`ctx export` writes snapshots, `ctx export --history` histories",

@@ -1,14 +1,15 @@
 //! How a failed command is reported: text or JSON on standard error, and the exit code of the process.
 
 mod advice;
+mod usage;
 
 use std::io::{self, Write as _};
 
 use contextree::Kind;
 use contextree::json::Value;
-use contextree::store::mask_secrets;
 pub(crate) use contextree_app::Error as Failure;
 use contextree_app::wire;
+pub(crate) use usage::report_usage;
 
 use crate::environment::has_unicode;
 use crate::output::text::ascii;
@@ -104,36 +105,6 @@ pub(crate) fn report_nothing() -> u8 {
     let mut stream = anstream::stderr();
     // A standard error that is closed cannot be told about it.
     let _ = write!(stream, "{}", drawable(crate::command().render_help().ansi().to_string()));
-    Exit::Usage.code()
-}
-
-/// Reports wrong arguments, or prints the help that was asked for. Returns the exit code.
-pub(crate) fn report_usage(error: &clap::Error, as_json: bool) -> u8 {
-    if !error.use_stderr() {
-        // Help and version are data. A closed pipe is not an error.
-        let _ = write!(anstream::stdout(), "{}", drawable(error.render().ansi().to_string()));
-        return Exit::Ok.code();
-    }
-    if as_json {
-        let text = mask_secrets(&error.render().to_string());
-        let mut parts = text.split("\n\n").map(str::trim);
-        let message = parts.next().unwrap_or_default();
-        let mut failure = Failure::usage(message.strip_prefix("error: ").unwrap_or(message));
-        for part in parts {
-            if let Some(usage) = part.strip_prefix("Usage: ") {
-                failure = failure.with_detail("usage", usage);
-            } else if let Some(tip) = part.strip_prefix("tip: ") {
-                failure = failure.with_hint(tip);
-            }
-        }
-        crate::output::print_error(&to_value(&failure));
-    } else {
-        // An argument that was misplaced is repeated in the message, and may be the URL of a store with its password.
-        let text = mask_secrets(&error.render().ansi().to_string());
-        // It names its code, like every other error.
-        let text = text.replacen("error:", "error[E_USAGE]:", 1);
-        let _ = write!(anstream::stderr(), "{}", drawable(text));
-    }
     Exit::Usage.code()
 }
 

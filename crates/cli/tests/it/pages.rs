@@ -47,3 +47,47 @@ fn the_program_has_every_case_of_the_corpus() {
     assert_eq!(inside, outside);
     assert!(inside.len() > 900, "the corpus is not empty");
 }
+
+/// A summary does not replace what it is about: both are sent, and no page says that one of them counts more.
+// covers: LIF-021
+#[test]
+fn no_page_gives_a_summary_precedence_over_what_it_is_about() {
+    let pages = fs::read_dir(root().join("docs")).expect("the folder can be read");
+    let pages = pages.map(|entry| entry.expect("an entry").path());
+    let claims = ["precedence", "supersede", "overrides", "overrule", "outrank"];
+    let mut read = 0;
+    for page in pages.filter(|page| page.extension().is_some_and(|it| it == "md")) {
+        // The table has the text of the requirement.
+        if page.ends_with("conformance.md") {
+            continue;
+        }
+        let text = fs::read_to_string(&page).expect("it can be read").to_lowercase();
+        read += 1;
+        for sentence in text.split(['.', '\n']).filter(|it| it.contains("summar")) {
+            let claim = claims.iter().find(|claim| sentence.contains(**claim));
+            assert_eq!(claim, None, "{}: {sentence}", page.display());
+        }
+    }
+    assert!(read > 10, "there are pages");
+}
+
+/// Every command is a process of its own: what one prints of a store and its differences, the next prints again, byte for byte.
+// covers: DBG-005
+#[test]
+fn two_processes_print_the_same_differences_and_explanations() {
+    let folder = Folder::new();
+    let (text, code) = folder.run("ctx import claude.jsonl");
+    assert_eq!(code, 0, "{text}");
+    for command in [
+        "ctx diff @c3 @c9 --json --details",
+        "ctx select '@c3..@c9 .block' --json",
+        "ctx explain \"^seq .block[role=user] ?? { content~'part' }\"",
+        "ctx show --json",
+        "ctx log --json",
+        "ctx thread @c9",
+    ] {
+        let (once, again) = (folder.run(command), folder.run(command));
+        assert!(once.0.len() > 20, "`{command}` prints {}", once.0);
+        assert_eq!(once, again, "{command}");
+    }
+}

@@ -68,12 +68,37 @@ fn ten_jobs_take_one_or_two_command_lines_each() {
     let help = Folder::new().run("ctx help jobs").0;
     let jobs: Vec<&str> = text.split("\n## ").skip(1).collect();
     assert_eq!(jobs.len(), 10);
+    for job in &jobs {
+        let title = job.lines().next().and_then(|line| line.split_once(". ")).expect("a title").1;
+        let told = help.split("\n\n").skip_while(|part| !part.starts_with(title)).nth(1);
+        let told = told.unwrap_or_else(|| panic!("`ctx help jobs` has no commands for: {title}"));
+        let played: Vec<Vec<String>> =
+            job.lines().filter_map(|line| line.strip_prefix("$ ")).flat_map(commands).collect();
+        for command in told.lines().flat_map(|line| line.split("  ")).flat_map(commands) {
+            let is_played = |other: &Vec<String>| command.iter().all(|word| other.contains(word));
+            assert!(
+                played.iter().any(is_played),
+                "`{title}` does not play {command:?}: {played:?}"
+            );
+        }
+    }
     for job in jobs {
         let title = job.lines().next().and_then(|line| line.split_once(". ")).expect("a title").1;
         let lines = job.lines().filter(|line| line.starts_with("$ ")).count();
         assert!((1..=2).contains(&lines), "`{title}` takes {lines} lines");
         assert!(help.lines().any(|line| line.starts_with(title)), "`ctx help jobs`: {title}");
     }
+}
+
+/// Returns of each call of the program in a line its command and its options, without names and values.
+fn commands(line: &str) -> Vec<Vec<String>> {
+    let names: Vec<String> =
+        contextree_cli::command().get_subcommands().map(|it| it.get_name().to_owned()).collect();
+    let parts = line.split(['|', ';']).flat_map(|part| part.split("&&")).map(str::trim);
+    let calls = parts.filter_map(|part| part.split_once("ctx ").map(|(_, rest)| rest));
+    let words = calls.map(|call| call.split(' ').map(str::to_owned).collect::<Vec<_>>());
+    let is_meant = |word: &String| names.contains(word) || (word.starts_with('-') && word != "-c");
+    words.map(|words| words.into_iter().filter(is_meant).collect()).collect()
 }
 
 /// Each of the wrong inputs is refused, or warned about, with a code and a way to go on.
@@ -94,7 +119,7 @@ fn every_wrong_input_has_a_code_and_a_hint() {
     for (command, said) in wrong {
         let codes = ["error[E_", "warning: ", r#""code":"E_"#];
         let has_code = codes.iter().any(|code| said.contains(code));
-        let helps = ["hint: ", r#""hints":["#, "tip: ", "did you mean", ", as in `", "--help"];
+        let helps = ["hint: ", r#""hints":["#, "tip: ", "did you mean", ", as in `"];
         assert!(has_code && helps.iter().any(|help| said.contains(help)), "`{command}`: {said}");
         // What is refused has a code, not only a warning.
         assert!(!said.contains("[exit ") || said.contains("E_"), "`{command}`: {said}");
