@@ -64,10 +64,10 @@ fn standings(root: &Path) -> Result<Vec<Standing>, String> {
     let standing = |row: Row| {
         let tests = tests.iter().filter(|test| test.covers.contains(&row.id));
         let tests = tests.map(|test| test.name.clone()).collect();
-        let cases = cases.of(&row);
-        Standing { tests, cases, row }
+        let cases = cases.of(&row)?;
+        Ok(Standing { tests, cases, row })
     };
-    Ok(rows.into_iter().map(standing).collect())
+    rows.into_iter().map(standing).collect()
 }
 
 #[cfg(test)]
