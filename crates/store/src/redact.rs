@@ -280,14 +280,18 @@ impl Store {
             let lineage = reader.state.place().lineage;
             let mut is_orphan = false;
             for stretch in lineage.iter().filter(|it| !own.contains(&it.branch)) {
-                if !known.contains_key(&stretch.branch) {
-                    let mut found = Found::new(redaction);
-                    let whole = Stretch { branch: stretch.branch, upto: Cycle::MAX };
-                    self.redacted_rows(whole, &reader, redaction, &mut found)?;
-                    known.insert(stretch.branch, found.first);
-                }
-                // It would come with a shorter stretch, too: the row of the deleted context is kept for all that need it.
-                is_orphan |= known[&stretch.branch].is_some();
+                let first = match known.get(&stretch.branch) {
+                    Some(first) => *first,
+                    None => {
+                        let mut found = Found::new(redaction);
+                        let whole = Stretch { branch: stretch.branch, upto: Cycle::MAX };
+                        self.redacted_rows(whole, &reader, redaction, &mut found)?;
+                        known.insert(stretch.branch, found.first);
+                        found.first
+                    }
+                };
+                // It would count with a shorter stretch, too: the rows of the deleted context are kept for all that need them.
+                is_orphan |= first.is_some();
             }
             if is_orphan {
                 orphans.push((lineage.len(), row.name.clone()));
