@@ -156,7 +156,7 @@ impl Global {
     }
 }
 
-/// Refuses a URL without a path; what else is wrong with one is said when the store is opened.
+/// Refuses a URL without a path; what else is wrong with one is reported when the store is opened.
 fn store(text: &str) -> Result<String, String> {
     match text {
         "sqlite:" => {
