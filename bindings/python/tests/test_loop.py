@@ -8,6 +8,7 @@ import pydantic
 import pytest
 
 import contextree
+from conftest import ROOT
 
 ANSWER = {
     "id": "msg_1",
@@ -134,6 +135,37 @@ def test_an_incomplete_stream_is_refused(context: contextree.Context) -> None:
         attempt.complete()
     assert caught.value.code == "E_ANSWER_INCOMPLETE"
     assert context.log() == []
+
+
+SAMPLES = ROOT / "crates/provider/tests/streams"
+
+
+@pytest.mark.parametrize(
+    ("provider", "sample"),
+    [
+        ("anthropic", "anthropic-tools"),
+        ("openai", "openai-chat-text"),
+        ("openai", "openai-chat-tools"),
+        ("openai-responses", "openai-responses-tools"),
+        ("gemini", "gemini-tools"),
+    ],
+)
+def test_a_stream_of_any_provider_that_is_cut_off_is_refused(context: contextree.Context, provider: str, sample: str) -> None:
+    lines = (SAMPLES / f"{sample}.sse").read_text().splitlines()
+    events = [line.removeprefix("data: ") for line in lines if line.startswith("data: {")]
+    # What an SDK returns for a connection that ended early: its iteration just ends.
+    for count in (1, len(events) // 2):
+        context.user("Hello")
+        with pytest.raises(contextree.UsageError) as caught, context.attempt(provider, model="m", max_tokens=9) as attempt:
+            for event in events[:count]:
+                attempt.feed(json.loads(event))
+            attempt.complete()
+        assert caught.value.code == "E_ANSWER_INCOMPLETE"
+        assert context.log() == []
+    with context.attempt(provider, model="m", max_tokens=9) as attempt:
+        for event in events:
+            attempt.feed(json.loads(event))
+        assert attempt.complete().nodes
 
 
 def test_the_chunks_of_a_chat_completion_are_an_answer(context: contextree.Context) -> None:

@@ -131,10 +131,8 @@ class Attempt:
         return response if isinstance(response, str) else json_text(response, "response")
 
     def _stream(self) -> str:
-        lines = [f"data: {event}\n\n" for event in self._events]
-        if self._provider == "openai-chat" and lines[-1:] != ["data: [DONE]\n\n"]:
-            lines.append("data: [DONE]\n\n")
-        return "".join(lines)
+        # Nothing is added: an end that the provider did not send would make half an answer a whole one.
+        return "".join(f"data: {event}\n\n" for event in self._events)
 
     def end(self, error: BaseException | None) -> None:
         """Ends a call that was not completed. What made the block end matters more than a failure here."""
