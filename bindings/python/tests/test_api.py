@@ -7,6 +7,7 @@ import logging
 import pickle
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
 
@@ -14,7 +15,8 @@ import pytest
 
 import contextree
 from conftest import ROOT
-from contextree import _native, _node, _record, _results
+from contextree import _call, _native, _node, _record, _results
+from contextree._adapter import Records, record
 
 
 def talk(context: contextree.Context, turns: int = 3) -> None:
@@ -84,6 +86,131 @@ def test_nodes_that_are_not_looked_at_are_not_read(context: contextree.Context) 
     # An iteration reads pages, and each of them once.
     assert [node.text for node in nodes] == [str(number) for number in range(600)]
     assert spy.read[1:] == [(0, 256), (256, 256), (512, 256)]
+
+
+def test_going_backwards_and_one_by_one_reads_each_page_once(context: contextree.Context) -> None:
+    context.apply([{"op": "add", "node": {"role": "user", "content": str(number)}} for number in range(1_000)])
+    found = context.select("?? { role='user' }")
+    wanted = [str(number) for number in range(1_000)]
+
+    def reads(take: Callable[[_node.Nodes], list[_node.Node]]) -> int:
+        spy = Spy(cast("_native.Selection", found._found))
+        nodes = take(_node.Nodes(cast("_native.Selection", spy)))
+        assert sorted((node.text for node in nodes), key=int) == wanted
+        return len(spy.read)
+
+    assert reads(lambda nodes: list(nodes)[::-1]) == 4
+    assert reads(lambda nodes: nodes[::-1]) == 4
+    # The first ones may be all that is wanted, so pages begin small.
+    assert reads(lambda nodes: list(reversed(nodes))) <= 8
+    assert reads(lambda nodes: [nodes[at] for at in range(1_000)]) <= 8
+    spy = Spy(cast("_native.Selection", found._found))
+    assert [node.text for node in _node.Nodes(cast("_native.Selection", spy))[998:3:-331]] == ["998", "667", "336", "5"]
+    assert [node.text for node in _node.Nodes(cast("_native.Selection", spy))[10:13]] == ["10", "11", "12"]
+    assert spy.read[-1] == (10, 3)
+
+
+def test_a_state_of_the_past_is_selected_from(context: contextree.Context) -> None:
+    talk(context)
+    view = context.at("@t-1")
+    assert [node.text for node in view.select("?? { tag='question' }")] == ["Question 0", "Question 1"]
+    assert len(view.select(".block", where="?? { tag='question' }")) == 2
+    assert len(view.select(".block", skip=1, limit=1)) == 1
+    assert len(context.at("@").select("?? { tag='question' }")) == 3
+    context.user("not committed")
+    assert len(context.at("@t0").select("?? { role='user' }")) == 3
+    with pytest.raises(contextree.UsageError):
+        view.select("@t0 .block")
+
+
+def test_a_range_has_typed_fields(context: contextree.Context) -> None:
+    talk(context)
+    name = context.select("?? { tag='question' }").ids[0]
+    found = context.select("@t-2..@t0 ^seq .block")
+    assert isinstance(found, contextree.RangeDiff)
+    assert found.query == "@t-2..@t0 ^seq .block"
+    assert found.mode == "pairwise"
+    assert not found.truncated
+    assert [one.cycle for one in found.snapshots] == [3, 2, 1]
+    assert len(found.diffs) == 2
+    step = found.diffs[0]
+    assert {step.newer.label, step.older.label} <= {one.label for one in found.snapshots}
+    assert len(step.added) == step.stats["added"] == 2
+    assert step.removed == step.changed == ()
+    assert name not in step.added
+    assert found.to_dict()["diffs"][0]["added_ids"] == list(step.added)
+
+
+LOG = b'{"role":"user","content":"Hello"}\n{"role":"assistant","content":"Hi!"}\n'
+
+
+def test_a_log_is_imported_into_an_empty_context_which_keeps_its_budget(store: contextree.Store) -> None:
+    context = store.context("x")
+    context.set_budget("max_tokens = 100\ntokenizer = 'o200k_base'\n")
+    budget = context.stored_budget().budget
+    context.user("a mistake")
+    context.discard()
+    done = context.import_log(LOG)
+    assert done.name == "x"
+    assert done.context is not None
+    assert done.context.name == "x"
+    assert [message["content"] for message in context.thread()] == ["Hello", "Hi!"]
+    assert context.stored_budget().budget == budget
+    assert [row.name for row in store.contexts()] == ["x"]
+    # A log that has grown goes on.
+    assert context.import_log(LOG + b'{"role":"user","content":"Thanks."}\n').updated
+
+
+def test_an_import_that_fails_leaves_the_context_as_it_is(store: contextree.Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    context = store.context("x")
+    context.set_budget("max_tokens = 100\ntokenizer = 'o200k_base'\n")
+    with pytest.raises(contextree.ContextreeError):
+        context.import_log(b"not a log")
+    assert [row.name for row in store.contexts()] == ["x"]
+    assert context.stored_budget().budget is not None
+    run = _call.Caller.run
+
+    def write_meanwhile(self: Any, command: str, request: Any = None, **fields: Any) -> Any:
+        if command == "rename":
+            monkeypatch.setattr(_call.Caller, "run", run)
+            context.user("another writer")
+        return run(self, command, request, **fields)
+
+    monkeypatch.setattr(_call.Caller, "run", write_meanwhile)
+    with pytest.raises(contextree.ConflictError):
+        context.import_log(LOG)
+    assert [message["content"] for message in context.thread()] == ["another writer"]
+    assert [row.name for row in store.contexts()] == ["x"]
+
+
+def test_a_context_with_a_policy_or_side_records_is_not_replaced_by_an_import(store: contextree.Store) -> None:
+    policy = {"limits": [{"limit": "total", "measure": "bytes", "max": 8000}]}
+    store.context("policy", policy=policy)
+    Records(store).put("records", [record("test.kind", "k", b"value")])
+    for name in ("policy", "records"):
+        with pytest.raises(contextree.ExistsError):
+            store.context(name).import_log(LOG)
+    assert store.context("policy").info().settings["policy"]["limits"]
+    assert Records(store).one("records", "test.kind", "k") == b"value"
+
+
+def test_requests_are_linted(store: contextree.Store) -> None:
+    good = {"model": "claude-x", "max_tokens": 9, "messages": [{"role": "user", "content": "Hello"}]}
+    linted = store.lint(good, provider="anthropic")
+    assert linted
+    assert linted.requests == 1
+    bad = store.lint(json.dumps({**good, "messages": [{"role": "tool", "content": "Hello"}]}), provider="anthropic")
+    assert not bad
+    assert bad.findings[0].severity == "error"
+
+
+def test_the_timeline_lists_calls_and_the_messages_that_they_serve(context: contextree.Context) -> None:
+    talk(context)
+    timeline = context.timeline(limit=2)
+    assert [call.cycle for call in timeline.calls] == [2, 3]
+    assert all(call.committed for call in timeline.calls)
+    assert (timeline.left_out, timeline.next_cycle) == (1, 4)
+    assert timeline.calls[0].changes is not None
 
 
 def test_a_selection_shows_the_state_in_which_it_was_made(context: contextree.Context) -> None:
@@ -332,6 +459,24 @@ def test_events_of_the_engine_reach_logging(tmp_path: Path, caplog: pytest.LogCa
     assert any(record.name.startswith("contextree") for record in caplog.records)
 
 
+def test_events_of_the_engine_reach_logging_from_adapters(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.DEBUG, logger="contextree"):
+        records = Records(contextree.open(tmp_path / "log.db"))
+        for turn in range(300):
+            records.put("a", [], [{"op": "add", "node": {"content": str(turn)}}], commit=True)
+    assert any(record.name.startswith("contextree") for record in caplog.records)
+
+
+def test_a_root_logger_without_a_level_wants_everything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    levels: list[int] = []
+    monkeypatch.setattr(_native, "set_log_level", levels.append)
+    monkeypatch.setattr(_call, "_level", -1)
+    monkeypatch.setattr(_call.LOG, "getEffectiveLevel", lambda: logging.NOTSET)
+    contextree.open(tmp_path / "log.db").context("a")
+    # 0 would turn the engine's events off.
+    assert levels == [1]
+
+
 RECORDS = {
     "AttemptInfo": "Attempt",
     "Answer": "AnswerResponse",
@@ -351,6 +496,7 @@ RECORDS = {
     "Finding": "Finding",
     "Head": "Head",
     "ImportResult": "ImportResponse",
+    "Linted": "LintResponse",
     "LogEntry": "LogEntry",
     "Loss": "Loss",
     "NodeEvent": "NodeEvent",
@@ -363,6 +509,9 @@ RECORDS = {
     "Sent": "SentResponse",
     "Status": "StatusResponse",
     "StoredBudget": "BudgetResponse",
+    "Timeline": "TimelineResponse",
+    "TimelineCall": "TimelineCall",
+    "TimelineMessage": "TimelineMessage",
     "TokenCount": "TokenCount",
     "Tokens": "TokensResponse",
     "ToolCall": "ToolCall",
@@ -388,3 +537,10 @@ def test_every_exported_name_exists_and_every_code_has_a_class() -> None:
         assert type(made) is not contextree.InternalError or code == "E_INTERNAL"
         assert made.code == code
     assert issubclass(_node.RangeDiff, contextree.Nodes)
+
+
+def test_drawings_follow_the_theme_of_the_notebook_and_not_of_the_system(context: contextree.Context) -> None:
+    html = context._repr_html_()
+    # After the rule for a dark system, so that it decides.
+    assert html.index("prefers-color-scheme:dark") < html.index("[data-jp-theme-light=true]")
+    assert html.index("prefers-color-scheme:dark") < html.index("[data-jp-theme-light=false]")

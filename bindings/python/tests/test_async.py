@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import contextree
+from contextree._threads import finish
 from test_loop import ANSWER, EVENTS
 
 
@@ -93,6 +94,26 @@ def test_many_tasks_write_at_once(tmp_path: Path) -> None:
         assert len(await context.thread()) == 50
 
     asyncio.run(main())
+
+
+def test_a_context_that_was_deleted_has_no_row(tmp_path: Path) -> None:
+    async def main() -> None:
+        for url in (str(tmp_path / "a.db"), "memory:"):
+            store = await contextree.open_async(url)
+            context = await store.context("x")
+            await store.delete("x")
+            with pytest.raises(contextree.NotFoundError) as caught:
+                await context.info()
+            assert caught.value.code == "E_CONTEXT_NOT_FOUND"
+            with pytest.raises(contextree.NotFoundError):
+                await context.running()
+
+    asyncio.run(main())
+
+
+def test_a_call_that_raises_stop_iteration_ends() -> None:
+    with pytest.raises(RuntimeError, match="StopIteration"):
+        asyncio.run(finish(lambda: next(iter(()))))
 
 
 PAIRS = [

@@ -31,7 +31,7 @@ from ._errors import (
     VersionError,
 )
 from ._native import VERSION as __version__
-from ._node import Node, Nodes, RangeDiff
+from ._node import Node, Nodes, RangeChange, RangeDiff, RangeSnapshot, RangeStep
 from ._results import (
     Answer,
     Appended,
@@ -47,6 +47,7 @@ from ._results import (
     Explained,
     Finding,
     ImportResult,
+    Linted,
     LogEntry,
     Loss,
     NodeEvent,
@@ -58,6 +59,9 @@ from ._results import (
     Sent,
     Status,
     StoredBudget,
+    Timeline,
+    TimelineCall,
+    TimelineMessage,
     TokenCount,
     Tokens,
     ToolCall,
@@ -99,6 +103,7 @@ __all__ = [
     "ImportResult",
     "InternalError",
     "LimitError",
+    "Linted",
     "LogEntry",
     "Loss",
     "Node",
@@ -106,7 +111,10 @@ __all__ = [
     "Nodes",
     "NotFoundError",
     "Operation",
+    "RangeChange",
     "RangeDiff",
+    "RangeSnapshot",
+    "RangeStep",
     "Recalled",
     "Redaction",
     "Rendered",
@@ -119,6 +127,9 @@ __all__ = [
     "Store",
     "StoreError",
     "StoredBudget",
+    "Timeline",
+    "TimelineCall",
+    "TimelineMessage",
     "TokenCount",
     "Tokens",
     "ToolCall",

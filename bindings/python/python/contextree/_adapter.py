@@ -9,7 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Union
 from urllib.parse import quote
 
-from ._errors import ContextreeError
+from ._call import is_unicode, run
+from ._errors import ContextreeError, usage
 from ._store import Store, open
 
 Target = Union[str, "os.PathLike[str]", Store]
@@ -25,6 +26,8 @@ def store_of(target: Target) -> Store:
 
 def name_of(part: str) -> str:
     """Returns an id as a part of a context's name."""
+    if not is_unicode(part):
+        raise usage(f"the id {part!r} has a lone surrogate, which is not Unicode", "id")
     return quote(part, safe=_PLAIN)
 
 
@@ -55,7 +58,7 @@ class Records:
 
     def run(self, command: str, context: str | None, request: dict[str, Any]) -> Any:
         """Runs a command of the catalogue."""
-        return self._engine.run(command, context, request)
+        return run(self._engine, command, context, request)
 
     def put(
         self,
@@ -81,7 +84,7 @@ class Records:
             request["commit"] = True
         if revision:
             request["if_revision"] = revision
-        return self._engine.run("put", context, request)
+        return run(self._engine, "put", context, request)
 
     def get(self, context: str, kind: str, keys: Sequence[str]) -> dict[str, bytes]:
         """Returns records by key, those that exist. A context that does not exist has none."""
@@ -117,6 +120,16 @@ class Records:
             if len(found) < page:
                 return
             before = found[-1][0]
+
+    def fork(self, context: str, name: str, cycle: int) -> bool:
+        """Makes a context that begins with a snapshot. Returns whether it did: retention may have dropped the snapshot."""
+        try:
+            self.run("fork", context, {"name": name, "at": f"@c{cycle}"})
+        except ContextreeError as error:
+            if error.code != "E_SNAPSHOT_RETIRED":
+                raise
+            return False
+        return True
 
     def names(self, prefix: str) -> list[str]:
         """Returns the names of the contexts that begin with a prefix, the prefix itself excluded."""
@@ -161,15 +174,6 @@ class Records:
                 return []
             raise
         return [(one["key"], b64decode(one["value"])) for one in found]
-
-
-def is_unicode(text: str) -> bool:
-    """Returns whether a text can be stored: it has no lone surrogates."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def frame(kind: str, data: bytes, words: bytes, *, squeeze: bool = True) -> bytes:

@@ -14,7 +14,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from ._attempt import Attempt
 from ._context import Context, Provider, View
-from ._results import Answer, AttemptInfo, Backup, ContextInfo, Finding, ImportResult, Loss, Report, Verification
+from ._results import Answer, AttemptInfo, Backup, ContextInfo, Finding, ImportResult, Linted, Loss, Report, Verification
 from ._store import Clock, Store
 from ._store import open as open_store
 from ._threads import finish
@@ -25,7 +25,9 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 # Reads that take microseconds.
-_READS = frozenset({"attempts", "diff", "explain", "history", "info", "log", "node", "nodes", "operations", "select", "status", "thread"})
+_READS = frozenset(
+    {"attempts", "diff", "explain", "history", "info", "log", "node", "nodes", "operations", "select", "status", "thread", "timeline"}
+)
 
 
 class _Wrapped:
@@ -88,6 +90,7 @@ class AsyncView(_Wrapped):
         html: str = self._sync._repr_html_()
         return html
 
+    select = _view(View.select)
     nodes = _view(View.nodes)
     node = _view(View.node)
     thread = _view(View.thread)
@@ -133,8 +136,8 @@ class AsyncContext(AsyncView):
     redo = _context(Context.redo)
     reset = _context(Context.reset)
     operations = _context(Context.operations)
-    select = _context(Context.select)
     log = _context(Context.log)
+    timeline = _context(Context.timeline)
     status = _context(Context.status)
     cache_report = _context(Context.cache_report)
     import_log = _context(Context.import_log)
@@ -279,6 +282,10 @@ class AsyncStore(_Wrapped):
     async def import_log(self, name: str, source: str | bytes | os.PathLike[str], **options: Any) -> ImportResult:
         """Imports a log of another agent, a request, a snapshot or a history as a context."""
         return await finish(lambda: self._sync.import_log(name, source, **options))
+
+    async def lint(self, requests: object, *, provider: str | None = None) -> Linted:
+        """Checks requests: what their provider would refuse, and where."""
+        return await finish(lambda: self._sync.lint(requests, provider=provider))
 
     async def verify(self) -> Verification:
         """Computes every digest of the store again."""

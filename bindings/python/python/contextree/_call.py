@@ -23,15 +23,27 @@ _level = 0
 def _sync_level() -> None:
     """Tells the engine which events are wanted, if that has changed."""
     global _level
-    level = LOG.getEffectiveLevel()
+    # For `logging`, 0 on the root logger means everything; for the engine, nothing.
+    level = LOG.getEffectiveLevel() or 1
     if level != _level:
         _level = level
         _native.set_log_level(min(level, 255))
 
 
 def _emit() -> None:
+    if _level >= logging.CRITICAL:
+        return
     for level, target, message in _native.drain_log():
         logging.getLogger(target).log(level, "%s", message)
+
+
+def run(engine: _native.Engine, command: str, context: str | None, request: dict[str, Any], edition: str | None = None) -> Any:
+    """Runs a command of the catalogue, and passes on what the engine logs."""
+    _sync_level()
+    try:
+        return engine.run(command, context, request, edition)
+    finally:
+        _emit()
 
 
 class Caller:
@@ -47,20 +59,18 @@ class Caller:
 
     def run(self, command: str, request: Mapping[str, Any] | None = None, **fields: Any) -> Any:
         """Runs a command of the catalogue. Fields that are `None` are left out."""
-        _sync_level()
         given = {name: value for name, value in fields.items() if value is not None}
         if request:
             given = {**request, **given}
-        try:
-            return self.engine.run(command, self.context, given, self.edition)
-        finally:
-            if _level < logging.CRITICAL:
-                _emit()
+        return run(self.engine, command, self.context, given, self.edition)
 
     def select(self, request: dict[str, Any]) -> _native.Selection | tuple[dict[str, Any], list[str]]:
         """Finds nodes by selector; for a range, returns the difference and warnings."""
         _sync_level()
-        return self.engine.select(self.context, request, self.edition)
+        try:
+            return self.engine.select(self.context, request, self.edition)
+        finally:
+            _emit()
 
     def import_log(self, request: dict[str, Any], source: str | bytes | os.PathLike[str]) -> Any:
         """Imports a document: bytes, or the path of a file."""
@@ -68,8 +78,9 @@ class Caller:
         if self.context is None:
             raise usage("an import needs a context")
         data = bytes(source) if isinstance(source, (bytes, bytearray)) else None
-        path = None if isinstance(source, (bytes, bytearray)) else os.fspath(source)
-        name = "the document" if path is None else path
+        path = None if isinstance(source, (bytes, bytearray)) else path_of(source, "source")
+        # A path need not be Unicode; its name in messages is.
+        name = "the document" if path is None else path.encode("utf-8", "replace").decode()
         try:
             return self.engine.import_log(self.context, request, name=name, data=data, path=path, edition=self.edition)
         finally:
@@ -94,4 +105,23 @@ def text_of(value: object, name: str) -> str:
     """Returns a text, or raises the exception for another type."""
     if not isinstance(value, str):
         raise usage(f"`{name}` must be a string, not `{type(value).__name__}`", name)
+    if not is_unicode(value):
+        raise usage(f"`{name}` has a lone surrogate, which is not Unicode", name)
     return value
+
+
+def path_of(value: object, name: str) -> str:
+    """Returns a path, or raises the exception for another type."""
+    try:
+        return os.fsdecode(value)  # type: ignore[arg-type]  # It raises the exception that is caught here.
+    except TypeError as error:
+        raise usage(f"`{name}` must be a string or a path, not `{type(value).__name__}`", name) from error
+
+
+def is_unicode(text: str) -> bool:
+    """Returns whether a text can be stored: it has no lone surrogates."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -6,12 +6,13 @@ import base64
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
+from uuid import uuid4
 
 from ._attempt import Attempt
 from ._call import Caller, text_of
 from ._draw import tree_text
-from ._errors import ContextreeError, ExistsError, usage
+from ._errors import ConflictError, ContextreeError, ExistsError, NotFoundError, usage
 from ._html import tree_html
 from ._node import Node, Nodes, RangeDiff
 from ._plain import json_text, plain
@@ -36,12 +37,14 @@ from ._results import (
     Sent,
     Status,
     StoredBudget,
+    Timeline,
     Tokens,
     Undone,
 )
 
 __all__ = ["Context", "View"]
 
+T = TypeVar("T")
 Provider = Literal["anthropic", "openai", "openai-chat", "openai-responses", "gemini", "google"]
 _PROVIDERS = {"openai": "openai-chat", "google": "gemini"}
 
@@ -80,6 +83,31 @@ class View:
         """The name of the context."""
         self.address = address
         """The address of the state; `None` for the newest one, changes in progress included."""
+
+    def select(
+        self,
+        selector: str,
+        *,
+        where: str | None = None,
+        skip: int = 0,
+        limit: int | None = None,
+        content: bool = False,
+    ) -> Nodes:
+        """Returns the nodes of this state that a selector matches, as a lazy sequence.
+
+        The selector must not name a state of its own, unless this is the state in progress. There, a range of snapshots
+        (`@t-3..@t0 …`) returns a `RangeDiff`: what the matches gained, lost and changed, with `content` also how contents changed.
+        """
+        at = "" if self.address in (None, "@") else f"{self.address} "
+        request: dict[str, Any] = {"selector": at + text_of(selector, "selector"), "skip": skip}
+        if where is not None:
+            request["where"] = text_of(where, "where")
+        if limit is not None:
+            request["limit"] = limit
+        if content:
+            request["range"] = {"content": True}
+        found = self._call.select(request)
+        return RangeDiff(*found) if isinstance(found, tuple) else Nodes(found, found.warnings())
 
     def nodes(self) -> list[Node]:
         """Returns every node, in document order."""
@@ -232,6 +260,8 @@ class Context(View):
 
     def image(self, /, mime: str, data: bytes, **options: Any) -> str:
         """Adds an image of the user. Returns its id."""
+        if not isinstance(data, (bytes, bytearray, memoryview)):
+            raise usage(f"`data` must be bytes, not `{type(data).__name__}`", "data")
         text = base64.b64encode(data).decode("ascii")
         return self.add(text, role="user", kind="image", mime=mime, encoding="base64", **options)
 
@@ -259,7 +289,8 @@ class Context(View):
 
     def apply(self, operations: Sequence[Mapping[str, Any]], *, dry_run: bool = False) -> list[Applied]:
         """Carries out operations in one durable step: all of them, or none."""
-        text = "\n".join(json_text(operation, f"operations[{at}]") for at, operation in enumerate(operations))
+        given = _items(operations, "operations")
+        text = "\n".join(json_text(operation, f"operations[{at}]") for at, operation in enumerate(given))
         document = {"name": "operations", "text": text}
         applied = self._call.run("apply", operations=document, change=_change(None, dry_run))["applied"]
         return [Applied(done) for done in applied]
@@ -279,7 +310,7 @@ class Context(View):
             target=_target(target),
             content=plain(content, "content"),
             set=plain(set, "set"),
-            unset=list(unset) or None,
+            unset=_items(unset, "unset") or None,
             change=_change(None, dry_run),
         )["changed"]
         return changed
@@ -357,7 +388,9 @@ class Context(View):
     def running(self) -> Attempt:
         """Returns the call that is running, begun by this process or another one, with the request that was sent."""
         begun = self._call.run("running")
-        info = next(one for one in reversed(self.attempts()) if one.attempt_id == begun["attempt_id"])
+        info = next((one for one in reversed(self.attempts()) if one.attempt_id == begun["attempt_id"]), None)
+        if info is None:
+            raise NotFoundError(f"the attempt `{begun['attempt_id']}` was removed by another writer", code="E_ATTEMPT_NOT_FOUND")
         return Attempt(self._call, info.provider, {"settings": {"model": info.model}}, begun)
 
     def attempts(self) -> list[AttemptInfo]:
@@ -409,30 +442,6 @@ class Context(View):
         """Removes the budget of the context."""
         return StoredBudget(self._call.run("budget-unset"))
 
-    def select(
-        self,
-        selector: str,
-        *,
-        where: str | None = None,
-        skip: int = 0,
-        limit: int | None = None,
-        content: bool = False,
-    ) -> Nodes:
-        """Returns the nodes that a selector matches, as a lazy sequence.
-
-        A range of snapshots (`@t-3..@t0 …`) returns a `RangeDiff`: what the matches gained, lost and changed, with `content` also how
-        contents changed.
-        """
-        request: dict[str, Any] = {"selector": text_of(selector, "selector"), "skip": skip}
-        if where is not None:
-            request["where"] = where
-        if limit is not None:
-            request["limit"] = limit
-        if content:
-            request["range"] = {"content": True}
-        found = self._call.select(request)
-        return RangeDiff(*found) if isinstance(found, tuple) else Nodes(found, found.warnings())
-
     def at(self, address: str) -> View:
         """Returns a state: `@t0` the newest snapshot, `@t-3`, `@c12`, or `@` the working state."""
         return View(self._call, self.name, text_of(address, "address"))
@@ -461,6 +470,10 @@ class Context(View):
     def log(self, *, limit: int | None = None, reports: bool = False) -> list[LogEntry]:
         """Lists the snapshots, newest first."""
         return [LogEntry(entry) for entry in self._call.run("log", limit=limit, reports=reports)["entries"]]
+
+    def timeline(self, *, limit: int | None = None) -> Timeline:
+        """Lists the calls and commits, oldest first, with the user message that each serves; at most `limit` commits, the newest."""
+        return Timeline(self._call.run("timeline", limit=limit))
 
     def status(self) -> Status:
         """Returns the newest snapshot, what is not committed, and what expires next."""
@@ -498,7 +511,8 @@ class Context(View):
     ) -> ImportResult:
         """Imports a log of another agent, a request, a snapshot or a history: a path, or the document as `bytes`.
 
-        A context that was imported from a log gets what is new in it. Otherwise the context must be empty.
+        A context that was imported from a log gets what is new in it. Otherwise the context must be empty; it keeps its budget. One with
+        a policy or with side records raises `ExistsError`: nothing of a context is lost by an import.
         """
         options = import_options(format, cycles, keep_going, open, dry_run)
         try:
@@ -506,13 +520,36 @@ class Context(View):
         except ExistsError:
             if dry_run or not self._is_empty():
                 raise
-        # The engine imports into a new context, and this one has nothing yet.
-        Caller(self._call.engine, None).run("delete", name=self.name)
+            budget = self.stored_budget()
+            row = self.info()
+            # Each step that can be undone is an operation; a step with side records is not, and they would be lost.
+            if budget.has_policy or row.revision != 1 + len(self.operations(limit=row.revision)):
+                raise
+        return self._replace(options, source, budget, row.revision)
+
+    def _replace(self, options: dict[str, Any], source: Any, budget: StoredBudget, revision: int) -> ImportResult:
+        """Imports beside this context, which has nothing, and puts the result in its place. Nothing is ever missing."""
+        store = Caller(self._call.engine, None)
+        fresh, aside = (f"{self.name}~{word}-{uuid4().hex[:12]}" for word in ("import", "empty"))
+        done = self._call.of(fresh).import_log(options, source)
         try:
-            return ImportResult(self._call.import_log(options, source))
+            if budget.budget is not None:
+                self._call.of(fresh).run("budget-set", budget={"name": "budget", "text": budget.budget})
+            store.run("rename", name=self.name, to=aside)
+            try:
+                # From here on, nobody writes to it.
+                if self._call.of(aside).run("records", kind="python.none")["revision"] != revision:
+                    raise ConflictError(f"`{self.name}` was written to while a log was imported into it", code="E_CONFLICT")
+                store.run("rename", name=fresh, to=self.name)
+            except ContextreeError:
+                store.run("rename", name=aside, to=self.name)
+                raise
         except ContextreeError:
-            Caller(self._call.engine, None).run("new", name=self.name)
+            store.run("delete", name=fresh)
             raise
+        store.run("delete", name=aside)
+        done["name"] = done["context"]["name"] = self.name
+        return ImportResult(done)
 
     def _is_empty(self) -> bool:
         status = self.status()
@@ -528,7 +565,12 @@ class Context(View):
 
     def info(self) -> ContextInfo:
         """Returns the row of the context in its store."""
-        return next(row for row in self._call.contexts() if row.name == self.name)
+        row = next((row for row in self._call.contexts() if row.name == self.name), None)
+        if row is None:
+            # It names contexts that are similar.
+            self._call.run("log", limit=1)
+            raise NotFoundError(f"no context `{self.name}`", code="E_CONTEXT_NOT_FOUND")
+        return row
 
 
 def _change(if_head: int | None, dry_run: bool) -> dict[str, Any] | None:
@@ -536,9 +578,14 @@ def _change(if_head: int | None, dry_run: bool) -> dict[str, Any] | None:
 
 
 def _tags(tags: Iterable[str]) -> list[str] | None:
-    if isinstance(tags, str):
-        raise usage("`tags` is a list of strings, not a string", "tags")
-    return list(tags) or None
+    return _items(tags, "tags") or None
+
+
+def _items(given: Iterable[T], name: str) -> list[T]:
+    """Returns a list of what was passed; a text or a mapping is not meant to be one."""
+    if isinstance(given, (str, bytes, Mapping)) or not isinstance(given, Iterable):
+        raise usage(f"`{name}` is a list, not `{type(given).__name__}`", name)
+    return list(given)
 
 
 def _target(target: str | Node) -> str:

@@ -10,7 +10,9 @@ _STYLE = """<style>
 .contextree{font:13px/1.5 ui-monospace,monospace;color-scheme:light dark;--dim:#667085;--line:#d0d5dd;--add:#116329;
 --del:#a40e26;--chg:#7d4e00;--bar:#3b82f6;max-width:100%;overflow-x:auto}
 @media (prefers-color-scheme:dark){.contextree{--dim:#98a2b3;--line:#475467;--add:#4ac26b;--del:#ff7b72;--chg:#e3b341;--bar:#60a5fa}}
-[data-jp-theme-light=false] .contextree,.vscode-dark .contextree{--dim:#98a2b3;--line:#475467;--add:#4ac26b;--del:#ff7b72;
+[data-jp-theme-light=true] .contextree,.vscode-light .contextree{color-scheme:light;--dim:#667085;--line:#d0d5dd;--add:#116329;
+--del:#a40e26;--chg:#7d4e00;--bar:#3b82f6}
+[data-jp-theme-light=false] .contextree,.vscode-dark .contextree{color-scheme:dark;--dim:#98a2b3;--line:#475467;--add:#4ac26b;--del:#ff7b72;
 --chg:#e3b341;--bar:#60a5fa}
 .contextree table{border-collapse:collapse;font:inherit}
 .contextree th,.contextree td{text-align:left;padding:1px 10px 1px 0;border:0;border-bottom:1px solid var(--line);vertical-align:top}

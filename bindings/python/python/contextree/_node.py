@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, overload
 
 from . import _native
-from ._record import Field, Record, texts
+from ._record import Field, Record, many, texts
 
-__all__ = ["Node", "Nodes", "RangeDiff"]
+__all__ = ["Node", "Nodes", "RangeChange", "RangeDiff", "RangeSnapshot", "RangeStep"]
 
 
 class Derived(Record):
@@ -116,11 +116,13 @@ class Nodes(Sequence[Node]):
     Only nodes that are looked at are read.
     """
 
-    __slots__ = ("_found", "warnings")
+    __slots__ = ("_found", "_page", "warnings")
 
     def __init__(self, found: _native.Selection | None, warnings: Sequence[str] = ()) -> None:
         """Wraps what the engine found."""
         self._found = found
+        # Shared by nodes that are taken one by one: the second one is a sign that more will follow.
+        self._page = None if found is None else _Page(found, 1)
         self.warnings: tuple[str, ...] = tuple(warnings)
         """Messages about what is suspicious in the selector."""
 
@@ -141,15 +143,18 @@ class Nodes(Sequence[Node]):
         """Returns one node, or several."""
         if isinstance(index, slice):
             span = range(*index.indices(len(self)))
-            return list(self._read(span, min(len(span), _AHEAD)))
+            return list(self._read(span))
         at = index + len(self) if index < 0 else index
         if not 0 <= at < len(self):
             raise IndexError(f"there are {len(self)} nodes")
-        return next(self._read(range(at, at + 1), 1))
+        found, page = self._found, self._page
+        assert found is not None
+        assert page is not None
+        return Node(id=found.id(at), load=functools.partial(page.get, at))
 
     def __iter__(self) -> Iterator[Node]:
         """Iterates over the nodes."""
-        return self._read(range(len(self)), _AHEAD)
+        return self._read(range(len(self)))
 
     def to_dict(self) -> Any:
         """Returns all nodes as JSON data: a list of dictionaries."""
@@ -161,46 +166,123 @@ class Nodes(Sequence[Node]):
         shown = ", ".join(ids[:5]) + (", …" if len(ids) > 5 else "")
         return f"<{len(ids)} nodes: {shown}>" if ids else "<no nodes>"
 
-    def _read(self, span: range, ahead: int) -> Iterator[Node]:
+    def _read(self, span: range) -> Iterator[Node]:
         found = self._found
-        if found is None:
+        if found is None or not span:
             return
-        ids = found.ids() if len(span) > 1 else None
-        page = _Page(found, ahead)
+        ids = found.ids()
+        # Neighbours are read together, from either end.
+        page = _Page(found, min(len(span), _AHEAD), min(span[0], span[-1]))
         for at in span:
-            name = ids[at] if ids is not None else found.id(at)
-            yield Node(id=name, load=functools.partial(page.get, at))
+            yield Node(id=ids[at], load=functools.partial(page.get, at))
 
 
 class _Page:
-    """The nodes that were read last: an iteration reads many at once."""
+    """The nodes that were read last. Each reading evaluates the selector again, so many are read at once if more than one is wanted.
 
-    __slots__ = ("_ahead", "_found", "_from", "_nodes")
+    Pages have fixed borders, so that going backwards reads each of them once, too.
+    """
 
-    def __init__(self, found: _native.Selection, ahead: int) -> None:
+    __slots__ = ("_ahead", "_base", "_found", "_last")
+
+    def __init__(self, found: _native.Selection, ahead: int, base: int = 0) -> None:
         self._found = found
         self._ahead = ahead
-        self._from = 0
-        self._nodes: list[dict[str, Any]] = []
+        self._base = base
+        self._last: tuple[int, list[dict[str, Any]]] = (0, [])
 
     def get(self, at: int) -> dict[str, Any]:
         # Taken together: another thread may turn the page.
-        start, nodes = self._from, self._nodes
+        start, nodes = self._last
         if not start <= at < start + len(nodes):
-            start, nodes = at, self._found.nodes(at, self._ahead)
-            self._from, self._nodes = start, nodes
+            ahead = self._ahead
+            start = at - (at - self._base) % ahead
+            nodes = self._found.nodes(start, ahead)
+            self._last = (start, nodes)
+            self._ahead = min(max(16, ahead * 16), _AHEAD)
         return nodes[at - start]
+
+
+class RangeSnapshot(Record):
+    """A snapshot of a range, and how the selector addressed it."""
+
+    __slots__ = ()
+    kind: Field[str] = Field()
+    value: Field[int] = Field()
+    label: Field[str] = Field()
+    cycle: Field[int] = Field()
+
+
+class RangeChange(Record):
+    """A node that matched in both snapshots and differs."""
+
+    __slots__ = ()
+    id: Field[str] = Field()
+    fields: Field[tuple[str, ...]] = texts()
+    delta: Field[dict[str, dict[str, Any]] | None] = Field()
+    """The values of scalar fields: `from` the newer snapshot, `to` the older one."""
+    content_diff: Field[dict[str, Any] | None] = Field()
+    materialized: Field[dict[str, Any] | None] = Field()
+
+
+class RangeStep(Record):
+    """What changed between two snapshots. As in the specification, `newer` is `from` and `older` is `to` in JSON."""
+
+    __slots__ = ()
+    newer: Field[RangeSnapshot] = Field("from", make=RangeSnapshot)
+    older: Field[RangeSnapshot] = Field("to", make=RangeSnapshot)
+    added: Field[tuple[str, ...]] = Field("added_ids", make=tuple)
+    removed: Field[tuple[str, ...]] = Field("removed_ids", make=tuple)
+    changed: Field[tuple[RangeChange, ...]] = many(RangeChange)
+    stats: Field[dict[str, int]] = Field()
+
+
+class Range(Record):
+    """The fields of a `RangeDiff`."""
+
+    __slots__ = ()
+    query: Field[str] = Field()
+    snapshots: Field[tuple[RangeSnapshot, ...]] = many(RangeSnapshot)
+    diffs: Field[tuple[RangeStep, ...]] = many(RangeStep)
+    mode: Field[str] = Field()
+    limits: Field[dict[str, Any] | None] = Field()
 
 
 class RangeDiff(Nodes):
     """What the matches of a range of snapshots gained, lost and changed, in the form of the specification. It has no nodes of its own."""
 
-    __slots__ = ("_data",)
+    __slots__ = ("_data", "_typed")
 
     def __init__(self, data: dict[str, Any], warnings: Sequence[str] = ()) -> None:
         """Wraps the JSON of a diff."""
         super().__init__(None, warnings)
         self._data = data
+        self._typed = Range(data)
+
+    @property
+    def query(self) -> str:
+        """The selector."""
+        return self._typed.query
+
+    @property
+    def snapshots(self) -> tuple[RangeSnapshot, ...]:
+        """The snapshots that were compared, in the order of the range."""
+        return self._typed.snapshots
+
+    @property
+    def diffs(self) -> tuple[RangeStep, ...]:
+        """What changed between each two of them."""
+        return self._typed.diffs
+
+    @property
+    def mode(self) -> str:
+        """How they were compared: `pairwise`."""
+        return self._typed.mode
+
+    @property
+    def truncated(self) -> bool:
+        """Whether a limit left anything out."""
+        return bool((self._typed.limits or {}).get("truncated"))
 
     def __bool__(self) -> bool:
         """Returns true, although there are no nodes: it is an answer."""

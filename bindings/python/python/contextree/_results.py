@@ -24,6 +24,7 @@ __all__ = [
     "Explained",
     "Finding",
     "ImportResult",
+    "Linted",
     "LogEntry",
     "Loss",
     "NodeEvent",
@@ -35,6 +36,9 @@ __all__ = [
     "Sent",
     "Status",
     "StoredBudget",
+    "Timeline",
+    "TimelineCall",
+    "TimelineMessage",
     "TokenCount",
     "Tokens",
     "ToolCall",
@@ -203,6 +207,19 @@ class Finding(Record):
     line: Field[int | None] = Field()
 
 
+class Linted(Record):
+    """What the provider of requests would refuse or misread."""
+
+    __slots__ = ()
+    findings: Field[tuple[Finding, ...]] = many(Finding)
+    requests: Field[int] = Field()
+    accepted: Field[bool] = Field()
+
+    def __bool__(self) -> bool:
+        """Returns whether all requests would be accepted."""
+        return self.accepted
+
+
 class Loss(Record):
     """Something that the request cannot express."""
 
@@ -224,6 +241,45 @@ class Rendered(Record):
     findings: Field[tuple[Finding, ...]] = many(Finding)
     losses: Field[tuple[Loss, ...]] = many(Loss)
     accepted: Field[bool] = Field()
+
+
+class TimelineCall(Record):
+    """A commit, with the attempts that led to it. The last one may be the coming commit."""
+
+    __slots__ = ()
+    cycle: Field[int] = Field()
+    committed: Field[bool] = Field()
+    serves: Field[int | None] = Field()
+    """The position of its user message in `Timeline.messages`."""
+    sealed_at_ns: Field[int | None] = Field()
+    nodes: Field[int] = Field()
+    changes: Field[dict[str, int] | None] = Field()
+    expired: Field[int] = Field()
+    pruned: Field[int] = Field()
+    cleared: Field[int] = Field(default=0)
+    dropped: Field[int] = Field()
+    attempts: Field[tuple[AttemptInfo, ...]] = many(AttemptInfo)
+
+
+class TimelineMessage(Record):
+    """A user message that calls serve."""
+
+    __slots__ = ()
+    node: Field[str] = Field()
+    excerpt: Field[str | None] = Field()
+
+
+class Timeline(Record):
+    """The calls of a context, oldest first."""
+
+    __slots__ = ()
+    calls: Field[tuple[TimelineCall, ...]] = many(TimelineCall)
+    messages: Field[tuple[TimelineMessage, ...]] = many(TimelineMessage)
+    left_out: Field[int] = Field()
+    next_cycle: Field[int] = Field()
+    provider: Field[str | None] = Field()
+    model: Field[str | None] = Field()
+    tokenizer: Field[str] = Field()
 
 
 class LogEntry(Record):

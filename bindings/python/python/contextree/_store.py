@@ -9,10 +9,11 @@ from types import TracebackType
 from typing import Any, Literal
 
 from . import _native
-from ._call import Caller, text_of
-from ._context import Context, import_options
+from ._call import Caller, is_unicode, path_of, text_of
+from ._context import Context, import_options, provider_of
 from ._errors import ExistsError, NotFoundError
-from ._results import Backup, ContextInfo, ImportResult, Verification
+from ._plain import json_text
+from ._results import Backup, ContextInfo, ImportResult, Linted, Verification
 
 Clock = Literal["system", "logical"]
 
@@ -27,8 +28,7 @@ def open(
 
     Everyone in this process who opens the same file shares one connection. With `clock="logical"` the same calls give the same bytes.
     """
-    path = os.fspath(url)
-    return Store(_native.Engine.open(text_of(path, "url"), create=create, clock=clock))
+    return Store(_native.Engine.open(text_of(path_of(url, "url"), "url"), create=create, clock=text_of(clock, "clock")))
 
 
 class Store:
@@ -89,13 +89,23 @@ class Store:
         options = import_options(format, cycles, keep_going, open, dry_run)
         return ImportResult(self._call.of(text_of(name, "name")).import_log(options, source))
 
+    def lint(self, requests: object, *, provider: str | None = None) -> Linted:
+        """Checks requests: what their provider would refuse, and where.
+
+        `requests` is a request, a list of messages, or a log with one on each line: objects, or JSON text. Without `provider`, it is
+        detected.
+        """
+        text = requests if isinstance(requests, str) else json_text(requests, "requests")
+        document = {"name": "requests", "text": text_of(text, "requests")}
+        return Linted(self._call.run("lint", document=document, format=None if provider is None else provider_of(provider)))
+
     def verify(self) -> Verification:
         """Computes every digest of the store again."""
         return Verification(self._call.run("verify"))
 
     def backup(self, path: str | os.PathLike[str]) -> Backup:
         """Copies the store into a new file, as it is at one moment, and checks the copy."""
-        return Backup(self._call.run("backup", path=text_of(os.fspath(path), "path")))
+        return Backup(self._call.run("backup", path=text_of(path_of(path, "path"), "path")))
 
     def close(self) -> None:
         """Closes this handle. Calls that are running on other threads end first."""
@@ -116,7 +126,7 @@ class Store:
 
     def __contains__(self, name: object) -> bool:
         """Returns whether there is a context of this name."""
-        return isinstance(name, str) and self._exists(name)
+        return isinstance(name, str) and is_unicode(name) and self._exists(name)
 
     def __repr__(self) -> str:
         """Returns one line."""
