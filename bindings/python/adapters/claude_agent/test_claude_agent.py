@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import itertools
 import subprocess
 import sys
@@ -14,7 +15,7 @@ from claude_agent_sdk.testing import run_session_store_conformance
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contextree import SerializationError
+from contextree import SerializationError, UsageError
 from contextree.claude_agent import ContextreeSessionStore
 
 KEY: Any = {"project_key": "-home-me-proj", "session_id": "s1"}
@@ -83,6 +84,55 @@ def test_entries_are_nodes_of_the_tree(tmp_path):
     # The turn was sealed when the next prompt came.
     assert len(store.store.context(name).log()) == 1
     assert store.store.verify().clean
+
+
+def test_images_and_thoughts_are_nodes_that_count(tmp_path, png):
+    image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": base64.b64encode(png).decode()}}
+    thought = {"type": "thinking", "thinking": "A cat?", "signature": "s"}
+    both: Any = [
+        {"type": "user", "uuid": "1", "message": {"role": "user", "content": [{"type": "text", "text": "What is this?"}, image]}},
+        {"type": "assistant", "uuid": "2", "message": {"role": "assistant", "content": [thought, {"type": "text", "text": "A cat."}]}},
+    ]
+    store = ContextreeSessionStore(tmp_path / "a.db")
+    asyncio.run(store.append(KEY, both))
+    nodes = store._records.nodes("claude-agent/-home-me-proj/s1")
+    assert [(one["role"], one["kind"]) for one in nodes] == [
+        ("user", "text"),
+        ("user", "image"),
+        ("assistant", "text"),
+        ("assistant", "reasoning"),
+    ]
+    assert store.store.context("claude-agent/-home-me-proj/s1").tokens(model="claude-sonnet-4-5").total > 1_000
+    assert asyncio.run(store.load(KEY)) == both
+
+
+@pytest.mark.parametrize("place", ["file", "memory", "postgres"])
+def test_a_transcript_goes_on_in_every_store_after_retention_dropped_snapshots(url_of, place):
+    async def run() -> None:
+        store = ContextreeSessionStore(url_of(place))
+        expected: list[Any] = []
+        for turn in range(5):
+            entry: Any = {"type": "user", "uuid": str(turn), "message": {"role": "user", "content": f"q{turn}"}}
+            expected.append(entry)
+            await store.append(KEY, [entry])
+            if turn == 3:
+                store.store.context("claude-agent/-home-me-proj/s1").gc(keep=1)
+        assert await store.load(KEY) == expected
+        assert store.store.verify().clean
+
+    asyncio.run(run())
+
+
+def test_ids_that_are_not_unicode_are_refused(tmp_path):
+    with pytest.raises(UsageError, match="surrogate"):
+        asyncio.run(ContextreeSessionStore(tmp_path / "a.db").load({"project_key": "\ud800", "session_id": "s"}))
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_store_is_refused_after_a_fork_although_another_thread_held_its_lock(tmp_path, fork_child, hold):
+    store = ContextreeSessionStore(tmp_path / "a.db")
+    with hold(store._lock):
+        assert fork_child(lambda: asyncio.run(store.append(KEY, entries()))) == "E_STORE_FORKED"
 
 
 def test_names_with_any_characters(tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import itertools
 from typing import Any
 
@@ -169,6 +170,34 @@ def test_a_rewritten_past_goes_on_in_another_line_and_the_old_one_stays(tmp_path
     # The line shares what came before.
     assert store.context("langchain/t#2").log()[-1].cycle == 1
     assert store.verify().clean
+
+
+@pytest.mark.parametrize("place", ["file", "memory", "postgres"])
+def test_a_past_is_rewritten_although_retention_dropped_its_snapshots(url_of, place):
+    store = contextree.open(url_of(place))
+    agent, model = agent_on(store, budget=100_000)
+    config: Any = {"configurable": {"thread_id": "t"}}
+    for turn in range(3):
+        state = ask(agent, f"Question {turn}")
+    store.context("langchain/t").gc(keep=1)
+    agent.update_state(config, {"messages": [RemoveMessage(id=one.id) for one in state["messages"][5:10]]})
+    receipt = ask(agent, "Once more")["receipts"][-1]
+    assert receipt["context"] == "langchain/t#2"
+    assert [one.text for one in model.sent[-1] if isinstance(one, HumanMessage)] == ["Question 0", "Question 2", "Once more"]
+    assert store.verify().clean
+
+
+def test_a_budget_counts_images(tmp_path, png):
+    agent, model = agent_on(tmp_path / "a.db", budget={"max_tokens": 2_000})
+    image = {"type": "image", "base64": base64.b64encode(png).decode(), "mime_type": "image/png"}
+    receipts = []
+    for turn in range(6):
+        inputs = {"messages": [HumanMessage([{"type": "text", "text": f"Question {turn}"}, image])]}
+        receipts += agent.invoke(inputs, {"configurable": {"thread_id": "t"}})["receipts"]
+    assert any(receipt["pruned"] for receipt in receipts)
+    assert all(receipt["tokens_after"] <= 2_000 for receipt in receipts)
+    # Each image counts 765 tokens.
+    assert max(sum(isinstance(one, HumanMessage) for one in sent) for sent in model.sent) == 2
 
 
 def test_agents_without_a_thread_continue_by_their_messages(tmp_path):

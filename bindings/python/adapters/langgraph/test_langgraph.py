@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import os
+import base64
 import subprocess
 import sys
 import threading
 from pathlib import Path
 from typing import Annotated, Any, TypedDict
-from uuid import uuid4
 
 import numpy
 import pytest
@@ -56,19 +55,9 @@ def texts(graph: Any, thread: str = "t", **more: Any) -> list[str]:
     return [one.content for one in graph.get_state(config(thread, **more)).values.get("messages", [])]
 
 
-def url_of(place: str, folder: Any) -> Any:
-    """Returns a new store in a file, in memory, or on the server that `cargo xtask adapters` starts."""
-    if place != "postgres":
-        return folder / "a.db" if place == "file" else "memory:"
-    server = os.environ.get("CONTEXTREE_TEST_POSTGRES")
-    if server is None:
-        pytest.skip("CONTEXTREE_TEST_POSTGRES is not set; `cargo xtask adapters` sets it")
-    return f"{server}{'&' if '?' in server else '?'}schema=langgraph_{uuid4().hex}"
-
-
 @pytest.mark.parametrize("place", ["file", "memory", "postgres"])
-def test_conformance_suite(tmp_path, place):
-    url = url_of(place, tmp_path)
+def test_conformance_suite(url_of, place):
+    url = url_of(place)
 
     @checkpointer_test(name="ContextreeSaver", skip_capabilities=set())
     async def saver():
@@ -478,8 +467,8 @@ def test_two_processes_on_one_thread_lose_no_message_unnoticed(tmp_path):
 
 
 @pytest.mark.parametrize("place", ["file", "postgres"])
-def test_an_exported_thread_is_imported_with_its_checkpoints(tmp_path, place):
-    store = contextree.open(url_of(place, tmp_path))
+def test_an_exported_thread_is_imported_with_its_checkpoints(tmp_path, url_of, place):
+    store = contextree.open(url_of(place))
     graph = chat(ContextreeSaver(store))
     for turn in range(4):
         graph.invoke({"messages": [HumanMessage(f"question {turn}", id=f"u{turn}")]}, config())
@@ -496,6 +485,153 @@ def test_an_exported_thread_is_imported_with_its_checkpoints(tmp_path, place):
         one.invoke({"messages": [HumanMessage("go on", id="u9")]}, config())
     assert texts(again) == texts(graph)
     assert copy.verify().clean
+
+
+@pytest.mark.parametrize("place", ["file", "postgres"])
+def test_a_past_is_rewritten_although_retention_dropped_its_snapshots(url_of, place):
+    saver = ContextreeSaver(url_of(place))
+    graph = chat(saver)
+    for turn in range(6):
+        graph.invoke({"messages": [HumanMessage(f"question {turn}", id=f"u{turn}")]}, config())
+    saver.store.context("langgraph/t").gc(keep=1)
+    graph.update_state(config(), {"messages": [RemoveMessage(id="u2")]})
+    kept = [f"question {turn}" for turn in (0, 1, 3, 4, 5)]
+    assert [one for one in texts(graph) if one.startswith("question")] == kept
+    graph.invoke({"messages": [HumanMessage("go on", id="u9")]}, config())
+    assert [one for one in texts(chat(ContextreeSaver(saver.store))) if not one.startswith("answer")] == [*kept, "go on"]
+    assert saver.store.verify().clean
+
+
+def test_images_and_reasoning_are_nodes_that_count_and_are_not_read_again(tmp_path, png):
+    data = base64.b64encode(png).decode()
+    question = HumanMessage(
+        [
+            {"type": "text", "text": "What is this?"},
+            {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{data}"}},
+            {"type": "image", "base64": data, "mime_type": "image/png"},
+            {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": data}},
+            {"type": "image_url", "image_url": "https://example.org/a.png"},
+            {"type": "input_audio", "input_audio": {"data": "AAAA", "format": "wav"}},
+            {"type": "file", "file": {"file_id": "file-1"}},
+            {"type": "mystery", "value": [1]},
+            "and this?",
+        ]
+    )
+    answer = AIMessage([{"type": "thinking", "thinking": "A cat?", "signature": "s"}, {"type": "text", "text": "A cat."}])
+    saver = ContextreeSaver(tmp_path / "a.db")
+    graph = StateGraph(MessagesState)
+    graph.add_node("reply", lambda state: {"messages": [answer]})
+    graph.add_edge(START, "reply")
+    app = graph.compile(checkpointer=saver)
+    done = app.invoke({"messages": [question]}, config())
+    context = saver.store.context("langgraph/t")
+    shown = [(one["role"], one["kind"], one.get("mime"), one.get("encoding")) for one in saver._records.nodes(context.name)]
+    assert shown == [
+        ("user", "text", None, None),
+        *[("user", "image", "image/png", "base64")] * 3,
+        ("user", "image", None, "uri"),
+        ("user", "audio", "audio/wav", "base64"),
+        ("user", "document", None, "file_id"),
+        ("user", "data", None, None),
+        ("assistant", "text", None, None),
+        ("assistant", "reasoning", None, None),
+    ]
+    assert context.tokens(model="gpt-5").total > 3 * 700
+    # The mapping may change: loading does not depend on it.
+    context.edit(".block[kind=reasoning]", "Something else.")
+    context.remove(".block[kind=reasoning]")
+    fresh = ContextreeSaver(saver.store)
+    assert fresh.get_tuple(config()).checkpoint["channel_values"]["messages"] == done["messages"]
+
+
+def test_threads_that_are_not_used_leave_the_memory_and_still_notice_conflicts(tmp_path, monkeypatch):
+    monkeypatch.setattr("contextree.langgraph._WARM", 3)
+    store = contextree.open(tmp_path / "a.db")
+    saver = ContextreeSaver(store)
+    graph = chat(saver)
+    for thread in range(10):
+        graph.invoke({"messages": [HumanMessage("Hello")]}, config(f"t{thread}"))
+    kept = [thread for thread in saver._threads.values() if thread.lines._lines or thread._rows]
+    assert len(kept) == 3
+    stale = graph.get_state(config("t0"))
+    for thread in range(1, 10):
+        graph.get_state(config(f"t{thread}"))
+    # Another writer goes on, after this one has read.
+    chat(ContextreeSaver(store)).invoke({"messages": [HumanMessage("faster")]}, config("t0"))
+    with pytest.raises(contextree.ConflictError):
+        saver.put(stale.config, empty_checkpoint(), {"source": "loop", "step": 1, "parents": {}}, {})
+    assert texts(graph, "t5") == ["Hello", "answer 1"]
+
+
+def test_only_the_oldest_note_of_a_reader_is_dropped(tmp_path, monkeypatch):
+    monkeypatch.setattr("contextree.langgraph._NOTES", 3)
+    store = contextree.open(tmp_path / "a.db")
+    saver, other = ContextreeSaver(store), ContextreeSaver(store)
+    read = []
+    for turn in range(5):
+        chat(other).invoke({"messages": [HumanMessage(f"{turn}")]}, config())
+        read.append(saver.get_tuple(config()).config)
+    chat(other).invoke({"messages": [HumanMessage("faster")]}, config())
+    for one in read[-3:]:
+        with pytest.raises(contextree.ConflictError):
+            saver.put(one, empty_checkpoint(), {"source": "loop", "step": 1, "parents": {}}, {})
+
+
+def test_a_checkpoint_that_another_process_prunes_meanwhile_is_not_found(tmp_path):
+    store = contextree.open(tmp_path / "a.db")
+    saver, other = ContextreeSaver(store), ContextreeSaver(store)
+    parent: Any = config("t", checkpoint_ns="")
+    for step in range(3):
+        checkpoint = {**empty_checkpoint(), "channel_values": {"x": step}, "channel_versions": {"x": step + 1}}
+        parent = saver.put(parent, checkpoint, {"source": "loop", "step": step, "parents": {}}, {"x": step + 1})
+    first = next(iter(reversed(list(saver.list(config())))))
+    thread = saver._thread(first.config)
+    row = thread.row
+
+    def row_and_prune(*given: Any) -> Any:
+        found = row(*given)
+        other.prune(["t"])
+        return found
+
+    thread.row = row_and_prune
+    assert saver.get_tuple(first.config) is None
+    thread.row = row
+    # The newest one continues, with values of its own.
+    assert saver.get_tuple(parent).checkpoint["channel_values"] == {"x": 2}
+
+
+def test_a_writer_goes_on_after_another_process_pruned_the_parent(tmp_path):
+    store = contextree.open(tmp_path / "a.db")
+    saver, other = ContextreeSaver(store), ContextreeSaver(store)
+
+    def put(saver: Any, parent: Any, step: int, fresh: Any) -> Any:
+        checkpoint = {**empty_checkpoint(), "channel_values": {"x": 7}, "channel_versions": {"x": 1}}
+        return saver.put(parent, checkpoint, {"source": "loop", "step": step, "parents": {}}, fresh)
+
+    first = put(saver, config("t", checkpoint_ns=""), 0, {"x": 1})
+    second = put(other, first, 1, {"x": 1})
+    other.get_tuple(second)
+    other.prune(["t"])
+    # It continues the first checkpoint, which has gone with its value, on purpose.
+    saver.get_tuple(first)
+    third = put(saver, first, 2, {})
+    assert ContextreeSaver(store).get_tuple(third).checkpoint["channel_values"] == {"x": 7}
+
+
+def test_ids_that_are_not_unicode_are_refused(tmp_path):
+    saver = ContextreeSaver(tmp_path / "a.db")
+    for call in (saver.get_tuple, lambda one: saver.put_writes(one, [("x", 1)], "task"), lambda one: saver.delete_thread("\ud800")):
+        with pytest.raises(contextree.UsageError, match="surrogate"):
+            call(config("\ud800", checkpoint_id="c"))
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_saver_is_refused_after_a_fork_although_another_thread_held_its_locks(tmp_path, fork_child, hold):
+    saver = ContextreeSaver(tmp_path / "a.db")
+    chat(saver).invoke({"messages": [HumanMessage("Hello")]}, config())
+    for lock in (saver._guard, saver._thread(config()).lock):
+        with hold(lock):
+            assert fork_child(lambda: saver.get_tuple(config())) == "E_STORE_FORKED"
 
 
 def test_the_example_runs(tmp_path):

@@ -8,6 +8,7 @@ import os
 import random
 import subprocess
 import sys
+import threading
 from typing import Any
 
 import pytest
@@ -162,6 +163,123 @@ def test_items_that_are_kept_whole_are_read(tmp_path):
     assert asyncio.run(session.get_items()) == [json.loads(raw)]
 
 
+@pytest.mark.parametrize("place", ["file", "postgres"])
+def test_a_session_goes_back_although_retention_dropped_its_snapshots(url_of, place):
+    async def run() -> None:
+        session = ContextreeSession("s", url_of(place))
+        for turn in range(5):
+            await session.add_items([{"role": "user", "content": f"q{turn}"}])
+            await session.add_items([{"role": "assistant", "content": f"a{turn}"}])
+        session.store.context(session.context).gc(keep=1)
+        for expected in ("a4", "q4", "a3", "q3"):
+            assert (await session.pop_item())["content"] == expected
+        await session.add_items([{"role": "user", "content": "again"}])
+        items = await session.get_items()
+        assert [one["content"] for one in items] == ["q0", "a0", "q1", "a1", "q2", "a2", "again"]
+        branch = await session.branch("b", turn=2)
+        assert await branch.get_items() == items[:2]
+        assert session.store.verify().clean
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("place", ["file", "memory", "postgres"])
+def test_a_session_answers_as_sqlite_session_in_every_store(url_of, place):
+    async def run(session: Any) -> list[str]:
+        answers = []
+        source = random.Random(7)
+        for step in range(12):
+            await session.add_items([item(source) for _ in range(2)])
+            if step % 3 == 2:
+                answers.append(repr(await session.pop_item()))
+            if step == 8:
+                await session.clear_session()
+            answers.append(repr(await session.get_items()))
+        return answers
+
+    assert asyncio.run(run(ContextreeSession("s", url_of(place)))) == asyncio.run(run(SQLiteSession("s")))
+
+
+def test_reads_leave_the_event_loop_while_the_session_is_used_or_unread(tmp_path, hold, monkeypatch):
+    async def run() -> None:
+        session = ContextreeSession("s", tmp_path / "a.db")
+        await session.add_items([{"role": "user", "content": "Hi"}])
+        loop = threading.get_ident()
+        where: list[bool] = []
+        newest = ContextreeSession._newest
+
+        def note(self: Any, most: Any) -> Any:
+            where.append(threading.get_ident() == loop)
+            return newest(self, most)
+
+        monkeypatch.setattr(ContextreeSession, "_newest", note)
+        await session.get_items()
+        # Another writer added something, so that the session has to be read.
+        await ContextreeSession("s", session.store).add_items([{"role": "user", "content": "more"}])
+        assert len(await session.get_items()) == 2
+        assert len(await ContextreeSession("s", session.store).get_items()) == 2
+        with hold(session._lock):
+            waiting = asyncio.create_task(session.get_items())
+            await asyncio.sleep(0)
+            assert not waiting.done()
+        assert len(await waiting) == 2
+        assert where == [True, False, False, False]
+
+    asyncio.run(run())
+
+
+def test_a_line_that_another_writer_is_about_to_use_is_not_deleted(tmp_path):
+    async def run() -> None:
+        session = ContextreeSession("s", tmp_path / "a.db")
+        await session.add_items([{"role": "user", "content": "Hi"}])
+        # Another writer made the next line, and has not yet noted that the session goes on there.
+        session.store.context("openai-agents/s#2").user("theirs")
+        await session.clear_session()
+        await session.add_items([{"role": "user", "content": "ours"}])
+        assert session.context == "openai-agents/s#3"
+        assert [one["content"] for one in session.store.context("openai-agents/s#2").thread()] == ["theirs"]
+        assert await session.get_items() == [{"role": "user", "content": "ours"}]
+
+    asyncio.run(run())
+
+
+def test_a_session_that_others_write_all_the_time_gives_up(tmp_path, monkeypatch):
+    pauses: list[float] = []
+    monkeypatch.setattr("contextree._threads.time.sleep", pauses.append)
+    session = ContextreeSession("s", tmp_path / "a.db")
+
+    def lose(*given: Any, **options: Any) -> Any:
+        raise contextree.ConflictError("faster", code="E_CONFLICT")
+
+    session._records = type("Lost", (), {"__getattr__": lambda self, name: lose, "revision_and": lambda self, *given: (0, None)})()
+    with pytest.raises(contextree.ConflictError, match="all the time"):
+        asyncio.run(session.add_items([{"role": "user", "content": "Hi"}]))
+    assert len(pauses) == 99
+    assert max(pauses) < 0.1
+
+
+def test_closing_a_session_closes_the_store_that_it_opened(tmp_path):
+    ours = ContextreeSession("s", tmp_path / "a.db")
+    ours.close()
+    assert ours.store.closed
+    store = contextree.open(tmp_path / "a.db")
+    ContextreeSession("s", store).close()
+    assert not store.closed
+
+
+def test_ids_that_are_not_unicode_are_refused(tmp_path):
+    with pytest.raises(contextree.UsageError, match="surrogate"):
+        ContextreeSession("\ud800", tmp_path / "a.db")
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_session_is_refused_after_a_fork_although_another_thread_held_its_lock(tmp_path, fork_child, hold):
+    session = ContextreeSession("s", tmp_path / "a.db")
+    with hold(session._lock):
+        assert fork_child(lambda: asyncio.run(session.add_items([{"role": "user", "content": "child"}]))) == "E_STORE_FORKED"
+        assert fork_child(lambda: session.context) == "E_STORE_FORKED"
+
+
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_a_session_is_refused_after_a_fork(tmp_path):
     session = ContextreeSession("s", tmp_path / "a.db")
@@ -283,5 +401,5 @@ def test_two_processes_lose_nothing(tmp_path):
 
 
 def test_the_example_of_the_page_runs(run_page):
-    agent = Agent(name="a", model=Script(say("Hi!")))
+    agent = Agent(name="a", model=Script(say("Hi!"), say("Hi!")))
     assert run_page("openai-agents.md", agent=agent, Runner=Runner)["result"].final_output == "Hi!"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import dataclasses
 import random
 import re
@@ -13,11 +14,12 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from pydantic_ai import Agent, BinaryContent
+from pydantic_ai import Agent, BinaryContent, ImageUrl
 from pydantic_ai.conversation import Conversation
 from pydantic_ai.conversation_store import ConversationConflict, ConversationEntry, InMemoryConversationStore
 from pydantic_ai.exceptions import UserError
 from pydantic_ai.messages import (
+    FilePart,
     ModelMessagesTypeAdapter,
     ModelRequest,
     ModelResponse,
@@ -332,6 +334,131 @@ def test_any_messages_are_stored_as_the_framework_restores_them_or_refused(batch
         assert store.store.verify().clean
 
     asyncio.run(run())
+
+
+@pytest.mark.parametrize("place", ["file", "postgres"])
+def test_a_history_is_rewritten_although_retention_dropped_its_snapshots(url_of, place):
+    async def run() -> None:
+        store = ContextreeConversationStore(url_of(place))
+        for turn in range(4):
+            held = await store.load("c") or Conversation(conversation_id="c")
+            held.messages.append(ModelRequest(parts=[UserPromptPart(f"q{turn}")]))
+            held.messages.append(ModelResponse(parts=[TextPart(f"a{turn}")]))
+            await store.save(held)
+        store.store.context(store.context("c")).gc(keep=1)
+        held = await store.load("c")
+        assert held is not None
+        kept = shown(held.messages[:4])
+        held.messages[4:] = [ModelRequest(parts=[UserPromptPart("another")])]
+        await store.save(held)
+        again = await ContextreeConversationStore(store.store).load("c")
+        assert again is not None
+        assert shown(again.messages[:4]) == kept
+        assert again.messages[4].parts[0].content == "another"
+        assert len(again.messages) == 5
+        assert store.store.verify().clean
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("place", ["memory", "postgres"])
+def test_other_stores_keep_conversations_as_a_file_does(url_of, place, tmp_path):
+    async def run(store: Any) -> Any:
+        answers = []
+        for turn in range(3):
+            result = await weather_agent(FunctionModel(Script())).run(f"Question {turn}", conversation_id="c")
+            held = await store.load("c") or Conversation(conversation_id="c")
+            held.messages.extend(result.all_messages())
+            try:
+                await store.save(held)
+            except ConversationConflict as error:
+                answers.append(type(error).__name__)
+        again = await ContextreeConversationStore(store.store).load("c")
+        return answers, [[type(part).__name__ for part in one.parts] for one in again.messages]
+
+    ours = asyncio.run(run(ContextreeConversationStore(url_of(place))))
+    assert ours == asyncio.run(run(ContextreeConversationStore(tmp_path / "b.db")))
+
+
+def test_images_are_nodes_that_count_and_are_not_read_again(tmp_path, png):
+    async def run() -> None:
+        store = ContextreeConversationStore(tmp_path / "a.db")
+        held = Conversation(conversation_id="c")
+        image = BinaryContent(png, media_type="image/png")
+        held.messages.append(ModelRequest(parts=[UserPromptPart(["What is this?", image, ImageUrl("https://example.org/a.png")])]))
+        held.messages.append(ModelResponse(parts=[FilePart(image), ThinkingPart("A cat?"), TextPart("A cat.")]))
+        held.messages.append(ModelRequest(parts=[UserPromptPart("Thanks.")]))
+        await store.save(held)
+        context = store.store.context("pydantic-ai/c")
+        found = [(one["role"], one["kind"], one.get("mime"), one.get("encoding")) for one in store._records.nodes(context.name)]
+        assert found == [
+            ("user", "text", None, None),
+            ("user", "image", "image/png", "base64"),
+            ("user", "image", "image/png", "uri"),
+            ("pydantic-ai:file", "text", None, None),
+            ("assistant", "reasoning", None, None),
+            ("assistant", "text", None, None),
+            ("assistant", "image", "image/png", "base64"),
+            ("user", "text", None, None),
+        ]
+        assert context.tokens(model="gpt-5").total > 3 * 700
+        assert base64.b64decode(store._records.nodes(context.name)[1]["content"]) == png
+        again = await ContextreeConversationStore(store.store).load("c")
+        assert again is not None
+        assert shown(again.messages) == shown(held.messages)
+
+    asyncio.run(run())
+
+
+def test_a_budget_counts_images(tmp_path, png):
+    async def run() -> None:
+        model = Script()
+        receipts: list[Any] = []
+        budget = ContextreeBudget(tmp_path / "a.db", budget={"max_tokens": 2_000}, on_receipt=receipts.append)
+        agent = weather_agent(FunctionModel(model), capabilities=[budget])
+        messages: list[Any] = []
+        for turn in range(6):
+            result = await agent.run(
+                [f"Question {turn}", BinaryContent(png, media_type="image/png")], message_history=messages, conversation_id="c"
+            )
+            messages = result.all_messages()
+        assert any(receipt.pruned for receipt in receipts)
+        assert all(receipt.tokens_after <= 2_000 for receipt in receipts)
+        images = [sum(isinstance(part, UserPromptPart) for one in sent for part in one.parts) for sent in model.sent]
+        assert max(images) == 2
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("place", ["file", "postgres"])
+def test_a_budget_goes_on_although_retention_dropped_its_snapshots(url_of, place):
+    async def run() -> None:
+        model = Script()
+        budget = ContextreeBudget(url_of(place), budget=100_000)
+        agent = weather_agent(FunctionModel(model), capabilities=[budget])
+        messages: list[Any] = []
+        for turn in range(4):
+            messages = (await agent.run(f"Question {turn}", message_history=messages, conversation_id="c")).all_messages()
+        budget.store.context("pydantic-ai-requests/c").gc(keep=1)
+        await agent.run("Another", message_history=messages[:4], conversation_id="c")
+        assert budget.receipts[-1].context == "pydantic-ai-requests/c#2"
+        texts = [part.content for one in model.sent[-1] for part in one.parts if isinstance(part, UserPromptPart)]
+        assert texts == ["Question 0", "Another"]
+        assert budget.store.verify().clean
+
+    asyncio.run(run())
+
+
+def test_ids_that_are_not_unicode_are_refused(tmp_path):
+    with pytest.raises(contextree.UsageError, match="surrogate"):
+        asyncio.run(ContextreeConversationStore(tmp_path / "a.db").read_record("\ud800"))
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_store_is_refused_after_a_fork_although_another_thread_held_its_lock(tmp_path, fork_child, hold):
+    store = ContextreeConversationStore(tmp_path / "a.db")
+    with hold(store._lock):
+        assert fork_child(lambda: store.context("c")) == "E_STORE_FORKED"
 
 
 def test_an_exported_conversation_is_imported_with_its_record(tmp_path):

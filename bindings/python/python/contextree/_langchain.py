@@ -18,6 +18,8 @@ from langchain_core.messages import (
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
 from ._errors import unserializable
+from ._parts import part_nodes
+from ._parts import shown as _shown
 
 _SERDE = JsonPlusSerializer()
 
@@ -129,11 +131,6 @@ def read(text: str, raw: str, serde: Any) -> BaseMessage:
     return message
 
 
-def _shown(text: str) -> str:
-    """Returns a text without lone surrogates, which are not Unicode; loading never reads it."""
-    return text.encode("utf-8", "replace").decode()
-
-
 def _text(content: Any) -> str:
     parts = [one if isinstance(one, str) else one.get("text", "") for one in content if isinstance(one, (str, dict))]
     return "\n".join(part for part in parts if isinstance(part, str) and part)
@@ -142,7 +139,7 @@ def _text(content: Any) -> str:
 def operations(message: BaseMessage, channel: str, position: int, serde: Any) -> tuple[list[dict[str, Any]], BaseMessage]:
     """Returns the operations that add a message, and the message as it will be read.
 
-    The first node is its text with everything needed to load it; its tool calls follow.
+    The first node is its text with everything needed to load it; its other parts and its tool calls follow.
     """
     text, raw = write(message, serde)
     node: dict[str, Any] = {
@@ -166,6 +163,11 @@ def operations(message: BaseMessage, channel: str, position: int, serde: Any) ->
     elif unit is not None:
         node["data_call_id"] = _shown(unit)
     added = [{"op": "add", "node": node}]
+    for part in part_nodes(node["role"], message.content):
+        for name in ("data_lc_channel", "data_call_id"):
+            if name in node:
+                part[name] = node[name]
+        added.append({"op": "add", "node": part})
     for call in calls:
         own: dict[str, Any] = {"role": "assistant", "kind": "call", "data_name": _shown(call.get("name") or "unknown")}
         try:

@@ -196,9 +196,10 @@ class Lines:
         while True:
             fresh = Line(f"{self._name}#{number}")
             try:
-                if snapshot >= 1:
-                    saver._records.run("fork", line.name, {"name": fresh.name, "at": f"@c{snapshot}"})
-                elif saver._records.exists(fresh.name):
+                if snapshot >= 1 and not saver._records.fork(line.name, fresh.name, snapshot):
+                    # Retention dropped it. The messages are still in the line, and are copied.
+                    snapshot = 0
+                if snapshot < 1 and saver._records.exists(fresh.name):
                     raise ExistsError(fresh.name, code="E_CONTEXT_EXISTS")
                 break
             except ExistsError:

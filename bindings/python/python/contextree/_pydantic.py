@@ -8,8 +8,9 @@ from typing import Any, cast
 
 from pydantic_ai.messages import ModelMessage, ModelMessagesTypeAdapter, ModelResponse
 
-from ._adapter import is_unicode
+from ._call import is_unicode
 from ._errors import unserializable
+from ._parts import kind_of, media_node, url_node
 
 # The attribute of a message's first node that has everything but the texts of its parts.
 RAW = "data_pai"
@@ -18,7 +19,7 @@ _TEXTS = ("system-prompt", "user-prompt", "text", "thinking", "tool-return")
 
 
 def to_nodes(message: ModelMessage) -> list[dict[str, Any]]:
-    """Returns one node for each part of a message, and one for a message without parts."""
+    """Returns one node for each part of a message, or one for a message without parts; those of images and other data follow."""
     data = _dump(message)
     role = "assistant" if isinstance(message, ModelResponse) else "user"
     nodes = [_node(part, role) for part in data["parts"]] or [{"role": role, "kind": "text", "content": ""}]
@@ -26,7 +27,8 @@ def to_nodes(message: ModelMessage) -> list[dict[str, Any]]:
     if _dump(_load(raw, nodes)) != data:
         raw = json.dumps(data, ensure_ascii=True)
     nodes[0][RAW] = raw
-    return nodes
+    # After the others: loading takes the texts of the parts from the first nodes.
+    return nodes + [media for part, node in zip(data["parts"], nodes, strict=False) for media in _media(part, node)]
 
 
 def to_messages(nodes: Sequence[dict[str, Any]]) -> list[tuple[dict[str, Any], ModelMessage]]:
@@ -102,6 +104,28 @@ def _node(part: dict[str, Any], role: str) -> dict[str, Any]:
     if not is_unicode(node["content"]):
         node["content"] = cast(str, node["content"]).encode("utf-8", "replace").decode()
     return node
+
+
+def _media(part: dict[str, Any], node: dict[str, Any]) -> list[dict[str, Any]]:
+    """Returns the nodes of the images and other data of a part. Those of a tool's result are in its text already."""
+    content = part.get("content")
+    if node["kind"] == "result":
+        return []
+    role = node["role"] if part["part_kind"] != "file" else "assistant"
+    found: list[dict[str, Any]] = []
+    for one in content if isinstance(content, list) else [content]:
+        if not isinstance(one, dict):
+            continue
+        kind, mime = str(one.get("kind")), one.get("media_type")
+        if isinstance(one.get("data"), str):
+            # The framework writes the URL-safe alphabet.
+            data = one["data"].replace("-", "+").replace("_", "/")
+            found.append(media_node(role, kind_of(mime), mime, "base64", data))
+        elif isinstance(one.get("url"), str):
+            found.append(url_node(role, kind_of(kind.replace("-", "/")), mime, one["url"]))
+        elif isinstance(one.get("file_id"), str):
+            found.append(media_node(role, kind_of(mime), mime, "file_id", one["file_id"]))
+    return found
 
 
 def _text(content: Any) -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import threading
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -18,10 +17,9 @@ from ._context import budget_document
 from ._errors import ConflictError, ExistsError, usage
 from ._plain import plain
 from ._record import Field, Record, many, texts
+from ._threads import Lock, tries
 
 Budget = int | str | Mapping[str, Any]
-
-_TRIES = 100
 
 
 class Message(NamedTuple):
@@ -89,7 +87,7 @@ class Windows:
         self.records = records
         self.kind = kind
         self.budget = _budget(budget)
-        self._guard = threading.Lock()
+        self._guard = Lock()
         self._windows: dict[str, Window] = {}
 
     def window(self, name: str) -> Window:
@@ -107,7 +105,7 @@ class Window:
         """Use `Windows.window`."""
         self._windows = windows
         self._records = windows.records
-        self._lock = threading.Lock()
+        self._lock = Lock()
         self._name = name
 
     def begin(self, system: Sequence[dict[str, Any]], messages: Sequence[Message]) -> Sent:
@@ -172,7 +170,7 @@ class Window:
     def _bring(self, system: Sequence[dict[str, Any]] | None, messages: Sequence[Message]) -> tuple[int, bool]:
         """Brings the working state up to date. Returns the newest snapshot and whether anything follows it."""
         digests = _digests(messages)
-        for _ in range(_TRIES):
+        for _ in tries(f"`{self._name}`"):
             head, step = self._read()
             try:
                 if step.is_beginning(digests):
@@ -181,7 +179,7 @@ class Window:
             except (ConflictError, ExistsError):
                 # Another process was faster: look again at what is stored.
                 continue
-        raise ConflictError(f"`{self._name}` is being written all the time", code="E_CONFLICT")
+        raise AssertionError("the last try raises")
 
     def _read(self) -> tuple[int, _Step]:
         """Returns the number of the newest snapshot and the newest step, of the line that is in use."""
@@ -246,8 +244,8 @@ class Window:
         while self._records.exists(f"{name}#{number + 1}"):
             number += 1
         fresh = f"{name}#{number + 1}"
-        if base.cycle and base.value is not None:
-            self._records.run("fork", self._name, {"name": fresh, "at": f"@c{base.cycle}"})
+        # If retention dropped the snapshot, the messages are added again.
+        if base.cycle and base.value is not None and self._records.fork(self._name, fresh, base.cycle):
             self._records.put(fresh, [record(kind, f"{base.cycle:010}", base.value, absent=True)])
         else:
             self._records.put(fresh)

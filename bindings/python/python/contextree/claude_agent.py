@@ -10,7 +10,6 @@ A transcript is a context: every entry is a node. Transcripts of subagents are c
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 from urllib.parse import unquote
@@ -27,7 +26,9 @@ from claude_agent_sdk.types import (
 
 from ._adapter import Records, Target, expecting, name_of, record, store_of
 from ._errors import ConflictError, unserializable
-from ._threads import finish
+from ._parts import part_nodes
+from ._parts import shown as _clean
+from ._threads import Lock, finish, tries
 
 __all__ = ["ContextreeSessionStore"]
 
@@ -48,7 +49,7 @@ class ContextreeSessionStore(SessionStore):
         self.store = store_of(store)
         self.prefix = prefix
         self._records = Records(self.store)
-        self._lock = threading.Lock()
+        self._lock = Lock()
 
     async def append(self, key: SessionKey, entries: list[SessionStoreEntry]) -> None:
         """Adds entries in one durable step, with the session's summary.
@@ -119,13 +120,14 @@ class ContextreeSessionStore(SessionStore):
 
     def _append(self, key: SessionKey, entries: list[SessionStoreEntry]) -> None:
         name = self._name(key)
-        with self._lock:
-            while True:
+        for _ in tries(f"the transcript `{name}`"):
+            with self._lock:
                 try:
-                    return self._step(name, key, entries)
+                    self._step(name, key, entries)
                 except ConflictError:
                     # Another process was faster: look again at what is stored.
                     continue
+                return
 
     def _step(self, name: str, key: SessionKey, entries: list[SessionStoreEntry]) -> None:
         ids = [uuid for entry in entries if isinstance(uuid := entry.get("uuid"), str)]
@@ -184,7 +186,9 @@ def _operations(entry: SessionStoreEntry) -> list[dict[str, Any]]:
         if part.get("type") == "tool_use":
             call = {"role": "assistant", "kind": "call", "content": json.dumps(part.get("input"))}
             nodes.append({**call, "data_name": _clean(str(part.get("name"))), "data_call_id": _clean(str(part.get("id")))})
-        elif part.get("type") == "tool_result":
+        elif part.get("type") != "tool_result":
+            nodes += part_nodes(_clean(role), [part])
+        else:
             shown = part.get("content")
             shown = shown if isinstance(shown, str) else json.dumps(shown)
             node: dict[str, Any] = {"role": "tool", "kind": "result", "content": _clean(shown)}
@@ -193,8 +197,3 @@ def _operations(entry: SessionStoreEntry) -> list[dict[str, Any]]:
                 node["data_is_error"] = True
             nodes.append(node)
     return [{"op": "add", "node": node} for node in nodes]
-
-
-def _clean(text: str) -> str:
-    """Returns a text without lone surrogates. The entry itself keeps them."""
-    return text.encode("utf-8", "replace").decode()

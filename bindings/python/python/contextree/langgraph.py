@@ -10,7 +10,6 @@ A thread is a context: its messages are nodes, and everything else of a checkpoi
 from __future__ import annotations
 
 import heapq
-import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar, cast
 from urllib.parse import unquote
@@ -33,10 +32,10 @@ from langgraph.checkpoint.serde.base import SerializerProtocol
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
 from ._adapter import Records, Target, expecting, frame, name_of, record, store_of, unframe
-from ._errors import ConflictError, ContextreeError, unserializable
+from ._errors import ConflictError, CorruptError, unserializable
 from ._langchain import is_messages
 from ._lines import Head, Lines
-from ._threads import finish
+from ._threads import Lock, finish, tries
 
 __all__ = ["ContextreeSaver"]
 
@@ -46,6 +45,12 @@ _CHECKPOINT = "langgraph.checkpoint"
 _VALUE = "langgraph.value"
 _WRITE = "langgraph.write"
 _HEAD = "langgraph.head"
+
+# How many threads keep their messages in memory: those that were used last.
+_WARM = 64
+# How many checkpoints of a thread are remembered, and how many of them with their contents.
+_NOTES = 1_000
+_ROWS = 256
 
 # What checkpoints usually contain. Part of the format: records that were compressed with it need it to be read.
 _WORDS = (
@@ -85,7 +90,9 @@ class ContextreeSaver(BaseCheckpointSaver[int]):
         self.prefix = prefix
         self._records = Records(self.store)
         self._threads: dict[tuple[str, str], _Thread] = {}
-        self._guard = threading.Lock()
+        # Those that may have messages in memory, the one that was used last at the end.
+        self._warm: dict[tuple[str, str], _Thread] = {}
+        self._guard = Lock()
 
     # Writing
 
@@ -120,7 +127,7 @@ class ContextreeSaver(BaseCheckpointSaver[int]):
         ]
         overwrite = all(channel in WRITES_IDX_MAP for channel, _ in writes)
         before: bytes | None = None
-        while True:
+        for _ in tries(f"the task `{task_id}`"):
             merged = {} if before is None else {row[0]: row for row in self._unpack(before)["w"]}
             for row in fresh:
                 if overwrite or row[0] not in merged:
@@ -144,6 +151,7 @@ class ContextreeSaver(BaseCheckpointSaver[int]):
         with self._guard:
             for key in [key for key in self._threads if key[0] == str(thread_id)]:
                 del self._threads[key]
+                self._warm.pop(key, None)
 
     def delete_for_runs(self, run_ids: Sequence[str]) -> None:
         """Deletes the checkpoints of runs."""
@@ -198,8 +206,7 @@ class ContextreeSaver(BaseCheckpointSaver[int]):
             found = thread.read(self, get_checkpoint_id(config))
             if not found:
                 return None
-            row = thread.row(self, found)
-            return None if row is None else thread.tuple(self, found, row)
+            return thread.stored(self, found)
 
     def list(
         self,
@@ -231,14 +238,20 @@ class ContextreeSaver(BaseCheckpointSaver[int]):
                 continue
             if filter and any(row["m"].get(name) != value for name, value in filter.items()):
                 continue
-            if limit is not None:
-                if limit <= 0:
-                    return
-                limit -= 1
+            if limit is not None and limit <= 0:
+                return
             with thread.lock:
                 if goes_back:
                     thread.read(self, key)
-                found = thread.tuple(self, key, row)
+                try:
+                    found = thread.tuple(self, key, row)
+                except _Pruned:
+                    if thread.row(self, key) is not None:
+                        raise
+                    # Another process deleted it after it was listed.
+                    continue
+            if limit is not None:
+                limit -= 1
             yield found
 
     def get_delta_channel_history(self, *, config: RunnableConfig, channels: Sequence[str]) -> Mapping[str, DeltaChannelHistory]:
@@ -333,7 +346,15 @@ class ContextreeSaver(BaseCheckpointSaver[int]):
                 name = self.prefix + name_of(thread_id)
                 name += f"/{name_of(namespace)}" if namespace else ""
                 self._threads[key] = _Thread(thread_id, namespace, name)
-            return self._threads[key]
+            thread = self._threads[key]
+            self._warm.pop(key, None)
+            self._warm[key] = thread
+            for _ in range(len(self._warm) - _WARM):
+                oldest = next(iter(self._warm))
+                idle = self._warm.pop(oldest)
+                if not idle.cool():
+                    self._warm[oldest] = idle
+            return thread
 
     def _all_threads(self, thread_id: str | None, namespace: str | None) -> Sequence[_Thread]:
         """Returns the threads that are stored: all of them, those of one id, or one."""
@@ -352,6 +373,10 @@ class ContextreeSaver(BaseCheckpointSaver[int]):
         return found
 
 
+class _Pruned(CorruptError):
+    """A value of a checkpoint is missing: the checkpoint was deleted after it was read, or the store is damaged."""
+
+
 class _Thread:
     """What this process knows of one namespace of a thread."""
 
@@ -359,12 +384,25 @@ class _Thread:
         self.thread_id = thread_id
         self.namespace = namespace
         self.name = name
-        self.lock = threading.RLock()
+        self.lock = Lock()
         self.writer = uuid4().hex[:12]
         self.lines = Lines(name)
         self._rows: dict[str, Any] = {}
-        # Checkpoints that were the newest when they were read; `None` if there was none.
-        self._read: set[str | None] = set()
+        # Checkpoints that were written here, and those that were the newest when they were read (`None` if there was none). A writer that
+        # continues one of them does not mean to go back. Both are sets in the order of their use.
+        self._written: dict[str, None] = {}
+        self._read: dict[str | None, None] = {}
+
+    def cool(self) -> bool:
+        """Frees what can be read again. Returns false if the thread is being used."""
+        if not self.lock.acquire(blocking=False):
+            return False
+        try:
+            self.lines.forget()
+            self._rows.clear()
+        finally:
+            self.lock.release()
+        return True
 
     def config(self, checkpoint_id: str) -> RunnableConfig:
         options = {
@@ -381,18 +419,16 @@ class _Thread:
         """Notes what the reader knows: that it continues the newest checkpoint, or goes back to another one on purpose. Returns its id."""
         newest = self.head(saver).newest
         if not wanted:
-            if len(self._read) > 1_000:
-                self._read.clear()
-            self._read.add(newest)
+            _note(self._read, newest)
         elif wanted != newest:
             self.goes_back_to(wanted)
         return wanted or newest
 
     def goes_back_to(self, checkpoint_id: str | None) -> None:
         """Notes that what is put on a checkpoint, or on none, is meant to be another line."""
-        self._read.discard(checkpoint_id)
+        self._read.pop(checkpoint_id, None)
         if checkpoint_id is not None:
-            self._rows.pop(checkpoint_id, None)
+            self._written.pop(checkpoint_id, None)
 
     def row(self, saver: ContextreeSaver, checkpoint_id: str) -> Any:
         """Returns what is stored of a checkpoint."""
@@ -417,13 +453,14 @@ class _Thread:
         is_foreign = head.writer != self.writer
         # A copy of a checkpoint, the framework's "fork", is meant to be beside what follows its parent.
         is_copy = metadata.get("source") == "fork"
-        if head.newest != parent and not is_copy and (parent in self._read or (is_foreign and parent in self._rows)):
+        if head.newest != parent and not is_copy and (parent in self._read or (is_foreign and parent in self._written)):
             raise ConflictError(
                 f"thread `{self.thread_id}` has moved on to checkpoint {head.newest} since {parent} was read",
                 code="E_CONFLICT",
                 details={"hints": ["run the turn again on the newest checkpoint, or pass `checkpoint_id` to branch off"]},
             )
-        before = self._rows.get(parent) if parent else None
+        # Another writer may have deleted checkpoints with their values.
+        before = self._rows.get(parent) if parent and not is_foreign else None
         if before is None and parent:
             before = self.row(saver, parent)
         values = checkpoint["channel_values"]
@@ -444,22 +481,36 @@ class _Thread:
             else:
                 refs[channel] = own
                 rows.append(record(_VALUE, f"{own}/{channel}", saver._pack(values[channel], f"the channel `{channel}`")))
-        step = self.lines.add(saver, head, before["r"] if before else {}, lists)
-        refs.update(step.refs)
-        plain = {name: value for name, value in checkpoint.items() if name != "channel_values"}
-        row = {"c": plain, "m": metadata, "p": parent, "r": refs}
-        rows.append(record(_CHECKPOINT, own, saver._pack(row, "the checkpoint")))
-        newest = own if head.newest is None else max(own, head.newest)
-        rows.append(record(_HEAD, "", step.head(newest, self.writer), **expecting(head.value)))
         try:
+            step = self.lines.add(saver, head, before["r"] if before else {}, lists)
+            refs.update(step.refs)
+            plain = {name: value for name, value in checkpoint.items() if name != "channel_values"}
+            row = {"c": plain, "m": metadata, "p": parent, "r": refs}
+            rows.append(record(_CHECKPOINT, own, saver._pack(row, "the checkpoint")))
+            newest = own if head.newest is None else max(own, head.newest)
+            rows.append(record(_HEAD, "", step.head(newest, self.writer), **expecting(head.value)))
             done = records.put(self.name, rows, step.operations, commit=step.commit)
-        except ContextreeError:
+        except BaseException:
+            # Lines may have more than what is stored.
             self.lines.forget()
             raise
         step.done(done)
-        if len(self._rows) > 256:
-            self._rows.clear()
+        _note(self._written, own)
+        if len(self._rows) >= _ROWS:
+            del self._rows[next(iter(self._rows))]
         self._rows[own] = row
+
+    def stored(self, saver: ContextreeSaver, checkpoint_id: str) -> CheckpointTuple | None:
+        """Returns a checkpoint, or `None` if it does not exist, also if another process deletes it meanwhile."""
+        row = self.row(saver, checkpoint_id)
+        if row is None:
+            return None
+        try:
+            return self.tuple(saver, checkpoint_id, row)
+        except _Pruned:
+            if self.row(saver, checkpoint_id) is not None:
+                raise
+            return None
 
     def tuple(self, saver: ContextreeSaver, checkpoint_id: str, row: Any) -> CheckpointTuple:
         """Returns a checkpoint with its values and pending writes."""
@@ -475,7 +526,11 @@ class _Thread:
             if ref == 0:
                 values[channel] = None
             elif isinstance(ref, str):
-                values[channel] = saver._unpack(stored[f"{ref}/{channel}"])
+                packed = stored.get(f"{ref}/{channel}")
+                if packed is None:
+                    what = f"the value of the channel `{channel}` in the thread `{self.thread_id}` is missing; was it pruned meanwhile?"
+                    raise _Pruned(what, code="E_STORE_CORRUPT")
+                values[channel] = saver._unpack(packed)
             else:
                 values[channel] = self.lines.read(saver, channel, ref)
         return values
@@ -527,7 +582,16 @@ class _Thread:
         head_value = head.with_newest(max(kept, default=None), self.writer)
         changes.append(record(_HEAD, "", head_value, **expecting(head.value)))
         saver._records.put(self.name, changes)
-        self._rows.clear()
+        for key in gone:
+            self._rows.pop(key, None)
+
+
+def _note(notes: dict[Any, None], key: str | None) -> None:
+    """Adds to a set, or makes an element the newest one. Only the oldest is dropped: writers in flight rely on the others."""
+    notes.pop(key, None)
+    notes[key] = None
+    if len(notes) > _NOTES:
+        del notes[next(iter(notes))]
 
 
 def _needed(rows: dict[str, Any]) -> set[str]:

@@ -10,7 +10,6 @@ A session is a context: every item is a node, and what the model saw at each cal
 from __future__ import annotations
 
 import json
-import threading
 import zlib
 from base64 import b64decode, b64encode
 from collections.abc import Callable
@@ -20,9 +19,11 @@ from agents.items import TResponseInputItem
 from agents.memory.session import SessionABC
 from agents.memory.session_settings import SessionSettings, resolve_session_limit
 
-from ._adapter import Records, Target, expecting, is_unicode, name_of, record, store_of
+from ._adapter import Records, Target, expecting, name_of, record, store_of
+from ._call import is_unicode
 from ._errors import ConflictError, ExistsError, unserializable
-from ._threads import finish
+from ._store import Store
+from ._threads import Lock, finish, tries
 
 __all__ = ["ContextreeSession"]
 
@@ -68,7 +69,8 @@ class ContextreeSession(SessionABC):
         self.store = store_of(store)
         self.prefix = prefix
         self._records = Records(self.store)
-        self._lock = threading.RLock()
+        self._lock = Lock()
+        self._owns_store = not isinstance(store, Store)
         self._line = _Line(prefix + name_of(session_id))
         # Reading a local store takes microseconds, a thread takes fifty of them.
         self._is_local = not self.store.url.startswith("postgres")
@@ -83,8 +85,13 @@ class ContextreeSession(SessionABC):
     async def get_items(self, limit: int | None = None) -> list[TResponseInputItem]:
         """Returns the newest items, oldest first; all of them without a limit."""
         most = resolve_session_limit(limit, self.session_settings)
-        if self._is_local:
-            return self._items(most)
+        if self._is_local and self._lock.acquire(blocking=False):
+            # A call on the event loop must not wait: neither for another thread, nor for reading a session.
+            try:
+                if self._line.is_current(self):
+                    return self._newest(most)
+            finally:
+                self._lock.release()
         return await finish(lambda: self._items(most))
 
     async def add_items(self, items: list[TResponseInputItem]) -> None:
@@ -99,6 +106,11 @@ class ContextreeSession(SessionABC):
     async def clear_session(self) -> None:
         """Begins with an empty line. The old one stays readable under its name."""
         await finish(lambda: self._change(lambda: self._line.move(self, 0)))
+
+    def close(self) -> None:
+        """Closes the store, unless it was open before the session."""
+        if self._owns_store:
+            self.store.close()
 
     async def branch(self, session_id: str, *, turn: int | None = None) -> ContextreeSession:
         """Returns a new session that begins with this one: all of it, or what is before a turn.
@@ -124,10 +136,13 @@ class ContextreeSession(SessionABC):
     def _items(self, most: int | None) -> list[TResponseInputItem]:
         with self._lock:
             self._refresh()
-            items = self._line.items
-            if most is not None and most >= 0:
-                items = items[-most:] if most else []
-            return [item.copy() for item in items]
+            return self._newest(most)
+
+    def _newest(self, most: int | None) -> list[TResponseInputItem]:
+        items = self._line.items
+        if most is not None and most >= 0:
+            items = items[-most:] if most else []
+        return [item.copy() for item in items]
 
     def _refresh(self) -> None:
         """Reads what other processes did since the last call, if anything."""
@@ -139,14 +154,14 @@ class ContextreeSession(SessionABC):
 
     def _change(self, change: Callable[[], _T]) -> _T:
         """Changes the newest state; again if another process was faster."""
-        with self._lock:
-            for _ in range(1_000):
+        for _ in tries(f"session `{self.session_id}`"):
+            with self._lock:
                 self._refresh()
                 try:
                     return change()
                 except (ConflictError, ExistsError):
                     self._line.forget()
-            raise ConflictError(f"session `{self.session_id}` is being written all the time", code="E_CONFLICT")
+        raise AssertionError("the last try raises")
 
     def _add(self, items: list[TResponseInputItem]) -> None:
         fresh = [_Item(_json(item)) for item in items]
@@ -281,6 +296,10 @@ class _Line:
     def forget(self) -> None:
         self._revision = None
 
+    def is_current(self, session: ContextreeSession) -> bool:
+        """Returns whether the items are those that are stored. It reads one record of the store."""
+        return self._revision is not None and session._records.revision_and(self.name, _KIND, "")[0] == self._revision
+
     def read(self, session: ContextreeSession) -> str | None:
         """Brings the items up to date. Returns the name of the line that continues this one."""
         records = session._records
@@ -347,11 +366,11 @@ class _Line:
 
     def move(self, session: ContextreeSession, count: int) -> None:
         """Continues on another line that begins with the first items of this one."""
-        base, _, number = self.name.partition("#")
-        name = f"{base}#{int(number or 1) + 1}"
-        while session._records.exists(name):
-            # It was made by a step that did not end: nothing refers to it.
-            session._records.delete(name)
+        base, _, text = self.name.partition("#")
+        number = int(text or 1) + 1
+        # Another writer may be about to use it, or a step that did not end made it.
+        while session._records.exists(name := f"{base}#{number}"):
+            number += 1
         self.fork(session, count, name)
         change = record(_KIND, "", json.dumps({"to": name}).encode(), **expecting(self._value))
         session._records.put(self.name, [change])
@@ -365,8 +384,8 @@ class _Line:
         elif self.left_over:
             snapshot = min(snapshot, self.left_over[0][1] - 1)
         shared = 0
-        if snapshot >= 1:
-            session._records.run("fork", self.name, {"name": name, "at": f"@c{snapshot}"})
+        if snapshot >= 1 and session._records.fork(self.name, name, snapshot):
+            # Otherwise retention dropped it, and all items are copied.
             shared = sum(item.cycle <= snapshot for item in self.items[:count])
         rest = [{"op": "add", "node": item.to_node()} for item in self.items[shared:count]]
         change = record(_KIND, "", b'{"n":%d}' % count, absent=True)

@@ -14,7 +14,6 @@ from __future__ import annotations
 import copy
 import dataclasses
 import json
-import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -30,7 +29,7 @@ from pydantic_ai.tools import RunContext
 from ._adapter import Records, Target, expecting, name_of, record, store_of
 from ._errors import ConflictError, ContextreeError, ExistsError, unserializable
 from ._pydantic import RAW, to_messages, to_nodes
-from ._threads import finish
+from ._threads import Lock, finish
 from ._window import Budget, Message, Receipt, Sent, Windows, tool_node
 
 __all__ = ["ContextreeBudget", "ContextreeConversationStore", "Receipt"]
@@ -52,7 +51,7 @@ class ContextreeConversationStore(ConversationStore):
         self.store = store_of(store)
         self.prefix = prefix
         self._records = Records(self.store)
-        self._lock = threading.RLock()
+        self._lock = Lock()
         self._lines: dict[str, _Line] = {}
         # The context in which an entry was last seen.
         self._places: dict[str, str] = {}
@@ -228,8 +227,9 @@ class ContextreeConversationStore(ConversationStore):
             number += 1
             if self._records.exists(target):
                 continue
-            if line is not None and snapshot:
-                self._records.run("fork", line.name, {"name": target, "at": f"@c{snapshot}"})
+            if line is not None and snapshot and not self._records.fork(line.name, target, snapshot):
+                # Retention dropped it: the entries are copied.
+                snapshot = 0
             break
         if line is not None:
             shared = sum(cycle <= snapshot for cycle in line.cycles[:count])
