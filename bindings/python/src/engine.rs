@@ -1,10 +1,9 @@
 //! A store that is open, and commands on it.
 
-use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{Cursor, Read};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use contextree::store::{StoreOptions, scheme_of};
 use contextree::{Clock, Edition, LogicalClock, SystemClock};
@@ -15,12 +14,10 @@ use contextree_json::{Value, from_value};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::error::{own, raise};
+use crate::error::{forked, own, raise};
+use crate::registry;
 use crate::selection::Selection;
 use crate::value::{read_object, write};
-
-/// Stores of this process by their file, so that everyone who opens the same file shares one: two would conflict with each other.
-static OPEN: Mutex<BTreeMap<String, Weak<Workspace>>> = Mutex::new(BTreeMap::new());
 
 /// A store that is open. Threads may share it.
 #[pyclass(frozen, module = "contextree._native")]
@@ -42,10 +39,6 @@ impl Drop for Engine {
     }
 }
 
-fn registry() -> MutexGuard<'static, BTreeMap<String, Weak<Workspace>>> {
-    OPEN.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 #[pymethods]
 impl Engine {
     /// Opens the store at a URL or path. `clock` is `system` or `logical`.
@@ -57,8 +50,7 @@ impl Engine {
             "logical" => true,
             _ => return Err(own(py, "E_USAGE", "`clock` is \"system\" or \"logical\"")),
         };
-        let opened = py.detach(|| open(url, create, logical));
-        let workspace = opened.map_err(|error| raise(py, &error))?;
+        let workspace = open(py, url, create, logical)?;
         let url = workspace.url().to_owned();
         let workspace = RwLock::new(Some(workspace));
         Ok(Engine { process: std::process::id(), workspace, url })
@@ -85,8 +77,10 @@ impl Engine {
             let mut workspace = self.workspace.write().unwrap_or_else(PoisonError::into_inner);
             workspace.take()
         };
+        let closing = workspace.as_ref().map(registry::close);
         // The last handle of a store waits for what is being written.
         py.detach(|| drop(workspace));
+        drop(closing);
     }
 
     /// Runs a command of the catalogue.
@@ -102,9 +96,9 @@ impl Engine {
         let Some(command) = Command::named(command) else {
             return Err(own(py, "E_USAGE", &format!("there is no command `{command}`")));
         };
-        let workspace = self.workspace(py, context, edition)?;
+        let call = self.workspace(py, context, edition)?;
         let request = Value::Object(read_object(request)?);
-        let done = py.detach(|| command.run(&workspace, request, &Control::default()));
+        let done = py.detach(|| command.run(&call.workspace, request, &Control::default()));
         write(py, &done.map_err(|error| raise(py, &error))?)
     }
 
@@ -128,7 +122,7 @@ impl Engine {
         request: &Bound<'py, PyDict>,
         edition: Option<&str>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let workspace = self.workspace(py, context, edition)?;
+        let Call { workspace, open } = self.workspace(py, context, edition)?;
         let request = Value::Object(read_object(request)?);
         let found = py.detach(|| {
             let request = from_value(request);
@@ -136,7 +130,9 @@ impl Engine {
             command::open_selection(&workspace, &request, &Control::default())
         });
         match found.map_err(|error| raise(py, &error))? {
-            Found::Nodes(selected) => Ok(Bound::new(py, Selection::new(selected))?.into_any()),
+            Found::Nodes(selected) => {
+                Ok(Bound::new(py, Selection::new(selected, open))?.into_any())
+            }
             Found::Range(range, warnings) => {
                 Ok((write(py, &range)?, warnings).into_pyobject(py)?.into_any())
             }
@@ -157,27 +153,33 @@ impl Engine {
         path: Option<PathBuf>,
         edition: Option<&str>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let workspace = self.workspace(py, Some(context), edition)?;
+        let call = self.workspace(py, Some(context), edition)?;
         let request = Value::Object(read_object(request)?);
-        let done = py.detach(|| import(&workspace, request, name, data, path.as_deref()));
+        let done = py.detach(|| import(&call.workspace, request, name, data, path.as_deref()));
         write(py, &done.map_err(|error| raise(py, &error))?)
     }
 }
 
+/// What a call works on.
+pub(crate) struct Call {
+    pub(crate) workspace: Workspace,
+    /// Keeps the store open until the call ends, even if the handle is closed meanwhile.
+    pub(crate) open: Arc<Workspace>,
+}
+
 impl Engine {
-    /// Returns the workspace for one call. It keeps the store open until the call ends, even if the handle is closed meanwhile.
+    /// Returns the workspace for one call.
     pub(crate) fn workspace(
         &self,
         py: Python<'_>,
         context: Option<&str>,
         edition: Option<&str>,
-    ) -> PyResult<Workspace> {
+    ) -> PyResult<Call> {
         if self.process != std::process::id() {
-            let message = "the store was opened in another process; open it again after a fork";
-            return Err(own(py, "E_STORE_FORKED", message));
+            return Err(forked(py, "the store was opened in another process", registry::HINT));
         }
         let workspace = self.workspace.read().unwrap_or_else(PoisonError::into_inner).clone();
-        let Some(workspace) = workspace else {
+        let Some(open) = workspace else {
             return Err(own(py, "E_STORE_CLOSED", "the store is closed"));
         };
         let edition = match edition.map(str::parse::<Edition>) {
@@ -185,57 +187,42 @@ impl Engine {
             Some(Ok(edition)) => Some(edition),
             Some(Err(error)) => return Err(own(py, "E_USAGE", &error.to_string())),
         };
-        let workspace = Workspace::clone(&workspace).with_edition(edition);
-        Ok(match context {
+        let workspace = Workspace::clone(&open).with_edition(edition);
+        let workspace = match context {
             Some(name) => workspace.with_context(name),
             None => workspace,
-        })
+        };
+        Ok(Call { workspace, open })
     }
 }
 
-fn open(url: &str, create: bool, logical: bool) -> Result<Arc<Workspace>, Error> {
+fn open(py: Python<'_>, url: &str, create: bool, logical: bool) -> PyResult<Arc<Workspace>> {
     let path = match scheme_of(url) {
         Some("sqlite") => url.strip_prefix("sqlite:"),
         Some(_) => None,
         None => Some(url),
     };
-    let key = |path: &str| identity(Path::new(path)).map(|file| format!("{logical} {file}"));
-    if let Some(known) = path.and_then(key).and_then(|key| registry().get(&key)?.upgrade()) {
+    let opening = path.map(|path| registry::begin(py, Path::new(path), logical)).transpose()?;
+    if let Some(known) = opening.as_ref().and_then(registry::Opening::known) {
         return Ok(known);
     }
-    let clock: Arc<dyn Clock> =
-        if logical { Arc::new(LogicalClock) } else { Arc::new(SystemClock) };
-    let options = StoreOptions { clock, create, ..StoreOptions::default() };
-    let store = contextree::open_with(url, options)?;
-    let shown = match scheme_of(url) {
-        Some(_) => url.to_owned(),
-        None => format!("sqlite:{url}"),
-    };
-    let workspace = Arc::new(Workspace::over(store, shown));
-    let Some(key) = path.and_then(key) else { return Ok(workspace) };
-    let mut open = registry();
-    open.retain(|_, known| known.strong_count() > 0);
-    // Another thread may have opened it meanwhile.
-    if let Some(known) = open.get(&key).and_then(Weak::upgrade) {
-        return Ok(known);
-    }
-    open.insert(key, Arc::downgrade(&workspace));
-    Ok(workspace)
-}
-
-/// Returns what identifies a file while it exists, in this process: a new file of the same name is another one.
-fn identity(path: &Path) -> Option<String> {
-    let process = std::process::id();
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::MetadataExt as _;
-        let found = fs::metadata(path).ok()?;
-        Some(format!("{process} {} {}", found.dev(), found.ino()))
-    }
-    #[cfg(not(unix))]
-    {
-        Some(format!("{process} {}", fs::canonicalize(path).ok()?.display()))
-    }
+    let opened: Result<_, Error> = py.detach(|| {
+        let clock: Arc<dyn Clock> =
+            if logical { Arc::new(LogicalClock) } else { Arc::new(SystemClock) };
+        let store =
+            contextree::open_with(url, StoreOptions { clock, create, ..StoreOptions::default() })?;
+        let shown = match scheme_of(url) {
+            Some(_) => url.to_owned(),
+            None => format!("sqlite:{url}"),
+        };
+        Ok(Arc::new(Workspace::over(store, shown)))
+    });
+    let workspace = opened.map_err(|error| raise(py, &error))?;
+    let Some(opening) = opening else { return Ok(workspace) };
+    let kept = opening.end(&workspace);
+    // Another thread may have opened it meanwhile; then this one is closed, which may wait.
+    py.detach(|| drop(workspace));
+    Ok(kept)
 }
 
 fn import(

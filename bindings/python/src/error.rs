@@ -27,6 +27,13 @@ pub(crate) fn own(py: Python<'_>, code: &str, message: &str) -> PyErr {
     make(py, code, message, &Object::new(), None)
 }
 
+/// Returns the exception for what is used, or opened, on the wrong side of a fork.
+pub(crate) fn forked(py: Python<'_>, message: &str, hint: &str) -> PyErr {
+    let mut details = Object::new();
+    details.insert("hints", Value::Array(vec![Value::from(hint)]));
+    make(py, "E_STORE_FORKED", message, &details, None)
+}
+
 fn make(
     py: Python<'_>,
     code: &str,

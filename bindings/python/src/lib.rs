@@ -9,6 +9,7 @@
 //! | file | what |
 //! |---|---|
 //! | `engine` | a store that is open; runs commands on it |
+//! | `registry` | the files that this process has open |
 //! | `value` | Python objects to JSON values and back |
 //! | `error` | failed commands as exceptions |
 //! | `selection` | the matches of a selector, made when they are looked at |
@@ -20,6 +21,7 @@
 mod engine;
 mod error;
 mod log;
+mod registry;
 mod selection;
 mod value;
 

@@ -1,13 +1,14 @@
 //! The matches of a selector, as a native object: ids at once, nodes when they are looked at.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use contextree_app::command::selected::Selected;
-use contextree_app::wire;
+use contextree_app::{Workspace, wire};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
 
-use crate::error::{own, raise};
+use crate::error::{forked, raise};
+use crate::registry;
 use crate::value::write;
 
 /// Nodes that a selector matched.
@@ -16,13 +17,29 @@ pub(crate) struct Selection {
     process: u32,
     /// Outside of the lock, so that lists of them are made without it.
     ids: Vec<String>,
-    selected: Mutex<Box<Selected>>,
+    warnings: Vec<String>,
+    selected: Mutex<Option<Box<Selected>>>,
+    /// The store stays open, and is known to be, while nodes can be read.
+    open: Option<Arc<Workspace>>,
 }
 
 impl Selection {
-    pub(crate) fn new(mut selected: Box<Selected>) -> Selection {
-        let ids = selected.take_ids();
-        Selection { process: std::process::id(), ids, selected: Mutex::new(selected) }
+    pub(crate) fn new(mut selected: Box<Selected>, open: Arc<Workspace>) -> Selection {
+        let (ids, warnings) = (selected.take_ids(), selected.warnings().to_vec());
+        let (process, selected) = (std::process::id(), Mutex::new(Some(selected)));
+        Selection { process, ids, warnings, selected, open: Some(open) }
+    }
+}
+
+impl Drop for Selection {
+    fn drop(&mut self) {
+        if self.process != std::process::id() {
+            // See `Engine`: closing is up to the parent.
+            std::mem::forget(self.open.take());
+            std::mem::forget(
+                self.selected.get_mut().unwrap_or_else(PoisonError::into_inner).take(),
+            );
+        }
     }
 }
 
@@ -44,7 +61,7 @@ impl Selection {
 
     /// Returns messages about what is suspicious in the selector.
     fn warnings(&self) -> Vec<String> {
-        self.selected.lock().unwrap_or_else(PoisonError::into_inner).warnings().to_vec()
+        self.warnings.clone()
     }
 
     /// Returns at most `count` nodes from a position on.
@@ -55,11 +72,11 @@ impl Selection {
         count: usize,
     ) -> PyResult<Bound<'py, PyAny>> {
         if self.process != std::process::id() {
-            let message = "the selection was made in another process; select again after a fork";
-            return Err(own(py, "E_STORE_FORKED", message));
+            return Err(forked(py, "the selection was made in another process", registry::HINT));
         }
         let found = py.detach(|| {
             let mut selected = self.selected.lock().unwrap_or_else(PoisonError::into_inner);
+            let selected = selected.as_mut().expect("it is only taken when it is dropped");
             selected.nodes(start, count).map(|nodes| wire::to_value(&nodes))
         });
         write(py, &found.map_err(|error| raise(py, &error))?)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 import math
 import multiprocessing
 import os
 import sqlite3
+import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -204,34 +207,157 @@ def test_two_handles_on_one_file_share_its_contexts(tmp_path: Path) -> None:
         one.context("x")
 
 
+def in_a_fork(work: Callable[[], object]) -> str:
+    """Runs a function in a child made by `os.fork()`. Returns the code of the exception that it raises there, with its hint."""
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        answer = "no error"
+        try:
+            work()
+        except contextree.ContextreeError as error:
+            answer = f"{error.code} {error.hint}"
+        except BaseException as error:
+            answer = repr(error)
+        os.write(write, answer.encode())
+        os._exit(0)
+    os.close(write)
+    assert os.waitpid(child, 0)[1] == 0
+    with os.fdopen(read, "rb") as pipe:
+        return pipe.read().decode()
+
+
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_a_store_is_refused_after_a_fork(tmp_path: Path) -> None:
     store = contextree.open(tmp_path / "a.db")
     context = store.context("x")
+    context.user("before")
     found = context.select("?? { nodeType='block' }")
-    read, write = os.pipe()
-    child = os.fork()
-    if child == 0:
-        answer = b"no error"
-        try:
-            found.ids  # noqa: B018
-            context.user("child")
-        except contextree.ForkedError as error:
-            answer = error.code.encode()
-        with contextree.open(tmp_path / "a.db") as own:
-            own.context("x").user("a store of its own")
-        os.write(write, answer)
-        os._exit(0)
-    assert os.waitpid(child, 0)[1] == 0
-    assert os.read(read, 100) == b"E_STORE_FORKED"
+    for call in (lambda: context.user("child"), lambda: found[0].text, lambda: store.context("y")):
+        assert in_a_fork(call).startswith("E_STORE_FORKED open it in the child only")
     context.user("parent")
     assert len(context.thread()) == 2
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_child_does_not_open_what_its_parent_has_open(tmp_path: Path) -> None:
+    path, link = tmp_path / "a.db", tmp_path / "link.db"
+    store = contextree.open(path)
+    store.context("x").user("parent")
+    link.symlink_to(path)
+    for url in (str(path), f"sqlite:{path}", str(link), os.path.relpath(path)):
+        assert in_a_fork(lambda url=url: contextree.open(url)).startswith("E_STORE_FORKED open it in the child only"), url
+    # With another clock it is the same file.
+    assert in_a_fork(lambda: contextree.open(path, clock="logical")).startswith("E_STORE_FORKED")
+    assert in_a_fork(lambda: contextree.open(tmp_path / "b.db").context("x").user("child")) == "no error"
+    assert contextree.open(tmp_path / "b.db").context("x").thread()[0]["content"] == "child"
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_child_opens_what_its_parent_has_closed(tmp_path: Path) -> None:
+    path = tmp_path / "a.db"
+    store = contextree.open(path)
+    found = store.context("x").select(".block")
+    store.close()
+    # A selection still reads the file.
+    assert in_a_fork(lambda: contextree.open(path)).startswith("E_STORE_FORKED")
+    del found
+    assert in_a_fork(lambda: contextree.open(path).context("x").user("child")) == "no error"
+    assert len(contextree.open(path).context("x").thread()) == 1
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_child_that_ends_leaves_the_store_of_its_parent_alone(tmp_path: Path) -> None:
+    objects: list[Any] = [contextree.open(tmp_path / "a.db")]
+    context = objects[0].context("x")
+    context.user("before")
+    objects += [context.select(".block"), context]
+    assert in_a_fork(lambda: (objects.clear(), gc.collect())) == "no error"
+    context.user("after")
+    assert [node.text for node in objects[1]] == ["before"]
+    assert len(context.thread()) == 2
+    assert objects[0].verify().clean
 
 
 def add_many(path: str, name: str) -> None:
     with contextree.open(path) as store:
         for step in range(20):
             store.context("x").user(f"{name}.{step}")
+
+
+def refused(path: str, answers: Any) -> None:
+    try:
+        contextree.open(path)
+        answers.put("no error")
+    except contextree.ContextreeError as error:
+        answers.put(error.code)
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_workers_that_multiprocessing_forks_do_not_open_what_is_open(tmp_path: Path) -> None:
+    store = contextree.open(tmp_path / "a.db")
+    store.context("x")
+    fork = multiprocessing.get_context("fork")
+    answers = fork.SimpleQueue()
+    worker = fork.Process(target=refused, args=(str(tmp_path / "a.db"), answers))
+    worker.start()
+    assert answers.get() == "E_STORE_FORKED"
+    worker.join()
+    store.close()
+    workers = [fork.Process(target=add_many, args=(str(tmp_path / "a.db"), name)) for name in ("a", "b")]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+        assert worker.exitcode == 0
+    assert len(contextree.open(tmp_path / "a.db").context("x").thread()) == 40
+
+
+def test_names_that_are_not_unicode_are_refused(store: contextree.Store, tmp_path: Path) -> None:
+    bad = "\ud800"
+    calls: list[Callable[[], object]] = [
+        lambda: contextree.open(f"{tmp_path}/{bad}.db"),
+        lambda: store.context(bad),
+        lambda: store.delete(bad),
+        lambda: store.import_log(bad, b"{}"),
+        lambda: store.context("x").fork(bad),
+    ]
+    for call in calls:
+        with pytest.raises(contextree.UsageError):
+            call()
+    assert bad not in store
+
+
+def test_arguments_of_another_type_are_refused(store: contextree.Store, context: contextree.Context) -> None:
+    wrong: Any = 5
+    calls: list[Callable[[], object]] = [
+        lambda: contextree.open(wrong),
+        lambda: contextree.open("memory:", clock=wrong),
+        lambda: store.backup(wrong),
+        lambda: context.image("image/png", "text"),  # type: ignore[arg-type]
+        lambda: context.apply(wrong),
+        lambda: context.apply({"op": "add"}),  # type: ignore[arg-type]
+        lambda: context.user("x", tags=wrong),
+        lambda: context.edit("a", unset=wrong),
+        lambda: context.import_log(wrong),
+        lambda: store.import_log("x", wrong),
+        lambda: store.lint(object()),
+    ]
+    for number, call in enumerate(calls):
+        with pytest.raises(contextree.UsageError):
+            call()
+            raise AssertionError(number)
+    assert context.thread() == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no names that are not Unicode")
+def test_a_log_is_imported_from_a_file_whose_name_is_not_unicode(store: contextree.Store, tmp_path: Path) -> None:
+    path = os.fsencode(tmp_path) + b"/log-\xff.jsonl"
+    with open(path, "wb") as file:
+        file.write(b'{"role":"user","content":"Hello"}\n')
+    assert store.import_log("a", os.fsdecode(path)).nodes > 0
+    with pytest.raises(contextree.ContextreeError):
+        store.import_log("b", os.fsdecode(path) + ".missing")
 
 
 def test_processes_share_a_file_without_losing_messages(tmp_path: Path) -> None:

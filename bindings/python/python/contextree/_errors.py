@@ -90,7 +90,7 @@ class ClosedError(UsageError):
 
 
 class ForkedError(UsageError):
-    """The store was opened before `os.fork()`. Open it again in the child process."""
+    """A store, or something on it, was opened before `os.fork()`, and is used or opened again in the child."""
 
 
 class NotFoundError(ContextreeError, LookupError):

@@ -26,13 +26,14 @@ def open(
 ) -> Store:
     """Opens a store: the path of a SQLite file, `postgres://…`, or `memory:`.
 
-    Everyone in this process who opens the same file shares one connection. With `clock="logical"` the same calls give the same bytes.
+    Everyone in this process who opens the same file with the same clock shares one store. With `clock="logical"` the same calls give the
+    same bytes. Raises `ForkedError` for a file that the parent process had open when this one was forked.
     """
     return Store(_native.Engine.open(text_of(path_of(url, "url"), "url"), create=create, clock=text_of(clock, "clock")))
 
 
 class Store:
-    """Contexts by name. Threads may share it; after `os.fork()` it must be opened again."""
+    """Contexts by name. Threads may share it; a process that is forked may not use it."""
 
     __slots__ = ("_call", "_engine")
 
