@@ -81,18 +81,18 @@ def run(backend: str, channel: str, turns: int, path: str) -> dict[str, Any]:
     return {"ms": at, "read_ms": read, "bytes": size(path), "seconds": sum(times)}
 
 
-def write_turns(path: str, who: str, turns: int) -> dict[str, int]:
+def write_turns(path: str, who: str, turns: int) -> dict[str, list[str]]:
     from langchain_core.messages import HumanMessage
 
     from contextree import ConflictError
 
     graph = build("full", saver_at("contextree", path))
-    conflicts = 0
+    conflicts = []
     for turn in range(turns):
         try:
             graph.invoke({"messages": [HumanMessage(f"{who}-{turn}")]}, {"configurable": {"thread_id": "t"}}, durability="sync")
         except ConflictError:
-            conflicts += 1
+            conflicts.append(f"{who}-{turn}")
     return {"conflicts": conflicts}
 
 
@@ -102,10 +102,12 @@ def two_writers(path: str) -> dict[str, int]:
     graph = build("full", saver_at("contextree", path))
     command = [sys.executable, __file__, "--write", path]
     children = [subprocess.Popen([*command, who], stdout=subprocess.PIPE) for who in ("a", "b")]
-    conflicts = sum(json.loads(child.communicate()[0])["conflicts"] for child in children)
+    conflicts = {one for child in children for one in json.loads(child.communicate()[0])["conflicts"]}
     found = graph.get_state({"configurable": {"thread_id": "t"}}).values["messages"]
-    kept = len({one.content for one in found if isinstance(one, HumanMessage)})
-    return {"turns": 100, "messages": kept, "conflicts": conflicts}
+    kept = {one.content for one in found if isinstance(one, HumanMessage)}
+    # A turn that conflicted may have stored its question. Numbers alone would hide one that is in neither set.
+    lost = {f"{who}-{turn}" for who in "ab" for turn in range(50)} - kept - conflicts
+    return {"turns": 100, "messages": len(kept), "conflicts": len(conflicts), "lost": len(lost)}
 
 
 def main() -> int:
@@ -144,7 +146,7 @@ def main() -> int:
         ("a turn at 10, against SqliteSaver", ours["ms"]["10"] / full["ms"]["10"], 1.2),
         ("bytes, against SqliteSaver with DeltaChannel", ours["bytes"] / delta["bytes"], 0.5),
         (f"a turn at {last}, against it", ours["ms"][last] / delta["ms"][last], 0.7),
-        ("two processes, one thread: messages lost unnoticed", max(both["turns"] - both["messages"] - both["conflicts"], 0), 0),
+        ("two processes, one thread: messages lost unnoticed", both["lost"], 0),
     ]
     for name, value, bar in rows:
         print(f"{name:52} {value:8.2f}   bar {bar:g}   {'ok' if value <= bar else 'MISSED'}")
