@@ -260,9 +260,10 @@ class Context(View):
 
     def image(self, /, mime: str, data: bytes, **options: Any) -> str:
         """Adds an image of the user. Returns its id."""
-        if not isinstance(data, (bytes, bytearray, memoryview)):
-            raise usage(f"`data` must be bytes, not `{type(data).__name__}`", "data")
-        text = base64.b64encode(data).decode("ascii")
+        try:
+            text = base64.b64encode(data).decode("ascii")
+        except TypeError as error:
+            raise usage(f"`data` must be bytes, not `{type(data).__name__}`", "data") from error
         return self.add(text, role="user", kind="image", mime=mime, encoding="base64", **options)
 
     def tool_call(self, /, call_id: str, name: str, arguments: object, **options: Any) -> str:
@@ -583,9 +584,13 @@ def _tags(tags: Iterable[str]) -> list[str] | None:
 
 def _items(given: Iterable[T], name: str) -> list[T]:
     """Returns a list of what was passed; a text or a mapping is not meant to be one."""
-    if isinstance(given, (str, bytes, Mapping)) or not isinstance(given, Iterable):
-        raise usage(f"`{name}` is a list, not `{type(given).__name__}`", name)
-    return list(given)
+    kind = type(given).__name__
+    if isinstance(given, (str, bytes, Mapping)):
+        raise usage(f"`{name}` is a list, not `{kind}`", name)
+    try:
+        return list(given)
+    except TypeError as error:
+        raise usage(f"`{name}` is a list, not `{kind}`", name) from error
 
 
 def _target(target: str | Node) -> str:

@@ -70,7 +70,8 @@ def _reasoning(part: Mapping[str, Any]) -> str:
         if isinstance(part.get(name), str):
             return str(part[name])
     summary = part.get("summary")
-    texts: list[Any] = [one.get("text") for one in summary if isinstance(one, dict)] if isinstance(summary, list) else []
+    items = cast("list[object]", summary) if isinstance(summary, list) else []
+    texts = [cast("dict[str, Any]", one).get("text") for one in items if isinstance(one, dict)]
     return "\n".join(one for one in texts if isinstance(one, str))
 
 

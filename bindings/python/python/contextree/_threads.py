@@ -44,7 +44,7 @@ class Lock:
     def acquire(self, *, blocking: bool = True) -> bool:
         """Takes the lock. Raises `ForkedError` in another process than the one that made it."""
         if self._process != os.getpid():
-            hints = ["open the store again, and make the adapter again, in the child process"]
+            hints = ['make it in the child only, or start processes with "spawn" or "forkserver"']
             raise ForkedError("the object was made in another process", code="E_STORE_FORKED", details={"hints": hints})
         return self._lock.acquire(blocking)
 
@@ -77,7 +77,7 @@ def tries(what: str) -> Iterator[int]:
 
 
 def _contained(work: Callable[[], T]) -> T:
-    """Runs work. A future refuses `StopIteration`, and whoever waits for it would wait forever."""
+    """Runs work. A future refuses `StopIteration`, so that its waiter would wait forever."""
     try:
         return work()
     except StopIteration as error:
