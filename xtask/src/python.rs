@@ -27,12 +27,18 @@ pub(crate) fn check(root: &Path) -> Result<String, String> {
     say("python: types, strict");
     tool(&["mypy"])?;
     tool(&["pyright", "--pythonpath", &python.display().to_string()])?;
+    // A program of a user, with the package that is installed: its annotations must be found, and be enough.
+    let user = "tests/typed_user.py";
+    tool(&["mypy", "--strict", "--config-file=", user])?;
+    tool(&["pyright", "--pythonpath", &python.display().to_string(), user])?;
     tool(&["mypy.stubtest", "contextree._native", "--ignore-disjoint-bases"])?;
     say("python: tests, every corpus case, and the examples of the documents");
     let server = Server::obtain()?;
     let mut tests = Command::new(&python);
     tests.args(["-m", "pytest", "-m", "not adapter", "-p", "no:cacheprovider"]);
     run(tests.env("CONTEXTREE_TEST_POSTGRES", server.url()).current_dir(&package))?;
+    say("python: the wheel in an environment with nothing else");
+    install_clean(root, &python)?;
     Ok("the Python package passed".to_owned())
 }
 
@@ -53,6 +59,19 @@ pub(crate) fn install(root: &Path, profile: &str) -> Result<PathBuf, String> {
     Ok(python)
 }
 
+/// Installs the wheel as a user does, without the tools of the tests, and uses the package and the program.
+fn install_clean(root: &Path, python: &Path) -> Result<(), String> {
+    let root = root.canonicalize().map_err(|error| error.to_string())?;
+    let (folder, wheel) = (root.join("target/python/clean"), built(&root)?);
+    run(Command::new(python).args(["-m", "venv", "--clear"]).arg(&folder))?;
+    let own = folder.join("bin/python");
+    let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
+    run(Command::new(&own).args(pip).arg(&wheel))?;
+    let uses = "import contextree; contextree.open('memory:').context('x').user('Hello')";
+    run(Command::new(&own).args(["-c", uses]).current_dir(&folder))?;
+    run(Command::new(folder.join("bin/ctx")).arg("--version"))
+}
+
 /// Builds the wheel. Returns its path.
 fn build(root: &Path, python: &Path, profile: &str) -> Result<PathBuf, String> {
     say("python: the wheel");
@@ -64,6 +83,12 @@ fn build(root: &Path, python: &Path, profile: &str) -> Result<PathBuf, String> {
     build.args(["-m", "maturin", "build", "--quiet", "--profile", profile, "--target-dir"]);
     build.arg(root.join("target")).arg("--out").arg(&wheels).arg("--interpreter").arg(python);
     run(build.current_dir(root.join("bindings/python")))?;
+    built(root)
+}
+
+/// Returns the path of the wheel that was built.
+fn built(root: &Path) -> Result<PathBuf, String> {
+    let wheels = root.join("target/python/wheels");
     let entries = fs::read_dir(&wheels).map_err(|error| error.to_string())?;
     let mut found = entries.flatten().map(|entry| entry.path());
     let wheel = found.find(|path| path.extension().is_some_and(|name| name == "whl"));
