@@ -3,11 +3,21 @@
 use contextree_json::{Object, Value, parse};
 
 use super::StreamError;
-use super::grow::{Fields, Growing, append, fields, list, object};
+use super::grow::{Fields, Growing, append, fields, list, object, skip};
 use crate::read::Shape;
 
 /// Events that Anthropic's SDK derives from others, which it passes on as well.
 const DERIVED: [&str; 5] = ["text", "input_json", "citation", "thinking", "signature"];
+
+/// The events that a message consists of.
+const KNOWN: [&str; 6] = [
+    "message_start",
+    "content_block_start",
+    "content_block_delta",
+    "content_block_stop",
+    "message_delta",
+    "message_stop",
+];
 
 /// A message in progress.
 #[derive(Clone, Debug, Default)]
@@ -39,6 +49,11 @@ impl Message {
             "ping" => Ok(()),
             "error" => Err(StreamError::reported(event.get("error").unwrap_or(&Value::Null))),
             kind if DERIVED.contains(&kind) => Ok(()),
+            // The provider may add events, and says that clients are to ignore those that they do not know.
+            kind if !KNOWN.contains(&kind) => {
+                skip(&mut self.skipped, format!("event `{kind}`"));
+                Ok(())
+            }
             _ if self.is_stopped => {
                 Err(Shape::new("no event after `message_stop`").within("type").into())
             }
@@ -50,12 +65,8 @@ impl Message {
             "content_block_delta" => self.grow_block(&mut event),
             "content_block_stop" => self.block(&event).map(drop),
             "message_delta" => self.change(event),
-            "message_stop" => {
+            _ => {
                 self.is_stopped = true;
-                Ok(())
-            }
-            other => {
-                self.skip(format!("event `{other}`"));
                 Ok(())
             }
         }
@@ -152,8 +163,7 @@ impl Message {
                 list(&mut block.fields, "citations")?.push(citation.into());
             }
             other => {
-                let other = format!("delta `{other}`");
-                self.skip(other);
+                skip(&mut self.skipped, format!("delta `{other}`"));
             }
         }
         Ok(())
@@ -190,12 +200,6 @@ impl Message {
             }
         }
         Ok(())
-    }
-
-    fn skip(&mut self, what: String) {
-        if !self.skipped.contains(&what) && self.skipped.len() < 100 {
-            self.skipped.push(what);
-        }
     }
 }
 

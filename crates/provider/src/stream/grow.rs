@@ -152,3 +152,10 @@ fn merge_entry(list: &mut Vec<Growing>, piece: Value) {
         None => list.push(Growing::from(piece)),
     }
 }
+
+/// Notes a part of a stream that is not known, once, and at most a hundred of them.
+pub(super) fn skip(skipped: &mut Vec<String>, what: String) {
+    if !skipped.contains(&what) && skipped.len() < 100 {
+        skipped.push(what);
+    }
+}

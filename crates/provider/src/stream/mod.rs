@@ -140,8 +140,9 @@ impl StreamCollector {
         match &self.state {
             State::Anthropic(message) => message.skipped(),
             State::Gemini(answer) => answer.skipped(),
+            State::OpenAiResponses(response) => response.skipped(),
             // Unknown fields are part of the document.
-            State::OpenAiChat(_) | State::OpenAiResponses(_) => &[],
+            State::OpenAiChat(_) => &[],
         }
     }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use contextree_json::{Object, Value};
 
 use super::StreamError;
-use super::grow::{Fields, Growing, append, fields, list};
+use super::grow::{Fields, Growing, append, fields, list, skip};
 use crate::read::Shape;
 
 /// A response in progress.
@@ -16,6 +16,7 @@ pub(super) struct Response {
     text: String,
     /// The response of the last event.
     last: Option<Object>,
+    skipped: Vec<String>,
     has_begun: bool,
 }
 
@@ -30,13 +31,15 @@ impl Response {
             let error = event.get("error").filter(|error| error.as_object().is_some()).cloned();
             return Err(StreamError::reported(&error.unwrap_or(Value::Object(event))));
         }
+        // The provider also sends what is not part of the response, before it begins, too: `keepalive`, `codex.rate_limits`.
+        if !kind.starts_with("response.") {
+            skip(&mut self.skipped, format!("event `{kind}`"));
+            return Ok(());
+        }
         if self.last.is_some() {
             return Err(Shape::new("no event after the response is complete")
                 .within("type")
                 .into());
-        }
-        if !kind.starts_with("response.") {
-            return Err(Shape::new("an event of a response").within("type").into());
         }
         if !self.has_begun && !matches!(&*kind, "response.created" | "response.queued") {
             return Err(Shape::new("`response.created` as the first event").within("type").into());
@@ -67,6 +70,10 @@ impl Response {
 
     pub(super) fn is_complete(&self) -> bool {
         self.last.is_some()
+    }
+
+    pub(super) fn skipped(&self) -> &[String] {
+        &self.skipped
     }
 
     pub(super) fn into_document(self) -> Value {

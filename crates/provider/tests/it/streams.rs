@@ -209,6 +209,33 @@ fn event_out_of_order_or_of_another_provider_is_refused() {
 }
 
 #[test]
+fn events_that_are_not_part_of_the_answer_are_left_out_wherever_they_are() {
+    let cases = [
+        (Provider::OpenAiResponses, ["keepalive", "codex.rate_limits"]),
+        (Provider::Anthropic, ["new_event", "vendor.status"]),
+    ];
+    for (provider, others) in cases {
+        let sample = |(_, own, ..): &(String, Provider, Vec<u8>, Value)| *own == provider;
+        for (name, _, body, document) in samples().into_iter().filter(sample) {
+            let mut collector = StreamCollector::new(provider);
+            let mut others = others.iter().cycle();
+            let mut send = |collector: &mut StreamCollector| {
+                let kind = others.next().unwrap();
+                let event = format!(r#"{{"type":"{kind}","sequence_number":3}}"#);
+                collector.feed_event(parse(event.as_bytes())).unwrap();
+            };
+            for event in events(&body) {
+                send(&mut collector);
+                collector.feed_event(parse(event.as_bytes())).unwrap();
+            }
+            send(&mut collector);
+            assert_eq!(collector.skipped().len(), 2, "{name}: {:?}", collector.skipped());
+            assert_eq!(collector.finish(), Ok(document), "{name}");
+        }
+    }
+}
+
+#[test]
 fn body_that_is_not_json_is_refused_with_the_number_of_the_event() {
     let mut collector = StreamCollector::new(Provider::OpenAiChat);
     let error = collector.feed(b"data: {\"choices\":[]}\n\ndata: oops\n\n").unwrap_err();

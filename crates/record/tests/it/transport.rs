@@ -25,14 +25,14 @@ fn websocket_is_relayed_and_each_response_is_a_call() {
     let mut fixture = Fixture::new();
     let mut stream = TcpStream::connect(fixture.address()).expect("it listens");
     let head = format!(
-        "GET /openai/responses HTTP/1.1\r\nHost: {}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Extensions: permessage-deflate\r\nsession_id: x-12345678\r\n\r\n",
+        "GET /openai/responses HTTP/1.1\r\nHost: {}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Extensions: permessage-deflate\r\nsession_id: 6f1e4c0a-8f3b-4d2e-9a57-000012345678\r\n\r\n",
         fixture.address()
     );
     stream.write_all(head.as_bytes()).expect("it is read");
     let mut seen = Vec::new();
     until(&mut stream, &mut seen, b"\r\n\r\n");
     assert!(seen.starts_with(b"HTTP/1.1 101"), "{}", String::from_utf8_lossy(&seen));
-    for text in ["one", "two"] {
+    for text in ["one", "keep alive"] {
         let message = format!(
             r#"{{"type":"response.create","model":"m","input":[{{"role":"user","content":"{text}"}}]}}"#
         );
@@ -68,6 +68,20 @@ fn masked(payload: &[u8]) -> Vec<u8> {
     out.extend(mask);
     out.extend(payload.iter().zip(mask.iter().cycle()).map(|(byte, key)| byte ^ key));
     out
+}
+
+#[test]
+fn events_beside_the_answer_pass_and_do_not_lose_it() {
+    let mut fixture = Fixture::new();
+    let body = r#"{"model":"m","stream":true,"input":[{"role":"user","content":"keep alive"}]}"#;
+    let answer = fixture.post("/openai/responses", &[], body);
+    let passed = String::from_utf8(answer.body).expect("it is text");
+    let first = passed.find("codex.rate_limits").expect("it passes");
+    assert!(first < passed.find("response.created").expect("it passes"), "{passed}");
+    assert!(passed.contains(r#""type":"keepalive""#), "{passed}");
+    let lines = fixture.stop();
+    assert!(matches!(lines[0].outcome, Outcome::Completed(_)), "{lines:?}");
+    assert_eq!(fixture.snapshots("agent-1"), 1);
 }
 
 #[test]

@@ -8,7 +8,9 @@
 //! | `limit` | status 429, with `retry-after` |
 //! | `break off` | half a stream, then the connection ends |
 //! | `slowly` | a stream whose events are 50 ms apart |
+//! | `pause` | a stream that pauses for half a minute in its middle |
 //! | `many events N` | a stream of N events |
+//! | `keep alive` | for Responses, a stream with events that are not part of the answer |
 //! | anything else | `You said: …`, word by word if it is streamed |
 
 use std::io::Write as _;
@@ -86,7 +88,12 @@ pub(super) fn reply(request: &Received, count: u32) -> Reply {
         ("Content-Type".to_owned(), "text/event-stream; charset=utf-8".to_owned()),
         ("Request-Id".to_owned(), format!("req_{number}")),
     ];
-    let pieces = events.into_iter().map(|event| (event.into_bytes(), pause)).collect();
+    let middle = if text.contains("pause") { Some(events.len() / 2) } else { None };
+    let piece = |(index, event): (usize, String)| {
+        let pause = if middle == Some(index) { 30_000 } else { pause };
+        (event.into_bytes(), pause)
+    };
+    let pieces = events.into_iter().enumerate().map(piece).collect();
     Reply { status: 200, headers, pieces, breaks_off }
 }
 

@@ -318,10 +318,22 @@ impl Wire {
                 let mut events = Vec::new();
                 let mut push = |name: &str, rest: String| {
                     let at = events.len();
-                    events.push(format!("event: {name}\ndata: {{\"type\":\"{name}\",\"sequence_number\":{at},{rest}}}\n\n"));
+                    let comma = if rest.is_empty() { "" } else { "," };
+                    events.push(format!("event: {name}\ndata: {{\"type\":\"{name}\",\"sequence_number\":{at}{comma}{rest}}}\n\n"));
                 };
                 let begin = self.response(document, said, number, calls_tool, "in_progress");
+                // The provider sends both to programs that keep a connection open for long; the SDKs do not expect the first.
+                let is_long = said.text.contains("keep alive");
+                if is_long {
+                    push(
+                        "codex.rate_limits",
+                        r#""plan_type":"plus","rate_limits":{"allowed":true}"#.to_owned(),
+                    );
+                }
                 push("response.created", format!(r#""response":{begin}"#));
+                if is_long {
+                    push("keepalive", String::new());
+                }
                 push("response.in_progress", format!(r#""response":{begin}"#));
                 let item = self.item(document, said, number, calls_tool);
                 match calls_tool {
