@@ -31,7 +31,7 @@ impl Recorder {
             Group::Other => None,
         };
         if let Some(main) = &main
-            && !self.lanes.iter().any(|lane| lane.group == group)
+            && !self.lanes.iter().any(|lane| lane.groups.contains(&group))
         {
             self.reopen(main, &group, call)?;
         }
@@ -41,7 +41,7 @@ impl Recorder {
         let from = self.shared(&group, call, outline);
         let name = match main {
             None => self.next_number()?,
-            Some(main) => match self.lanes.iter().any(|lane| lane.group == group) {
+            Some(main) => match self.lanes.iter().any(|lane| lane.groups.contains(&group)) {
                 true => {
                     let lanes = &self.lanes;
                     sibling(&self.store, &main, |name| lanes.iter().any(|lane| lane.name == name))?
@@ -67,8 +67,13 @@ impl Recorder {
         let mut name = main.to_owned();
         let mut number = 1u32;
         while self.store.find(&name)?.is_some() {
-            let session = self.store.session(&name)?;
-            self.push(&name, group.clone(), call, session)?;
+            // Two lanes would not know of each other's calls.
+            if let Some(lane) = self.lanes.iter_mut().find(|lane| lane.name == name) {
+                lane.groups.push(group.clone());
+            } else {
+                let session = self.store.session(&name)?;
+                self.push(&name, group.clone(), call, session)?;
+            }
             number += 1;
             name = format!("{main}.{number}");
         }
@@ -97,15 +102,15 @@ impl Recorder {
         let agent = call.conversation.as_ref().and_then(|it| it.agent.as_ref());
         let is_named = matches!(group, Group::Named(_));
         let fits = |lane: &Lane, overlap: Overlap| {
-            // The caller said where it belongs; anything else would be a guess.
-            if is_named || lane.trace.sent().is_empty() {
+            if lane.trace.sent().is_empty() {
                 return true;
             }
             let same = outline.has_preamble_of(lane.trace.sent());
             match overlap {
                 Overlap::Named | Overlap::Continues(_) => true,
                 Overlap::Nothing => false,
-                Overlap::Fragments => same || *group != Group::Other,
+                // A call that names the conversation also has some of its messages, and other instructions.
+                Overlap::Fragments => same,
                 // One message alone, such as the question, is also sent to name the conversation, or to a subagent.
                 _ => same || overlap.common() > 1,
             }
@@ -117,7 +122,7 @@ impl Recorder {
         };
         let mut found: Option<(usize, Overlap)> = None;
         for (index, lane) in self.lanes.iter().enumerate() {
-            let is_own = lane.group == *group
+            let is_own = lane.groups.contains(group)
                 && lane.provider == call.provider
                 && (is_named || lane.agent.as_ref() == agent);
             if !is_own || lane.running.is_some() {
@@ -138,7 +143,7 @@ impl Recorder {
     fn shared(&self, group: &Group, call: &NewCall, outline: &Outline) -> Option<(usize, Cycle)> {
         let lanes = self.lanes.iter().enumerate();
         let own = lanes
-            .filter(|(_, lane)| lane.group == *group && lane.provider == call.provider)
+            .filter(|(_, lane)| lane.groups.contains(group) && lane.provider == call.provider)
             .filter(|(_, lane)| {
                 outline.has_preamble_of(lane.trace.sent())
                     || lane.trace.overlap(outline).common() > 1

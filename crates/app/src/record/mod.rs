@@ -29,7 +29,7 @@ use contextree_json::{Object, Value};
 use crate::workspace::{Access, OpenStore};
 use crate::{Error, Workspace};
 use budget::{Prepared, keeper_of};
-use lane::Lane;
+use lane::{Group, Lane};
 
 pub use budget::{Receipt, budget_of};
 pub use names::name_for;
@@ -106,6 +106,9 @@ pub struct BegunCall {
     /// Why the budget was not applied.
     pub not_pruned: Option<String>,
 }
+
+/// How many conversations are known.
+const LANES: usize = 1_000;
 
 /// Records calls. One thread uses it; calls may overlap.
 pub struct Recorder {
@@ -185,9 +188,14 @@ impl Recorder {
         let (Begun { attempt, cycle, is_exact }, prepared) = match begun {
             Ok(begun) => begun,
             Err(error) => {
-                // A lane without a call would be found by nothing.
-                if self.lanes[index].trace.sent().is_empty() && index + 1 == self.lanes.len() {
-                    self.lanes.pop();
+                // A lane without a call would be found by nothing, and a context without one is of no use.
+                let is_new = matches!(relation, Relation::New | Relation::Forked { .. });
+                let is_unused = is_new || self.lanes[index].trace.sent().is_empty();
+                if is_unused && index + 1 == self.lanes.len() {
+                    let lane = self.lanes.pop().filter(|_| is_new);
+                    lane.map_or(Ok(()), |lane| self.remove(&lane.name)).unwrap_or_else(|why| {
+                        tracing::debug!(error = why.message(), "an empty context stays");
+                    });
                 }
                 return Err(error);
             }
@@ -201,6 +209,7 @@ impl Recorder {
         self.running.insert(id, index);
         let context = lane.name.clone();
         self.rest();
+        self.forget(LANES);
         let Prepared { send, receipt, refused: not_pruned } = prepared;
         let id = CallId(id);
         Ok(BegunCall { id, context, attempt, cycle, relation, is_exact, send, receipt, not_pruned })
@@ -239,7 +248,7 @@ impl Recorder {
     ///
     /// # Errors
     ///
-    /// If the call has ended, or the store fails.
+    /// If the call has ended, or the store fails. Then the next call of the context ends it, in the same step in which it begins.
     pub fn end(
         &mut self,
         id: CallId,
@@ -249,14 +258,30 @@ impl Recorder {
     ) -> Result<(), Error> {
         let index = self.running(id)?;
         let ended = self.lanes[index].end(status, partial, ended_at);
+        if ended.is_err() {
+            self.lanes[index].leave_running(status);
+        }
         self.lanes[index].running = None;
         self.running.remove(&id.0);
         ended
     }
 
+    /// Leaves a call as it is, without a word to the store. The next call of its context ends it.
+    pub fn abandon(&mut self, id: CallId, status: &AttemptStatus) {
+        if let Some(index) = self.running.remove(&id.0) {
+            self.lanes[index].leave_running(status);
+            self.lanes[index].running = None;
+        }
+    }
+
     fn running(&self, id: CallId) -> Result<usize, Error> {
         let index = self.running.get(&id.0).copied();
         index.ok_or_else(|| Error::new("E_ATTEMPT_ENDED", "the call has ended"))
+    }
+
+    /// Deletes a context that was created for a call that could not be recorded.
+    fn remove(&self, name: &str) -> Result<(), Error> {
+        Ok(self.store.for_context(name)?.delete(name)?)
     }
 
     /// Closes the contexts that were not used for the longest time. They are opened again when they are needed.
@@ -270,8 +295,109 @@ impl Recorder {
             idle.into_iter().take(spare).for_each(Lane::close);
         }
     }
+
+    /// Forgets the conversations that were not used for the longest time, if there are more than `most`. Those that a path or a session
+    /// names are found again by it, all of a name together.
+    fn forget(&mut self, most: usize) {
+        if self.lanes.len() <= most {
+            return;
+        }
+        let own = |lane: &Lane| if lane.running.is_some() { u64::MAX } else { lane.last_call };
+        let mut used: BTreeMap<Group, u64> = BTreeMap::new();
+        for lane in &self.lanes {
+            for group in lane.groups.iter().filter(|group| **group != Group::Other) {
+                let newest = used.entry(group.clone()).or_default();
+                *newest = own(lane).max(*newest);
+            }
+        }
+        let age = |lane: &Lane| {
+            let groups = lane.groups.iter().filter_map(|group| used.get(group).copied());
+            groups.fold(own(lane), u64::max)
+        };
+        let ages: Vec<u64> = self.lanes.iter().map(age).collect();
+        let mut sorted = ages.clone();
+        sorted.sort_unstable();
+        // Some more than necessary, so that it is not done at every call.
+        let oldest = sorted[sorted.len() - (most - most / 4)];
+        let mut places = BTreeMap::new();
+        let lanes = std::mem::take(&mut self.lanes);
+        for (index, (lane, age)) in lanes.into_iter().zip(ages).enumerate() {
+            if age >= oldest {
+                places.insert(index, self.lanes.len());
+                self.lanes.push(lane);
+            }
+        }
+        // Conversations whose calls are running stay.
+        self.running.retain(|_, index| match places.get(index) {
+            Some(place) => {
+                *index = *place;
+                true
+            }
+            None => false,
+        });
+    }
 }
 
 fn refused(error: &contextree::import::ImportError) -> Error {
     Error::new(error.code(), error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use contextree_json::parse;
+
+    use super::*;
+
+    fn recorder() -> Recorder {
+        let store = contextree::open("memory:").expect("it is in memory");
+        Recorder::new(&Workspace::over(store, "memory:"), "agent").expect("it is open")
+    }
+
+    fn call(session: &str, text: &str) -> NewCall {
+        let request = format!(
+            r#"{{"model":"m","max_tokens":9,"messages":[{{"role":"user","content":"{text}"}}]}}"#
+        );
+        let Ok(Value::Object(request)) = parse(request.as_bytes()) else { panic!("an object") };
+        let conversation = Conversation { session: session.to_owned(), agent: None };
+        NewCall {
+            provider: Provider::Anthropic,
+            request,
+            model: None,
+            started_at: 1,
+            target: None,
+            conversation: Some(conversation),
+            text: None,
+        }
+    }
+
+    fn answer() -> Value {
+        let text = br#"{"id":"m1","type":"message","role":"assistant","model":"m","content":[{"type":"text","text":"yes"}],"stop_reason":"end_turn","usage":{"input_tokens":1,"output_tokens":1}}"#;
+        parse(text).expect("it is JSON")
+    }
+
+    #[test]
+    fn conversations_that_were_forgotten_are_found_again_and_running_ones_stay() {
+        let mut recorder = recorder();
+        let running = recorder.begin(call("running", "a")).expect("it is recorded");
+        for session in ["one", "two", "three", "four"] {
+            let begun = recorder.begin(call(session, "a")).expect("it is recorded");
+            recorder.complete(begun.id, &answer(), None, 2).expect("it is recorded");
+        }
+        recorder.forget(4);
+        let names: Vec<&str> = recorder.lanes.iter().map(|lane| lane.name.as_str()).collect();
+        assert_eq!(names, ["agent-running", "agent-three", "agent-four"]);
+        recorder.complete(running.id, &answer(), None, 3).expect("it is still known");
+        let again = recorder.begin(call("one", "a")).expect("it is recorded");
+        assert_eq!((again.context.as_str(), again.relation), ("agent-one", Relation::Retried));
+    }
+
+    #[test]
+    fn request_that_cannot_be_read_leaves_no_context() {
+        let mut recorder = recorder();
+        let mut unreadable = call("one", "a");
+        let message = parse(b"[7]").expect("it is JSON");
+        unreadable.request.insert("messages", message);
+        assert!(recorder.begin(unreadable).is_err());
+        assert!(recorder.store.find("agent-one").expect("it can be read").is_none());
+    }
 }

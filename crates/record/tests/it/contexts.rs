@@ -12,10 +12,31 @@ const STREAM: (&str, Value) = ("stream", Value::Bool(true));
 fn path_names_the_context() {
     let mut fixture = Fixture::new();
     fixture.post("/p/research/anthropic/v1/messages", &[], &request("s", &["a"], &[]));
-    fixture.post("/p/research/v1/messages", &[], &request("other", &["b"], &[]));
+    fixture.post("/p/research/v1/messages", &[], &request("s", &["a", "You said: a", "b"], &[]));
     let lines = fixture.stop();
     assert_eq!(fixture.contexts(), ["research"]);
-    assert_eq!(lines[1].relation, Relation::Rewritten);
+    assert_eq!(lines[1].relation, Relation::Continued);
+    assert_eq!(fixture.snapshots("research"), 2);
+}
+
+#[test]
+fn other_calls_in_a_path_do_not_rewrite_its_context() {
+    let mut fixture = Fixture::new();
+    let path = "/p/research/v1/messages";
+    let title = |messages: &[&str]| {
+        fixture.post(path, &[], &request("Write a title.", messages, &[]));
+    };
+    let agent = |messages: &[&str]| {
+        fixture.post(path, &[], &request("You are an agent.", messages, &[]));
+    };
+    agent(&["Will it rain?"]);
+    title(&["Will it rain?"]);
+    agent(&["Will it rain?", "You said: Will it rain?", "And tomorrow?"]);
+    title(&["And tomorrow?"]);
+    let lines = fixture.stop();
+    let names: Vec<_> = lines.iter().map(|line| line.context.as_str()).collect();
+    assert_eq!(names[..3], ["research", "research.2", "research"]);
+    assert_eq!(lines[2].relation, Relation::Continued);
     assert_eq!(fixture.snapshots("research"), 2);
 }
 
@@ -38,7 +59,7 @@ fn conversations_without_a_name_are_told_apart_by_their_messages() {
 #[test]
 fn question_that_is_also_sent_to_name_the_conversation_has_a_context_of_its_own() {
     let mut fixture = Fixture::new();
-    let session = [("x-claude-code-session-id", "0000-1f3a9c2e")];
+    let session = [("x-claude-code-session-id", "6f1e4c0a-8f3b-4d2e-9a57-00001f3a9c2e")];
     let send = |system: &str, messages: &[&str]| {
         fixture.post("/v1/messages", &session, &request(system, messages, &[]));
     };
@@ -69,7 +90,7 @@ fn rewritten_past_is_a_new_state_of_the_same_context() {
 #[test]
 fn summary_of_a_conversation_continues_it() {
     let mut fixture = Fixture::new();
-    let session = [("session_id", "s-aaaabbbb")];
+    let session = [("session_id", "6f1e4c0a-8f3b-4d2e-9a57-0000aaaabbbb")];
     let long = "Summarize: we talked at length about the weather in Oslo, about umbrellas, and about what to pack for a trip.";
     let answer = format!("You said: {long}");
     let first = request("s", &["Hello", "Hi", long], &[]);

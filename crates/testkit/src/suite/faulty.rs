@@ -28,6 +28,7 @@ pub struct Faulty<B> {
 struct Plan {
     writes: u64,
     fault: Option<Fault>,
+    panics: Option<u64>,
     reads: Option<StoreError>,
 }
 
@@ -69,6 +70,12 @@ impl<B> Faulty<B> {
         plan.fault = Some(Fault { first, last: u64::MAX, when, error });
     }
 
+    /// Makes one write panic: the next one is number 1.
+    pub fn panic_once(&self, number: u64) {
+        let mut plan = self.plan();
+        plan.panics = Some(plan.writes + number);
+    }
+
     /// Makes all reads fail from now on.
     pub fn fail_reads(&self, error: StoreError) {
         self.plan().reads = Some(error);
@@ -86,15 +93,17 @@ impl<B> Faulty<B> {
     }
 
     fn write<T>(&self, work: impl FnOnce(&B) -> Result<T>) -> Result<T> {
-        let fault = {
+        let (fault, panics) = {
             let mut plan = self.plan();
             plan.writes += 1;
             let number = plan.writes;
             let fault = plan.fault.as_ref();
-            fault
+            let fault = fault
                 .filter(|fault| (fault.first..=fault.last).contains(&number))
-                .map(|fault| (fault.when, fault.error.clone()))
+                .map(|fault| (fault.when, fault.error.clone()));
+            (fault, plan.panics == Some(number))
         };
+        assert!(!panics, "this write was to panic");
         match fault {
             None => work(&self.inner),
             Some((When::Before, error)) => Err(error),
