@@ -44,10 +44,12 @@ impl Handler {
         caller.unwrap_or(&self.caller).clone()
     }
 
-    /// Runs work that needs a right, for a caller and within their limits.
+    /// Runs work that needs a right, for a caller and within their limits. Work that reads ends when the client cancels the request; what
+    /// writes is finished.
     async fn run<T: Send + 'static>(
         &self,
         caller: &Caller,
+        context: &RequestContext<RoleServer>,
         right: Right,
         work: impl FnOnce(&Workspace, &Control<'_>) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
@@ -61,7 +63,17 @@ impl Handler {
             *result.lock().unwrap_or_else(PoisonError::into_inner) = Some(value);
             Ok(())
         };
-        caller.runner.run(right, Box::new(work)).await?;
+        let running = caller.runner.run(right, Box::new(work));
+        match right {
+            // What is dropped is canceled. The library sends no answer then.
+            Right::Read => tokio::select! {
+                ended = running => ended?,
+                () = context.ct.cancelled() => {
+                    return Err(Error::new(Code::Canceled.as_str(), "the client canceled the request"));
+                }
+            },
+            _ => running.await?,
+        }
         let value = done.lock().unwrap_or_else(PoisonError::into_inner).take();
         value.ok_or_else(|| Error::new(Code::Internal.as_str(), "the work was not done"))
     }
@@ -117,7 +129,7 @@ fn described(tool: &Tool) -> Described {
     annotations.read_only_hint = Some(is_read);
     annotations.destructive_hint = Some(false);
     annotations.open_world_hint = Some(false);
-    Described::new(tool.name, tool.about, Arc::new((tool.schema)()))
+    Described::new(tool.name, tool.about, Arc::new((tool.schema)(tool.right)))
         .with_title(tool.title)
         .with_annotations(annotations)
 }
@@ -159,7 +171,7 @@ impl ServerHandler for Handler {
         let arguments = Object::from(request.arguments.unwrap_or_default());
         let work =
             |workspace: &Workspace, control: &Control<'_>| tool.run(workspace, arguments, control);
-        let done = self.run(&caller, tool.right, work).await;
+        let done = self.run(&caller, &context, tool.right, work).await;
         let result = match done {
             Ok(text) => CallToolResult::success(vec![ContentBlock::text(text)]),
             Err(error) => CallToolResult::error(vec![ContentBlock::text(words(&error))]),
@@ -186,7 +198,7 @@ impl ServerHandler for Handler {
         let work = |workspace: &Workspace, control: &Control<'_>| {
             resources::list(workspace, after, control)
         };
-        let listed = self.run(&caller, Right::Read, work).await;
+        let listed = self.run(&caller, &context, Right::Read, work).await;
         let (entries, next) = listed.map_err(|error| refusal(&error, None))?;
         let resource = |entry: resources::Entry| {
             Resource::new(entry.uri, entry.name)
@@ -222,7 +234,7 @@ impl ServerHandler for Handler {
         let work = move |workspace: &Workspace, control: &Control<'_>| {
             resources::read(workspace, &uri, control)
         };
-        let read = self.run(&caller, Right::Read, work).await;
+        let read = self.run(&caller, &context, Right::Read, work).await;
         let text = read.map_err(|error| refusal(&error, Some(&request.uri)))?;
         let contents = ResourceContents::text(text, request.uri).with_mime_type("application/json");
         Ok(ReadResourceResult::new(vec![contents]).into())

@@ -33,6 +33,7 @@ use std::sync::Arc;
 use contextree_app::catalog::Right;
 use contextree_app::{Error, Limits, Names, Workspace};
 use rmcp::ServiceExt as _;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::runtime::Runtime;
 
 use handler::Handler;
@@ -57,7 +58,7 @@ impl Caller {
     /// Returns a caller who sees every context. Tools run on threads of their own, within the default limits.
     #[must_use]
     pub fn with_right(right: Right) -> Caller {
-        let runner = Arc::new(Threads);
+        let runner = Arc::new(Threads::default());
         Caller { names: Names::all(), right, limits: Limits::default(), runner }
     }
 }
@@ -71,19 +72,30 @@ impl Caller {
 /// If the client does not speak the protocol, or the runtime cannot be started.
 pub fn run_stdio(workspace: Workspace, caller: Caller) -> Result<(), Error> {
     let runtime = Runtime::new().map_err(|error| Error::io("the runtime", error))?;
-    let failed = |error: String| Error::io("standard input", std::io::Error::other(error));
-    let done = runtime.block_on(async {
-        let handler = Handler::new(workspace, caller);
-        let service = handler.serve(rmcp::transport::stdio()).await;
-        let service = match service {
-            Ok(service) => service,
-            // A client that closes its end before it says anything has ended, not failed.
-            Err(rmcp::service::ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
-            Err(error) => return Err(failed(error.to_string())),
-        };
-        service.waiting().await.map(|_| ()).map_err(|error| failed(error.to_string()))
-    });
+    let (read, write) = rmcp::transport::stdio();
+    let done = runtime.block_on(serve(workspace, caller, read, write));
     // A thread that reads standard input cannot be stopped.
     runtime.shutdown_background();
     done
+}
+
+/// Serves one client on two streams until it ends. See [`run_stdio`].
+///
+/// # Errors
+///
+/// If the client does not speak the protocol.
+pub async fn serve(
+    workspace: Workspace,
+    caller: Caller,
+    read: impl AsyncRead + Send + Unpin + 'static,
+    write: impl AsyncWrite + Send + Unpin + 'static,
+) -> Result<(), Error> {
+    let failed = |error: String| Error::io("standard input", std::io::Error::other(error));
+    let service = match Handler::new(workspace, caller).serve((read, write)).await {
+        Ok(service) => service,
+        // A client that closes its end before it says anything has ended, not failed.
+        Err(rmcp::service::ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
+        Err(error) => return Err(failed(error.to_string())),
+    };
+    service.waiting().await.map(|_| ()).map_err(|error| failed(error.to_string()))
 }

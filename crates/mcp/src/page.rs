@@ -60,24 +60,27 @@ fn check_of(entries: &[String]) -> u32 {
     hasher.finalize()
 }
 
+/// Returns how many bytes an answer may have.
+///
+/// # Errors
+///
+/// `E_USAGE` if the limit is out of range.
+pub(crate) fn size(limit: Option<u64>) -> Result<usize, Error> {
+    let Some(limit) = limit else { return Ok(USUAL) };
+    let fits = usize::try_from(limit).ok().filter(|limit| (LEAST..=MOST).contains(limit));
+    fits.ok_or_else(|| Error::usage(format!("`limit` is {limit}; it can be {LEAST} to {MOST}")))
+}
+
 /// Returns the entries from a cursor on, one per line, in at most `limit` bytes.
 ///
 /// # Errors
 ///
-/// `E_USAGE` if the cursor was not returned for these entries, or the limit is out of range.
+/// `E_USAGE` if the cursor was not returned for these entries.
 pub(crate) fn page(
     entries: &[String],
     cursor: Option<&str>,
-    limit: Option<u64>,
+    limit: usize,
 ) -> Result<String, Error> {
-    let limit = match limit {
-        None => USUAL,
-        Some(limit) => {
-            usize::try_from(limit).ok().filter(|limit| (LEAST..=MOST).contains(limit)).ok_or_else(
-                || Error::usage(format!("`limit` is {limit}; it can be {LEAST} to {MOST}")),
-            )?
-        }
-    };
     let start = match cursor {
         Some(cursor) => Cursor::read(cursor, entries)?,
         None => Cursor { entry: 0, byte: 0, check: 0 },
@@ -122,12 +125,12 @@ mod tests {
     use super::*;
 
     /// Follows cursors to the end; returns everything.
-    fn all(entries: &[String], limit: u64) -> String {
+    fn all(entries: &[String], limit: usize) -> String {
         let mut text = String::new();
         let mut cursor: Option<String> = None;
         loop {
-            let page = page(entries, cursor.as_deref(), Some(limit)).expect("a page");
-            assert!(page.len() <= limit as usize, "{} > {limit}", page.len());
+            let page = page(entries, cursor.as_deref(), limit).expect("a page");
+            assert!(page.len() <= limit, "{} > {limit}", page.len());
             match page.rsplit_once("\n[") {
                 Some((shown, trailer)) if trailer.contains("cursor \"") => {
                     text.push_str(shown);
@@ -149,21 +152,21 @@ mod tests {
         for limit in [500, 777, 5_000, 50_000] {
             assert_eq!(all(&entries, limit), entries.join("\n"));
         }
-        assert_eq!(page(&[], None, None).expect("nothing"), "");
+        assert_eq!(page(&[], None, USUAL).expect("nothing"), "");
     }
 
     #[test]
     fn cursor_of_an_answer_that_changed_is_refused() {
         let mut entries: Vec<String> = (0..200).map(|number| format!("entry {number}")).collect();
-        let first = page(&entries, None, Some(500)).expect("a page");
+        let first = page(&entries, None, 500).expect("a page");
         let cursor = first.split('"').nth(1).expect("a cursor").to_owned();
-        assert!(page(&entries, Some(&cursor), Some(500)).is_ok());
+        assert!(page(&entries, Some(&cursor), 500).is_ok());
         entries[0] = "another".to_owned();
-        assert!(page(&entries, Some(&cursor), Some(500)).is_err());
+        assert!(page(&entries, Some(&cursor), 500).is_err());
         for bad in ["", "x", "1", "1.0", "1.0.zz", "9999.0.0", "1.99.0", "1.0.0.0", "-1.0.0"] {
-            assert!(page(&entries, Some(bad), None).is_err(), "{bad}");
+            assert!(page(&entries, Some(bad), USUAL).is_err(), "{bad}");
         }
-        assert!(page(&entries, None, Some(499)).is_err());
-        assert!(page(&entries, None, Some(u64::MAX)).is_err());
+        assert!(size(Some(499)).is_err());
+        assert!(size(Some(u64::MAX)).is_err());
     }
 }

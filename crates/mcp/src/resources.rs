@@ -8,8 +8,8 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_perc
 
 /// How many contexts a page lists.
 const PAGE: usize = 100;
-/// The largest resource that is returned.
-const MOST: usize = 4 << 20;
+/// The largest resource that is returned: that of the answer of a tool. A client puts it into the request of its model, without a cursor.
+const MOST: usize = crate::page::MOST;
 const SCHEME: &str = "contextree://";
 
 /// The form of the addresses of snapshots, as a template of RFC 6570.
@@ -71,7 +71,9 @@ pub(crate) fn read(
     if text.len() > MOST {
         let message =
             format!("the messages have {} bytes, and at most {MOST} are returned", text.len());
-        return Err(Error::new("E_RESULT_LIMIT", message).with_hint("use the tool `show`"));
+        let hint =
+            "the tool `show` reads a state page by page: {\"what\": \"@t0\", \"full\": true}";
+        return Err(Error::new("E_RESULT_LIMIT", message).with_hint(hint));
     }
     Ok(text)
 }

@@ -1,12 +1,13 @@
 //! Schemas of arguments, in the part of JSON Schema that every client reads.
 
+use contextree_app::catalog::Right;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
 use crate::page::{LEAST, MOST, USUAL};
 
-/// Returns the schema of arguments, with those that every tool has.
-pub(crate) fn of<A: JsonSchema>() -> Map<String, Value> {
+/// Returns the schema of arguments, with those that every tool has, and those of a tool that reads.
+pub(crate) fn of<A: JsonSchema>(right: Right) -> Map<String, Value> {
     let mut schema = Value::from(SchemaGenerator::default().into_root_schema_for::<A>());
     simplify(&mut schema);
     let mut properties = match schema.get_mut("properties").map(Value::take) {
@@ -26,7 +27,11 @@ pub(crate) fn of<A: JsonSchema>() -> Map<String, Value> {
             "description": format!("The most bytes of the answer; {USUAL} if it is absent."),
         },
     });
-    if let Value::Object(common) = common {
+    if let Value::Object(mut common) = common {
+        // A tool that writes would do its work again for the rest of its answer.
+        if right != Right::Read {
+            common.remove("cursor");
+        }
         properties.extend(common);
     }
     let mut whole = Map::new();

@@ -14,7 +14,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Map;
 
 use crate::Caller;
-use crate::page::page;
+use crate::page::{boundary, page, size};
 use crate::schema;
 
 pub(crate) use text::context_line;
@@ -30,7 +30,7 @@ pub(crate) struct Tool {
     pub(crate) about: &'static str,
     /// What the caller must be allowed to do.
     pub(crate) right: Right,
-    pub(crate) schema: fn() -> Map<String, serde_json::Value>,
+    pub(crate) schema: fn(Right) -> Map<String, serde_json::Value>,
     run: Run,
 }
 
@@ -76,12 +76,22 @@ impl Tool {
             }
         }
         let common: Common = read(Value::Object(common))?;
+        // Before the tool runs: an error after it has written would be untrue.
+        let limit = size(common.limit)?;
+        let is_read = self.right == Right::Read;
+        if common.cursor.is_some() && !is_read {
+            return Err(Error::usage("a tool that writes takes no cursor")
+                .with_hint("call it again without one only to do it again"));
+        }
         let mut workspace = workspace.clone();
         if let Some(name) = &common.context {
             workspace = workspace.with_context(name);
         }
         let entries = (self.run)(&workspace, Value::Object(arguments), control)?;
-        page(&entries, common.cursor.as_deref(), common.limit)
+        match is_read {
+            true => page(&entries, common.cursor.as_deref(), limit),
+            false => Ok(shortened(&entries, limit)),
+        }
     }
 }
 
@@ -91,6 +101,16 @@ fn read<A: DeserializeOwned>(arguments: Value) -> Result<A, Error> {
         Error::new(error.code(), format!("the arguments: {error}"))
             .with_hint("the schema of the tool lists its arguments")
     })
+}
+
+/// Returns what a tool did in at most `limit` bytes; a cursor for the rest would do it again.
+fn shortened(entries: &[String], limit: usize) -> String {
+    let mut text = entries.join("\n");
+    if text.len() > limit {
+        text.truncate(boundary(&text, limit - "…".len()));
+        text.push('…');
+    }
+    text
 }
 
 /// Returns the limits of a tool: those of the door, and never more than [`NODES`].

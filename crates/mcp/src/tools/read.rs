@@ -8,7 +8,7 @@ use contextree_app::command::select::{self, Found, SelectRequest};
 use contextree_app::command::show::{self, ShowRequest};
 use contextree_app::command::timeline::{self, TimelineCall, TimelineRequest};
 use contextree_app::command::tokens::{self, TokensRequest};
-use contextree_app::wire::{Node, Report, Word};
+use contextree_app::wire::{ContextRow, Node, Report, Word};
 use contextree_app::{Control, Error, Workspace};
 use contextree_json::Value;
 
@@ -25,9 +25,18 @@ pub(super) fn contexts(
     _: &arguments::Contexts,
     control: &Control<'_>,
 ) -> Result<Vec<String>, Error> {
-    let request = ContextsRequest { limit: Some(CONTEXTS), ..ContextsRequest::default() };
+    let request = ContextsRequest { limit: Some(CONTEXTS + 1), ..ContextsRequest::default() };
     let found = contexts::contexts(workspace, &request, control)?;
-    Ok(found.contexts.iter().map(context_line).collect())
+    Ok(listed(&found.contexts, CONTEXTS))
+}
+
+/// Returns the lines of at most `most` contexts, and says if there are more.
+fn listed(rows: &[ContextRow], most: usize) -> Vec<String> {
+    let mut lines: Vec<String> = rows.iter().take(most).map(context_line).collect();
+    if rows.len() > most {
+        lines.push(format!("only the first {most} contexts are listed, by name"));
+    }
+    lines
 }
 
 pub(super) fn show(

@@ -44,6 +44,37 @@ fn wrong_arguments_get_a_code_and_change_nothing() {
 }
 
 #[test]
+fn tools_that_write_check_all_arguments_before_they_write() {
+    let client = Client::new(Right::Write);
+    let before = client.app("show", json!({}));
+    let names = client.app("contexts", json!({}));
+    let calls = [
+        ("note", json!({"text": "x"})),
+        ("pin", json!({"nodes": ["block:1.1"]})),
+        ("unpin", json!({"nodes": ["block:1.1"]})),
+        ("set_priority", json!({"nodes": ["block:1.1"], "priority": 3})),
+        ("fork", json!({"name": "other"})),
+        ("restore", json!({"node": "block:1.2"})),
+    ];
+    for (tool, arguments) in &calls {
+        for (name, value) in
+            [("limit", json!(499)), ("limit", json!(50_001)), ("cursor", json!("1.0.0"))]
+        {
+            let mut arguments = arguments.clone();
+            arguments[name] = value;
+            let text = client.call(tool, arguments.clone()).expect_err("refused");
+            assert!(text.starts_with("E_USAGE"), "{tool} {arguments}: {text}");
+            assert_eq!(client.app("show", json!({})), before, "{tool}");
+            assert_eq!(client.app("contexts", json!({})), names, "{tool}");
+        }
+    }
+    // Without them, each does its work.
+    for (tool, arguments) in calls {
+        client.ask(tool, arguments);
+    }
+}
+
+#[test]
 fn large_contents_and_deep_arguments_are_bounded() {
     let client = Client::new(Right::Write);
     let text = "é".repeat(100_000);

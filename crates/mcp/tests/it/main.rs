@@ -1,5 +1,6 @@
 //! The tools as a client uses them, over HTTP without a socket.
 
+mod canceling;
 mod client;
 mod hostile;
 mod reading;

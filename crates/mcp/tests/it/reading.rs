@@ -16,6 +16,7 @@ fn reader_is_offered_reading_tools_in_a_fixed_order() {
         assert_eq!(tool["annotations"]["readOnlyHint"], true);
         assert!(tool["description"].as_str().is_some_and(|about| about.contains("Example: {")));
         let schema = tool["inputSchema"].to_string();
+        assert!(schema.contains("\"cursor\""), "{schema}");
         for unportable in ["\"format\"", "null", "$ref", "anyOf", "\"default\""] {
             assert!(!schema.contains(unportable), "{unportable} in {schema}");
         }

@@ -11,6 +11,11 @@ fn writing_tools_exist_only_for_callers_who_may_write() {
     let offered = writer.tools();
     let writing = ["note", "pin", "unpin", "set_priority", "fork", "restore"];
     assert_eq!(offered[7..], writing);
+    let tools = writer.send("tools/list", json!({}));
+    for tool in &tools["result"]["tools"].as_array().expect("tools")[7..] {
+        let properties = &tool["inputSchema"]["properties"];
+        assert!(properties["limit"].is_object() && properties["cursor"].is_null(), "{tool}");
+    }
     let reader = Client::new(Right::Read);
     for tool in writing {
         let refused = reader.call(tool, json!({"text": "x"})).expect_err("refused");

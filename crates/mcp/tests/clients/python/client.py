@@ -66,6 +66,12 @@ HOSTILE = [
     ("restore", {"node": "EXPIRED", "ttl": 0}, "E_"),
 ]
 
+# Every tool that writes refuses a cursor and a limit out of range before it writes.
+for tool, arguments in CALLS[7:]:
+    given = {**arguments, "name": "another"} if tool == "fork" else arguments
+    HOSTILE.append((tool, {**given, "limit": 1}, "E_USAGE"))
+    HOSTILE.append((tool, {**given, "cursor": "1.0.0"}, "E_USAGE"))
+
 
 def ctx(*arguments, given=None):
     """Runs the program; returns what it prints."""
