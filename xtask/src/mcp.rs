@@ -51,8 +51,13 @@ fn together(revision: &str, ours: &Judged, fixture: &Judged) -> Result<String, S
     if !left.is_empty() {
         return Err(format!("conformance {revision}: passed by no server: {}", left.join(", ")));
     }
+    let empty: Vec<&str> = ours.empty.difference(&fixture.passed).map(String::as_str).collect();
+    let untried = match empty.is_empty() {
+        true => String::new(),
+        false => format!("; not checked by the suite on either: {}", empty.join(", ")),
+    };
     Ok(format!(
-        "conformance {revision}: {} checks of {} scenarios pass on `ctx serve`; {} scenarios ask for things that only a fixture has, and pass there ({} of its {} scenarios pass)",
+        "conformance {revision}: {} checks of {} scenarios pass on `ctx serve`; {} scenarios ask for things that only a fixture has, and pass there ({} of its {} scenarios pass){untried}",
         ours.checks,
         ours.passed.len(),
         ours.failed.len(),
@@ -171,6 +176,8 @@ struct Judged {
     checks: usize,
     passed: BTreeSet<String>,
     failed: BTreeSet<String>,
+    /// Those that checked nothing.
+    empty: BTreeSet<String>,
 }
 
 impl Judged {
@@ -189,10 +196,19 @@ impl Judged {
             let (passed, failed) = (count("SUCCESS"), count("FAILURE"));
             judged.checks += passed;
             let scenario = scenario(&entry.file_name().to_string_lossy());
-            let list = if failed == 0 { &mut judged.passed } else { &mut judged.failed };
-            list.insert(scenario);
+            judged.note(scenario, passed, failed);
         }
         Ok(judged)
+    }
+
+    /// Notes a scenario. One without a check that succeeded or failed has shown nothing.
+    fn note(&mut self, scenario: String, passed: usize, failed: usize) {
+        let list = match (passed, failed) {
+            (0, 0) => &mut self.empty,
+            (_, 0) => &mut self.passed,
+            _ => &mut self.failed,
+        };
+        list.insert(scenario);
     }
 }
 
@@ -200,4 +216,20 @@ impl Judged {
 fn scenario(folder: &str) -> String {
     let is_time = |it: char| it.is_ascii_digit() || "-TZ:.".contains(it);
     folder.trim_end_matches(is_time).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scenario_without_a_success_has_not_passed() {
+        let mut judged = Judged::default();
+        for (name, passed, failed) in [("good", 2, 0), ("bad", 2, 1), ("empty", 0, 0)] {
+            judged.note(name.to_owned(), passed, failed);
+        }
+        assert_eq!(judged.passed.iter().collect::<Vec<_>>(), ["good"]);
+        assert_eq!(judged.failed.iter().collect::<Vec<_>>(), ["bad"]);
+        assert_eq!(judged.empty.iter().collect::<Vec<_>>(), ["empty"]);
+    }
 }
